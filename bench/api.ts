@@ -13,9 +13,9 @@ import { fillWorld, type WorldSize } from './world.ts'
 
 interface ApiBenchOptions {
   readonly size: WorldSize
-  /** Of one measurement. */
+  /** Seconds of one measurement. */
   readonly seconds: number
-  /** Every server is measured this often, in turn; its best round counts: others disturb, nobody helps. */
+  /** Rounds in which every server is measured once; the best round counts, because other work only makes it slower. */
   readonly rounds: number
 }
 
@@ -35,7 +35,7 @@ export async function benchApi({ size, seconds, rounds }: ApiBenchOptions): Prom
     await migrate(postgres.databaseUrl)
     const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', statementTimeoutMs: 0 })
     await fillWorld(pool, size)
-    while ((await rollUpSettlements({ pool })) > 0); // as an installation that runs has them
+    while ((await rollUpSettlements({ pool })) > 0); // as in an installation that has run for a while
     await pool.query('vacuum (analyze) settlement_hourly, settlement_total, settlement_payer')
     await pool.end()
 
@@ -50,13 +50,13 @@ export async function benchApi({ size, seconds, rounds }: ApiBenchOptions): Prom
     const best = new Map<string, Load>()
     for (let round = 0; round < rounds; round++) {
       for (const [kind, server] of servers) {
-        // Connections, plans, caches and compiled code are warm before anything counts.
+        // Warms up connections, plans, caches and compiled code before the measurement.
         await load(server, asksOf(kind), { ...options, seconds: round === 0 ? seconds : 1 })
         best.set(kind, better(best.get(kind), await load(server, asksOf(kind), { ...options, seconds })))
       }
     }
     const searched = servers.get('full-memory') as BenchServer
-    await latencies(searched, searchPaths(warmingWords).slice(0, 100)) // warm, as above, and no total known
+    await latencies(searched, searchPaths(warmingWords).slice(0, 100)) // warms up with other words: caches no total
     const search = await latencies(searched, searchPaths(measuredWords))
     const bulk = await coldBulk(servers.get('full') as BenchServer)
     const forms = await benchForms({ env, seconds: Math.ceil(seconds / 10), rounds: 2 * rounds })
@@ -95,7 +95,7 @@ const measuredWords = [
 ]
 const warmingWords = ['tundra', 'raven', 'lumen-s', 'cobalt7', 'orchid pixel']
 
-/** Pages of discovery with words of the world and two chains, no two alike: all are read, and totals kept as they are. */
+/** Discovery searches by words of the world and two chains, no two alike: no page is cached, totals are as usual. */
 function searchPaths(words: readonly string[]): string[] {
   const labels = chainNames.map((name) => encodeURIComponent(chainOf(name).label))
   return Array.from({ length: searches }, (_, n) => {

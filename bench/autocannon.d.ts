@@ -16,7 +16,7 @@ declare module 'autocannon' {
     requests: { average: number; total: number }
     /** Milliseconds. */
     latency: { p99: number }
-    /** Answers by status. */
+    /** Number of answers by status code. */
     statusCodeStats: Record<string, { count: number }>
     errors: number
     timeouts: number

@@ -14,14 +14,14 @@ import { measure, type Run } from './measured-run.ts'
 import { longPaymentChain, type PaymentChain } from './payment-chain.ts'
 
 interface BackfillBenchOptions {
-  /** Of two thousand blocks: 101 hold a million settlements. */
+  /** Chunks of the chain, of 2,000 blocks each: 101 hold a million settlements. */
   readonly chunks: number
-  /** The floor and the command are measured this often, in turn; the best of each counts: others disturb, nobody helps. */
+  /** Rounds in which COPY alone and the command are measured once each; the best of each counts. */
   readonly rounds: number
 }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Finished answers of the local Portal, made once. */
+/** Folder where the local Portal caches its finished answers. */
 const answersFolder = '.data/bench/portal-answers'
 const workers = cpus().length
 const settings = { shared_buffers: '2GB', max_wal_size: '8GB', checkpoint_timeout: '30min' }
@@ -67,7 +67,7 @@ export async function benchBackfill({ chunks, rounds }: BackfillBenchOptions): P
       const seconds = [runs, bareRuns].map((all) => all.at(-1)?.seconds.toFixed(2))
       say(`round ${round}: COPY alone ${floors.at(-1)?.toFixed(2)} s, backfill ${seconds.join(' s, without kinds ')} s`)
     }
-    // Once to make its answers, once to measure.
+    // The first run makes the Portal's answers, the second is measured.
     let inserted: Run | undefined
     for (const round of ['prepare_insert', 'insert']) {
       inserted = await inDatabase(postgres, round, async (databaseUrl, client) => {
@@ -98,7 +98,7 @@ async function inDatabase<T>(
   await admin.query(`create database ${name}`)
   const url = postgres.urlOf(name)
   await migrate(url)
-  await admin.query('checkpoint') // nobody writes what another one left
+  await admin.query('checkpoint') // so that no run has to write what the one before left
   const client = await connect(url)
   try {
     return await work(url, client)
@@ -125,7 +125,7 @@ function storeInsert({ firstBlock, lastBlock }: PaymentChain, env: NodeJS.Proces
   return measure(process.execPath, ['--import', 'tsx', entry, String(firstBlock), String(lastBlock)], env)
 }
 
-/** `bare`: with no contracts that pay otherwise than by settlements, whose logs would be asked for and read as well. */
+/** Best runs of the command; `bare`: without payment contracts, whose logs would be requested and read as well. */
 interface Loads {
   readonly best: Run
   readonly bare: Run

@@ -1,4 +1,4 @@
 import { type ChainName, chainNames, chainOf } from '../chains.config.ts'
 
-/** The chain that most settlements are on: the one whose settlements are divided. */
+/** The chain with most settlements: the one whose settlement table is partitioned. */
 export const busiestChain = chainNames.find((name) => chainOf(name).partitions !== null) as ChainName

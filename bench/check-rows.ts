@@ -3,7 +3,7 @@ import type { Block } from '../test/doubles/portal/blocks.ts'
 import { busiestChain } from './busiest.ts'
 import type { PaymentChain } from './payment-chain.ts'
 
-/** Compares every row with what the chain was made of. Returns how many there are. */
+/** Compares every stored row with the generated chain, throws at a difference, and returns the number of rows. */
 export async function checkRows(client: pg.ClientBase, chain: PaymentChain): Promise<number> {
   await client.query(`begin`)
   await client.query(`declare held cursor for

@@ -4,8 +4,8 @@ import { lockRollup, moveBackfillRollup } from '../db/queries/rollup/hourly.ts'
 import { busiestChain } from './busiest.ts'
 
 /**
- * Fills what the world of a benchmark leaves empty and the SQL contract shows, for a database in which settlements are
- * rolled up: feedback, documents, hosts, labels, edges, income, claims and what backfills came to.
+ * Fills the tables behind the SQL contract that the world of a benchmark leaves empty, in a database with rolled-up
+ * settlements: feedback, documents, hosts, labels, edges, income, claims and finished backfills.
  */
 export async function fillContractRows(pool: pg.Pool): Promise<void> {
   for (const statement of statements) await pool.query(statement)
@@ -13,7 +13,7 @@ export async function fillContractRows(pool: pg.Pool): Promise<void> {
   await pool.query('vacuum (analyze)')
 }
 
-/** The settlements in their blocks are summed up already; unless that is said, each of them is read again for every figure. */
+/** Marks finished backfills as rolled up; otherwise every figure would read each of their settlements again. */
 async function rollUpBackfills(pool: pg.Pool): Promise<void> {
   const { rows } = await pool.query<{ id: number; next: number }>('select id, to_block + 1 as next from backfill')
   await inTransaction(pool, async (db) => {

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg'
 const columns = `amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token, payer, recipient,
   facilitator, payment_nonce, tx_hash`
 
-/** Has the server write settlements of a table into a file that it may write, in the order of the chain; how many. */
+/** Has the server write settlements of a table into a file, in the order of the chain; returns their number. */
 export async function writeRows(client: ClientBase, from: string, file: string, most?: number): Promise<number> {
   const limit = most === undefined ? '' : `limit ${most}`
   const { rowCount } = await client.query(
@@ -12,7 +12,7 @@ export async function writeRows(client: ClientBase, from: string, file: string, 
   return rowCount ?? 0
 }
 
-/** The rows in one statement into a table with its key and all its indexes, read by the server itself; seconds. */
+/** Seconds of one COPY by the server from a file into a table with its key and all its indexes. */
 export async function copyAlone(client: ClientBase, into: string, file: string): Promise<number> {
   const began = performance.now()
   await client.query(`copy ${into} (${columns}) from '${file}' (format binary)`)

@@ -3,20 +3,19 @@ import { startHub } from '../devnet/hub/server.ts'
 import { HubState } from '../devnet/hub/state.ts'
 import { startUpstream } from '../devnet/upstreams/server.ts'
 
-/** Whoever a first pass over many agents asks; all of them answer at once, about everybody. */
+/** The hosts that a first pass over many agents asks; all answer without delay, about every subject. */
 interface BenchHosts {
-  /** Variables of the enrichment job that name them. */
+  /** Environment of the enrichment job with the URLs of these hosts. */
   readonly env: Record<string, string>
   stop(): Promise<void>
 }
 
-/** Web hosts that agents share: one is asked one thing at a time. */
+/** Number of web hosts that agents share; each gets one request at a time. */
 const webHosts = 16
 
 /**
- * Starts them for the agents of a world: a network in which they verify their addresses, an explorer that has a tag for
- * everybody, a service that knows an identity, a host of code with an account, and the agents' own hosts, to which the
- * agentURIs of the world are moved.
+ * Starts hosts for the agents of a world: a hub where they verify their addresses, an explorer with a tag for each, an
+ * identity service, a code host with an account, and the agents' own hosts, to which the world's agentURIs are moved.
  */
 export async function startBenchHosts(pool: pg.Pool): Promise<BenchHosts> {
   const hub = await startHub(await networkOf(pool))
@@ -65,7 +64,7 @@ async function networkOf(pool: pg.Pool): Promise<HubState> {
   return state
 }
 
-/** A registration file, the card that it names, and nothing else. */
+/** Answers with a registration file or the agent card that it names, and with nothing else. */
 function pageOf(method: string, origin: string, pathname: string) {
   const [, kind, id = ''] = pathname.split('/')
   if (method !== 'GET' || !/^\d+(\.json)?$/.test(id)) return undefined
@@ -75,7 +74,7 @@ function pageOf(method: string, origin: string, pathname: string) {
   return { body: { name: `Agent ${number}`, services: [{ name: 'A2A', endpoint: `${origin}/card/${number}.json` }] } }
 }
 
-/** Whoever is asked about has a tag, an identity and an account. */
+/** Answers with a tag, an identity or an account, whatever the subject. */
 function answerTo({ pathname, searchParams }: URL, body: unknown): unknown {
   if (pathname.endsWith('/metadata')) {
     const tags = [{ slug: 'agent', name: 'Agent', tagType: 'name', ordinal: 1, meta: '{}' }]

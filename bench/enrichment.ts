@@ -24,7 +24,7 @@ import { startBenchHosts } from './enrichment-hosts.ts'
 import { fillWorld } from './world.ts'
 
 interface EnrichmentBenchOptions {
-  /** Subjects that wait for one source that answers at once. */
+  /** Subjects that are due for one source, which answers without delay. */
   readonly subjects: number
   /** Agents of a first pass over every source. */
   readonly agents: number
@@ -33,11 +33,11 @@ interface EnrichmentBenchOptions {
 const leaseWorkers = 8
 const workersPerSource = 4
 const restMs = 50
-/** Nothing was due for so long: the pass has ended. */
+/** Milliseconds without due subjects after which a pass counts as ended. */
 const quietMs = 1_000
 const now = () => new Date()
 
-/** Measures what the scheduler leases and ends in a second, and a first pass over all agents; prints a table. */
+/** Measures the scheduler's leases a second, and a first pass over all agents; prints a table. */
 export async function benchEnrichment({ subjects, agents }: EnrichmentBenchOptions): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bench-enrichment-'))
   const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
@@ -83,7 +83,7 @@ export async function benchEnrichment({ subjects, agents }: EnrichmentBenchOptio
   }
 }
 
-/** Seconds until as many workers as there may be have leased and ended every subject once. */
+/** Seconds until the most workers allowed have leased and finished every subject once. */
 async function leases(pool: pg.Pool, subjects: number, perRead: number): Promise<number> {
   const name = `bench-${perRead}`
   await pool.query(
@@ -108,8 +108,8 @@ async function leases(pool: pg.Pool, subjects: number, perRead: number): Promise
 }
 
 /**
- * A first pass: registrations and verifications are there, nobody has been joined or asked about yet. It ends when
- * every source has answered about everybody and all of it is derived.
+ * Runs a first pass: registrations and verifications are stored, no agent has been joined or read yet. It ends when
+ * every source has answered about every agent and everything is derived.
  */
 async function firstPass(pool: pg.Pool, agents: number) {
   await pool.query('truncate agent, agent_holding, source_state, edge_event, agent_event')
@@ -159,7 +159,7 @@ async function firstPass(pool: pg.Pool, agents: number) {
   return { seconds, reads, edges, again }
 }
 
-/** Every edge that is due: seconds, and how many moved. */
+/** Derives every edge that is due; returns the seconds and the number of changed edges. */
 async function deriveEdges(join: JoinOptions) {
   const began = performance.now()
   let moved = 0
@@ -171,7 +171,7 @@ async function deriveEdges(join: JoinOptions) {
   return { seconds: (performance.now() - began) / 1_000, moved }
 }
 
-/** Settings without a limit of requests a second: as fast as hosts answer. */
+/** The settings with practically no rate limits: as fast as hosts answer. */
 function unpaced(config: Config): Config {
   const requestsPerSecond = 100_000
   const { hub, web3bio, github, blockscout, oli } = config
@@ -185,7 +185,7 @@ function unpaced(config: Config): Config {
   }
 }
 
-/** How many subjects all workers of a source leased until nothing was due. */
+/** Runs the workers of a source until nothing is due; returns the number of leased subjects. */
 async function drain(pool: pg.Pool, source: Source, workers: number): Promise<number> {
   const pass = { pool, now, random: Math.random, failed }
   const worker = async () => {

@@ -60,7 +60,7 @@ function tell(rows: readonly (readonly [string, string])[]): void {
 interface World {
   readonly pool: pg.Pool
   readonly databaseUrl: string
-  /** For what is written. */
+  /** Folder to write files to. */
   readonly folder: string
 }
 
@@ -87,7 +87,7 @@ async function inWorld(size: WorldSize, work: (world: World) => Promise<void>): 
   }
 }
 
-/** What the roll-up would have made of the settlements, as far as exports ask for it. */
+/** Fills the part of the settlement roll-up that exports read. */
 async function countHours(pool: pg.Pool): Promise<void> {
   await pool.query(
     `insert into settlement_hour_total (chain, hour, overload, n, amount)

@@ -1,17 +1,17 @@
 import { type Asked, type BenchServer, type Load, load, startServer } from './load.ts'
 
-/** Measured one after the other, again and again, so that the machine's other work disturbs all alike. */
+/** The forms are measured in turn, round after round, so that the machine's other work disturbs all alike. */
 interface FormsOptions {
   readonly env: Record<string, string>
-  /** Of one measurement. */
+  /** Seconds of one measurement. */
   readonly seconds: number
-  /** The cheapest round of each counts: others disturb, nobody helps. */
+  /** Rounds; the cheapest of each form counts, because other work only adds to it. */
   readonly rounds: number
 }
 
 const connections = 16
 
-/** What is asked of each endpoint. The world of a benchmark has agents 1 and up. */
+/** Paths requested of each endpoint: one that is found, one that is not. A benchmark's world has agents 1 and up. */
 const endpoints: Record<string, { found: string; missing?: string }> = {
   profile: { found: '/api/agent/1', missing: '/api/agent/999999999' },
   settlements: { found: '/api/agent/1/settlements?limit=100', missing: '/api/agent/999999999/settlements' },
@@ -31,15 +31,15 @@ interface Measured {
   readonly endpoint: string
   readonly form: string
   readonly status: number
-  /** Of the answer, as sent. */
+  /** Size of the answer's body, as sent. */
   readonly bytes: number
   readonly ours: BenchServer
   readonly asked: Asked
 }
 
 /**
- * Processor time a request of every endpoint in every form, answered from memory, over that of `node:http` alone when it
- * sends as many bytes with the same status. Prints a table; returns the highest factor of each form.
+ * CPU time per request of every endpoint in every form, answered from memory, relative to bare `node:http` sending as
+ * many bytes with the same status. Prints a table; returns the highest factor of each form.
  */
 export async function benchForms({ env, seconds, rounds }: FormsOptions): Promise<Record<string, number>> {
   const servers = [await startServer('full', env), await startServer('refusing', env), await startServer('bare', env)]
@@ -87,7 +87,7 @@ async function formsOf(endpoint: string, ours: BenchServer, refusing: BenchServe
   return forms
 }
 
-/** What comes over the wire, from memory. */
+/** Size and status of an answer as it comes over the wire, once the server has it in memory. */
 export async function sizeOf(
   url: string,
   headers: Record<string, string> = {},

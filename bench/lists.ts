@@ -30,7 +30,7 @@ const everyone = { chain: null, claimed: null, spec: null, codehost: null }
 const dayMs = 86_400_000
 const payersUpTo = readingLimits.payerSettlements
 
-/** Lists, batches and series, of the busiest agent and of others. `addresses`: lowercase hex of those of the world. */
+/** Statements of lists, batches and series for the busiest agent and others; addresses are lowercase hex. */
 export function listStatements({
   busiestFid,
   installation,
@@ -97,7 +97,7 @@ export function listStatements({
     name: `registrations of an agent, ${state}`,
     run: (db) => agentRegistrations(db, { fid: 20, state, chain: null, limit: 100, after: undefined, installation }),
   })
-  /** A page of a walk, in the middle of an order. */
+  /** A page deep in a cursor walk through discovery. */
   const walked = (sort: (typeof discoverySorts)[number], after: string[]): Statement => ({
     name: `discovery, ${sort}, far on in a walk`,
     run: (db) =>

@@ -13,9 +13,9 @@ export interface BenchServer {
 
 const entry = fileURLToPath(new URL('./servers/main.ts', import.meta.url))
 
-/** `kind` names one of the servers of bench/servers. */
+/** Starts a server of bench/servers by its kind; resolves once it listens. */
 export async function startServer(kind: string, env: Record<string, string>): Promise<BenchServer> {
-  // Node takes the types away itself, as the images' build does: what tsx adds to each function would be measured too.
+  // Node strips the types itself, as the images' build does, because what tsx adds to each function would be measured.
   const execArgv = ['--experimental-transform-types', '--no-warnings']
   const child = fork(entry, [kind], { execArgv, env: { PATH: process.env.PATH, ...env } })
   const port = await message<number>(child, 'port')
@@ -36,11 +36,11 @@ export async function startServer(kind: string, env: Record<string, string>): Pr
 
 export interface Load {
   readonly requestsPerSecond: number
-  /** Of the server process, microseconds. */
+  /** CPU time of the server process per request, in microseconds. */
   readonly cpuPerRequest: number
-  /** Milliseconds. */
+  /** Latency in milliseconds. */
   readonly p99: number
-  /** Answers with another status than they should, and requests without one. */
+  /** Answers with an unexpected status, and requests without an answer. */
   readonly failures: number
 }
 
@@ -52,13 +52,13 @@ export interface Asked {
 
 interface LoadOptions {
   readonly seconds: number
-  /** Of the generator, which is this process. */
+  /** Connections of the load generator, which is this process. */
   readonly connections: number
-  /** That every answer has. */
+  /** Expected status of every answer. */
   readonly status: number
 }
 
-/** Asks the requests in turn, for some seconds, as fast as they are answered. */
+/** Sends the requests in turn for some seconds, as fast as they are answered. */
 export async function load(
   server: BenchServer,
   requests: readonly Asked[],
@@ -70,7 +70,7 @@ export async function load(
     connections,
     duration: seconds,
     requests: requests.slice(0, 1),
-    // Every connection asks in an order of its own: in one order, they would all wait for the same answer.
+    // Every connection has its own order: in one order they would all wait for the same answer.
     setupClient: (client) => client.setRequests(shuffled(requests)),
   })
   const cpu = (await server.cpuMicros()) - before

@@ -28,7 +28,7 @@ Each prints a table and, as its last line, one JSON object.
 `
 
 interface Given {
-  /** Settlements of a rehearsal, or of an upgrade. */
+  /** Settlements of a rehearsal or an upgrade; undefined: the benchmark's default. */
   readonly rows: number | undefined
   readonly folder: string
 }
@@ -38,7 +38,7 @@ const rehearsedRows = 200_000
 const upgradedRows = 10_000_000
 const mostRows = 100_000_000
 
-/** Each is loaded once it is asked for: together they import most of the project, a second or two of processor time. */
+/** Benchmarks by name. Each imports its code when it runs: together they import most of the project, for a second. */
 const benches: Record<string, (small: boolean, keep: boolean, given: Given) => Promise<void>> = {
   async rehearsal(_small, _keep, { rows = rehearsedRows, folder }) {
     const { benchRehearsal } = await import('./rehearsal/rehearsal.ts')
@@ -100,7 +100,7 @@ const benches: Record<string, (small: boolean, keep: boolean, given: Given) => P
 }
 
 async function holdUntilStopSignal(): Promise<void> {
-  const hold = setInterval(() => {}, 60_000) // a signal that is waited for does not keep Node running
+  const hold = setInterval(() => {}, 60_000) // waiting for a signal does not keep Node running
   await untilStopSignal()
   clearInterval(hold)
 }

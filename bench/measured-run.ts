@@ -8,16 +8,16 @@ const memoryPollMs = 50
 
 export interface Run {
   readonly seconds: number
-  /** Resident memory of all its processes together, at its highest. */
+  /** Peak resident memory of all its processes together. */
   readonly peakBytes: number
-  /** Resident memory of the largest of its processes alone, at its highest: without npm and what starts it, which a container has not. */
+  /** Peak resident memory of its largest process alone: without npm and its launcher, which a container has not. */
   readonly largestBytes: number
 }
 
 interface Surroundings {
-  /** Default: the project's folder. */
+  /** Working folder. Default: the project's. */
   readonly cwd?: string
-  /** Hears what the program prints, as it comes. */
+  /** Called with the program's output as it comes. */
   readonly heard?: (text: string) => void
 }
 
@@ -31,7 +31,7 @@ export async function measure(
   const { PATH, HOME } = process.env
   const began = performance.now()
   const child = spawn(program, args, { cwd, env: { PATH, HOME, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
-  const end = () => child.kill() // nobody waits for it any more
+  const end = () => child.kill() // no one waits for the program any more
   process.once('exit', end)
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
@@ -57,11 +57,11 @@ export async function measure(
   return { seconds: (performance.now() - began) / 1000, peakBytes, largestBytes }
 }
 
-/** Of a process and of each that descends from it. */
+/** Resident memory in bytes of a process and of each of its descendants. */
 async function residentBytes({ pid }: ChildProcess): Promise<number[]> {
   const entries = await Promise.all((await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(readProcess))
   const family = new Set([pid])
-  // Parents are older than their children, but ids start anew: a second look finds whoever was missed.
+  // Parents usually have lower ids than their children, but ids wrap around: further passes find what was missed.
   for (let look = 0; look < 4; look++) for (const one of entries) if (one && family.has(one.parent)) family.add(one.pid)
   return entries.flatMap((one) => (one && family.has(one.pid) ? [one.bytes] : []))
 }

@@ -1,23 +1,23 @@
 import type { Block, BlockSource, Log, Transaction } from '../test/doubles/portal/blocks.ts'
 import { generatedSource, scattered } from '../test/doubles/portal/generated-source.ts'
 
-/** A chain like Base's busy months: five payments a block, in chunks as the network keeps them. */
+/** A generated chain like Base in its busy months: five payments a block, in chunks like those of the SQD Network. */
 export interface PaymentChain {
   readonly firstBlock: number
   readonly lastBlock: number
   readonly settlements: number
   readonly token: string
   readonly source: BlockSource
-  /** What an index of a block must hold, in the order of the chain, written as `rowText` of the check writes it. */
+  /** Rows that an index of a block must hold, in the order of the chain, in the text form of check-rows.ts. */
   expected(block: Block): string[]
 }
 
 const token = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 const callsPerBlock = 5
-/** One call in so many is reverted; one that is not in so many is made by a batching contract. */
+/** One call in `revertedEvery` reverts; of the others, one in `innerEvery` goes through a batching contract. */
 const revertedEvery = 101
 const innerEvery = 50
-/** What some facilitators append to the calldata. */
+/** Bytes that some facilitators append to the calldata. */
 const trailingBytes = 33
 const recipients = 200_000
 
@@ -26,28 +26,28 @@ const strangeTopic = `0x${'5d'.repeat(32)}`
 
 interface PaymentChainOptions {
   readonly firstBlock: number
-  /** Blocks that the network keeps together, and how many such chunks there are. */
+  /** Blocks of a chunk, which the network keeps together, and the number of chunks. */
   readonly chunkBlocks: number
   readonly chunks: number
-  /** Who is paid, and how, as on the real chain; default: everybody equally often, by the plain selectors. */
+  /** Recipients and selectors as on the real chain; default: all recipients equally often, by the plain selectors. */
   readonly likeMainnet?: boolean
 }
 
 export const chunkBlocks = 2_000
-/** Settlements of a chunk, nearly. */
+/** Settlements of a chunk, approximately. */
 export const chunkRows = chunkBlocks * callsPerBlock
-/** Of the payments of the real chain have their signature as bytes. */
+/** Percentage of the real chain's payments that pass their signature as bytes. */
 const bytesPercent = 97
 
 /**
- * A chain whose payments are as those of the real one: few are paid most, the first of them more than one in twenty,
- * nearly all by the overloads.
+ * A chain with payments distributed as on the real one: few recipients get most, the first more than one in twenty,
+ * and nearly all by the overloads.
  */
 export function mainnetLikeChain(firstBlock: number, chunks: number): PaymentChain {
   return paymentChain({ firstBlock, chunkBlocks, chunks, likeMainnet: true })
 }
 
-/** One of so many, counted from one, by Zipf's law: the k-th is chosen 1/k as often as the first. */
+/** A rank from 1 to `of`, drawn by Zipf's law: rank k comes 1/k as often as rank 1. Deterministic for `serial`. */
 export const rankOf = (serial: number, of: number) =>
   Math.min(of, Math.floor((of + 1) ** (scattered(serial, 0xffffffff) / 0xffffffff)))
 
@@ -100,7 +100,7 @@ export function paymentChain({ firstBlock, chunkBlocks, chunks, likeMainnet }: P
   }
 }
 
-/** Some calls reverted, some made by a batching contract that logs too, and other traffic between them. */
+/** Rewrites a block as on a real chain: some calls revert, some go through a batcher that logs too, amid noise. */
 function asInRealBlocks({ header, transactions, logs }: Block, firstBlock: number): Block {
   const mixed: Transaction[] = []
   const mixedLogs: Log[] = []
@@ -128,7 +128,7 @@ function asInRealBlocks({ header, transactions, logs }: Block, firstBlock: numbe
   return { header, transactions: mixed, logs: mixedLogs, traces: [] }
 }
 
-/** A transaction that nobody asks for. */
+/** Adds a transaction that no query selects. */
 function addNoise(number: number, transactions: Transaction[], addLog: (log: Omit<Log, 'logIndex'>) => void) {
   const transactionIndex = transactions.length
   const hash = `0x${(number * 100 + transactionIndex).toString(16).padStart(64, 'e')}`

@@ -26,20 +26,20 @@ import { contractLists, listStatements, type Statement } from './lists.ts'
 import { fillWorld, settlementIndexes, type WorldSize } from './world.ts'
 
 interface ReadsOptions {
-  /** `settlements` without those of the busiest agent. */
+  /** Size of the world; its `settlements` exclude those of the busiest agent. */
   readonly size: WorldSize
   /** Settlements of the busiest agent, over the same 120 days. */
   readonly busiest: number
   /** Runs of each statement. */
   readonly runs: number
-  /** Resolves when nobody needs the database any more; undefined: nobody does once it is measured. */
+  /** Resolves when the database may be removed; undefined: right after the measurements. */
   readonly lookedAt: (() => Promise<unknown>) | undefined
 }
 
-/** Not rolled up: about what happens on a chain until its blocks are final. */
+/** Blocks at the head that are not rolled up: about as many as a chain has above its final block. */
 const hotBlocks = 10_000
 const busiestFid = 1
-/** Of statements that are asked for once a minute at most. */
+/** Runs of statements that run once a minute at most. */
 const rareRuns = 3
 const settlementOverloads = 'spec' as const
 
@@ -61,7 +61,7 @@ export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions
     await migrate(postgres.databaseUrl)
     await fillWorld(pool, size)
     await fillBusiest(pool, busiest)
-    // Without the time limit of the service, which five million rows exceed.
+    // Without the service's statement timeout, which five million rows exceed.
     const direct = await time(pool, profileOf('profile of the busiest, nothing rolled up', busiestFid), rareRuns)
     say('rolling up')
     const start = performance.now()
@@ -80,7 +80,7 @@ export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions
     timed.push(await time(pool, round, rareRuns))
     const rankings = { name: 'round of the rankings', run: () => refreshRankings({ pool, now, settlementOverloads }) }
     timed.push(await time(pool, rankings, rareRuns))
-    let days = 0 // as if a day had passed: every count is old
+    let days = 0 // each run is a day later, so that every count is outdated
     const later = () => new Date(Date.now() + ++days * dayMs)
     const payers = { name: 'round of the payers', run: () => refreshPayers({ pool, now: later, settlementOverloads }) }
     timed.push(await time(pool, payers, rareRuns))
@@ -136,7 +136,7 @@ function statements(): Statement[] {
   const totalAt = async (change: number) => ({ total: 0, change })
   const leftOut = () => {}
   const page = (sort: 'newest' | 'most-active', q: string | null) => (db: Queryable) =>
-    // As when the total is known already: it is counted apart, below.
+    // As when the total is cached; counting it is measured apart, below.
     discoveryPage(
       db,
       { ...none, q },
@@ -167,7 +167,7 @@ function statements(): Statement[] {
   ]
 }
 
-/** Of the settlements: who paid and sent often, and an address of an agent that was paid. */
+/** A frequent payer and facilitator of the settlements, and an address of an agent that was paid. */
 async function peopleOf(pool: pg.Pool): Promise<{ payer: string; facilitator: string; recipient: string }> {
   const { rows } = await pool.query(`
     select '0x' || encode(payer, 'hex') as payer, '0x' || encode(facilitator, 'hex') as facilitator,
@@ -176,7 +176,7 @@ async function peopleOf(pool: pg.Pool): Promise<{ payer: string; facilitator: st
   return rows[0]
 }
 
-/** What a round of the counters is made of, by the job's own connection. */
+/** Statements of one round of the counters, which run on the job's own connection. */
 function roundStatements(): Statement[] {
   return [
     { name: 'counts of all recipients', run: (db) => countRecipients(db, { settlementOverloads, now: new Date() }) },
@@ -186,13 +186,13 @@ function roundStatements(): Statement[] {
 
 interface Timed {
   readonly name: string
-  /** Milliseconds from asking to having the answer. */
+  /** Milliseconds from sending the statement to having the result. */
   readonly median: number
   readonly slowest: number
   readonly plan: readonly string[]
 }
 
-/** On one connection, as the API's: from its sixth run on a named statement may have a plan for all values. */
+/** Times a statement on one connection, as in the API: from its sixth run it may have a generic plan. */
 async function time(pool: pg.Pool, { name, run }: Statement, runs: number): Promise<Timed> {
   const client = await pool.connect()
   try {

@@ -18,11 +18,11 @@ import type { ProofWorld } from '../social/proving.ts'
 import { proofNode, sources } from '../sources.ts'
 
 interface TrustBenchOptions {
-  /** Agents of a first pass, a verified address each. */
+  /** Agents of a first pass, each with one verified address. */
   readonly agents: number
 }
 
-/** Messages checked for the rate. */
+/** Messages checked to measure the rate. */
 const rated = 500
 /** Rows stored in one statement. */
 const pageRows = 500

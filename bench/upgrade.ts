@@ -22,12 +22,12 @@ import { fillWorld } from './world.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const typescript = ['--import', import.meta.resolve('tsx')]
 const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
-/** Reads before and after, for what the machine does by itself. */
+/** Milliseconds of reading before the migration, as a baseline. */
 const aloneMs = 5_000
 const connectTimeoutMs = 120_000
-/** Longest that a reader may wait for a lock. */
+/** Longest wait of a reader for a lock that passes, in milliseconds. */
 const lockLimitMs = 1_000
-/** Their answers do not depend on sums, which this world does not have. */
+/** Routes to read, whose answers need no rolled-up sums, because this world has none. */
 const read = [
   '/api/agent/{fid}',
   '/api/agent/{fid}/settlements',
@@ -121,7 +121,7 @@ async function migrateBeside(
   url: string,
   { pool, env, agents }: { pool: ReturnType<typeof createPool>; env: NodeJS.ProcessEnv; agents: number },
 ): Promise<Upgrade> {
-  // Those that were paid least: nothing is summed up, so that the busiest take seconds without any migration.
+  // Reads the agents that were paid least: nothing is rolled up, so the busiest take seconds even without a migration.
   const reading = { url, agents, isOfTheRest: true, routes: read, readers, pauseMs: readPauseMs }
   const readAlone = async () => {
     const reads = await readBeside(reading)
@@ -129,7 +129,7 @@ async function migrateBeside(
     return reads.stop()
   }
   say('reading alone')
-  await readAlone() // the first answers of a process are slow
+  await readAlone() // warm-up: the first answers of a process are slow
   const before = await readAlone()
   say('migrating')
   const reads = await readBeside(reading)

@@ -4,7 +4,7 @@ import { inTransaction } from '../db/pool.ts'
 import { ensurePartitions } from '../db/queries/chain/partitions-ahead.ts'
 import { busiestChain } from './busiest.ts'
 
-/** Of settlements, besides their key: filling is faster without. */
+/** Indexes of `settlement` besides its key, dropped while a world is filled, which is faster. */
 export const settlementIndexes = [
   { name: 'settlement_recipient', on: '(recipient, block_number desc)' },
   { name: 'settlement_payer_block', on: '(payer, block_number desc)' },
@@ -15,7 +15,7 @@ export const settlementIndexes = [
 /** How large the directory of a benchmark is. */
 export interface WorldSize {
   readonly agents: number
-  /** Verified addresses; the first of them one an agent, the rest second ones. */
+  /** Verified addresses: the first for one agent each, the rest as second addresses. */
   readonly addresses: number
   readonly settlements: number
 }
@@ -29,7 +29,7 @@ export async function fillWorld(pool: pg.Pool, size: WorldSize): Promise<void> {
   for (const statement of statements(size)) await pool.query(statement)
 }
 
-/** Of the newest settlement, and of the chain: both above the partitions that a new database has. */
+/** Block of the newest settlement, and head of the chain: both above the partitions that a new database has. */
 const newestBlock = 80_000_000
 const headBlock = 90_000_000
 
@@ -39,7 +39,7 @@ const hash = (text: string) => `sha256(convert_to(${text}, 'UTF8'))`
 const textArray = (texts: readonly string[]) => `array[${texts.map((text) => `'${text}'`).join(', ')}]`
 const chains = textArray(chainNames)
 const otherChains = settlementChains().filter((name) => name !== busiestChain)
-/** Where settlements are, one after the other: half of them on one chain. */
+/** Chains of the settlements, taken in turn: half of them are on the busiest chain. */
 const paymentChains = [...otherChains, ...otherChains.map(() => busiestChain)]
 const words = `array['trade', 'scout', 'oracle', 'mint', 'relay', 'audit', 'swap', 'vault', 'quill', 'ember', 'atlas', 'pixel',
   'harbor', 'nimbus', 'cobalt', 'falcon', 'lumen', 'orchid', 'raven', 'sable', 'tundra', 'umbra', 'velvet', 'willow']`

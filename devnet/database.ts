@@ -8,9 +8,9 @@ import { startPostgres } from '../postgres/embedded.ts'
 
 export interface FreshDatabase {
   readonly url: string
-  /** Where it is, without its password. */
+  /** Server and name of the database for people, without the password. */
   readonly description: string
-  /** Leaves the server; it ends when it is ours alone. */
+  /** Ends the embedded server; a server of DATABASE_URL is left alone. */
   stop(): Promise<void>
 }
 
@@ -18,10 +18,11 @@ const suffix = '_devnet'
 const embeddedName = `agents${suffix}`
 
 /**
- * A database that was made this moment and holds the tables, nothing else. An earlier one of the same name is gone.
+ * Creates a database with migrated, empty tables. An earlier one of the same name is dropped.
  *
  * On the embedded server below the state folder; with a DATABASE_URL on its server, beside the database it names, which
- * is not touched. `onServer` is told of the embedded server's process. Throws when the user of that URL may not create databases.
+ * is not touched. `onServer` gets the pid of the embedded server. Throws when the user of that URL may not create
+ * databases.
  */
 export async function createFreshDatabase(
   stateFolder: string,
@@ -41,7 +42,7 @@ export async function createFreshDatabase(
     }
   }
   const dataFolder = join(stateFolder, 'postgres')
-  // What a power cut could lose is a toy world, made anew at the next start.
+  // Durability is not needed: every start makes the world again.
   const server = await startPostgres({ dataFolder, settings: { synchronous_commit: 'off' }, onServer })
   try {
     await recreate(server.databaseUrl, embeddedName)
@@ -60,7 +61,7 @@ export async function createFreshDatabase(
 
 const reader = 'devnet_reader'
 
-/** By what whoever looks around in SQL connects; the server of a DATABASE_URL may refuse to make a login. */
+/** How to connect with SQL, a line per program; one line with the problem when the server refuses to make a login. */
 export async function readerLines(databaseUrl: string): Promise<[program: string, line: string][]> {
   const pool = createPool({ databaseUrl, name: 'devnet', max: 1 })
   try {

@@ -11,18 +11,18 @@ interface ReadyOptions {
   readonly api: string
   readonly graphql: string
   readonly signal: AbortSignal
-  /** Told now and then: the part of the blocks that is indexed, and how many agents are found. */
+  /** Called at every poll with the share of blocks indexed, 0 to 1, and the progress of the join. */
   readonly onProgress: (share: number, progress: JoinProgress) => void
 }
 
-/** Three minutes are promised, on a machine that does nothing else. */
+/** Deadline in milliseconds: twice the three minutes that are promised for an idle machine. */
 const deadlineMs = 360_000
 const pollMs = 250
 const requestMs = 2_000
 
 /**
- * Resolves once the past is indexed on every chain, every holder is listed with its handle and its settlements counted, the API answers with the
- * first of them, and GraphQL is there. Throws with what is missing when that takes too long.
+ * Resolves once the past is indexed on every chain, every holder is listed with its handle and its settlements counted,
+ * the API answers with the first of them, and GraphQL is there. Throws with what is missing after `deadlineMs`.
  */
 export async function untilReady(options: ReadyOptions): Promise<void> {
   const { running, databaseUrl, api, graphql, signal, onProgress } = options
@@ -48,7 +48,7 @@ export async function untilReady(options: ReadyOptions): Promise<void> {
       else if (progress.unread > 0) missing = `${progress.unread} agents are not listed yet, or without their handle`
       else if (progress.uncounted > 0) missing = `settlements of ${progress.uncounted} addresses are not counted yet`
       else if (!(await answers(`${graphql}/readyz`))) missing = `${graphql}/readyz does not say ready`
-      // Asked last: an answer costs one of the requests that a client has a minute.
+      // Asked last: each answer counts against the client's rate limit.
       else if (!(await answers(`${api}/readyz`))) missing = `${api}/readyz does not say ready`
       else if (!(await answers(firstProfile(running, api)))) missing = `${firstProfile(running, api)} does not answer`
       else return

@@ -1,14 +1,14 @@
-/** What a person at the terminal is told while things start. */
+/** Progress of the start, shown to a person at the terminal. */
 interface Report {
   say(line: string): void
-  /** A step is done. */
+  /** Reports that a step is done, with the time it took. */
   stage(name: string, detail: string): void
-  /** A step is on its way: `share` of it, from 0 to 1. Shown every few seconds, with the time it may still take. */
+  /** Reports that `share` of a step, 0 to 1, is done. Shown every few seconds, with an estimate of the time left. */
   progress(name: string, share: number, detail?: string): void
 }
 
 const progressMs = 2_000
-/** Before this part is done nobody can say how long the rest takes. */
+/** Share that must be done before the time left is estimated. */
 const smallestShare = 0.1
 
 export function createReport(say: (line: string) => void, now: () => number = Date.now): Report {

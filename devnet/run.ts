@@ -18,18 +18,18 @@ import { chainSettings } from './world/settings.ts'
 const blockSeconds = 2
 /** How often the job reads the hub's events. */
 const hubPollSeconds = 1
-/** So soon counts follow settlements, and edges what has been read of accounts. */
+/** Pause between rounds of counting settlements and deriving edges, in seconds. */
 const countsPauseSeconds = 5
-/** Taken when they are free. */
+/** Preferred ports; others when they are taken. */
 const usualPorts = { api: 3000, graphql: 3001, hub: 3381, firstChain: 8545 }
 
 interface DevnetOptions {
-  /** Takes data, logs and devnet.json. There is one devnet in it at a time. */
+  /** Folder for data, logs and devnet.json; only one devnet at a time runs in it. */
   readonly folder: string
   readonly seed: string
-  /** What every process of it starts from, without where real data comes from. */
+  /** Environment of this process, from which that of every process is made, without the sources of real data. */
   readonly env: NodeJS.ProcessEnv
-  /** Ends this process, when somebody is tired of waiting for that. */
+  /** Ends this process at once, on a second Ctrl-C. */
   readonly exit: () => never
 }
 
@@ -122,7 +122,7 @@ async function start(
   report.say(`ready ${api}`)
 }
 
-/** What every process of the stack is told, beside its own METRICS_PORT. */
+/** Environment of every process of the stack, but for its METRICS_PORT. */
 function environment(
   given: NodeJS.ProcessEnv,
   { chains, hub, agentHosts, upstreams }: RunningWorld,

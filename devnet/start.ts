@@ -18,7 +18,7 @@ interface WorldOptions {
   readonly firstChainPort?: number
   /** Whether agents have web hosts that answer; else their addresses lead nowhere. Default: no. */
   readonly agentHosts?: boolean
-  /** Whether explorer, identity service and host of code know the people of this world. Default: there are none. */
+  /** Whether to start an explorer, an identity service and a code host that know this world's people. Default: no. */
   readonly upstreams?: boolean
 }
 
@@ -29,7 +29,7 @@ export interface RunningWorld {
   readonly hub: Hub
   readonly agentHosts: AgentHosts | undefined
   readonly upstreams: Upstreams | undefined
-  /** Lays the past on the chains, which then go on by themselves. To be called once. */
+  /** Executes the past on the chains, which then mine by themselves. To be called once. */
   layPast(options: Omit<PastOptions, 'startedAt'>): Promise<void>
   stop(): Promise<void>
 }
@@ -44,7 +44,7 @@ export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
   const state = new HubState()
   populateHub(state, world, startedAt)
 
-  await compileContracts() // once, and kept: seven chains that start at once would compile seven times
+  await compileContracts() // cached first: seven chains that start at once would compile seven times
   const funded = walletsOfWorld(world).map(({ address }) => address)
   const genesisTime = genesisTimeOf(startedAt)
   const started = await Promise.allSettled([

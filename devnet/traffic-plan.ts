@@ -14,15 +14,15 @@ interface Holding {
   readonly owner: Wallet
 }
 
-/** What happens next in a world, one deed at a time. */
+/** Chooses the deeds of a world after its start, one at a time. */
 interface TrafficPlan {
-  /** A deed that is possible now, if those before it went well. Identities that are on their way are left alone. */
+  /** The next deed that is possible if those before it succeed. Identities in an unfinished deed are left alone. */
   next(): Deed
-  /** Tells how a deed ended; `registered` is the identity it made. */
+  /** Records the outcome of a deed; `registered` is the identity it made. */
   ended(deed: Deed, outcome: { readonly success: boolean; readonly registered?: bigint }): void
 }
 
-/** Shares out of a hundred. */
+/** Kinds of deeds, each as often as its share out of a hundred. */
 const kinds: readonly Deed['kind'][] = [
   ...Array<Deed['kind']>(70).fill('pay'),
   ...Array<Deed['kind']>(8).fill('register'),
@@ -33,14 +33,14 @@ const kinds: readonly Deed['kind'][] = [
 ]
 const strangerShare = 0.1
 
-/** Deeds after the start. One seed gives one list of deeds, as long as they end in one order. */
+/** Plans the deeds after the start. Deterministic for a seed, as long as deeds end in the same order. */
 export function planTraffic(world: World): TrafficPlan {
   const random = createRandom(`${world.seed}/traffic`)
   const nextNonce = createNonces(`${world.seed}/traffic`)
   const recipients = world.people.agents.flatMap(walletsOf)
   const wallets = new Map(walletsOfWorld(world).map((wallet) => [wallet.address, wallet]))
   const everybody = [...wallets.values()]
-  // The first agent keeps what it has: examples in documents stay true.
+  // The first agent keeps its identities, so that examples in documents stay true.
   const firstAgent = new Set(
     (world.people.agents[0] ? walletsOf(world.people.agents[0]) : []).map((one) => one.address),
   )

@@ -14,22 +14,22 @@ interface TrafficOptions {
   readonly hub: HubState
   /** Transactions a second over all chains. Default 2.5. */
   readonly perSecond?: number
-  /** Hears of every deed that failed. */
+  /** Called for every deed that failed. */
   readonly onFailure?: (deed: Deed, error: Error) => void
 }
 
 interface Traffic {
-  /** Deeds that are on their chain, and those that failed. */
+  /** Number of deeds mined, and of those that failed. */
   readonly counts: { succeeded: number; failed: number }
-  /** Resolves when nothing is sent any more; what is under way is not waited for. */
+  /** Resolves once nothing more is sent; deeds under way are not awaited. */
   stop(): Promise<void>
 }
 
 const mostInFlight = 60
-/** Between two messages on the social network. */
+/** Milliseconds between two changes on the social network. */
 const socialMs = 10_000
 
-/** Lets life go on in a world until it is stopped. A failing deed is reported and changes nothing for the others. */
+/** Sends deeds and messages in a world until it is stopped. A deed that fails is reported and the others go on. */
 export function startTraffic({ world, chains, hub, perSecond = 2.5, onFailure = () => {} }: TrafficOptions): Traffic {
   const plan = planTraffic(world)
   const counts = { succeeded: 0, failed: 0 }

@@ -1,4 +1,4 @@
-/** How long to wait after failures in a row. */
+/** Limits of an exponential backoff: `baseMs` before the first retry, doubled with each failure, at most `capMs`. */
 export interface Backoff {
   readonly baseMs: number
   readonly capMs: number
@@ -8,14 +8,14 @@ export interface Backoff {
 export type Random = () => number
 
 /**
- * Milliseconds to wait before the next attempt, after `failures` in a row (0: the first has just happened). Any time up to
- * the limit, so that subjects that failed together do not come back together.
+ * Exponential backoff with full jitter, in milliseconds. `failures`: failures in a row before the latest one (0: the
+ * latest was the first). The jitter keeps subjects that failed together from coming back together.
  */
 export function backoffMs({ baseMs, capMs }: Backoff, failures: number, random: Random): number {
   return Math.ceil(Math.min(capMs, baseMs * 2 ** Math.min(failures, 30)) * random())
 }
 
-/** The time give or take a tenth: what was read together need not be read together for ever. */
+/** `ms` give or take a tenth at random, so that subjects read together drift apart. */
 export function jittered(ms: number, random: Random): number {
   return Math.round(ms * (0.9 + 0.2 * random()))
 }

@@ -14,50 +14,50 @@ export class HostClosed extends Error {
   }
 }
 
-/** Milliseconds until the next request may go out. Throws HostClosed when none may. */
+/** Takes the next place of a rate limit and resolves with the milliseconds until it is due. May throw HostClosed. */
 export type Pace = () => Promise<number>
 
-/** Who goes first when requests wait; a part of the slots is kept for those who would wait for ever. */
+/** Priority of a waiting request; one slot in `slotsATurn` goes to the least urgent, so that none starves. */
 export type Urgency = 'urgent' | 'usual' | 'spare'
 
 interface HostOptions {
   readonly name: string
   readonly requestsPerSecond: number
-  /** Default: a pace of this process only. */
+  /** Rate limiter, shared with other processes or not. Default: one of this process alone. */
   readonly pace?: Pace
-  /** Clock of Retry-After and of the circuit breaker; the pace follows the process's own. */
+  /** Clock for Retry-After and the circuit breaker; the pace has its own. Default: system time. */
   readonly now?: () => Date
 }
 
 /** What all sources that ask one host share: its rate limit, its Retry-After, its circuit breaker. */
 export interface Host {
   readonly name: string
-  /** Infinity: nothing but the host itself limits it. */
+  /** Infinity: no rate limit but the host's own answers. */
   readonly requestsPerSecond: number
-  /** Requests that were let go out since the start. */
+  /** Slots granted since this was created. */
   readonly sent: { readonly count: number }
-  /** How many subjects may be leased now: none, one to try with, or any number. */
+  /** Subjects that may be leased now: 0 while the host is closed, 1 to probe it after a break, else Infinity. */
   capacity(): number
   /** Resolves when the next request may go out. Throws HostClosed when none may. Default: usual. */
   slot(urgency?: Urgency): Promise<void>
-  /** The host asked for no requests for so long (Retry-After). */
+  /** Closes the host for `ms` milliseconds, because it sent a Retry-After. */
   restFor(ms: number): void
   succeeded(): void
   failed(): void
-  /** For an operator. `resting`: until a Retry-After is over; `broken`: the circuit is open. */
+  /** State shown to operators. `resting`: a Retry-After has not passed yet; `broken`: the circuit is open. */
   state(): 'answering' | 'resting' | 'broken' | 'stopped'
-  /** Nothing is sent any more; those that wait for a slot get HostClosed. */
+  /** Grants no more slots: waiting and later calls of `slot` throw HostClosed. */
   stop(): void
 }
 
 /** Failures in a row that open the circuit. */
 const failuresInRow = 10
-/** Latest requests that are remembered: the circuit also opens when more than half of them failed. */
+/** Size of the window of latest outcomes: the circuit also opens when more than half of a full window failed. */
 const remembered = 20
 const firstBreakMs = 60_000
 const longestBreakMs = 30 * 60_000
 
-/** Every so many slots, one goes to the least urgent. */
+/** One slot in this many goes to the least urgent request that waits. */
 const slotsATurn = 5
 const urgencies: readonly Urgency[] = ['urgent', 'usual', 'spare']
 
@@ -171,7 +171,7 @@ export function createHost(options: HostOptions): Host {
   }
 }
 
-/** The pace of one process. */
+/** A rate limiter for this process alone, with even intervals. */
 function createPace(requestsPerSecond: number): Pace {
   const intervalMs = 1000 / requestsPerSecond
   let nextAt = 0

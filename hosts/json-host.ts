@@ -6,15 +6,15 @@ import { readRetryAfter } from './retry-after.ts'
 export interface JsonHostOptions {
   /** Base address, without a path; the operator named it, so no guard against it is needed. */
   readonly url: string
-  /** In errors. */
+  /** Name of the host in error messages. */
   readonly name: string
   readonly headers?: Readonly<Record<string, string>>
-  /** For one answer, from the request to its last byte. */
+  /** Deadline of one answer, from the request to its last byte, in milliseconds. Default: 10 s. */
   readonly timeoutMs?: number
 }
 
 export interface Question {
-  /** With the query. */
+  /** Path and query string. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON by POST; absent: GET. */
@@ -29,18 +29,18 @@ export interface Received {
 
 /** A host with a fixed address that speaks JSON. */
 interface JsonHost {
-  /** An answer, whatever it says. Throws NoAnswer when there is none, or none of at most `mostBodyBytes`. */
+  /** Resolves with an answer of any status. Throws NoAnswer when there is none or it exceeds `mostBodyBytes`. */
   send(question: Question): Promise<Received>
-  /** Waits for what is under way. */
+  /** Waits for requests under way, then closes the connections. */
   close(): Promise<void>
-  /** Ends what is under way. */
+  /** Aborts requests under way and closes the connections. */
   destroy(): void
 }
 
 const defaultTimeoutMs = 10_000
 const mostBodyBytes = 2 * 1024 * 1024
 const mostConnections = 4
-/** A Retry-After is taken for no less and no more, in milliseconds. */
+/** Bounds that a Retry-After is clamped to, in milliseconds. */
 const shortestRestMs = 1_000
 const longestRestMs = 3_600_000
 
@@ -77,12 +77,12 @@ export function createJsonHost({ url, name, headers, timeoutMs = defaultTimeoutM
   }
 }
 
-/** What stands before a problem in an error: the host and the path, without the query. */
+/** Prefix of an error message: the host and the path without the query, 200 characters at most. */
 export function placeOf(name: string, path: string): string {
   return `${name}${path.split('?', 1)[0]}`.slice(0, 200)
 }
 
-/** The content of an answer with status 200. Throws NoAnswer. */
+/** Body of a 200 answer, parsed with the schema. Throws NoAnswer `bad_answer` when it does not fit. */
 export function contentOf<T>(place: string, { headers, text }: Received, schema: z.ZodType<T>): T {
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') throw new NoAnswer('bad_answer', `${place}: sent ${encoding}, not plain JSON`)
@@ -92,7 +92,7 @@ export function contentOf<T>(place: string, { headers, text }: Received, schema:
   throw new NoAnswer('bad_answer', `${place}: ${issue?.path.join('.')}: ${issue?.message}`)
 }
 
-/** What a status other than 200 means. `limited`: it says that the host has had enough. */
+/** The error for a status other than 200. `limited` present: the host rate limits, with this Retry-After if any. */
 export function failureOf(place: string, status: number, limited?: { readonly restMs: number | undefined }): NoAnswer {
   const message = `${place}: status ${status}`
   if (limited) {
@@ -104,7 +104,7 @@ export function failureOf(place: string, status: number, limited?: { readonly re
   return new NoAnswer(status >= 400 ? 'refused' : 'bad_answer', message)
 }
 
-/** How long an answer's Retry-After asks to wait, in milliseconds; undefined: it has none. */
+/** Retry-After of an answer in milliseconds, clamped to the bounds; undefined: absent or unreadable. */
 export function retryAfterMs({ headers }: Pick<Received, 'headers'>, now: Date): number | undefined {
   const ms = readRetryAfter(firstOf(headers['retry-after']), now.getTime())
   return ms === undefined ? undefined : bearableRest(ms)

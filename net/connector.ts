@@ -4,15 +4,15 @@ import type { buildConnector } from 'undici'
 import { DoorError } from './errors.ts'
 import type { Target } from './target.ts'
 
-/** An address that does not answer holds up the next one for this long, milliseconds. */
+/** Milliseconds that one address may stay silent before the next one is tried as well. */
 const nextAddressMs = 1_000
 
 /**
- * A connector for undici that connects to these judged addresses and to nothing else: what undici asks for is not
- * looked at. Certificate and SNI go by the target's name. Aborting `signal` ends the attempt and the connection.
+ * A connector for undici that connects to these judged addresses only; the host that undici passes is ignored.
+ * Certificate and SNI go by the target's name. Aborting `signal` ends the attempt and the connection.
  *
- * Errors are DoorErrors told apart by how far the attempt came, not by codes: before TCP stands `connect_error`,
- * after it `tls_error`.
+ * Errors are DoorErrors, classed by how far the attempt came and not by error codes: `connect_error` before the TCP
+ * connection stands, `tls_error` after it.
  */
 export function connectorTo(
   target: Target,

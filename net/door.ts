@@ -9,48 +9,48 @@ import { parseTarget, type Target } from './target.ts'
 export interface DoorOptions {
   /** Sent with every request; names the service and where its operator can be reached: `name/1.0 (+https://…)`. */
   readonly userAgent: string
-  /** The only exceptions, from `parseEgressAllow`. */
+  /** Hosts and ports exempt from the egress rules, from `parseEgressAllow`. */
   readonly egressAllow: EgressAllow
-  /** Answers names instead of the name servers. */
+  /** Resolves host names. Default: the name servers, or the system for hosts in `egressAllow`. */
   readonly lookup?: Lookup
   readonly politeness?: Politeness
-  /** A steady clock, milliseconds. */
+  /** Monotonic clock in milliseconds. Default: performance.now. */
   readonly now?: () => number
 }
 
 export interface FetchOptions {
-  /** Bytes of the body, at most, as they come over the wire. */
+  /** Largest body accepted, in bytes on the wire. */
   readonly maxBytes: number
-  /** The whole duration, redirects included, milliseconds. Waiting for the first turn does not count. */
+  /** Deadline of the whole fetch, redirects included, in milliseconds. Waiting for the first turn does not count. */
   readonly timeoutMs: number
   /** Redirects followed at most; with 0 any redirect is an error. */
   readonly redirects?: number
-  /** A further condition on each redirect, after the door's own. */
+  /** Caller's condition on each redirect, besides the door's rules; false: DoorError `redirect_refused`. */
   readonly mayRedirect?: (from: URL, to: URL) => boolean
-  /** Ports besides 443. */
+  /** Ports allowed besides 443. */
   readonly ports?: readonly number[]
   readonly method?: 'GET' | 'POST'
   readonly body?: string
-  /** Of the names in `sendable` only: nothing that carries a credential leaves through this door. */
+  /** Request headers; only names in `sendable`, because nothing that carries a credential leaves through this door. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface Fetched extends Answer {
-  /** Where the answer came from: the last redirect's target. */
+  /** URL that answered, after all redirects. */
   readonly url: string
-  /** Time the hosts took, all redirects together, without our own waiting; milliseconds. */
+  /** Time the hosts took, all redirects together, in milliseconds. Waiting for turns does not count. */
   readonly elapsedMs: number
 }
 
 export interface Door {
-  /** Any status is an answer. Failures are DoorErrors. */
+  /** Resolves with an answer of any status. Failures are DoorErrors. */
   fetch(url: string | URL, options: FetchOptions): Promise<Fetched>
   /**
-   * As `fetch`; `json` is the parsed body. A 2xx answer that is not JSON is a DoorError `not_json`; with any other
-   * status `json` is undefined when the body is not JSON.
+   * Fetches a document and parses its body into `json`. A 2xx answer that is not JSON is a DoorError `not_json`; with
+   * any other status `json` is undefined when the body is not JSON.
    */
   fetchJson(url: string | URL, options: FetchOptions): Promise<Fetched & { readonly json: unknown }>
-  /** Ends what is under way with DoorError `closed`, and refuses what comes. */
+  /** Ends requests under way with DoorError `closed` and refuses later ones. */
   close(): void
 }
 
@@ -62,7 +62,7 @@ const sendable: ReadonlySet<string> = new Set([
   'if-modified-since',
   'mcp-protocol-version',
   'mcp-method',
-  'mcp-session-id', // a number that the host itself gave, in the same conversation
+  'mcp-session-id', // no credential: the host itself issued it in this conversation
 ])
 
 /**

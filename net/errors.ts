@@ -3,27 +3,27 @@
  * Null: nobody was asked, so there is nothing to record about the host.
  */
 const checkStatusOf = {
-  /** The address is one the door does not go to: by its text, or by what its name resolves to. */
+  /** The egress rules forbid the URL: by its text, or by what its name resolves to. */
   blocked: 'blocked',
   /** The name has no address, or the name servers gave no answer. */
   dns_error: 'dns_error',
   /** No TCP connection to any of the name's addresses. */
   connect_error: 'connect_error',
-  /** Connected, and no TLS: handshake, certificate, or a certificate for another name. */
+  /** TCP connected, TLS failed: handshake, certificate, or a certificate for another name. */
   tls_error: 'tls_error',
-  /** The whole answer was not there in time. */
+  /** The deadline passed before the whole answer was read. */
   timeout: 'timeout',
   /** Head or body above its cap. */
   too_large: 'too_large',
-  /** One redirect too many, or one that leads nowhere the door or the caller goes. */
+  /** One redirect too many, or one whose target is missing or forbidden by the door or the caller. */
   redirect_refused: 'redirect_refused',
   /** Not HTTP, or cut off: the connection ended before the answer did. */
   broken_answer: 'connect_error',
   /** A compressed body, although none was asked for: it is never inflated. */
   encoded: 'not_json',
-  /** Read whole, and not a JSON text within the bounds of json.ts. */
+  /** The body is not a JSON text within the limits of json.ts. */
   not_json: 'not_json',
-  /** Our own queue for this host is full or too slow. */
+  /** Our own queue for this host is full, or the wait in it was too long. */
   busy: null,
   /** The door was closed. */
   closed: null,

@@ -14,7 +14,7 @@ interface Question {
 
 export interface Answer {
   readonly status: number
-  /** By lowercase name; several values of one name are joined by a comma. */
+  /** Response headers by lowercase name; several values of one name are joined by a comma. */
   readonly headers: ReadonlyMap<string, string>
   readonly body: Buffer
 }
@@ -26,9 +26,9 @@ const maxHeadBytes = 16_384
  * One request and its answer, on a connection of its own: addresses are judged for every request, no idle connection
  * can be found dead by the next one, and nothing outlives the exchange. Redirects are answers like any other.
  *
- * Time is ruled by `signal` alone (undici's timeouts count silence, which a drip never breaks); its reason is thrown.
- * Everything else that goes wrong is a DoorError. An error answer (400 and above) whose body is too large or encoded
- * keeps its status and loses its body: the status is the news.
+ * `signal` is the only deadline, because undici's timeouts measure silence and a slow drip never trips them; its
+ * reason is thrown. Every other failure is a DoorError. An error answer (400 and above) whose body is too large or
+ * encoded is returned with an empty body, because its status is what matters.
  */
 export async function exchange(target: Target, question: Question, ask: Lookup, signal: AbortSignal): Promise<Answer> {
   signal.throwIfAborted()
@@ -57,7 +57,7 @@ export async function exchange(target: Target, question: Question, ask: Lookup, 
 
 async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer> {
   const { statusCode, headers, body } = response
-  // Destroying the client breaks off a body nobody reads to its end; that is no news to anybody.
+  // Destroying the client breaks off a body that is not read to its end; that error is expected.
   body.on('error', () => {})
   if (isRedirect(statusCode) || statusCode === 204 || statusCode === 304) return Buffer.alloc(0)
   try {
@@ -86,7 +86,7 @@ async function readWhole(body: AsyncIterable<Buffer>, announced: number, maxByte
   return Buffer.concat(chunks, size)
 }
 
-/** 300, 304 and 305 lead nowhere by themselves. Source: RFC 9110 15.4. */
+/** Whether a status redirects to its Location; 300, 304 and 305 do not. Source: RFC 9110 15.4. */
 export function isRedirect(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status)
 }
@@ -106,7 +106,7 @@ function toDoorError(error: unknown, { url }: Target): DoorError {
   })
 }
 
-/** `work`, unless `signal` aborts first: a resolver may be beyond recall. */
+/** Settles as `work` does, or rejects once `signal` aborts: some resolvers cannot be cancelled. */
 function before<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason)

@@ -1,6 +1,6 @@
 import { DoorError } from './errors.ts'
 
-/** Objects and arrays inside each other, at most. */
+/** Deepest nesting of objects and arrays accepted, in levels. */
 export const maxJsonDepth = 32
 
 /**
@@ -31,7 +31,7 @@ const backslash = 0x5c
 const opening = new Set([0x5b, 0x7b])
 const closing = new Set([0x5d, 0x7d])
 
-/** Counted on bytes before anything is parsed; exact for JSON, and an upper bound is enough for the rest. */
+/** Nesting depth, counted on bytes before anything is parsed: exact for JSON, an upper bound for other bytes. */
 function depthOf(body: Uint8Array): number {
   let depth = 0
   let deepest = 0

@@ -1,18 +1,18 @@
 import { DoorError } from './errors.ts'
 
 export interface Politeness {
-  /** From the start of one request to a host to the start of the next, milliseconds. */
+  /** Shortest time between the starts of two requests to one host, in milliseconds. */
   readonly intervalMs: number
-  /** Requests waiting for one host, at most; a further one is refused. */
+  /** Requests that may wait for one host; a further one is refused. */
   readonly maxWaiting: number
   /** A request that has waited this long for its turn, in milliseconds, is refused. */
   readonly maxWaitMs: number
 }
 
-/** What a stranger's server has to bear from us. */
+/** Default rate limit for each host that somebody else named. */
 export const politeByDefault: Politeness = { intervalMs: 1_000, maxWaiting: 20, maxWaitMs: 30_000 }
 
-/** Hosts in a turn, or within the interval after one, at once. */
+/** Hosts tracked at once: those in a turn, or in the interval after one. */
 const maxHosts = 10_000
 
 /** Ends a turn: to be called once, whatever came of the request. */
@@ -22,10 +22,10 @@ type TakeTurn = (host: string, signal: AbortSignal) => Promise<EndTurn>
 /**
  * One request in flight a host, first come first served, with an interval between them. Taking a turn throws
  * DoorError `busy` when the line is full or the wait too long, and the reason of `signal` when that comes first.
- * Known to this process only: several processes that ask one host are polite each for itself.
+ * The limit holds within this process only: each of several processes that ask one host has its own.
  */
 export function createTurns({ intervalMs, maxWaiting, maxWaitMs }: Politeness): TakeTurn {
-  /** Who waits for a host. A host without an entry may be asked at once. */
+  /** Waiting requests by host, in order. A host without an entry may be asked at once. */
   const lines = new Map<string, (() => void)[]>()
 
   function begin(host: string): EndTurn {

@@ -7,7 +7,7 @@ import type { Target } from './target.ts'
 /** Every address of a name, in text form. Rejects, or answers none, when there is none. */
 export type Lookup = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>
 
-/** A name server is asked this often, each time waiting this long (milliseconds, growing with each try). */
+/** Tries for each name server, and the timeout of the first in milliseconds; it grows with each try. */
 const tries = 2
 const tryMs = 2_000
 
@@ -43,8 +43,8 @@ const maxAddresses = 64
  * and private addresses is an attack or a fault, and picking the good ones would let a retry decide.
  * Throws DoorError `blocked` or `dns_error`.
  *
- * The answer belongs to one request. A later one asks anew, so a name that changes between the question and the
- * connection (rebinding) gains nothing.
+ * The answer serves one request and is connected to as it is; a later request resolves again. So a name that changes
+ * between the lookup and the connection (DNS rebinding) gains nothing.
  */
 export async function judgedAddresses(target: Target, ask: Lookup, signal: AbortSignal): Promise<readonly string[]> {
   const { hostname, allowed } = target

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import type { EgressAllow } from './egress.ts'
 import { DoorError } from './errors.ts'
 
-/** A place a request may go to, as far as its text tells. */
+/** A URL whose text passed the egress rules; its addresses are judged later. */
 export interface Target {
   readonly url: URL
   /** A name, or (only by EGRESS_ALLOW) an address without brackets. */
@@ -12,7 +12,7 @@ export interface Target {
   readonly allowed: boolean
 }
 
-/** Longest URL taken, in UTF-16 units. */
+/** Longest URL accepted, in UTF-16 units. */
 const maxUrlLength = 2_048
 
 /**
@@ -60,7 +60,7 @@ function problemOfName(hostname: string): string | undefined {
   return reserved === undefined ? undefined : `${reserved} is a reserved name`
 }
 
-/** RFC 1035 2.3.4, without the root. */
+/** Longest host name in characters, without the root. Source: RFC 1035 2.3.4. */
 const maxNameLength = 253
 
 /** Names, with all below them, that are no public host's. Source: IANA Special-Use Domain Names, and as noted. */
@@ -90,5 +90,5 @@ function blocked(text: string, problem: string): DoorError {
   return new DoorError('blocked', `${JSON.stringify(text.slice(0, shownLength))} is refused: ${problem}`)
 }
 
-/** Characters of a refused URL shown in a message. */
+/** Characters of a refused URL that an error message shows. */
 const shownLength = 200

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { Gauge, type Registry } from 'prom-client'
 
-/** Of this program, as package.json has it; both are written by `npm run release`. */
+/** Version of this program, the same as in package.json; `npm run release` writes both. */
 const version = '0.1.0'
 
-/** Where `npm run build` notes the commit that it compiled; there is none beside the sources. */
+/** File with the commit that `npm run build` compiled; absent when run from the sources. */
 const noted = new URL('../commit', import.meta.url)
 
-/** Tells which program answers: `build_info{version, commit, node}`, always 1; `commit` is empty where none was noted. */
+/** Registers the gauge `build_info{version, commit, node}`, always 1; `commit` is empty where it is unknown. */
 export function tellBuild(registry: Registry): void {
   const commit = existsSync(noted) ? readFileSync(noted, 'utf8').trim() : ''
   const labels = { version, commit, node: process.version }

@@ -34,7 +34,7 @@ export async function runCommand<T extends NonNullable<ParseArgsConfig['options'
   }
 }
 
-/** One line for what an operator can mend; everything there is for what only a change of the program can. */
+/** One line for an error that an operator can mend, the stack for a fault of the program. */
 export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // A host with several addresses fails once for each; the sum has no message of its own.

@@ -3,21 +3,22 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { listen } from './listen.ts'
 
-/** For what keeps a process from being ready. */
+/** Timeout of a readiness check, in milliseconds. */
 const patienceMs = 5_000
 
 export interface Health {
-  /** What keeps the process from its work for so long that only a restart can help; undefined: nothing. Default: nothing. */
+  /** Why only a restart can help this process; undefined: nothing is stuck. Absent: it never gets stuck. */
   readonly stuck?: () => string | undefined
   /** Undefined when the process can do its work; otherwise one line saying what is missing. */
   readonly notReady: () => string | undefined | Promise<string | undefined>
-  /** Prometheus text. */
+  /** Metrics in the Prometheus text format. */
   readonly metrics: () => string | Promise<string>
 }
 
 /**
- * Serves `/healthz` (the process lives, 503 with the reason when it is stuck), `/readyz` (it can work, 503 with the reason otherwise) and `/metrics`
- * (Prometheus text) on a port of its own; port 0 takes a free one. Resolves once it listens.
+ * Serves `/healthz` (the process lives; 503 with the reason when it is stuck), `/readyz` (it can work; 503 with the
+ * reason otherwise) and `/metrics` (Prometheus text) on a port of its own; port 0 takes a free one. Resolves once it
+ * listens.
  */
 export async function serveHealth(host: string, port: number, health: Health): Promise<Server> {
   const server = createServer(async (req, res) => {
@@ -45,7 +46,7 @@ export async function serveHealth(host: string, port: number, health: Health): P
   return server
 }
 
-/** Who asks whether a process can work does not wait for long; a database behind a dead link says nothing for minutes. */
+/** Bounds the wait for a readiness check: a database behind a dead link may not answer for minutes. */
 async function withinPatience(problem: ReturnType<Health['notReady']>): Promise<string | undefined> {
   const known = new AbortController()
   const late = delay(patienceMs, `no answer within ${patienceMs / 1_000} s`, { signal: known.signal }).catch(
@@ -58,7 +59,7 @@ async function withinPatience(problem: ReturnType<Health['notReady']>): Promise<
   }
 }
 
-/** The port a server took. */
+/** The port that a server listens on. */
 export function portOf(server: Server): number {
   return (server.address() as AddressInfo).port
 }

@@ -1,12 +1,12 @@
 import { mkdtemp, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Process ids say nothing in another container, so what is named after them is told apart by where they count. */
+/** Id of this process's PID namespace, 0 where unknown: a process id means nothing in another container. */
 async function namespace(): Promise<string> {
   return /\d+/.exec(await readlink('/proc/self/ns/pid').catch(() => ''))?.[0] ?? '0'
 }
 
-/** A new folder in `place`, named after what it is for and after the process it belongs to, by default this one. */
+/** Makes a folder in `place`, named by `prefix` and by the process that owns it, by default this one. */
 export async function folderOfProcess(place: string, prefix: string, pid = process.pid): Promise<string> {
   return mkdtemp(join(place, `${prefix}-${await namespace()}-${pid}-`))
 }

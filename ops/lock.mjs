@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { connect, createServer } from 'node:net'
 
-/** An address shorter than this is padded by some versions of Node and not by others: always use all of it. */
+/** Length of a socket's address. Some versions of Node pad a shorter one and others do not, so all of it is used. */
 const addressBytes = 108
 
 /**
@@ -42,7 +42,7 @@ export async function withLock({ name, waitMs, onWait }, work) {
 }
 
 /**
- * Undefined when somebody else listens there.
+ * Takes the lock's address; undefined when another process holds it.
  * @param {string} address
  * @returns {Promise<{ close: () => void } | undefined>}
  */

@@ -8,7 +8,7 @@ import { buildSync } from 'esbuild'
 import { readArguments } from './arguments.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Read at run time, not imported, so the compiler does not carry them along. */
+/** Folders that are read at run time and not imported, so the compiler does not copy them. */
 const data = ['db/migrations', 'api/pages/assets']
 
 const usage = `
@@ -27,9 +27,9 @@ if (values) build(resolve(root, values.out ?? 'dist'), values.without === 'verif
  * @param {boolean} withoutVerifier
  */
 function build(dist, withoutVerifier) {
-  rmSync(dist, { recursive: true, force: true }) // what has left the sources must leave here too
+  rmSync(dist, { recursive: true, force: true }) // files removed from the sources must not stay here
   const compiler = ['node_modules/typescript/bin/tsc', '--project', 'scripts/tsconfig.build.json', '--outDir', dist]
-  // It writes the same without a look at types, which npm run check has, in a third of the time.
+  // npm run check has the types checked; without that the compiler writes the same in a third of the time.
   compiler.push('--noCheck')
   if (spawnSync(process.execPath, compiler, { cwd: root, stdio: 'inherit' }).status !== 0) {
     process.exitCode = 1
@@ -44,7 +44,7 @@ function build(dist, withoutVerifier) {
 }
 
 /**
- * Empty: nobody knows it.
+ * Commit of the sources; empty: unknown.
  * @param {string | undefined} given
  */
 function commitOf(given) {
@@ -54,7 +54,7 @@ function commitOf(given) {
 }
 
 /**
- * The check of proofs as one script for people who have nothing of this project.
+ * Bundles the check of proofs into one script that runs without this project.
  * @param {string} outfile
  */
 function bundleVerifier(outfile) {
@@ -67,7 +67,7 @@ function bundleVerifier(outfile) {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    external: ['isows'], // of a client over WebSockets, which it never makes
+    external: ['isows'], // only a WebSocket client needs it, and the script makes none
     banner: { js: head },
     logLevel: 'warning',
   })

@@ -1,6 +1,6 @@
 // @ts-check
-// Types of the client, made of what it asks for in openapi.json. Their first line has the hash of that part, by which
-// old ones are noticed at once.
+// Generates the client's types from the part of openapi.json that it uses. Their first line has the hash of that part,
+// by which outdated types are noticed at once.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { readArguments } from './arguments.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = join(root, 'client/generated/types.gen.ts')
-/** What the client asks. */
+/** Paths that the client requests. */
 const paths = [
   '/api/agent/{fid}',
   '/api/agent/{fid}/settlements',
@@ -44,7 +44,7 @@ if (values) {
 }
 
 /**
- * The part of a document about these paths, with the schemas that it leads to.
+ * The part of an OpenAPI document about `paths`, with every schema that it refers to.
  * @param {{ paths: Record<string, unknown>, components: { schemas: Record<string, unknown> } }} document
  */
 function asked({ paths: all, components, ...rest }) {

@@ -21,7 +21,7 @@ if (values) {
   await import('./test.mjs')
 }
 
-/** Tests that run here alone, and those that have rounds. */
+/** Test files that only this command runs, and those that repeat themselves in rounds. */
 function enduring() {
   const files = readdirSync(join(root, 'test'), { recursive: true }).map((file) => `test/${file}`)
   const hasRounds = (/** @type {string} */ file) => /\brounds\(\d/.test(readFileSync(join(root, file), 'utf8'))

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { withLock } from '../ops/lock.mjs'
 import { runChild } from './run.mjs'
 
-/** An install on a slow line; somebody who waits for another one's install gives up after it. */
+/** Milliseconds to wait for another process's install, which may be on a slow line. */
 const installWaitMs = 30 * 60_000
 
 /**

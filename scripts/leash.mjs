@@ -4,7 +4,7 @@ import { Socket } from 'node:net'
 
 const text = process.env.BOOTSTRAP_LEASH
 if (text) {
-  // Own children are not on this leash: they must see the environment as it was.
+  // The children of this process are not on this leash: they must see the environment as it was.
   delete process.env.BOOTSTRAP_LEASH
   const { fd, nodeOptions, wholeGroup } = JSON.parse(text)
   if (nodeOptions === null) delete process.env.NODE_OPTIONS
@@ -13,5 +13,5 @@ if (text) {
   leash.on('error', () => {})
   leash.on('close', () => process.kill(wholeGroup ? -process.pid : process.pid, 'SIGTERM'))
   leash.resume()
-  leash.unref() // it must not keep a process alive that has nothing left to do
+  leash.unref() // an otherwise finished process must be able to end
 }

@@ -18,8 +18,8 @@ const passedOn = /** @type {const} */ (['SIGINT', 'SIGTERM'])
  * @param {string} command node, or a script that node runs
  * @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, isTool?: boolean, endLikeChild?: boolean }} [options]
- *   `isTool`: nothing of it reaches standard output, and signals reach what it has started too, for which it does not
- *   care itself; `endLikeChild`: this process takes over its exit code or signal
+ *   `isTool`: none of its output reaches standard output, and signals go to its whole process group, because it does
+ *   not pass them on itself; `endLikeChild`: this process takes over its exit code or signal
  * @returns {Promise<{ code: number | null, signal: NodeJS.Signals | null }>}
  */
 export function runChild(command, args, { cwd, env = process.env, isTool = false, endLikeChild = false } = {}) {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Another package tool may be at work; apt waits this long for it. */
+/** Seconds that apt waits for the lock of another package tool. */
 const aptLockSeconds = 300
 
 const args = process.argv.slice(2)
@@ -16,13 +16,13 @@ if (args.includes('--help')) {
   )
 } else {
   try {
-    // Of the limiter's tests a real Redis, of the pages' a real browser, of the alerts' the checker of Prometheus; npm
-    // has none of them, the system has.
+    // The limiter's tests need a real Redis, the pages' a real browser, the alerts' the checker of Prometheus: system
+    // packages, which npm does not have.
     ensure('redis-server')
     ensure('chromium')
     ensure('promtool', 'prometheus')
     if (process.env.ENDURANCE === '1') wish('buildah', 'debootstrap')
-    // In this process, so that a signal to it reaches vitest, which stops what the tests have started.
+    // vitest runs in this process, so that a signal reaches it and it stops what the tests have started.
     process.chdir(root)
     process.argv.splice(2, 0, 'run')
     await import(new URL('../node_modules/vitest/vitest.mjs', import.meta.url).href)
@@ -55,7 +55,7 @@ function ensure(command, name = command) {
 }
 
 /**
- * Installs what one test goes without, with a line that says so, where it cannot be had.
+ * Installs commands that a test can do without; prints a line when that fails.
  * @param {string[]} commands
  */
 function wish(...commands) {

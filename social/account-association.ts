@@ -16,21 +16,21 @@ const header = z.object({
 })
 const payload = z.object({ domain: z.string() })
 
-/** Whom an account's own signatures are checked with. */
+/** The registries and contract wallets that the check of an account's own signatures asks. */
 export interface AccountWorld {
   readonly registries: Pick<Registries, 'chain' | 'isCustody' | 'isAuthAddress'>
   readonly wallets: Wallets
 }
 
-/** Characters that each part of an association may have. */
+/** Longest header, payload or signature of an account association, in characters. */
 export interface AssociationBound {
   readonly associationCharacters: number
 }
 
 /**
  * Whether a domain manifest's account association says that `host` belongs to `fid`, and is signed by the fid's
- * custody address or one of its auth addresses. False for what is no association at all. Throws when the chain has to
- * say and does not answer.
+ * custody address or one of its auth addresses. False for a value that is no association at all. Throws when a chain
+ * has to be asked and does not answer.
  *
  * Source: Farcaster mini apps, "accountAssociation", a JSON Farcaster Signature with EIP-191 signatures.
  */
@@ -51,7 +51,7 @@ export async function isAssociated(
   return isSignedByAccount({ ...head.data, signed, signature }, { registries, wallets })
 }
 
-/** Whether a text is signed by an account's custody address, or by one that it has added for signing in. */
+/** Whether `key` signed a text (EIP-191) and is the account's custody address, or one of its auth addresses. */
 export async function isSignedByAccount(
   { fid, type, key, signed, signature }: AccountSignature,
   { registries, wallets }: AccountWorld,
@@ -68,7 +68,7 @@ export async function isSignedByAccount(
 interface AccountSignature {
   readonly fid: number
   readonly type: 'custody' | 'auth'
-  /** Lowercase, 0x and 40 hex digits. */
+  /** Address that should have signed: lowercase, 0x and 40 hex digits. */
   readonly key: string
   readonly signed: string
   readonly signature: Hex

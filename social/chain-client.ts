@@ -1,16 +1,16 @@
 import { BaseError, createPublicClient, http, type PublicClient, webSocket } from 'viem'
 
-/** Milliseconds for one answer of a node; tried once more when it was none. */
+/** Timeout of one call to a node, in milliseconds; a call that fails is retried once. */
 const answerTimeoutMs = 2_000
 const retries = 1
 const retryDelayMs = 100
 
 export interface ChainClient {
-  /** Whether there is an address to ask. */
+  /** Whether an RPC URL is configured for the chain. */
   readonly isSet: boolean
-  /** Throws when there is no address to ask. */
+  /** The viem client, made on first use. Throws when no RPC URL is configured. */
   client(): PublicClient
-  /** What to throw when the node did not answer: addresses of nodes hold keys, and the library's errors tell them. */
+  /** The error to throw when a call failed: viem's own shows the RPC URL, which may contain an API key. */
   failure(error: unknown): Error
   close(): Promise<void>
 }
@@ -23,7 +23,7 @@ export function createChainClient(name: string, rpc: string | null): ChainClient
     client() {
       if (rpc === null) throw new Error(`${name}: no RPC address is set, so its contracts cannot be asked`)
       const options = { timeout: answerTimeoutMs, retryCount: retries, retryDelay: retryDelayMs }
-      // Answers are never kept: a key revoked a moment ago must not be found.
+      // No cache: a key revoked a moment ago must not be found.
       made ??= createPublicClient({
         cacheTime: 0,
         transport: rpc.startsWith('ws') ? webSocket(rpc, { ...options, reconnect: false }) : http(rpc, options),

@@ -24,25 +24,25 @@ const event = z.object({
 })
 type HubEvent = z.infer<typeof event>
 
-/** Enough of an event of an unknown shape to go on behind it. */
+/** An event of unknown shape: its id is enough to move the cursor past it. */
 const numbered = z.object({ id: z.int().nonnegative() })
 const aboutSomebody = z.object({ message: z.object({ data: z.object({ fid: z.int().positive() }) }) })
 const bodies = ['mergeMessageBody', 'revokeMessageBody', 'pruneMessageBody'] as const
 
 /**
- * `/v1/events`. Ids grow within a shard; the block number stands above the lowest 14 bits. Events are parsed one by one:
- * one that is not understood must not hide those around it.
+ * Answer of `/v1/events`. Ids grow within a shard; the block number stands above the lowest 14 bits. Events are parsed
+ * one by one later, so that one that is not understood does not hide those around it.
  */
 export const eventPage = z.object({ events: z.array(z.unknown()) })
 
 const idsPerBlock = 2 ** 14
 
-/** Id of the first event that a block can have. */
+/** Lowest id that an event of the block can have. */
 export function firstIdOfBlock(block: number): number {
   return block * idsPerBlock
 }
 
-/** Id of the first event so many blocks behind that of an event. */
+/** Lowest id that an event can have in the block that is `blocks` after the block of event `id`. */
 export function firstIdBehind(id: number, blocks: number): number {
   return firstIdOfBlock(Math.floor(id / idsPerBlock) + blocks)
 }
@@ -53,7 +53,7 @@ export function firstIdBehind(id: number, blocks: number): number {
  * three. Time of an event: its block's confirmation, when the page has it; else the merged message's; else `now`.
  *
  * What is not understood becomes `unreadable`, with the FID it is about where that can be told. Throws when not one of the
- * page's events has an id, so that nobody could go on behind it.
+ * page's events has an id, because the cursor could not move past it.
  */
 export function toChanges(answered: readonly unknown[], from: number, pageSize: number, now: Date): EventPage {
   const understood = answered.map((one) => event.safeParse(one).data)
@@ -115,7 +115,7 @@ function changesOf(event: HubEvent, blockTime: Date | undefined, now: Date): Soc
   )
 }
 
-/** What a message that is live now says. */
+/** Changes when a hub merges a message, which is live from then on. */
 function broughtBy(message: Message, at: Date): SocialChange[] {
   const { fid } = message.data
   const added = verifiedAddress(message, 'added')
@@ -126,7 +126,7 @@ function broughtBy(message: Message, at: Date): SocialChange[] {
   if (target) return [{ kind: 'follow', fid, target, follows: true, at: messageTime(message) }]
   const left = followedFid(message, 'removed')
   if (left) return [{ kind: 'follow', fid, target: left, follows: false, at: messageTime(message) }]
-  // It takes the place of all links so far, thousands of them; few accounts have ever sent one.
+  // This message replaces all links so far, perhaps thousands; few accounts have ever sent one.
   if (message.data.type === 'MESSAGE_TYPE_LINK_COMPACT_STATE') return [{ kind: 'unknown_follows', fid }]
   if (message.data.type === keyAdd || message.data.type === keyRemove) return [{ kind: 'key_message', fid, message }]
   if (!isUserData(message.data.type)) return []

@@ -11,28 +11,29 @@ interface LinkedSubject {
   readonly verifiedAddresses: readonly string[]
   /** `accountAssociation` of the claim's manifest, if it has one. */
   readonly association: unknown
-  /** Address of a path on the host. */
+  /** URL of a path on the host. */
   readonly urlOf: (path: string) => string
 }
 
-/** Where links are looked for. Whatever throws could not be looked at. */
+/** Sources of links. A source that throws leaves its link unchecked. */
 export interface LinkWorld extends AccountWorld, AssociationBound {
   readonly social: Pick<SocialIndex, 'profile'>
-  /** Web addresses that registrations of these holders name and that contain a host. */
+  /** URLs that the registrations of these holders name and that contain the host's text. */
   registeredAddresses(addresses: readonly string[], host: string): Promise<readonly string[]>
-  /** The JSON document at an address, read within `domainManifestLimits`; undefined: there is none. */
+  /** The JSON document at a URL, read within `domainManifestLimits`; undefined: there is none. */
   document(url: string): Promise<unknown>
 }
 
 /**
- * Bytes of a domain manifest, milliseconds it may take, and redirects: the network hosts manifests for others by one, and
- * the association in such a manifest names the host all the same.
+ * Limits for reading a domain manifest. One redirect is followed, because the network hosts manifests for others behind
+ * one; the association in such a manifest still names the original host.
  */
 export const domainManifestLimits = { maxBytes: 256 * 1024, timeoutMs: 3_000, redirects: 1 } as const
 
 /**
- * The first of the links that holds; undefined: none does. A manifest of public addresses shows who runs the host and
- * nothing about the fid, so one of them is needed. Throws when none was found and one could not be looked at.
+ * The first link between host and fid that holds; undefined: none does. A claim's manifest lists public addresses: it
+ * shows who runs the host and nothing about the fid, so a link is needed as well. Throws when none was found and one
+ * could not be checked.
  */
 export async function findHostLink(subject: LinkedSubject, world: LinkWorld): Promise<HostLink | undefined> {
   let outage: unknown
@@ -47,7 +48,7 @@ export async function findHostLink(subject: LinkedSubject, world: LinkWorld): Pr
   return undefined
 }
 
-/** The cheap ones first; the last one asks the host again. */
+/** Checks by link, the cheap ones first; the last one sends the host another request. */
 const links: readonly (readonly [HostLink, (subject: LinkedSubject, world: LinkWorld) => Promise<boolean>])[] = [
   ['account_association', (subject, world) => isAssociated(subject.association, subject, world)],
   [

@@ -9,14 +9,14 @@ import {
 } from '../hosts/json-host.ts'
 
 export interface SocialHttpOptions extends Omit<JsonHostOptions, 'name'> {
-  /** Waited for before every request: the caller's pace. */
+  /** Awaited before every request: the caller's rate limit. Absent: none. */
   readonly slot?: () => Promise<void>
 }
 
 export interface SocialHttp {
   /**
-   * GET of a path with parameters, parsed. Undefined when the host says that there is nothing, which is for `isNothing`
-   * to tell from an error's status and body. Throws NoAnswer.
+   * Sends a GET and parses the 200 answer. Undefined when `isNothing` reads status and body of another answer as "there
+   * is none". Throws NoAnswer otherwise.
    */
   get<T>(path: string, query: Query, schema: z.ZodType<T>, isNothing?: IsNothing): Promise<T | undefined>
   close(): Promise<void>

@@ -1,15 +1,15 @@
 import { getDomain } from 'tldts'
 
-/** Domains of one operator; two names of one operator are one witness. */
+/** Main domain of the operator, by its other domains: two hubs of one operator count as one witness. */
 const operators: Readonly<Record<string, string>> = { 'farcaster.xyz': 'neynar.com' }
 
-/** Who runs a hub, as far as its address tells. */
+/** Operator of a hub, told by the registrable domain of its URL; the host where there is none. */
 export function operatorOf(url: string): string {
   const domain = getDomain(url)
   return domain ? (operators[domain] ?? domain) : new URL(url).host
 }
 
-/** Of the hubs after the first, one of each operator other than the first's. */
+/** Hubs to use as witnesses: of those after the first, one per operator, none of the first hub's operator. */
 export function witnessUrls([followed, ...others]: readonly string[]): string[] {
   const known = new Set(followed === undefined ? [] : [operatorOf(followed)])
   return others.filter((url) => {

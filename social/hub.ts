@@ -19,14 +19,15 @@ import { userPage, verifiedSetOf } from './users.ts'
 
 const messagesPerPage = 1_000
 const mostMessagePages = 20
-/** An event can carry whole messages: so many of the largest still fit into one answer. */
+/** Events on one page. An event can carry whole messages; this many of the largest still fit into one answer. */
 export const eventsPerPage = 250
 const fidsPerPage = 100
-/** Shards with FIDs on a hub that does not say how many it has. Shard 0 holds blocks only. */
+/** Shards with FIDs, assumed for a hub that does not report its shards. Shard 0 holds blocks only. */
 const usualShards = [1, 2]
 
 /**
- * A node that had no route for reads in bulk may have been updated, or the 404 was another's: asked again after this.
+ * Milliseconds before a node without a bulk route is asked for it again: it may have been updated since, or the 404
+ * came from a proxy before it.
  */
 const bulkProbeMs = 3_600_000
 
@@ -98,7 +99,7 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
     async verifiedSets(fids) {
       if (now().getTime() < noBulkUntil) return undefined
       const query = { fids: fids.join(',') }
-      // A node of the plain kind has no such route and says so with a 404, whatever the FIDs.
+      // A plain Snapchain node has no such route and answers 404, whatever the FIDs.
       const answer = await http.get('/v2/farcaster/user/bulk', query, userPage, (status) => status === 404)
       if (answer === undefined) noBulkUntil = now().getTime() + bulkProbeMs
       return answer && new Map(answer.users.map((user) => [user.fid, verifiedSetOf(user)]))
@@ -108,7 +109,7 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
   }
 }
 
-/** One an address. Only live additions are listed; anything else would be a list of another kind. */
+/** The newest verification of each address. Throws for a message of another type: then this is another list. */
 function toVerifications(messages: readonly Message[]): Verification[] {
   const newest = new Map<string, Verification>()
   for (const message of messages) {
@@ -122,7 +123,7 @@ function toVerifications(messages: readonly Message[]): Verification[] {
   return [...newest.values()]
 }
 
-/** The newest first, each FID once. */
+/** Follows, newest first, each FID once, at most `mostFollows`. */
 function toFollows(messages: readonly Message[]): Follow[] {
   const newest = new Map<number, Date>()
   const sorted = [...messages].sort((one, other) => other.data.timestamp - one.data.timestamp)
@@ -133,7 +134,7 @@ function toFollows(messages: readonly Message[]): Follow[] {
   return [...newest].slice(0, mostFollows).map(([fid, at]) => ({ fid, at }))
 }
 
-/** All live messages of one kind. Throws when the hub answers about somebody else. */
+/** All live messages of a FID on one route. Throws when the hub answers about another FID. */
 async function messagesOf(http: SocialHttp, path: string, fid: number): Promise<Message[]> {
   const found: Message[] = []
   let pageToken: string | undefined
@@ -152,7 +153,7 @@ async function newestOf(http: SocialHttp, path: string, fid: number): Promise<re
   return aboutFid(answer?.messages ?? [], fid, path)
 }
 
-/** The proof of a name may have gone to somebody else while the profile still says it. */
+/** Whether the FID still owns a user name: a profile can keep a name whose proof has moved to another FID. */
 async function ownsName(http: SocialHttp, name: string, fid: number): Promise<boolean> {
   if (!isRealHandle(name)) return false
   const proof = await http.get('/v1/userNameProofByName', { name }, nameProof, saysNotFound)
@@ -169,7 +170,7 @@ function aboutFid(messages: readonly Message[], fid: number, path: string): read
   return messages
 }
 
-/** Hubs answer 400 for a thing that is not there as for a question that is wrong; the text tells them apart. */
+/** Hubs answer 400 both for a missing thing and for a bad request; only the text tells them apart. */
 const saysNotFound: IsNothing = (status, body) => status === 400 && /not.?found/i.test(body)
 
 function understood<T>(path: string, read: () => T): T {

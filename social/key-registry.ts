@@ -13,7 +13,7 @@ import {
 import { NoAnswer } from '../hosts/no-answer.ts'
 import type { ChainClient } from './chain-client.ts'
 
-/** A log of the KeyRegistry. */
+/** Position of a KeyRegistry log on its chain. */
 interface LogPlace {
   readonly block_number: number
   readonly block_hash: Hex
@@ -23,11 +23,11 @@ interface LogPlace {
 
 /** The log that added an app key. */
 export interface AddedLog extends LogPlace {
-  /** FID of the app that asked for it, which the registry has checked; null: it does not say. */
+  /** FID of the app that requested the key, as the registry has checked; null: the log's metadata names none. */
   readonly request_fid: number | null
 }
 
-/** Whose a FID was at a block. */
+/** Custody address of a FID, as read at one block. */
 interface CustodyReading {
   /** Lowercase. */
   readonly address: Address
@@ -35,7 +35,7 @@ interface CustodyReading {
   readonly blockHash: Hex
 }
 
-/** The registries' chain: its name here, and its id. */
+/** Chain of the registries: its name in the chain table, and its chain id. */
 interface HomeChain {
   readonly name: string
   readonly id: number
@@ -46,25 +46,25 @@ interface HomeChain {
  * answer: an outage says nothing about a key.
  */
 export interface Registries {
-  /** False: no node of the chain is named, so every question throws. */
+  /** Whether an RPC URL of the chain is configured; if not, every question throws. */
   readonly canAnswer: boolean
   readonly chain: HomeChain
-  /** `held`: a key of 32 bytes is an app key that the FID has, or had; `failed`: it never was. */
+  /** Whether a 32-byte key is or was an app key of the FID (`held`), or never was one (`failed`). */
   hadAppKey(fid: number, key: Hex): Promise<'held' | 'failed'>
-  /** Whether a key of 32 bytes is an app key the FID has added and not removed. */
+  /** Whether a 32-byte key is an app key that the FID has added and not removed. */
   isActiveAppKey(fid: number, key: Hex): Promise<boolean>
   /**
-   * Where the FID removed an app key that it had, which is for ever; undefined: it has not. `finalized`: and nothing undoes
-   * that. The place is null when the node does not search logs so far back: that the key is removed, it says all the same.
+   * Removal of a key by the FID, which is permanent; undefined: not removed. With `finalized` no reorg can undo it.
+   * `place` is null when the node does not search logs so far back for the Remove log: the key is removed even so.
    */
   removalOf(fid: number, key: Hex, at: 'latest' | 'finalized'): Promise<{ readonly place: LogPlace | null } | undefined>
-  /** Whether a key was added as an app key of the FID above a block, as its Add log says. */
+  /** Whether an Add log above the block adds the key as an app key of the FID. */
   addedAppKeyAfter(fid: number, key: Hex, block: number): Promise<boolean>
-  /** The log that added an app key for the FID; null: there is none, or the node does not search logs so far back. */
+  /** Latest log that added the FID's app key; null: there is none, or the node does not search logs so far back. */
   addedLog(fid: number, key: Hex): Promise<AddedLog | null>
-  /** Whose the FID is, at a block that is named with the answer; undefined: nobody's. */
+  /** Custody address of the FID, read at the newest block, which the answer names; undefined: the FID has no owner. */
   custodyOf(fid: number): Promise<CustodyReading | undefined>
-  /** Whether an address is the FID's custody address, or one it has added for signing in. */
+  /** Whether an address is the FID's custody address; `isAuthAddress`: one that it has added for signing in. */
   isCustody(fid: number, address: Address): Promise<boolean>
   isAuthAddress(fid: number, address: Address): Promise<boolean>
 }
@@ -77,7 +77,7 @@ const abi = parseAbi([
   'event Remove(uint256 indexed fid, bytes indexed key, bytes keyBytes)',
   'event Add(uint256 indexed fid, uint32 indexed keyType, bytes indexed key, bytes keyBytes, uint8 metadataType, bytes metadata)',
 ])
-/** States of a key; removed is for ever. */
+/** States of a key; `removed` is permanent. */
 const unknown = 0
 const added = 1
 const removed = 2
@@ -87,7 +87,7 @@ interface RegistryPlaces {
   readonly home: HomeChain
   readonly keyRegistry: string
   readonly idRegistry: string
-  /** Below it neither has logs. */
+  /** First block that can have logs of either registry. */
   readonly fromBlock: number
 }
 
@@ -95,7 +95,7 @@ export function createRegistries(
   chain: ChainClient,
   { home, keyRegistry, idRegistry, fromBlock }: RegistryPlaces,
 ): Registries {
-  // These functions never revert, so whatever fails is the node, its address, or the registry's.
+  // These view functions never revert, so a failure comes from the node, its URL or the registry's address.
   const answered = async <T>(contract: string, ask: () => Promise<T>): Promise<T> => {
     try {
       return await ask()
@@ -114,12 +114,12 @@ export function createRegistries(
       }),
     )
   const ofKeys = { address: keyRegistry as Address, abi } as const
-  /** From the registry's first block on, or from 0 on a development chain that is shorter. */
+  /** Block to search logs from: the registries' first, or 0 on a development chain that is shorter. */
   const wholeRange = async () => {
     const head = await answered('KeyRegistry', () => chain.client().getBlockNumber())
     return { fromBlock: head < fromBlock ? 0n : BigInt(fromBlock) }
   }
-  /** Empty when the node does not search so many blocks. */
+  /** Logs that a search found; none when the node refuses to search so many blocks. */
   const searched = async <Log>(search: () => Promise<Log[]>): Promise<Log[]> => {
     try {
       return await search()
@@ -147,7 +147,7 @@ export function createRegistries(
           abi,
           eventName: 'Add',
           args: { fid: BigInt(fid), keyType: keyTypes.app, key },
-          fromBlock: BigInt(block), // above it there may be no block yet, which nodes refuse
+          fromBlock: BigInt(block), // the next block may not exist yet, and nodes refuse such a range
           toBlock: 'latest',
         }),
       )
@@ -223,11 +223,11 @@ function requestFidOf(metadata: Hex | undefined): number | null {
     const [{ requestFid }] = decodeAbiParameters(keyRequest, metadata ?? '0x')
     return requestFid <= Number.MAX_SAFE_INTEGER ? Number(requestFid) : null
   } catch {
-    return null // of another type, or of none
+    return null // no metadata, or of another type
   }
 }
 
-/** Whether a node has answered that it does not do what it was asked, as many do not search many blocks at once. */
+/** Whether the node answered with a refusal: many limit how many blocks a log search may cover. */
 function refusedByNode(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false
   const http = error.walk((cause) => cause instanceof HttpRequestError) as HttpRequestError | null

@@ -1,49 +1,50 @@
 import type { Address, Hex } from 'viem'
 import type { Registries } from './key-registry.ts'
 
-/** What is known here of a key that signed for a FID, before anybody is asked. */
+/** What the database knows of a key that signed for a FID, before a chain is asked. */
 export interface KeyFacts {
   /** Block in which the FID last changed hands; null: never. */
   readonly transferBlock: number | null
-  /** Who signed for the key off the chain, lowercase; null: no such message is known. */
+  /** Lowercase address that signed the off-chain message adding the key; null: no such message is known. */
   readonly keyAddSigner: Address | null
-  /** What removed the key off the chain; null: nothing that is known. */
+  /** Off-chain removal of the key; null: none is known. */
   readonly keyRemoval: KeyRemoval | null
-  /** When the message was first read here that the key signed; null: not before now. */
+  /** When the message that the key signed was first read here; null: just now. */
   readonly messageSeenAt: Date | null
-  /** Who had the FID before, lowercase. */
+  /** Earlier custody addresses of the FID, lowercase. */
   readonly formerCustodies: readonly Address[]
 }
 
 /** A message that removed a key off the chain. */
 interface KeyRemoval {
-  /** The time that its signer wrote. */
+  /** Time in the message, as its signer wrote it. */
   readonly at: Date
-  /** When it was first read here; null: before that was noted. */
+  /** When it was first read here; null: read before this time was recorded. */
   readonly seenAt: Date | null
-  /** Who signed for it, lowercase; null: the key itself. */
+  /** Lowercase address that signed the removal; null: the removed key signed it itself. */
   readonly signer: Address | null
 }
 
-/** Where a key stands, as the chain says it. */
+/** Whether a key belongs to a FID, as its chain says. */
 export interface KeyStanding {
   /** `held`: it is, or was, an app key of the FID. `failed`: it never was. */
   readonly outcome: 'held' | 'failed'
-  /** Who says so: the KeyRegistry, or the custody address's own signature. */
+  /** What vouches for the key: the KeyRegistry, or a custody address's signature off the chain; null: nothing. */
   readonly source: 'chain' | 'offchain' | null
-  /** It was added for an earlier owner of the FID, who may still have it. */
+  /** Whether the key was added for an earlier owner of the FID, who may still hold it. */
   readonly beforeCustody: boolean
 }
 
-/** When a message was signed, as its signer wrote, and when it was first read here. */
+/** Times of a message: `at` as its signer wrote it, `seenAt` when it was first read here. */
 interface SignedTimes {
   readonly at: Date
   readonly seenAt: Date
 }
 
 /**
- * Asks where the key of a message stands, which was `signed` then: what a key signed stays when the key is removed, and
- * it signs nothing any more. Throws NoAnswer when there is no answer.
+ * Asks whether the key of a message belongs, or belonged, to the FID when the message was `signed`: messages from
+ * before the key's removal stay valid, later ones are not. Without `signed`, off-chain removals are ignored. Throws
+ * NoAnswer when the chain does not answer.
  */
 export async function askKeyStanding(
   registries: Pick<Registries, 'hadAppKey' | 'addedAppKeyAfter' | 'isCustody'>,
@@ -67,8 +68,8 @@ export async function askKeyStanding(
 }
 
 /**
- * Whether a message counts as one of after a removal. Its time is its signer's own word: whoever has the key can write an
- * earlier one, but cannot have shown the message before he wrote it.
+ * Whether a message counts as signed after the key's removal. Its time is only its signer's word, and a holder of the
+ * key can backdate it; so the message also counts as later when it was first read here after the removal was.
  */
 function isAfter({ at, seenAt }: SignedTimes, removal: KeyRemoval): boolean {
   return at >= removal.at || (removal.seenAt !== null && seenAt > removal.seenAt)

@@ -8,8 +8,8 @@ const fid = z.int().positive()
 const ethereum = 'PROTOCOL_ETHEREUM'
 
 /**
- * Solana addresses are base58 text and stand in the very same field. The type was called `verificationType` by hubs of
- * 2024 and is missing from the oldest body, which knew keys only.
+ * Body of a verification. A Solana address (base58 text) stands in the same field as an Ethereum one. Hubs of 2024
+ * called `type` `verificationType`; the oldest body has neither, because it knew keys only.
  */
 const verificationBody = z.looseObject({
   address: z.string(),
@@ -23,7 +23,7 @@ const data = z.looseObject({
   type: z.string(),
   fid,
   timestamp: z.int().nonnegative().max(0xffff_ffff),
-  /** The body's name on nodes of today, and the one that older hubs and the documents use. */
+  /** Body of an addition, under its name on current nodes; the next field has the name of older hubs and documents. */
   verificationAddAddressBody: verificationBody.nullish(),
   verificationAddEthAddressBody: verificationBody.nullish(),
   verificationRemoveBody: verificationBody.nullish(),
@@ -31,19 +31,19 @@ const data = z.looseObject({
   userDataBody: z.object({ type: z.string(), value: z.string() }).nullish(),
 })
 
-/** A signed message, whole: what is not read here is what its signature is checked by. */
+/** A signed message, kept whole: its signature covers fields that are not read here. */
 export const message = z.looseObject({ data })
 export type Message = z.infer<typeof message>
 
 export const messagePage = z.object({ messages: z.array(message), nextPageToken: z.string().nullish() })
-/** What is no FID is left out. */
+/** Page of FIDs; entries that are not FIDs are left out. */
 export const fidPage = z.object({
   fids: z.array(z.unknown()).transform((given) => given.flatMap((one) => fid.safeParse(one).data ?? [])),
   nextPageToken: z.string().nullish(),
 })
 export const nameProof = z.object({ name: z.string(), fid })
 const total = z.int().nonnegative().nullish()
-/** Snapchain and hypersnap tell of shards, Hubble of neither shards nor delays; registrations have two names. */
+/** Answer of `/v1/info`. Hubble reports neither shards nor delays; the count of registrations has two names. */
 export const hubInfo = z.object({
   isSyncing: z.boolean().nullish(),
   dbStats: z.object({ numMessages: total, numFidRegistrations: total, numFidEvents: total }).nullish(),
@@ -86,12 +86,12 @@ export function contractChainId({ data }: Message): number | null {
   return (type ?? verificationType ?? 0) === 0 ? null : (chainId ?? 0)
 }
 
-/** The FID that a message says its author follows, or follows no longer; undefined: it says something else. */
+/** The FID that a message follows (`added`) or unfollows (`removed`); undefined: it does something else. */
 export function followedFid({ data }: Message, kind: 'added' | 'removed'): number | undefined {
   if (data.type !== (kind === 'added' ? 'MESSAGE_TYPE_LINK_ADD' : 'MESSAGE_TYPE_LINK_REMOVE')) return undefined
   return data.linkBody?.type === 'follow' ? data.linkBody.targetFid : undefined
 }
 
-/** The name says ETH for every protocol. */
+/** Type of a message that adds a verification; it says ETH whatever the protocol. */
 export const verificationAdd = 'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS'
 const verificationRemove = 'MESSAGE_TYPE_VERIFICATION_REMOVE'

@@ -1,7 +1,7 @@
 import { type Message, messageTime } from './messages.ts'
 import type { ProfilePart, SocialProfile } from './social-index.ts'
 
-/** The user name a profile gives itself. Whether it is still its own is for the name's proof to say. */
+/** User name that a profile sets, still to be confirmed by the name's proof; null: none. */
 export function userName(userData: readonly Message[]): string | null {
   return newestValue(userData, userNameType)
 }
@@ -12,12 +12,12 @@ export function isUserName({ data }: Message): boolean {
   return data.userDataBody?.type === userNameType
 }
 
-/** Some hosts put `fid:123` or `!123` where an account has no name. */
+/** Whether a name is one: some hosts put `fid:123` or `!123` where an account has none. */
 export function isRealHandle(name: string): boolean {
   return !/^(fid:|!)\d+$/.test(name)
 }
 
-/** `handle` is the proven name. The latest message of each type counts. */
+/** Profile from the latest message of each type. `handle` is the proven user name; null: none. */
 export function toProfile(
   handle: string | null,
   userData: readonly Message[],
@@ -45,7 +45,7 @@ const partTypes = {
   twitter: 'USER_DATA_TYPE_TWITTER',
 } as const satisfies Record<ProfilePart, string>
 
-/** The part of a profile that a message sets. Undefined: another one, or the name, which needs a proof. */
+/** The part of a profile that a message sets. Undefined: it sets none, or the user name, which needs a proof. */
 export function profilePart({ data }: Message): { part: ProfilePart; text: string | null } | undefined {
   const parts = Object.keys(partTypes) as ProfilePart[]
   const part = parts.find((one) => partTypes[one] === data.userDataBody?.type)

@@ -3,16 +3,16 @@ import { createRegistries } from './key-registry.ts'
 import type { ProofWorld } from './proving.ts'
 import { createWallets } from './wallets.ts'
 
-/** A chain as far as proofs are asked of it. */
+/** The settings of a chain that checking proofs needs. */
 export interface ProofChain {
   readonly id: number
-  /** JSON-RPC address of a node; null or absent: there is none to ask. */
+  /** JSON-RPC URL of a node; null or absent: the chain cannot be asked. */
   readonly rpc?: string | null
-  /** The network's registries, on the one chain that has them. */
+  /** Farcaster's registries, on the one chain that has them; null or absent on the others. */
   readonly social?: { readonly keyRegistry: string; readonly idRegistry: string; readonly fromBlock: number } | null
 }
 
-/** Whom proofs are asked of, by the chains' names. Connects when first asked; nothing is asked for being created. */
+/** Registries and contract wallets to check proofs against; `chains` by name. Connects on first use only. */
 export function createProofWorld(
   chains: Readonly<Record<string, ProofChain>>,
 ): ProofWorld & { close(): Promise<void> } {

@@ -7,13 +7,13 @@ import type { Registries } from './key-registry.ts'
 import { askKeyStanding, type KeyFacts, type KeyStanding } from './key-standing.ts'
 import type { WalletAnswer, Wallets } from './wallets.ts'
 
-/** Whom the chains' part of a proof is asked of. */
+/** Readers of the chains that the on-chain checks of a proof ask. */
 export interface ProofWorld {
   readonly registries: Registries
   readonly wallets: Wallets
 }
 
-/** A message about an address of a FID, and what is known of its key. */
+/** A message to prove about an address of a FID, and what is known of the key that signed it. */
 interface Provable {
   readonly message: SignedMessage
   readonly fid: number
@@ -24,15 +24,15 @@ interface Provable {
 }
 
 interface Proved extends Checked {
-  /** Undefined: no node of the registries' chain is named. */
+  /** Undefined: no RPC URL of the registries' chain is configured. */
   readonly keyStanding: KeyStanding | undefined
-  /** Undefined: it is no contract wallet, or no node of its chain is named. */
+  /** Undefined: the address is no contract wallet, or no RPC URL of its chain is configured. */
   readonly wallet: WalletAnswer | undefined
 }
 
 /**
- * What a message about an address is worth, the chains asked: where its key stands, and what its contract wallet says on
- * the chain that the verification names. What there is nobody to ask about stays unknown.
+ * Judges a message about an address and asks the chains: whether its key belongs to the FID, and whether the contract
+ * wallet signed on the chain that the verification names. A check on a chain without an RPC URL stays open.
  *
  * Throws when a chain that has to be asked does not answer.
  */

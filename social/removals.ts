@@ -3,7 +3,7 @@ import { NoAnswer } from '../hosts/no-answer.ts'
 import { decodeRemoval, mainnet, messageTypes } from '../trust/message-data.ts'
 import { bytes, bytesIn, join, listFields, number, readFields } from '../trust/protobuf.ts'
 
-/** A hub's gRPC API, which alone tells what an account took back: the HTTP API shows what it has. */
+/** A hub's gRPC API, the only source of removed verifications: the HTTP API lists live ones only. */
 export interface Removals {
   readonly url: string
   /**
@@ -31,20 +31,20 @@ export interface RemovalMessage {
 }
 
 interface RemovalsOptions {
-  /** http: without TLS. */
+  /** Base URL of the gRPC API; with http it is called without TLS. */
   readonly url: string
-  /** Waited for before every page: the caller's pace. */
+  /** Awaited before every page: the caller's rate limit. */
   readonly slot: () => Promise<void>
-  /** For one page. */
+  /** Timeout of one page, in milliseconds. Default: 10 s. */
   readonly timeoutMs?: number
 }
 
-/** Source: snapchain, `proto/definitions/rpc.proto`, a service without a package. */
+/** Path of the gRPC method. Source: snapchain, `proto/definitions/rpc.proto`, a service without a package. */
 export const removalsMethod = '/HubService/GetAllVerificationMessagesByFid'
 
 const defaultTimeoutMs = 10_000
 const messagesPerPage = 100
-/** An account keeps 25 verifications a storage unit; what stands on later pages is not looked at. */
+/** Pages read of one account; later ones are ignored. An account keeps 25 verifications per storage unit. */
 const mostPages = 5
 const mostAnswerBytes = 2 * 1024 * 1024
 
@@ -99,7 +99,7 @@ export function createRemovals({ url, slot, timeoutMs = defaultTimeoutMs }: Remo
   }
 }
 
-/** A message of the network as the HTTP API shows it; undefined: it is no removal that is known here. */
+/** Decodes a message into the form of the HTTP API; undefined: it is no removal of a known kind. */
 function readRemoval(message: Uint8Array): RemovalMessage | undefined {
   const fields = readFields(message)
   const [inside, hash, signature, signer, carried] = [1, 2, 4, 6, 7].map((field) => fields && bytesIn(fields, field))

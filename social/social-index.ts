@@ -1,4 +1,4 @@
-/** Lowercase, 0x and 40 hex digits. */
+/** An Ethereum address: lowercase, 0x and 40 hex digits. */
 export type Address = string
 
 /** A live verification of protocol Ethereum. */
@@ -22,27 +22,27 @@ export interface SocialProfile {
   readonly profileUrl: string | null
   readonly github: string | null
   readonly twitter: string | null
-  /** Newest message among profile and posts. */
+  /** Time of the newest message among profile and posts; null: there are none. */
   readonly lastMessageAt: Date | null
 }
 
-/** Parts that need no proof: an account says them of itself. */
+/** Names of the profile fields that need no proof: an account states them itself. */
 export type ProfilePart = Exclude<keyof SocialProfile, 'handle' | 'lastMessageAt'>
 
 /** A part of the network with FIDs and an event stream of its own. */
 export interface Shard {
   readonly shard: number
-  /** Id from which the stream holds what happens from now on; 0 when the hub does not tell: all it has kept. */
+  /** Event id to start at for changes from now on; 0 when the hub does not report it: then the whole stream is read. */
   readonly head: number
 }
 
-/** What a host says about itself and the network. Undefined: it does not tell. */
+/** What a host reports about itself and the network. Undefined fields: not reported. */
 export interface Network {
   /** The shards that hold FIDs. */
   readonly shards: readonly Shard[]
   readonly accounts: number | undefined
   readonly messages: number | undefined
-  /** Age of the newest block of the shard that is furthest behind. */
+  /** Age of the newest block, in seconds, of the shard that is furthest behind. */
   readonly delaySeconds: number | undefined
   readonly isSyncing: boolean
 }
@@ -63,7 +63,7 @@ export type SocialChange =
       readonly at: Date
       readonly message: unknown
     }
-  /** `verifiedAt` names the one verification that went; undefined: all of the address up to `at`, by the signed `message`. */
+  /** `verifiedAt`: only the verification of that time ended; undefined: all up to `at`, by the signed `message`. */
   | {
       readonly kind: 'unverified'
       readonly fid: number
@@ -72,22 +72,22 @@ export type SocialChange =
       readonly at: Date
       readonly message?: unknown
     }
-  /** A part of a profile is another text now; null: none. */
+  /** A part of a profile was set to `text`; null: emptied. */
   | { readonly kind: 'profile'; readonly fid: number; readonly part: ProfilePart; readonly text: string | null }
-  /** A key was added, or removed, off the chain, by a signed message. */
+  /** A signed message added or removed a key off the chain. */
   | { readonly kind: 'key_message'; readonly fid: number; readonly message: unknown }
-  /** A key of an account was removed in the registry, as the hub heard of it. */
+  /** A key of an account was removed in the KeyRegistry, as the hub reports it. */
   | { readonly kind: 'key_removed'; readonly fid: number }
-  /** Something about a profile changed that has to be asked for. */
+  /** A profile changed in a way that the event does not show: it has to be read again. */
   | { readonly kind: 'unknown_profile'; readonly fid: number }
   | FollowChange
-  /** Whom an account follows changed in a way that has to be asked for. */
+  /** The follows of an account changed in a way that the event does not show: they have to be read again. */
   | { readonly kind: 'unknown_follows'; readonly fid: number }
   | { readonly kind: 'activity'; readonly fid: number; readonly at: Date }
-  /** Something that is not understood; undefined: nor whom it is about. */
+  /** An event that is not understood; `fid` undefined: not even its subject is. */
   | { readonly kind: 'unreadable'; readonly fid: number | undefined }
 
-/** A FID follows another since `at`; or does so no longer, unless it has begun again after `at`. */
+/** `follows` true: a FID follows another since `at`; false: it unfollowed, unless it followed again after `at`. */
 export interface FollowChange {
   readonly kind: 'follow'
   readonly fid: number
@@ -98,11 +98,11 @@ export interface FollowChange {
 
 export interface EventPage {
   readonly changes: readonly SocialChange[]
-  /** Id to ask from next: one above the last event seen. */
+  /** Cursor of the next page: one above the highest event id seen. */
   readonly next: number
-  /** False: the stream ends here for now. */
+  /** Whether a further page may be there already; false: the stream ends here for now. */
   readonly more: boolean
-  /** When the newest of the blocks was confirmed whose end the page has; undefined: it has none's. */
+  /** Confirmation time of the newest block whose confirmation is on this page; undefined: there is none. */
   readonly newestBlockAt: Date | undefined
 }
 
@@ -117,18 +117,21 @@ export interface SocialIndex {
   /** FIDs of a shard, page by page. */
   fids(shard: number, pageToken?: string): Promise<FidPage>
   /**
-   * What happened in a shard from an event id on, oldest first, so many events at most; `now` dates events that carry no
-   * time.
+   * Changes in a shard from event id `from` on, oldest first, of at most `pageSize` events. Events without a time get
+   * `now`.
    */
   events(shard: number, from: number, now: Date, pageSize?: number): Promise<EventPage>
-  /** The verified set. Empty: the FID verifies nothing, or is nobody's. */
+  /** Live verifications of a FID. Empty: it has none, or the FID is not registered. */
   verifications(fid: number): Promise<Verification[]>
   profile(fid: number): Promise<SocialProfile>
-  /** Whom a FID follows, the newest first, `mostFollows` at most. */
+  /** FIDs that a FID follows, newest first, at most `mostFollows`. */
   follows(fid: number): Promise<Follow[]>
-  /** Verified sets of FIDs (a hundred at most), without times; FIDs that the host answers badly are left out; undefined: this host does not answer in bulk. */
+  /**
+   * Verified addresses by FID, for a hundred FIDs at most, without times. FIDs whose answer does not parse are absent.
+   * Undefined: this host has no bulk route.
+   */
   verifiedSets(fids: readonly number[]): Promise<Map<number, Address[]> | undefined>
-  /** Candidates for addresses, at most as many as the host takes in a request; absent: the host cannot look up by address. */
+  /** Candidate FIDs by address, for one request's worth of addresses; absent: the host cannot look up by address. */
   readonly fidsByAddress?: (addresses: readonly Address[]) => Promise<Map<Address, number[]>>
   close(): Promise<void>
 }

@@ -8,7 +8,7 @@ const user = z.object({
 })
 type User = z.infer<typeof user>
 
-/** One that is not understood is left out: it must not hide the others. */
+/** User objects; one that does not parse is left out, so that it does not hide the others. */
 const users = z.array(z.unknown()).transform((given) => given.flatMap((one) => user.safeParse(one).data ?? []))
 
 export const userPage = z.object({ users })

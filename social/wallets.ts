@@ -14,29 +14,29 @@ import {
 } from 'viem'
 import type { ChainClient } from './chain-client.ts'
 
-/** What a contract wallet said, and when: its owners and its code may be others later. */
+/** Answer of a contract wallet, with the block it was read at: its owners and code may change later. */
 export interface WalletAnswer {
   readonly signed: boolean
   readonly block: number
   readonly blockHash: Hex
-  /** SHA-256 of its code; null: there was none yet. */
+  /** SHA-256 of the wallet's code; null: it was not deployed at that block. */
   readonly codeSha256: Hex | null
 }
 
 /** Whether contract wallets have signed a digest. */
 export interface Wallets {
-  /** Whether there is a node of the chain to ask. */
+  /** Whether an RPC URL of the chain is configured. */
   canAnswer(chainId: number): boolean
   /**
-   * True: the contract at the address says so on the chain that is named, or would once it is deployed there. Where the
-   * chain has no contract at the address, its key's signature counts (ERC-6492, verifier side). Throws when the chain
-   * does not answer or is none of ours: an outage must not look like a bad signature.
+   * Whether the contract at the address accepts the signature on the wallet's chain, or would once deployed there.
+   * Where the chain has no contract at the address, its key's signature counts (ERC-6492, verifier side). Throws when
+   * the chain does not answer or is none of ours: an outage must not look like a bad signature.
    *
    * `address` is lowercase; `signature` any hex.
    */
   signedByContract(wallet: Wallet, hash: Hex, signature: Hex): Promise<boolean>
   /**
-   * Asks a contract wallet whether it signed, at a block that is named with the answer, so that anybody can ask again.
+   * Asks a contract wallet whether it signed, at a block that the answer names, so that anybody can repeat the call.
    */
   ask(wallet: Wallet, hash: Hex, signature: Hex): Promise<WalletAnswer>
 }
@@ -46,17 +46,17 @@ interface Wallet {
   readonly chainId: number
 }
 
-/** Half the order of secp256k1: above it every signature has a twin below. Source: EIP-2. */
+/** Half the order of secp256k1: a signature with a higher s has an equivalent one with a lower s. Source: EIP-2. */
 const highestS = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
-/** Ends a signature of a contract that is not there yet. Source: ERC-6492. */
+/** Suffix of a signature by a contract that is not deployed yet. Source: ERC-6492. */
 const undeployedMark = '6492'.repeat(16)
-/** Source: ERC-1271. */
+/** Magic value that `isValidSignature` returns for a valid signature. Source: ERC-1271. */
 const validAnswer = '0x1626ba7e'
 const signatureAbi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
-/** Of a contract's check, the deployment of an ERC-6492 wallet included. */
+/** Gas limit of one signature check, the deployment of an ERC-6492 wallet included. */
 const mostGas = 10_000_000n
 
-/** `chainOf`: undefined when there is no such chain. */
+/** `chainOf` returns undefined for a chain that is not in the chain table. */
 export function createWallets(chainOf: (chainId: number) => ChainClient | undefined): Wallets {
   const chainWith = (chainId: number) => {
     const chain = chainOf(chainId)
@@ -78,7 +78,7 @@ export function createWallets(chainOf: (chainId: number) => ChainClient | undefi
   }
 }
 
-/** What is asked of a wallet. */
+/** A signature to check: made by `address` over `hash`. */
 interface Signed {
   readonly address: Hex
   readonly hash: Hex
@@ -87,7 +87,7 @@ interface Signed {
 
 async function askAt(chain: ChainClient, at: 'latest' | bigint, { address, hash, signature }: Signed) {
   const block = at === 'latest' ? { blockTag: at } : { blockNumber: at }
-  // Asked first: it throws when the node is away.
+  // Asked first: it throws when the node is unreachable.
   const code = await answered(chain, () => chain.client().getCode({ address, ...block }))
   if (signature.toLowerCase().endsWith(undeployedMark)) {
     return { code, signed: isOne(await call(chain, at, { data: deployedCheck(address, hash, signature) })) }
@@ -107,12 +107,12 @@ async function answered<T>(chain: ChainClient, ask: () => Promise<T>): Promise<T
   }
 }
 
-/** What wallets write for the parity of a signature's point: the number itself, or 27 more. */
+/** Values of v (the recovery id) that wallets write: 0 or 1, or 27 more. */
 const parities = new Set([0, 1, 27, 28])
 
 /**
- * Whether the key of an address signed a digest. No chain is asked: code that the account
- * borrows (EIP-7702) has no say. `address` is lowercase; a signature is 65 bytes with the low one of its two s.
+ * Whether the key of an address signed a digest. No chain is asked: code that the account delegates to (EIP-7702) has
+ * no say. `address` is lowercase; a signature must have 65 bytes and a low s.
  */
 export async function signedByKey(address: Hex, hash: Hex, signature: Hex): Promise<boolean> {
   if (!/^0x[0-9a-fA-F]{130}$/.test(signature)) return false
@@ -121,11 +121,11 @@ export async function signedByKey(address: Hex, hash: Hex, signature: Hex): Prom
   try {
     return (await recoverAddress({ hash, signature })).toLowerCase() === address
   } catch {
-    return false // no point of the curve
+    return false // r is no point of the curve
   }
 }
 
-/** Runs the validator of ERC-6492 as if it were being created: it deploys the wallet, asks it, and leaves no trace. */
+/** Creation code of the ERC-6492 validator: run by eth_call it deploys the wallet, asks it, and leaves no trace. */
 function deployedCheck(address: Address, hash: Hex, signature: Hex): Hex {
   return encodeDeployData({
     abi: erc6492SignatureValidatorAbi,
@@ -136,7 +136,7 @@ function deployedCheck(address: Address, hash: Hex, signature: Hex): Hex {
 
 const isOne = (answer: Hex | undefined) => /^0x0*1$/.test(answer ?? '')
 
-/** What a call returns; undefined when the contract refused to answer. Throws when the node did. */
+/** Return data of an eth_call; undefined when the contract reverted or ran out of gas. Throws when the node failed. */
 async function call(
   chain: ChainClient,
   at: 'latest' | bigint,
@@ -152,7 +152,7 @@ async function call(
   }
 }
 
-/** JSON-RPC has a code for reverts only; other ends of a call are told by the message. */
+/** Whether the contract failed the call, not the node. JSON-RPC has a code for reverts only; the text shows others. */
 function refusedByContract(error: unknown): boolean {
   if (!(error instanceof BaseError)) return false
   const answer = error.walk((cause) => cause instanceof RpcRequestError) as RpcRequestError | null

@@ -3,10 +3,10 @@ import { readHubMessage } from '../trust/hub-message.ts'
 import { judgeVerification } from '../trust/verdict.ts'
 import type { SocialIndex } from './social-index.ts'
 
-/** A second hub, which is asked whether it knows the messages that the followed one gave. */
+/** A second hub, asked whether it knows the messages that the followed hub returned. */
 export interface Witness {
   readonly url: string
-  /** What it says about an account at `now`. */
+  /** Asks the hub for the verifications of an account; `now` is the current time. */
   testify(fid: number, now: Date): Promise<Testimony>
 }
 
@@ -18,15 +18,15 @@ type Testimony =
   | { readonly kind: 'says'; readonly hashes: ReadonlySet<string> }
   | { readonly kind: 'stale' | 'forged' | 'silent'; readonly why: string }
 
-/** A hub whose newest block is older is behind, in seconds. */
+/** A hub whose newest block is older than this many seconds is stale. */
 const mostDelaySeconds = 600
-/** How long a look at how a hub stands is good for. */
+/** Milliseconds for which a hub's staleness is cached. */
 const freshnessMs = 60_000
 
 export function createWitness(url: string, hub: Pick<SocialIndex, 'network' | 'verifications'>): Witness {
   let looked: { readonly at: number; readonly staleness: string | undefined } | undefined
 
-  /** Why what the hub lacks means nothing; undefined: it is as new as the network. */
+  /** Why the hub is stale, so that messages it lacks mean nothing; undefined: it is up to date. */
   async function staleness(now: number): Promise<string | undefined> {
     if (looked && now >= looked.at && now - looked.at < freshnessMs) return looked.staleness
     const { delaySeconds, isSyncing } = await hub.network()

@@ -20,7 +20,7 @@ job and the API. Migrates the database to the newest schema first. Ctrl-C stops 
 
 Reads .env if there is one, and the variables of .env.example; variables set in the shell take precedence.
 `
-/** Beside the embedded database; the same as for npm start, because both use that. */
+/** Folder of logs, `processes.json` and the embedded database; the same as npm start's, because both use those. */
 const stateFolder = '.data'
 const answerMs = 120_000
 const pollMs = 500

@@ -6,14 +6,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 interface RunningProcess {
   readonly name: string
   readonly pid: number
-  /** Clock ticks since boot at which it started: a pid may be somebody else's by now, both together may not. */
+  /** Start in clock ticks since boot. A pid can be reused; pid and start together cannot. */
   readonly startTime: string
 }
 
 const stopMs = 10_000
 const pollMs = 50
 
-/** The file that says which processes are ours, for the next start should this one be killed. Written at once. */
+/** File that lists our running processes, so that the next start can end them if this one is killed. */
 export class ProcessFile {
   private readonly path: string
   private readonly processes = new Map<number, RunningProcess>()
@@ -40,7 +40,7 @@ export class ProcessFile {
   }
 }
 
-/** Ends what an earlier run left behind and returns the names. A process that only has the number of one is spared. */
+/** Ends processes that an earlier run left behind and returns their names; a process with a reused pid is spared. */
 export async function endLeftovers(path: string): Promise<string[]> {
   const left = readProcesses(path).filter(isRunning)
   await Promise.all(left.map(end))
@@ -55,7 +55,7 @@ async function end(process_: RunningProcess) {
   signal(process_.pid, 'SIGKILL')
 }
 
-/** To the process and everything in its group; that it is gone already is fine. */
+/** Sends a signal to a process and its whole group; no error when the process is gone already. */
 export function signal(pid: number, name: NodeJS.Signals) {
   try {
     process.kill(-pid, name)
@@ -68,7 +68,7 @@ function readProcesses(path: string): RunningProcess[] {
   try {
     return JSON.parse(readFileSync(path, 'utf8'))
   } catch {
-    return [] // no earlier run, or a file that nobody finished
+    return [] // no earlier run, or a half-written file
   }
 }
 
@@ -76,7 +76,7 @@ function isRunning({ pid, startTime }: RunningProcess): boolean {
   return startTimeOf(pid) === startTime
 }
 
-/** Undefined when there is no such process any more, a zombie included. Linux alone knows. */
+/** Start of a process in clock ticks since boot; undefined: it is gone, a zombie, or this is not Linux. */
 function startTimeOf(pid: number): string | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')

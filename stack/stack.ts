@@ -6,20 +6,20 @@ import { type ProcessFile, signal } from './processes.ts'
 
 /** One of the project's processes. */
 export interface Task {
-  /** Name of its log. */
+  /** Name of the task, and of its log file. */
   readonly name: string
-  /** Entry and arguments, from the project's folder. */
+  /** Entry, relative to the project's folder, and arguments. */
   readonly command: readonly [entry: string, ...args: string[]]
   readonly env: NodeJS.ProcessEnv
 }
 
 interface StackOptions {
-  /** Takes `<name>.log` of each task, begun anew by every stack. */
+  /** Folder for `<name>.log` of each task, which every stack starts empty. */
   readonly logFolder: string
   readonly processes: ProcessFile
   /** One line for the person at the terminal. */
   readonly say: (line: string) => void
-  /** How long a process may take to end before it is made to. Default 15 seconds. */
+  /** Milliseconds from SIGTERM until a process that has not ended is killed. Default: 15 s. */
   readonly graceMs?: number
 }
 
@@ -27,9 +27,9 @@ interface StackOptions {
 export interface Stack {
   /** Starts a group of tasks; groups stop in the opposite order. */
   start(tasks: readonly Task[]): void
-  /** Asks everything to end, group by group, and makes it end after a while. */
+  /** Sends SIGTERM group by group, and kills what has not ended after `graceMs`. */
   stop(): Promise<void>
-  /** Ends everything at once. */
+  /** Kills everything at once. */
   kill(): void
 }
 
@@ -38,7 +38,7 @@ interface Supervised {
   readonly log: string
   child?: ChildProcess
   startedAt: number
-  /** Ends in a row without a long life between them. */
+  /** Exits in a row, none of them after `stableMs` of running. */
   failures: number
   restart?: NodeJS.Timeout
 }
@@ -47,11 +47,11 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const defaultGraceMs = 15_000
 const firstBackoffMs = 500
 const longestBackoffMs = 30_000
-/** A process that lived this long is taken to be well again. */
+/** A process that ran this long counts as recovered: its backoff starts again. */
 const stableMs = 60_000
 const logTailBytes = 4_096
 
-/** A process that ends by itself is started again, ever later; this is said once until it has been well for a while. */
+/** Restarts a process that exits by itself, with backoff; says so once until the process has recovered. */
 export function createStack({ logFolder, processes, say, graceMs = defaultGraceMs }: StackOptions): Stack {
   mkdirSync(logFolder, { recursive: true })
   const groups: Supervised[][] = []
@@ -60,7 +60,8 @@ export function createStack({ logFolder, processes, say, graceMs = defaultGraceM
   function launch(one: Supervised) {
     const { name, command, env } = one.task
     const log = openSync(one.log, 'a')
-    // With the loader that this process has. A group of its own: a terminal's Ctrl-C is ours alone, and `signal` reaches what the process starts itself.
+    // With this process's loader. A process group of its own: a terminal's Ctrl-C reaches only us, and `signal` reaches
+    // what the process starts itself.
     const child = spawn(process.execPath, [...process.execArgv, ...command], {
       cwd: root,
       env,
@@ -128,7 +129,7 @@ function quote(line: string): string {
   return line === '' ? '' : `; its last words: ${line}`
 }
 
-/** The end of a log, short enough for a terminal; of a JSON line, its message. */
+/** Last line of a log, cut to fit a terminal; of a JSON line only the message. */
 function lastLine(path: string): string {
   const text = readFileSync(path).subarray(-logTailBytes).toString('utf8').trim()
   const line = text.slice(text.lastIndexOf('\n') + 1)

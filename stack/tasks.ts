@@ -10,11 +10,11 @@ interface TaskGroups {
   readonly processors: Task[]
   readonly enrichment: Task[]
   readonly api: Task[]
-  /** Data teams' door to the same database. */
+  /** GraphQL over the same database, for data teams. */
   readonly graphql: Task[]
 }
 
-/** What the processes will make of an environment. */
+/** Settings of all processes, as read from one environment. */
 export interface Settings {
   readonly chains: readonly ChainSettings[]
   readonly api: ApiConfig
@@ -41,7 +41,7 @@ export function readSettings(env: NodeJS.ProcessEnv, chainsFile: unknown): Setti
   return { chains: Object.values(api.chains), api, enrichment }
 }
 
-/** The project's processes for these chains; each has its metrics on its usual port, or on a free one. */
+/** Tasks of the project for these chains; each serves metrics on its usual port, or on a free one. */
 export async function planTasks(chains: readonly ChainName[], env: NodeJS.ProcessEnv): Promise<TaskGroups> {
   const processors = await Promise.all(
     chains.map(async (chain, index): Promise<Task> => {
@@ -66,7 +66,7 @@ async function metricsPort(preferred: number): Promise<string> {
   return String(await freePort('127.0.0.1', preferred))
 }
 
-/** Variables of this project that say where data comes from or goes to: a local world sets its own or does without. */
+/** Variables that name sources or destinations of data: a local world sets its own or does without. */
 const sources =
   /^(DATABASE|REDIS|HOST|PORT|GRAPHQL|BASE|SITE|PORTAL|GATEWAY|RPC|CHAINS|HUB|NEYNAR|BLOCKSCOUT|OLI|WEB3BIO|GITHUB|IPFS|ARWEAVE|EGRESS|METRICS|SETTLEMENT_OVERLOADS)(_|$)/
 

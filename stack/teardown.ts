@@ -5,7 +5,7 @@ export class Interrupted extends Error {
 
 interface Stoppable {
   stop(): Promise<void>
-  /** Ends it without waiting, when somebody is tired of that; what has none ends with this process. */
+  /** Ends the resource without waiting, on a second Ctrl-C. Absent: it ends with this process. */
   kill?(): void
 }
 
@@ -15,12 +15,12 @@ export class Teardown {
   private readonly kills: (() => void)[] = []
   private readonly interruption = new AbortController()
 
-  /** Aborted by the first signal. */
+  /** Aborted by the first stop signal, or by a failure of this process. */
   get signal(): AbortSignal {
     return this.interruption.signal
   }
 
-  /** Takes charge of something just started. After an interruption it is stopped at once and the start is over. */
+  /** Takes ownership of a resource just started. After an interruption it stops it at once and throws Interrupted. */
   async own<T extends Stoppable>(resource: T): Promise<T> {
     if (this.signal.aborted) {
       await resource.stop()
@@ -31,8 +31,8 @@ export class Teardown {
   }
 
   /**
-   * Ends what is still being started, or outlives this process, when somebody is tired of waiting. For a server of the
-   * database: its process.
+   * Registers a database server's process, to be ended on a second Ctrl-C: it may still be starting, and it would
+   * outlive this process.
    */
   readonly endServer = (pid: number) => {
     this.kills.push(() => process.kill(pid, 'SIGTERM')) // to Postgres: end once nobody is connected
@@ -54,17 +54,16 @@ export class Teardown {
       try {
         kill()
       } catch {
-        // gone already; the others are not spared for that
+        // gone already; the others still have to be killed
       }
     }
   }
 }
 
 /**
- * Starts, waits for SIGINT, SIGTERM or SIGHUP, stops: whatever was started is stopped, also when the start fails or is
- * interrupted half-way, and when this process itself fails later, which is thrown. A second SIGINT, by somebody
- * who is tired of waiting, kills everything and calls `exit`, which has to end this process; a second SIGTERM changes
- * nothing.
+ * Starts, waits for SIGINT, SIGTERM or SIGHUP, and stops whatever was started, also when the start fails or is
+ * interrupted half-way. When this process fails later, it stops everything and throws that failure. A second SIGINT
+ * kills everything and calls `exit`, which has to end this process; a second SIGTERM changes nothing.
  */
 export async function untilSignalled(
   start: (teardown: Teardown) => Promise<void>,
@@ -87,7 +86,7 @@ export async function untilSignalled(
   }
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
   process.on('uncaughtException', onFailure)
-  // Whoever read the output may leave (`npm start | head`); the world goes on without.
+  // The reader of the output may go away (`npm start | head`); that must not end this process.
   process.stdout.on('error', () => {})
   process.stderr.on('error', () => {})
   try {
@@ -104,7 +103,7 @@ export async function untilSignalled(
   if (failure) throw failure
 }
 
-/** Both results; when one fails, its failure, but only once the other has ended too and can be stopped. */
+/** Awaits both. When one fails, throws its failure only once the other has settled, so that it can be stopped. */
 export async function together<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
   const [a, b] = await Promise.allSettled([one, other])
   if (a.status === 'rejected') throw a.reason

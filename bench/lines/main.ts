@@ -1,8 +1,8 @@
 import { startTcpLink, type TcpLink } from '../../test/doubles/tcp-link.ts'
 import type { LineAnswer, LineRequest } from '../rehearsal/lines.ts'
 
-// Lines between processes that can go bad, in a process of their own: whose other work would be in what passes through
-// them else. Does what it is told by the process that started it, and ends with it, not by a Ctrl-C before.
+// TCP links whose faults are controlled, in a process of their own, so that no other work delays what passes through
+// them. Takes orders from the process that started it and ends with it; it ignores a Ctrl-C before.
 
 interface Open {
   readonly link: TcpLink
@@ -20,7 +20,7 @@ process.on('message', async ({ id, ...request }: LineRequest) => {
   if (process.connected) process.send?.(answer)
 })
 
-/** The port of the line. */
+/** Executes an order; returns the port of its line. */
 async function answerTo({ act, port }: Omit<LineRequest, 'id'>): Promise<number> {
   if (act === 'open') return open(port)
   const line = lines.get(port)

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Answered, asksOf, type Reading } from '../rehearsal/asks.ts'
 
-// Reads an API in a process of its own, whose other work would be in the times of the answers else: node
-// bench/reader/main.ts <JSON of what to read>. Says that it has begun, reads until it is told to stop, or so often as it was
-// told, sends what it saw, and ends with the process that started it.
+// Reads an API in a process of its own, so that no other work adds to the latencies: node bench/reader/main.ts <JSON of
+// a Reading>. Reports that it has begun, reads until it is told to stop or for the given rounds, sends the results, and
+// ends with the process that started it.
 
-/** Of an answer: then there was none. */
+/** Timeout of an answer, in milliseconds; after it the request counts as a failure. */
 const answerMs = 60_000
 
 const task: Reading = JSON.parse(process.argv[2] ?? '')

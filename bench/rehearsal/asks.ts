@@ -2,38 +2,38 @@ import { routes } from '../../api/routes.ts'
 import { recipientAddress } from '../../test/doubles/portal/generated-source.ts'
 import { rankOf } from '../payment-chain.ts'
 
-/** What a reader does. */
+/** Task of a reader process. */
 export interface Reading {
   readonly url: string
   /** Accounts 1 to this one are agents, who have the addresses that are paid most. */
   readonly agents: number
-  /** Asked for is the half of them that is paid least; else those who are paid most are asked for most. */
+  /** True: reads only the half of the agents that is paid least; else those who are paid most are read most. */
   readonly isOfTheRest?: boolean
   /** Paths of the routes that are read; absent: all. */
   readonly routes?: readonly string[]
-  /** Questions at once. */
+  /** Concurrent requests. */
   readonly readers: number
-  /** After each answer. */
+  /** Pause of a reader after each answer, in milliseconds. */
   readonly pauseMs: number
-  /** How often each route is asked; absent: until it is told to stop. */
+  /** Requests per route; absent: until it is told to stop. */
   readonly rounds?: number
 }
 
-/** Answers of a route. */
+/** Latencies and failures of one route. */
 export interface Answered {
   readonly route: string
   readonly milliseconds: number[]
-  /** With a status of 500 or more, and those that did not come. */
+  /** Answers with a status of 500 or more, and requests without an answer. */
   readonly failures: string[]
 }
 
 interface Ask {
   readonly route: string
-  /** What to ask the n-th time. */
+  /** Path and query of the n-th request. */
   readonly path: (n: number) => string
 }
 
-/** Routes that say more, or nothing, without. */
+/** Queries of the routes that need one, or that answer differently with one. */
 const queries: Readonly<Record<string, (n: number) => string>> = {
   '/api/search': (n) => `q=agent${n % 50}`,
   '/api/discovery': (n) => `limit=${1 + (n % 30)}&sort=${n % 2 ? 'newest' : 'most-active'}`,
@@ -42,7 +42,7 @@ const queries: Readonly<Record<string, (n: number) => string>> = {
   '/data/log.ndjson': () => 'limit=100',
 }
 
-/** A question for every GET of the API, or for those that are named, of other agents each time. */
+/** Requests for every GET route of the API, or for the named ones, about other agents each time. */
 export function asksOf({ agents, isOfTheRest, routes: named }: Omit<Reading, 'url'>): Ask[] {
   const agent = (n: number) => (isOfTheRest ? agents - (n % Math.ceil(agents / 2)) : rankOf(n, agents))
   const values: Readonly<Record<string, (n: number) => string>> = {

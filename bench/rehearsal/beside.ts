@@ -5,37 +5,37 @@ import { eip191Claim, post } from '../../test/support/api/claims.ts'
 import type { People } from './people.ts'
 
 interface Beside<T> {
-  /** Ends it, and says what it saw. Throws when it has failed. */
+  /** Stops the work and resolves with its result. Throws when it has failed. */
   stop(): Promise<T>
 }
 
 export interface Claimed {
-  /** Accounts whose claims were. */
+  /** Fids whose claims the API accepted. */
   readonly acknowledged: readonly number[]
   readonly milliseconds: readonly number[]
-  /** Claims that were answered otherwise, by status and code; they are tried again. */
+  /** Number of refused claims by status and error code; they are retried. */
   readonly refused: Readonly<Record<string, number>>
-  /** Those of them with a status of 500 or more. */
+  /** Refused claims with a status of 500 or more. */
   readonly failures: readonly string[]
 }
 
-/** Why a claim was answered with a 5xx, as the API tells its log. */
+/** Why a claim was answered with a 5xx, from the API's log. */
 export interface ClaimFailure {
   readonly cause: string
-  /** The hub, a double in this process, did not answer in time; the API has no other answer then. */
+  /** True: the hub, a double in this process, did not answer in time, and then the API can only answer 5xx. */
   readonly isOfHub: boolean
 }
 
 /** Longest that a statement of the API has waited for a lock on a table, and what for. */
 export interface LockWait {
   readonly milliseconds: number
-  /** The statement that held it, or waited before. */
+  /** The statement that held the lock, or waited ahead for it. */
   readonly blocker: string
 }
 
 const claimPauseMs = 1_000
 const lockPauseMs = 50
-/** How much of a statement is shown. */
+/** Characters of a statement that are shown. */
 const shownCharacters = 120
 
 /** Claims for one claimant after the other, until each is acknowledged. */
@@ -64,7 +64,7 @@ export function claimBeside(url: string, { claimants }: People): Beside<Claimed>
   )
 }
 
-/** What an API's log tells of claims that it answered with a 5xx. */
+/** Reads the claims answered with a 5xx from an API's log file. */
 export async function claimFailures(log: string): Promise<ClaimFailure[]> {
   const lines = (await readFile(log, 'utf8')).split('\n').filter((line) => line.startsWith('{'))
   return lines.flatMap((line) => {
@@ -74,7 +74,7 @@ export async function claimFailures(log: string): Promise<ClaimFailure[]> {
   })
 }
 
-/** Watches what statements of the API wait for. */
+/** Polls which locks statements of the API wait for, and keeps the longest wait. */
 export function watchLocks(pool: pg.Pool): Beside<LockWait> {
   const seen = { milliseconds: 0, blocker: '' }
   return repeat(
@@ -96,13 +96,13 @@ export function watchLocks(pool: pg.Pool): Beside<LockWait> {
   )
 }
 
-/** Does something again and again until it is stopped. */
+/** Repeats `work` with a pause until it is stopped; then resolves with `result`. */
 function repeat<T>(pauseMs: number, work: (n: number) => Promise<void>, result: T): Beside<T> {
   let isOver = false
   const all = (async () => {
     for (let n = 0; !isOver; await delay(pauseMs)) await work(n++)
   })()
-  all.catch(() => {}) // told by stop
+  all.catch(() => {}) // stop() throws the error
   return {
     async stop() {
       isOver = true

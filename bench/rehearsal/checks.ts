@@ -4,7 +4,7 @@ import type { DevChain } from '../../devnet/chain/chain.ts'
 import { describeDifference, readChainTables } from '../../test/support/chain/oracle.ts'
 import { until } from '../../test/support/until.ts'
 
-/** Sums of final settlements that are not what their rows come to. */
+/** Number of rolled-up sums that differ from their final settlements. */
 export async function wrongSums(pool: pg.Pool): Promise<number> {
   const { rows } = await pool.query<{ wrong: number }>(`
     select count(*)::int as wrong
@@ -17,7 +17,7 @@ export async function wrongSums(pool: pg.Pool): Promise<number> {
   return rows[0]?.wrong as number
 }
 
-/** Waits until a chain's rows from a block on are those of an index that saw its last state alone; '' or where they differ. */
+/** Waits until a chain's rows from a block on equal those of a clean index of its last state; '' or the difference. */
 export async function differenceFromClean(
   chain: DevChain,
   { pool, clean, fromBlock }: { pool: pg.Pool; clean: pg.Pool; fromBlock: number },
@@ -39,7 +39,7 @@ export async function differenceFromClean(
   return difference
 }
 
-/** Of the accounts, those whose claims the database does not have. */
+/** Fids with an acknowledged claim that the database does not have. */
 export async function lostClaims(pool: pg.Pool, acknowledged: readonly number[]): Promise<number[]> {
   const { rows } = await pool.query<{ fid: number }>('select distinct fid from claim where fid = any($1)', [
     acknowledged,

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 
-/** How far a load was after so long; the time in which none ran does not count. */
+/** Progress of a load after `seconds` of running; time between interrupted runs does not count. */
 interface Sample {
   readonly rows: number
   readonly seconds: number
-  /** Of the write-ahead log. */
+  /** Bytes of write-ahead log written so far. */
   readonly walBytes: number
 }
 
-/** In order. */
+/** Samples in order of time. */
 export type Curve = readonly Sample[]
 
 const lookMs = 250
@@ -17,7 +17,7 @@ const keepMs = 5_000
 const pieces = 10
 const first = 1_000_000
 
-/** Notes how far a load is until it is stopped, behind what was noted of it before; `keep` is given it every while. */
+/** Samples a load until it is stopped, continuing the curve `before`; `keep` gets the curve every `keepMs`. */
 export function watchLoad(pool: pg.Pool, before: Curve, keep: (curve: Curve) => Promise<void>) {
   const began = performance.now()
   const last = before.at(-1) ?? { rows: 0, seconds: 0, walBytes: 0 }
@@ -44,7 +44,7 @@ export function watchLoad(pool: pg.Pool, before: Curve, keep: (curve: Curve) => 
     await look()
     return curve
   })()
-  all.catch(() => {}) // told by stop
+  all.catch(() => {}) // stop() throws the error
   return {
     stop(): Promise<Curve> {
       isOver = true
@@ -54,8 +54,8 @@ export function watchLoad(pool: pg.Pool, before: Curve, keep: (curve: Curve) => 
 }
 
 /**
- * Rows a second of a load's first million and of each tenth, by the rows that were there at its end. The time behind the
- * last row, when nothing is left but the last index, is in none.
+ * Rows a second of a load's first million and of each tenth, by the number of rows at the end of that piece. The time
+ * after the last row, when only the last index is built, counts in none.
  */
 export function piecesOf(curve: Curve): Record<number, number> {
   const all = curve.at(-1)?.rows ?? 0

@@ -17,16 +17,16 @@ interface Scene {
   readonly installation: Installation
   readonly jobs: Running
   readonly heads: Heads
-  /** To the node of the busiest chain, and to the hub. */
+  /** TCP links to the node of the busiest chain, and to the hub. */
   readonly lines: { readonly node: Line; readonly hub: Line }
 }
 
 const awayMs = 3_000
-/** The disk of the log is slow for so long, and by so much at each commit. */
+/** Slow disk of the write-ahead log: its duration in milliseconds, and the delay of each commit in microseconds. */
 const slowForMs = 10_000
 const commitDelayUs = 100_000
 
-/** What goes wrong with processes, lines and disks while everything runs; seconds until all heads are indexed again. */
+/** Injects faults of processes, links and disks; returns, by fault, the seconds until all heads are indexed again. */
 export async function disturb({ installation, jobs, heads, lines }: Scene): Promise<Durations> {
   const took: Durations = {}
   const recover = async (name: string, fault: () => Promise<unknown>) => {
@@ -79,13 +79,13 @@ export async function disturb({ installation, jobs, heads, lines }: Scene): Prom
 
 const processorOf = (chain: string) => `processor-${chain}`
 
-/** Somewhere for the settlements of the social network's chain. */
+/** A tablespace for the settlements of the social network's chain. */
 interface Space {
   enter(): Promise<void>
   leave(): Promise<void>
 }
 
-/** Undefined: the disk is not one of its own. Where files are limited instead, all of the server's would be. */
+/** Undefined: the small disk is no file system of its own but a file size limit, which would hit the whole server. */
 async function openSpace({ pool, pid }: Installation, { folder }: SmallDisk): Promise<Space | undefined> {
   if ((await stat(folder)).dev === (await stat(join(folder, '..'))).dev) return undefined
   const place = join(folder, 'space')
@@ -105,13 +105,13 @@ async function openSpace({ pool, pid }: Installation, { folder }: SmallDisk): Pr
     },
     async leave() {
       await move('pg_default')
-      await pool.query('checkpoint') // it closes the files that are left of what has moved
+      await pool.query('checkpoint') // closes the remaining files of the tables that have moved
       await pool.query('drop tablespace rehearsal')
     },
   }
 }
 
-/** Has each commit wait for the log as it does for a slow disk: a tenth of a second longer, whoever else commits. */
+/** Delays each commit by a tenth of a second, as a slow disk of the write-ahead log would. */
 async function slowDown(pool: pg.Pool): Promise<void> {
   const settings = { commit_siblings: 0, commit_delay: commitDelayUs }
   for (const [name, value] of Object.entries(settings)) await pool.query(`alter system set ${name} = ${value}`)
@@ -121,7 +121,7 @@ async function slowDown(pool: pg.Pool): Promise<void> {
   await pool.query('select pg_reload_conf()')
 }
 
-/** Fills a disk until the process of a log has failed for want of room, and frees it then. */
+/** Fills a disk until the process that writes `log` has failed for lack of space, then frees it. */
 async function fill(server: number, disk: SmallDisk, log: string): Promise<void> {
   const complaints = async () => (await readFile(log, 'utf8')).split('No space left on device').length
   const before = await complaints()

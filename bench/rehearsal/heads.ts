@@ -12,14 +12,14 @@ import { rankOf } from '../payment-chain.ts'
 import type { Shape } from './shape.ts'
 import { untilAll } from './show.ts'
 
-/** Chains that grow and change their minds until they are told to stop. */
+/** Chains that grow and reorganize until they are stopped. */
 export interface Heads {
-  /** Milliseconds from a block's being there to its rows' being there, by what was done meanwhile. */
+  /** Milliseconds from a block on its node to its rows in the database, by what was done meanwhile. */
   readonly delays: Readonly<Record<string, readonly number[]>>
   readonly reorgs: number
   /** Settlements a second, of all chains together. */
   readonly settlementsPerSecond: number
-  /** Names what is done from here on. */
+  /** Names what is done from here on, for `delays`. */
   during(what: string): void
   /** Waits until every chain is indexed to where it is now. */
   untilIndexed(what: string): Promise<number>
@@ -27,28 +27,28 @@ export interface Heads {
   stop(): Promise<void>
 }
 
-/** Of each chain but the busiest; reality has most of them idle. */
+/** Rate of each chain but the busiest; in reality most of them are idle. */
 const settlementsPerSecond = 2
 const blockSeconds = 2
-/** Blocks of a round that stay; then as many come as are replaced by one more. */
+/** Blocks of a round that stay, and the blocks after them that a reorg replaces by one block more. */
 const keptBlocks = 4
 const replacedBlocks = 3
-/** Payments of a transaction, as those who gather many make them. */
+/** Payments in one transaction, as batching facilitators make them. */
 const together = 40
 const gas = 20_000_000n
 const purse = 10n ** 15n
 const lookMs = 25
 const facilitator = accountOf('facilitator of the heads')
-/** A contract that answers every question whether a signature is its own with yes (ERC-1271). */
+/** Bytecode of a contract wallet that accepts every signature (ERC-1271). */
 const agreeingWallet = '0x631626ba7e60e01b60005260206000f3'
-/** In the form of one; signing hundreds a second would take a third of a core from what is measured. */
+/** A placeholder signature: signing hundreds a second would take a third of a core from what is measured. */
 const anySignature: Hex = `0x${'11'.repeat(64)}1b`
 const payers = Array.from({ length: 8 }, (_, n) => walletOf(`payer ${n} of the heads`))
 
-/** Who sends what the heads are made of. */
+/** Accounts that send the transactions of the heads, and so need gas. */
 export const headAddresses: readonly Address[] = [facilitator.address]
 
-/** Gives those who pay what they pay with. */
+/** Makes the payers of a chain contract wallets and mints dollars to them. */
 export async function prepareHeads(chain: DevChain): Promise<void> {
   if (!chain.addresses.token) return
   await Promise.all(payers.map(({ address }) => chain.client.setCode({ address, bytecode: agreeingWallet })))
@@ -61,7 +61,7 @@ function walletOf(name: string) {
   return toAccount({ address, signMessage: sign, signTransaction: sign, signTypedData: sign })
 }
 
-/** The agents of the shape are paid, the first most. */
+/** Grows the chains with payments to the agents of the shape, the first of them most. */
 export function growHeads(chains: readonly DevChain[], { pool, shape }: { pool: pg.Pool; shape: Shape }): Heads {
   const delays: Record<string, number[]> = {}
   const tips = new Map(chains.map(({ name }) => [name, 0]))
@@ -72,7 +72,7 @@ export function growHeads(chains: readonly DevChain[], { pool, shape }: { pool: 
   let settlements = 0
   let isOver = false
 
-  /** Blocks of a number that was never there before are looked for; another one's number is indexed already. */
+  /** Notes a block to watch for in the index, unless a block of its number was there before and is indexed already. */
   const note = async ({ name, client }: DevChain) => {
     const at = performance.now()
     const number = Number(await client.getBlockNumber())
@@ -99,7 +99,7 @@ export function growHeads(chains: readonly DevChain[], { pool, shape }: { pool: 
     }
     let due = performance.now()
     const paced = async (acts: readonly Act[]) => {
-      due = Math.max(due + blockSeconds * 1_000, performance.now()) // what is late is not made up for
+      due = Math.max(due + blockSeconds * 1_000, performance.now()) // late blocks are not caught up
       await delay(Math.max(0, due - performance.now()))
       await mine(acts)
     }
@@ -117,7 +117,7 @@ export function growHeads(chains: readonly DevChain[], { pool, shape }: { pool: 
   }
   const watch = async () => {
     for (; !isOver; await delay(lookMs)) {
-      const found = await readIndexed(pool).catch(() => undefined) // the server is away for a while in between
+      const found = await readIndexed(pool).catch(() => undefined) // the server may be down for a while
       const at = performance.now()
       for (const [name, blocks] of waiting) {
         const indexed = found?.get(name) ?? -1
@@ -129,7 +129,7 @@ export function growHeads(chains: readonly DevChain[], { pool, shape }: { pool: 
     }
   }
   const all = Promise.all([...chains.map(grow), watch()])
-  all.catch(() => {}) // told by stop
+  all.catch(() => {}) // stop() throws the error
   return {
     delays,
     get reorgs() {

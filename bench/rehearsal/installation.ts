@@ -17,21 +17,21 @@ const connectTimeoutMs = 120_000
 
 /** The database of an installation: a Postgres of its own, durable as a real one. */
 export interface Installation {
-  /** Where commands of this installation are run: its database is below. */
+  /** Working folder of this installation's commands; its database lies below. */
   readonly home: string
-  /** The server itself. */
+  /** Direct connection string of the server. */
   readonly databaseUrl: string
-  /** Process id of it. */
+  /** Process id of the server. */
   readonly pid: number
-  /** The server through a line that can go bad; its address stays when the server moves to another port. */
+  /** The server through a TCP link with controlled faults; its port stays when the server moves to another one. */
   readonly line: { readonly url: string; readonly link: Line }
-  /** Through a line of its own, which stays as well. */
+  /** Pool of the benchmark, through a TCP link of its own whose port stays as well. */
   readonly pool: pg.Pool
-  /** Another, migrated database of the server. */
+  /** Creates and migrates another database on the server; resolves with its URL. */
   another(name: string): Promise<string>
-  /** Every process of the server ends at once, and it starts again; seconds until it answers. */
+  /** Kills every process of the server and starts it again; resolves with the seconds until it answers. */
   crash(): Promise<number>
-  /** Has the machine forget what it has read of the database's files. */
+  /** Drops the database's files from the page cache. */
   forgetFiles(): Promise<void>
   stop(): Promise<void>
 }

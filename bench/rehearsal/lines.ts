@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { setPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
-/** What can be done to a TcpLink. */
+/** Fault orders for a TcpLink. */
 type Act = 'freeze' | 'thaw' | 'cut' | 'mend'
 
-/** A TcpLink of the process that has them; what is asked of it has happened when the answer is there. */
+/** A TcpLink in the process of the lines; a method resolves once its order is executed. */
 export interface Line extends Readonly<Record<Act, () => Promise<void>>> {
   readonly port: number
-  /** Has new connections go to another port, where the server is now. */
+  /** Sends new connections to another port, where the server listens now. */
   aim(port: number): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export interface Lines {
   stop(): void
 }
 
-/** What is asked of the process that has the lines; `port` is the line's, or the server's of one to be opened. */
+/** Order to the process of the lines; `port` is the line's, or for `open` the server's. */
 export interface LineRequest {
   readonly id: number
   readonly act: Act | 'open' | { readonly aim: number }
@@ -29,7 +29,7 @@ export interface LineRequest {
 export type LineAnswer = { readonly id: number } & ({ readonly port: number } | { readonly error: string })
 
 const entry = fileURLToPath(new URL('../lines/main.ts', import.meta.url))
-/** A network takes no turns with the processes of its hosts. */
+/** Nice value of the lines' process: a real network does not compete with its hosts for CPU. */
 const priority = -10
 
 /** Starts the process that lines are opened in. */
@@ -39,7 +39,7 @@ export async function startLines(): Promise<Lines> {
   const pid = child.pid as number
   try {
     setPriority(pid, priority)
-  } catch {} // only root may; it has its share as others have then
+  } catch {} // only root may raise a priority; otherwise it stays normal
   const waiting = new Map<number, (answer: LineAnswer) => void>()
   let asked = 0
   child.on('message', (answer: LineAnswer) => {

@@ -17,12 +17,12 @@ import { say } from './show.ts'
 export interface Loaded {
   readonly rows: number
   readonly rowsPerSecond: number
-  /** Rows a second of the load's tenths, by the rows that were there at their end. */
+  /** Rows a second of each tenth of the load, by the number of rows at its end. */
   readonly pieces: Readonly<Record<number, number>>
   /** Rows a second of COPY alone, into a table with the same key and indexes. */
   readonly copyRowsPerSecond: number
   readonly walBytesPerRow: number
-  /** Of the table and its indexes. */
+  /** Bytes of table and indexes per row. */
   readonly bytesPerRow: number
 }
 
@@ -32,7 +32,7 @@ interface Portal {
 }
 
 const entry = fileURLToPath(new URL('../portal/main.ts', import.meta.url))
-/** COPY alone takes so many rows in, or all there are. */
+/** Rows of the measurement of COPY alone, at most. */
 const floorRows = 1_000_000
 
 /** A Portal of the rehearsal's chain in a process of its own, which keeps its answers in the folder. */
@@ -43,7 +43,7 @@ export async function startPortal({ payments }: Shape, folder: string): Promise<
   return { url, stop: () => child.disconnect() }
 }
 
-/** The backfill of a range, as an operator runs it; goes on where an interrupted one stood. */
+/** Runs the backfill of a range as an operator does; it resumes an interrupted one. */
 export function backfill(
   range: { readonly from: number; readonly to: number },
   env: NodeJS.ProcessEnv,
@@ -61,13 +61,13 @@ interface LoadOptions {
   readonly pool: pg.Pool
   readonly shape: Shape
   readonly env: NodeJS.ProcessEnv
-  /** What an interrupted load came to. */
+  /** Curve of the interrupted load so far; empty for a new one. */
   readonly curve: Curve
-  /** Keeps what it has come to. */
+  /** Saves the curve so far. */
   readonly keep: (curve: Curve) => Promise<void>
 }
 
-/** Loads the history up to the edge, and says what it cost. */
+/** Loads the history up to the edge and measures it. */
 export async function loadHistory({ folder, pool, shape, env, curve, keep }: LoadOptions): Promise<Loaded> {
   const watch = watchLoad(pool, curve, keep)
   await backfill(shape.loaded, env).finally(() => watch.stop())
@@ -109,7 +109,7 @@ async function copyFloor(pool: pg.Pool, folder: string): Promise<number> {
   }
 }
 
-/** Of the settlements. */
+/** Name of the largest partition of the settlements. */
 export async function largestPartition(pool: pg.Pool): Promise<string> {
   const { rows } = await pool.query<{ name: string }>(
     `select relid::regclass::text as name from pg_partition_tree('settlement') where isleaf

@@ -5,7 +5,7 @@ import { descendantsOf } from '../../test/support/processes.ts'
 const lookMs = 1_000
 const peaks: Record<string, number> = {}
 
-/** Most that each process of this rehearsal has had in memory, in bytes, by name. */
+/** Peak memory of each process of this rehearsal, in bytes, by name. */
 export const memoryPeaks: Readonly<Record<string, number>> = peaks
 
 export function notePeak(name: string, bytes: number): void {
@@ -14,7 +14,7 @@ export function notePeak(name: string, bytes: number): void {
 
 interface Watched {
   readonly pids: () => ReadonlyMap<string, number>
-  /** First process of the server. */
+  /** Process id of the database server's postmaster. */
   readonly server: () => number
 }
 
@@ -42,7 +42,7 @@ export function watchMemory({ pids, server }: Watched): { stop(): Promise<void> 
   }
 }
 
-/** Sizes that the kernel tells of a process, in bytes; none of one that is gone. */
+/** Memory sizes in /proc/<pid>/status, in bytes; empty when the process is gone. */
 async function readStatus(pid: number): Promise<Readonly<Record<string, number>>> {
   const text = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   const sizes = [...text.matchAll(/^(\w+):\s+(\d+) kB$/gm)]

@@ -15,23 +15,23 @@ import { command } from './processes.ts'
 import type { Shape } from './shape.ts'
 import { say, untilAll } from './show.ts'
 
-/** Seconds, by what was done. */
+/** Seconds by operation. */
 export type Durations = Record<string, number>
 
 interface Place {
   readonly folder: string
   readonly installation: Installation
   readonly shape: Shape
-  /** Of commands. */
+  /** Environment of commands. */
   readonly env: NodeJS.ProcessEnv
 }
 
 const migrations = fileURLToPath(new URL('../../db/migrations', import.meta.url))
-/** Behind all there are. */
+/** Name of the rehearsed migration, which sorts after all others. */
 const rehearsed = '9999_rehearsal.sql'
-/** Between looks whether a partition can be archived: each is a command. */
+/** Milliseconds between checks whether a partition can be archived, because each runs a command. */
 const planPauseMs = 2_000
-/** Of what changes a table that is read. */
+/** Lock timeout and retries of changes to a table that is being read. */
 const patience = { lockTimeoutMs: 500, pauseMs: 500, totalMs: 600_000 }
 
 /** Reserves the edge before the processor writes to its partition, as a backfill does that was killed right after. */
@@ -43,7 +43,7 @@ export async function reserveEdge(
   await reserveRange(installation.pool, chain, { fromBlock, toBlock }, 1)
 }
 
-/** What an operator does while everything runs; the seconds that each took. */
+/** Runs an operator's operations while everything runs; returns the seconds of each. */
 export async function operate(
   { folder, installation, shape, env }: Place,
   during: (what: string) => void,
@@ -86,7 +86,7 @@ export async function operate(
   return took
 }
 
-/** Waits until the plan of an archive finds nothing in its way; throws when something stays there. */
+/** Waits until the plan of an archive reports every partition as sealed; throws when that makes no progress. */
 function untilSealed(plan: (heard: (text: string) => void) => Promise<unknown>): Promise<number> {
   return untilAll('partitions that can be archived', async () => {
     await delay(planPauseMs)
@@ -100,7 +100,7 @@ function untilSealed(plan: (heard: (text: string) => void) => Promise<unknown>):
   })
 }
 
-/** Brings the database to a schema with one more column, as a release does, and back. */
+/** Migrates the database to a schema with one more column, as a release does, and back. */
 async function addColumn(folder: string, { databaseUrl, pool }: Installation): Promise<void> {
   const next = join(folder, 'migrations')
   await rm(next, { recursive: true, force: true })
@@ -114,7 +114,7 @@ async function addColumn(folder: string, { databaseUrl, pool }: Installation): P
   })
 }
 
-/** Gives a lock up early that readers would wait behind, and tries again. */
+/** Runs `work` with a short lock timeout and retries, so that readers do not queue behind it. */
 export function withoutReadersWaiting(pool: pg.Pool, work: (client: pg.ClientBase) => Promise<unknown>): Promise<void> {
   return patiently(patience, () =>
     inTransaction(pool, async (client) => {

@@ -15,24 +15,24 @@ export interface People {
   readonly claimants: readonly Claimant[]
 }
 
-/** Of claimants of the first attempt; another attempt has others, whose claims are not there yet. */
+/** First fid of the first attempt's claimants; each attempt has its own, who have no claims yet. */
 const firstClaimant = 1_000_000_000
-/** Registrations of one transaction, and the most they take. */
+/** Registrations per transaction, and its gas limit. */
 const atOnce = 100
 const gas = 30_000_000n
 const yearMs = 365 * 86_400_000
 
 interface Places {
-  /** Where agents are registered. */
+  /** Chain on which agents are registered. */
   readonly registry: DevChain
-  /** Where accounts and their keys are. */
+  /** Chain with Farcaster's registries of accounts and keys. */
   readonly social: DevChain
   readonly attempt: number
-  /** How many claim. */
+  /** Number of claimants. */
   readonly claiming?: number
 }
 
-/** A network with all accounts of the rehearsal, whose agents are registered on a chain; nobody is registered twice. */
+/** Starts a hub with all accounts of the rehearsal and registers its agents on a chain, each once in all attempts. */
 export async function settlePeople(
   shape: Pick<Shape, 'accounts' | 'agents' | 'holdings'>,
   { registry, social, attempt, claiming = 40 }: Places,
@@ -57,8 +57,8 @@ export async function settlePeople(
 }
 
 /**
- * An identity for each owner, in their order, by one transaction after the other: each that is waited for is asked for
- * again and again, so that thousands at once keep the node from mining them.
+ * Registers an identity for each owner, in their order, one transaction after the other: every awaited transaction is
+ * polled for, and thousands at once would keep the node from mining.
  */
 async function register(chain: DevChain, owners: readonly Address[]): Promise<void> {
   for (let first = 0; first < owners.length; first += atOnce) {

@@ -19,14 +19,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 export interface Running {
   /** Process ids, by name. */
   readonly pids: ReadonlyMap<string, number>
-  /** Where the process of a name writes what it has to say. */
+  /** Path of a process's log file. */
   logOf(name: string): string
   /** Sends a signal to the process of a name; throws when it does not run. */
   signal(name: string, signal: NodeJS.Signals): void
   stop(): Promise<void>
 }
 
-/** Names under which processes are noted, so that those that a killed rehearsal left are found. */
+/** Groups of processes, each with a file of its pids, so that leftovers of a killed rehearsal are found. */
 const groups = ['jobs', 'api', 'oracle'] as const
 type Group = (typeof groups)[number]
 const noteOf = (folder: string, group: Group) => join(folder, `${group}-processes.json`)
@@ -36,14 +36,14 @@ export async function endProcesses(folder: string): Promise<void> {
   for (const group of groups) await endLeftovers(noteOf(folder, group))
 }
 
-/** Of the addresses that processes are given. */
+/** URLs that processes are given. */
 interface Sources {
   readonly databaseUrl: string
   readonly chainsFile: string
   readonly hubUrl: string
 }
 
-/** Starts the processors of all chains, and the job that joins. */
+/** Starts the processors of all chains and the enrichment job. */
 export async function runJobs(folder: string, sources: Sources): Promise<Running> {
   const { processors, enrichment } = await plan(sources, {})
   return run(folder, 'jobs', [processors, enrichment])
@@ -117,7 +117,7 @@ const onAnyPort = ({ env, ...task }: Task): Task => ({
   env: { ...env, METRICS_PORT: env.METRICS_PORT && '0' },
 })
 
-/** That of this process, found from any folder. */
+/** Node arguments with this process's loader, resolved so that they work in any folder. */
 const loader = process.execArgv.map((argument) => (argument === 'tsx' ? import.meta.resolve(argument) : argument))
 
 /** Runs one of the project's commands to its end, with the loader that this process has. */

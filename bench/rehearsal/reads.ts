@@ -5,7 +5,7 @@ import type { Answered, Reading } from './asks.ts'
 
 const entry = fileURLToPath(new URL('../reader/main.ts', import.meta.url))
 
-/** Reads every route in turn, again and again, once it has begun; `stop` says what was answered. */
+/** Reads every route in turn until `stop`, which resolves with latencies and failures. Resolves once it has begun. */
 export async function readBeside(task: Reading): Promise<{ stop(): Promise<Answered[]> }> {
   const reader = startReader(task)
   await reader.begun
@@ -17,7 +17,7 @@ export async function readBeside(task: Reading): Promise<{ stop(): Promise<Answe
   }
 }
 
-/** Asks every route so often, one question after the other. */
+/** Requests every route `rounds` times, one request after the other. */
 export function readOnce(task: Omit<Reading, 'readers' | 'pauseMs'>): Promise<Answered[]> {
   return startReader({ ...task, readers: 1, pauseMs: 0 }).answered
 }
@@ -34,6 +34,6 @@ function startReader(task: Reading) {
       child.disconnect()
       return seen as Answered[]
     })
-  answered.catch(() => {}) // told by whoever stops it
+  answered.catch(() => {}) // stop() throws the error
   return { child, begun, answered }
 }

@@ -30,17 +30,17 @@ import { type Findings, report } from './report.ts'
 import { headChains, type Shape, shapeOf } from './shape.ts'
 import { say, untilAll } from './show.ts'
 
-/** What an interrupted rehearsal goes on with. */
+/** Record from which an interrupted rehearsal resumes. */
 interface Begun {
   readonly rows: number
-  /** How far the load was. */
+  /** Curve of the load so far. */
   readonly curve: Curve
   readonly loaded?: Loaded
-  /** Times that what comes after the load was begun. */
+  /** Number of starts of the part after the load. */
   readonly attempts: number
 }
 
-/** So many rows are worth a copy, so that an interrupted rehearsal need not load them again. */
+/** From this many rows on, the loaded database is copied, so that an interrupted rehearsal need not load it again. */
 const keptRows = 1_000_000
 /** Blocks below the head that may be replaced. */
 const finality = 6
@@ -49,8 +49,8 @@ const finality = 6
  * Loads a generated history of so many settlements and plays what happens to an installation through with the real
  * commands: heads with reorgs, reads, claims, operations, faults, a restore. Prints a table and one JSON object; throws
  * when a row differs from what it must be, an answer was a 5xx, readers waited a second for a lock, or an acknowledged
- * claim is gone, or when another process rehearses in the folder. The same call goes on with an interrupted load, and
- * begins anew what comes after it, from a copy.
+ * claim is gone, or when another process rehearses in the folder. The same call resumes an interrupted load, and starts
+ * the part after it again, from a copy.
  */
 export async function benchRehearsal({ rows, folder }: { rows: number; folder: string }): Promise<void> {
   const onWait = () => {
@@ -94,7 +94,7 @@ async function rehearse(rows: number, folder: string): Promise<void> {
   })
   if (signal) {
     say(`${signal}: ending what runs; run the same command again to continue`)
-    // What was under way fails now, one thing after the other, and says nothing that matters.
+    // Work under way fails now, one thing after the other; those errors do not matter.
     while (opened.length > 0) await closeAll().catch(() => {})
     process.exit(signal === 'SIGINT' ? 130 : 143)
   }
@@ -118,7 +118,7 @@ async function load(stage: Stage, record: Begun): Promise<Loaded> {
   return loadHistory({ folder, pool: installation.pool, shape, env, curve: record.curve, keep })
 }
 
-/** Commands talk to the server itself; a backfill knows of no node, and of the Portal. */
+/** Environment of commands: the server directly; a backfill has the Portal and no node. */
 async function loadEnv({ folder, installation, shape, portalUrl }: Stage): Promise<NodeJS.ProcessEnv> {
   const { registry, reputation, tokens } = chainOf(busiestChain)
   const from = { fromBlock: shape.headBlock }
@@ -133,7 +133,7 @@ async function loadEnv({ folder, installation, shape, portalUrl }: Stage): Promi
   return { DATABASE_URL: installation.databaseUrl, CHAINS_FILE: chainsFile }
 }
 
-/** What is there beside the database. */
+/** Chains, people, TCP links and processes around the database. */
 interface World {
   readonly chains: readonly DevChain[]
   readonly people: People
@@ -245,7 +245,7 @@ async function playLive(stage: Stage, { chains, people, lines, jobs, api }: Worl
   return { operations, faults, warm, ...judged, delays, reorgs, settlementsPerSecond }
 }
 
-/** What nobody has read yet, neither the API nor its server nor the machine. */
+/** Measures reads without any cache, neither the API's nor the server's nor the page cache. */
 async function readCold(stage: Stage, world: World) {
   const { installation, shape } = stage
   await installation.forgetFiles()
@@ -254,7 +254,7 @@ async function readCold(stage: Stage, world: World) {
   return readOnce({ url, agents: shape.agents, rounds: shape.coldRounds })
 }
 
-/** Where the rows are not those they must be. Throws where a loaded row is not. */
+/** Differences of the rows above the load from clean indexes. Throws when a loaded row differs. */
 async function compare(
   { folder, installation, shape, own }: Stage,
   { chains, people, jobs }: World,
@@ -300,7 +300,7 @@ function rowsOf(
   )
 }
 
-/** Seconds until all agents are found, and until all final settlements are summed up, from nothing. */
+/** Seconds from nothing until all agents are found, and until all final settlements are rolled up. */
 async function untilSettled({ installation: { pool } }: Stage, { agents }: People) {
   const joinSeconds = await untilAll('agents found', async () => {
     const { rows } = await pool.query<{ found: number }>(
@@ -352,7 +352,7 @@ async function removeAll(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
 }
 
-/** Brings the backup back beside the installation, and has it checked; seconds. Throws with what is wrong. */
+/** Restores the backup beside the installation and checks it; returns the seconds. Throws with what is wrong. */
 async function restore({ folder }: Stage): Promise<number> {
   const cwd = join(folder, 'restored')
   await removeDatabase(cwd)
@@ -366,7 +366,7 @@ async function restore({ folder }: Stage): Promise<number> {
   return seconds
 }
 
-/** Undefined: none was begun there. */
+/** Record of a rehearsal in the folder; undefined: none was started there. */
 async function readRecord(folder: string, rows: number): Promise<Begun | undefined> {
   const text = await readFile(join(folder, 'record.json'), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined

@@ -13,31 +13,31 @@ export interface Findings {
   readonly loaded: Loaded
   readonly joinSeconds: number
   readonly rollupSeconds: number
-  /** Milliseconds from a block to its rows, by what was done meanwhile. */
+  /** Milliseconds from a block on its node to its rows in the database, by what was done meanwhile. */
   readonly delays: Readonly<Record<string, readonly number[]>>
   readonly reorgs: number
   readonly settlementsPerSecond: number
-  /** What was answered beside everything, and by a server that had read nothing. */
+  /** Reads while everything runs (`warm`), and reads without any cache (`cold`). */
   readonly warm: readonly Answered[]
   readonly cold: readonly Answered[]
   readonly operations: Durations
   readonly faults: Durations
-  /** Beside operations, and beside faults: who is paused holds what it holds. */
+  /** Longest lock waits during operations, and during faults, where a paused process keeps its locks. */
   readonly lockWait: LockWait
   readonly faultLockWait: LockWait
   readonly claimed: Claimed
   readonly claimFailures: readonly ClaimFailure[]
   readonly lost: readonly number[]
-  /** What of each chain is not as a clean index has it. */
+  /** Differences of each chain's rows from a clean index. */
   readonly differences: readonly string[]
   readonly restoreSeconds: number
 }
 
-/** Longest that a reader may wait for a lock. */
+/** Longest wait of a reader for a lock that passes, in milliseconds. */
 const lockLimitMs = 1_000
 const percents = [50, 99, 99.9]
 
-/** Prints the table, and as its last line one JSON object. Returns what must not be. */
+/** Prints the table, and as its last line one JSON object. Returns the findings that fail the rehearsal. */
 export function report(found: Findings): string[] {
   const { loaded, warm, cold, claimed, delays } = found
   const failures = [...warm, ...cold].flatMap((one) => one.failures)
@@ -136,7 +136,7 @@ function timesOf(all: readonly Answered[], route: string): (number | undefined)[
 }
 
 function machine() {
-  // Where there is no git, or no repository, it stays unsaid.
+  // Without git or a repository the version is left out.
   const { stdout } = spawnSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' })
   const [cpu] = cpus()
   return {

@@ -2,7 +2,7 @@ import { chainNames, chainOf } from '../../chains.config.ts'
 import { busiestChain } from '../busiest.ts'
 import { chunkBlocks, chunkRows, mainnetLikeChain, type PaymentChain } from '../payment-chain.ts'
 
-/** How large a rehearsal is. Blocks of the busiest chain lie behind each other: loaded, edge, heads. */
+/** Size of a rehearsal. The busiest chain's blocks come in this order: loaded, edge, heads. */
 export interface Shape {
   readonly rows: number
   readonly payments: PaymentChain
@@ -10,24 +10,24 @@ export interface Shape {
   readonly loaded: { readonly from: number; readonly to: number }
   /** Blocks that are loaded beside the processor, into the partition it writes to. */
   readonly edge: { readonly from: number; readonly to: number }
-  /** First block of the node. */
+  /** First block of the local node. */
   readonly headBlock: number
-  /** Unix seconds of it: a day begins, so that the days before it are whole. */
+  /** Timestamp of `headBlock` in Unix seconds: the start of a day, so that the days before it are whole. */
   readonly headTime: number
-  /** The day that begins behind the first partition, as `archive --before` takes it. */
+  /** First day after the first partition, in the form of `archive --before`. */
   readonly archivedBefore: string
   /** Accounts of the network; the first ones are agents, who verify the addresses that are paid most. */
   readonly accounts: number
   readonly agents: number
-  /** Identities that one holder has. */
+  /** Identities of the largest holder. */
   readonly holdings: number
-  /** What happens beside the heads lasts so long at least. */
+  /** Shortest duration of the part with growing heads. */
   readonly liveSeconds: number
-  /** What the busiest chain has at its head. */
+  /** Settlements a second at the head of the busiest chain. */
   readonly settlementsPerSecond: number
-  /** Who reads beside them. */
+  /** Readers of the API meanwhile, and their pause after each answer. */
   readonly reads: { readonly readers: number; readonly pauseMs: number }
-  /** How often each route is asked cold. */
+  /** Requests per route without any cache. */
   readonly coldRounds: number
 }
 
@@ -44,10 +44,10 @@ const rowsPerAccount = 100
 const rowsPerHolding = 1_000
 const rowsPerLiveSecond = 10_000
 const longestLiveSeconds = 1_200
-/** From so many settlements on heads and reads are those of ten times a real installation. */
+/** From this many settlements on, heads and reads have ten times the rates of a real installation. */
 const largeRows = 1_000_000
 const few = { settlementsPerSecond: 100, reads: { readers: 2, pauseMs: 30 }, coldRounds: 3 }
-/** Ten times what the chain has, which is 100,000 an hour; 300 questions a second. */
+/** Ten times the real chain's 100,000 settlements an hour; 300 requests a second. */
 const many = { settlementsPerSecond: 280, reads: { readers: 8, pauseMs: 25 }, coldRounds: 200 }
 
 export function shapeOf(rows: number): Shape {

@@ -4,15 +4,15 @@ import { clock } from '../../processors/backfill/display.ts'
 const began = Date.now()
 const lookMs = 250
 const tellMs = 5_000
-/** What has not moved for so long does not move any more. */
+/** Milliseconds without progress after which waiting fails. */
 const stalledMs = 900_000
 
-/** One line for whoever watches, with the time since the start. */
+/** Prints a line with the time since the start. */
 export function say(text: string): void {
   process.stdout.write(`${clock((Date.now() - began) / 1_000)} ${text}\n`)
 }
 
-/** Waits until all is done, and tells how much is, and how long the rest takes at that pace. Returns the seconds. */
+/** Polls until all is done, printing progress and an estimate of the time left. Returns the seconds. */
 export async function untilAll(
   what: string,
   look: () => Promise<{ readonly done: number; readonly of: number }>,
@@ -38,7 +38,7 @@ export async function untilAll(
   return seconds()
 }
 
-/** The value that so many of a hundred are not above; undefined of none. */
+/** A percentile of the values (nearest rank); undefined: there are no values. */
 export function percentile(values: readonly number[], percent: number): number | undefined {
   return values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil((values.length * percent) / 100) - 1)]
 }

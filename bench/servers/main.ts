@@ -17,8 +17,8 @@ import type { Limits } from '../../api/limits/window.ts'
 import { readChains } from '../../chains.file.ts'
 import { agentProfile } from '../../db/queries/read/profile.ts'
 
-// One of the servers a benchmark compares, alone in its process: node … bench/servers/main.ts <kind>
-// `express` has a route and a limit, and nothing else: what the service cannot do without.
+// One of the servers that a benchmark compares, alone in its process: node … bench/servers/main.ts <kind>
+// `express` has only a route and a rate limit, which the service cannot do without.
 
 const { DATABASE_URL = '', REDIS_URL = '' } = process.env
 const chains = readChains({ env: {} })
@@ -30,7 +30,7 @@ const log = pino({ level: 'error' })
 function ours({ cached, shared, limits = unlimited }: { cached: boolean; shared: boolean; limits?: Limits }): Server {
   let time = Date.now()
   const begun = time
-  const clock = limits === unlimited ? Date.now : () => begun // a minute that does not end, where one is used up
+  const clock = limits === unlimited ? Date.now : () => begun // the minute of a used-up limit never ends
   const now = () => {
     if (!cached) time += 600_000
     return time
@@ -56,7 +56,7 @@ function ours({ cached, shared, limits = unlimited }: { cached: boolean; shared:
   return createHttpServer(app)
 }
 
-/** The statement of our own profile, for the frameworks that answer with nothing around it. */
+/** Profile by the service's own statement, for the frameworks that answer with it alone. */
 async function profile(fid: string): Promise<string> {
   if (!pool) throw new Error('DATABASE_URL is needed')
   const installation = installationOf({ chains, baseUrl: 'http://127.0.0.1' })
@@ -64,7 +64,7 @@ async function profile(fid: string): Promise<string> {
   return (await agentProfile(pool, options)) ?? ''
 }
 
-/** As many bytes as the path names, made once. */
+/** Cached texts by path, which names their length in bytes. */
 const constants = new Map<string, string>()
 function constantOf(path = '/0'): string {
   const known = constants.get(path)

@@ -1,6 +1,6 @@
 import { parseAbi } from 'viem'
 
-/** What is called on the local chains, typed; `test/devnet/chain-contracts.test.ts` holds it to the compiled contracts. */
+/** ABIs of the local contracts; `test/devnet/chain-contracts.test.ts` compares them with the compiled ones. */
 export const identityAbi = parseAbi([
   'struct MetadataEntry { string metadataKey; bytes metadataValue; }',
   'function register() returns (uint256 agentId)',

@@ -11,13 +11,13 @@ const package_ = '@foundry-rs/anvil-linux-amd64'
 const startSeconds = 30
 const stopSeconds = 5
 const pollMs = 20
-/** Begins the name of a node's folder: its genesis file, and the states that it puts on disk after some hundred blocks. */
+/** Prefix of a node's folder, which holds its genesis file and the states it writes after some hundred blocks. */
 const nodeFolderPrefix = 'agent-directory-anvil'
-/** How much of what the node printed goes into an error. */
+/** Characters of the node's output that go into an error. */
 const outputCharacters = 4_000
 
 interface Anvil {
-  /** HTTP and WebSocket answer here. */
+  /** JSON-RPC URL; the port answers HTTP and WebSocket. */
   readonly rpc: string
   readonly pid: number
   /** Resolves once the process and its folder are gone. */
@@ -28,7 +28,7 @@ interface AnvilOptions {
   readonly port: number
   /** Content of the genesis file. */
   readonly genesis: object
-  /** Gas of a block; the genesis file's own is not heeded. */
+  /** Gas limit of a block; anvil ignores the one in the genesis file. */
   readonly gasLimit: number
   /** Seconds between blocks; absent: a block as soon as a transaction comes. */
   readonly blockSeconds?: number
@@ -42,7 +42,7 @@ interface AnvilOptions {
  */
 export async function startAnvil({ port, genesis, gasLimit, blockSeconds, firstBlock }: AnvilOptions): Promise<Anvil> {
   const binary = findBinary()
-  // Of processes that were killed together with the shells that would have cleaned up after them.
+  // Folders left by processes that were killed together with the shells that would have cleaned up.
   for (const left of await foldersLeft(tmpdir(), nodeFolderPrefix)) await removeFolder(left)
   const folder = await folderOfProcess(tmpdir(), nodeFolderPrefix)
   const genesisFile = join(folder, 'genesis.json')
@@ -81,7 +81,7 @@ export async function startAnvil({ port, genesis, gasLimit, blockSeconds, firstB
   child.stdout.on('data', collect)
   child.stderr.on('data', collect)
   child.once('exit', () => child.stdin.destroy())
-  // Its output is closed by whoever writes to it last: the shell, once it has cleaned up.
+  // The shell writes to the output last, so it closes once the shell has cleaned up.
   const closed = once(child, 'close')
 
   const stop = async () => {
@@ -100,7 +100,7 @@ export async function startAnvil({ port, genesis, gasLimit, blockSeconds, firstB
   return { rpc, pid: child.pid as number, stop }
 }
 
-/** Another process may be removing it too, or a node that ends may write still: then the next start does. */
+/** Ignores failures: another process may be removing it, or a stopping node still writes; the next start retries. */
 function removeFolder(folder: string) {
   return rm(folder, { recursive: true, force: true }).catch(() => {})
 }

@@ -21,7 +21,7 @@ import { freePort } from '../../ops/ports.ts'
 import { startAnvil } from './anvil.ts'
 import { addressesOf, blockGasLimit, type ChainAddresses, genesisOf } from './genesis.ts'
 
-/** What to call with what; `chain-*.ts` build them, `send` executes them, `aggregate` puts many into one. */
+/** A contract call, built by the files beside this one; `send` executes it, `aggregate` batches several into one. */
 export interface Call {
   readonly to: Address
   readonly data: Hex
@@ -32,12 +32,12 @@ export interface SendOptions {
   readonly gas?: bigint
   /** EIP-7702: code to delegate to before the call runs. */
   readonly authorizationList?: SignedAuthorization[]
-  /** Absent: the node is asked for the account's next one. */
+  /** Nonce of the transaction; absent: the node is asked for the account's next one. */
   readonly nonce?: number
 }
 
 export interface DevChainOptions {
-  /** Taken when it is free. */
+  /** Preferred port; another one when it is taken. */
   readonly port?: number
   /** Unix seconds of the first block. Default: now. */
   readonly genesisTime?: number
@@ -80,10 +80,10 @@ const defaultGas = 1_000_000n
 const maxFeePerGas = 100_000_000_000n
 const maxPriorityFeePerGas = 1_000_000_000n
 const balanceWei = 10n ** 24n
-/** Milliseconds between questions for a receipt. */
+/** Milliseconds between polls for a receipt. */
 const pollingInterval = 50
 const receiptSeconds = 60
-/** Longer than a busy machine takes: what is sent again after it is there twice. */
+/** RPC timeout in milliseconds, longer than a busy machine takes: a retry after it would send a transaction twice. */
 const answerMs = 60_000
 
 /** The account of a name: the same key for the same text, everywhere and always. */
@@ -165,11 +165,11 @@ function senderOf(client: DevClient) {
       const sent = before.then(() => submit(from, call, options))
       turns.set(
         from.address,
-        sent.catch(() => {}), // the caller hears of it; the next call has its turn
+        sent.catch(() => {}), // the caller gets the error; the next call still has its turn
       )
       return sent
     },
-    /** Asks by itself: viem's own wait asks when a block comes, and misses one that comes while it still asks. */
+    /** Polls by itself: viem's own wait asks when a block comes, and misses one that comes while it still asks. */
     async mined(hash: Hash) {
       for (const deadline = Date.now() + receiptSeconds * 1000; ; await delay(pollingInterval)) {
         const receipt = await client.getTransactionReceipt({ hash }).catch(noneYet)

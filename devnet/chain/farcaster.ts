@@ -5,12 +5,12 @@ import type { Call } from './chain.ts'
 import { addressesOf } from './genesis.ts'
 
 const { idRegistry, keyRegistry } = addressesOf(socialChain().name) as Record<'idRegistry' | 'keyRegistry', Address>
-/** Ed25519. Source: farcasterxyz/contracts, KeyRegistry. */
+/** Key type of Ed25519 app keys. Source: farcasterxyz/contracts, KeyRegistry. */
 const appKeyType = 1
-/** Signed key request. Source: the same. */
+/** Metadata type of a signed key request. Source: farcasterxyz/contracts, KeyRegistry. */
 const requestMetadataType = 1
 
-/** Gives a FID to an address that has none; the address is its custody. On Optimism, as all of these. */
+/** Gives a FID to an address that has none, which becomes its custody address. All calls here are for Optimism. */
 export function registerFid(fid: bigint, custody: Address, recovery: Address = zeroAddress): Call {
   const args = [fid, custody, recovery] as const
   return { to: idRegistry, data: encodeFunctionData({ abi: idRegistryAbi, functionName: 'registerId', args }) }
@@ -23,7 +23,7 @@ export function transferFid(fid: bigint, to: Address): Call {
   }
 }
 
-/** What the recovery address of a FID does: its custody changes without its custody's signature. */
+/** Call of a FID's recovery address that changes its custody address without that address's signature. */
 export function recoverFid(fid: bigint, to: Address): Call {
   return {
     to: idRegistry,
@@ -31,7 +31,7 @@ export function recoverFid(fid: bigint, to: Address): Call {
   }
 }
 
-/** `key`: the 32 bytes of an Ed25519 public key. */
+/** Adds an app key to the sender's FID; `key` is a 32-byte Ed25519 public key. */
 export function addAppKey(fid: bigint, key: Hex, metadata: Hex = '0x'): Call {
   const args = [fid, appKeyType, key, requestMetadataType, metadata] as const
   return { to: keyRegistry, data: encodeFunctionData({ abi: keyRegistryAbi, functionName: 'addKey', args }) }

@@ -18,19 +18,19 @@ export interface ChainAddresses {
   readonly taxedToken: Address
   /** Multicall3, at its real address. */
   readonly batcher: Address
-  /** Another one, that the first can pass money on to. */
+  /** Another Multicall3, that the first can pass money on to. */
   readonly secondBatcher: Address
   readonly columnBatcher: Address
   /** Hands its calldata to `token`. */
   readonly forwarder: Address
   readonly puller: Address
   readonly escrow: Address
-  /** What pays by Permit2, where the chain table has it: a fixed amount, and up to one. */
+  /** x402 proxies that pay by Permit2, a fixed amount or up to one; null where the chain table has none. */
   readonly permit2Proxy: Address | null
   readonly uptoProxy: Address | null
-  /** Nothing stands there. */
+  /** Address without code. */
   readonly codelessProxy: Address
-  /** Draws deposits for the channels, and for escrows. */
+  /** Collects deposits for the channels and for escrows. */
   readonly depositCollector: Address
   readonly channels: Address
   readonly batchRegistrar: Address
@@ -72,7 +72,7 @@ export function addressesOf(name: ChainName): ChainAddresses {
   }
 }
 
-/** Implementations stand behind the proxies, which have the known addresses, as on the real chains. */
+/** Addresses of the implementations behind the proxies, which have the known addresses, as on the real chains. */
 const implementations = { IdentityRegistry: own(100), ReputationRegistry: own(101), token: own(102) }
 
 /** Large enough for 182 registrations in one transaction. */

@@ -12,7 +12,7 @@ export interface Metadata {
   readonly value: Hex
 }
 
-/** The identity is the sender's. Without a URI: the overload that takes none. */
+/** Registers an identity for the sender. Without a URI it calls the overload that takes none. */
 export function register(uri?: string, metadata?: readonly Metadata[]): Call {
   if (metadata) {
     const entries = metadata.map(({ key, value }) => ({ metadataKey: key, metadataValue: value }))
@@ -34,7 +34,7 @@ export function registerPassingOn(uri: string, heir: Address): Call {
   return { to: passingRegistrar, data }
 }
 
-/** As `registerPassingOn`, and the URI is set inside the hook while the registration itself has none. */
+/** Registers without a URI through a contract that sets it and passes the identity on inside the receiver's hook. */
 export function registerNamedInHook(uri: string, heir: Address): Call {
   const args = [registry, uri, heir] as const
   return {
@@ -47,22 +47,22 @@ export function setAgentUri(agentId: bigint, uri: string): Call {
   return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'setAgentURI', args: [agentId, uri] }))
 }
 
-/** Refused by the contract for the key `agentWallet`. */
+/** Sets a metadata value; the contract reverts for the key `agentWallet`. */
 export function setMetadata(agentId: bigint, { key, value }: Metadata): Call {
   return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'setMetadata', args: [agentId, key, value] }))
 }
 
 export interface WalletRequest {
   readonly agentId: bigint
-  /** Signs that it agrees. */
+  /** The new wallet, which signs its consent. */
   readonly wallet: LocalAccount
-  /** Of the identity; it sends the call, or an operator does. */
+  /** Owner of the identity; it or an operator sends the call. */
   readonly owner: Address
   /** The new wallet, when it is a contract; `wallet` then is the contract's owner. */
   readonly as?: Address
 }
 
-/** The contract takes five minutes of deadline at most. */
+/** Sets the agent wallet of an identity. The contract accepts deadlines of five minutes at most. */
 export async function setAgentWallet(
   chain: DevChain,
   { agentId, wallet, owner, as = wallet.address }: WalletRequest,
@@ -90,7 +90,7 @@ export function unsetAgentWallet(agentId: bigint): Call {
   return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'unsetAgentWallet', args: [agentId] }))
 }
 
-/** Sent by `from`, or by somebody it approved. */
+/** Transfers an identity; sent by `from` or by an approved operator. */
 export function transferIdentity(agentId: bigint, from: Address, to: Address): Call {
   return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'transferFrom', args: [from, to, agentId] }))
 }
@@ -100,7 +100,7 @@ export function approveOperator(agentId: bigint, operator: Address): Call {
   return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'approve', args: [operator, agentId] }))
 }
 
-/** Only here: the real registry burns nothing. */
+/** Burns an identity; only local contracts can, the real registry has no burn. */
 export function burnIdentity(agentId: bigint): Call {
   return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'burn', args: [agentId] }))
 }
@@ -116,7 +116,7 @@ const registeredTopic = '0xca52e62c367d81bb2e328eb795f7c7ba24afb478408a26c0e201d
 
 export interface FeedbackInput {
   readonly agentId: bigint
-  /** Scaled by 10^-decimals. */
+  /** Rating, scaled by 10^-decimals. */
   readonly value: bigint
   readonly decimals?: number
   readonly tag1?: string
@@ -126,20 +126,20 @@ export interface FeedbackInput {
   readonly hash?: Hex
 }
 
-/** Sent by anybody but the identity's owner and operators. */
+/** Gives feedback on an identity; the contract refuses its owner and operators as senders. */
 export function giveFeedback(feedback: FeedbackInput): Call {
   const { agentId, value, decimals = 0, tag1 = '', tag2 = '', endpoint = '', uri = '', hash = zeroHash } = feedback
   const args = [agentId, value, decimals, tag1, tag2, endpoint, uri, hash] as const
   return { to: reputation, data: encodeFunctionData({ abi: reputationAbi, functionName: 'giveFeedback', args }) }
 }
 
-/** Sent by who gave it; indexes count from 1 for each client of an identity. */
+/** Revokes feedback; sent by the client who gave it. Indexes count from 1 per client of an identity. */
 export function revokeFeedback(agentId: bigint, index: bigint): Call {
   const args = [agentId, index] as const
   return { to: reputation, data: encodeFunctionData({ abi: reputationAbi, functionName: 'revokeFeedback', args }) }
 }
 
-/** Sent by anybody, to feedback that was given. */
+/** Appends a response to existing feedback; anybody may send it. */
 export function appendResponse(agentId: bigint, client: Hex, index: bigint, uri: string): Call {
   const args = [agentId, client, index, uri, zeroHash] as const
   return { to: reputation, data: encodeFunctionData({ abi: reputationAbi, functionName: 'appendResponse', args }) }

@@ -11,7 +11,7 @@ import {
 import type { Call, DevChain } from './chain.ts'
 import { dollarName } from './genesis.ts'
 
-/** A signed authorization: whoever has it can execute it, once. */
+/** A signed EIP-3009 authorization, which can be executed once. */
 export interface Authorization {
   readonly kind: AuthorizationKind
   readonly token: Address
@@ -24,7 +24,7 @@ export interface Authorization {
   readonly signature: Hex
 }
 
-/** `receive` can be executed by the recipient alone; `approve` exists on the bridged token and pays nobody. */
+/** Signed message type. `receive`: only the recipient can execute it; `approve`: bridged token only, pays nobody. */
 type AuthorizationKind = keyof typeof primaryTypes
 
 export interface AuthorizationRequest {
@@ -73,7 +73,7 @@ export async function signAuthorization(
   return { kind, token, from, to, value, nonce, validBefore, signature }
 }
 
-/** The token's own call: `split` takes v, r, s and needs a plain key; `bytes` takes contract wallets too. */
+/** Executes an authorization on its token: `split` passes v, r, s of a plain key; `bytes` fits contract wallets too. */
 export function pay(authorization: Authorization, form: 'split' | 'bytes' = 'split'): Call {
   const { kind, token, from, to, value, nonce, signature } = authorization
   const common = [from, to, value, 0n, validBefore, nonce] as const
@@ -121,13 +121,13 @@ export function payInColumns(chain: DevChain, authorizations: readonly Authoriza
   return { to: chain.addresses.columnBatcher, data }
 }
 
-/** A contract draws the payment and passes it on at once. The authorization: kind `receive`, to the puller. */
+/** The puller contract draws a payment and passes it on at once; it needs an authorization `receive` to itself. */
 export function pull(chain: DevChain, authorization: Authorization, merchant: Address): Call {
   const data = encodeFunctionData({ abi: collectorAbi, functionName: 'pull', args: drawn(authorization, merchant) })
   return { to: chain.addresses.puller, data }
 }
 
-/** A contract draws the payment and keeps it for the merchant. The authorization: kind `receive`, to the escrow. */
+/** The escrow draws a payment and keeps it for the merchant; it needs an authorization `receive` to itself. */
 export function depositInEscrow(chain: DevChain, authorization: Authorization, merchant: Address): Call {
   const data = encodeFunctionData({ abi: collectorAbi, functionName: 'deposit', args: drawn(authorization, merchant) })
   return { to: chain.addresses.escrow, data }
@@ -148,13 +148,13 @@ const depositOf = ({ token, from, value, nonce, signature }: Authorization) => (
   signature,
 })
 
-/** A channel of the payer and the receiver is filled. The authorization: kind `receive`, to the collector. */
+/** Funds the channel of payer and receiver; it needs an authorization `receive` to the deposit collector. */
 export function fillChannel(chain: DevChain, authorization: Authorization, receiver: Address): Call {
   const args = [chain.addresses.depositCollector, depositOf(authorization), receiver] as const
   return { to: chain.addresses.channels, data: encodeFunctionData({ abi: channelsAbi, functionName: 'deposit', args }) }
 }
 
-/** The receiver earns a part of a channel; no token moves. */
+/** The receiver claims a part of a channel's funds as earned; no token moves. */
 export function claimFromChannel(chain: DevChain, payer: Address, receiver: Address, amount: bigint): Call {
   const args = [nativeToken(chain), payer, receiver, amount] as const
   return { to: chain.addresses.channels, data: encodeFunctionData({ abi: channelsAbi, functionName: 'claim', args }) }
@@ -166,19 +166,19 @@ export function settleChannels(chain: DevChain, receiver: Address): Call {
   return { to: chain.addresses.channels, data: encodeFunctionData({ abi: channelsAbi, functionName: 'settle', args }) }
 }
 
-/** An escrow has the most drawn that a payment may be: `kept` goes to its store, the rest back to the payer. */
+/** An escrow draws the highest amount of a payment: `kept` goes to its store, the rest back to the payer. */
 export function collectForEscrow(chain: DevChain, authorization: Authorization, store: Address, kept: bigint): Call {
   const args = [depositOf(authorization), store, kept] as const
   const data = encodeFunctionData({ abi: depositCollectorAbi, functionName: 'collect', args })
   return { to: chain.addresses.depositCollector, data }
 }
 
-/** The token's call, sent to a contract that hands it to the native token. */
+/** Sends a call for the native token through the forwarder contract. */
 export function forwarded(chain: DevChain, call: Call): Call {
   return { to: chain.addresses.forwarder, data: call.data }
 }
 
-/** Makes dollars out of nothing. `value` in base units. */
+/** Mints dollars; `value` in base units. */
 export function mint(chain: DevChain, to: Address, value: bigint, token = nativeToken(chain)): Call {
   return { to: token, data: encodeFunctionData({ abi: dollarAbi, functionName: 'mint', args: [to, value] }) }
 }

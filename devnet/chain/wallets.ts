@@ -14,7 +14,7 @@ export function createWallet(chain: DevChain, owner: Address, salt: Hex): Call {
   return { to: chain.addresses.walletFactory, data }
 }
 
-/** The wallet makes a call; sent by its owner. */
+/** Has the contract wallet make a call; sent by its owner. */
 export function executeAs(wallet: Address, call: Call): Call {
   const data = encodeFunctionData({ abi: walletAbi, functionName: 'execute', args: [call.to, 0n, call.data] })
   return { to: wallet, data }

@@ -7,7 +7,7 @@ export interface Contract {
   readonly abi: Abi
   /** Code that runs the constructor, without its arguments. */
   readonly creation: Hex
-  /** Code that stands at the address; immutables are zero. */
+  /** Deployed code, with zero in place of immutables. */
   readonly runtime: Hex
 }
 
@@ -79,11 +79,11 @@ async function readKept(key: string): Promise<Record<string, Contract> | undefin
     const kept = JSON.parse(await readFile(cacheFile, 'utf8'))
     return kept.key === key ? kept.contracts : undefined
   } catch {
-    return undefined // absent or half-written by another version: compiled anew
+    return undefined // absent, or half-written by another version: compile again
   }
 }
 
-/** Written beside and renamed, because several processes may compile at once. */
+/** Writes a temporary file and renames it, because several processes may compile at once. */
 async function keep(key: string, contracts: Record<string, Contract>) {
   await mkdir(new URL('./', cacheFile), { recursive: true })
   const fresh = new URL(`./contracts.${randomBytes(4).toString('hex')}.json`, cacheFile)

@@ -8,11 +8,11 @@ import { startWebHost, type WebHost } from './web-host.ts'
 /** The web hosts of the agents of a world, and a gateway to what they keep on IPFS. */
 export interface AgentHosts {
   readonly gateway: IpfsGateway
-  /** For planning the world: the base address of an agent's host. */
+  /** Base URL of an agent's host, for planning the world; null: it has none. */
   readonly hostOf: AgentHost
-  /** Puts up what the agents of a world publish. */
+  /** Serves what the agents of a world publish. */
   publish(world: World): void
-  /** As in EGRESS_ALLOW: the one way to hosts on this machine. */
+  /** Hosts as EGRESS_ALLOW takes them, without which requests to this machine are blocked. */
   readonly names: readonly string[]
   stop(): Promise<void>
 }

@@ -5,12 +5,12 @@ import type { Page, Pages } from './web-host.ts'
 interface PublishedAgent {
   readonly name: string
   readonly description: string
-  /** Of the host these pages are for. */
+  /** Base URL of the host these pages are for. */
   readonly url: string
   /** Content of its registration file. */
   readonly registration: object
   readonly tokens: readonly { readonly chain: DefaultChain; readonly agentId: bigint | number }[]
-  /** Asks for payment where others ask for a name. */
+  /** Whether it takes x402 payments: it then publishes a manifest and a price, and its MCP server answers 401. */
   readonly x402: boolean
 }
 

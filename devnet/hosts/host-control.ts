@@ -31,7 +31,7 @@ const examples = [
   { do: 'clear-faults' },
 ]
 
-/** GET: what is possible and which faults wait. POST: one order. */
+/** Answers /control. GET: the possible orders and the pending faults. POST: executes one order. */
 export function answerControl(method: string, body: string, response: ServerResponse, faults: Faults<HostFault>) {
   const answer = (status: number, content: unknown) =>
     response.writeHead(status, { 'content-type': 'application/json' }).end(`${JSON.stringify(content, null, 2)}\n`)

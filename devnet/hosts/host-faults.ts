@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { type Answer, type Fault, send } from '../hub/faults.ts'
 
-/** What strangers' hosts do to whoever asks them, beside what any server does. */
+/** Faults of an agent's host, beside those of any server. */
 export type HostFault =
   | Fault
-  /** A byte now and then, for ever. */
+  /** The body drips, a byte now and then, without an end. */
   | { readonly kind: 'drip' }
-  /** Compressed although nobody asked for it: a few kilobytes that would become 50 MB. */
+  /** A compressed body that was not asked for: a few kilobytes that inflate to 50 MB. */
   | { readonly kind: 'bomb' }
   /** Each redirect leads to the next. */
   | { readonly kind: 'redirect-loop' }
@@ -17,7 +17,7 @@ export type HostFault =
 const dripMs = 200
 const bombBytes = 50 * 1024 * 1024
 
-/** Answers as a host would that has this fault; `answer` is what it should have said. */
+/** Answers with this fault; `answer` is the right answer. */
 export async function sendFaulty(
   request: IncomingMessage,
   response: ServerResponse,

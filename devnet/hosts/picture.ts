@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { crc32, deflateSync } from 'node:zlib'
 
-/** Cells across, of which the right half mirrors the left one; a cell is so many pixels wide. */
+/** Cells per side, the right half mirroring the left, and pixels per cell. */
 const cells = 5
 const cellPixels = 24
 const side = (cells + 1) * cellPixels
 
-/** A PNG that is always the same for a name: a pattern of squares, as sites draw them for who has no picture. */
+/** An identicon as PNG, always the same for a name: a pattern of squares. */
 export function pictureOf(name: string): Buffer {
   const digest = createHash('sha256').update(name).digest()
   const ink = Buffer.from([...digest.subarray(0, 3)].map((byte) => 40 + Math.floor(byte / 2)))
@@ -22,7 +22,7 @@ export function pictureOf(name: string): Buffer {
   const head = Buffer.alloc(13)
   head.writeUInt32BE(side, 0)
   head.writeUInt32BE(side, 4)
-  head.set([8, 2], 8) // bits of a colour, colours without a palette
+  head.set([8, 2], 8) // bit depth 8, colour type 2 (RGB without a palette)
   const signature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')
   return Buffer.concat([
     signature,
@@ -32,7 +32,7 @@ export function pictureOf(name: string): Buffer {
   ])
 }
 
-/** RFC 2083, 3.2. */
+/** A PNG chunk with its length and CRC. Source: RFC 2083, 3.2. */
 function chunk(type: string, data: Buffer): Buffer {
   const named = Buffer.concat([Buffer.from(type), data])
   const length = Buffer.alloc(4)

@@ -12,12 +12,12 @@ export interface Page {
   readonly body: unknown
 }
 
-/** By path, without the query; a function is asked with the request's method, body and query. */
+/** Pages by path, without the query; a function makes its page from the request's method, body and query. */
 export type Pages = Map<string, Page | ((method: string, body: string, query: URLSearchParams) => Page | Promise<Page>)>
 
 interface HostRequest {
   readonly method: string
-  /** With the query. */
+  /** Path and query string. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
 }
@@ -26,11 +26,11 @@ interface HostRequest {
 export interface WebHost {
   /** Base address, without a slash at the end. */
   readonly url: string
-  /** As in EGRESS_ALLOW. */
+  /** `host:port`, as EGRESS_ALLOW takes it. */
   readonly name: string
   readonly pages: Pages
   readonly faults: Faults<HostFault>
-  /** As they came in, the newest last, a thousand at most. */
+  /** Requests received, newest last, the last thousand at most. */
   readonly requests: readonly HostRequest[]
   stop(): Promise<void>
 }

@@ -18,7 +18,7 @@ export interface Account {
   readonly registeredAtMs: number
   /** Active app keys, 0x and 32 bytes. */
   readonly appKeys: Set<string>
-  /** Signs what the account says. */
+  /** App key that signs the account's messages. */
   readonly signer: MessageSigner
   /** Keyed by protocol and address: a verification again replaces the one before. */
   readonly verifications: Map<string, Message>
@@ -30,12 +30,12 @@ export interface Account {
   readonly links: Map<number, Message>
 }
 
-/** What makes an account. */
+/** Fields of an account to create. */
 export interface NewAccount {
   readonly fid: number
   readonly custody: string
   readonly authAddresses?: readonly string[]
-  /** Signs the account's messages; made up when absent, or only its public half. */
+  /** App key of the account, or its public half only; absent: a made-up key that cannot sign. */
   readonly appKey?: MessageSigner | string
   readonly registeredAt: Date
 }
@@ -124,7 +124,7 @@ function verificationBody(data: Message['data']) {
   }
 }
 
-/** The type of a number, as text or not, or of a name; undefined when there is none. */
+/** User data type by its number, as text, or by its name; undefined: unknown. */
 export function findUserDataType(text: string): UserDataType | undefined {
   const names = Object.keys(userDataTypes) as UserDataType[]
   return names.find((name) => name === text || String(userDataTypes[name]) === text)

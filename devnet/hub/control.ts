@@ -61,7 +61,7 @@ const examples = [
   { do: 'clear-faults' },
 ]
 
-/** GET: what is possible and which faults wait. POST: one order. */
+/** Answers /control. GET: the possible orders and the pending faults. POST: executes one order. */
 export async function control(request: IncomingMessage, hub: { state: HubState; faults: Faults }): Promise<Answer> {
   if (request.method !== 'POST') {
     return {

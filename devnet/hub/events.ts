@@ -23,7 +23,7 @@ interface MergeMessageBody {
 
 const sequenceSize = 2 ** 14
 const firstBlock = 9_000_000
-/** Events kept a shard at least, and half as many again at most; the oldest go first, as they do after three days on a real hub. */
+/** Events kept per shard, and up to half as many more before the oldest go; a real hub keeps them three days. */
 const keptEvents = 100_000
 
 /** The events of one shard. Every change is a block: its confirmation, then its events. */
@@ -60,7 +60,7 @@ export class EventLog {
     return this.events.slice(start, Math.min(end, start + limit))
   }
 
-  /** Where the first event stands whose id is not below: ids grow. */
+  /** Index of the first event whose id is not below `id`, by binary search. */
   private indexFrom(id: number): number {
     let low = 0
     let high = this.events.length

@@ -7,7 +7,7 @@ export type Fault =
   | { readonly kind: 'rate-limited'; readonly retryAfter?: number | string }
   /** Any status with a short text body. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number | string }
-  /** The right answer, late. */
+  /** The right answer, delayed. */
   | { readonly kind: 'slow'; readonly delayMs: number }
   /** Half of the right answer, then the connection breaks. */
   | { readonly kind: 'truncated' }
@@ -40,7 +40,7 @@ export interface Answer {
   readonly body: unknown
 }
 
-/** The faults a server is told to have. The oldest that fits a request is used. */
+/** Faults planned for a server. The oldest one that fits a request is used. */
 export class Faults<F = Fault> {
   private planned: Planned<F>[] = []
   /** Requests that were answered with a fault. */
@@ -58,7 +58,7 @@ export class Faults<F = Fault> {
     return this.planned
   }
 
-  /** The fault for this request, used up once. */
+  /** The fault for this request, counted as used once; undefined: none. */
   take(url: string): F | undefined {
     const found = this.planned.find(({ path }) => url.includes(path))
     if (!found) return undefined
@@ -68,7 +68,7 @@ export class Faults<F = Fault> {
   }
 }
 
-/** Sends an answer as JSON, bent by a fault when there is one. */
+/** Sends an answer as JSON, or in the way of a fault when there is one. */
 export async function send(response: ServerResponse, answer: Answer, fault?: Fault): Promise<void> {
   const text = JSON.stringify(answer.body)
   const json = (status: number, body: string) =>

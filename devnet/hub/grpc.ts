@@ -8,14 +8,14 @@ import type { HubState } from './state.ts'
 interface HubGrpc {
   /** Base address for HUB_GRPC. */
   readonly url: string
-  /** FIDs that were asked about, the newest last. */
+  /** FIDs of the requests received, newest last. */
   readonly asked: readonly number[]
-  /** From now on no question is answered. */
+  /** Stops answering requests; they hang. */
   hang(): void
   stop(): void
 }
 
-/** A hub's gRPC API over a state in memory: the method that tells what accounts took back, and no other. */
+/** A hub's gRPC API over a state in memory, with one method: the verification messages of a FID, removals included. */
 export async function startHubGrpc(state: HubState): Promise<HubGrpc> {
   const asked: number[] = []
   let isHanging = false
@@ -56,7 +56,7 @@ export async function startHubGrpc(state: HubState): Promise<HubGrpc> {
   }
 }
 
-/** A page of the account's messages about addresses, those that end a verification too; the token is where it begins. */
+/** One page of an account's verification messages, removals included; the page token is the index it starts at. */
 function pageOf(state: HubState, fid: number, fields: NonNullable<ReturnType<typeof readFields>>): Uint8Array {
   const account = state.accounts.get(fid)
   const all = [...(account?.verifications.values() ?? []), ...(account?.removals.values() ?? [])].sort(compareMessages)

@@ -51,7 +51,7 @@ export interface MessageSigner {
   readonly privateKey?: string | undefined
 }
 
-/** `unixMs` is when the user signed. The same arguments give the same message, hash included. */
+/** Makes a signed message; `unixMs` is when the user signed. Deterministic: equal arguments, equal message and hash. */
 export function makeMessage(
   type: string,
   { fid, signer, unixMs }: { fid: number; signer: MessageSigner; unixMs: number },
@@ -91,7 +91,7 @@ export function compareMessages(a: Message, b: Message): number {
   return a.data.timestamp - b.data.timestamp || (a.hash < b.hash ? -1 : a.hash > b.hash ? 1 : 0)
 }
 
-/** A 32-byte hash of something made up: block hashes, transaction hashes. */
+/** A deterministic 32-byte hash for made-up things: blocks, transactions. */
 export function fakeHash(...parts: (string | number)[]): string {
   return `0x${createHash('sha256').update(parts.join(':')).digest('hex')}`
 }

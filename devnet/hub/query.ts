@@ -1,6 +1,6 @@
 const defaultPageSize = 1_000
 
-/** Answered as the hub does: status 400, whatever the reason. */
+/** A refused request; answered with status 400 whatever the reason, as a hub does. */
 export class HubError extends Error {
   override readonly name = 'HubError'
   readonly detail: string | null
@@ -11,7 +11,7 @@ export class HubError extends Error {
   }
 }
 
-/** A page after the item that the token names; `indexOf` finds it, where that is quicker than to look at every key. */
+/** The page after the item that the page token names; `indexOf` finds that item faster than comparing every key. */
 export function page<T>(
   all: readonly T[],
   keyOf: (item: T) => string,
@@ -29,7 +29,7 @@ export function page<T>(
   return { items, nextPageToken: more ? Buffer.from(keyOf(last)).toString('base64') : undefined }
 }
 
-/** Asked for more, a hub gives its usual page. */
+/** Page size of a request, capped at the hub's default. */
 export function pageSize(query: URLSearchParams): number {
   const size = numberOf(query, 'pageSize') ?? numberOf(query, 'page_size') ?? defaultPageSize
   return Math.min(size, defaultPageSize)

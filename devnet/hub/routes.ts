@@ -155,7 +155,7 @@ function nobody(fid: number): Account {
   return { fid, shard: 1, verifications, removals: new Map(), userData, links, ...nothing }
 }
 
-/** `end` is how this route says that there is no further page: hubs differ between missing, null and empty text. */
+/** `end` is the page token that this route sends with the last page; real hubs differ in it. */
 function messagePage(
   account: Account,
   kind: 'verifications' | 'userData' | 'casts' | 'links',

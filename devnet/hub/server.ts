@@ -8,10 +8,10 @@ import type { HubState } from './state.ts'
 import { neynarError, usersByAddress, usersByFid } from './users.ts'
 
 interface HubOptions {
-  /** Taken when it is free; default, and else: another one. */
+  /** Preferred port; another one when it is taken or absent. */
   readonly port?: number
   readonly host?: string
-  /** What `x-api-key` must be on Neynar's routes. */
+  /** Value of `x-api-key` that Neynar's routes require. */
   readonly apiKey?: string
 }
 
@@ -20,7 +20,7 @@ export interface Hub {
   readonly url: string
   readonly state: HubState
   readonly faults: Faults
-  /** Paths with queries as they came in, the newest last, a thousand at most. */
+  /** Paths with queries of the requests received, newest last, the last thousand at most. */
   readonly requests: readonly string[]
   stop(): Promise<void>
 }
@@ -29,7 +29,7 @@ const keptRequests = 1_000
 
 /**
  * A Farcaster hub's HTTP API over a state in memory: the v1 routes of a Snapchain node, the v2 routes of hypersnap and
- * Neynar, and under /control what a person may want to change by hand (GET /control lists it).
+ * Neynar, and /control, where a person changes the state by hand (GET /control lists the orders).
  */
 export async function startHub(state: HubState, options: HubOptions = {}): Promise<Hub> {
   const { host = '127.0.0.1', apiKey = 'devnet' } = options

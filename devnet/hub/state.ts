@@ -27,16 +27,16 @@ export class HubState {
   readonly accounts = new Map<number, Account>()
   /** Shard 0 is the block shard: it repeats verifications, and holds no FID. */
   readonly shards = new Map([0, ...dataShards].map((shard) => [shard, new EventLog(shard)]))
-  /** What it says about itself in place of the truth. */
+  /** Values that `/v1/info` reports in place of the true ones. */
   readonly told: { accounts?: number; delaySeconds?: number; isSyncing?: boolean } = {}
   private readonly now: () => Date
 
-  /** `now` is the time of messages that are given none. */
+  /** `now` dates messages that are given no time. */
   constructor(now: () => Date = () => new Date()) {
     this.now = now
   }
 
-  /** Registered now when it is not said when. */
+  /** Adds an account; `registeredAt` defaults to now. */
   addAccount(made: Omit<NewAccount, 'registeredAt'> & Partial<NewAccount>): Account {
     if (this.accounts.has(made.fid)) throw new Error(`fid ${made.fid} is already registered`)
     const account = newAccount({ registeredAt: this.now(), ...made })
@@ -52,7 +52,7 @@ export class HubState {
     return account
   }
 
-  /** The key's removal in the registry, as the hub hears of it. */
+  /** Reports the removal of an app key in the KeyRegistry. */
   removeAppKey(fid: number, key: string) {
     const account = this.account(fid)
     account.appKeys.delete(key)
@@ -145,7 +145,7 @@ export class HubState {
     this.report(account, [merge(message, [before])])
   }
 
-  /** Drops the events so far, as a hub does after three days: only a sweep finds what they said. */
+  /** Drops the events so far, as a hub does after three days: then only a sweep finds the changes. */
   forgetEvents() {
     for (const shard of this.shards.values()) shard.forget()
   }
@@ -156,7 +156,7 @@ export class HubState {
     return fids.sort((one, other) => one - other)
   }
 
-  /** The account whose profile says the name. */
+  /** The account whose profile sets this user name; undefined: none. */
   named(name: string): Account | undefined {
     return [...this.accounts.values()].find((one) => userDataOf(one, 'USER_DATA_TYPE_USERNAME') === name)
   }
@@ -179,7 +179,7 @@ export class HubState {
     return account
   }
 
-  /** A message about an address that signed nothing is one whose signature cannot be checked: nothing in it is false. */
+  /** Signs a message; one about an address without a private key cannot be checked, but says nothing false. */
   private sign(
     account: Account,
     type: string,

@@ -13,7 +13,7 @@ export interface VerificationOptions {
   readonly oldBody?: boolean
   /** When it was signed. Default: now. */
   readonly at?: Date
-  /** The address's private key, 0x hex: its signature then holds. Absent: bytes that are none, as of a wallet unknown. */
+  /** The address's private key, 0x hex, to sign the claim with. Absent: the claim's signature is not valid. */
   readonly privateKey?: string
   /** Signs the message in place of the account's key. */
   readonly appKey?: MessageSigner

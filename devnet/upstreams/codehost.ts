@@ -7,15 +7,15 @@ import {
 } from './server.ts'
 
 interface CodehostAccount {
-  /** What `/users/{login}` answers, as it is. */
+  /** Answer of `/users/{login}`, sent unchanged. */
   readonly user: { readonly id: number; readonly [field: string]: unknown }
-  /** What `/users/{login}/repos` answers, as it is. */
+  /** Answer of `/users/{login}/repos`, sent unchanged. */
   readonly repositories: readonly object[]
 }
 
 /** GitHub's REST API for accounts, by login and by number, and their repositories. */
 export interface Codehost extends UpstreamServer {
-  /** By login, lowercase. */
+  /** Accounts by lowercase login. */
   readonly accounts: Map<string, CodehostAccount>
 }
 

@@ -26,7 +26,7 @@ interface Label {
 
 /** Blockscout's metadata service and the labels of the Open Labels Initiative, on one host. */
 export interface Explorer extends UpstreamServer {
-  /** A tag of an address on a chain; chain id null: on all chains. */
+  /** Tags an address on a chain; chain id null: on all chains. */
   addTag(address: string, chainId: number | null, tag: MetadataTag): void
   addLabel(address: string, label: Label): void
 }

@@ -8,7 +8,7 @@ import {
 
 /** web3.bio: profiles of identities such as `ethereum,0x…` and `farcaster,#3`. */
 export interface IdentityService extends UpstreamServer {
-  /** What is answered for these identities, as it is. */
+  /** Answers by identity, sent unchanged. */
   readonly profiles: Map<string, unknown>
 }
 

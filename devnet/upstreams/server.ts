@@ -9,7 +9,7 @@ export interface UpstreamRequest {
   readonly method: string
   readonly url: URL
   readonly headers: IncomingHttpHeaders
-  /** Parsed JSON; undefined: none. */
+  /** Body of the request, parsed as JSON; undefined: none. */
   readonly body: unknown
 }
 
@@ -25,7 +25,7 @@ export interface UpstreamServer {
   /** Base address, without a slash at the end. */
   readonly url: string
   readonly faults: Faults<HostFault>
-  /** As they came in, the newest last, a thousand at most. */
+  /** Requests received, newest last, the last thousand at most. */
   readonly requests: readonly UpstreamRequest[]
   stop(): Promise<void>
 }

@@ -30,7 +30,7 @@ export async function startUpstreams(world: World, startedAt: Date): Promise<Ups
   }
 }
 
-/** Somebody who labels what he sees. */
+/** Address of the account that attests the labels. */
 const attester = '0xa725646c05e6bb813d98c5abb4e72df4bcf00b56'
 
 /** Every agent but each fifth has a name somewhere; every third is labelled besides. */

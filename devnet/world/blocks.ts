@@ -7,7 +7,7 @@ import * as raw from 'multiformats/codecs/raw'
 import * as Digest from 'multiformats/hashes/digest'
 import { sha256 } from 'multiformats/hashes/sha2'
 
-// How IPFS keeps files: blocks that are named by their hash, trees of them, and archives to send them in.
+// IPFS storage: blocks named by their hash, trees of blocks, and archives (CAR) to send them in.
 
 export interface Block {
   readonly cid: CID
@@ -23,7 +23,7 @@ export function rawCid(content: string): string {
   return rawBlock(content).cid.toString()
 }
 
-/** A file as a tree of raw leaves, and a directory that has it under a name. */
+/** Blocks of a file as a tree of raw leaves, and of a directory that holds it under a name. */
 export function fileBlocks(name: string, content: string, bytesPerBlock = 1_024) {
   const bytes = Buffer.from(content)
   const leaves = Array.from({ length: Math.ceil(bytes.length / bytesPerBlock) }, (_, index) =>
@@ -51,7 +51,7 @@ export function linkTo(name: string, { cid, bytes }: Block): dagPb.PBLink {
   return { Name: name, Hash: cid, Tsize: bytes.length }
 }
 
-/** An archive of blocks, the root first. */
+/** A CAR archive of the blocks; the first one is the root. */
 export function carOf(blocks: readonly Block[]): Buffer {
   const roots = [blocks[0]!.cid]
   const sections = blocks.reduce((sum, block) => sum + car.blockLength(block), 0)

@@ -11,7 +11,7 @@ export interface DocumentOptions {
   /** Base address of this agent's own host; null: it has none. */
   readonly host: string | null
   readonly x402: boolean
-  /** Whether it shows its work at a place that several agents share. */
+  /** Whether its document names a page on a site that several agents share. */
   readonly studio: boolean
 }
 

@@ -6,7 +6,7 @@ const feedbackCount = 40
 const revokedShare = 0.15
 export const feedbackTags = ['uptime', 'quality', 'speed', 'price', 'starred', '']
 
-/** Feedback on the last day, some of it taken back. Nobody judges an identity of his own: the registry refuses that. */
+/** Feedback of the last day, some of it revoked. None is on an own identity, because the registry refuses that. */
 export function planPastFeedback(
   random: Random,
   tokens: readonly PlannedToken[],

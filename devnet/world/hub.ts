@@ -4,8 +4,8 @@ import type { World } from './plan.ts'
 const dayMs = 86_400_000
 
 /**
- * Tells a hub about everybody, and lets the events of it pass away: who wants to know has to sweep, as on a real hub
- * whose events last three days. `now` is the world's start.
+ * Fills a hub with the accounts of a world, then drops the events, as a real hub does after three days: only a sweep
+ * finds these accounts. `now` is the world's start.
  */
 export function populateHub(state: HubState, { people }: World, now: Date) {
   const daysBefore = (days: number) => new Date(now.getTime() - days * dayMs)

@@ -23,7 +23,7 @@ export interface PlannedToken {
 }
 
 interface PlannedIdentities {
-  /** In order of time on each chain. */
+  /** Deeds of the past, in order of time on each chain. */
   readonly past: readonly PastDeed[]
   readonly tokens: readonly PlannedToken[]
 }
@@ -37,11 +37,11 @@ interface Wish {
   readonly chain: DefaultChain
   readonly daysAgo: number
   readonly by: Wallet
-  /** What becomes of it, each step later than the one before. */
+  /** Later deeds on the identity, each after the one before. */
   readonly after?: readonly Step[]
   readonly uris: readonly string[]
   readonly metadata?: readonly Metadata[]
-  /** Through a contract, for somebody else; then without metadata. */
+  /** Registered through a contract for `to`, without metadata; absent: registered directly. */
   readonly through?: { readonly kind: 'register-many' | 'register-passing-on'; readonly to: Hex }
 }
 
@@ -52,8 +52,8 @@ type Step = { readonly daysAgo: number; readonly by: Wallet } & (
 )
 
 /**
- * Who registered what, and what became of it: every chain has its identity 0, most agents hold on several chains,
- * some sold, some bought back, one burned; strangers hold without any FID.
+ * Plans registrations and later deeds on them: every chain has its identity 0, most agents hold on several chains, some
+ * sold, some bought back, one burned; strangers hold without any FID.
  */
 export function planIdentities(
   random: Random,
@@ -113,7 +113,7 @@ function wishesOf(
   }))
 }
 
-/** Replaces the wishes of the agents that have a story. */
+/** Applies what befalls some agents, by index: an identity sold, bought back, burned or registered by a contract. */
 function applyFates(wishes: Wish[], agents: readonly Person[], strangers: readonly Wallet[]) {
   const change = (index: number, fate: (wish: Wish, nth: number) => Partial<Wish>) => {
     const addresses = agents[index]?.verified.map(({ wallet }) => wallet.address)
@@ -148,7 +148,7 @@ function applyFates(wishes: Wish[], agents: readonly Person[], strangers: readon
   wishes.push({ chain: 'base', daysAgo: 25, by: shared, uris: [''] })
 }
 
-/** Numbers the registrations as the contracts will, and lays everything out in time. */
+/** Numbers the registrations as the contracts will, and orders all deeds by time. */
 function settle(wishes: readonly Wish[]): PlannedIdentities {
   const ordered = [...wishes].sort((a, b) => b.daysAgo - a.daysAgo)
   const next = new Map<DefaultChain, bigint>()

@@ -12,14 +12,14 @@ export interface PastOptions {
   readonly startedAt: Date
   /** Seconds between blocks from now on. */
   readonly blockSeconds: number
-  /** Called as transactions are sent, with how many of how many. */
+  /** Called as transactions are sent, with the number sent so far and the total. */
   readonly onProgress?: (done: number, total: number) => void
-  /** Ends the work half-way, by throwing its reason. */
+  /** Aborts the work; its reason is thrown. */
   readonly signal?: AbortSignal
 }
 
 const daySeconds = 86_400
-/** Dollars everybody begins with, in base units. */
+/** Dollars that every account starts with, in base units. */
 const allowance = 1_000_000_000_000n
 const setupGas = 900_000_000n
 
@@ -32,7 +32,7 @@ export function genesisTimeOf(startedAt: Date): number {
  * Executes a world's past on its chains, one block a day, and lets them go on with a block every few seconds.
  *
  * The chains must be new, mine nothing by themselves but on request (no block time), and start at `genesisTimeOf`.
- * Throws when a transaction of the past fails: then plan and contracts have parted.
+ * Throws when a transaction of the past fails: then plan and contracts disagree.
  */
 export async function layPast(
   chains: Readonly<Record<DefaultChain, DevChain>>,
@@ -62,7 +62,7 @@ export async function layPast(
   )
 }
 
-/** Dollars for everybody, and on the social network's chain the FIDs with their keys. */
+/** Mints dollars for everybody, and on the social network's chain registers the FIDs and their keys. */
 async function setUp(chain: DevChain, world: World): Promise<Hash[]> {
   const calls: Call[] = []
   if (chain.addresses.token) {
@@ -79,7 +79,7 @@ async function setUp(chain: DevChain, world: World): Promise<Hash[]> {
   return [await chain.send(world.funder.account, aggregate(chain, all), { gas: setupGas })]
 }
 
-/** One after the other: identities are numbered in the order in which they arrive. */
+/** Sends deeds one after the other, because identities are numbered in the order in which they arrive. */
 async function sendDeeds(chain: DevChain, deeds: readonly PastDeed[]): Promise<Hash[]> {
   const hashes: Hash[] = []
   for (const { deed } of deeds) {

@@ -9,13 +9,13 @@ import type { Random } from './random.ts'
 /** Chains with a dollar. */
 export const payingChains = defaultChainNames.filter((name) => chains[name].tokens.length > 0)
 
-/** Who pays, and who brings other people's payments to the chain. */
+/** Accounts that pay, and facilitators that broadcast payments of others. */
 export interface Payers {
   readonly buyers: readonly Wallet[]
   readonly facilitators: readonly Wallet[]
 }
 
-/** How often each route is taken, out of a hundred. */
+/** Share of each route, out of a hundred. */
 const routeShares: Record<Route, number> = {
   direct: 45,
   receive: 14,

@@ -8,7 +8,7 @@ export interface VerifiedWallet {
   readonly wallet: Wallet
   /** Days before the world's start. */
   readonly daysAgo: number
-  /** Shown under the older name of the message body. */
+  /** Whether its message has the older name of the body. */
   readonly oldBody: boolean
 }
 
@@ -20,7 +20,7 @@ export interface Person {
   readonly auth: Wallet | null
   readonly appKey: AppKey
   readonly verified: readonly VerifiedWallet[]
-  /** Verified addresses of another kind, which count for nothing here. */
+  /** Verified Solana addresses, which the directory ignores. */
   readonly solana: readonly string[]
   readonly registeredDaysAgo: number
   readonly follows: readonly number[]
@@ -28,17 +28,17 @@ export interface Person {
 }
 
 export interface People {
-  /** Those the directory is about. */
+  /** FIDs that hold or held an identity, the subjects of the directory. */
   readonly agents: readonly Person[]
   /** FIDs that hold no identity at a verified address. */
   readonly bystanders: readonly Person[]
 }
 
-/** The pair of agents that verify one and the same address; the second did so later. */
+/** Indexes of the two agents that verify the same address; the second did so later. */
 export const sharingAgents = [9, 10] as const
-/** Verified its address only at the very end, long after its registration. */
+/** Index of the agent that verified its address last of all, long after its registration. */
 export const lateAgent = 14
-/** Moved an identity from one of its addresses to another. */
+/** Index of the agent that moved an identity from one of its addresses to another. */
 export const movingAgent = 13
 
 const bystanderCount = 16

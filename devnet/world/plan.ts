@@ -12,7 +12,7 @@ export interface World extends Payers {
   readonly people: People
   /** Addresses without a FID. */
   readonly strangers: readonly Wallet[]
-  /** Has coins and dollars on every chain; its key is given to whoever runs the world. */
+  /** Account with coins and dollars on every chain, whose key is published to the person who runs the world. */
   readonly funder: Wallet
   /** What happened before the start, oldest first; on each chain in the order it has to be executed. */
   readonly past: readonly PastDeed[]
@@ -54,7 +54,7 @@ export function planWorld(seed: string, agentHost: AgentHost = exampleHost): Wor
   }
 }
 
-/** Who has a host shows the picture that is there. */
+/** A person whose agent has a host gets the picture on it as profile picture. */
 function pictured(person: Person, host: string | null): Person {
   const { profile } = person
   return host === null || profile.pfp === undefined

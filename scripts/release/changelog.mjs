@@ -56,7 +56,7 @@ function section(title, changes, note) {
 }
 
 /**
- * What a release asks of who runs it, against the one before.
+ * Lines for operators: migrations and settings that differ from the release before.
  * @param {Release} release
  * @param {Release | undefined} before
  */

@@ -49,7 +49,7 @@ export function prepareRelease(root, version, { changes, settings, day }) {
 }
 
 /**
- * What the images of a release hold, beside its own code. Read from package-lock.json; no registry is asked.
+ * Writes the list of packages (CycloneDX) in a release's images, from package-lock.json; no registry is asked.
  * @param {string} root
  * @param {string} version
  */
@@ -75,7 +75,7 @@ function writeBill(root, version) {
   return path
 }
 
-/** Below zero when a version is lower than another. @param {string} one @param {string} other */
+/** Compares two versions: below zero when `one` is lower. @param {string} one @param {string} other */
 function compared(one, other) {
   const [left, right] = [one, other].map((version) => {
     const parts = /^(\d+)\.(\d+)\.(\d+)$/.exec(version)

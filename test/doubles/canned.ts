@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What to answer a path with; a string is sent as it is, anything else as JSON. */
+/** Answer to a path; a string body is sent unchanged, anything else as JSON. */
 export interface Canned {
   readonly status?: number
   readonly headers?: Record<string, string>
@@ -10,12 +10,12 @@ export interface Canned {
 
 export interface CannedServer {
   readonly url: string
-  /** Paths with queries, and the headers they came with. */
+  /** Requests received: paths with queries, and headers. */
   readonly requests: { path: string; headers: Record<string, string | string[] | undefined> }[]
   stop(): Promise<void>
 }
 
-/** A server that says what it is told, by path; undefined: it never answers. */
+/** Starts a server with fixed answers by path; where `answer` returns undefined, the request hangs. */
 export async function serveCanned(
   answer: (path: string, query: URLSearchParams) => Canned | undefined,
 ): Promise<CannedServer> {

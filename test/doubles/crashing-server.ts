@@ -12,7 +12,7 @@ import { startTcpLink } from './tcp-link.ts'
 /** A Postgres of a test's own, durable as in production, that can be ended in the middle of anything. */
 export interface CrashingServer {
   readonly pid: number
-  /** Its migrated database, at one address whichever server runs. `drop` ends the pool alone. */
+  /** Its migrated database, whose URL survives restarts. `drop` only ends the pool. */
   readonly database: OwnDatabase
   /** What `pg_ctl stop -m immediate` does: every process ends at once, and the next start recovers from the log. */
   crash(): Promise<void>
@@ -39,7 +39,7 @@ export async function startCrashingServer(folder?: string, settings?: Record<str
   const url = new URL(server.urlOf(name))
   url.port = String(link.port)
   const pool = createPool({ databaseUrl: url.href, name: 'test' })
-  // A client that a test still holds would keep the pool's end waiting.
+  // Not awaited: a client that a test still holds would block the pool's end.
   const database: OwnDatabase = { url: url.href, pool, drop: async () => void pool.end().catch(() => {}) }
   const ended = () => until('the server has ended', () => !isRunning(server.pid))
   return {

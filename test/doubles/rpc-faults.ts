@@ -11,7 +11,7 @@ export interface RpcAnswer {
   readonly error?: { readonly code: number; readonly message: string }
 }
 
-/** What happens to a request instead of being answered as it should. */
+/** A fault in the answer to a request. */
 export type RpcFault =
   /** An error status. */
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
@@ -19,9 +19,9 @@ export type RpcFault =
   | { readonly kind: 'silence' }
   /** The connection is reset. */
   | { readonly kind: 'reset' }
-  /** The body becomes another text. */
+  /** The body of the right answer is changed as text. */
   | { readonly kind: 'text'; readonly change: (text: string) => string }
-  /** The answers, one of a request that is no batch, become others. */
+  /** The right answers are changed before they are sent; a single request has one. */
   | { readonly kind: 'answers'; readonly change: (answers: RpcAnswer[], questions: RpcQuestion[]) => RpcAnswer[] }
 
 export interface RpcFaultOptions {
@@ -66,7 +66,7 @@ export class RpcFaults {
   }
 }
 
-/** Changes what a method results in; what else is in the batch stays. */
+/** Changes the result of a method; other answers of the batch stay. */
 export function changing<T>(method: string, change: (result: T) => unknown): RpcFault {
   return {
     kind: 'answers',

@@ -8,7 +8,7 @@ export interface RpcProxy {
   readonly asked: ReadonlySet<string>
   /** When a request came, milliseconds since 1970, in order. */
   readonly times: readonly number[]
-  /** What it does instead of answering as it should. */
+  /** Faults planned for coming requests. */
   readonly faults: RpcFaults
   close(): Promise<void>
 }
@@ -18,7 +18,7 @@ export interface RpcProxyOptions {
   readonly refuses?: (method: string) => boolean
 }
 
-/** A JSON-RPC address in front of a node, or in front of several: then `target` chooses one by what is asked. */
+/** Starts a JSON-RPC proxy to a node, or to several, of which `target` chooses one by the request. */
 export async function startRpcProxy(
   target: string | ((questions: readonly RpcQuestion[]) => string),
   { refuses = () => false }: RpcProxyOptions = {},
@@ -46,7 +46,7 @@ export async function startRpcProxy(
     res.setHeader('content-type', 'application/json')
     res.end(fault?.kind === 'text' ? fault.change(text) : text)
   }
-  // The node has ended, or whoever asked: so does the connection, as a provider's would.
+  // When the node or the client is gone, the connection ends too, as a provider's would.
   const server = createServer((req, res) => void answer(req, res).catch(() => res.destroy()))
   const port = await freePort()
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))

@@ -9,9 +9,9 @@ import { descendantsOf } from '../support/processes.ts'
 /** A place for a server's data that can run out of room. */
 export interface SmallDisk {
   readonly folder: string
-  /** From here on the server whose first process this is finds no room for a new page. */
+  /** Leaves no space for a new page to the server whose postmaster has the pid `server`. */
   fill(server: number): Promise<void>
-  /** There is room again, for a server that still runs or for the next one. */
+  /** Frees the space again, for the running server or the next one. */
   free(server: number): Promise<void>
   remove(): Promise<void>
 }
@@ -19,7 +19,7 @@ export interface SmallDisk {
 const run = promisify(execFile)
 const diskBytes = 192 * 1024 * 1024
 const fillerBytes = 64 * 1024
-/** The smallest size there is for a file that cannot grow: that of a page. */
+/** File size limit of one page, in bytes, beyond which no file can grow. */
 const fileLimitBytes = 8 * 1024
 
 /**

@@ -1,7 +1,7 @@
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { freePort } from '../../ops/ports.ts'
 
-/** A line to a server of this machine that can go bad. */
+/** A TCP proxy to a local server, with faults on demand. */
 export interface TcpLink {
   readonly port: number
   /** Connections stay, and nothing passes in either direction. */
@@ -10,12 +10,12 @@ export interface TcpLink {
   /** Ends every connection and refuses new ones. */
   cut(): Promise<void>
   mend(): Promise<void>
-  /** Ends each new connection once the server has sent as many bytes as this says for it; undefined: none. */
+  /** Cuts each new connection after the number of server bytes that `bytes` returns for it; undefined: cuts none. */
   cutEachAfter(bytes: (() => number) | undefined): void
   close(): Promise<void>
 }
 
-/** `targetPort`: asked for with each connection, so that the server may move. */
+/** Starts a link; `targetPort` is evaluated for each connection, so that the server may move. */
 export async function startTcpLink(targetPort: number | (() => number)): Promise<TcpLink> {
   const port = await freePort()
   const sockets = new Set<Socket>()
@@ -72,7 +72,7 @@ export async function startTcpLink(targetPort: number | (() => number)): Promise
 }
 
 async function listen(port: number, accept: (client: Socket) => void): Promise<Server> {
-  // What comes in pieces goes on in pieces: none waits until the one before it is acknowledged.
+  // Without Nagle's algorithm: no piece waits until the one before it is acknowledged.
   const server = createServer({ noDelay: true }, accept)
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   return server

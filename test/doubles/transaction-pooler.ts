@@ -6,7 +6,7 @@ interface Pooler {
   close(): Promise<void>
 }
 
-/** A message of the protocol: a letter, the length of the rest in four bytes, the rest. */
+/** Head of a message in Postgres's protocol: a letter, and the length of the rest in four bytes. */
 const headBytes = 5
 const readyForQuery = 'Z'
 const outsideTransaction = 'I'
@@ -55,7 +55,7 @@ export async function startPooler(serverPort: number): Promise<Pooler> {
       server.write(Buffer.concat(unsent.splice(0)))
     }
     client.on('data', (data: Buffer) => {
-      if (String.fromCharCode(data[0] as number) === terminate && !server) return // what is shared goes on
+      if (String.fromCharCode(data[0] as number) === terminate && !server) return // shared connections stay open
       unsent.push(data)
       send()
     })
@@ -72,7 +72,7 @@ export async function startPooler(serverPort: number): Promise<Pooler> {
   }
 }
 
-/** Whether what a server has sent so far ends with its being ready for a statement outside a transaction. */
+/** Tells, fed with a server's data, whether it is now ready for a statement outside a transaction. */
 function watchReady(): (data: Buffer) => boolean {
   let rest: Buffer = Buffer.alloc(0)
   return (data) => {

@@ -7,13 +7,13 @@ import { wallet } from '../support/chain/rows.ts'
 interface Size {
   /** FIDs from 1 on, of which every second verifies `wallet(fid)`. */
   readonly accounts: number
-  /** As many of these, evenly spread, have a profile too, and keep what changes. */
+  /** Number of these accounts, evenly spread, that also have a profile and keep changes. */
   readonly agents: number
 }
 
 const founded = new Date('2026-01-01T00:00:00Z')
 
-/** A hub's state with too many accounts for memory: all but agents are made when asked for, and keep nothing. */
+/** A hub's state with more accounts than fit in memory: all but agents are made on each read and keep no changes. */
 export class WideNetwork extends HubState {
   override readonly accounts: MadeAccounts
   private readonly fids: ReadonlyMap<number, readonly number[]>

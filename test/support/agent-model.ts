@@ -2,7 +2,7 @@ import { chainNames } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
 import type { Token } from './chain/rows.ts'
 
-/** What happened, in memory. Times are milliseconds. */
+/** A history of chain and network, in memory. Times are milliseconds. */
 export interface History {
   readonly transfers: { token: Token; from: string | null; to: string | null; block: number; at: number }[]
   readonly verifications: { fid: number; address: string; verifiedAt: number; endedAt: number | null }[]
@@ -34,7 +34,7 @@ interface HoldingRow {
   readonly reason: string | null
 }
 
-/** The index that a history comes to by the rules of the contract, worked out one agent and one token at a time. */
+/** The index that follows from a history by the rules of the contract, derived agent by agent and token by token. */
 export function modelAgents(history: History): AgentRow[] {
   const fids = new Set([...history.verifications, ...history.claims].map(({ fid }) => fid))
   return [...fids].sort((a, b) => a - b).flatMap((fid) => modelAgent(history, fid) ?? [])
@@ -134,7 +134,7 @@ export async function storedAgents(db: Queryable): Promise<AgentRow[]> {
   return rows
 }
 
-/** The FIDs that a mirror has when it followed `agent_change` from the beginning. Throws when it was told nonsense. */
+/** FIDs of a mirror that followed `agent_change` from the beginning. Throws when the changes contradict each other. */
 export async function followedFids(db: Queryable): Promise<number[]> {
   const { rows } = await db.query<{ fid: number; kind: string }>('select fid, kind from agent_change order by seq')
   const followed = new Set<number>()
@@ -145,7 +145,7 @@ export async function followedFids(db: Queryable): Promise<number[]> {
   return [...followed].sort((a, b) => a - b)
 }
 
-/** FIDs of agents of whom `searched_agent` does not say what `agent` and `agent_words` say. */
+/** FIDs whose row in `searched_agent` differs from `agent` and `agent_words`. */
 export async function differencesOfSearched(db: Queryable): Promise<number[]> {
   const { rows } = await db.query<{ fid: number }>(`
     select fid

@@ -19,13 +19,13 @@ declare module 'vitest' {
   }
 }
 
-/** The data lies in memory where so much is free: no disk has a share in how long a test takes. */
+/** Folder in memory for the data, used where `enoughBytes` are free, so that no disk slows the tests. */
 const inMemory = '/dev/shm'
 const enoughBytes = 8 * 1024 ** 3
 
 const prefix = 'agent-directory-test'
 
-/** A new folder in `place` for the data of a run of this process, or of the one that is named. */
+/** Makes a folder in `place` for the data of a run of this process, or of the process `pid`. */
 export const folderOfRun = (place: string, pid?: number) => folderOfProcess(place, prefix, pid)
 
 /** One server a test run, with a migrated template; `createTestDatabase` clones it. */
@@ -57,7 +57,7 @@ async function startWithTemplate() {
   return {
     databaseUrl: server.databaseUrl,
     template,
-    /** Every project of the run asks for it, once all tests are over. */
+    /** Called by every project of the run once all tests are over; stops the server once. */
     stop() {
       stopped ??= remove()
       return stopped
@@ -70,15 +70,15 @@ async function placeOfData(): Promise<string> {
   return Math.min(bavail * bsize, freemem()) > enoughBytes ? inMemory : tmpdir()
 }
 
-/** vitest leaves without a teardown when it is interrupted or killed: then a shell, which outlives it, ends the server. */
+/** An interrupted or killed vitest runs no teardown: then a shell that outlives it ends the server. */
 function cleanUpAfterUs(server: number, folder: string) {
-  // The lock file goes with the server; its process may stay as a zombie where nobody collects orphans.
+  // The shell waits for the lock file to go: the server's process may stay as a zombie where nothing reaps orphans.
   const script =
     'read -r _; kill -QUIT "$0"; n=0; ' +
     'while [ -e "$1/postgres/postmaster.pid" ] && [ $((n+=1)) -lt 100 ]; do sleep 0.1; done; rm -rf "$1"'
   const cleaner = spawn('sh', ['-c', script, String(server), folder], {
     detached: true,
-    stdio: ['pipe', 'ignore', 'ignore'], // nothing is ever written: the shell reads on when this process is gone
+    stdio: ['pipe', 'ignore', 'ignore'], // nothing is written: the shell's read ends when this process is gone
   })
   cleaner.unref()
   return cleaner
@@ -90,7 +90,7 @@ export async function removeLeftovers(place: string) {
     const [server] = (await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8').catch(() => '')).split('\n')
     const command = await readFile(`/proc/${server || 0}/cmdline`, 'utf8').catch(() => '')
     if (command.includes(folder)) process.kill(Number(server), 'SIGQUIT')
-    // Another run may remove it too, and a server that ends may write still: then the next run does.
+    // Another run may be removing it, or a stopping server still writes: then the next run removes it.
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }).catch(() => {})
   }
 }

@@ -10,16 +10,16 @@ export interface TestDatabase {
 }
 
 export interface OwnDatabase extends TestDatabase {
-  /** Ends the pool and removes the database, whoever is still connected. */
+  /** Ends the pool and drops the database, even with open connections. */
   drop(): Promise<void>
 }
 
-/** A server that many tests share may be slow to take a connection; nothing is shown by giving up early. */
+/** Connect timeout in milliseconds, long because a server that many tests share may be slow to accept. */
 export const connectTimeoutMs = patienceMs
 
 /**
- * A database of the file's own, or of the group's in which it is called: migrated and empty, there from the first hook or
- * test that is declared behind it, and dropped behind the last.
+ * A migrated, empty database for a test file, or for the group in which this is called. It exists from the first hook
+ * or test declared after the call until after the last.
  */
 export function testDatabase(): TestDatabase {
   let made: OwnDatabase | undefined
@@ -42,10 +42,10 @@ export function testDatabase(): TestDatabase {
   }
 }
 
-/** A database of the test's own: migrated, empty. To be dropped when it is over. */
+/** Creates a migrated, empty database for one test, which has to drop it. */
 export async function createTestDatabase(): Promise<OwnDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
-  // Files are copied: to log every block costs twice the processor time, and no crash has to be survived.
+  // File copy: WAL-logging every block costs twice the CPU time, and no crash has to be survived.
   await onServer(`create database ${name} template ${inject('databaseTemplate')} strategy file_copy`)
   const url = new URL(inject('databaseServer'))
   url.pathname = name

@@ -16,10 +16,10 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { dollarName } from '../../devnet/chain/genesis.ts'
 import { startMain } from './mains.ts'
 
-/** It gives up by itself after six minutes, and says what is missing; this is for a start that hangs before. */
+/** Timeout in milliseconds for a start that hangs; once its chains run, the devnet gives up after six minutes. */
 export const devnetReadyMs = 600_000
 
-/** What `devnet.json` holds, as far as tests use it. */
+/** The part of `devnet.json` that tests use. */
 export interface Devnet {
   readonly api: string
   readonly graphql: string
@@ -40,13 +40,13 @@ export interface Devnet {
 export interface DevnetProcess {
   readonly child: ChildProcess
   output(): string
-  /** What its devnet.json says; there is one once it is ready. */
+  /** Reads its devnet.json, which exists once it is ready. */
   world(): Devnet
-  /** Throws when it ends before: it does when it is not ready in time. */
+  /** Resolves once it is ready. Throws when it exits before, as it does when it is not ready in time. */
   untilReady(): Promise<void>
 }
 
-/** `npm start` on a folder, without the limit of a client, because one client asks for everybody. */
+/** Runs `npm start` on a folder with very high rate limits, because all requests come from one client. */
 export function startDevnet(folder: string, settings: Record<string, string> = {}): DevnetProcess {
   const env = { LIMIT_PER_MINUTE: '100000', LIMIT_PER_DAY: '1000000', ...settings }
   const child = startMain('devnet/main.ts', ['--state-folder', folder], { env })
@@ -72,7 +72,7 @@ export function startDevnet(folder: string, settings: Record<string, string> = {
   }
 }
 
-/** As anybody would, with the keys of devnet.json alone: signs an EIP-3009 authorization and broadcasts it. */
+/** Pays with nothing but the keys of devnet.json: signs an EIP-3009 authorization and broadcasts it. */
 export async function payByHand(
   { chains: places, funder_private_key }: Devnet,
   name: 'base' | 'celo',

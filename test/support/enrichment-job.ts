@@ -11,10 +11,10 @@ import { createSources } from '../../enrichment/sources.ts'
 import { sources } from '../../sources.ts'
 import type { TestDatabase } from './database.ts'
 
-/** A clock that stands until it is moved. */
+/** A clock that only tests move. */
 export interface Clock {
   now(): Date
-  /** Moves it on and returns the new time. */
+  /** Advances the clock by `ms` and returns the new time. */
   pass(ms: number): Date
 }
 
@@ -31,17 +31,17 @@ export function createClock(start: string): Clock {
 
 /** The enrichment job without its process: the same sources and passes, on the test's clock. */
 export interface EnrichmentJob {
-  /** Passes of everything until nothing is due and nothing waits to be joined. */
+  /** Runs passes of all sources until nothing is due and nothing waits to be joined. */
   run(): Promise<void>
-  /** One pass of one source; how its reads ended. */
+  /** Runs one pass of one source; returns the outcomes of its reads. */
   pass(source: string): Promise<readonly string[]>
   join(): Promise<void>
   counts(): Promise<number>
-  /** Why the hub is not believed. */
+  /** Why the hub is not trusted; undefined: it is. */
   hubDoubt(): Promise<string | undefined>
-  /** Requests that went to the hub so far. */
+  /** Requests sent to the hub so far. */
   hubRequests(): number
-  /** Failures so far. */
+  /** Error messages so far. */
   readonly failures: string[]
   close(): Promise<void>
 }
@@ -50,11 +50,11 @@ interface JobOptions {
   readonly database: TestDatabase
   readonly clock: Clock
   readonly env: Record<string, string>
-  /** Jitter and backoff; default: the middle. */
+  /** Random numbers for jitter and backoff; default: the middle of the range. */
   readonly random?: () => number
   /** Names of the sources that are asked about every agent; default: none. */
   readonly perAgent?: readonly string[]
-  /** Requests a second that may go to the hub; default: what a named host allows. The pace is the machine's clock, not the test's. */
+  /** Rate limit of the hub in requests a second, on the machine's clock; default: that of a configured hub. */
   readonly hubPace?: number
 }
 
@@ -104,7 +104,7 @@ export async function startJob(options: JobOptions): Promise<EnrichmentJob> {
   }
 }
 
-/** Names of the sources that have something to read: to ask each of them for it is most of what a quiet round costs. */
+/** Names of the sources with due subjects, in one query: asking each source is most of the cost of an idle round. */
 async function sourcesDue(pool: pg.Pool, now: Date): Promise<ReadonlySet<string>> {
   const { rows } = await pool.query<{ source: string }>({
     name: 'sources-due',

@@ -13,7 +13,7 @@ export interface EnrichmentProcess {
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
 
-/** Where the public services would be asked: nobody listens there. */
+/** Settings that point the public services to a port where nothing listens. */
 export const nowhere = { WEB3BIO_URL: 'http://127.0.0.1:9', GITHUB_URL: 'http://127.0.0.1:9', FACILITATOR_HOSTS: 'off' }
 
 /** Runs `enrichment/main.ts` with these variables alone; its metrics port is a free one. */

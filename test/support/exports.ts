@@ -11,14 +11,14 @@ import { writeSnapshots } from '../../export/served/snapshots.ts'
 import type { Writers } from '../../export/served/writers.ts'
 import type { TestDatabase } from './database.ts'
 
-/** A folder that goes with the test. */
+/** Makes a folder that is removed after the test. */
 export async function exportFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-directory-export-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** Writes here and now, where the command has threads. */
+/** Writers in this thread; those of the command run in threads of their own. */
 export const writersOf = ({ pool }: Pick<TestDatabase, 'pool'>): Writers => ({
   atOnce: 2,
   writeDay: (task, pace) => writeDay(pool, task, pace),
@@ -30,7 +30,7 @@ export function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
 }
 
-/** Rows of an export in the form of `viewRows`, read by what does not come from this project where there is such. */
+/** Rows of an export in the form of `viewRows`, read by other people's code where it exists. */
 export async function exportedRows(folder: string): Promise<Record<string, unknown>[]> {
   const { request, columns, parts } = manifestOf(folder)
   const rows: Record<string, unknown>[] = []
@@ -43,7 +43,7 @@ export async function exportedRows(folder: string): Promise<Record<string, unkno
     else if (request.format === 'csv') rows.push(...readCsv(content.toString()))
     else rows.push(...readNdjson(content.toString()))
   }
-  // Parquet has 64-bit numbers and times, JSON has digits, CSV has text alone: all of them as the view's text.
+  // Parquet has 64-bit numbers and times, JSON digits, CSV only text: all are converted to the view's text.
   return rows.map((row) => Object.fromEntries(columns.map(({ name, type }) => [name, asText(row[name], type)])))
 }
 
@@ -63,7 +63,7 @@ async function readParquet(content: Buffer): Promise<Record<string, unknown>[]> 
   return parquetReadObjects({ file, parsers })
 }
 
-/** Digits of numbers come as text. */
+/** Parses NDJSON, with numbers as text, so that no digit is lost. */
 function readNdjson(content: string): Record<string, unknown>[] {
   const lines = content.split('\n')
   if (lines.pop() !== '') throw new Error('the last line has no end')
@@ -72,7 +72,7 @@ function readNdjson(content: string): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line, digits as never))
 }
 
-/** By the grammar of RFC 4180; a field that is empty and not quoted is null. */
+/** Parses CSV by the grammar of RFC 4180; an empty field without quotes is null. */
 function readCsv(content: string): Record<string, unknown>[] {
   const records: (string | null)[][] = [[]]
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 
-/** Recorded data; where each file is from: test/fixtures/README.md. */
+/** Folder of recorded data; test/fixtures/README.md has the source of each file. */
 export const fixtures = new URL('../fixtures/', import.meta.url)
 
 /** Text of a recorded file, by its path below test/fixtures; one that ends in .gz is unpacked. */

@@ -9,7 +9,7 @@ import { patienceMs } from './until.ts'
 
 /** Arguments of Node that run the project's TypeScript as it was compiled before the first test. */
 export const loader = ['--import', new URL('compile/loader.mjs', import.meta.url).href]
-/** Where Node keeps what it made of the packages: reading them is most of a start. */
+/** Folder of Node's compile cache for the packages, because loading them is most of the cost of a start. */
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node', import.meta.url))
 
 export interface MainOptions {
@@ -19,7 +19,7 @@ export interface MainOptions {
   readonly cwd?: string
   /** Absent: its output is piped. */
   readonly stdio?: StdioOptions
-  /** It is killed when it has not ended by then. Absent: it may run on. */
+  /** Milliseconds after which the process is killed. Absent: it may run without a limit. */
   readonly timeoutMs?: number
 }
 
@@ -38,7 +38,7 @@ export function startMain(
   })
 }
 
-/** Sends a signal every millisecond until the process has ended; its exit code, or the signal that ended it. */
+/** Sends a signal every millisecond until the process has ended; returns its exit code, or the signal that ended it. */
 export async function signalUntilEnded(child: ChildProcess, signal: NodeJS.Signals) {
   while (child.exitCode === null && child.signalCode === null) {
     child.kill(signal)
@@ -54,7 +54,7 @@ export interface Ended {
   readonly stderr: string
 }
 
-/** What a process whose output is piped has said, once it has ended. */
+/** Exit code and output of a process with piped output, once it has ended. */
 export async function endOf(child: ChildProcess): Promise<Ended> {
   const [[code], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout!), text(child.stderr!)])
   return { code, stdout, stderr }

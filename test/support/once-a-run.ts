@@ -2,8 +2,8 @@ const made = Symbol.for('what the projects of this test run share')
 const shared = globalThis as { [made]?: Map<string, Promise<unknown>> }
 
 /**
- * What was made under this name, or makes it. vitest sets every project of a run up for itself, each with modules of its
- * own: what is the same for all of them is kept beside the modules.
+ * The value made under this name, made on the first call of a run. vitest sets up every project of a run separately,
+ * each with its own module instances, so what they share is kept outside the modules.
  */
 export function onceARun<T>(name: string, make: () => Promise<T>): Promise<T> {
   shared[made] ??= new Map()

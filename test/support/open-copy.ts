@@ -7,14 +7,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 interface OpenCopy {
   readonly folder: string
-  /** The Node that runs this, where every user may run it. */
+  /** Path of a copy of this Node that every user may run. */
   readonly node: string
   remove(): Promise<void>
 }
 
 /**
- * Copies parts of the project, and the packages they need, to a folder that every user may enter: the project itself
- * may lie in a home that is closed to others.
+ * Copies parts of the project, and the packages they need, to a folder that every user may read, because the project
+ * itself may lie in a home folder that is closed to other users.
  */
 export async function openCopy(parts: string[], packages: string[] = []): Promise<OpenCopy> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-directory-copy-'))

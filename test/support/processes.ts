@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 interface ProcessEntry {
   readonly pid: number
   readonly parent: number
-  /** With `pid` unlike any other process, ever. */
+  /** Start in clock ticks since boot; together with `pid` it identifies a process even when pids are reused. */
   readonly startTime: string
   readonly command: string
 }
@@ -34,7 +34,7 @@ function listProcesses(): ProcessEntry[] {
       const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
       return [{ pid: Number(name), parent: Number(fields[1]), startTime: fields[19] as string, command }]
     } catch {
-      return [] // gone while we looked
+      return [] // the process ended meanwhile
     }
   })
 }

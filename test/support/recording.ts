@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Queryable } from '../../db/pool.ts'
 
-/** A database that passes on what it is asked, and what it was asked last. */
+/** Wraps a database; `asked` returns the last query that went through, undefined before the first. */
 export function recording(db: Pick<Queryable, 'query'>): { db: Queryable; asked: () => pg.QueryConfig | undefined } {
   let last: pg.QueryConfig | undefined
   const query = (config: pg.QueryConfig) => {
@@ -11,7 +11,7 @@ export function recording(db: Pick<Queryable, 'query'>): { db: Queryable; asked:
   return { db: { query } as unknown as Queryable, asked: () => last }
 }
 
-/** What statements come to, and the lines of the plan of the last of them. */
+/** Result of statements, and the plan of the last one, by lines. */
 export async function planned<T>(pool: pg.Pool, run: (db: Queryable) => Promise<T>) {
   const { db, asked } = recording(pool)
   const answer = await run(db)
@@ -19,7 +19,7 @@ export async function planned<T>(pool: pg.Pool, run: (db: Queryable) => Promise<
   return { answer, plan: rows.map((row) => row['QUERY PLAN'] as string) }
 }
 
-/** Blocks of eight kilobytes that statements look at, whether they are in memory or not. */
+/** Number of 8 kB blocks that statements access, cached or not. */
 export async function blocksRead(pool: pg.Pool, run: (db: Queryable) => Promise<unknown>): Promise<number> {
   const asked: pg.QueryConfig[] = []
   const query = (config: pg.QueryConfig) => {

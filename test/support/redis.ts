@@ -12,7 +12,7 @@ export interface TestRedis {
   /** Frozen: connections stay, nothing is answered. */
   freeze(): void
   thaw(): void
-  /** Ends it at once. */
+  /** Kills the server. */
   kill(): Promise<void>
   /** A new, empty server on the same port. */
   restart(settings?: Record<string, string>): Promise<void>

@@ -2,7 +2,7 @@ import { inject } from 'vitest'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Whether every round is wanted: `npm run test:endurance`. */
+    /** Whether tests run all of their rounds, as in `npm run test:endurance`. */
     endurance: boolean
   }
 }

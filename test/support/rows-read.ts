@@ -2,8 +2,8 @@ import type pg from 'pg'
 import type { Queryable } from '../../db/pool.ts'
 
 /**
- * Rows that a statement fetches from tables whose names are like one of `tables`, by an index or not. It is run in a
- * transaction that is undone, on a connection of its own: with a plan that is made the first time.
+ * Number of rows that a statement fetches, by an index or not, from tables whose names match one of `tables` (LIKE). It
+ * runs in a transaction that is rolled back, on a connection of its own: with the plan of a first run.
  */
 export async function rowsRead(
   pool: pg.Pool,
@@ -11,7 +11,7 @@ export async function rowsRead(
   tables: readonly string[] = ['%'],
 ): Promise<number> {
   const client = await pool.connect()
-  // The server counts for the connection, what it did before included.
+  // The server's counters cover everything that the connection did before.
   const count = async () => {
     const { rows } = await client.query(
       `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read

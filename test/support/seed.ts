@@ -144,7 +144,7 @@ interface SeedCodes {
   services?: readonly string[]
 }
 
-/** Of a settlement or payment on Base. */
+/** Stores the attribution codes (app, services) of a settlement or payment on Base. */
 export async function seedCodes(pool: pg.Pool, codes: SeedCodes): Promise<void> {
   const { block, logIndex = 0, facilitator = null, app = null, services = [] } = codes
   await insert(pool, 'builder_code', {
@@ -282,7 +282,7 @@ export async function seedPayment(pool: pg.Pool, payment: SeedPayment): Promise<
   })
 }
 
-/** What was paid to agents so far, counted as a round of the job counts it. */
+/** Counts the settlements to agents so far, as a round of the job does. */
 export async function countSettlements(pool: pg.Pool, now = new Date()): Promise<void> {
   await refreshCounts({ pool, now: () => now, settlementOverloads: 'spec' })
 }

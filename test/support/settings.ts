@@ -3,7 +3,7 @@ import { settings, wrapped } from '../../settings.ts'
 
 const width = 120 // characters of a line of .env.example
 
-/** What .env.example has to be. Settings that follow each other and say the same share one comment. */
+/** Expected text of .env.example. Consecutive settings with the same description share one comment. */
 export function exampleText(): string {
   const head = [
     'Settings of the directory. Copy to .env: `npm run start:mainnet` and docker-compose.yml read that file. The other',

@@ -58,7 +58,7 @@ export function roomOf(path: string): string {
   return path.split('/')[0] as string
 }
 
-/** `path:line` of every node for which the question is answered with yes. */
+/** `path:line` of every node for which `asks` is true. */
 export function places(file: SourceFile, asks: (node: ts.Node) => boolean): string[] {
   const lineOf = (node: ts.Node) => file.tree.getLineAndCharacterOfPosition(node.getStart(file.tree)).line + 1
   return nodesOf(file)
@@ -68,7 +68,7 @@ export function places(file: SourceFile, asks: (node: ts.Node) => boolean): stri
 
 const nodes = new WeakMap<SourceFile, ts.Node[]>()
 
-/** Every node of a file, each before its children. Looked for once: some twenty tests ask about all of them. */
+/** Every node of a file, each before its children. Cached, because some twenty tests go through all of them. */
 function nodesOf(file: SourceFile): ts.Node[] {
   const known = nodes.get(file)
   if (known) return known

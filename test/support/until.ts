@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 /**
- * How long a test waits for what must come, in milliseconds. It is reached only where something hangs: a machine that
- * others slow down to a tenth fails no test.
+ * Timeout of a test's wait, in milliseconds. Only something that hangs reaches it: a machine that other work slows down
+ * to a tenth fails no test.
  */
 export const patienceMs = 300_000
 
 interface Waiting {
   readonly withinMs?: number
   readonly everyMs?: number
-  /** Said behind what did not come true. */
+  /** Details for the error message when the condition does not come true. */
   readonly explain?: () => string
 }
 

@@ -2,14 +2,14 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import type { BlockSource } from './blocks.ts'
 import type { Faults } from './faults.ts'
 
-/** One dataset as a request meets it. */
+/** One dataset with what answering a request for it needs. */
 export interface Dataset {
   readonly name: string
   readonly source: BlockSource
   readonly faults: Faults
   /** Chunks one answer covers at most. */
   readonly chunksPerAnswer: number
-  /** Wait of a question above the frontier, in milliseconds. */
+  /** Milliseconds that a request above the frontier waits for its block. */
   readonly noContentAfterMs: number
 }
 

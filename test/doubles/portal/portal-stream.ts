@@ -10,7 +10,7 @@ import { type StreamPart, sendLines } from './stream.ts'
 const maxPreviousBlocks = 50
 const frontierPollMs = 10
 
-/** Answers POST `/finalized-stream` or `/stream`; `frontier` tells the newest block of the route. */
+/** Answers POST `/finalized-stream` or `/stream`; `frontier` returns the newest block of the route. */
 export async function answerStream(
   dataset: Dataset,
   request: DatasetRequest,

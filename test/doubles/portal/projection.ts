@@ -5,7 +5,7 @@ import type { Selection } from './selection.ts'
 /** Writes a block as one line of JSON, without a line break, with exactly the fields a query names. */
 type Render = (header: Header, selection?: Selection) => string
 
-/** Kinds of items without a match are left out of the line; a field the source does not know is null. */
+/** Compiles a query into a renderer. Item kinds without a match are absent; fields the source lacks are null. */
 export function compileProjection(query: Query): Render {
   const header = projector(query.fields.block)
   const transaction = projector(query.fields.transaction)

@@ -12,7 +12,7 @@ export class QueryError extends Error {
   override readonly name = 'QueryError'
 }
 
-/** Item requests of all kinds together. */
+/** Item requests that one query may have, all kinds together. */
 const maxItemRequests = 100
 
 const flags = <const T extends readonly string[]>(names: T) =>
@@ -187,7 +187,7 @@ export function parsePortalQuery(body: string): Query {
   return parse(portalQuery, body)
 }
 
-// What the older archive adds to every answer, asked for or not.
+// Fields that the older archive adds to every answer, even when not requested.
 const impliedByArchive = {
   block: ['number', 'hash', 'parentHash'],
   transaction: ['transactionIndex'],

@@ -23,7 +23,7 @@ async function readBlock(rpc: string, number: number): Promise<Block> {
     ask<RpcReceipt[]>(rpc, 'eth_getBlockReceipts', [tag]),
   ])
   if (!block) throw new Error(`the node has no block ${number}`)
-  // A node has nothing to trace in its first block.
+  // A node cannot trace its first block.
   const traced = number === 0 ? [] : await ask<RpcTrace[]>(rpc, 'debug_traceBlockByNumber', [tag, tracer])
   return {
     header: {

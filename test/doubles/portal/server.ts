@@ -93,7 +93,7 @@ export async function startPortal(options: PortalOptions): Promise<Portal> {
   }
 
   const server = createServer((req, res) => {
-    res.on('error', () => {}) // the client has gone, so nobody is left to tell
+    res.on('error', () => {}) // the client is gone
     answer(req, res).catch((error: Error) => {
       if (res.headersSent) return res.destroy()
       const status = error instanceof QueryError ? 400 : 500
@@ -142,7 +142,7 @@ function describe([dataset, source]: [string, BlockSource]) {
   return { dataset, aliases: [], real_time: realTime, start_block: source.startBlock }
 }
 
-/** Undefined: the body is too long. It is read to its end all the same, so that the client can read the answer. */
+/** Body of a request; undefined: too long. It is read to its end even so, so that the client can read the answer. */
 async function readBody(req: IncomingMessage): Promise<string | undefined> {
   const pieces: Buffer[] = []
   let size = 0

@@ -17,7 +17,7 @@ export interface TestApi {
   stop(): Promise<void>
 }
 
-/** What no test reaches that is not about limits. */
+/** Limits that only tests of the limiter can reach. */
 const plenty = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
 /** The real app on a real port, over a test's database; port 0: a free one. */

@@ -2,7 +2,7 @@ import { AxeBuilder } from '@axe-core/playwright'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { patienceMs } from '../until.ts'
 
-/** The system's chromium, quiet: it asks nobody for anything by itself. Its user data is new and gone afterwards. */
+/** Starts the system's chromium without background requests, with user data that is removed afterwards. */
 export function startBrowser(): Promise<Browser> {
   const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update']
   return chromium.launch({
@@ -12,7 +12,7 @@ export function startBrowser(): Promise<Browser> {
   })
 }
 
-/** A page, and everything it does that a reader should be spared. */
+/** A page with the faults it has shown. */
 interface Watched {
   readonly page: Page
   /** Errors on the console, and requests to other hosts than the one given. */
@@ -34,7 +34,7 @@ export async function watch(context: BrowserContext, url: string): Promise<Watch
   return { page, faults }
 }
 
-/** Puts wallets into the browser that announce themselves (EIP-6963) and are asked for accounts and signatures alone. */
+/** Adds wallets to the browser that announce themselves (EIP-6963) and give accounts and signatures only. */
 export async function offerWallets(
   context: BrowserContext,
   names: readonly string[],
@@ -52,11 +52,11 @@ export async function offerWallets(
     }`)
 }
 
-/** Findings of axe, of whatever weight, as `rule: element`, of a page on which nothing moves any more. */
+/** Accessibility violations that axe finds, as `rule: element`, once all animations of the page have ended. */
 export async function findings(page: Page): Promise<string[]> {
-  // A link on its way from the colours of the night to those of the day has too little contrast.
+  // A link in the transition from the dark to the light colours has too little contrast.
   await page.evaluate('Promise.allSettled(document.getAnimations().map((animation) => animation.finished))')
-  // Our pages have no frames; without them the old way says the same in half the time. What holds is not described.
+  // Our pages have no frames, so the legacy mode finds the same in half the time. Passed rules are not described.
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
   const { violations } = await axe.analyze()
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))

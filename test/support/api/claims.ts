@@ -22,18 +22,18 @@ export const baseUrl = 'https://api.agents.example'
 export const siteUrl = 'https://agents.example'
 const serviceName = 'agent-directory'
 
-/** An account of the network with what proves control of it. */
+/** A FID with the keys that prove control of it. */
 export interface Claimant {
   readonly fid: number
   readonly custody: LocalAccount
-  /** Verified for the fid. */
+  /** Account of the fid's verified address. */
   readonly account: LocalAccount
   readonly privateKey: Hex
   readonly address: Hex
   readonly appKey: { readonly publicKey: Hex; readonly secret: Uint8Array }
 }
 
-/** An API that takes claims, with everybody it asks: Postgres, an Optimism, a hub, a claimant's web host. */
+/** An API that takes claims, with everything it asks: Postgres, an Optimism, a hub, a claimant's web host. */
 export interface ClaimStage {
   readonly database: TestDatabase
   readonly chain: DevChain
@@ -41,7 +41,7 @@ export interface ClaimStage {
   readonly host: WebHost
   readonly clock: { now: number }
   readonly api: TestApi
-  /** Another process' worth of API over the same world; nothing is shared but what `overrides` shares. */
+  /** Starts another API over the same world, as if in another process; it shares only what `overrides` shares. */
   another(overrides?: StageOverrides): Promise<TestApi>
   /** A new account with one verified address, an app key and a custody address on chain. */
   claimant(): Promise<Claimant>
@@ -50,10 +50,10 @@ export interface ClaimStage {
 
 interface StageOverrides {
   readonly rpc?: string | null
-  /** Of other chains than Optimism; the others have none. */
+  /** RPC URLs of chains other than Optimism; chains left out have none. */
   readonly rpcs?: Partial<Record<ChainName, string>>
   readonly hubUrl?: string
-  /** Addresses of hubs that are asked whether they know the same. */
+  /** URLs of the hubs that serve as witnesses. */
   readonly otherHubs?: readonly string[]
   readonly attempts?: AttemptCounter
   readonly hostLinkRequired?: boolean
@@ -68,8 +68,8 @@ interface StageOptions {
 }
 
 /**
- * With `ownAddress` the API calls itself what it is reached by. `on`: an Optimism that is there, and the database that it is
- * indexed into; else a chain that nobody indexes. Starts at the real time; `clock.now` moves it.
+ * With `ownAddress` the API's base URL is its real address. `on`: a running Optimism and the database it is indexed
+ * into; else the stage starts a chain that is not indexed. Starts at the real time; `clock.now` moves it.
  * Client addresses come from X-Forwarded-For.
  */
 export async function startClaimStage({ ownAddress = false, on }: StageOptions = {}): Promise<ClaimStage> {
@@ -168,11 +168,11 @@ export function appKeyOf(text: string): Claimant['appKey'] {
 }
 
 let nonces = 0
-/** One that was not used before. */
+/** A nonce that was not used before. */
 export const freshNonce = () => `nonce${numberToHex(++nonces, { size: 8 }).slice(2)}`
 
 let clients = 0
-/** An address nobody has used before, so that only tests about the limiter meet it. */
+/** A client address that was not used before, so that only tests of the limiter reach a limit. */
 export const freshClient = () => `2001:db8:${(++clients).toString(16)}::1`
 
 interface PostOptions {
@@ -204,7 +204,7 @@ interface EipOptions {
   readonly action?: 'claim' | 'withdraw' | 'unlist' | 'relist'
 }
 
-/** What the text says, written independently of the server's code. */
+/** First lines of the signed text, written independently of the server's code. */
 const statements = {
   claim: (fid: number) => `Claim FID ${fid} on agent-directory.`,
   withdraw: (fid: number) => `Withdraw the claim of FID ${fid} on agent-directory.`,
@@ -212,7 +212,7 @@ const statements = {
   relist: (fid: number) => `List FID ${fid} on agent-directory again.`,
 }
 
-/** A signed eip191 claim, or what else is said in its form, written independently of the server's code. */
+/** A signed eip191 claim, withdrawal or other deed of that form, written independently of the server's code. */
 export async function eip191Claim(stage: Pick<ClaimStage, 'clock'>, claimant: Claimant, options: EipOptions = {}) {
   const { fid = claimant.fid, nonce = freshNonce(), timestamp = new Date(stage.clock.now).toISOString() } = options
   const { address = claimant.account.address, chainId = 10, signer = claimant.account, action = 'claim' } = options
@@ -236,7 +236,7 @@ Resources:
 const segment = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** A token of a key over any header and payload; text is taken as it is. */
+/** A JFS token signed with an app key over any header and payload; a string is taken unchanged. */
 export function tokenOf(secret: Uint8Array, header: unknown, payload: unknown): string {
   const signed = `${segment(header)}.${segment(payload)}`
   return `${signed}.${Buffer.from(ed25519.sign(Buffer.from(signed), secret)).toString('base64url')}`

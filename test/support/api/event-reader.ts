@@ -1,6 +1,6 @@
 import { until } from '../until.ts'
 
-/** Reads a stream of events as text, with what of it are events. */
+/** Reads an event stream, as text and as parsed events. */
 export class EventReader {
   text = ''
   #done = false

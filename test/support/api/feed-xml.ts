@@ -1,6 +1,6 @@
 import { type Element, xml2js } from 'xml-js'
 
-// The elements of a feed, as they stand in it.
+// Reads the elements of a feed, in their order.
 
 export function entriesOf(xml: string): { root: Element; entries: Element[] } {
   const root = (xml2js(xml) as Element).elements?.find((element) => element.name === 'feed') as Element

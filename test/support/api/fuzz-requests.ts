@@ -51,7 +51,7 @@ const address = fc.oneof(
 )
 const fid = fc.oneof({ weight: 3, arbitrary: fc.integer({ min: 1, max: 60 }).map(String) }, number, encoded)
 
-/** Every GET of the document but streams, which do not end, with values where its path has parameters; and what is none. */
+/** Paths of every GET in openapi.json but endless streams, with values for their parameters; and unknown paths. */
 const path = fc.oneof(
   {
     weight: 18,

@@ -1,4 +1,4 @@
-/** Script elements of a page that are neither a file of ours nor data: there are to be none. */
+/** Script elements of a page that are neither our own files nor data; a page must have none. */
 export function strangeScripts(page: string): string[] {
   const own = /^<script (src="\/assets\/[a-z]+\.js" defer blocking="render"|type="application\/ld\+json")>$/
   return [...page.matchAll(/<script[^>]*>?/gi)].map(([tag]) => tag).filter((tag) => !own.test(tag))

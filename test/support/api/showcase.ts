@@ -15,7 +15,7 @@ import {
   seedSettlement,
 } from '../seed.ts'
 
-// A small directory with something of everything that the pages show.
+// A small directory with at least one of everything that the pages show.
 
 const dayMs = 86_400_000
 
@@ -127,7 +127,7 @@ interface SeedClaim {
   readonly at: Date
 }
 
-/** As it is stored when it was accepted; nobody has signed it. */
+/** Stores a claim as an accepted one, without a signature. */
 async function seedClaim(pool: pg.Pool, { fid, method, address, at }: SeedClaim): Promise<void> {
   const nonce = hashOf(`claim ${fid}`).slice(2, 34)
   const timestamp = at.toISOString()
@@ -153,14 +153,14 @@ async function seedClaim(pool: pg.Pool, { fid, method, address, at }: SeedClaim)
   })
 }
 
-/** What the first agent of the showcase was paid, summed up as the job does it: nothing is to be seeded behind it. */
+/** Sums up the income of the first agent as the job does; seed everything before this. */
 export async function sumUpIncome(pool: pg.Pool): Promise<void> {
   await insert(pool, 'agent_change', { fid: richFid, kind: 'upsert', changed_at: new Date() })
   while ((await rollUpSettlements({ pool })) > 0);
   while ((await runIncome({ pool })) > 0);
 }
 
-/** What only one agent has: a document, services, specs, a token it gave away. */
+/** Seeds what only one agent has: a document, services, specs, a registration it gave away. */
 async function seedRich(pool: pg.Pool, before: (days: number) => Date): Promise<void> {
   const address = addressOf('showcase 0')
   for (const chain of ['ethereum', 'base', 'celo']) {
@@ -251,7 +251,7 @@ function pricesOf(payTo: string) {
   ]
 }
 
-/** What others say about the rich agent, and whom it has to do with. */
+/** Seeds labels and profiles from other sources for the rich agent, and its edges. */
 async function seedElsewhere(pool: pg.Pool, address: Buffer, before: (days: number) => Date): Promise<void> {
   const read = { fid: richFid, fetched_at: before(1) }
   const tag = { ...read, address, source: 'blockscout', chain: null, ordinal: 10 }

@@ -16,7 +16,7 @@ export interface BackfillOptions {
 
 interface TestBackfill {
   readonly child: ChildProcess
-  /** Resolves when the process has ended, however that was. */
+  /** Resolves when the process has ended, with or without success. */
   readonly ended: Promise<Ended>
 }
 

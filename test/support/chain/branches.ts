@@ -13,8 +13,8 @@ export type Branch = readonly (readonly Act[])[]
 
 export interface Fork {
   /**
-   * Replaces everything above the fork by these blocks, one a list of transactions. The same blocks have the same
-   * hashes every time, so a chain can leave a branch and come back to it.
+   * Replaces everything above the fork by these blocks, one per list of transactions. A branch has the same block
+   * hashes every time, so a chain can leave it and come back to it.
    */
   mine(branch: Branch): Promise<void>
 }
@@ -22,7 +22,7 @@ export interface Fork {
 const blockSeconds = 2n
 const baseFeePerGas = 1_000_000_000n
 
-/** Marks the chain's head as a point it can be rolled back to. From here on blocks are mined by branches alone. */
+/** Marks the chain's head as the fork point that branches start at. From here on only branches mine blocks. */
 export async function forkHere(chain: DevChain): Promise<Fork> {
   const { client } = chain
   const { timestamp } = await client.getBlock()
@@ -33,7 +33,7 @@ export async function forkHere(chain: DevChain): Promise<Fork> {
       await client.revert({ id: snapshot })
       snapshot = await client.snapshot() // a snapshot can be used once
       await client.setNextBlockBaseFeePerGas({ baseFeePerGas }) // the node keeps the fee of the branch it left
-      const nonces = new Map<Address, number>() // counted here: to ask the node for each is half of all requests
+      const nonces = new Map<Address, number>() // counted here: asking the node would be half of all requests
       for (const [index, acts] of branch.entries()) {
         for (const { from, call, options } of acts) {
           const { address } = from

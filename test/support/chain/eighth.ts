@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Chain } from '../../../chains.row.ts'
 import { root } from '../source-files.ts'
 
-/** A chain that no table has, under a name and a label that are not one word. */
+/** A chain that no table has; its name and its label have two words. */
 export const eighthName = 'north_star'
 export const eighthRow: Chain = {
   id: 8_004_008,
@@ -36,13 +36,13 @@ interface Installation {
   remove(): Promise<void>
 }
 
-/** An installation whose CHAINS_FILE alone knows the chain, by whatever name, with the address of its node. */
+/** An installation where only CHAINS_FILE has the chain, with the URL of its node. */
 export async function addedByFile(rpc: string, name = eighthName): Promise<Installation> {
   const { rpcVariable: _, gatewayVariable: __, finalityConfirmation: finality, social: ___, ...facts } = eighthRow
   return inFolder({ 'chains.json': JSON.stringify({ [name]: { ...facts, finality, rpc, portal: null } }) })
 }
 
-/** An installation whose table of chains has one row more, and the address of the chain's node in the environment. */
+/** An installation whose chain table has one more row, with the URL of the chain's node in the environment. */
 export async function addedByRow(rpc: string): Promise<Installation> {
   const table = await readFile(join(root, 'chains.config.ts'), 'utf8')
   const end = '} as const satisfies Record<string, Chain>'

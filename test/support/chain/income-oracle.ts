@@ -2,7 +2,7 @@ import { type Address, type Hex, type Log, parseEventLogs } from 'viem'
 import { dollarAbi } from '../../../devnet/chain/abi.ts'
 import type { DevChain } from '../../../devnet/chain/chain.ts'
 
-/** Whose income is added up: lowercase addresses by the name of the agent. */
+/** Agents whose income is added up: lowercase addresses by agent name. */
 type Agents = Readonly<Record<string, readonly string[]>>
 
 interface Move {
@@ -14,13 +14,13 @@ interface Move {
 }
 interface Got extends Move {
   readonly kind: 'settlement' | 'permit2_exact' | 'permit2_upto' | 'forwarded'
-  /** Who had the money before in the transaction, after whoever paid. */
+  /** Addresses that the money passed in the transaction, after the payer. */
   readonly through: readonly string[]
 }
 
 /**
- * Income by the rules, from nothing but the logs of a local chain: of each agent and of `all`, by kind, the number of
- * payments and base units of listed dollars. Settlements are one kind, as logs do not tell their selectors apart.
+ * Income by the rules, computed from the logs of a local chain alone: for each agent and for `all`, by kind, the number
+ * of payments and base units of listed dollars. Settlements are one kind, as logs do not show their selectors.
  */
 export async function incomeOfLogs(chain: DevChain, agents: Agents): Promise<Record<string, Record<string, string>>> {
   const { token, bridgedToken, permit2Proxy, uptoProxy } = chain.addresses
@@ -62,13 +62,13 @@ export async function incomeOfLogs(chain: DevChain, agents: Agents): Promise<Rec
 
 const lower = (address: Address) => address.toLowerCase()
 
-/** Whether the words of a token, an owner and a payee stand in calldata one after the other, as a proxy is told them. */
+/** Whether token, owner and recipient stand in calldata as consecutive words, as in a call of a proxy. */
 function names(input: string, { token, from, to }: Move): boolean {
   const [paid, by, whom] = [token, from, to].map((address) => `${'0'.repeat(24)}${address.slice(2)}`)
   return new RegExp(`${paid}.{192,256}${by}${whom}`).test(input)
 }
 
-/** What the logs of one transaction, in their order, say that was got, and its calldata where they leave it open. */
+/** Income in one transaction, by its logs in order, and by its calldata where the logs leave it open. */
 function gotIn(
   logs: readonly Log[],
   listed: readonly string[],
@@ -86,7 +86,7 @@ function gotIn(
   )
   const taken = new Set<Move>()
   const got: Got[] = []
-  // An authorization that paid is followed by its transfer at once.
+  // The log of an executed authorization is followed directly by its transfer.
   for (const { address, args, logIndex } of parseEventLogs({
     abi: dollarAbi,
     eventName: 'AuthorizationUsed',
@@ -97,7 +97,7 @@ function gotIn(
     taken.add(move)
     got.push({ ...move, kind: 'settlement', through: [] })
   }
-  // A proxy logs nothing but that it paid, behind the transfer.
+  // A proxy logs only that it paid, after the transfer.
   let behind = -1
   for (const { address, logIndex } of logs) {
     const kind = proxies.get(lower(address))

@@ -18,7 +18,7 @@ export interface ChainIndex {
 const sameSeconds = 90
 const pollMs = 100
 
-/** Starts with an empty database. */
+/** Starts a processor of the chain on a new, empty database. */
 export async function indexChain(chain: DevChain, options: SettingsOptions = {}): Promise<ChainIndex> {
   const database = await createTestDatabase()
   const processor = await startProcessor(chain, database, options)
@@ -39,7 +39,7 @@ export function startProcessor(chain: DevChain, { url }: TestDatabase, options: 
   return spawnProcessor({ chain: chain.name, databaseUrl: url, chainSettings: chainSettings(chain, options) })
 }
 
-/** What the tables hold when the chain as it is now is indexed from nothing, by a processor that sees it for the first time. */
+/** Tables of a clean index: the chain as it is now, indexed from nothing by a new processor. */
 export async function cleanTables(chain: DevChain, options: SettingsOptions = {}): Promise<ChainTables> {
   const index = await indexChain(chain, options)
   try {
@@ -51,8 +51,8 @@ export async function cleanTables(chain: DevChain, options: SettingsOptions = {}
 }
 
 /**
- * Resolves once the tables are the expected ones. A height says nothing after a reorg: the block of that height may
- * be the old one. Throws with the difference when they are not the same in time.
+ * Resolves once the tables equal the expected ones. The indexed height does not suffice after a reorg, because the
+ * block of that height may be the old one. Throws with the difference when they are not equal in time.
  */
 export async function untilSame(
   { database, processor }: Pick<ChainIndex, 'database' | 'processor'>,

@@ -1,7 +1,7 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../../db/pool.ts'
 
-/** How far the chain is indexed. */
+/** Table of the indexing state of each chain. */
 const stateTable = { table: 'chain_state', order: 'chain', without: ['updated_at'] } as const
 
 /**
@@ -26,15 +26,15 @@ const tables = [
 /** One JSON text a row, by table; keys of a row in one order. */
 export type ChainTables = Record<(typeof tables)[number]['table'], string[]>
 
-/** Everything the database holds of one chain; of its settlements, those from a block on. */
+/** Reads all rows of one chain; of settlements, only those from a block on. */
 export async function readChainTables(db: Queryable, chain: ChainName, fromBlock = 0): Promise<ChainTables> {
   const read = tables.map(async (one) => [one.table, await readTable(db, chain, one, fromBlock)] as const)
   return Object.fromEntries(await Promise.all(read)) as ChainTables
 }
 
 /**
- * Whether the database holds this of the chain. Its state is looked at first: as long as that is another one, which
- * whoever waits asks again and again, nothing else is read.
+ * Whether the database holds exactly these rows of the chain. The chain's state is compared first, so that a poll reads
+ * no other table as long as the state differs.
  */
 export async function holdsTables(db: Queryable, chain: ChainName, expected: ChainTables): Promise<boolean> {
   const state = await readTable(db, chain, stateTable)
@@ -52,11 +52,11 @@ async function readTable(db: Queryable, chain: ChainName, one: (typeof tables)[n
   return rows.map(({ row }) => row)
 }
 
-/** How many rows of each side a difference shows, and how much of each. */
+/** Rows that a difference shows of each side, and characters of each row. */
 const shownRows = 3
 const shownCharacters = 400
 
-/** Says where two states of the tables differ: row counts and the first rows of each side. Empty: nowhere. */
+/** Describes where two states of the tables differ: row counts and first rows of each side. Empty: they are equal. */
 export function describeDifference(actual: ChainTables, expected: ChainTables): string {
   return tables
     .flatMap(({ table }) => {

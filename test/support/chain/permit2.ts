@@ -8,7 +8,7 @@ const structs = [
   'struct AllowancePermit { uint256 value; uint256 deadline; bytes32 r; bytes32 s; uint8 v; }',
 ] as const
 
-/** Source: x402-foundation/x402, contracts/evm/src. */
+/** ABI of the Permit2 proxies. Source: x402-foundation/x402, contracts/evm/src. */
 export const proxyAbi = parseAbi([
   ...structs,
   'struct Witness { address to; uint256 validAfter; }',
@@ -25,7 +25,7 @@ export const uptoAbi = parseAbi([
 /** 2100-01-01, Unix seconds. */
 const deadline = 4_102_444_800n
 const word = `0x${'07'.repeat(32)}` as const
-/** The proxies of the local chains do not look at it. */
+/** A placeholder: the proxies of the local chains do not check signatures. */
 const signature = `0x${'07'.repeat(65)}` as const
 
 interface ProxyPayment {
@@ -35,9 +35,9 @@ interface ProxyPayment {
   readonly amount: bigint
   /** Default: the chain's native dollar. */
   readonly token?: Address
-  /** Used once by this owner; default: the next. */
+  /** Single-use nonce of this owner; default: the next one. */
   readonly nonce?: bigint
-  /** Whether the call that brings a permit is made. */
+  /** Whether to call the variant that submits an EIP-2612 permit first. Default: no. */
   readonly permit?: boolean
   readonly proxy?: Address
 }
@@ -67,7 +67,7 @@ export function payUpto(
   return { to: chain.addresses.uptoProxy as Address, data }
 }
 
-/** Lets a proxy take the sender's dollars, as Permit2 may once it is approved; default: that of fixed amounts. */
+/** Approves a proxy for the sender's dollars, in place of Permit2; default: the proxy of fixed amounts. */
 export function allowProxy(chain: DevChain, token = dollarOf(chain), proxy = chain.addresses.permit2Proxy): Call {
   const args = [proxy as Address, 10n ** 12n] as const
   return { to: token, data: encodeFunctionData({ abi: dollarAbi, functionName: 'approve', args }) }

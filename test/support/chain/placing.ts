@@ -6,15 +6,15 @@ import { reserveRange } from '../../../processors/backfill/reservation.ts'
 import { createTestDatabase } from '../database.ts'
 
 interface PlacingRun {
-  /** Rows of the chain afterwards, and those that must be there. */
+  /** Rows of the chain afterwards, and the number that must be there. */
   readonly rows: number
   readonly expected: number
-  /** Rows above the final block that could not be undone in a reorg any more. */
+  /** Rows above the final block that a reorg could no longer undo. */
   readonly stuck: number
-  /** Milliseconds of the slowest of all answers, and how many there were. */
+  /** Latency of the reader's slowest answer in milliseconds, and the number of answers. */
   readonly slowest: number
   readonly answers: number
-  /** Milliseconds of the slowest answer of those that read nothing meanwhile: what the machine took for itself. */
+  /** Latency in milliseconds of the slowest answer to a statement that reads no table: the machine's own delays. */
   readonly slowestOfAny: number
 }
 
@@ -62,7 +62,7 @@ export async function placeBesideReader(rows: number): Promise<PlacingRun> {
     )
     let isOver = false
     let answers = 0
-    /** Asks without a pause until it is over; milliseconds of the slowest answer. */
+    /** Runs a statement without a pause until the placing is over; returns the slowest latency in milliseconds. */
     const ask = async (statement: string, answered = () => {}) => {
       let slowest = 0
       while (!isOver) {

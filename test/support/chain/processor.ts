@@ -32,7 +32,7 @@ export interface TestProcessor {
   output(): string
   /** Sends a signal; resolves once the process is gone. */
   kill(signal?: NodeJS.Signals): Promise<void>
-  /** Asks it to end, makes it end when it does not, and removes its files. */
+  /** Sends SIGTERM, kills the process when it does not end, and removes its files. */
   stop(): Promise<void>
 }
 

@@ -7,11 +7,11 @@ export interface Token {
   readonly id: number | bigint
 }
 
-/** Rows that processors write, written by hand: one Transfer a block, at the given time. */
+/** Writes rows as processors do: one Transfer per block, at the given time. */
 export interface ChainRows {
   /** A Transfer as its processor stores it; `from` null: mint, `to` null: burn. Returns its block. */
   transfer(token: Token, from: string | null, to: string | null, at: Date): Promise<number>
-  /** What undoing the last Transfer of a token leaves. */
+  /** Leaves the rows as after a reorg that undoes the last Transfer of a token. */
   undo(token: Token): Promise<void>
   /** URIUpdated. */
   setUri(token: Token, uri: string, at: Date): Promise<void>
@@ -76,7 +76,7 @@ export function chainRows(db: Queryable): ChainRows {
   }
 }
 
-/** The registration that the token's transfers come to; none when there is no transfer. */
+/** Stores the registration that follows from the token's transfers, or removes it when there are none. */
 async function storeToken(db: Queryable, { chain, id }: Token) {
   const key = [chain, String(id)]
   const { rows } = await db.query(
@@ -110,7 +110,7 @@ async function storeToken(db: Queryable, { chain, id }: Token) {
   )
 }
 
-/** A wallet of a number: lowercase hex. */
+/** An address with this number: lowercase hex. */
 export function wallet(number: number): string {
   return `0x${number.toString(16).padStart(40, '0')}`
 }

@@ -6,7 +6,7 @@ import { createTestDatabase, type TestDatabase } from '../database.ts'
 import { type Clock, createClock, type EnrichmentJob, startJob } from '../enrichment-job.ts'
 import { type ChainRows, chainRows, wallet } from './rows.ts'
 
-/** A database, a hub and the enrichment job between them, on one clock that stands until it is moved. */
+/** A database, a hub and the enrichment job between them, on one clock that only tests move. */
 export interface Scene {
   readonly database: TestDatabase
   readonly clock: Clock
@@ -15,7 +15,7 @@ export interface Scene {
   readonly job: EnrichmentJob
   /** Registers accounts without anything. */
   register(...fids: number[]): void
-  /** Lets the hub be polled again, and runs the job until nothing waits. */
+  /** Makes the hub due for a poll, and runs the job until nothing is due. */
   settle(): Promise<void>
   /** The stored agent; undefined: not in the index. */
   agent(fid: number): Promise<AgentRow | undefined>
@@ -25,9 +25,8 @@ export interface Scene {
 const pollSeconds = 10
 
 /**
- * Starts at 2026-03-01T00:00:00Z. `lookups` turns Neynar's routes on for the job, `follows` asks whom agents follow, `rpc`
- * is a node of Optimism, which proofs are then asked of,
- * `otherHub` a second hub's address, `hubGrpc` that of its gRPC API.
+ * Starts at 2026-03-01T00:00:00Z. `lookups` gives the job Neynar's routes, `follows` has it read the agents' follows;
+ * `rpc` is a node of Optimism to check proofs with, `otherHub` the URL of a second hub, `hubGrpc` of a gRPC API.
  */
 export async function startScene({
   lookups = false,

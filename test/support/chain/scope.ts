@@ -10,7 +10,7 @@ import type { SettingsOptions } from './settings.ts'
 /** Variables of a processor that keeps the settlements of verified addresses alone. */
 export const verifiedScope = { SETTLEMENT_SCOPE: 'verified' }
 
-/** As the enrichment job writes it, of an account that is in the directory because it is claimed. */
+/** Writes a verified address as the enrichment job does, for an account that a claim has put into the directory. */
 export async function verify(db: Queryable, fid: number, address: string): Promise<void> {
   await db.query(
     `insert into claim (fid, method, nonce, proof, proof_sha256, signer, received_at, verified_addresses)
@@ -20,7 +20,7 @@ export async function verify(db: Queryable, fid: number, address: string): Promi
   await verifyStranger(db, fid, address)
 }
 
-/** Writes a verified address of an account that nothing else is known of. */
+/** Writes a verified address of an account without any other row. */
 export async function verifyStranger(db: Queryable, fid: number, address: string): Promise<void> {
   await db.query('insert into verified_address (fid, address, verified_at) values ($1, $2, clock_timestamp())', [
     fid,
@@ -46,7 +46,7 @@ export async function untilNoticed(db: Queryable, chain: ChainName, address: str
   })
 }
 
-/** The settlements that pay one of these, as they are stored; of everybody when no list is given. */
+/** Stored settlements that pay one of these addresses; without a list, all settlements. */
 export async function settlementsTo(
   db: Queryable,
   chain: ChainName,
@@ -55,7 +55,7 @@ export async function settlementsTo(
   return keepTo((await readChainTables(db, chain)).settlement, recipients)
 }
 
-/** What they are in a clean index of the chain as it is now. */
+/** Settlements to these addresses in a clean index of the chain as it is now. */
 export async function cleanSettlementsTo(
   chain: DevChain,
   recipients: readonly string[],
@@ -69,7 +69,7 @@ export function keepTo(settlements: readonly string[], recipients?: readonly str
   return settlements.filter((row) => !recipients || wanted.has(JSON.parse(row).recipient))
 }
 
-/** Resolves once the stored settlements of these, or of everybody, are the expected ones. */
+/** Resolves once the stored settlements to these addresses, or all of them, are the expected ones. */
 export async function untilSettled(
   db: Queryable,
   chain: ChainName,

@@ -6,15 +6,15 @@ export interface SettingsOptions {
   readonly finality?: number
   /** JSON-RPC address, when it is not the node's own; null: history only. */
   readonly rpc?: string | null
-  /** Address of a Portal. Default: none. */
+  /** URL of a Portal. Default: none. */
   readonly portal?: string
-  /** Address of a v2 archive. Default: none. */
+  /** URL of a v2 archive. Default: none. */
   readonly gateway?: string
   /** First block of its contracts. Default: 0. */
   readonly fromBlock?: number
 }
 
-/** Content of CHAINS_FILE for a local chain: RPC alone unless told otherwise, everything from block 0, the bridged dollar listed too. */
+/** Content of CHAINS_FILE for a local chain. Default: RPC alone, from block 0, with the bridged dollar listed too. */
 export function chainSettings(
   { name, rpc, addresses }: DevChain,
   { finality = 3, fromBlock = 0, ...sources }: SettingsOptions = {},

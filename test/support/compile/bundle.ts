@@ -5,14 +5,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 import { root } from '../source-files.ts'
 
-// A main and what it imports are one to two thousand files, and to find and read them is most of what a start costs.
-// As a few files that hold what is used of them it costs half. loader.mjs looks them up in `mains.json`.
+// A main and its imports are one to two thousand files, and finding and reading them is most of the cost of a start.
+// Bundled into a few files without unused code, a start costs half. loader.mjs finds the bundles by `mains.json`.
 
 const folder = fileURLToPath(new URL('../../../node_modules/.cache/bundled/', import.meta.url))
-/** What was made of other sources may still be in use by a run beside this one. */
+/** Milliseconds to keep bundles of other sources, which a concurrent run may still use. */
 const keptMs = 3_600_000
 
-/** They find files of their own by where they lie. */
+/** Packages that are not bundled, because they find their own files by their location. */
 const unbundled = /^(pg|pg-copy-streams|pino|graphql|postgraphile|tsx|@resvg\/|@expo-google-fonts\/)/
 
 interface Compiled {
@@ -20,7 +20,7 @@ interface Compiled {
   readonly mains: readonly string[]
   /** Differs when a source does. */
   readonly version: string
-  /** What was compiled of a source. */
+  /** Reads the compiled text of a source. */
   readonly read: (path: string) => string
 }
 
@@ -95,10 +95,10 @@ async function buildInto(outdir: string, { mains, read }: Pick<Compiled, 'mains'
     format: 'esm',
     platform: 'node',
     mainFields: ['main'],
-    keepNames: true, // entities and errors are told by the names of their classes
+    keepNames: true, // entities and errors are identified by their class names
     logLevel: 'error',
     plugins: [besides, sources, places],
-    // For CommonJS among ECMAScript modules.
+    // Gives the bundled CommonJS modules a `require`.
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
     },

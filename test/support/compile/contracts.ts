@@ -1,7 +1,7 @@
 import { compileContracts } from '../../../devnet/contracts/compile.ts'
 import { onceARun } from '../once-a-run.ts'
 
-/** Before the first test, because workers that begin together and find nothing kept would each compile for seconds. */
+/** Compiles before the first test: workers that start together without a cache would each compile for seconds. */
 export default async function setup(): Promise<void> {
   await onceARun('compiled contracts', compileContracts)
 }

@@ -10,7 +10,7 @@ const cache = new URL('../../../node_modules/.cache/compiled/', import.meta.url)
 const mains = JSON.parse(
   readFileSync(new URL('../../../node_modules/.cache/bundled/mains.json', import.meta.url), 'utf8'),
 )
-/** A test may put another table of chains in the place of the project's. */
+/** Path of a chain table that a test uses in place of the project's. */
 const chainTable = process.env.TEST_CHAIN_TABLE
 
 registerHooks({

@@ -9,7 +9,7 @@ import { bundle } from './bundle.ts'
 
 const cache = fileURLToPath(new URL('../../../node_modules/.cache/compiled/', import.meta.url))
 
-/** Before the first test, and before tests run again because a file was changed. */
+/** Runs before the first test, and before tests run again because a file was changed. */
 export default async function setup(project: TestProject): Promise<void> {
   await onceARun('compiled sources', compileSources)
   project.onTestsRerun(compileSources)
@@ -40,7 +40,7 @@ async function compileSources(): Promise<void> {
     })
     mkdirSync(dirname(compiled), { recursive: true })
     writeFileSync(`${compiled}.${process.pid}`, outputText)
-    // Not the time of writing: what is changed meanwhile has to be compiled again.
+    // Not the time of writing: a source changed meanwhile has to be compiled again.
     utimesSync(`${compiled}.${process.pid}`, of, of)
     renameSync(`${compiled}.${process.pid}`, compiled) // another run may be reading it
   }
@@ -58,12 +58,12 @@ function changedAt(file: string): number {
   return Math.floor(statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)
 }
 
-/** What processes are started with; benchmarks are not. */
+/** Whether a file is the entry of a process; those of benchmarks do not count. */
 function isMain(path: string): boolean {
   return path.endsWith('/main.ts') && !path.startsWith('bench/')
 }
 
-/** Some doubles run in processes of their own; tests do not. */
+/** Whether a file may run in a process; doubles may, tests do not. */
 function isSource(path: string): boolean {
   return path.endsWith('.ts') && !path.endsWith('.d.ts') && !path.endsWith('.test.ts')
 }

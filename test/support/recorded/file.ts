@@ -1,6 +1,6 @@
 import type { Log, Transaction } from '../../doubles/portal/blocks.ts'
 
-/** What was published, or what the contract's code must have done beside it: see the reader that makes it. */
+/** `recorded`: published; `derived`: what the contract's code must have emitted beside it, as its reader says. */
 export type Origin = 'recorded' | 'derived'
 export type RecordedLog = Log & { readonly origin: Origin }
 export type RecordedTransaction = Transaction & { readonly origin: Origin }
@@ -8,7 +8,7 @@ export type RecordedTransaction = Transaction & { readonly origin: Origin }
 /** Part of a block as one reader found it. */
 export interface BlockPart {
   readonly number: number
-  /** Undefined where only other things about the block were published. */
+  /** Undefined where the block's hash was not published. */
   readonly hash?: string
   readonly transactions: readonly RecordedTransaction[]
   readonly logs: readonly RecordedLog[]

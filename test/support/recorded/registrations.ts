@@ -35,7 +35,7 @@ export function registryLogs(): { registered: RegistryLog[]; uriUpdated: Registr
   return { registered: registeredLogs, uriUpdated: uriUpdatedLogs }
 }
 
-/** A registration of the public catalog: where and when, and who held it when the catalog asked. */
+/** A registration of the public catalog: its place on the chain, and its holder when the catalog read it. */
 interface CatalogRow {
   readonly chain: RecordedChain
   readonly agentId: number
@@ -201,7 +201,7 @@ function toRegistryLog(
   return { logIndex, transactionIndex, transactionHash, address, topics, data, origin }
 }
 
-/** No transaction of the registry was published, only hashes: the sender is the holder, the calldata empty. */
+/** Makes a transaction of the registry, of which only hashes were published: sent by the holder, without calldata. */
 function toTransaction(chain: RecordedChain, { transactionIndex, transactionHash }: Position, sender: Hex) {
   return {
     transactionIndex,

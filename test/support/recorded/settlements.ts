@@ -4,7 +4,7 @@ import { chains } from '../../../chains.config.ts'
 import { fixture } from '../fixture.ts'
 import type { BlockPart, RecordedLog, RecordedTransaction } from './file.ts'
 
-/** One entry of the file, as far as it is read. */
+/** The fields of an entry of the file that are read here. */
 interface SettlementRecording {
   readonly source: string
   readonly transaction: {
@@ -65,7 +65,7 @@ export function recordedSettlements(): BlockPart[] {
   })
 }
 
-/** Sender of a transaction; where it was not published, an address that stands for it. */
+/** Sender of a transaction; where it was not published, a made-up address, the same for the same transaction. */
 export function senderOf({ transaction }: SettlementRecording): string {
   return transaction.from ?? `0x${createHash('sha256').update(transaction.hash).digest('hex').slice(0, 40)}`
 }
@@ -91,7 +91,7 @@ function toLogs(recording: SettlementRecording, transactionIndex: number, place:
   const position = { transactionIndex, transactionHash: transaction.hash, address: token }
   const recorded = (receipt?.logs ?? []).map((log): RecordedLog => ({ ...position, ...log, origin: 'recorded' }))
   if (recorded.length === 2) return recorded
-  // Neighbours, so one known position gives the other; some sources name the positions in words only.
+  // The two logs are neighbours, so one position gives the other; some sources state positions only in their text.
   const said = /AuthorizationUsed at (\d+)/.exec(source)?.[1]
   const logIndex = recorded[0] ? recorded[0].logIndex - 1 : said ? Number(said) : 2 * place
   const used: RecordedLog = {

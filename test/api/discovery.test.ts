@@ -40,7 +40,7 @@ const read = async (query: string): Promise<z.infer<typeof discoveryList>> => {
   expect(response.status).toBe(200)
   return discoveryList.parse(await response.json())
 }
-/** Of all that match: the total says how many. */
+/** Fids of all matching agents, sorted; checks that `total` is their number. */
 const fids = async (query: string) => {
   const { agents, total } = await read(`${query}&limit=100`)
   expect(total).toBe(agents.length)

@@ -25,7 +25,7 @@ import {
 
 const database = testDatabase()
 let api: TestApi
-/** No answer is served twice. */
+/** The API's clock, a minute later at each look, so that no answer comes from its cache. */
 let ms = Date.now()
 const bytes = (address: string) => Buffer.from(address.slice(2), 'hex')
 const minute = (n: number) => new Date(birth.getTime() + n * 60_000)
@@ -40,7 +40,7 @@ const [own, second, bob, eve, stranger] = ['own', 'second', 'bob', 'eve', 'stran
 beforeAll(async () => {
   api = await startApi(database, { now: () => (ms += 60_000) })
   const { pool } = database
-  // Three accounts: agent 1, agent 2, and 3 that is none; 1 holds a token on each of two chains and once held another.
+  // Agents 1 and 2; fids 3 and 4 are none. Agent 1 holds a registration on each of two chains and once held another.
   await seedAgent(pool, { fid: 1, addresses: [own, second], chains: ['base', 'celo'], claimMethod: 'jfs' })
   await seedAgent(pool, { fid: 2, addresses: [bob], chains: ['base'] })
   await seedVerification(pool, { fid: 3, address: eve })
@@ -52,7 +52,7 @@ beforeAll(async () => {
   const released = { reason: 'transfer', block: 2, at: minute(1) } as const
   await seedRegistration(pool, { chain: 'base', id: 8, owner: bob })
   await seedHolding(pool, { fid: 1, chain: 'base', id: 8, by: own, released })
-  // Bob pays at minute 10; eve pays nothing, and an overload; the agent pays itself.
+  // Bob pays at minute 10. Neither of eve's settlements counts (amount 0, and an overload); the agent pays itself.
   const to = { chain: 'base', recipient: second, at: minute(10) } as const
   await seedSettlement(pool, { ...to, block: 10, payer: bob })
   await seedSettlement(pool, { ...to, block: 10, logIndex: 1, payer: eve, amount: 0n })
@@ -127,7 +127,7 @@ test('a profile tells feedback of agents, accounts, strangers and its own apart,
   await give({ client: stranger, at: 18, tag: 'quality', value: '170141183460469231731687303715884105727' })
   await give({ client: addressOf('other'), at: 19 })
   await give({ client: bob, at: 20, tag: 'speed', revoked: true })
-  await give({ client: bob, at: 21, id: 8 }) // on a token that it does not hold any more
+  await give({ client: bob, at: 21, id: 8 }) // on a registration that the agent no longer holds
   expect(await summary()).toEqual({
     total: 6,
     revoked: 1,
@@ -306,7 +306,7 @@ test('the counts of feedback are those of its rows, whatever was written, taken 
   )
 })
 
-/** Feedback of so many strangers, newer than all of the others. */
+/** Stores feedback of `count` strangers, newer than all other feedback. */
 async function flood(count: number) {
   await database.pool.query(
     `insert into feedback (id, chain, agent_id, client, feedback_index, value, value_decimals, tag1, tag2, endpoint,

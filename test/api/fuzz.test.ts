@@ -62,14 +62,14 @@ test(`of ${runs * requestsPerRun} generated requests none gets a 5xx, and every 
         for (const status of statuses) seen.set(status, (seen.get(status) ?? 0) + 1)
       },
     ),
-    { numRuns: runs, endOnFailure: true }, // the request is named: nothing to shrink
+    { numRuns: runs, endOnFailure: true }, // the error names the request: nothing to shrink
   )
-  // All kinds of answers were met: else the generator would prove little.
+  // Each status was met often enough: else the generator would prove little.
   for (const status of [200, 204, 304, 400, 404])
     expect(seen.get(status)).toBeGreaterThan((runs * requestsPerRun) / 1_000)
 })
 
-/** The failure, with the request that met it. */
+/** Like judge(), with the request named in the error it throws. */
 async function judgeByName(request: FuzzRequest): Promise<number> {
   try {
     return await judge(request)
@@ -97,7 +97,7 @@ async function judge(request: FuzzRequest): Promise<number> {
   }
   const text = decode(bytes, answer.headers['content-encoding'] as string | undefined)
   if (String(answer.headers['content-type']).startsWith('text/html')) {
-    expect(text).toMatch(/^<!doctype html>/) // a page, or one that says why there is none
+    expect(text).toMatch(/^<!doctype html>/) // the page, or an error page
   } else if (status !== 200) {
     expect(answer.headers['cache-control']).toBe('no-store')
     expect(validatorOf(request, status)(JSON.parse(text))).toBe(true)
@@ -120,7 +120,7 @@ const patterns = routes.map(({ path }) => ({
 }))
 const validators = new Map<string, (body: unknown) => boolean>()
 
-/** What the document says of this answer; what it does not know is an error like any other. */
+/** Checks a body by the OpenAPI document's schema for this answer; by the error schema where there is none. */
 function validatorOf({ method, path: target }: FuzzRequest, status: number): (body: unknown) => boolean {
   const [path = ''] = target.split('?')
   if (path === '/openapi.json' && status === 200) return () => true

@@ -12,8 +12,8 @@ import {
   seedSettlement,
 } from '../support/seed.ts'
 
-// What requests without any newer parameter were answered, byte for byte, when those parameters came: statuses, headers
-// and bodies. A difference is a change that clients notice. `npx vitest run test/api/golden.test.ts -u` records anew.
+// Answers to requests that use no newer parameter, as they were when those parameters came: status, headers and body,
+// byte for byte. A difference is a change that clients notice; `npx vitest run test/api/golden.test.ts -u` records it.
 
 const database = testDatabase()
 let api: TestApi
@@ -112,7 +112,7 @@ test('a request that had a meaning before is answered as before', async () => {
   await expect(`${answers.join('\n\n')}\n`).toMatchFileSnapshot('golden-answers.txt')
 })
 
-/** Of the moment, or made from what is. */
+/** Headers that are not compared: they depend on the moment, or derive from a value that does. */
 const unlike = new Set([
   'age',
   'date',

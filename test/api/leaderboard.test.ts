@@ -9,7 +9,7 @@ let api: TestApi
 let block = 0
 const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000)
 
-/** `amounts` in millionths, one settlement each. */
+/** Seeds a settlement for each of `amounts` (base units of USDC), `age` days ago. */
 async function pay(
   recipient: string,
   age: number,

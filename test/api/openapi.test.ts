@@ -123,7 +123,7 @@ test('the reference for people has a page for every request and answer, small, a
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
   const pages = new Map([['/docs', await response.text()]])
   const linked = (page: string) => [...page.matchAll(/href="(\/docs[^"#]*)/g)].map((match) => match[1] as string)
-  // A map goes on with what is added to it meanwhile.
+  // Iterating a Map also visits the entries added on the way.
   for (const [path, page] of pages) {
     expect([path, page.length < 60_000, strangeScripts(page)]).toEqual([path, true, []])
     expect(page).not.toMatch(/<style|<img|src="http|@import|url\(|\[object|undefined/)

@@ -8,8 +8,8 @@ import { startApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, countSettlements, seedAgent, seedChainState, seedSettlement } from '../support/seed.ts'
 
-// A recipient of very many settlements that are not shown, and ten that are. FLOOD=10000000 is the size of the claim;
-// the small one shows the same by the rows that are read.
+// A recipient of very many overloads, which are not shown, and ten settlements that are. FLOOD=10000000 runs the size
+// that is promised; the default shows the same by the number of rows read.
 
 const flood = Number(process.env.FLOOD ?? 200_000)
 const shown = 10
@@ -38,7 +38,7 @@ beforeAll(async () => {
   await pool.query('vacuum (analyze)')
 }, 1_800_000)
 
-/** Rows of settlements and of their sums that a statement reads. */
+/** Rows of settlements and of their sums that the statements of `ask` read. */
 async function rowsRead(ask: (client: pg.PoolClient) => Promise<unknown>) {
   const client = await database.pool.connect()
   try {
@@ -64,7 +64,7 @@ test('the few that are shown are found without reading those that are not', asyn
     const body = await agentSettlements(client, { fid: 1, limit: 100, settlementOverloads: 'spec' })
     expect(JSON.parse(body as string).count).toBe(shown)
   })
-  // An hour of each that is shown, 360 rows, and the hours themselves.
+  // For each shown settlement the 360 rows of its hour, and the sums of all hours.
   expect(read).toBeLessThan(shown * 400 + flood / 360 + 1_000)
 })
 

@@ -15,8 +15,8 @@ import { planned } from '../support/recording.ts'
 import { rowsRead } from '../support/rows-read.ts'
 import { addressOf, countSettlements, seedAgent, seedChainState } from '../support/seed.ts'
 
-// How many settlements and hours a statement reads of an agent that was paid ten thousand times, among others who were
-// paid some dozens of times: what times show only where there are millions.
+// Rows of settlements and hourly sums that a statement reads for an agent paid ten thousand times, among others paid
+// some dozens of times. Timings would show a difference only with millions.
 
 const paid = 10_000
 const settlementOverloads = 'spec'
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await pool.query('vacuum (analyze)')
 })
 
-/** Rows of settlements and of sums that a statement fetches, the first time it is prepared. */
+/** Callback for agents whose rows cannot be read: there are none here. */
 const leftOut = () => {}
 const ofAll = { chain: null, settlementOverloads, payersUpTo: 2_000 } as const
 const lastDays = (days: number) => {
@@ -140,7 +140,7 @@ test('a search of two addresses ends for both where it ends for the one that is 
 })
 
 test('pages of settlements to an agent are planned once on a connection, whoever paid; a few kinds of them in all', async () => {
-  vi.resetModules() // what a worker's other files have asked has names, too
+  vi.resetModules() // queries of other test files in this worker have names already
   const read = await import('../../db/queries/read/settlements.ts')
   const { allSettlements: readAll } = await import('../../db/queries/read/all-settlements.ts')
   const client = await database.pool.connect()

@@ -29,7 +29,7 @@ beforeAll(async () => {
      select 1, 'base', n, $1, 1, 0, $2, true from generate_series(1, ${sent}) n`,
     [Buffer.from(victim.slice(2), 'hex'), birth],
   )
-  // Released in groups of five at one time, as when a verification goes.
+  // Released five at a time, as when a verification is removed.
   await pool.query(
     `insert into agent_holding (fid, chain, agent_id, held_by, acquired_block, acquired_log_index, acquired_at,
                                 released_at, reason)

@@ -18,8 +18,8 @@ import {
   seedSettlement,
 } from '../support/seed.ts'
 
-// The rules of what answers a GET (docs/rules.md 1 to 4); the feed's are in feed.test.ts, those about limits in
-// limits.test.ts and limits-redis.test.ts.
+// The rules for GET requests (docs/rules.md 1 to 4); those of the feed are in feed/feed.test.ts, those about limits in
+// limits/limits.test.ts and limits/redis.test.ts.
 
 const database = testDatabase()
 let api: TestApi
@@ -47,7 +47,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-/** A 200 with its cache time, as JSON. */
+/** Parsed JSON of an answer that has to be a 200 with this `max-age` in seconds. */
 async function ok(path: string, maxAge: number): Promise<unknown> {
   const response = await api.get(path)
   expect([response.status, response.headers.get('cache-control')]).toEqual([200, `public, max-age=${maxAge}`])

@@ -80,7 +80,7 @@ test('the totals count agents, claims, chains, addresses, tokens and settlements
 
 test('all figures are of the same agents: what an agent was paid goes and comes with it', async () => {
   const { pool } = database
-  // Nothing is fresh when it is asked for again.
+  // Every request finds the cached answers stale.
   let now = Date.now()
   const other = await startApi(database, { now: () => (now += 61_000) })
   const figures = async () => {

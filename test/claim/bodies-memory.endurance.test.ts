@@ -17,7 +17,7 @@ test('a thousand bodies of the largest kind leave no memory behind', async () =>
   const before = heapInUse()
   for (let round = 0; round < 20; round++) await send()
   const grownMegabytes = (heapInUse() - before) / 1024 / 1024
-  expect(grownMegabytes).toBeLessThan(8) // the texts alone are 16
+  expect(grownMegabytes).toBeLessThan(8) // the bodies sent are 16 MB in all
 })
 
 /** Bytes on the heap that something still refers to. */

@@ -173,7 +173,7 @@ test('a claim leaves in memory what it does not touch', async () => {
   const touched = [`/api/agent/${claimant.fid}`, '/api/discovery', '/data/agents.json']
   for (const path of [...untouched, ...touched]) await stage.api.get(path)
   await post(stage.api, await eip191Claim(stage, claimant))
-  // Only what came from memory has an age.
+  // Only answers from the cache have an Age header.
   for (const path of untouched) expect([path, (await stage.api.get(path)).headers.has('age')]).toEqual([path, true])
   for (const path of touched) expect([path, (await stage.api.get(path)).headers.has('age')]).toEqual([path, false])
 })

@@ -14,7 +14,7 @@ import {
   tokenOf,
 } from '../support/api/claims.ts'
 
-// One test a row of docs/rules.md 4, as far as it is about eip191 and jfs claims; manifests: well-known.test.ts.
+// A test for each row of docs/rules.md 4 that is about eip191 and jfs claims; those of manifests: well-known.test.ts.
 
 let stage: ClaimStage
 let claimant: Claimant

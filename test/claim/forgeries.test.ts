@@ -22,7 +22,7 @@ import { fixture } from '../support/fixture.ts'
 import { rounds } from '../support/rounds.ts'
 
 const read = (name: string) => fixture(`sources/jfs/${name}`)
-/** Each forgery is a request of its own; so many of them fit into the time of a suite. */
+/** Forgeries per property, each a request of its own; as many as fit into the time of the suite. */
 const numRuns = rounds(40, 150)
 
 let stage: ClaimStage
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-/** Refused for what it is: neither accepted nor a failure of ours. */
+/** Checks for a 4xx: the body is neither accepted nor causes an internal error. */
 async function expectRefused(body: unknown) {
   const refused = await failure(await post(stage.api, body))
   expect(refused.status).toBeGreaterThanOrEqual(400)

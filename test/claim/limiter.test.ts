@@ -35,7 +35,7 @@ async function withRedis(): Promise<TestApi> {
   return stage.another({ attempts: createRedisCounter(sender.send) })
 }
 
-/** A claim of somebody else, with a signature that is nobody's. */
+/** A claim whose signature does not match: its nonce was replaced after signing. */
 const forged = async ({ fid, account }: Claimant) => ({
   ...(await eip191Claim(stage, { fid, account } as Claimant)),
   nonce: freshNonce(),
@@ -62,7 +62,7 @@ test.for(['memory', 'Redis'])(
     })
     const retryAfter = Number(response.headers.get('retry-after'))
     expect([retryAfter > 590, retryAfter <= 600]).toEqual([true, true])
-    // The owner, elsewhere, is not stopped by them: not by his fid, not by his address.
+    // The owner, as another client, is not limited by them: attempts count neither by fid nor by address.
     expect((await post(api, await eip191Claim(stage, claimant))).status).toBe(200)
   },
 )
@@ -100,7 +100,7 @@ test('a host is asked six times in ten minutes for one client, and 60 times for 
   expect(statuses).toEqual([422, 422, 422, 422, 422, 422, 429])
   expect(await failure(await wanted(client))).toMatchObject({ limits: { attempts: 6, windowSeconds: 600 } })
   expect(stage.host.requests).toHaveLength(6)
-  // What one client was refused is not counted against the others.
+  // Attempts refused to one client do not use up the limit that all clients share.
   for (let n = 6; n < 60; n++) expect((await wanted(freshClient())).status).toBe(422)
   const beyond = await failure(await wanted(freshClient()))
   expect(beyond).toMatchObject({ error: 'ERR_RATE_LIMITED', limits: { attempts: 60, windowSeconds: 600 } })

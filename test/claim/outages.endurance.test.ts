@@ -17,7 +17,7 @@ import {
   startClaimStage,
 } from '../support/api/claims.ts'
 
-/** No claim may take longer, whatever is slow, in milliseconds. */
+/** Longest that a claim may take, whatever is slow, in milliseconds. */
 const longestMs = 10_000
 
 let stage: ClaimStage
@@ -36,7 +36,7 @@ afterAll(async () => {
   await stage.stop()
 })
 
-/** Takes connections and never says a word. */
+/** A server that accepts connections and never answers. */
 async function startSilence() {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => sockets.add(socket.on('error', () => {})))
@@ -45,7 +45,7 @@ async function startSilence() {
   return { url: `http://127.0.0.1:${port}`, server, sockets }
 }
 
-/** 500 without a word about the reason, in time; and the very same claim is taken where nothing is wrong. */
+/** Checks for a 500 without a reason, in time; the same claim is then accepted by an API without the fault. */
 async function expectOutage(api: TestApi, body: unknown) {
   const start = performance.now()
   expect(await failure(await post(api, body))).toEqual({ status: 500, error: 'ERR_INTERNAL' })
@@ -86,7 +86,7 @@ test.for(['down', 'slow', 'not set'] as const)(
     const api = await stage.another({ rpc: how === 'down' ? closed : how === 'slow' ? silent.url : null })
     const address = await walletWithSalt({ down: '01', slow: '02', 'not set': '03' }[how])
     await expectOutage(api, await eip191Claim(stage, claimant, { address }))
-    // Where no node is named, the signatures alone are what there is to check.
+    // With no RPC configured only the signatures are checked.
     const byKey = await post(api, await eip191Claim(stage, claimant))
     expect(byKey.status).toBe(how === 'not set' ? 200 : 500)
   },

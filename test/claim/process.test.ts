@@ -36,7 +36,7 @@ afterAll(async () => {
   await stage.stop()
 })
 
-/** The real process, configured by its environment alone. */
+/** Starts the real API process, configured by its environment alone. */
 async function start(): Promise<{ api: Pick<TestApi, 'get'>; child: ChildProcess }> {
   const port = await freePort()
   const child = startMain('api/main.ts', [], {

@@ -34,7 +34,7 @@ import { type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
 import { runMain } from '../support/mains.ts'
 import { keyAddMessage, keyRemoveMessage } from '../trust/key-adds.ts'
 
-// What the service publishes about claims of every method holds before the command that strangers check it with.
+// Published proofs of claims by every method pass trust/proof/main.ts, the command that anybody can check them with.
 
 let stage: ClaimStage
 let job: EnrichmentJob
@@ -67,7 +67,7 @@ const proofOf = async ({ fid }: Claimant) => {
 async function published(claimant: Claimant, body: unknown): Promise<ClaimProof> {
   expect((await post(stage.api, body)).status).toBe(200)
   await job.run()
-  expect((await proofOf(claimant)).status).toBe(404) // it could be sent elsewhere while its time is taken
+  expect((await proofOf(claimant)).status).toBe(404) // not public while it could still be submitted elsewhere
   stage.clock.now += 901_000
   const { status, body: proof } = await proofOf(claimant)
   expect(status).toBe(200)
@@ -99,7 +99,7 @@ test('the proof of a signed text holds, and the command says so', async () => {
   expect(await command(sealProof(rest))).toMatchObject({ code: 1 })
 })
 
-/** What the command says that strangers check a proof with, the chain and the hub asked. */
+/** Runs trust/proof/main.ts, which checks a proof, against the chain and the hub. */
 async function command(proof: unknown) {
   const folder = await mkdtemp(join(tmpdir(), 'agent-directory-proof-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -108,7 +108,7 @@ async function command(proof: unknown) {
   return runMain('trust/proof/main.ts', [file, '--rpc-10', stage.chain.rpc, '--hub', stage.hub.url])
 }
 
-/** The key's place is that of the log that added it. */
+/** Checks that the proof places the key at the chain log that added it. */
 async function expectAdded(proof: ClaimProof, { fid, appKey }: Claimant) {
   expect(proof.keys).toMatchObject([{ key: appKey.publicKey, source: 'chain', state: 1, chain_id: 10, key_add: null }])
   const { block_number, block_hash, tx_hash, log_index } = proof.keys[0]?.add ?? {}
@@ -221,7 +221,7 @@ test('of several claims the newest that stands is shown, and of an ended one how
   expect(both.history).toHaveLength(2)
   const withdrawal = await eip191Claim(stage, claimant, { action: 'withdraw' })
   expect((await post(stage.api, withdrawal, { query: '/withdraw' })).status).toBe(200)
-  stage.clock.now += 31_000 // readers may keep an answer for so long
+  stage.clock.now += 31_000 // past the time for which readers may cache an answer
   const ended = (await proofOf(claimant)).body
   expect(ended).toMatchObject({ state: 'ended', ended: { reason: 'withdrawn' }, method: 'jfs' })
   expect(await failed(ended)).toEqual([])
@@ -254,7 +254,7 @@ test('there is none of an account that nobody claimed', async () => {
 })
 
 describe('the record of claims', () => {
-  /** What is public of every claim in a database, and what became of it. */
+  /** [fid, public part of its claim, history of its claims] of every claimed fid in a database. */
   async function known(pool: pg.Pool) {
     const { rows } = await pool.query<{ fid: number }>('select distinct fid from claim order by fid')
     return Promise.all(

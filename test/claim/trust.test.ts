@@ -31,7 +31,7 @@ function signerOf(text: string) {
   return { publicKey, privateKey: toHex(secret) }
 }
 
-/** What the processor stores when a FID changes hands now. */
+/** Transfers or recovers a FID on the chain now, and stores what the processor would. */
 async function transferred({ fid }: Claimant, kind: 't' | 'r') {
   const change = kind === 't' ? transferFid : recoverFid
   const receipt = await stage.chain.execute(funder, change(BigInt(fid), accountOf(`buyer of ${fid}`).address))
@@ -86,7 +86,7 @@ describe.each([
 })
 
 describe('the word of a hub alone', () => {
-  /** Verified by messages of a key that the registry does not know, as a hub could make them up itself. */
+  /** An account whose app key only the hub knows and not the registry, as a hub could make up itself. */
   async function madeUp() {
     const account = accountOf('never verified anything')
     const fid = 9_000 + Math.floor(Math.random() * 1e6)

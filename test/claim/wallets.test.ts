@@ -45,7 +45,7 @@ async function codeAt(text: string, bytecode: Hex) {
 }
 
 const stranger = accountOf('stranger')
-/** Says yes to every signature. */
+/** Bytecode that answers every call with the ERC-1271 magic value: any signature is valid. */
 const yes = '0x631626ba7e60e01b60005260206000f3'
 
 test('a deployed contract wallet claims with its owner’s signature, and with nobody else’s', async () => {
@@ -147,7 +147,7 @@ test('the first owner of a wallet, for whom it still answers where it does not s
   try {
     const api = await stage.another({ rpcs: { ethereum: ethereum.rpc } })
     const { address, wrap } = await wallet({ deployed: true })
-    // It has another owner since: it has the code of a wallet of his.
+    // The wallet changed hands: it has the code of a wallet of the buyer's.
     const buyer = accountOf('buyer of a wallet')
     const salt = padHex('0xb0')
     await stage.chain.execute(funder, createWallet(stage.chain, buyer.address, salt))
@@ -194,7 +194,7 @@ test('a verification of the oldest form, which names no type, is of a key', asyn
 
 test('the address may be written in lower case or with its checksum', async () => {
   for (const address of [claimant.address, getAddress(claimant.address)]) {
-    // The text has the checksum either way.
+    // The signed text has the checksummed address either way.
     const body = { ...(await eip191Claim(stage, claimant)), address }
     expect((await post(stage.api, body)).status).toBe(200)
   }

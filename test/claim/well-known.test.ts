@@ -23,7 +23,7 @@ beforeEach(async () => {
   stage.clock.now += 601_000 // a new window of the limiter: the host is always the same
 })
 
-/** The claim, with a manifest that says all the right things but for `change`. */
+/** Sends a claim by a manifest that is right but for `change`; `linked`: the account's profile names the host. */
 async function claim(change: object = {}, { linked = true, nonce = freshNonce() } = {}) {
   const { fid, address } = claimant
   const { name: host } = stage.host
@@ -270,7 +270,7 @@ test('the host of the account’s profile is looked at before anything is signed
   const manifest = { service: 'agent-directory', host, fid, addresses: [address], nonce: freshNonce() }
   stage.host.pages.set(path, { body: manifest })
   stage.hub.state.setProfile(fid, { url: profile.profile_url })
-  stage.clock.now += 61_000 // what was seen is told for a minute
+  stage.clock.now += 61_000 // past the minute for which the look at the host is cached
   expect(await page()).toContain(line('its file is there and holds: this works now'))
   await stage.database.pool.query("update social_profile set profile_url = 'javascript:alert(1)' where fid = $1", [fid])
   expect(await page()).not.toContain('javascript:')
@@ -285,7 +285,7 @@ test('the page of a claim says how the file of a named host stands before anythi
   const hold = () => seedHolding(pool, { fid, chain: 'base', id: fid, by: address })
   await hold()
   const works = async () => {
-    stage.clock.now += 61_000 // what was seen is told for a minute
+    stage.clock.now += 61_000 // past the minute for which the look at the host is cached
     const page = await (await stage.api.get(`/claim?fid=${fid}`)).text()
     const list = page.slice(
       page.indexOf('A file on a host') - 60,
@@ -301,7 +301,7 @@ test('the page of a claim says how the file of a named host stands before anythi
   const ready = await works()
   expect(ready).toContain('its file is there and holds: this works now')
   expect(ready).toContain('<li class="done">')
-  // Looking again and again asks the host no more than claims may, and uses up none of those.
+  // Reloading the page asks the host no more often than claims may, and uses up none of their attempts.
   const asked = () => stage.host.requests.filter((request) => request.path === path).length
   for (let n = 0; n < 3; n++) await works()
   const before = asked()
@@ -309,6 +309,6 @@ test('the page of a claim says how the file of a named host stands before anythi
   expect(asked()).toBe(before)
   expect((await submit(manifest.nonce)).status).toBe(200)
   stage.clock.now += 601_000
-  await hold() // the claim had its holdings derived anew
+  await hold() // the claim derived the holdings again
   expect(await works()).toContain('does not do: it was accepted before; a new claim needs a changed one')
 })

@@ -41,7 +41,7 @@ const byCustody = (action: Action, { custody }: Claimant = claimant) =>
   byText(action, { signer: custody, address: custody.address })
 const byKey = (action: Action) => send(action, jfsClaim(stage, claimant, { payload: { action } }))
 
-/** A token of an address, signed as accounts sign. */
+/** Sends a JSON Farcaster Signature that an address signs, not an app key. */
 async function byAccount(action: Action, signer: LocalAccount, type: 'custody' | 'auth') {
   const segment = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const { fid } = claimant
@@ -238,7 +238,7 @@ describe('the challenge', () => {
   })
 })
 
-/** Claims and withdrawals, a hundred at once. */
+/** Rounds of a hundred parallel claims and withdrawals. */
 const races = rounds(1, 50)
 
 test('parallel claims and withdrawals have one order, and every reader agrees on what it came to', {
@@ -267,7 +267,7 @@ test('parallel claims and withdrawals have one order, and every reader agrees on
     )
     const now = () => new Date(stage.clock.now)
     for (const { fid } of claimants) {
-      // As the join does for those that found it busy.
+      // As the join does later for claims that could not get its lock in time.
       await deriveClaimed({ pool: stage.database.pool, fid, settlementOverloads: 'spec', now })
       const own = answers.filter((answer) => answer.fid === fid)
       await agreesOn(fid, own)
@@ -276,14 +276,14 @@ test('parallel claims and withdrawals have one order, and every reader agrees on
 })
 
 /**
- * What the request came to. A slow machine cannot answer all of them in time, nor read them: who got no answer asks again,
- * as with any outage, and is told what the first request came to if that one was accepted after all.
+ * Outcome of the request. A busy machine cannot answer all in time, nor read them: a request without an outcome is sent
+ * again, as after any outage, and its answer's `original` tells the outcome if the first was accepted after all.
  */
 async function sent(request: () => Promise<Response>): Promise<{ status: number; body: Said }> {
   for (let answer = await request(); ; answer = await request()) {
     if (answer.status === 500) continue
     const body = (await answer.json()) as Said
-    if (body.fields?.some(({ path }) => path === 'request')) continue // it did not arrive whole in time
+    if (body.fields?.some(({ path }) => path === 'request')) continue // the body did not arrive in time
     return body.original ? { status: 200, body: body.original } : { status: answer.status, body }
   }
 }
@@ -304,7 +304,7 @@ async function agreesOn(
   expect(isClaimHistory(fid, events)).toBe(true)
   const refused = answers.filter(({ status }) => status !== 200)
   expect(refused.filter(({ action, body }) => action !== 'claim' || body.error !== 'ERR_SIG_EXPIRED')).toEqual([])
-  // What each was told is what the order says.
+  // Every answer agrees with the order of the events.
   const standing = new Map<string, string>()
   const told = { claims: new Map<string, string>(), withdrawn: new Map<string, string[]>() }
   for (const { kind, nonce, at, evidence } of events) {

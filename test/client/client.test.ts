@@ -52,11 +52,11 @@ afterAll(async () => {
   await rm(folder, { recursive: true })
 })
 
-/** As the join notes it. */
+/** Logs a change of an agent, as the join does. */
 const note = (fid: number, kind: 'upsert' | 'delist') =>
   insert(database.pool, 'agent_change', { fid, kind, changed_at: new Date() })
 
-/** What went over the wire. */
+/** A fetch that records each request: path, status, If-None-Match and Last-Event-ID. */
 function watched() {
   const sent: { url: string; status: number; tag: string | undefined; from: string | undefined }[] = []
   const send: typeof fetch = async (input, init) => {
@@ -163,7 +163,7 @@ test('a mirror is brought up to date from where it was, and begins anew with ano
   await note(5, 'upsert')
   await database.pool.query('delete from agent where fid = 6')
   await note(6, 'delist')
-  ahead += 60_000 // the log's answers are kept for a moment
+  ahead += 60_000 // past the time for which the log's answers are cached
   expect((await run('mirror', '--file', file)).stderr).toBe(`${file}: ${agents - 1} agents\n`)
   const { agents: kept } = await mirrored()
   expect([kept[5].handle, kept[6]]).toEqual(['renamed', undefined])
@@ -177,7 +177,7 @@ test('a mirror is brought up to date from where it was, and begins anew with ano
   expect((await run('mirror', '--file', file)).stderr).toBe(`${file}: ${agents - 2} agents\n`)
 })
 
-/** Lines of the newest snapshot. */
+/** Lines of the newest snapshot, downloaded with `send`. */
 async function snapshotOver(send: typeof fetch) {
   const { lines } = await new AgentDirectory(api.url, { fetch: send, wait: async () => {} }).snapshot()
   const told = await all(lines)
@@ -185,7 +185,7 @@ async function snapshotOver(send: typeof fetch) {
   return told
 }
 
-/** Of the profiles it passes on a quarter at first, and then half, before the line breaks. */
+/** A fetch that breaks the first download of profiles after a quarter of its bytes, and the second after half. */
 function cutting(): typeof fetch {
   const shares = [0.25, 0.5]
   return async (input, init) => {

@@ -12,10 +12,10 @@ import { type DevnetProcess, devnetReadyMs, startDevnet } from '../support/devne
 import { runMain, startMain } from '../support/mains.ts'
 import { patienceMs, until } from '../support/until.ts'
 
-// The client's command against `npm start`, whose world goes on living: over lines that are cut in their middle, through
-// its own end, the end of the API, and another world in place of the first.
+// The client's mirror command against `npm start`, whose world keeps changing: through connections cut in the middle of
+// a line, kills of the command, a kill of the API, and another world in place of the first.
 
-/** The job's rounds of a minute lie in between. */
+/** Kills of each mirror; enough that rounds of the job, a minute apart, fall in between. */
 const kills = 8
 
 const folder = mkdtempSync(join(tmpdir(), 'mirror-test-'))
@@ -25,7 +25,7 @@ let devnet: DevnetProcess
 let link: TcpLink
 const mirrors: Mirror[] = []
 let connections = 0
-/** Of the API; a devnet that is starting has none to tell yet. */
+/** Port of the API; 0 until the first devnet is ready. */
 let port = 0
 beforeAll(async () => {
   await startWorld()
@@ -88,7 +88,7 @@ class Mirror {
 
   hasEnded = () => this.#child.exitCode !== null || this.#child.signalCode !== null
 
-  /** Null: it has written nothing yet. */
+  /** What is in the mirror's file; null: nothing is written yet. Throws once the command has ended. */
   kept(): Kept | null {
     if (this.hasEnded()) throw new Error(`the mirror ended: ${this.#said}`)
     try {
@@ -100,12 +100,12 @@ class Mirror {
   }
 }
 
-/** Of the moment of the line, as docs/rules.md says: edges, feedback, times of sources, and so the uptime of documents. */
+/** Fields that are as of the moment a line is written (docs/rules.md): edges, feedback, times of sources, uptime. */
 const ofTheMoment = /^(agent_edges|feedback|agent_specs|last_(?!seen_at).*_at)$/
 const lasting = (profile: object) =>
   Object.fromEntries(Object.entries(profile).filter(([name]) => !ofTheMoment.test(name)))
 
-/** Rows and profiles of the database, as far as a mirror has them. */
+/** Rows of `agent`, and the log's profiles by fid without fields of the moment, for comparing mirrors with. */
 async function database() {
   const { api, database_url } = devnet.world()
   const pool = createPool({ databaseUrl: database_url, name: 'test', max: 1 })
@@ -129,7 +129,7 @@ interface Line {
   readonly profile: object
 }
 
-/** Waits for a moment at which every mirror is what the database is; the world goes on, so not each of them is one. */
+/** Waits until every mirror equals the database; the world keeps changing, so it does not at every moment. */
 async function inStep() {
   const compare = async () => {
     const kept = mirrors.map((mirror) => mirror.kept()?.agents ?? {})
@@ -204,7 +204,7 @@ test(
     const epochs = new Set(mirrors.map((mirror) => placeOf(mirror).slice(0, 8)))
     await stopped(devnet.child)
     await startWorld()
-    // A service that is away for longer than minutes is given up; whoever runs the command starts it again.
+    // The command gives up on a service that is down for minutes; its operator starts it again.
     for (const mirror of mirrors) if (mirror.hasEnded()) mirror.start()
     await inStep()
     expect(epochs.size).toBe(1)

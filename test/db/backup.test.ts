@@ -129,7 +129,7 @@ async function claim(of: number) {
   )
 }
 
-/** As the auditor does, of what the table holds. */
+/** Writes the certificate that the auditor would write for the rows in the table. */
 async function certify(chain: 'base', fromBlock: number, toBlock: number) {
   const range = { firstBlock: fromBlock, lastBlock: toBlock }
   const tally = await inTransaction(pool, (client) => tallyTable(client, chain, range))

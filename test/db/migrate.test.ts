@@ -68,7 +68,7 @@ test('a database of a newer version is refused by the name of what it holds', as
   await expect(migrate(database.url)).rejects.toThrow(/newer than this program: it holds 9999_future\.sql/)
 })
 
-/** A folder of migrations beside what is applied already, and how long locks are waited for. */
+/** URL of a temporary folder with these migrations. */
 async function migrationsOf(files: Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), 'agent-directory-migrations-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))

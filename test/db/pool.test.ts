@@ -10,7 +10,7 @@ test('a connection that breaks in the middle of a transaction fails the transact
     const { rows } = await client.query('select pg_backend_pid() as pid')
     const ended = new Promise((resolve) => client.once('end', resolve))
     await outsider.query('select pg_terminate_backend($1)', [rows[0].pid])
-    await ended // no statement is in flight that could be told
+    await ended // no statement is in flight that could fail
     await client.query('select 1')
   })
   await expect(broken).rejects.toThrow(/not queryable/)

@@ -87,7 +87,7 @@ test('an agent that is deleted while the rows of an upgrade are inserted leaves 
   expect((await searched()).map(({ fid }) => fid)).toEqual([2])
 })
 
-/** What an upgrade does to fill the table: its statements that insert, make indexes, and delete. */
+/** SQL of the migrations that fill the table in an upgrade: they insert, build indexes, and delete what is gone. */
 async function fillSteps() {
   const files = await readMigrations(new URL('../../db/migrations/', import.meta.url))
   const of = (name: string) => files.find((file) => file.name === name)!

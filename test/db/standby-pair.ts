@@ -12,7 +12,7 @@ import { startTcpLink, type TcpLink } from '../doubles/tcp-link.ts'
 interface Pair {
   readonly primary: EmbeddedPostgres
   readonly standby: EmbeddedPostgres
-  /** What the standby streams through. */
+  /** TCP link through which the standby streams from the primary. */
   readonly wire: TcpLink
   stop(): Promise<void>
 }
@@ -52,7 +52,7 @@ export async function startPair(): Promise<Pair> {
   }
 }
 
-/** A copy of a running server's data, as the documentation of Postgres tells how to make one, that starts as a standby. */
+/** Copies a running server's data with the low-level backup API of Postgres, set up to start as a standby. */
 async function copyOnline(server: EmbeddedPostgres, data: string): Promise<void> {
   const client = new pg.Client({ connectionString: server.databaseUrl })
   await client.connect()

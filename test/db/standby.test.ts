@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 import { startPair } from './standby-pair.ts'
 
 let pair: Awaited<ReturnType<typeof startPair>>
-/** Of the primary and of the standby, for the test itself. */
+/** The test's own connections to the primary; `atStandby`: to the standby. */
 let primary: pg.Pool
 let atStandby: pg.Pool
 beforeAll(async () => {
@@ -157,7 +157,7 @@ test('a server that is no standby of the database is not read at', async () => {
   expect(await newestOf(reads)).toBe(await newestOf(primary))
 })
 
-// The primary is gone behind this one: it is the last.
+// The last test: it leaves no primary.
 test('a failover loses nothing that was acknowledged as safe, and the log has another epoch', async () => {
   await primary.query(`alter system set synchronous_standby_names = 'ANY 1 (*)'`)
   await primary.query('select pg_reload_conf()')
@@ -177,7 +177,7 @@ test('a failover loses nothing that was acknowledged as safe, and the log has an
 
   pair.wire.freeze()
   await expect(add(++last, 1_000)).rejects.toThrow('no standby has what was written')
-  await loose.query('insert into kept values ($1)', [++last]) // waits for nobody
+  await loose.query('insert into kept values ($1)', [++last]) // does not wait for a standby
 
   for (const pool of [safe, loose]) await pool.end()
   process.kill(pair.primary.pid, 'SIGKILL')
@@ -221,7 +221,7 @@ const slowAtStandby = (name: string) => ({
            from (select count(*), case when pg_is_in_recovery() then pg_sleep(30) end from kept) as held`,
 })
 
-/** Asks until the standby is at it: for a moment it may not have been fit. */
+/** Asks until the statement runs at the standby; while the standby is unfit the primary answers at once. */
 async function begunAtStandby<T>(name: string, ask: () => Promise<T>): Promise<{ answered: Promise<T> }> {
   for (;;) {
     let isAnswered = false
@@ -242,7 +242,7 @@ async function isRunning(name: string): Promise<boolean> {
   return rows.length === 1
 }
 
-/** Locks readers out for a moment, here and, once it is replayed, at the standby. */
+/** Takes an exclusive lock on `kept` for a moment, at the primary and, once replayed, at the standby. */
 async function changeTable() {
   await primary.query('alter table kept alter column n set default 0')
 }

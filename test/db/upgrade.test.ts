@@ -12,10 +12,10 @@ import { type TestDatabase, testDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
 
 // The database of the last release, with rows in its tables, becomes today's. A migration may lock tables, and it may
-// read or write rows, but not both: whoever waits for its locks would wait for as long as there are rows.
+// read or write rows, but not both: statements that wait for its locks would wait the longer the more rows there are.
 
 const rowsEach = 2_000
-/** Rows that a migration may go through while others wait for it: those of tables with a row a chain or a shard. */
+/** Most rows that a migration may go through under a lock: enough for tables with a row for each chain or shard. */
 const mostRows = 500
 const large = [
   'agent',
@@ -71,7 +71,7 @@ test('what came since the last release keeps nobody waiting, and leaves nothing 
   expect(await migrate(database.url)).toEqual([])
 })
 
-/** Runs statements on a connection of their own: the next transaction of one is told of what they have read. */
+/** Runs statements on their own connection: on a shared one their statistics would count in the next transaction. */
 async function runApart(pool: pg.Pool, statements: readonly string[]) {
   const client = await pool.connect()
   try {
@@ -96,8 +96,8 @@ async function migrateAsReleased({ url, pool }: TestDatabase) {
 }
 
 /**
- * Rows of anything in each table whose checks allow them; the names of those tables. What refers to each other does not
- * fit: nothing but the number of rows matters.
+ * Fills each table whose checks allow it with `rowsEach` made-up rows; returns the names of those tables. References
+ * between them lead nowhere: only the number of rows matters.
  */
 async function fill(pool: pg.Pool): Promise<string[]> {
   const { rows: tables } = await pool.query<{ name: string; columns: string; values: string }>(
@@ -130,13 +130,13 @@ async function fill(pool: pg.Pool): Promise<string[]> {
     if (rowCount === rowsEach) full.push(name)
   }
   await client.query('reset session_replication_role')
-  client.release(true) // what it has counted is told of its next transactions too
+  client.release(true) // its statistics would count in its next transactions
   return full
 }
 
 /**
- * Runs statements in a transaction; of tables that were there before, how many rows of each it went through while it held
- * a lock that keeps readers or writers of any of them waiting. Empty: it held none, or went through few rows.
+ * Runs statements in a transaction. If they lock readers or writers out of any table that was there before, returns how
+ * many rows they went through, by table that was there before, where more than `mostRows`; otherwise an empty object.
  */
 async function rowsUnderLocks(pool: pg.Pool, sql: string, keep: boolean): Promise<Record<string, number>> {
   const client = await pool.connect()

@@ -80,7 +80,7 @@ test.for(cases)('$what as $format are the rows of the view', async ({ what, orde
   expect(parts.map((part) => part.rows).slice(0, -1)).toEqual(parts.slice(1).map(() => 2))
 })
 
-/** Of which claim a proof is, and whether its checksum is its own. */
+/** Nonce of the claim that a proof is of, and whether the checksum of the proof is right. */
 function proofIn(text: unknown) {
   const { sha256, ...proof } = JSON.parse(String(text)) as ClaimProof
   return { ofNonce: proof.nonce, isWhole: sealProof(proof).sha256 === sha256 }

@@ -21,12 +21,12 @@ const columns = [
   { name: 'payer_address', type: 'text', isHex: true },
   { name: 'payment_nonce', type: 'text', isHex: true },
 ] as const
-/** As what DuckDB reads is compared with what was written. */
+/** SQL expression for each column, in which what DuckDB reads is compared with what was written. */
 const asked = columns.map(({ name }) => {
   if (name === 'happened_at') return 'epoch_us(happened_at)::varchar'
   return name === 'list' ? 'to_json(list)::varchar' : name === 'flag' || name === 'word' ? name : `${name}::varchar`
 })
-/** From 1970 to 2000, where Postgres counts from. */
+/** Microseconds from 1970 to 2000, the epoch of timestamps in Postgres. */
 const epoch = 946_684_800_000_000n
 
 const said = (text: string) => Buffer.from(text)
@@ -40,7 +40,7 @@ const long32 = (value: number) => {
   bytes.writeInt32BE(value)
   return bytes
 }
-/** Dimensions, flags, the type of the members, and length and lowest index of the only dimension. */
+/** An array in binary: dimensions, flags, type of members, length and lowest index of the only dimension, members. */
 const listed = (list: (string | null)[]) =>
   Buffer.concat([
     ...[list.length > 0 ? 1 : 0, 1, 25, ...(list.length > 0 ? [list.length, 1] : [])].map(long32),
@@ -78,7 +78,7 @@ const row = fc.tuple(
   ].map((one) => nullable<unknown>(one)) as fc.Arbitrary<unknown>[]),
 )
 
-/** How Postgres sends a value of each column. */
+/** For each column, a value in the binary format in which Postgres sends it. */
 const sent = [
   said,
   said,
@@ -92,7 +92,7 @@ const sent = [
   (bytes: Buffer) => bytes,
   (bytes: Buffer) => bytes,
 ] as ((value: never) => Buffer)[]
-/** How DuckDB shows it. */
+/** For each column, a value as the expression in `asked` shows it. */
 const shown = [
   String,
   String,
@@ -196,7 +196,7 @@ test('a text of few values is a dictionary; a COPY that ends in its middle is no
     await file.write(count)
   }
   await file.finish()
-  expect([groups.length > 1, groups.reduce((sum, count) => sum + count, 0)]).toEqual([true, 500]) // by their bytes
+  expect([groups.length > 1, groups.reduce((sum, count) => sum + count, 0)]).toEqual([true, 500]) // split by bytes
   const { row_groups: written } = await parquetMetadataAsync(await asyncBufferFromFile(path))
   const encodings = written[0]?.columns.map(({ meta_data: meta }) => meta?.encodings.at(-1))
   expect(encodings?.slice(0, 3)).toEqual(['RLE_DICTIONARY', 'PLAIN', 'PLAIN'])

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 const settle = (block: number) => seedSettlement(database.pool, { chain: 'base', recipient: addressOf('a'), block })
 
-/** Exports the settlements, a row a file; `meanwhile` is done as soon as the export has its snapshot. */
+/** Exports the settlements, one row to a file; runs `meanwhile` after the first page, when the snapshot is taken. */
 async function exportWhile(folder: string, meanwhile: () => Promise<void>) {
   const { request } = readRequest({ what: 'settlements', format: 'csv', out: folder, 'part-rows': '1' })
   const silent: Display = { update() {}, stop() {} }

@@ -15,7 +15,7 @@ const columns = [
 
 const database = testDatabase()
 
-/** Blocks with a settlement on each chain, with the minute each is of: later blocks are never older. */
+/** For each chain the blocks with a settlement, ascending, and the minute of each: later blocks are never older. */
 const history = fc.record(
   Object.fromEntries(
     chains.map((chain) => [

@@ -224,7 +224,7 @@ test('the chart has the last 30 UTC days, empty ones too, without what the API d
   const day = (days: number) => daysAgo(days).toISOString().slice(0, 10)
   const page = await read('/agent/7')
   expect(page.match(/<rect class="/g)).toHaveLength(30)
-  expect(page).toContain(`<title>${day(10)}, $0.000011, 2 settlements, 1 payer</title>`) // what a pointer is told
+  expect(page).toContain(`<title>${day(10)}, $0.000011, 2 settlements, 1 payer</title>`) // shown as a tooltip
   expect(rowsOf(page)).toEqual([
     `${day(29)} $0.000003 1 settlement 1 payer`,
     `${day(10)} $0.000011 2 settlements 1 payer`,

@@ -6,21 +6,21 @@ import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
 import { rounds } from '../support/rounds.ts'
 import { addressOf, hashOf, seedAgent, seedSettlement } from '../support/seed.ts'
 
-/** Cells so narrow that their words are cut into pieces. */
+/** Script that lists table cells so narrow that their words break. */
 const squeezed = `[...document.querySelectorAll('tbody :is(th, td)')]
   .filter((cell) => cell.clientWidth < 72 && cell.clientHeight > 90)
   .map((cell) => 'squeezed: ' + cell.textContent.slice(0, 40))`
-/** Figures apart from what they count. */
+/** Script that lists figures whose unit has wrapped to the next line. */
 const torn = `[...document.querySelectorAll('.big + .unit')]
   .filter((unit) => unit.offsetTop > unit.previousElementSibling.offsetTop + 12)
   .map((unit) => 'torn: ' + unit.parentElement.textContent.slice(0, 40))`
 
-/** Tables that say the name of each cell, and still have to be moved sideways. */
+/** Script that lists tables with named cells (made for narrow screens) that still scroll sideways. */
 const wide = `[...document.querySelectorAll('.named')]
   .filter((table) => innerWidth < 736 && table.scrollWidth > table.clientWidth)
   .map((table) => 'wide: ' + table.textContent.slice(0, 40))`
 
-/** Thirty-six pages, one look of each under axe, on a machine that has other things to do. */
+/** Timeout in milliseconds for thirty-six pages, each searched by axe once, on a busy machine. */
 const looksMs = 600_000
 
 const paths = [
@@ -44,7 +44,7 @@ const paths = [
   '/docs/sql',
   '/docs/changelog',
   '/nowhere-at-all',
-  // Of one that calls itself what nobody should.
+  // Pages of an agent whose texts are hostile.
   '/agent/88',
   '/owner/88',
   '/explain?q=88',
@@ -69,12 +69,12 @@ const views = [
   `/address/${addressOf('nobody')}`,
 ]
 const widths = [1280, 360]
-/** A reader of that width, whom the API tells from the others by an address. */
+/** Browser options of a reader with this viewport width, and an IP address of its own for the rate limit. */
 const readerOf = (width: number) => ({
   viewport: { width, height: 800 },
   extraHTTPHeaders: { 'x-forwarded-for': `192.0.2.${widths.indexOf(width) + 1}` },
 })
-/** Bytes of a page, before it is compressed. */
+/** Most bytes that a page may have, before compression. */
 const mostBytes = 60_000
 
 let stage: ClaimStage
@@ -92,7 +92,7 @@ afterAll(async () => {
   await stage?.stop()
 })
 
-/** Markup, controls of direction, ten thousand characters without a space, twenty thousand registrations. */
+/** Seeds agent 88: markup, bidi controls, ten thousand characters without a space, twenty thousand registrations. */
 async function seedHostile() {
   const { pool } = stage.database
   const name = `\u202e"><script>alert(1)</script>${'W'.repeat(10_000)}`
@@ -130,7 +130,7 @@ test.each(widths)(
     expect(await count()).toBe('1 agent')
     await page.getByRole('link', { name: 'Tideline Research' }).click()
     expect(new URL(page.url()).pathname).toBe(`/agent/${richFid}`)
-    // All it was paid are settlements: there is no second chart of the same.
+    // Its income is all from settlements, so there is no second chart of the same.
     expect(await page.locator('.chart rect').count()).toBe(30)
     await page.getByRole('link', { name: 'FID 4300' }).click()
     expect(await page.locator('h1').innerText()).toBe('Quill & Co.')
@@ -140,9 +140,9 @@ test.each(widths)(
 )
 
 const themes = ['dark', 'light'] as const
-/** In so many of the four looks, which are these widths by these themes, a page is searched for barriers. */
+/** In how many of the four combinations of width and theme axe searches each page for barriers. */
 const looks = rounds(1, 4)
-/** Pages take turns, so that no look is left out. */
+/** Whether axe searches a page at a width and theme, all by index; pages rotate, so that no combination is left out. */
 const isSearched = (page: number, width: number, theme: number) =>
   (page + width * themes.length + theme) % (widths.length * themes.length) < looks
 
@@ -167,7 +167,7 @@ test.each(widths)(
       const found = await page.evaluate<string[]>(`${squeezed}.concat(${torn}, ${wide})`)
       for (const [turn, colorScheme] of themes.entries()) {
         if (!isSearched(index, widths.indexOf(width), turn)) continue
-        // By day the same page is drawn anew, and searched as a whole again.
+        // In the other theme the same page is restyled, and searched as a whole again.
         await page.emulateMedia({ colorScheme })
         found.push(...(await findings(page)).map((one) => `${colorScheme}: ${one}`))
       }
@@ -177,7 +177,7 @@ test.each(widths)(
       if (sideways > 0 || found.length > 0) barriers.push([path, sideways, ...found])
     }
     expect(barriers).toEqual([])
-    // The browser says of a page that is not there that it is not.
+    // The browser logs the 404 of the page that is not there.
     expect(faults.filter((fault) => !fault.includes('status of 404'))).toEqual([])
     await context.close()
   },
@@ -249,7 +249,7 @@ test.each(widths)('at %i px a signature made elsewhere is pasted: checked first,
   await page.getByText('Every check holds.').waitFor()
   await page.locator('#message').getByRole('button', { name: 'Send and claim' }).click()
   await page.getByRole('link', { name: 'See the page of your agent' }).waitFor()
-  // The browser says of a refusal that it was one.
+  // The browser logs the refused request.
   expect(faults.filter((fault) => !fault.includes('status of 4'))).toEqual([])
   await context.close()
 })

@@ -30,10 +30,10 @@ test('a client gets 120 pages a minute, feeds and sitemaps among them; the next 
     expect(refused.headers.get('cache-control')).toBe('no-store')
     const page = await refused.text()
     expect(page).toContain('Too many pages')
-    // It sends nobody on to pages that would be refused as well.
+    // The page links to none that would be refused as well.
     expect(page.slice(page.indexOf('<main'), page.indexOf('</main>'))).not.toContain('href')
   }
-  // The pages of others, what they are made of, and the API are not held up by it.
+  // Pages for other clients, assets and the API are not limited by it.
   expect((await from('192.0.2.2', '/')).status).toBe(200)
   expect((await from('192.0.2.1', '/assets/style.css')).status).toBe(200)
   const read = await from('192.0.2.1', '/api/agent/1')

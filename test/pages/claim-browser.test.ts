@@ -37,8 +37,8 @@ const readerOf = (width: number) => ({
 })
 
 /**
- * A contract wallet on Ethereum that the claimant's key owns and the account verifies, as the directory has read it. One
- * that is not there yet signs as ERC-6492 says, one that is there as ERC-1271 says.
+ * A contract wallet on Ethereum that the claimant's key owns and the account verifies, as the directory has read it. If
+ * deployed (`isThere`) it signs as ERC-1271 says, otherwise as ERC-6492 says.
  */
 async function verifiedWallet({ fid, account }: Claimant, isThere: boolean) {
   const salt = padHex(isThere ? '0x01' : '0x02')
@@ -121,7 +121,7 @@ test.each(widths)(
     await seedSettlement(pool, { chain: 'base', recipient: address, block: width, at })
     await countSettlements(pool)
     await refreshRankings({ pool, now: () => new Date(stage.clock.now), settlementOverloads: 'spec' })
-    stage.clock.now += 120_000 // what is kept of the ranking is too old then
+    stage.clock.now += 120_000 // past the time for which the ranking is cached
     const context = await browser.newContext(readerOf(width))
     await offerWallets(context, ['Fox'], (_, method, [message]) =>
       method === 'eth_requestAccounts' ? [address] : account.signMessage({ message: { raw: message as Hex } }),
@@ -141,7 +141,7 @@ test.each(widths)(
     await expect
       .poll(() => shown.evaluate((image: { naturalWidth: number }) => image.naturalWidth), waits)
       .toBe(widthOfBadge)
-    // Looked at before, so that the browser keeps it unclaimed, unless it is told.
+    // The browser has this page in its cache as unclaimed: it has to be made to fetch it again.
     await page.getByRole('link', { name: 'See the page of your agent' }).click()
     await page.waitForURL(`**/agent/${fid}`)
     expect(await page.locator('.profile').innerText()).toContain('Claimed')

@@ -52,14 +52,14 @@ test('numbers and times are written as the reader is used to, and exact on point
 test('after a stream that knows nothing of what the page has seen, the list is read anew', async () => {
   const context = await browser.newContext()
   const { page, faults } = await watch(context, api.url)
-  // As another process answers after the one that was followed has ended.
+  // As a new process answers after the one that served the stream has ended.
   let isFirst = true
   await context.route('**/data/settlements.sse*', async (route) => {
     if (isFirst) {
       isFirst = false
       const at = new Date(clock.now)
       await seedSettlement(database.pool, { recipient: addressOf('missed'), chain: 'polygon', block: 56, at })
-      clock.now += 60_000 // what is kept of the page is too old then
+      clock.now += 60_000 // past the time for which the page is cached
     }
     const headers = { 'content-type': 'text/event-stream' }
     await route.fulfill({ headers, body: 'id: 00000000-1\nevent: reset\ndata: {}\n\n' })
@@ -152,10 +152,10 @@ test('a page that was made already is there at once', async () => {
   const docs = ['/docs', '/docs/requests/listAgents', '/docs/answers/AgentProfile', '/docs/errors']
   for (const path of ['/', `/agent/${richFid}`, ...found, '/leaderboard', '/network', '/status', ...docs]) {
     let best = Number.POSITIVE_INFINITY
-    // The best of some: what else the machine does is not the page's.
+    // The best of several: other load on the machine is not the page's.
     for (let n = 0; n < 200 && best >= 50; n++) {
       const before = performance.now()
-      // A client of its own each: a page that is refused is quick, too.
+      // An IP address for each request: one that the rate limit refuses is quick, too.
       const answer = await api.get(path, { headers: { 'x-forwarded-for': `192.0.2.${n}` } })
       best = Math.min(best, performance.now() - before)
       await answer.arrayBuffer()
@@ -193,10 +193,10 @@ test('no link of any page leads nowhere', async () => {
   const broken: string[] = []
   let asked = 0
   for (const [path, from] of seen) {
-    // A client of its own each: what a client may ask a minute is another matter.
+    // IP addresses take turns, so that the rate limit refuses none.
     const client = `198.51.100.${++asked % 250}`
     const answer = await api.get(path, { headers: { 'x-forwarded-for': client } })
-    // The page to claim on names the proof that there will be.
+    // The claim page links to a proof that exists only after the claim.
     const isPromise = path.endsWith('/proof') && from.startsWith('/claim?')
     if (answer.status !== 200 && !isPromise) broken.push(`${answer.status} ${path} on ${from}`)
     const isPage = answer.headers.get('content-type')?.startsWith('text/html') && !path.startsWith('/docs/answers/')
@@ -219,7 +219,7 @@ const mostLinks = 1_000
 const mostOfKind = 3
 const kinds = new Map<string, number>()
 
-/** Whether fewer than some addresses with the same parts and parameters were met. */
+/** Counts an address; whether at most `mostOfKind` with the same path pattern and parameter names were met. */
 function isFirstOfKind(target: string): boolean {
   const url = new URL(target, 'http://pages.example')
   const parts = url.pathname.startsWith('/docs') ? url.pathname : url.pathname.replaceAll(/0x[0-9a-f]+|[0-9]+/g, '…')

@@ -9,7 +9,7 @@ import { startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, seedAgent } from '../support/seed.ts'
 
-// Pictures of others, which pages show from here, and pictures of agents for others.
+// Profile pictures on other hosts, which pages load through this service, and pictures of agents for other sites.
 
 const database = testDatabase()
 let api: TestApi
@@ -37,7 +37,7 @@ const fidOf = (path: string) => 1 + paths.indexOf(path)
 beforeAll(async () => {
   host = await startWebHost()
   for (const [path, [, body]] of Object.entries(bodies)) {
-    // What the host says of it does not count.
+    // The host's Content-Type does not count.
     host.pages.set(path, { headers: { 'content-type': 'text/html' }, body })
   }
   for (const [path, page] of Object.entries(broken)) host.pages.set(path, page)
@@ -76,7 +76,7 @@ test.each(Object.keys(bodies) as (keyof typeof bodies)[])('%s is passed on as it
     expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-origin')
     expect(answer.headers.get('cache-control')).toBe('public, max-age=86400')
   }
-  // One request for all of them, and nothing in it about any.
+  // One request to the host for all readers, with nothing in it about any of them.
   const asked = askedFor(path)
   expect(asked).toHaveLength(1)
   expect(Object.keys(asked[0]?.headers ?? {}).sort()).toEqual([

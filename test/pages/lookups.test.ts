@@ -59,7 +59,7 @@ test('a transaction shows its settlements, whatever the chain is called, and its
   for (const path of [`/tx/base/${hash}`, `/tx/nowhere/${hash}`, '/tx/celo/0x12']) {
     expect([path, (await api.get(path)).status]).toEqual([path, 404])
   }
-  // What was archived is not told from what never was.
+  // An archived transaction cannot be told from one that never was: the page says so.
   const unknown = await (await api.get(`/tx/base/${hash}`, { headers: { accept: 'text/html' } })).text()
   expect(textOf(unknown)).toContain('where years ago are archived, theirs are in the files of /exports alone.')
 })

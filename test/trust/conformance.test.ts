@@ -49,7 +49,7 @@ interface Vectors {
 const vectors: Vectors = JSON.parse(readFileSync(new URL('../../docs/vectors.json', import.meta.url), 'utf8'))
 const bytes = (hex: string) => Buffer.from(hex, 'hex')
 
-/** The network's own thirteen. */
+/** Ids of the thirteen messages of the network's own corpus. */
 const corpus = [
   'cast_add_basic',
   'cast_remove',

@@ -23,7 +23,7 @@ const flipped = (text: string) => `${text.slice(0, 10)}${text[10] === '0' ? '1' 
 const flippedBase64 = (text: string) =>
   Buffer.from(Buffer.from(text, 'base64').map((byte, at) => (at === 20 ? byte ^ 1 : byte))).toString('base64')
 
-/** What a lying hub can make of a true message, and of another true one. */
+/** [name, message] of the forgeries that a lying hub can make of a true message, with the help of another. */
 export function liesAbout(message: HubVerification, other: HubVerification): [string, Json][] {
   const add = message.data.verificationAddAddressBody
   const changed = (data: Json, rest: Json = {}): Json => ({ ...message, ...rest, data: { ...message.data, ...data } })

@@ -138,7 +138,7 @@ test('a key of small order, which signs everything, signs nothing', () => {
 const lies = liesAbout(second, first)
 
 test.each(lies)('%s proves nothing', async (name, json) => {
-  // Even of a hub that also lies about the key: its place is what the chain says of the true signer.
+  // Also if the hub lies about the key: whether the key is held is looked up on the chain.
   const answers = { key: name.includes('key') ? ('failed' as const) : ('held' as const) }
   const { verdict } = await judgeVerification(readHubMessage(json), asked(second), answers)
   if (name === 'bytes of another message') return expect(verdict).toBe('proven') // the fields themselves are true

@@ -17,7 +17,7 @@ import { fid, keyOffChain, proofOf, removedKey, wallet } from './proof.ts'
 const methods: Statement['kind'][] = ['eip191', 'jfs', 'well-known']
 const failures = async (proof: ClaimProof) =>
   (await checkOffline(proof)).filter(({ outcome }) => outcome === 'failed').map(({ name }) => name)
-/** A proof whose service computed the checksum of the lie it tells. */
+/** The proof with its checksum computed again, as a service that lies would. */
 const resealed = ({ sha256: _, ...rest }: ClaimProof) => sealProof(rest)
 
 describe.each(methods)('a proof by %s', (method) => {

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
 
-/** Of a claim's body, in bytes. */
+/** Largest body of a claim, in bytes. */
 const size = 16_384
-/** Milliseconds for all of it, on a busy machine: 0.3 microseconds a byte. */
+/** Most milliseconds for parsing such a body on a busy machine: 0.3 microseconds a byte. */
 const mostMs = 5
 
-/** What bodies are made of; repeated in every order of up to three they reach every state of a reader. */
+/** Parts of bodies; repeated in every order of up to three they reach every state of a parser. */
 const parts = [
   '"',
   '\\',
@@ -29,7 +29,7 @@ const parts = [
 ]
 const repeated = (text: string) => Buffer.from(text.repeat(Math.ceil(size / text.length))).subarray(0, size)
 
-/** Enough for the code to be compiled and for a moment when nobody else wants the processor. */
+/** Most runs of one body: enough for the JIT to compile the code and for one run to have the processor to itself. */
 const mostRuns = 100
 
 /** The fastest of some runs: what the text costs, not what the machine was doing meanwhile. */

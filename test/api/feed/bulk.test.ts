@@ -30,7 +30,7 @@ test('every claimed agent is in one document, by fid: its profile without tags, 
   const { oli_tags, agent_edges, agent_identities, ...profile } = (await (
     await api.get('/api/agent/7')
   ).json()) as Record<string, unknown>
-  expect(body.agents[1]).toEqual({ ...profile, settlements_all: 4 }) // the row's counter; the profile counts facts
+  expect(body.agents[1]).toEqual({ ...profile, settlements_all: 4 }) // the row's counter; a profile counts settlements
   expect(Object.keys(body.agents[1] ?? {})).toEqual(Object.keys(profile))
   await api.stop()
 })

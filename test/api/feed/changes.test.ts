@@ -16,19 +16,19 @@ const database = testDatabase()
 let api: TestApi
 let clock = Date.now()
 beforeAll(async () => {
-  api = await startApi(database, { now: () => (clock += 60_000) }) // nothing is fresh when it is asked for again
+  api = await startApi(database, { now: () => (clock += 60_000) }) // every request finds the cached answers stale
 })
 beforeEach(async () => {
   await database.pool.query('truncate agent, agent_change, agent_activity, claim, social_profile, agent_event')
 })
 afterAll(() => api.stop())
 
-/** What somebody has who follows the changes. */
+/** A client's copy of the agents, kept by following /data/changes.ndjson. */
 class Mirror {
   readonly agents = new Map<number, unknown>()
   seq = 0
 
-  /** One page; how many lines it had. */
+  /** Applies one page of changes; returns its number of lines. */
   async pull(): Promise<number> {
     const text = await (await api.get(`/data/changes.ndjson?since=${this.seq}`)).text()
     const lines = text
@@ -102,7 +102,7 @@ test('a mirror that follows, at whatever moments, has in the end what the direct
       for (const { what, fid, n, together } of history) {
         running.push(steps[what](fid, n))
         if (together) continue
-        await mirror.pull() // while they write
+        await mirror.pull() // while the steps write
         await Promise.all(running)
         running = []
       }

@@ -14,7 +14,7 @@ let api: TestApi
 let ahead = 0
 beforeAll(async () => {
   const now = () => {
-    ahead += 600_000 // nothing is fresh when it is asked for again
+    ahead += 600_000 // every request finds the cached answers stale
     return Date.now() + ahead
   }
   api = await startApi(database, { now })
@@ -36,7 +36,7 @@ async function read(url: string) {
   return { text, links, titles, ids, isArchive: elements.some(({ name }) => name === 'fh:archive') }
 }
 
-/** All entries, from the newest back to the first, each once. */
+/** Ids of all entries without duplicates, from the newest page back through the archive pages. */
 async function walk() {
   const ids = new Set<string>()
   for (let url: string | undefined = `${baseUrl}/feed/events.atom`; url !== undefined; ) {

@@ -13,7 +13,7 @@ import {
   seedSettlement,
 } from '../../support/seed.ts'
 
-// One agent that cannot be shown leaves out itself.
+// An agent whose row cannot be read is left out alone; all others are answered.
 
 const database = testDatabase()
 let api: TestApi
@@ -37,7 +37,7 @@ beforeAll(async () => {
       [fid],
     )
   }
-  // What only this agent's token meets when it is read.
+  // Makes the query fail when agent 13's registration is read, and for no other.
   await pool.query(`
     create or replace function uri_sha256(r registration) returns bytea language plpgsql as $$
     begin
@@ -45,7 +45,7 @@ beforeAll(async () => {
       return '';
     end $$`)
   await pool.query(`update agent set chains = '{atlantis}' where fid = 7`)
-  // What only this agent meets when its row is read.
+  // Makes the query fail when agent 5's row is read, and for no other.
   await pool.query(`update agent set chains = '{lemuria}' where fid = 5`)
   await pool.query(`
     create or replace function chain_label_of(name text) returns text language plpgsql as $$
@@ -106,7 +106,7 @@ test.for([
   const shown = body.agents.map(({ fid }) => fid)
   const first = path.includes('page=2') ? 10 : 20
   expect([...shown].sort((one, other) => one - other)).toEqual(others(5).filter((fid) => fid <= first))
-  // Who is left out keeps its place: the others stay where they are.
+  // The agent left out keeps its rank: nobody moves up.
   for (const { fid, rank } of body.agents) expect(rank ?? 21 - fid).toBe(21 - fid)
   expect(await countedAt(path.includes('discovery') ? 'discovery' : 'leaderboard')).toMatch(/ [12]$/)
 })

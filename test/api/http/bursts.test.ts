@@ -7,14 +7,14 @@ import { rounds } from '../../support/rounds.ts'
 import { seedAgent } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 
-/** As many requests at once; the fewer are so many that a slow machine, busy with other tests, answers them in time. */
+/** Agents, and requests sent at once; a machine busy with other tests answers the smaller number in time. */
 const agents = rounds(300, 1000)
 const database = testDatabase()
 beforeAll(async () => {
   for (let fid = 1; fid <= agents; fid++) await seedAgent(database.pool, { fid })
 })
 
-/** An API with few connections, behind one proxy; nothing is in its memory yet. */
+/** Runs `work` with an API behind one proxy, with `connections` database connections and an empty cache. */
 async function withApi(connections: number, work: (api: TestApi) => Promise<void>) {
   const pool = createPool({ databaseUrl: database.url, name: 'burst', max: connections })
   const bounded = boundedDatabase(pool)

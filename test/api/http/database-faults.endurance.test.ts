@@ -8,7 +8,7 @@ import { testDatabase } from '../../support/database.ts'
 import { seedAgent } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 
-/** docs/rules.md 1. */
+/** Longest that any answer may take, in milliseconds (docs/rules.md 1). */
 const longestAnswerMs = 10_000
 
 const database = testDatabase()
@@ -29,7 +29,7 @@ afterAll(async () => {
   await pool.end()
 })
 
-/** Moved between questions, so that no answer comes from memory. */
+/** The API's clock, moved before each request so that no answer comes from its cache. */
 let now = Date.now()
 const ask = async (path = '/api/agent/1') => {
   now += 60_000
@@ -40,7 +40,7 @@ const ask = async (path = '/api/agent/1') => {
 const serves = () =>
   until('the API serves again', async () => (await ask()).response.status === 200 && (await ask()).response.ok)
 
-/** Every one of many different questions ends in time with the body of an internal error, and without a detail. */
+/** Sends `count` and a few more different requests; each is answered in time with ERR_INTERNAL and no detail. */
 async function expectFailures(count: number) {
   const paths = Array.from({ length: count }, (_, n) => `/api/agent/${n + 1}`)
   const answers = await Promise.all([...paths, '/api/discovery', '/api/stats', '/feed.atom'].map(ask))

@@ -34,7 +34,7 @@ function raw(text: string): Promise<{ status: number; headers: string; body: str
 const request = (line: string, ...headers: string[]) =>
   raw([line, 'Host: api', 'Connection: close', ...headers, '', ''].join('\r\n'))
 
-/** Every failure: one of the listed codes with its status, nothing to be stored, an id to ask about. */
+/** Checks an error answer: the code with its listed status, `no-store`, and a request id. */
 function expectError({ status, headers, body }: { status: number; headers: string; body: string }, code: string) {
   const parsed = errorBody.parse(JSON.parse(body))
   expect([parsed.error, status]).toEqual([code, errorTable[parsed.error].status])

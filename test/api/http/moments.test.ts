@@ -9,7 +9,7 @@ beforeAll(async () => {
   api = await startApi(database, { now: () => (now += 6_000) })
 })
 afterAll(() => api.stop())
-/** Later at each look, so that no answer comes from memory; totals may. */
+/** The API's clock, 6 seconds later at each look: no answer comes from the cache, though totals may. */
 let now = Date.now()
 
 const read = async <T>(path: string): Promise<T> => (await api.get(path)).json() as Promise<T>

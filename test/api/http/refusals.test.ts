@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-/** What was logged about an answer. */
+/** Log lines with the request id of an answer. */
 const logged = (answer: Response) => {
   const requestId = answer.headers.get('x-request-id')
   return lines.filter((line) => line.requestId === requestId)

@@ -72,7 +72,7 @@ test('under a constant load of kept connections no request is cut, and it ends s
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException
         if (code !== 'ECONNREFUSED') seen.cut.push(`${code} ${message}`)
-        return // nobody takes connections any more
+        return // the server accepts no more connections
       }
     }
   }
@@ -85,7 +85,7 @@ test('under a constant load of kept connections no request is cut, and it ends s
   agent.destroy()
   expect(seen.cut).toEqual([])
   expect(seen.closing).toBeGreaterThan(0)
-  // Kept connections would hold it for as long as they may idle, a minute.
+  // Idle keep-alive connections would hold the process for their idle timeout, a minute.
   expect(ended - seen.lastAnswer).toBeLessThan(30_000)
 })
 

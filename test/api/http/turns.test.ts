@@ -10,7 +10,7 @@ afterAll(() => {
   for (const stop of stops) stop()
 })
 
-/** Requests that take `statements` turns each and end them when told; the order in which turns were given. */
+/** A server whose requests take `statements` turns each. `given`: turns in the order granted; `serve` ends them. */
 async function world(limits: Partial<TurnLimits> = {}) {
   const turns = new Turns({ slots: 1, pageSlots: 1, maxWaiting: 100, maxWaitingOfClient: 50, ...limits })
   const given: string[] = []
@@ -36,7 +36,7 @@ async function world(limits: Partial<TurnLimits> = {}) {
   await until('the server listens', () => server.listening)
   const ask = (lane: string, client: string, statements = 1) =>
     fetch(`http://127.0.0.1:${portOf(server)}/${lane}/${statements}`, { headers: { 'x-forwarded-for': client } })
-  /** Ends the turns that were given, the oldest first, until there were `count` of them. */
+  /** Ends `count` turns, the oldest first, waiting for each to be granted. */
   const serve = async (count: number) => {
     for (let n = 0; n < count; n++) {
       await until('a turn was given', () => ends.length > 0)

@@ -69,8 +69,8 @@ beforeAll(async () => {
   await pay({ amount: 999n, selector: '0xcf092995', at: at(2) })
   await pay({ payer: own, amount: 7_000_000n, at: at(3) })
   await pay({ payer: before, amount: 5_000_000n, at: at(4) })
-  await pay({ recipient: replaced, at: at(31), block: 301 }) // after it named another
-  await pay({ recipient: wallet, at: at(29), block: 299 }) // before the registration named it
+  await pay({ recipient: replaced, at: at(31), block: 301 }) // after the registration named another wallet
+  await pay({ recipient: wallet, at: at(29), block: 299 }) // before the registration named this wallet
   await pay({ recipient: wallet, payer: other, amount: 2_000_000n, facilitator: quoted, at: at(30), block: 300 })
   await pay({ recipient: customer, payer: own, amount: 600_000n, at: at(20) })
   await pay({ amount: 3_000_000n, at: at(49), block: 950 }) // not final
@@ -106,7 +106,7 @@ beforeAll(async () => {
     at: at(42),
   })
   await seedPayment(pool, { kind: 'permit2_exact', payee: own, payer: customer, block: 951, amount: 1n, at: at(49) })
-  // The agent that it went on to from there has it too, and all agents together have it once.
+  // Agent 7 forwards it to agent 9: both have it as income, and the sum over all agents counts it once.
   await seedPayment(pool, {
     ...passedOn,
     payee: partner,

@@ -32,13 +32,13 @@ async function limited(redis: TestRedis, limits = { perMinute: 60, perDay: 2_000
 }
 const from = (api: TestApi, ip: string) => api.get('/api/agent/1', { headers: { 'x-forwarded-for': ip } })
 
-/** Less than 50 requests would take that wait one after the other, 250 ms each. */
+/** Milliseconds; less than 50 requests take that each wait out the timeout of 250 ms, one after the other. */
 const soonMs = 12_000
-/** The client of Redis gives a connection up that was silent for 3 seconds. */
+/** Milliseconds, below the 3 seconds of silence after which the Redis client drops its connection. */
 const silenceMs = 2_500
 const mostAnswerMs = 60_000
 
-/** Answers of one request each, with the time they took. */
+/** Answer to one request, its parsed body, and the milliseconds it took. */
 async function timed(api: TestApi, ip = '192.0.2.1') {
   const start = performance.now()
   const answer = await from(api, ip)
@@ -46,7 +46,7 @@ async function timed(api: TestApi, ip = '192.0.2.1') {
   return { answer, body, ms: performance.now() - start }
 }
 
-/** docs/rules.md 8: 503 within 300 ms, without detail. A busy machine is given more: who waits for Redis waits for ever. */
+/** docs/rules.md 8: 503 within 300 ms, without detail. A busy machine gets longer; without a timeout it never ends. */
 async function expectUnavailable(api: TestApi) {
   const { answer, body, ms } = await timed(api)
   expect(answer.status).toBe(503)
@@ -166,8 +166,8 @@ test('a process that was busy itself does not take the wait for a frozen Redis',
 })
 
 /**
- * Another client, in a thread of its own: blocks this one until Redis has answered it, and so whoever asked before. No
- * turn of the event loop passes meanwhile.
+ * Connects another client of Redis, in its own thread. The returned function blocks this thread until Redis has
+ * answered that client, and so every command sent before; no turn of this thread's event loop passes meanwhile.
  */
 async function otherClient(redis: TestRedis): Promise<() => void> {
   const signals = new Int32Array(new SharedArrayBuffer(8))
@@ -197,7 +197,7 @@ test('one late reply does not open the circuit, two after each other do', async 
   const { sender, api } = await limited(redis)
   await untilServed(api)
   const answered = () => until('it answers', () => sender.send('PING').then(Boolean, () => false))
-  /** What is told of a frozen Redis before the client itself gives the connection up; later it says nothing, and is asked again. */
+  /** What `look` finds while Redis is frozen; repeated where it took so long that the client may have disconnected. */
   const whileFrozen = async <T>(look: () => Promise<T>): Promise<T> => {
     for (let tries = 0; tries < 20; tries++) {
       const frozenAt = performance.now()

@@ -7,8 +7,8 @@ import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { root } from '../../support/source-files.ts'
 
-// The protocol's own conformance scenarios, those that are for any server and not for the fixtures of a library, and its
-// inspector, by the command line.
+// MCP's own conformance suite (the scenarios for any server, not those for a library's fixtures) and the MCP inspector,
+// both run from the command line.
 
 const database = testDatabase()
 let api: TestApi
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-/** Revision, scenario, and its checks that this server does not pass. */
+/** `misses`: ids of the checks of a scenario that this server is known to fail. */
 const scenarios: [revision: string, scenario: string, misses: string[]][] = [
   ['2026-07-28', 'http-header-validation', []],
   ['2026-07-28', 'sep-2164-resource-not-found', []],
@@ -30,12 +30,12 @@ const scenarios: [revision: string, scenario: string, misses: string[]][] = [
     '2026-07-28',
     'server-stateless',
     [
-      // They ask tools of the scenario's own server.
+      // These call tools that only the suite's own server has.
       'sep-2575-http-server-no-independent-requests-on-stream',
       'sep-2575-missing-capability-http-400',
       'sep-2575-server-no-log-without-loglevel',
       'sep-2575-server-rejects-undeclared-capability',
-      // Nothing here changes while it is listened to: streams are refused.
+      // Nothing here changes while a client listens: subscriptions are refused.
       'sep-2575-server-sends-subscription-ack',
       'sep-2575-server-tags-subscription-id',
     ],
@@ -59,12 +59,12 @@ test('the inspector lists every tool, as it is defined', async () => {
   )
 })
 
-/** What the inspector prints of a method. */
+/** Output of the inspector for a method, as JSON text. */
 function inspected(method: string): Promise<string> {
   const folder = join(root, 'node_modules', '@modelcontextprotocol', 'inspector-cli', 'build')
   const args = [join(folder, 'index.js'), `${api.url}/mcp`, '--transport', 'http', '--method', method]
   return new Promise((resolve, reject) => {
-    // It finds its own version by the folder that it runs in.
+    // The inspector reads its version from the folder it runs in.
     execFile(process.execPath, args, { cwd: folder }, (failed, stdout, stderr) => {
       if (failed) reject(new Error(`${method}: ${stdout}\n${stderr}`))
       else resolve(stdout)
@@ -72,13 +72,13 @@ function inspected(method: string): Promise<string> {
   })
 }
 
-/** What the scenario found. */
+/** Checks of one run of a scenario, with their statuses. */
 function checksOf(revision: string, scenario: string): Promise<{ id: string; status: string }[]> {
   const modules = join(root, 'node_modules')
   const program = join(modules, '@modelcontextprotocol', 'conformance', 'dist', 'index.js')
   const args = ['server', '--url', `${api.url}/mcp`, '--scenario', scenario, '--spec-version', revision, '--verbose']
   return new Promise((resolve, reject) => {
-    // It needs a newer Node than the service does: the one that the lock file pins.
+    // The suite needs a newer Node than the service does: the one that the lock file pins.
     execFile(join(modules, '.bin', 'node'), [program, ...args], (_failed, stdout, stderr) => {
       const found = /^\[$[\s\S]*?^\]$/m.exec(stdout)
       if (found) resolve(JSON.parse(found[0]))

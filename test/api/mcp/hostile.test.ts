@@ -33,7 +33,7 @@ const envelope = {
   'io.modelcontextprotocol/clientCapabilities': {},
 }
 
-/** Status and answer of a message, with the headers that say the same as it. */
+/** Posts a message, with the headers that repeat its method and name; `reply`: the parsed body, {} for an empty one. */
 async function send(message: Message, to = api) {
   const { name, uri } = (message.params ?? {}) as { name?: unknown; uri?: unknown }
   const named = [name, uri].find((text) => typeof text === 'string' && /^[\x21-\x7e]+$/.test(text)) as

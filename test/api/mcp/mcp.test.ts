@@ -20,7 +20,7 @@ beforeAll(async () => {
   const bio = 'fine \u202egnilleps\u202c \u{e0069}\u{e0067}\u{e006e}ore "this" \\ \u{1f600}'
   await database.pool.query('update agent set bio = $1 where fid = $2', [bio, hidden])
   await seedSettlement(database.pool, { chain: 'base', recipient: addressOf('own'), block: 1 })
-  // Nothing is forgotten in between, so that a tool and its route are asked at one moment.
+  // The clock stands still, so that a tool and its route are asked at the same moment.
   const now = Date.now()
   api = await startApi(database, { now: () => now })
 })
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 const about = { name: 'test', version: '1' }
 
-/** A client of the newest revision. */
+/** A connected client of the newest MCP revision. */
 async function newer(url = api.url) {
   const client = new Client(about, { versionNegotiation: { mode: 'auto' } })
   await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`)))
@@ -39,7 +39,7 @@ async function newer(url = api.url) {
   return client
 }
 
-/** A client that is older than this revision, and of another code line. */
+/** A connected client of an older MCP revision, from the SDK package before this one. */
 async function older(url = api.url) {
   const client = new OlderClient(about)
   await client.connect(new OlderTransport(new URL(`${url}/mcp`)))
@@ -60,7 +60,7 @@ const eras = [
   ['2025', older],
 ] as const
 
-/** A call of each tool, and the address of the same question. */
+/** Calls of each tool by its name, each with the API path that asks the same. */
 const examples: Record<string, [args: Record<string, unknown>, path: string][]> = {
   search_agents: [
     [{}, '/api/discovery?limit=10'],
@@ -211,7 +211,7 @@ const envelope = {
   'io.modelcontextprotocol/clientCapabilities': {},
 }
 
-/** A request of the newest revision as it stands on the wire. */
+/** Posts a message of the newest MCP revision with plain HTTP, without a client. */
 async function send(message: unknown, headers: Record<string, string> = {}) {
   const { method } = message as { method?: string }
   return api.get('/mcp', {
@@ -234,7 +234,7 @@ const message = (request: { method: string; params?: object }) => ({
 })
 const ask = async (request: { method: string; params?: object }) => (await send(message(request))).json()
 
-/** What models' vendors all take; what else a schema could say some of them refuse, with the whole list of tools. */
+/** JSON Schema keywords that every model vendor accepts; for any other some vendors refuse the whole list of tools. */
 const portable = ['type', 'properties', 'required', 'description', 'enum', 'items', 'default', 'maximum']
 
 test('the listing is strict: every schema compiles, is an object, and says nothing that some vendors refuse', async () => {
@@ -253,7 +253,7 @@ test('the listing is strict: every schema compiles, is an object, and says nothi
       const keywords = [...Object.keys(schema), ...Object.keys(items ?? {})]
       expect([name, field, keywords.filter((keyword) => !portable.includes(keyword))]).toEqual([name, field, []])
       for (const one of [schema, ...(items ? [items] : [])]) {
-        // One type, or the values themselves: neither a union nor anything at all.
+        // A single type or an enum of strings: neither a union of types nor a schema without one.
         expect([name, field, typeof (one.type ?? one.enum?.[0])]).toEqual([name, field, 'string'])
       }
       expect([name, field, schema.type === 'array']).toEqual([name, field, items !== undefined])

@@ -10,12 +10,12 @@ interface Kept {
 type Read = (path: string) => Promise<Response>
 
 /**
- * Somebody who mirrors the profiles from /data/log.ndjson alone. What it has can be written down after every line and
- * read back by another process; a line that is cut off is not used.
+ * A client that mirrors the profiles from /data/log.ndjson alone. Its state can be saved after every line and read back
+ * by another process; a last line that is cut off is ignored.
  */
 export class LogMirror {
   readonly agents = new Map<number, unknown>()
-  /** Of the database; empty before the first answer. */
+  /** Epoch of the database's log; empty before the first answer. */
   epoch = ''
   seq = 0
 
@@ -24,7 +24,7 @@ export class LogMirror {
     private readonly limit = 1_000,
   ) {}
 
-  /** One page; how many lines it had. A mirror of another database, or of one taken back, begins anew. */
+  /** Applies one page; returns its number of lines. On a 404 (another database, or a restored one) it starts again. */
   async pull(cutAt = Number.POSITIVE_INFINITY): Promise<number> {
     const since = this.epoch === '' ? '0' : `${this.epoch.slice(0, 8)}-${this.seq}`
     const answer = await this.read(`/data/log.ndjson?since=${since}&limit=${this.limit}`)
@@ -51,13 +51,13 @@ export class LogMirror {
     while ((await this.pull()) > 0);
   }
 
-  /** A process that goes on where this one was ended. */
+  /** The mirror of another process, which reads back the state of this one. */
   restarted(): LogMirror {
     const kept: Kept = JSON.parse(JSON.stringify({ epoch: this.epoch, seq: this.seq, agents: [...this.agents] }))
     return LogMirror.from(kept, this.read, this.limit)
   }
 
-  /** One that begins with what a snapshot holds. */
+  /** A mirror that starts from the state in a snapshot. */
   static from({ epoch, seq, agents }: Kept, read: Read, limit = 1_000): LogMirror {
     const mirror = new LogMirror(read, limit)
     mirror.epoch = epoch

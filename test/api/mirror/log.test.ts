@@ -15,7 +15,7 @@ import { LogMirror } from './log-mirror.ts'
 const database = testDatabase()
 let api: TestApi
 let clock = Date.now()
-const now = () => (clock += 60_000) // nothing is fresh when it is asked for again
+const now = () => (clock += 60_000) // every request finds the cached answers stale
 const read = (path: string) => api.get(path)
 beforeAll(async () => {
   api = await startApi(database, { now })
@@ -29,7 +29,7 @@ async function empty() {
   await database.pool.query(`truncate ${tables} restart identity`)
 }
 
-/** The database as one that was made anew from the chains: it counts from 1 again and has another epoch. */
+/** Empties the database and claims `fids`, as if re-indexed: the log counts from 1 again and has another epoch. */
 async function rebuild(fids: readonly number[]) {
   await empty()
   await database.pool.query('update change_epoch set epoch = gen_random_uuid()')
@@ -76,7 +76,7 @@ const steps = {
   forget: () => forgetOldChanges({ pool: database.pool, now: () => new Date(Date.now() + 2 * keptMs) }),
 }
 
-/** What befalls the mirror. */
+/** What fails after a step: nothing, the answer, the mirror, the API, or the database. */
 const faults = ['none', 'cut', 'restart', 'service', 'rebuilt'] as const
 
 const step = fc.record({
@@ -97,7 +97,7 @@ test('a mirror equals the database whatever happens to its lines, to it, to the 
       for (const { what, fid, n, together, fault, cutAt } of history) {
         running.push(steps[what](fid, n))
         if (together) continue
-        await mirror.pull(fault === 'cut' ? cutAt : undefined) // while they write
+        await mirror.pull(fault === 'cut' ? cutAt : undefined) // while the steps write
         await Promise.all(running)
         running = []
         if (fault === 'restart') mirror = mirror.restarted()
@@ -111,7 +111,7 @@ test('a mirror equals the database whatever happens to its lines, to it, to the 
       await derive(1, 2, 3, 4, 5)
       await mirror.catchUp()
       const { agents } = (await (await read('/api/agents?fids=1,2,3,4,5')).json()) as { agents: { fid: number }[] }
-      // What `pay` noted in the rows is counted in no settlement, which a single profile counts exactly.
+      // `pay` stores counts without settlements, while a profile counts settlements: these fields are not compared.
       const plain = (profile: unknown) => ({ ...(profile as object), ...uncounted })
       const had = [...mirror.agents].map(([fid, profile]) => [fid, plain(profile)] as const)
       expect(new Map(had)).toEqual(new Map(agents.map((agent) => [agent.fid, plain(agent)])))
@@ -122,7 +122,7 @@ test('a mirror equals the database whatever happens to its lines, to it, to the 
 })
 
 const uncounted = { settlements_30d: null, settlements_all: null, last_seen_at: null }
-/** What the log tells somebody who begins now. */
+/** Profiles, by fid, of a mirror that reads the whole log now. */
 async function fresh(): Promise<Map<number, unknown>> {
   const mirror = new LogMirror(read)
   await mirror.catchUp()

@@ -28,7 +28,7 @@ beforeAll(async () => {
   for (const chain of chains)
     await seedChainState(database.pool, { chain, indexed: 9_000, finalized: 9_000, at: time(lastDay) })
   write = chainRows(database.pool)
-  // The first event of either registry. Random histories take identifiers below 900.
+  // First event of each chain's registry. Random histories use ids below 900.
   for (const chain of chains) await write.transfer({ chain, id: 999_999 }, null, addressOf('first'), time(0))
 })
 afterAll(() => api.stop())
@@ -73,7 +73,7 @@ test('who held what, and whose address it was, is what the events say, at any ti
       const fids = [2 * run, 2 * run + 1]
       const addresses = [0, 1, 2].map((n) => addressOf(`run ${run} ${n}`))
       for (const fid of fids) await seedAgent(pool, { fid })
-      // Of one account's verifications of an address, one ends before the next begins.
+      // An account's verifications of one address do not overlap: one that would is skipped.
       const verified: (Span & { fid: number; address: string })[] = []
       for (const one of [...verifications].sort((a, b) => a.from - b.from)) {
         const fid = fids[one.fid] as number

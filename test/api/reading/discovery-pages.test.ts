@@ -15,7 +15,7 @@ const statuses = ['active', 'historical', 'claimed-only'] as const
 const methods = [null, 'eip191', 'jfs', 'well-known'] as const
 const chainsOf = (n: number) => (['base', 'celo', 'arbitrum'] as ChainName[]).slice(0, n % 4)
 
-/** Several of one time and of the same figures, so that every order needs its last column. */
+/** Agents that share times and figures, so that every order needs its last column to be total. */
 const world = Array.from({ length: 90 }, (_, n) => ({
   fid: 500 + ((n * 37) % 90),
   handle: `agent${n}`,
@@ -40,7 +40,7 @@ beforeAll(async () => {
     if (tag === null) continue
     await seedTag(agent.fid, agent.addresses[0] as string, tag)
   }
-  // An address that is verified no more tells nothing of the agent.
+  // A tag of an address that is no longer verified does not make the agent match.
   await seedTag((world[2] as One).fid, addressOf('former'), 'Trader')
 })
 afterAll(() => api.stop())

@@ -22,7 +22,7 @@ test('hours that are due are read once, by sessions as well that counted when no
       )
       return rows[0].n
     }
-    // A plan is kept from the sixth time on.
+    // Postgres may keep a generic plan from the sixth execution on.
     for (let time = 0; time < 8; time++) expect(await counted()).toBe(3 * hours)
     await pool.query(`insert into income_due select recipient, chain, hour from income_hour limit 10`)
     await session.query('begin')

@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-/** A block every minute: block 0 is `days` ago. */
+/** Days of history. Blocks are a minute apart; block 0 is that many days ago. */
 const days = 45
 const blockOf = (at: number) => Math.floor((at - (now - days * dayMs)) / 60_000)
 
@@ -92,7 +92,7 @@ const begins = { '7d': hourBefore(7 * dayMs), '30d': hourBefore(30 * dayMs), all
 type Period = keyof typeof begins
 type Figure = 'settlements' | 'volume' | 'payers' | 'income' | 'income_n'
 
-/** The ranking by its definition. `final`: settlements that may be income, of whatever selector. */
+/** The ranking by its definition. `rows`: settlements that count; `final`: ones that may be income, of any selector. */
 function oracle(
   rows: readonly Paid[],
   final: readonly Paid[],
@@ -153,11 +153,11 @@ test('every kept ranking is what counting the settlements comes to, however far 
       async (rows, finalized, overloads) => {
         await empty()
         await store(rows, finalized)
-        // An earlier round leaves what the next one puts right.
+        // A round two days ago leaves rows that the next round has to replace.
         await round(now - 2 * dayMs, 'all')
         await round(now, overloads)
         const counted = rows.filter(({ overload }) => overloads === 'all' || !overload)
-        // Which payments go round is another test's; they are no filtered income.
+        // Ring payments are no filtered income; another test covers which payments are found to be rings.
         const { rows: rings } = await database.pool.query<{ recipient: Buffer; payer: Buffer }>(
           'select recipient, payer from income_ring',
         )
@@ -228,11 +228,11 @@ test('a week of rounds: the ranks of its days, and how far agents have moved sin
     const more = week[daysAgo] ?? []
     seeded = [...seeded, ...more]
     if (more.length > 0) await store(more, blockOf(now - daysAgo * dayMs))
-    // The day's first round counts; what a later one makes of it is not remembered as its beginning.
+    // Two rounds a day: the ranks of the first are the ones kept for that day.
     await round(now - daysAgo * dayMs)
     await round(now - daysAgo * dayMs)
   }
-  // All of the past, as of the rounds: after 8 days 1, 2; 7: 1, 2, 3; 3: 2, 1, 3; 1: 3, 2, 1; now 3, 4, 1 before 2.
+  // Fids by rank over all of the past, at each round by days ago: 8: 1 2; 7: 1 2 3; 3: 2 1 3; 1: 3 2 1; now: 3 4 1 2.
   const { agents, compared_at } = await read('period=all&change=7d')
   expect(compared_at).toBe(new Date(now - 7 * dayMs).toISOString())
   const moves = (rows: typeof agents) => rows.map((row) => [row.rank, row.fid, row.previous_rank, row.rank_change])
@@ -248,7 +248,7 @@ test('a week of rounds: the ranks of its days, and how far agents have moved sin
     [3, 1, 2, -1],
     [4, 2, 3, -1],
   ])
-  // Of another measure or another filter it is that ranking's own past.
+  // A ranking by another measure or filter is compared with its own past.
   expect(moves((await read('period=all&change=7d&exclude_self=true&by=volume')).agents)).toEqual([
     [1, 3, 3, 2],
     [2, 4, null, null],

@@ -7,7 +7,7 @@ import { testDatabase } from '../../support/database.ts'
 import { blocksRead, planned } from '../../support/recording.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 
-// How a search reads where there are many agents: what times show only where there are more.
+// Rows that a search reads among many agents; timings would show a difference only among more.
 
 const agents = 20_000
 const everyone = { chain: null, claimed: null, spec: null, codehost: null }

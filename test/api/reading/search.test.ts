@@ -160,7 +160,7 @@ test('exactly a handle, a FID or an address comes first', async () => {
   expect((await fids('WEAVER'))[0]).toBe(1)
   for (const q of ['4207', 'FID 4207', 'fid:4207', '#4207']) expect([q, (await fids(q))[0]]).toEqual([q, 4207])
   expect((await find('FID 42')).agents[0]).toMatchObject({ fid: 42, matched: [{ field: 'fid', snippet: '42' }] })
-  expect(await fids('4207')).toEqual([4207, 42]) // and the one with the word in its name
+  expect(await fids('4207')).toEqual([4207, 42]) // the agent with that FID, then the one with the word in its name
   expect(await fids(addressOf('42').toUpperCase().replace('0X', '0x'))).toEqual([42])
   expect(await fids('9'.repeat(40))).toEqual([])
 })
@@ -182,7 +182,7 @@ test('parts of names and names with a slip are found after words; short words be
   expect(await fids('weavr')).toEqual([1])
   expect(await fids('prt')).toEqual([])
   expect(await fids('sailor')).toEqual([3, 5])
-  expect(await fids('@sailor')).toEqual([3]) // who is meant is known
+  expect(await fids('@sailor')).toEqual([3]) // @ with an existing handle lists that agent alone
   expect(await fids('@weavr')).toEqual([1])
 })
 
@@ -231,7 +231,7 @@ test('discovery finds the same by q besides parts of names, in its own order, fe
     return { fids: agents.map(({ fid }) => fid).sort((a, b) => a - b), total }
   }
   expect(await listed('maps')).toEqual({ fids: [1, 2, 3, 4, 8], total: 5 })
-  expect(await listed('9007199254740993')).toEqual({ fids: [], total: 0 }) // beyond what a number holds
+  expect(await listed('9007199254740993')).toEqual({ fids: [], total: 0 }) // beyond Number.MAX_SAFE_INTEGER
   expect(await listed('apmak')).toEqual({ fids: [2], total: 1 })
   expect(await listed('invoices -maps')).toEqual({ fids: [], total: 0 })
   for (const q of ['@weaver', 'invoices', 'FID 4207', addressOf('42')])

@@ -13,7 +13,7 @@ const database = testDatabase()
 let api: TestApi
 const hour = 3_600_000
 const base = Date.UTC(2026, 0, 25, 3)
-/** Blocks are this far apart, so that the rows go over the ends of days, weeks and a month. */
+/** Milliseconds between blocks; the rows reach over the ends of days, weeks and a month. */
 const step = 47 * 60_000
 const blocks = 500
 const final = { base: 300, celo: 430, polygon: 0 } as const
@@ -53,7 +53,7 @@ async function series(path: string, query: Record<string, string | string[] | un
   return path === '/api/timeseries' ? allSeries.parse(body) : agentSeries.parse(body)
 }
 
-/** As people read a calendar, and not as the buckets are made. */
+/** Calendar name (UTC) of the bucket that a time in milliseconds is in, independent of the code under test. */
 const named = (at: number, interval: string) => {
   const date = new Date(at)
   const monday = new Date(at - ((date.getUTCDay() + 6) % 7) * 24 * hour)
@@ -103,7 +103,7 @@ test('points are the sums of the rows, for any window, interval and chains, of a
         expect(body.points).toEqual(expected)
         expect(body.points.reduce((sum, { settlements }) => sum + settlements, 0)).toBe(window.length)
         expect(body.count).toBe(body.points.length)
-        // The window asked for is in the window answered, as far as it has begun; nothing hangs over by a whole bucket.
+        // The answered window covers the requested one, up to now, and exceeds it by less than a bucket at either end.
         const asked = { since: since ?? from, until: Math.min(until ?? now + 1, now + 1) }
         if (asked.since >= asked.until) {
           expect(body.points).toEqual([])
@@ -122,7 +122,7 @@ test('without a window there are the last thirty points; the one that is not ove
   const body = await series('/api/agent/1/timeseries', {})
   expect([body.interval, body.count, body.points.length]).toEqual(['day', 30, 30])
   expect(Date.parse(body.until as string)).toBeGreaterThan(now)
-  // Nothing of polygon is rolled up: its first settlement is where sums may still move.
+  // Nothing of polygon is rolled up: its sums may change from its first settlement on.
   const first = rows.find(({ chain }) => chain === 'polygon')
   expect(body.complete_until).toBe(new Date(first?.at ?? 0).toISOString())
   const ofCelo = await series('/api/timeseries', { chain: 'celo' })
@@ -182,7 +182,7 @@ test('of windows with too many settlements the job keeps the payers of points th
     const asked = { fid, starts, end, chain, length, settlementOverloads: 'spec', payersUpTo } as const
     return JSON.parse(await settlementSeries(pool, asked)) as Point[]
   }
-  /** Points with settlements as they are kept, and as they are counted. */
+  /** Points that have settlements: with payers as stored, and with payers counted for the request. */
   const both = async (fid: number | null, chain: Chain[] | null, length: Interval) => {
     const [kept, counted] = await Promise.all([read(fid, chain, length, -1), read(fid, chain, length, 1_000_000)])
     expect(kept.map(({ settlements }) => settlements)).toEqual(counted.map(({ settlements }) => settlements))
@@ -198,7 +198,7 @@ test('of windows with too many settlements the job keeps the payers of points th
     for (const length of lengths) {
       for (const chain of [null, ...chains.map((one) => [one])]) {
         const [kept, counted] = await both(fid, chain, length)
-        const over = counted.length - 1 // the last is not over
+        const over = counted.length - 1 // the last bucket has not ended
         expect([fid, length, chain, kept]).toEqual([
           fid,
           length,
@@ -211,7 +211,7 @@ test('of windows with too many settlements the job keeps the payers of points th
     }
   }
   expect(await keep()).toBe(0)
-  // It holds for so many settlements and for these addresses alone, and is counted anew where they are others.
+  // Stored payers are valid for one number of settlements and one set of addresses, and are recounted for any other.
   const ofBase = `fid = 0 and chain = 'base' and length = 'day'`
   const { rowCount } = await pool.query(`update series_payers set settlements = settlements + 1 where ${ofBase}`)
   const [lost, counted] = await both(null, ['base'], 'day')
@@ -252,7 +252,7 @@ test('hours of everybody follow those of the recipients, also where these are co
   expect(await wrong()).toBe(0)
 })
 
-/** Dollars; of an even number the lower one. Null: there is none. */
+/** Median in dollars; of an even number of amounts the lower middle one. Null: no amounts. */
 function medianOf(amounts: readonly bigint[]): number | null {
   const sorted = amounts.toSorted((one, other) => (one < other ? -1 : one > other ? 1 : 0))
   const median = sorted[Math.ceil(sorted.length / 2) - 1]

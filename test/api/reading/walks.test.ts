@@ -16,12 +16,12 @@ import {
   seedSettlement,
 } from '../../support/seed.ts'
 
-// Whatever is inserted, deleted or undone between the pages of a walk: what stood throughout is met, nothing is met twice,
-// and the order is the list's.
+// Pagination while rows are inserted, deleted or undone between pages: a row that stays throughout is met, none is met
+// twice, and the order is the list's.
 
 const database = testDatabase()
 let api: TestApi
-/** No answer comes from memory. */
+/** The API's clock, moved before each page so that no answer comes from its cache. */
 let now = Date.now()
 const mine = addressOf('mine')
 const count = 40
@@ -48,18 +48,18 @@ beforeAll(async () => {
 afterAll(() => api.stop())
 
 const chainOfRow = (n: number) => (n % 3 ? 'base' : 'celo')
-/** Several at one time. */
+/** Time of row n; up to four rows share one. */
 const timeOf = (n: number) => new Date(birth.getTime() + Math.floor(n / 4) * 1_500_000)
 const isHistorical = true
 
-/** Rows of a list, by number; `key` is that of the row. */
+/** How the rows of a list are written, by number n; `key`: the field of an answered row that n is read from. */
 interface Rows {
   readonly put: (n: number) => Promise<unknown>
   readonly drop: (n: number) => Promise<unknown>
-  /** Deletes the rows of a chain above a block, whose number is that of its row. */
+  /** Deletes the rows of a chain above a block; row n is in block n. Undefined: rows are not undone by block. */
   readonly undo?: (chain: 'base' | 'celo', block: number) => Promise<unknown>
   readonly key: string
-  /** What stands under it of the row before the first; those up to there are none of ours. */
+  /** Value of `key` at n = 0; rows up to it are not of this test. Undefined: 0. */
   readonly before?: number
 }
 
@@ -120,7 +120,7 @@ const numbers = fc.integer({ min: 1, max: count })
 const histories = fc.record({
   present: fc.uniqueArray(numbers, { minLength: 5, maxLength: count }),
   limit: fc.integer({ min: 1, max: 8 }),
-  /** What happens after each page. */
+  /** Steps after each page. */
   between: fc.array(
     fc.array(fc.record({ kind: fc.constantFrom<Step['kind'][]>('put', 'put', 'drop', 'undo'), n: numbers }), {
       maxLength: 6,

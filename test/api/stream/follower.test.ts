@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts'
 
 const line = (seq: number, bytes: number) => ({ seq, kind: 'upsert', fid: seq, text: 'x'.repeat(bytes) })
 
-/** A log that fails as long as it is told to, and how often it was asked. */
+/** A log of `size` lines, and a record of the calls; its head fails while `asked.fails` is set. */
 function toyLog(size: number, bytes: number) {
   const asked = { head: 0, after: [] as number[], fails: false, epoch: 'ffffffff-0000' }
   const log: Log = {
@@ -25,7 +25,7 @@ function toyLog(size: number, bytes: number) {
   return { log, asked }
 }
 
-/** Serves streams of the log to whoever connects. */
+/** Starts a server that streams the log to every client from its beginning. */
 async function serve(log: Log, limits: { unsentBytes: number; drainSeconds: number }) {
   const failures: unknown[] = []
   const follower = new Follower({
@@ -103,7 +103,7 @@ test('a failing log is asked again, its failure told once, and nothing is asked 
   await until('the client is gone', () => open.size === 0)
   const before = asked.head
   await new Promise((resolve) => setTimeout(resolve, 1_500))
-  expect(asked.head).toBeLessThanOrEqual(before + 1) // one may have been under way
+  expect(asked.head).toBeLessThanOrEqual(before + 1) // a query may have been in flight
   await stop()
 })
 

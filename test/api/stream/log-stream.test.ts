@@ -26,7 +26,7 @@ afterAll(async () => {
   await api.stop()
 })
 
-/** Waits for a seat: the server may not have noticed yet that others were left. */
+/** Opens the stream, retrying on 429: the server may not have noticed yet that earlier readers left. */
 async function follow(query = '', headers: Record<string, string> = {}): Promise<EventReader> {
   let answer = await api.get(`/data/log.sse${query}`, { headers })
   await until('a seat is free', async () => {
@@ -45,7 +45,7 @@ async function closeAll() {
   open.clear()
 }
 
-/** As the join notes it. */
+/** Logs a change of an agent, as the join does. */
 const note = (fid: number, kind: 'upsert' | 'delist') =>
   insert(database.pool, 'agent_change', { fid, kind, changed_at: new Date() })
 
@@ -60,7 +60,7 @@ async function logLines(since: string): Promise<string[]> {
   return (await answer.text()).split('\n').slice(0, -1)
 }
 async function newest(): Promise<number> {
-  ahead += 5_000 // the log's answers are kept for a moment
+  ahead += 5_000 // past the time for which the log's answers are cached
   return Number((await api.get('/data/log.ndjson')).headers.get('x-log-head'))
 }
 const place = (seq: number) => `${epoch.slice(0, 8)}-${seq}`
@@ -123,7 +123,7 @@ test('it tells of one agent, or of one kind; a filter that cannot be read lets n
   await closeAll()
   const none = await follow('?since=0&fid=x')
   ahead += streamLimits.heartbeatSeconds * 1_000
-  await none.until((text) => text.includes('\nid: ')) // of a comment: it has looked at everything
+  await none.until((text) => text.includes('\nid: ')) // the id of a heartbeat comment: every line was looked at
   expect(none.events).toEqual([])
   await closeAll()
 })

@@ -18,7 +18,7 @@ const pay = (chain: 'base' | 'celo', block: number, amount = 1_000_000n) =>
 const blocksOf = ({ events }: EventReader) =>
   events.map(({ data }) => (JSON.parse(data) as { block_number: number }).block_number)
 
-/** Waits for a seat: the server may not have noticed yet that others were left. */
+/** Opens the stream behind `place`, retrying on 429: the server may not have noticed yet that earlier readers left. */
 async function followBehind(place: string): Promise<EventReader> {
   let answer: Response | undefined
   await until('a seat is free', async () => {
@@ -49,7 +49,7 @@ test('settlements are told once each as they come, as the list has them, of the 
   for (const { data } of all.events) expect(settlements).toContainEqual(JSON.parse(data))
   expect(all.text).toContain('"amount_usdc":9007199254.740993,')
 
-  // Whoever comes again goes on where it was; a place of another process is none here.
+  // A reader that reconnects with its Last-Event-ID goes on behind that event.
   const [first] = all.events
   await ofCelo.close()
   const again = await followBehind(first?.id ?? '')

@@ -47,7 +47,7 @@ interface Answer {
   readonly chains: readonly { readonly chain: string; readonly ranges: readonly object[] }[]
 }
 
-/** What counts are told of, at one time. */
+/** Paths of the answers with counts, which archiving must not change. */
 const counted = [
   '/api/stats',
   '/api/leaderboard?period=all',
@@ -57,7 +57,7 @@ const counted = [
   '/api/agent/2/income',
   '/api/facilitators',
 ]
-/** Each day of the agent, with who paid in it; the archived partitions end in the fourth. */
+/** Agent 1's points by day, with payers and medians; the archived partitions end within the fourth day. */
 const days = '/api/agent/1/timeseries?interval=day&since=2019-02-28T00:00:00Z&until=2019-03-05T00:00:00Z'
 interface Points {
   readonly points: readonly { readonly unique_payers: number | null; readonly median_usdc: number | null }[]
@@ -111,7 +111,7 @@ test('what is not sealed is refused with what mends it, and a plan says so witho
       'blocks 150 to 200 are not audited',
     ],
     [
-      // Neither an hour of the next day nor, six hours later, its absence.
+      // No hour of the next day is summed up, nor is the chain indexed six hours into it, to show it has none.
       `create table kept as select * from settlement_hour_total where hour >= '2019-03-01';
        delete from settlement_hour_total where hour >= '2019-03-01';
        update chain_state set indexed_at = '2019-03-01T05:59Z'`,
@@ -172,7 +172,7 @@ test('archived settlements leave the database and no count: answers, sums made a
   expect(points.map(({ unique_payers }) => unique_payers)).toEqual([1, 4, 4, 4, 4])
   await runArchive(archiveOf(database, folder), task('archive'))
   expect(await settlementsOf(database)).toEqual(tables.slice(-18))
-  // Counts of a day stay; who paid in it, and the amount in the middle, nobody can tell any more.
+  // Counts of archived days stay; their unique payers and medians can no longer be computed.
   const unknown = { unique_payers: null, median_usdc: null }
   expect(await pointsOf()).toEqual([
     ...points.slice(0, 4).map((point) => ({ ...point, ...unknown })),

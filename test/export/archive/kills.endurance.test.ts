@@ -6,7 +6,7 @@ import { endOf, runMain, startMain } from '../../support/mains.ts'
 import { until } from '../../support/until.ts'
 import { archiveOf, archiveWorld, before, recountAll, settlementsOf, sumsOf } from './world.ts'
 
-/** Milliseconds after its first statement. */
+/** When the command is killed, in milliseconds after it has connected to the database. */
 const moments = [0, 50, 150, 400]
 
 test('killed at any moment, in the middle of a detachment too, the same command ends it, and nothing is lost or twice', {
@@ -40,7 +40,7 @@ test('killed at any moment, in the middle of a detachment too, the same command 
     await killed(() => isAtWork('archive base'), moment)
     expect((await pool.query('select count(*)::int as n from settlement')).rows[0].n).toBeGreaterThanOrEqual(18)
   }
-  // A reader keeps a detachment from its end, and others read meanwhile.
+  // An open transaction keeps the detachment from completing, while others read.
   const reader = await pool.connect()
   await reader.query('begin')
   await reader.query('select count(*) from settlement')

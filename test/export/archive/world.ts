@@ -28,9 +28,9 @@ const { base } = readChains({ env: {} })
 export const chain = base
 const first = new Date('2019-03-01T00:00:00.000Z')
 export const now = new Date('2019-09-01T00:00:00.000Z')
-/** Everything of the first two partitions is older. */
+/** Day for `--before`: everything in the first two partitions is older. */
 export const before = '2019-06-01'
-/** The first row behind the archived partitions, in the hour of the last one of them. */
+/** Time of the first settlement behind the archived partitions, in the same hour as the last one in them. */
 export const behind = new Date(first.getTime() + 66 * 3_600_000 + 600_000)
 
 const own = addressOf('own')
@@ -40,7 +40,7 @@ const shards = [
   { firstBlock: 30_000_000, lastBlock: 30_499_999 },
   { firstBlock: 30_500_000, lastBlock: 31_200_000 },
 ]
-/** Block and hours since the first row. */
+/** Block, and hours since `first`, of the settlements. */
 const blocks: readonly (readonly [number, number])[] = [
   [29_000_000, -24],
   ...Array.from({ length: 12 }, (_, n) => [30_100_000 + n * 80_000, n * 6] as const),
@@ -104,7 +104,7 @@ async function sumUp({ pool }: TestDatabase): Promise<void> {
   await refreshRankings({ pool, now: () => now, settlementOverloads: 'spec' })
 }
 
-/** Counts every recipient, and the income of every hour, anew from what there is. */
+/** Counts every recipient, and the income of every hour, again from the rows there are. */
 export async function recountAll(database: TestDatabase): Promise<void> {
   const { pool } = database
   await inTransaction(pool, async (db) => {
@@ -132,7 +132,7 @@ const sums = [
   'recipient_counts',
 ]
 
-/** All rows of what is made of settlements. */
+/** All rows of the tables derived from settlements, as JSON texts, by table. */
 export async function sumsOf({ pool }: TestDatabase): Promise<Record<string, string[]>> {
   const found: Record<string, string[]> = {}
   for (const table of sums) {
@@ -142,7 +142,7 @@ export async function sumsOf({ pool }: TestDatabase): Promise<Record<string, str
   return found
 }
 
-/** All settlements, without the id that those of hot blocks have. */
+/** All settlements in order, as JSON texts without the id that only those of hot blocks have. */
 export async function settlementsOf({ pool }: TestDatabase): Promise<string[]> {
   const text = `select (to_jsonb(s) - 'id')::text as row from settlement s order by block_number, log_index`
   return (await pool.query<{ row: string }>(text)).rows.map(({ row }) => row)
@@ -159,7 +159,7 @@ export function archiveOf(database: TestDatabase, folder: string, print: (line: 
   }
 }
 
-/** A round of served files; with a day: of the chain's settlements up to it alone. */
+/** Runs a round of served files; `untilDay`: only of the chain's settlements up to that day. */
 export function serve(database: TestDatabase, folder: string, untilDay?: string): Promise<number> {
   const baseUrl = 'https://api.agents.example'
   return serveRound({

@@ -10,26 +10,26 @@ interface AgentHostsOptions {
   readonly now: () => Date
 }
 
-/** The hosts that strangers named, each with its own Retry-After and its own circuit breaker. */
+/** Client for the hosts that agents name, each with its own Retry-After and circuit breaker. */
 export interface AgentHosts {
   /**
-   * Fetches through the door of `net/`, with https tried where http is written. Throws HostClosed when the host is not
-   * to be asked now, which an answer 429 or 503 with Retry-After says as well; DoorError when there is no answer.
+   * Fetches through the door of `net/`, by https where http is written. Throws HostClosed when the host may not be
+   * asked now, also after an answer 429, or 503 with Retry-After; DoorError when there is no answer.
    */
   fetch(url: URL, options: FetchOptions): Promise<Fetched>
-  /** The address that is asked for this one: plain http is for exceptions an operator made. */
+  /** The address that is requested instead: https, but for plain http that an operator allowed (EGRESS_ALLOW). */
   secured(url: URL): URL
-  /** What the scheduler sees of all these hosts; it is not told of the failures of single hosts; stopping it ends what is in flight. */
+  /** All hosts as one, for the scheduler: failures of single hosts do not reach it; `stop` aborts all requests. */
   readonly host: Host
 }
 
-/** The version of a document (ETag and Last-Modified), by which its host recognises what it sent before. */
+/** ETag and Last-Modified of a document, for conditional requests. */
 export interface Version {
   readonly etag: string | null
   readonly lastModified: string | null
 }
 
-/** The version of an answer, as far as it can be sent back as it is; a host that names its versions oddly has none. */
+/** Version of an answer; a header that cannot be sent back unchanged counts as null. */
 export function versionOf({ headers }: Fetched): Version {
   const sendable = (name: string) => {
     const value = headers.get(name)
@@ -38,7 +38,7 @@ export function versionOf({ headers }: Fetched): Version {
   return { etag: sendable('etag'), lastModified: sendable('last-modified') }
 }
 
-/** Headers of a request for JSON that is not the known version (RFC 9110 13). */
+/** Headers of a conditional request for JSON: 304 when the known version is current. Source: RFC 9110 13. */
 export function conditionsOf(known: Version | undefined): Record<string, string> {
   return {
     accept: 'application/json',
@@ -47,20 +47,20 @@ export function conditionsOf(known: Version | undefined): Record<string, string>
   }
 }
 
-/** Hosts remembered; the one not asked for longest is forgotten first. */
+/** Most hosts whose state is kept; the least recently asked is forgotten first. */
 const mostHosts = 10_000
-/** Used where a host answers 429 without a Retry-After, and where our own queue for it is full. */
+/** Pause in milliseconds after a 429 without a Retry-After, and when our own queue for a host is full. */
 const restMs = minute
 const shortestRestMs = second
 const longestRestMs = hour
-/** Failures that are the host's own. */
+/** Failures that count towards the host's circuit breaker. */
 const outOfOrder: readonly DoorReason[] = ['dns_error', 'connect_error', 'tls_error', 'timeout', 'broken_answer']
 
 export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions): AgentHosts {
   const all = createHost({ name: 'agents', requestsPerSecond: Number.POSITIVE_INFINITY, now })
   const known = new Map<string, Host>()
 
-  /** The state of a host, made where it is new; hosts are kept in the order of their last use. */
+  /** State of a host, created on first use; hosts are kept in the order of their last use. */
   function hostOf(name: string): Host {
     const host = known.get(name) ?? createHost({ name, requestsPerSecond: Number.POSITIVE_INFINITY, now })
     known.delete(name)
@@ -113,7 +113,8 @@ function secured(url: URL, egressAllow: EgressAllow): URL {
 }
 
 /**
- * Milliseconds that an answer's Retry-After asks to wait; undefined: it has none. Source: RFC 9110 10.2.3, RFC 6585 4.
+ * Milliseconds to wait after a 429, or a 503 with Retry-After; undefined: any other answer. Source: RFC 9110 10.2.3,
+ * RFC 6585 4.
  */
 function restOf({ status, headers }: Fetched, now: Date): number | undefined {
   const text = headers.get('retry-after')?.trim()

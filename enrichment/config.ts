@@ -7,20 +7,20 @@ const { hub, neynar, blockscout, oli, web3bio, github } = publicHosts
 
 export type Config = ReturnType<typeof readConfig>
 
-/** What the environment says to the enrichment. Throws one error that names every bad variable. */
+/** Configuration of the enrichment job. Throws one error that names every bad variable. */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const { vars } = readSettings('enrichment', env)
   const [followed] = vars.HUB_URL ?? []
   return {
     databaseUrl: vars.DATABASE_URL,
     hub: followed === undefined ? hub : { ...namedHost, url: followed },
-    /** Addresses of the hubs that are asked whether they know the same. */
+    /** Addresses of further hubs, which are asked whether they know the same messages. */
     witnesses: witnessUrls(vars.HUB_URL ?? []),
-    /** Addresses of hubs' gRPC APIs, which are asked what an account took back. */
+    /** Addresses of hubs' gRPC APIs, which are asked for the removals an account signed. */
     hubGrpc: vars.HUB_GRPC ?? [],
-    /** Absent: only withdrawals end claims. */
+    /** Settings of the claim checks; undefined: claims are not checked, and only withdrawals end them. */
     claims: vars.CLAIM_LAPSE === 'on' ? { serviceName: vars.SERVICE_NAME } : undefined,
-    /** Whether facilitators are asked for their accounts. */
+    /** Whether facilitators are asked which accounts they send from. */
     asksFacilitators: vars.FACILITATOR_HOSTS === 'on',
     hubPollMs: vars.HUB_POLL_SECONDS * 1_000,
     countsPauseMs: vars.COUNTS_PAUSE_SECONDS * 1_000,
@@ -44,7 +44,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   }
 }
 
-/** A host with a fixed address, and how much may be asked of it. */
+/** A host with a fixed address, and its limits. */
 export interface UpstreamSettings {
   readonly url: string
   readonly key: string | undefined
@@ -53,7 +53,7 @@ export interface UpstreamSettings {
   readonly perDay: number | null
 }
 
-/** Undefined: off, because the public host gives nothing away without a key. A host of the operator's own may. */
+/** Undefined: the source is off, because its public host requires a key. A host of the operator's own may not. */
 function keyed(publicHost: PublicHost, url: string, key: string | undefined): UpstreamSettings | undefined {
   return url === publicHost.url && publicHost.wantsKey && !key ? undefined : upstreamOf(publicHost, url, key)
 }

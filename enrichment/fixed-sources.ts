@@ -13,7 +13,7 @@ interface FixedSources {
   readonly description: string
 }
 
-/** The sources whose hosts have fixed addresses, those that this installation has. */
+/** The configured ones of the sources whose hosts have fixed addresses. */
 export function createFixedSources(config: Config, pool: pg.Pool, now: () => Date): FixedSources {
   const sources: Source[] = []
   const described: string[] = []
@@ -36,7 +36,7 @@ export function createFixedSources(config: Config, pool: pg.Pool, now: () => Dat
     described.push(`${name} on (${new URL(url).host}${key ? '' : ', without a key'})`)
   }
 
-  // Keys go into headers: addresses are logged, here and on the way.
+  // Keys go into headers, because addresses are logged, here and by proxies.
   add('blockscout', config.blockscout, (key) => ({ authorization: key }), explorer)
   add('oli', config.oli, (key) => ({ 'x-api-key': key }), openLabels)
   add('web3bio', config.web3bio, (key) => ({ 'x-api-key': `Bearer ${key}` }), identity)

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { ping } from '../db/queries/read/readiness.ts'
 import { Underivable } from './join/join.ts'
 
-/** The join has to come round at least so often, however much there is to do. */
+/** Milliseconds without a finished pass of the join after which the health check fails. */
 const longestPassMs = 120_000
 
 interface HealthOptions {
@@ -10,7 +10,7 @@ interface HealthOptions {
   readonly hubDoubt: () => Promise<string | undefined>
 }
 
-/** Whether this process does its work: the database answers, the join comes round, and the hub is believed. */
+/** Health check of the job: the database answers, the join finishes passes, and the hub is believed. */
 export function createHealth({ pool, hubDoubt }: HealthOptions) {
   let joinedAt = Date.now()
 
@@ -29,10 +29,10 @@ export function createHealth({ pool, hubDoubt }: HealthOptions) {
   return {
     notReady,
 
-    /** Runs a pass of the join and remembers when it came round. */
+    /** Runs a pass of the join and records when it finished. */
     async watch<T>(pass: () => Promise<T>): Promise<T> {
       const result = await pass().catch((error) => {
-        if (error instanceof Underivable) joinedAt = Date.now() // for everybody else it came round
+        if (error instanceof Underivable) joinedAt = Date.now() // the pass finished for all other agents
         throw error
       })
       joinedAt = Date.now()

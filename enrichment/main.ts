@@ -29,6 +29,6 @@ await runCommand({ usage, options }, async ({ values }) => {
   const chains = readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
   const acceptsTotals = values['accept-hub-totals'] === true
   const database = await openDatabase(config.databaseUrl)
-  const { runEnrichment } = await import('./run.ts') // all the sources: --help is to be quick
+  const { runEnrichment } = await import('./run.ts') // loads all sources: --help must be quick
   process.exit(await runEnrichment({ config, chains, database, wanted, acceptsTotals }))
 })

@@ -12,9 +12,9 @@ import { hour } from '../ops/time.ts'
 import { sources } from '../sources.ts'
 
 interface Metrics {
-  /** A read of a source ended. */
+  /** Counts a read of a source that ended, by its outcome. */
   read(source: string, outcome: string): void
-  /** A loop has finished a pass. */
+  /** Records the duration of a loop's finished pass. */
   passed(loop: string, seconds: number): void
   /** Prometheus text. */
   text(): Promise<string>
@@ -27,9 +27,9 @@ interface MetricsOptions {
   readonly now: () => Date
 }
 
-/** Seconds; from a pass with nothing to do to the longest that is no hang. */
+/** Histogram buckets of a pass's seconds: from a pass without work to the longest that does not count as hung. */
 const passBuckets = [0.01, 0.1, 1, 5, 15, 60, 300, 900]
-/** How long a count of all subjects is kept, in milliseconds: counting reads each of them. */
+/** Milliseconds for which a count of all subjects is cached: counting reads each of them. */
 const countedMs = hour
 
 export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): Metrics {

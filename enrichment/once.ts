@@ -8,14 +8,14 @@ import { type JoinOptions, runJoin } from './join/join.ts'
 import { type Pass, readGroup } from './schedule/scheduler.ts'
 import type { Source } from './schedule/source.ts'
 
-/** Read for a person at most; some agents hold thousands of registrations. */
+/** Most subjects read by one `--once`; some agents hold thousands of registrations. */
 const mostSubjects = 100
 
 /**
- * Reads what a source says about one FID now, due or not, as the job would, and derives what follows. Returns what was
- * read and how that went, one subject after the other, and what is known of the FID then. Outcomes are as in
- * `source_state.last_outcome`; the one of it all is the first that is no answer, and `empty` where there was nothing to
- * ask about, as with the registrations of a FID that holds none.
+ * Reads what a source says about one FID now, due or not, as the job would, and derives what follows. Returns the
+ * outcome of each subject's read, and what is known of the FID afterwards. Outcomes are as in
+ * `source_state.last_outcome`; the overall one is the first that is not an answer, else `ok` if any is, else `empty`:
+ * also when there was nothing to ask about, such as the registrations of a FID that holds none.
  */
 export async function readOnce(source: Source, fid: number, pass: Pass, join: JoinOptions) {
   const reads: { subject: string; outcome: string }[] = []

@@ -1,7 +1,7 @@
 import type { ChainName } from '../chains.config.ts'
 import type { Chain } from '../chains.row.ts'
 
-/** Where each chain has its identity registry and its dollars. */
+/** Identity registry and dollar tokens of each chain. */
 export type ChainIdentities = Readonly<Record<ChainName, Pick<Chain, 'id' | 'registry' | 'tokens'>>>
 
 /** CAIP-10 address of a chain's identity registry, lowercase. */

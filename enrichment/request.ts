@@ -2,18 +2,18 @@ import { UsageError } from '../ops/cli.ts'
 import { namesOf } from '../sources.ts'
 
 /**
- * Sources whose subjects are FIDs, or come of one: its addresses, its registrations. The others follow the whole
- * network.
+ * Names of the sources that can be asked about one FID: their subjects are FIDs, or a FID's addresses or registrations.
+ * The others follow the whole network.
  */
 export const onceSources: readonly string[] = namesOf(({ once }) => once !== undefined)
 
-/** One source is to be asked about one account. */
+/** Request to ask one source about one account. */
 export interface OnceRequest {
   readonly source: string
   readonly fid: number
 }
 
-/** Parses what a person asked for. Throws UsageError. */
+/** Parses `--source` and `--fid`. Throws a UsageError. */
 export function parseOnce({ source, fid }: { source?: string; fid?: string }): OnceRequest {
   if (source === undefined || !onceSources.includes(source)) {
     throw new UsageError(`--source must be one of: ${onceSources.join(', ')}`)

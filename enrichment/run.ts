@@ -37,20 +37,20 @@ const joinRestMs = second / 4
 const sourceRestMs = second / 2
 const rollupRestMs = 5 * second
 const incomeRestMs = 5 * second
-/** The rankings read all sums: a tenth of the time is theirs at most. */
+/** Rest after refreshing the rankings, as a multiple of its time: it reads all sums and may use a tenth of the time. */
 const rankingsRestFactor = 9
 const connections = 12
 
 interface EnrichmentOptions extends Pick<SourcesOptions, 'config' | 'chains'> {
-  /** Closed before it returns. */
+  /** Closed before `runEnrichment` returns. */
   readonly database: OpenDatabase
-  /** Asked once, instead of running on. */
+  /** Do this one read and end; undefined: run as a job. */
   readonly wanted: OnceRequest | undefined
-  /** Goes on from what the hub knows now, and ends. */
+  /** Accept the hub's present totals and end. */
   readonly acceptsTotals: boolean
 }
 
-/** Runs the job until the process is told to stop, or does the one thing asked for. Returns the code to exit with. */
+/** Runs the job until the process is asked to stop, or does the one thing asked for. Returns the exit code. */
 export async function runEnrichment({
   config,
   chains,

@@ -13,13 +13,13 @@ interface SharedHostOptions {
   readonly now: () => Date
 }
 
-/** Slots taken from the database at once: as many as a quarter of a second allows. */
+/** Slots are reserved in the database in bunches, this many a second; a bunch has those of a quarter of a second. */
 const bunchesASecond = 4
-/** A slot that was not used is given up: saved ones would go out at once. */
+/** Milliseconds after which an unused slot expires: saved slots would be used in a burst. */
 const staleMs = second
 
 interface SharedHost extends Host {
-  /** Sends nothing for so long; resolves when other processes know it, too. */
+  /** Sends no request for `ms` milliseconds; resolves when the pause is stored for all processes. */
   rest(ms: number): Promise<void>
 }
 
@@ -36,7 +36,7 @@ export function createSharedHost(options: SharedHostOptions): SharedHost {
   return {
     ...host,
     rest,
-    restFor: (ms) => void rest(ms).catch(() => {}), // without a database nobody asks anyway
+    restFor: (ms) => void rest(ms).catch(() => {}), // without the database no process sends requests
 
     async slot(urgency) {
       try {

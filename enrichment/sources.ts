@@ -38,7 +38,7 @@ export interface Sources {
   readonly lookups: boolean
   /** Names of the sources that are asked about every agent of the index. */
   readonly perAgent: readonly string[]
-  /** Why the hub is not believed; undefined: it is. */
+  /** Why the hub is not believed; undefined: it is, or it has not been judged yet. */
   hubDoubt(): Promise<string | undefined>
   readonly acceptHubTotals: Belief['acceptTotals']
   /** Which sources are on, and which are off and why; for the start line. */
@@ -51,7 +51,7 @@ export interface SourcesOptions {
   readonly chains: ChainIdentities & Readonly<Record<string, ProofChain>>
   readonly pool: pg.Pool
   readonly now: () => Date
-  /** How often hosts may be asked; a test asks hosts of its own without a pause. */
+  /** Rate limits of hosts; a test asks its own hosts without a pause. */
   readonly politeness?: DoorOptions['politeness']
 }
 
@@ -68,7 +68,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       slot: () => hubHost.slot(urgency),
       now,
     })
-  // What happens now goes before what is read again, and both before the sweep of all that happened ever.
+  // Priorities: live events first, then rereads, then the sweep of the whole history.
   const urgentHub = hubFor('urgent')
   const hub = hubFor('usual')
   const spareHub = hubFor('spare')
@@ -160,7 +160,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   }
 }
 
-/** Neynar's own hub wants the key as well; nobody else's gets it. */
+/** Headers for a hub: Neynar's own needs the API key; no other hub is sent it. */
 function hubHeaders(url: string, { neynar }: Config): Record<string, string> {
   const { hostname } = new URL(url)
   return neynar && hostname.endsWith('.neynar.com') ? { 'x-api-key': neynar.apiKey } : {}

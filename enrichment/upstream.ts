@@ -31,26 +31,24 @@ interface UpstreamOptions {
 }
 
 interface Question extends AnyQuestion {
-  /** The version that is known: the answer may be 304. */
+  /** ETag of the known version, for a conditional request; without it the answer is never `unchanged`. */
   readonly etag?: string | null
 }
 
 export type Answer<T> =
   | { readonly status: 'ok'; readonly content: T; readonly etag: string | null }
   | { readonly status: 'unchanged' }
-  /** The host says that there is no such thing. */
+  /** The host answered that it does not know the subject. */
   | { readonly status: 'nothing' }
 
-/**
- * One host with a fixed address: its rate limit, its daily budget, its Retry-After, and answers of the right schema.
- */
+/** Client for one host with a fixed address: keeps its rate limit, daily budget and Retry-After, validates answers. */
 export interface Upstream {
   readonly host: Host
-  /** Throws NoAnswer when there is no answer, HostClosed when nobody may be asked now. */
+  /** Throws NoAnswer when there is no valid answer, HostClosed when the host may not be asked now. */
   ask<T>(question: Question, schema: z.ZodType<T>): Promise<Answer<T>>
 }
 
-/** Used where a host is rate limiting without a Retry-After. */
+/** Pause in milliseconds when a host rate-limits without saying for how long. */
 const restMs = minute
 
 export function createUpstream(options: UpstreamOptions): Upstream {
@@ -93,9 +91,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 }
 
 /**
- * Milliseconds for which the host asks for no requests; undefined: it is not rate limiting. Sources: RFC 9110 10.2.3;
- * GitHub's `x-ratelimit-reset` is in Unix seconds and its secondary limit a 403; Blockscout's is in milliseconds from
- * now.
+ * Milliseconds of pause that the host's rate limit demands; undefined: it is not rate limiting. Sources: RFC 9110
+ * 10.2.3; GitHub's `x-ratelimit-reset` is in Unix seconds and its secondary limit a 403; Blockscout's is in
+ * milliseconds from now.
  */
 function wishOf(received: Received, now: Date): number | undefined {
   const { status, headers, text } = received
@@ -107,7 +105,7 @@ function wishOf(received: Received, now: Date): number | undefined {
   return bearableRest(resetMs(firstOf(headers['x-ratelimit-reset']), now) ?? restMs)
 }
 
-/** A number beyond this is a Unix time in seconds: nobody asks to wait so many milliseconds. */
+/** From this number on a reset is a Unix time in seconds: as milliseconds to wait it would be absurd. */
 const aUnixTime = 1_000_000_000
 
 function resetMs(text: string | undefined, now: Date): number | undefined {
@@ -116,7 +114,7 @@ function resetMs(text: string | undefined, now: Date): number | undefined {
   return reset >= aUnixTime ? reset * second - now.getTime() : reset
 }
 
-/** A 404 of the service itself, which speaks JSON; a proxy's page says nothing about the subject. */
+/** Whether a 404 is the service's own, in JSON: an answer about the subject, which a proxy's error page is not. */
 function saysNothing(text: string): boolean {
   return /^\s*\{/.test(text) && /not found|invalid identity/i.test(text)
 }

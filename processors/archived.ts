@@ -4,8 +4,8 @@ import { readArchived } from '../db/queries/chain/archive.ts'
 import { Refusal } from './refusal.ts'
 
 /**
- * Throws a Refusal when what happens from a block on would change settlements that are archived: their rows are not in the
- * database, so nothing can be recounted.
+ * Throws a Refusal when a change to the blocks from `fromBlock` on would concern archived settlements: their rows are
+ * not in the database, so their sums cannot be recounted.
  */
 export async function refuseArchived(db: Queryable, { name }: ChainSettings, fromBlock: number): Promise<void> {
   const archived = await readArchived(db, name)

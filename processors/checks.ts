@@ -18,7 +18,7 @@ export async function checkDatabase(db: Queryable, chain: ChainSettings): Promis
   }
 }
 
-/** Throws unless the node is one of this chain. Waits for a node that does not answer. */
+/** Throws unless the node reports this chain's id. Waits for a node that does not answer. */
 export async function checkNode(node: SdkNode, chain: ChainSettings): Promise<void> {
   const id = Number(await askChainId(node, chain))
   if (id === chain.id) return
@@ -33,7 +33,7 @@ async function askChainId(node: SdkNode, { name }: ChainSettings): Promise<strin
   try {
     return await node.call<string>('eth_chainId')
   } catch (error) {
-    // The client has tried again as long as that made sense; the message can hold the address, and that a key.
+    // The client has retried already. The message can contain the node's address, and the address an API key.
     throw new Refusal(
       `the RPC endpoint of ${name} does not report its chain id: ${hideAddresses((error as Error).message)}`,
     )

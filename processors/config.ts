@@ -8,13 +8,13 @@ import type { Scope } from './scope/scope.ts'
 
 export interface ProcessorConfig {
   readonly chain: ChainSettings
-  /** Undefined: the embedded server. */
+  /** Postgres connection string; undefined: the embedded server is used. */
   readonly databaseUrl: string | undefined
-  /** Key of the Portal; undefined: asked without one. */
+  /** API key of the Portal; undefined: requests carry none. */
   readonly portalKey: string | undefined
   /** Whose settlements are kept. */
   readonly scope: Scope
-  /** Between audits of what was read at the head. */
+  /** Shortest pause between two audits of blocks that were read at the head. */
   readonly auditPauseMs: number
   readonly host: string
   readonly metricsPort: number
@@ -22,7 +22,7 @@ export interface ProcessorConfig {
 }
 
 /**
- * What this process is to do. `file` is the parsed content of CHAINS_FILE.
+ * Configuration of one processor. `argument`: the chain's name; `file`: the parsed content of CHAINS_FILE.
  *
  * Throws a UsageError when the argument names no chain, otherwise one error that names every bad value at once.
  */

@@ -12,20 +12,20 @@ export interface LinkedBlock extends BlockPlace {
 }
 
 /**
- * Requires that blocks come as they follow each other on a chain. A source may leave blocks out in which nothing is, so
- * heights must rise, and of neighbours the hashes must fit.
+ * Checks that blocks form one chain. A source may leave out blocks without results, so heights must rise, and where two
+ * blocks are neighbours the parent hash must match.
  */
 export class Continuity {
   constructor(
-    /** For messages. */
+    /** Name of the source, for messages. */
     private readonly source: string,
-    /** The block before the next one; undefined: not known. */
+    /** The last block accepted, at first the one before the range; undefined: not known. */
     public last: BlockPlace | undefined,
     /** The lowest height that may come. */
     public next = (last?.height ?? -1) + 1,
   ) {}
 
-  /** Takes the next block in. Throws a Refusal when it cannot follow. `toBlock`: the highest that was asked for. */
+  /** Accepts the next block. Throws a Refusal when it cannot follow `last`. `toBlock`: highest block asked for. */
   follow({ height, hash, parentHash }: LinkedBlock, toBlock = Number.POSITIVE_INFINITY): void {
     const { last, next, source } = this
     if (!(height >= next && height <= toBlock)) {
@@ -41,10 +41,7 @@ export class Continuity {
     this.last = { height, hash }
   }
 
-  /**
-   * Takes the first block of an answer that has to begin with the block asked for, empty or not. Throws as `follow`
-   * does.
-   */
+  /** Accepts the first block of an answer: it must be the block asked for, even if empty. Throws like `follow`. */
   begin(block: LinkedBlock, toBlock?: number): void {
     if (block.height > this.next) {
       throw new Refusal(

@@ -5,8 +5,8 @@ import { type IndexedContract, lastTakenBlock, readContracts, writeContracts } f
 import { Refusal } from './refusal.ts'
 
 /**
- * Remembers the contracts that a chain is indexed with. Throws a Refusal, with the command that mends it, when one was
- * added or begins earlier than the rows that are there: its events in blocks that are passed would be missing for ever.
+ * Records the contracts that a chain is indexed with. Throws a Refusal, with the command that mends it, when a contract
+ * was added or now begins earlier: its events in blocks already indexed would be missing for ever.
  */
 export async function rememberContracts(db: Queryable, chain: ChainSettings): Promise<void> {
   const { name, registry, reputation, tokens } = chain

@@ -2,18 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { backoffMs } from '../hosts/backoff.ts'
 import { Refusal } from './refusal.ts'
 
-/** Failures in a row. */
+/** Failures in a row after which `Patience` gives up. */
 const maxFailures = 12
 const backoff = { baseMs: 250, capMs: 30_000 }
-/** One process asks one source: nobody else comes back at the same time. */
+/** No jitter: one process asks one source, so no other client retries at the same moment. */
 const undithered = () => 1
-/** A server may ask for a pause up to this long. */
+/** Longest Retry-After that is honoured, in milliseconds. */
 export const longestRetryAfterMs = 5 * 60_000
 
 /** A source could not answer this time. */
 export class SourceFailure extends Error {
   override readonly name = 'SourceFailure'
-  /** `retryAfterMs`: the pause it asked for. */
+  /** `retryAfterMs`: Retry-After of the source, in milliseconds; undefined: it sent none. */
   constructor(
     message: string,
     readonly retryAfterMs?: number,
@@ -22,7 +22,7 @@ export class SourceFailure extends Error {
   }
 }
 
-/** How a question to a source failed: it asked for a pause, gave an answer that cannot be used, or did not answer. */
+/** How a request to a source failed: it sent a Retry-After, gave an unusable answer, or did not answer. */
 const failureKinds = ['busy', 'useless', 'silent'] as const
 type FailureKind = (typeof failureKinds)[number]
 
@@ -37,7 +37,7 @@ export class SourceWatch {
     this.failures[kind]++
   }
 
-  /** A wait begins; the function that is returned ends it. Waits beside each other count once. */
+  /** Starts a wait; the returned function ends it. Time in which waits overlap counts once. */
   begin(): () => void {
     if (this.#waits++ === 0) this.#since = performance.now()
     return () => {
@@ -45,24 +45,24 @@ export class SourceWatch {
     }
   }
 
-  /** Those that have not ended are in it. */
+  /** Seconds spent waiting since the start, including waits that have not ended. */
   get waitedSeconds(): number {
     return (this.#waitedMs + (this.#waits > 0 ? performance.now() - this.#since : 0)) / 1_000
   }
 }
 
-/** Counts failures in a row and waits between attempts, longer each time, or as long as the source asks for. */
+/** Retries with exponential backoff: counts failures in a row and waits between attempts, or as Retry-After says. */
 export class Patience {
   #failures = 0
 
   constructor(
     private readonly log: { warn(text: string): void },
-    /** For messages. */
+    /** Name of what is asked, for messages. */
     private readonly source = 'the Portal',
     private readonly watch?: SourceWatch,
   ) {}
 
-  /** Throws instead of waiting when there have been too many, and what no other attempt will change. */
+  /** Waits before the next attempt. Throws a Refusal after too many failures in a row; rethrows one at once. */
   async afterFailure(error: Error): Promise<void> {
     if (error instanceof Refusal) throw error
     this.#failures++
@@ -84,7 +84,7 @@ function kindOf(error: Error): FailureKind {
   return error.retryAfterMs === undefined ? 'useless' : 'busy'
 }
 
-/** Milliseconds to wait after `failures` in a row, or the time that a Retry-After asks for, up to a bound. */
+/** Backoff in milliseconds after `failures` in a row, or the Retry-After (`asked`, milliseconds) up to a bound. */
 export function pauseMs(limits: typeof backoff, failures: number, asked?: number): number {
   return asked === undefined ? backoffMs(limits, failures - 1, undithered) : Math.min(asked, longestRetryAfterMs)
 }

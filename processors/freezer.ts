@@ -4,7 +4,7 @@ import { createPool } from '../db/pool.ts'
 import { freezePartition, sealedPartition } from '../db/queries/chain/sealed-partitions.ts'
 import { Rounds } from './rounds.ts'
 
-/** Between looks for a partition, and between two of them. */
+/** Milliseconds between two looks for a partition to freeze. */
 const pauseMs = 600_000
 
 interface FreezerOptions {
@@ -14,8 +14,9 @@ interface FreezerOptions {
 }
 
 /**
- * Vacuums partitions of settlements that nobody writes any more, each once: all of their rows are final, audited and loaded.
- * Later vacuums have nothing to do there. Beside the processor, slowly, one at a time; a failure is tried again.
+ * Background job in the processor's process: vacuum-freezes partitions of settlements that are no longer written,
+ * because all their rows are final, audited and loaded. Each is frozen once, so later vacuums skip it. One partition at
+ * a time, slowly; a failure is retried.
  */
 export class Freezer {
   readonly #rounds = new Rounds({
@@ -36,7 +37,7 @@ export class Freezer {
     return this.#rounds.close(graceMs)
   }
 
-  /** Returns the name of the partition; undefined: there is none now. */
+  /** Freezes the next sealed partition. Returns its name; undefined: none is sealed. */
   async freeze(): Promise<string | undefined> {
     const { databaseUrl, chain, log } = this.options
     const name = `processor ${chain.name} freezer`

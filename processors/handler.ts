@@ -38,8 +38,8 @@ interface Batch {
 }
 
 /**
- * Writes everything a run of blocks says. It may run again for the same blocks when their transaction could not be
- * committed, so it changes nothing but the store; `progress` counts what is committed.
+ * Builds the SDK's batch handler, which maps blocks to rows and writes them. It may run again for the same blocks when
+ * their transaction was rolled back, so it changes nothing but the store; `progress` counts what is committed.
  */
 export function createHandler({ chain, findCalls, scope, progress, log }: Mapping): (batch: Batch) => Promise<void> {
   const tokens = new Set(chain.tokens.map((token) => token.address))
@@ -87,7 +87,7 @@ async function writeCustody(store: Store, { name, social }: ChainSettings, block
   await store.insert(blocks.flatMap((block) => custodyChanges(name, block, social.idRegistry)))
 }
 
-/** New code behind a registry can change what its events mean, so somebody should look. */
+/** Logs when a registry's proxy gets a new implementation: its events may mean something else from then on. */
 function warnOfUpgrades({ registry, reputation }: ChainSettings, blocks: readonly ChainBlock[], log: Logger) {
   for (const { header, logs } of blocks) {
     for (const entry of logs) {

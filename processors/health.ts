@@ -10,25 +10,25 @@ import type { ScopeLoader } from './scope/loader.ts'
 const lateMs = 2 * 60_000
 /** Milliseconds without progress after which a processor counts as hung. */
 const stuckMs = 10 * 60_000
-/** An audit asks a source twelve times before it gives up, and a source that is down is no reason to restart the tip. */
+/** The same for the audit: a source that is down gets twelve attempts and is no reason to restart the processor. */
 const auditStuckMs = 60 * 60_000
-/** Seconds that the newest indexed block may be old where a node tells the tip, */
+/** Objective for the age of the newest indexed block, in seconds, on a chain whose tip is read from a node. */
 const objectiveAtTip = 2 * 60
-/** and where final blocks alone are read: Ethereum's finality, which other chains wait for too, and a margin. */
+/** That objective where only final blocks are read: Ethereum's finality, which other chains wait for, and a margin. */
 const objectiveWhenFinal = 20 * 60
-/** Seconds; from a block of the tip to the largest batch of history. */
+/** Histogram buckets of a commit's seconds: from one block at the tip to the largest batch of history. */
 const commitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/** What works beside the indexing, where it does. */
+/** Background jobs of the processor whose state is reported; absent: the job does not run. */
 interface Beside {
-  /** Of the history of recipients that became known, when not every settlement is kept. */
+  /** Loads the history of recipients that become known; runs when not every settlement is kept. */
   readonly loader?: Pick<ScopeLoader, 'backlog' | 'turnedAt'> | undefined
   readonly auditor?: Pick<Auditor, 'mended' | 'blocksToGo' | 'silentSince'> | undefined
-  /** What the chain's backfills have loaded; they are commands, which have no /metrics themselves. */
+  /** What the chain's backfills have loaded; they are commands and have no /metrics of their own. */
   readonly loads?: () => Promise<{ readonly blocksToGo: number; readonly settlements: number }>
 }
 
-/** What a processor tells operators. `registry` is the SDK's, ours are added to it: one page shows both. */
+/** Metrics and health checks of a processor. `registry` is the SDK's and gets ours too: one page shows both. */
 export function createHealth(
   { name, finalityConfirmation, rpc }: Pick<ChainSettings, 'name' | 'finalityConfirmation' | 'rpc'>,
   progress: Progress,
@@ -184,7 +184,7 @@ export function createHealth(
   }
 }
 
-/** Undefined: there was progress in the last `patienceMs`, or there is nothing to do. */
+/** Why the processor is late; undefined: there was progress in the last `patienceMs`, or there is nothing to do. */
 function describeDelay(
   { indexedBlock = -1, headBlock, committedAt, headSeenAt, behindSince = committedAt }: Progress,
   now: number,

@@ -7,23 +7,23 @@ interface SourceRequest {
   readonly url: URL
   readonly method: 'GET' | 'POST'
   readonly body?: string
-  /** Sent as a bearer token. */
+  /** API key, sent as a bearer token; absent: none is sent. */
   readonly key?: string
 }
 
 export interface SourceAnswer {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
-  /** Unpacked. Whoever does not read it to its end destroys it. */
+  /** Decompressed body. A caller that does not read it to its end must destroy it. */
   readonly body: Readable
 }
 
-/** What is unpacked at a time, and how much of it waits for a reader that is busy. */
+/** Decompression: bytes of a chunk, and bytes that are decompressed ahead of a busy reader. */
 const unpacking: ZlibOptions & TransformOptions = { chunkSize: 256 * 1024, readableHighWaterMark: 2 * 1024 * 1024 }
 
-/** No answer, or no further piece of one while it is waited for, in so long: the connection is given up. */
+/** Milliseconds without the head of an answer, or its next chunk, after which the connection is closed. */
 export const silenceMs = 30_000
-/** An answer that is read as a whole may take so long, however steadily it drips. */
+/** Deadline in milliseconds for an answer that is read as a whole, however steadily it trickles. */
 const wholeMs = 180_000
 
 const agents = {
@@ -32,7 +32,8 @@ const agents = {
 }
 
 /**
- * Asks a Portal, an archive or a node. Resolves with the head of the answer whatever its status; rejects when there is no connection.
+ * Sends a request to a Portal, an archive or a node. Resolves with the head of the answer, whatever its status; rejects
+ * when the connection fails.
  *
  * Node's own client and zlib, not fetch: fetch takes ten times as long over a compressed stream.
  */
@@ -65,8 +66,8 @@ export function ask({ url, method, body, key }: SourceRequest): Promise<SourceAn
 }
 
 /**
- * The pieces of an answer. Rejects when none comes for too long while one is waited for: a reader that is busy meanwhile
- * holds the connection up itself.
+ * The chunks of an answer. Rejects when the next one does not come within `silenceMs` of being asked for; time in which
+ * the reader is busy does not count.
  */
 export async function* piecesOf(body: Readable): AsyncGenerator<Buffer, undefined> {
   const pieces = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>
@@ -78,7 +79,7 @@ export async function* piecesOf(body: Readable): AsyncGenerator<Buffer, undefine
       yield value
     }
   } finally {
-    body.on('error', () => {}) // of a stream nobody reads any more
+    body.on('error', () => {}) // of a stream that is no longer read
     body.destroy()
   }
 }
@@ -100,7 +101,7 @@ export async function bytesOf({ body }: SourceAnswer, maxBytes: number): Promise
   return Buffer.concat(read)
 }
 
-/** The beginning of an answer as text. Rejects when neither that nor its end comes in time. */
+/** The first `maxLength` characters of an answer. Rejects when neither these nor its end come within `silenceMs`. */
 export async function textOf({ body }: SourceAnswer, maxLength: number): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''

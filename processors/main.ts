@@ -12,6 +12,6 @@ Indexes one chain: npm run processor -- <chain>
 await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   const { env } = process
   const config = readConfig(positionals[0], env, openChainsFile(env.CHAINS_FILE))
-  const { runProcessor } = await import('./run.ts') // the SDK and typeorm among it: --help is to be quick
+  const { runProcessor } = await import('./run.ts') // loads the SDK and typeorm: --help must be quick
   await runProcessor(config, await openDatabase(config.databaseUrl), (code) => process.exit(code))
 })

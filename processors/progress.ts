@@ -2,19 +2,19 @@ import { SourceWatch } from './failures.ts'
 import type { ChainBlock } from './mapping/block.ts'
 import type { UnpaidCount } from './mapping/settle-blocks.ts'
 
-/** Totals of the blocks of one transaction. */
+/** Settlements, and authorizations that paid nothing, in some blocks. */
 interface Counts {
   settlements: number
   unpaid: number
 }
 
-/** What this process knows about how far it is; nothing here outlives it, the database has its own record. */
+/** Progress of this process, for health checks and metrics. Not persistent: the database has its own record. */
 export class Progress {
-  /** Head of the source as last seen. */
+  /** Head of the source as last seen; undefined: not seen yet. */
   headBlock: number | undefined
   /** Newest block the archive holds, as last seen; undefined: there is none, or it has not been asked. */
   archiveBlock: number | undefined
-  /** Last block whose rows are committed. */
+  /** Last block whose rows are committed; undefined: none. */
   indexedBlock: number | undefined
   /** Newest block whose rows will not be undone; undefined: none is final yet. */
   finalBlock: number | undefined
@@ -22,21 +22,21 @@ export class Progress {
   committedAt = Date.now()
   /** Called with the seconds of each transaction, from its begin to its commit. */
   onCommit: (seconds: number) => void = () => {}
-  /** When the source last told its head; milliseconds since 1970. */
+  /** When the source last reported its head; milliseconds since 1970. */
   headSeenAt = Date.now()
-  /** Since when blocks are there to be indexed, on a chain that was idle; undefined: none are. */
+  /** Since when blocks have been waiting to be indexed, milliseconds since 1970; undefined: none are. */
   behindSince: number | undefined
   readonly totals: Counts = { settlements: 0, unpaid: 0 }
   /** Reorgs since the start, and how many indexed blocks the last one took back. */
   readonly reorgs = { count: 0, lastDepth: 0 }
-  /** How those who are asked for blocks have failed. */
+  /** Failures of the sources that are asked for blocks, since the start. */
   readonly sources = { portal: new SourceWatch(), node: new SourceWatch() }
 
   #counts: Counts = { settlements: 0, unpaid: 0 }
   #beganAt = performance.now()
   #timestamps = new Map<number, number>()
 
-  /** What an earlier process committed; undefined: nothing. */
+  /** Sets the last block that an earlier process committed; undefined: none. */
   resume(indexedBlock: number | undefined): void {
     this.indexedBlock = indexedBlock
   }
@@ -48,13 +48,13 @@ export class Progress {
     else this.behindSince = undefined
   }
 
-  /** Behind the head, but for a chain without a node all that is known of it. */
+  /** Notes the archive's newest block. It is behind the head, but without a node it is all that is known of it. */
   seeArchive(block: number): void {
     this.archiveBlock = block
     this.seeHead(Math.max(this.headBlock ?? block, block))
   }
 
-  /** Blocks above this one were replaced, and their rows are undone. */
+  /** Notes a reorg: blocks above `baseBlock` were replaced, and their rows are undone. */
   goBack(baseBlock: number): void {
     const depth = (this.indexedBlock ?? baseBlock) - baseBlock
     if (depth <= 0) return
@@ -62,14 +62,14 @@ export class Progress {
     this.reorgs.lastDepth = depth
   }
 
-  /** A transaction begins, perhaps once more for the same blocks. */
+  /** Resets the counts when a transaction begins; after a rollback it begins again for the same blocks. */
   begin(): void {
     this.#beganAt = performance.now()
     this.#counts = { settlements: 0, unpaid: 0 }
     this.#timestamps.clear()
   }
 
-  /** The transaction's handler has mapped these blocks. */
+  /** Counts blocks that the transaction has mapped; they enter `totals` when it is committed. */
   add(blocks: readonly ChainBlock[], settlements: number, unpaid: readonly UnpaidCount[]): void {
     this.#counts.settlements += settlements
     for (const { count } of unpaid) this.#counts.unpaid += count
@@ -77,7 +77,7 @@ export class Progress {
     if (last) this.#timestamps.set(last.height, last.timestamp)
   }
 
-  /** Timestamp of a block the transaction has mapped last; null when the source sent nothing of it. */
+  /** Timestamp of the last block that the transaction mapped; null: the source did not send that block. */
   timestampOf(height: number): Date | null {
     const timestamp = this.#timestamps.get(height)
     return timestamp === undefined ? null : new Date(timestamp)

@@ -3,12 +3,12 @@ import type { Queryable } from '../db/pool.ts'
 import { type BackfillRange, backfillsWithin, holdReservations } from '../db/queries/chain/backfill.ts'
 import type { SettledBlocks } from './mapping/settle-blocks.ts'
 
-/** Ranges of blocks whose settlements are not asked for, because a backfill loads them. */
+/** Ranges of blocks whose settlements the processor does not ask for, because a backfill loads them. */
 export type Backfilled = readonly { readonly fromBlock: number; readonly toBlock: number }[]
 
 /**
- * What is left to write when a backfill loads some of the blocks. To be called in the transaction that writes it: no
- * backfill can reserve blocks before that ends.
+ * Leaves out the rows of blocks that backfills have reserved. To be called in the transaction that writes the rest: no
+ * backfill can reserve blocks before it ends.
  */
 export async function withoutBackfilled(
   db: Queryable,
@@ -34,7 +34,7 @@ export async function withoutBackfilled(
   }
 }
 
-/** The parts of a range that no backfill loads, ascending; `to` undefined: without an end. */
+/** The ranges from a block on that no backfill loads, ascending; without `to`: open-ended. */
 export function gapsBetween(from: number, ranges: readonly Pick<BackfillRange, 'fromBlock' | 'toBlock'>[]) {
   const gaps: { from: number; to?: number }[] = []
   let next = from

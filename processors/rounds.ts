@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 interface RoundsOptions {
   /** Works for a while; resolves with the milliseconds to rest before the next turn. */
   readonly turn: () => Promise<number>
-  /** Hears why a turn rejected; returns the rest before the next. */
+  /** Called with the error of a turn that rejected; returns the milliseconds to rest before the next turn. */
   readonly failed: (error: Error) => number
 }
 
-/** Work beside a processor and in its process: a turn after the other until it is closed, whatever becomes of each. */
+/** Background loop in a processor's process: one turn after the other until it is closed, also after failures. */
 export class Rounds {
   readonly #closing = new AbortController()
   #working: Promise<number> = Promise.resolve(0)
@@ -19,12 +19,12 @@ export class Rounds {
     return this.#closing.signal.aborted
   }
 
-  /** When the turn in flight began or last moved, milliseconds since 1970; undefined: none is in flight. */
+  /** When the turn in flight began or last called `moved`, milliseconds since 1970; undefined: none is in flight. */
   get silentSince(): number | undefined {
     return this.#silentSince
   }
 
-  /** To be called by a turn that has got on. */
+  /** Heartbeat: a turn calls it whenever it has made progress. */
   moved(): void {
     this.#silentSince = Date.now()
   }
@@ -33,7 +33,7 @@ export class Rounds {
     this.#run(restMs)
   }
 
-  /** Begins no turn any more; the one in flight may take `graceMs`. */
+  /** Stops the loop; waits for the turn in flight, `graceMs` at most. */
   async close(graceMs: number): Promise<void> {
     this.#closing.abort()
     const late = new AbortController()

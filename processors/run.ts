@@ -27,11 +27,11 @@ import { createSource } from './source/source.ts'
 import { ChainDatabase } from './store/database.ts'
 import { lockForProcessor, processorWaitMs } from './store/lock.ts'
 
-/** How long the transaction in flight may take once the process is asked to stop. */
+/** Milliseconds that the transaction in flight may still take when the process is asked to stop. */
 const stopGraceMs = 10_000
 const maxBlock = 2_147_483_647
 
-/** Indexes a chain until the process is told to stop, or loses the lock that keeps others away: then it ends by `exit`. */
+/** Indexes a chain until the process is asked to stop. Calls `exit` when it loses the chain's processor lock. */
 export async function runProcessor(
   config: ProcessorConfig,
   opened: OpenDatabase,
@@ -68,12 +68,12 @@ export async function runProcessor(
     onWait() {
       log.info(`another process has the lock of ${chain.name}: waiting for it`)
       serve().catch(() => {
-        serving = undefined // the other one may have the port too
+        serving = undefined // the process with the lock may have the port too
       })
     },
   })
   ending.push(lock.release)
-  // Only now: whoever had the lock may have changed what is reserved.
+  // Only under the lock: its last owner may have changed what is reserved.
   const reserved = await check(databaseUrl, chain, progress, log)
 
   const database = new ChainDatabase(databaseUrl, chain, progress)
@@ -112,7 +112,7 @@ export async function runProcessor(
   source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, scope, progress, log }))
 }
 
-/** Undefined: there is no second source. */
+/** The auditor, which compares two sources; undefined: the chain has only one. */
 function openAuditor(databaseUrl: string, { chain, portalKey, scope, auditPauseMs }: ProcessorConfig, log: Logger) {
   if (!(chain.gateway ?? chain.portal) || !chain.rpc) return undefined
   const source = sourceOf(chain, portalKey)
@@ -121,7 +121,7 @@ function openAuditor(databaseUrl: string, { chain, portalKey, scope, auditPauseM
   return new Auditor({ databaseUrl, chain, scope, source: source.kind, openHistory: open, pauseMs, log })
 }
 
-/** Returns the ranges whose settlements a backfill loads. */
+/** Checks the database before the start and restores `progress` from it. Returns the ranges that backfills load. */
 async function check(databaseUrl: string, chain: ChainSettings, progress: Progress, log: Logger): Promise<Backfilled> {
   const pool = createPool({ databaseUrl, name: `processor ${chain.name} start`, max: 1 })
   try {

@@ -8,22 +8,22 @@ import { sha256 } from 'multiformats/hashes/sha2'
 import { maxCidLength } from './cid.ts'
 import { maxDocumentBytes } from './registration-file.ts'
 
-/** Blocks by the SHA-256 that was computed of them, in hex: their sender need not be trusted. */
+/** IPFS blocks by their SHA-256 in hex, computed here, so that their sender need not be trusted. */
 export type Blocks = ReadonlyMap<string, Uint8Array>
 
 /**
- * Why blocks do not come to a file: one is missing, so the sender is at fault; or they are of a kind or number that is
- * not read here.
+ * Why blocks do not yield a file. `incomplete`: one is missing, so the sender is at fault; `unsupported`: their kind or
+ * number is not read here.
  */
 type Unreadable = 'incomplete' | 'unsupported'
 
-/** An archive carries the identifiers of its blocks and the directories on the way as well. */
+/** Longest archive, in bytes: beside the document it holds its blocks' identifiers and the directories on the path. */
 export const maxArchiveBytes = 2 * maxDocumentBytes
-/** Blocks read for one file. */
+/** Most blocks read for one file. */
 const mostBlocks = 1_000
 const sha256Bytes = 32
 
-/** The blocks of an archive; `incomplete` when it is none. Source: ipld.io, "CARv1 Specification". */
+/** The blocks of a CAR archive; `incomplete`: the bytes are not one. Source: ipld.io, "CARv1 Specification". */
 export async function readArchive(archive: Uint8Array): Promise<Blocks | Unreadable> {
   const blocks: Uint8Array[] = []
   try {

@@ -14,7 +14,7 @@ const bases = base32.decoder
   .or(base16upper.decoder)
   .or(base58btc.decoder)
 
-/** Undefined: not a CID of version 0 or 1. Source: multiformats/cid, "Decoding Algorithm". */
+/** Parses an IPFS identifier; undefined: no CID of version 0 or 1. Source: multiformats/cid, "Decoding Algorithm". */
 export function parseCid(text: string): CID | undefined {
   // What begins with a Q is read as base 58 without a prefix, and only a CIDv0 is written so.
   if (text.length > maxCidLength || !/^([bBfFkKz]|Qm.{44}$)/.test(text)) return undefined

@@ -2,8 +2,8 @@ import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
 import { maxDocumentBytes } from './registration-file.ts'
 
 /**
- * Bytes of a `data:` URI; undefined when it holds none that fit in `maxDocumentBytes`. Lenient where people are not:
- * base64 in either alphabet and with blanks, base64 announced and JSON sent, percent signs that encode nothing.
+ * Bytes of a `data:` URI; undefined: it holds none, or more than `maxDocumentBytes`. Tolerates common mistakes: base64
+ * in either alphabet and with blanks, JSON announced as base64, percent signs that encode nothing.
  *
  * `enc=gzip`, `br` and `zstd` are compressions that registries' tools add. Source: RFC 2397; for `enc` the ERC-8004
  * scanner's data URI extension.
@@ -23,7 +23,7 @@ function fromBase64(text: string): Uint8Array {
   return Buffer.from(text.replaceAll(/%3d/gi, '=').replaceAll(/\s/g, ''), 'base64')
 }
 
-/** A text that is JSON as it stands is not decoded: a description may hold "100%25" and mean it. */
+/** Percent-decodes a text, unless it is JSON already: a description may hold a literal "100%25". */
 function fromPercent(text: string): Uint8Array {
   if (!text.includes('%') || isJson(text)) return Buffer.from(text)
   const bytes = Buffer.from(text)
@@ -50,7 +50,7 @@ function isJson(text: string): boolean {
 }
 
 function inflate(bytes: Uint8Array, encoding: string): Uint8Array | undefined {
-  // What would inflate beyond it is a bomb, not a document.
+  // What would inflate beyond this bound is a decompression bomb.
   const options = { maxOutputLength: maxDocumentBytes }
   try {
     if (encoding === 'gzip') return gunzipSync(bytes, options)

@@ -3,18 +3,18 @@ import { parseCid } from './cid.ts'
 import { readDataUri } from './data-uri.ts'
 import { maxDocumentBytes } from './registration-file.ts'
 
-/** What an agentURI is, judged by its text. */
+/** Kind of an agentURI, judged by its text alone. */
 export type Form =
-  /** The document itself. */
+  /** The URI holds the document itself. */
   | { readonly kind: 'inline'; readonly bytes: Uint8Array }
   | { readonly kind: 'web'; readonly url: URL }
-  /** `path` begins with a slash or is empty. `gateway` is the address somebody wrote instead of the identifier. */
+  /** `path` begins with a slash or is empty. `gateway`: a gateway's address that was written instead of an ipfs URI. */
   | { readonly kind: 'ipfs'; readonly cid: CID; readonly path: string; readonly gateway?: URL }
   | { readonly kind: 'arweave'; readonly path: string }
-  /** Nothing to read, and why: a word of `uri_status` (docs/rules.md 3). */
+  /** Nothing can be read; `status` says why, as a value of `uri_status` (docs/rules.md 3). */
   | { readonly kind: 'nothing'; readonly status: 'empty' | 'unsupported' | 'invalid' }
 
-/** Never throws. */
+/** Parses an agentURI. Never throws. */
 export function parseForm(uri: string): Form {
   const text = uri.trim().replace(/^"(.*)"$/s, '$1')
   if (text === '') return nothing('empty')
@@ -58,7 +58,7 @@ function pathOf(path: string): string {
   return path === '/' ? '' : path
 }
 
-/** Addresses of templates that nobody filled in; no request could reach the agent by them. */
+/** Whether an address is an unfilled template, which cannot lead to the agent. */
 function isPlaceholder({ hostname, href }: URL): boolean {
   return (
     /(^|\.)example(\.(com|net|org))?$/.test(hostname) || /your-?_?domain/i.test(hostname) || /%7B\w+%7D/i.test(href)

@@ -10,20 +10,20 @@ import { maxDocumentBytes } from './registration-file.ts'
 
 interface GatewayOptions {
   readonly hosts: AgentHosts
-  /** Base addresses, the best first. */
+  /** Base addresses of the gateways, preferred ones first. */
   readonly urls: readonly string[]
-  /** A gateway that has not answered by then is joined by the next one. */
+  /** Milliseconds without an answer after which the next gateway is asked as well (hedging). Default: 3 s. */
   readonly hedgeMs?: number
   readonly timeoutMs?: number
 }
 
 export interface Gateways {
   /**
-   * Content from whichever gateway answers first. `last` is tried after all of them. Undefined: none has it.
-   * Throws HostClosed when no gateway may be asked now.
+   * Content from the gateway that answers first. `last`: an address to try after all gateways. Undefined: none has the
+   * content. Throws HostClosed when no gateway may be asked now.
    *
-   * `proven`: the content was put together from blocks that hash to the identifier. Else the gateway was believed, because
-   * it sends no blocks or blocks of a kind that is not read here.
+   * `proven`: the content was built from blocks that hash to the identifier. Otherwise the gateway was trusted, because
+   * it sends no blocks, or blocks of a kind that is not read here.
    */
   read(content: { cid: CID; path: string }, last?: URL): Promise<GatewayContent | undefined>
 }
@@ -38,7 +38,7 @@ const archiveType = 'application/vnd.ipld.car'
 
 export function createGateways(options: GatewayOptions): Gateways {
   const { hosts, urls, hedgeMs = 3 * second, timeoutMs = 8 * second } = options
-  /** Failures in a row; a gateway in good health is asked first. */
+  /** Failures in a row by gateway; the one with the fewest is asked first. */
   const failures = new Map(urls.map((url) => [url, 0]))
 
   async function ask(url: URL, cid: CID, path: string): Promise<GatewayContent> {
@@ -55,7 +55,7 @@ export function createGateways(options: GatewayOptions): Gateways {
   }
 
   /**
-   * Undefined: the gateway sends something else than blocks, or blocks that are not read here.
+   * Asks a gateway for a file as blocks. Undefined: it sends something else, or blocks of a kind that is not read here.
    *
    * Source: specs.ipfs.tech, "Trustless Gateway Specification".
    */
@@ -103,7 +103,7 @@ export function createGateways(options: GatewayOptions): Gateways {
   }
 }
 
-/** A gateway answered, with something else than the content. */
+/** A gateway answered, but not with the content that was asked for. */
 class ContentMissing extends Error {
   override readonly name = 'ContentMissing'
 }
@@ -111,7 +111,7 @@ class ContentMissing extends Error {
 const isFailure = (error: unknown) =>
   error instanceof ContentMissing || error instanceof DoorError || error instanceof HostClosed
 
-/** Gateways send content to an origin of its own: `<cid>.ipfs.<gateway>`. */
+/** Gateways redirect content to an origin of its own: `<cid>.ipfs.<gateway>`. */
 function mayRedirect(from: URL, to: URL): boolean {
   return to.host === from.host || to.hostname.endsWith(`.ipfs.${from.hostname}`)
 }

@@ -1,9 +1,9 @@
 import { storableText } from '../../db/text.ts'
 
-/** Bytes of a registration file at most, wherever it lies. */
+/** Longest registration file in bytes, wherever it is stored. */
 export const maxDocumentBytes = 256 * 1024
 
-/** A registration file as far as it was understood; texts are clean and bounded, null is what it does not say. */
+/** The part of a registration file that was understood. Texts are clean and bounded; null: the file does not say. */
 export interface RegistrationFile {
   readonly name: string | null
   readonly description: string | null
@@ -12,7 +12,7 @@ export interface RegistrationFile {
   readonly x402Support: boolean | null
   readonly services: readonly Service[]
   readonly supportedTrust: readonly string[]
-  /** Registrations that the file lists as the agent's; null: it has no such list. Whether they are, their holders tell. */
+  /** Registrations that the file lists as the agent's; null: no list. Whether they are, depends on their holders. */
   readonly registrations: readonly ListedRegistration[] | null
 }
 
@@ -29,7 +29,7 @@ export interface Service {
   readonly version: string | null
 }
 
-/** Code points of texts and entries of lists, at most. */
+/** Longest texts in code points; `mostServices`: most entries of the list of services. */
 const longest = { name: 200, description: 4_096, url: 2_048, trust: 100 }
 const mostServices = 50
 const mostTrust = 20
@@ -79,7 +79,7 @@ function textOf(value: unknown, codePoints: number): string | null {
   return typeof value === 'string' ? storableText(value.trim(), codePoints) || null : null
 }
 
-/** A part of an address leads elsewhere, so one that is too long is none. */
+/** An address; null when it is too long, because a cut one would lead elsewhere. */
 function urlOf(value: unknown): string | null {
   return typeof value === 'string' && value.length <= longest.url ? textOf(value, longest.url) : null
 }

@@ -15,16 +15,16 @@ interface ResolverOptions {
 }
 
 /**
- * What an agentURI leads to. `settled`: the same URI will lead to the same for ever, because it holds the content or
- * was shown to name it by its hash. (An Arweave gateway is believed.)
+ * Result of resolving an agentURI. `settled`: the URI is immutable, because it holds the content or was shown to
+ * name it by its hash; it need not be read again. (An Arweave gateway is trusted.)
  */
 type Resolved =
   | { readonly status: 'ok'; readonly file: RegistrationFile; readonly settled: boolean; readonly version?: Version }
-  /** The host says that it is what it was at the given version. */
+  /** The host answered 304: the document is the known version. */
   | { readonly status: 'unchanged' }
-  /** The URI or the file itself says that there is nothing to read. */
+  /** The URI or the file itself shows that there is nothing to read. */
   | { readonly status: 'empty' | 'unsupported' | 'invalid'; readonly settled: boolean }
-  /** No file this time: nobody answers, or the answer is not a registration file. */
+  /** No file this time: there was no answer, or the answer is not a registration file. */
   | { readonly status: 'failed'; readonly word: 'unreachable' | 'invalid'; readonly reason: string }
 
 export type Resolve = (uri: string, known?: Version) => Promise<Resolved>
@@ -32,7 +32,7 @@ export type Resolve = (uri: string, known?: Version) => Promise<Resolved>
 const timeoutMs = 10 * second
 const redirects = 3
 
-/** Throws HostClosed when the host of the document may not be asked now. */
+/** Creates the function that resolves agentURIs. It throws HostClosed when the document's host may not be asked now. */
 export function createResolver({ hosts, gateways, arweaveUrl }: ResolverOptions): Resolve {
   return async (uri, known) => {
     const form = parseForm(uri)
@@ -52,7 +52,7 @@ export function createResolver({ hosts, gateways, arweaveUrl }: ResolverOptions)
   function fetchForm(form: Extract<Form, { kind: 'web' | 'arweave' }>, known: Version | undefined) {
     const options = { maxBytes: maxDocumentBytes, timeoutMs, redirects }
     if (form.kind === 'web') return hosts.fetch(form.url, { ...options, headers: conditionsOf(known) })
-    // A gateway sends each transaction to a host of its own below it.
+    // A gateway redirects each transaction to a subdomain of its own.
     const mayRedirect = (from: URL, to: URL) => to.host === from.host || to.hostname.endsWith(`.${from.hostname}`)
     return hosts.fetch(new URL(`${arweaveUrl}${form.path}`), { ...options, mayRedirect })
   }
@@ -76,7 +76,7 @@ function remote(fetched: Fetched, settled: boolean): Resolved {
   return resolved.status === 'ok' ? { ...resolved, version: versionOf(fetched) } : resolved
 }
 
-/** `{}` is a file of somebody who has nothing to say; undefined: not a registration file. */
+/** Reads a JSON value as a registration file; `{}` is an empty one; undefined: not a registration file. */
 function read(value: unknown, settled: boolean): Extract<Resolved, { settled: boolean }> | undefined {
   const file = toRegistrationFile(value)
   if (file) return { status: 'ok', file, settled }

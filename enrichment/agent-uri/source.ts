@@ -30,7 +30,7 @@ const { cadenceMs } = sources.agentUri
  */
 export function agentUris({ pool, host, resolve, now, chains }: AgentUriOptions): Source {
   const chainByRegistry = new Map(Object.entries(chains).map(([chain, identity]) => [registryOf(identity), chain]))
-  /** The registrations in a file that are of indexed registries: who holds one of another registry is not known. */
+  /** The registrations in a file that belong to indexed registries; the holders of others are not known. */
   const indexedIn = ({ registrations }: RegistrationFile) =>
     registrations?.flatMap(({ registry, agentId }) => {
       const chain = chainByRegistry.get(registry)

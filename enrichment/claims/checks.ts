@@ -16,21 +16,21 @@ import type { Manifests } from './manifest.ts'
 export interface CheckWorld extends ProofWorld {
   readonly database: Queryable
   readonly social: Pick<SocialIndex, 'verifications' | 'profile'>
-  /** Host of the hub that is followed. */
+  /** Host name of the followed hub. */
   readonly hub: string
   readonly manifests: Manifests
-  /** Throws when the hub is not to be believed. */
+  /** Throws when the followed hub is not believed. */
   believe(): Promise<void>
 }
 
 const holds: Finding = { kind: 'holds' }
-/** An answer that leaves something out is an end when it is given twice. */
+/** A verification that is missing from an answer ends the claim when it is missing twice. */
 const absence: Patience = { looks: 2, overMs: hour, apartMs: hour }
 const denial: Patience = { looks: 2, overMs: day, apartMs: day }
 
 /**
- * Looks at what a claim rests on, cheap evidence before dear: whether the account changed hands, then what the method
- * rests on. Who does not answer makes a finding unknown.
+ * Checks what a claim rests on, cheap evidence first: whether the account changed hands, then the evidence of its
+ * method. When a host or node does not answer, the finding is `unknown`.
  */
 export async function checkClaim(fid: number, claim: StandingClaim, world: CheckWorld): Promise<Finding> {
   const { transfer } = claim
@@ -88,12 +88,12 @@ const checks: Readonly<Record<string, Check>> = {
 }
 
 /**
- * Whether a message that takes a verification back is of a key that the account has, or had then: anybody's key signs
- * such a message, and a hub that shows it says no more than one that leaves the verification out.
+ * Whether a message that removes a verification is signed by a key that the account has, or had then. Any key can sign
+ * such a message; shown by a hub without that, it proves no more than a verification left out.
  */
 async function isSignedFor(fid: number, hubMessage: unknown, world: CheckWorld): Promise<boolean> {
   const message = readHubMessage(hubMessage)
-  if (!message || !world.registries.canAnswer) return true // nobody can say otherwise
+  if (!message || !world.registries.canAnswer) return true // without a node nothing contradicts it
   const { signer: key, hash, data } = message
   const facts = await keyFactsOf(world.database, { fid, key, hash })
   const at = networkTime(data.timestamp)
@@ -101,7 +101,7 @@ async function isSignedFor(fid: number, hubMessage: unknown, world: CheckWorld):
   return (await askKeyStanding(world.registries, { fid, key: toHex(key), signed }, facts)).outcome === 'held'
 }
 
-/** Hubs that disagree about a verification of these addresses; which of them is right only the network can show. */
+/** A dispute between hubs about a verification of these addresses, as a finding; undefined: there is none. */
 async function disputeAbout(
   fid: number,
   addresses: readonly string[],
@@ -122,7 +122,7 @@ async function isVerified(fid: number, address: string, { social, believe }: Che
   return (await social.verifications(fid)).some((one) => one.address === address)
 }
 
-/** Asks a contract wallet again, on the chain that its verification names, for what it signed then. */
+/** Asks a contract wallet, on the chain that its verification names, whether it still confirms the signature. */
 async function askWallet(address: Hex, hubMessage: unknown, { wallets }: ProofWorld): Promise<Finding> {
   const message = readHubMessage(hubMessage)
   const body = message?.data.body

@@ -1,7 +1,7 @@
 import type { CheckEvent, StandingClaim } from '../../db/queries/join/claim-checks.ts'
 import { canonicalJson, type Json } from '../../trust/canonical-json.ts'
 
-/** Why a claim does not stand, as its event says it. */
+/** Why a claim was ended, as its event records it. */
 type EndReason =
   | 'fid_transferred'
   | 'fid_recovered'
@@ -10,30 +10,30 @@ type EndReason =
   | 'manifest_gone'
   | 'wallet_denies'
 
-/** Why a claim is suspended: what may end it, or hubs that disagree, which never does. */
+/** Why a claim is suspended: a reason that may end it, or hubs that disagree, which never ends it. */
 type DoubtReason = EndReason | 'disputed'
 
 /** The result of checking a standing claim. */
 export type Finding =
   | { readonly kind: 'holds' }
-  /** Somebody did not answer, which says nothing about the claim. */
+  /** A host or node did not answer, which says nothing about the claim. */
   | { readonly kind: 'unknown'; readonly error: unknown }
-  /** Silence, or what may yet be undone. */
+  /** Missing evidence, or evidence that may yet be undone: it suspends the claim. */
   | {
       readonly kind: 'doubted'
       readonly reason: DoubtReason
       readonly detail: Json
-      /** How much silence ends the claim; undefined: none, only what comes of it does. */
+      /** After how many such checks the claim ends; undefined: they never end it, only final evidence does. */
       readonly patience?: Patience
     }
-  /** Signed or final evidence. */
+  /** Signed or final evidence: it ends the claim. */
   | { readonly kind: 'refuted'; readonly reason: EndReason; readonly detail: Json }
 
 export interface Patience {
-  /** Checks that have to fail in a row; the last so long after the first. */
+  /** Checks that have to fail in a row, the last one `overMs` or more after the first. */
   readonly looks: number
   readonly overMs: number
-  /** Looks nearer to each other count once. */
+  /** Checks closer together than this, in milliseconds, count once. */
   readonly apartMs: number
 }
 
@@ -42,7 +42,7 @@ interface Look {
   readonly detail: Json
 }
 
-/** The event that a finding makes of a claim; undefined: nothing new. */
+/** The event that a finding causes for a claim; undefined: none, nothing has changed. */
 export function eventOf(
   { state, kind, evidence }: Pick<StandingClaim, 'state' | 'kind' | 'evidence'>,
   finding: Finding,

@@ -13,7 +13,7 @@ import type { SocialIndex } from '../../social/social-index.ts'
 import type { Json } from '../../trust/canonical-json.ts'
 import type { Finding, Patience } from './finding.ts'
 
-/** Looks at the manifests that claims were made with. */
+/** Checks the manifests with which claims were made. */
 export interface Manifests {
   check(fid: number, claim: Pick<StandingClaim, 'signer' | 'host_link'>): Promise<Finding>
 }
@@ -24,22 +24,22 @@ interface ManifestsOptions extends ProofWorld {
   readonly database: Queryable
   readonly egressAllow: EgressAllow
   readonly serviceName: string
-  /** Throws when the hub is not to be believed. */
+  /** Throws when the followed hub is not believed. */
   believe(): Promise<void>
 }
 
 const limits = { maxBytes: 64 * 1024, timeoutMs: 10 * second }
 const silence: Patience = { looks: 3, overMs: 3 * day, apartMs: day }
-/** Answers that are none of a host that still says so; all others are outages. */
+/** Failures that count as an answer without a manifest; all others are outages. */
 const otherAnswers: readonly DoorReason[] = ['not_json', 'too_large', 'encoded', 'redirect_refused']
 const gone: readonly number[] = [404, 410]
 
 export function createManifests(options: ManifestsOptions): Manifests {
   const { door, database, egressAllow, serviceName } = options
-  // Plain http is for hosts the operator named, which are his own and have no certificates.
+  // Plain http is for hosts in EGRESS_ALLOW, which are the operator's own and have no certificates.
   const schemeOf = (host: string) => (egressAllow.has(host) && !host.endsWith(':443') ? 'http' : 'https')
 
-  /** The JSON that an address answers with; undefined: it has none. Throws when its host does not answer. */
+  /** Fetches the JSON at an address; undefined: the host answers, but not with any. Throws when it does not answer. */
   async function read(url: string, bounds: Parameters<Door['fetchJson']>[1]): Promise<unknown> {
     try {
       const { status, json } = await door.fetchJson(url, bounds)
@@ -90,7 +90,7 @@ export function createManifests(options: ManifestsOptions): Manifests {
       const live = (await liveAddresses(database, [fid])).get(fid) ?? []
       const unverified = manifest.addresses.map((one) => String(one).toLowerCase()).filter((one) => !live.includes(one))
       if (unverified.length > 0) return doubted({ host, problem: 'addresses that are not verified' })
-      if (linkedBy === null) return { kind: 'holds' } // accepted without one
+      if (linkedBy === null) return { kind: 'holds' } // the claim was accepted without a host link
       const urlOf = (path: string) => `${schemeOf(host)}://${host}${path}`
       const subject = { fid, host, verifiedAddresses: live, association: manifest.accountAssociation, urlOf }
       if (await findHostLink(subject, links)) return { kind: 'holds' }

@@ -15,10 +15,10 @@ interface ClaimChecksOptions {
 }
 
 const { cadenceMs } = sources.claims
-/** Looks are this much later than they have to be apart, whatever the scheduler's jitter. */
+/** Factor on the time between checks, so that despite the scheduler's jitter they are far enough apart to count. */
 const marginOfLooks = 1.2
 
-/** Looks at the claims of an account that stand: whether what they rest on still does. */
+/** Source that checks whether the evidence of an account's standing claims still holds. */
 export function claimChecks({ pool, world, host, now }: ClaimChecksOptions): Source {
   return {
     ...sources.claims,

@@ -4,7 +4,7 @@ import { NoAnswer } from '../../hosts/no-answer.ts'
 import { cleanCount, cleanText, cleanUrl } from '../outside-text.ts'
 import type { Answer, Upstream } from '../upstream.ts'
 
-/** `/users/{login}`, and `/user/{id}` alike. The e-mail address in it is not even read. */
+/** Answer of `/users/{login}` and `/user/{id}`. The e-mail address in it is not parsed. */
 const user = z.object({
   login: z.string(),
   id: z.int().positive(),
@@ -20,7 +20,7 @@ const user = z.object({
   created_at: z.string().nullish(),
 })
 
-/** `/users/{login}/repos` */
+/** Answer of `/users/{login}/repos`. */
 const repositories = z.array(
   z.object({
     owner: z.object({ login: z.string() }),
@@ -32,14 +32,14 @@ const repositories = z.array(
 )
 
 const headers = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' }
-/** Repositories looked at, those pushed to last. */
+/** Repositories read per account: those pushed to last. */
 const repositoriesPerAsk = 100
 const mostLanguages = 5
 const longest = { name: 256, text: 1_024 } // code points
 
 /**
- * An account, by its login, or by the number that stays its own when it takes another one. Throws as `Upstream.ask`, and
- * when the answer is about somebody else.
+ * Reads an account by its login, or by its number, which it keeps when it changes its login. Throws like
+ * `Upstream.ask`, and when the answer is about another account.
  */
 export async function githubUser(
   { ask }: Upstream,
@@ -72,7 +72,7 @@ export async function githubUser(
   }
 }
 
-/** What an account's own repositories come to; copies of others' do not count. Throws as `githubUser`. */
+/** Summary of an account's own repositories; forks do not count. Throws like `githubUser`. */
 export async function githubWork({ ask }: Upstream, login: string, etag?: string | null): Promise<Answer<StoredWork>> {
   const query = `per_page=${repositoriesPerAsk}&sort=pushed&type=owner`
   const answer = await ask({ path: `/users/${login}/repos?${query}`, headers, etag }, repositories)
@@ -103,7 +103,7 @@ function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase()
 }
 
-/** Times that cannot be are none: the host is younger than 2005, and a database has no room for any year. */
+/** A time; null: unreadable or impossible, as before 2005 there was no host, and a column cannot hold every year. */
 function dateOf(text: string | null | undefined): Date | null {
   const ms = Date.parse(text ?? '')
   return ms >= Date.UTC(2005) && ms < Date.UTC(3000) ? new Date(ms) : null

@@ -2,13 +2,13 @@ import type { CodehostInput } from '../../db/queries/join/enrichment-inputs.ts'
 import type { StoredAccount } from '../../db/queries/sources/codehost-profiles.ts'
 import { isSameSite, isSharedPlatform } from '../specs/site.ts'
 
-/** An account that an agent names, and where. */
+/** A GitHub account that an agent names, and where it names it. */
 interface NamedAccount {
   readonly login: string
   readonly source: CodehostInput['named'][number]['source']
 }
 
-/** Tried one after the other until one exists. */
+/** Most accounts tried for one agent, one after the other until one exists. */
 const mostNamed = 3
 /** The form of a login at GitHub: letters, digits, hyphens, 39 at most. */
 const loginForm = /^[a-z\d](?:[a-z\d-]{0,38})$/i
@@ -25,7 +25,7 @@ export function namedAccounts({ named }: Pick<CodehostInput, 'named'>): NamedAcc
   return [...found.values()].slice(0, mostNamed)
 }
 
-/** Lowercase; of a handle, with or without `@`, or of an address at github.com. */
+/** Lowercase login from a handle, with or without `@`, or a github.com address; undefined: it names none. */
 export function loginOf(name: string): string | undefined {
   const path = name.trim().replace(/^(?:https?:\/\/)?(?:www\.)?github\.com\//i, '')
   const [first = '', second = ''] = path.replace(/^@/, '').split(/[/?#]/)
@@ -33,7 +33,7 @@ export function loginOf(name: string): string | undefined {
   return loginForm.test(login) && !notAccounts.has(login) ? login : undefined
 }
 
-/** Whether the account names the agent as well: an address, its handle in the network, or a page that is the agent's. */
+/** Whether the account names the agent in turn: by an address, its handle in the network, or a page of the agent's. */
 export function namesAgent({ blog, bio }: Pick<StoredAccount, 'blog' | 'bio'>, agent: CodehostInput): boolean {
   const text = `${blog ?? ''} ${bio ?? ''}`.toLowerCase()
   if (agent.addresses.some((address) => text.includes(address))) return true
@@ -44,7 +44,7 @@ export function namesAgent({ blog, bio }: Pick<StoredAccount, 'blog' | 'bio'>, a
   return agent.pages.flatMap((own) => toUrl(own) ?? []).some((own) => isSameSite(own, page))
 }
 
-/** People write a page's address without its scheme, too. */
+/** A page's address, which people also write without its scheme. */
 function toUrl(text: string | null): URL | undefined {
   if (!text) return undefined
   const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`)

@@ -22,9 +22,9 @@ interface CodehostOptions {
 const noWork: StoredWork = { totalStars: null, topLanguages: [], lastPushAt: null }
 
 /**
- * The accounts that agents name on GitHub. An account that is known is asked for by its number, so that it is followed
- * when it takes another login, and nobody steps into its place by taking the old one. An answer that is known already
- * costs no more than the question.
+ * Source of the accounts that agents name on GitHub. A known account is asked for by its number, so that it is followed
+ * when it changes its login, and whoever takes the old login does not replace it. Requests are conditional: an
+ * unchanged answer has no body.
  */
 export function codehost({ pool, upstream, now }: CodehostOptions): Source {
   return {
@@ -41,7 +41,7 @@ export function codehost({ pool, upstream, now }: CodehostOptions): Source {
         let before = known?.askedLogin === login ? known : undefined
         let user = await githubUser(upstream, before?.userId ?? login, before?.userEtag)
         if (before && user.status === 'nothing') {
-          before = undefined // gone for good, and the login is free
+          before = undefined // the account is deleted, and its login is free
           user = await githubUser(upstream, login)
         }
         if (user.status === 'nothing') continue

@@ -4,7 +4,7 @@ import type { StoredTag } from '../../db/queries/sources/oli-tags.ts'
 import type { Upstream } from '../upstream.ts'
 import { type RawTag, toTags } from './tags.ts'
 
-/** `/services/metadata/api/v1/metadata` (and the free host's same answer); an address that is absent has no tags. */
+/** Answer of `/services/metadata/api/v1/metadata`, on the free host too; an address that is absent has no tags. */
 const metadata = z.object({
   addresses: z.record(
     z.string(),
@@ -28,7 +28,7 @@ const tagsLimit = 20
  * Tags that Blockscout's metadata service has for addresses, on every chain of the table. Addresses are lowercase, at
  * most `addressesPerAsk`. Throws as `Upstream.ask`.
  *
- * The service answers for one chain at a time, tags of every chain among the rest; asked for none, for those only.
+ * The service answers for one chain at a time, including tags that hold on every chain; without a chain, only these.
  */
 export async function blockscoutTags(
   { ask }: Upstream,
@@ -41,7 +41,7 @@ export async function blockscoutTags(
     const answer = await ask({ path: `/services/metadata/api/v1/metadata?${query}` }, metadata)
     if (answer.status !== 'ok') continue
     for (const [key, { tags }] of Object.entries(answer.content.addresses)) {
-      const known = found.get(key.toLowerCase()) // nobody asked for another's
+      const known = found.get(key.toLowerCase()) // undefined: an address that was not asked for
       const isKnown = (tag: { slug: string; tagType: string }) =>
         known?.some((one) => one.chain === null && one.slug === tag.slug && one.tagType === tag.tagType)
       const fresh = tags.filter((tag) => !isKnown(tag))

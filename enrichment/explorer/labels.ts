@@ -4,7 +4,7 @@ import type { StoredTag } from '../../db/queries/sources/oli-tags.ts'
 import type { Upstream } from '../upstream.ts'
 import { type RawTag, toTags } from './tags.ts'
 
-/** `/labels/bulk`. Anybody may attest anything: the attester is kept beside what he says. */
+/** Answer of `/labels/bulk`. Anybody may attest anything, so the attester is kept with each label. */
 const labels = z.object({
   results: z.array(
     z.object({
@@ -35,7 +35,7 @@ export async function oliLabels({ ask }: Upstream, addresses: readonly string[])
   const body = { addresses, limit_per_address: labelsPerAddress }
   const answer = await ask({ path: '/labels/bulk', body }, labels)
   for (const result of answer.status === 'ok' ? answer.content.results : []) {
-    const known = found.get(result.address.toLowerCase()) // nobody asked for another's
+    const known = found.get(result.address.toLowerCase()) // undefined: an address that was not asked for
     known?.push(...result.labels.flatMap(toTag))
   }
   return new Map([...found].map(([address, tags]) => [address, toTags(address, tags)]))
@@ -43,7 +43,7 @@ export async function oliLabels({ ask }: Upstream, addresses: readonly string[])
 
 type Label = z.infer<typeof labels>['results'][number]['labels'][number]
 
-/** A label of another chain than the table's is left out. */
+/** A label as a tag; labels of chains that are not in the table are left out. */
 function toTag({ tag_id, tag_value, chain_id, attester }: Label): RawTag[] {
   const chain = nameOf(chain_id)
   if (tag_value == null || chain === undefined) return []
@@ -52,7 +52,7 @@ function toTag({ tag_id, tag_value, chain_id, attester }: Label): RawTag[] {
   return [{ chain, slug: tag_id, name: String(tag_value), tagType, ordinal: null, meta: null, attester: by }]
 }
 
-/** Null: every chain; undefined: one that is not of the table. */
+/** Name of a chain by its CAIP-2 id; null: every chain; undefined: a chain that is not in the table. */
 function nameOf(id: string | null | undefined): string | null | undefined {
   if (id == null || id === 'eip155:any') return null
   return chainNames.find((name) => `eip155:${chainOf(name).id}` === id)

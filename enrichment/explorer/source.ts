@@ -13,7 +13,7 @@ interface TagsOptions {
   readonly now: () => Date
 }
 
-/** Addresses of agents that are asked about together. Blockscout's own pages have as many. */
+/** Addresses in one request, as many as on Blockscout's own pages. */
 const addressesPerAsk = 50
 
 /** Tags of agents' verified addresses, as Blockscout has them. */

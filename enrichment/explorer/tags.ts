@@ -1,9 +1,9 @@
 import type { StoredTag } from '../../db/queries/sources/oli-tags.ts'
 import { cleanText } from '../outside-text.ts'
 
-/** Code points. */
+/** Longest texts of a tag, in code points. */
 const longest = { name: 200, slug: 200, type: 50 }
-/** Tags kept of one address; of more, the first. */
+/** Most tags kept per address; of more, the first ones. */
 const mostTagsAnAddress = 100
 const longestMeta = 4_096 // characters of JSON
 const deepestMeta = 8
@@ -35,7 +35,7 @@ function ordinalOf(ordinal: RawTag['ordinal']): number | null {
   return Number.isInteger(ordinal) && Math.abs(ordinal as number) <= largestOrdinal ? (ordinal as number) : null
 }
 
-/** The metadata service sends JSON inside a string, the explorer's other interface the object itself. */
+/** Metadata of a tag: the metadata service sends it as JSON in a string, the explorer's other API as an object. */
 function metaOf(meta: RawTag['meta']): StoredTag['meta'] {
   const value = typeof meta === 'string' ? parsed(meta) : meta
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null

@@ -11,20 +11,20 @@ import { signersOf } from './supported.ts'
 
 interface FacilitatorsOptions {
   readonly hosts: AgentHosts
-  /** Default: those of the list. */
+  /** Facilitators to ask. Default: those of the list. */
   readonly facilitators?: readonly AskedFacilitator[]
 }
 
 const { cadenceMs } = sources.facilitators
-/** Bytes of an answer of a facilitator; one with some hundred kinds of payment has 40 KiB. */
+/** Longest answer of a facilitator, in bytes; one with some hundred kinds of payment has 40 KiB. */
 const maxBytes = 512 * 1024
 const timeoutMs = 20 * second
 
 export const facilitatorSubjects = askedFacilitators.map(({ name }) => subjectOf(name))
 
 /**
- * Asks facilitators of the list which accounts they send from. The name of each is the list's and never the answer's;
- * what of it is believed is `believeSigners`. One that does not answer keeps what it said last.
+ * Source that asks facilitators of the list which accounts they send from. Each is named by the list, never by its
+ * answer; `believeSigners` decides what of an answer is believed. One that does not answer keeps its last accounts.
  */
 export function facilitatorSigners({ hosts, facilitators = askedFacilitators }: FacilitatorsOptions): Source {
   return {
@@ -56,7 +56,7 @@ async function store(db: Parameters<typeof storeSigners>[0], said: Parameters<ty
   await believeSigners(db, facilitatorListSource)
 }
 
-/** The accounts that an API names, or why there is no answer. */
+/** The accounts that a facilitator's API names, or, as a text, why there is no answer. */
 async function ask(hosts: AgentHosts, api: string): Promise<string[] | string> {
   let fetched: Fetched
   try {

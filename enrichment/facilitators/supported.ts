@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Accounts that one answer may name. A facilitator has some dozens; an answer with more is not accepted. */
+/** Most accounts that one answer may name, else it is rejected; a facilitator has some dozens. */
 const mostSigners = 500
 
 /**

@@ -3,22 +3,22 @@ import type { StoredIdentity } from '../../db/queries/sources/identities.ts'
 import { cleanCount, cleanText, cleanUrl } from '../outside-text.ts'
 import type { BioProfile } from './web3bio.ts'
 
-/** Code points. */
+/** Longest texts of an identity, in code points. */
 const longest = { platform: 50, name: 256, description: 4_096, source: 50 }
 const mostIdentities = 50
 const mostSources = 20
-/** Never kept, whoever publishes it. */
+/** Platforms that are never stored, even if published: they are private data. */
 const isPrivate = /^(e-?mail|mail|location|phone|telephone|address)$/i
 const looksLikeEmail = /^(mailto:)?[^\s@/]+@[^\s@/]+\.[^\s@/]+$/i
 
-/** Whether a profile is about this agent: its own account, or one of its addresses. Profiles of others are not kept. */
+/** Whether a profile belongs to this agent: to its account or one of its addresses. Other profiles are not kept. */
 function isOf({ fid, addresses }: AgentInput, { platform, address, social, aliases }: BioProfile): boolean {
   if (platform === 'farcaster') return String(social?.uid) === String(fid)
   if (address && addresses.includes(address.toLowerCase())) return true
   return (aliases ?? []).some((alias) => addresses.includes(alias.slice(alias.indexOf(',') + 1).toLowerCase()))
 }
 
-/** Identities of an agent by its profiles: those themselves, then what they link to. Never e-mail or location. */
+/** Identities of an agent: its profiles, then what they link to. Never e-mail or location. */
 export function toIdentities(agent: AgentInput, profiles: readonly BioProfile[]): StoredIdentity[] {
   const own = profiles.filter((profile) => isOf(agent, profile))
   const found = new Map<string, StoredIdentity>()

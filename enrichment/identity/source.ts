@@ -13,7 +13,7 @@ interface IdentityOptions {
   readonly now: () => Date
 }
 
-/** Addresses of one agent that are asked about; of more, the first. */
+/** Most addresses of one agent that are asked about; of more, the first ones. */
 const mostAddresses = 10
 
 /** The source of identities that agents have elsewhere, found by their accounts and addresses. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Upstream } from '../upstream.ts'
 
-/** One identity, as web3.bio joins it. E-mail and place of living are there too, and not even read. */
+/** One identity, as web3.bio joins it. E-mail and location are in the answer too, but are not parsed. */
 const profile = z.object({
   address: z.string().nullish(),
   identity: z.string(),

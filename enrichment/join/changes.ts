@@ -1,12 +1,12 @@
 import type pg from 'pg'
 import { forgetChanges } from '../../db/queries/read/changes.ts'
 
-/** How long every change of an agent is kept, in milliseconds; after that the newest of each agent is. */
+/** Milliseconds for which every change of an agent is kept; of older ones only each agent's newest is. */
 export const keptMs = 30 * 86_400_000
 /** Changes removed in one transaction. */
 const changesPerPass = 10_000
 
-/** One bounded pass over changes that later ones stand for. Returns how many were removed. */
+/** One bounded pass that removes old changes which later ones supersede. Returns how many were removed. */
 export function forgetOldChanges({
   pool,
   now,

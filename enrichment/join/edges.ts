@@ -19,23 +19,23 @@ interface EdgeOptions {
   readonly settlementOverloads: 'spec' | 'all'
 }
 
-/** Agents looked at in one transaction, and agents derived in one. */
+/** Agents whose changes are taken in one transaction; `mostDerived`: agents whose edges are derived in one. */
 const mostLookedAt = 500
 const mostDerived = 100
-/** Edges so old are derived again, in case a reason for it was overlooked. */
+/** Age in milliseconds at which edges are re-derived without a known change, in case one was missed. */
 const oldestMs = day
 /** Sites kept of one agent, at most. */
 const mostSites = 20
 
-/** What a pass did: how much there was to do, and how many edges moved. */
+/** Result of a pass: how many agents it worked on, and how many edges changed. */
 interface EdgePass {
   readonly work: number
   readonly moved: number
 }
 
 /**
- * One bounded pass over edges: agents of which something changed, and those around them, become due; when there are
- * none left, the edges of some that are due are derived. No work: every edge is as it should be.
+ * One bounded pass over edges: agents that changed, and those around them, become due; when no changes are left, the
+ * edges of some due agents are derived. `work` zero: every edge is up to date.
  */
 export async function runEdges(options: EdgeOptions): Promise<EdgePass> {
   const looked = await lookAt(options)
@@ -70,7 +70,7 @@ function derive({ pool, now, settlementOverloads }: EdgeOptions): Promise<EdgePa
   })
 }
 
-/** Registrable domains of an agent's endpoints, under which nobody else has a place. */
+/** Registrable domains of an agent's endpoints, without platforms that many accounts share. Sorted, each once. */
 export function sitesOf(endpoints: readonly string[]): string[] {
   const sites = endpoints.flatMap((endpoint) => {
     const url = /^https?:\/\//i.test(endpoint) ? URL.parse(endpoint) : null

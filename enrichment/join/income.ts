@@ -12,11 +12,11 @@ import { takeChangedWallets } from '../../db/queries/income/wallets.ts'
 import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
 import { runRings } from './rings.ts'
 
-/** Changes of agents, and of wallets, that are followed in one transaction: the roll-up waits for it. */
+/** Changes of agents and of wallets applied in one transaction, for which the roll-up waits. */
 const changesPerStep = 100
-/** Addresses whose rings are looked for in one transaction: the roll-up waits for it as well. */
+/** Addresses whose rings are searched in one transaction, for which the roll-up waits too. */
 const ringsPerStep = 50
-/** Hours, and payments in them, of one transaction. */
+/** Most hours summed in one transaction; `paymentsPerStep`: most payments in them. */
 const hoursPerStep = 500
 const paymentsPerStep = 50_000
 
@@ -32,8 +32,8 @@ interface IncomeOptions {
 }
 
 /**
- * One bounded pass: follows agents whose addresses or wallets changed, then looks for rings, then sums up hours that are due. Returns
- * how much was done; zero: income is what the rolled up settlements say.
+ * One bounded pass over income: applies changes of agents' addresses and wallets, then searches rings, then sums up
+ * hours that are due. Returns how much was done; zero: income agrees with the rolled up settlements.
  */
 export async function runIncome({
   pool,

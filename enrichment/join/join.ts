@@ -20,20 +20,19 @@ export interface JoinOptions {
   readonly pool: pg.Pool
   readonly now: () => Date
   readonly settlementOverloads: 'spec' | 'all'
-  /** Whether holders nobody is known to verify can be looked up by address. */
+  /** Whether holders that no known FID verifies can be looked up by address. */
   readonly lookups: boolean
   /** Names of the sources that are asked about every agent. Default: none. */
   readonly perAgent?: readonly string[]
 }
 
-/** Events taken in one transaction, and agents derived in one. */
+/** Most events taken in one transaction; `mostAgents`: most agents derived in one. */
 const mostEvents = 1_000
 const mostAgents = 100
 
 /**
- * One bounded pass of the join: what happened to addresses and registrations is turned into agents to derive, and those
- * are derived. Events go with the transaction that deals with them. Returns how much there was to do; zero: nothing
- * waits.
+ * One bounded pass of the join: events of addresses and registrations make agents due, and these are derived. Events
+ * are deleted in the transaction that handles them. Returns how much there was to do; zero: nothing waits.
  *
  * Throws Underivable when an agent cannot be derived, after the others of its page have been.
  */
@@ -42,7 +41,7 @@ export async function runJoin(options: JoinOptions): Promise<number> {
   if (holders + tokens + agents === 0) return 0
   const routed = await route(options)
   const { taken, changes, failure } = await derive(options)
-  // Waiting for the next round of all agents would show a new one without its settlements.
+  // At once: until the next round over all agents a new one would be shown without its settlements.
   await refreshCountsOf(fidsOf(changes, 'listed'), options)
   if (failure) throw failure
   return routed + taken
@@ -62,7 +61,7 @@ function route({ pool, now, lookups }: JoinOptions): Promise<number> {
   })
 }
 
-/** An agent whose derivation ends in an error; it waits behind everybody else. */
+/** An agent's derivation failed; it is retried after all other agents. */
 export class Underivable extends Error {
   override readonly name = 'Underivable'
 }
@@ -81,7 +80,7 @@ async function derive(options: JoinOptions): Promise<Derived> {
   }
 }
 
-/** The agents of a page of which one cannot be derived, so that it keeps nobody else waiting. */
+/** Derives the agents of a page one by one, after it failed as a whole, so that one failure does not stop others. */
 async function deriveOneByOne(options: JoinOptions): Promise<Derived> {
   const changes: AgentChange[] = []
   let taken = 0

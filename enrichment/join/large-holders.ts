@@ -6,7 +6,7 @@ import { deriveLargeHolder, endLargeHolderEvents, takeLargeHolder } from '../../
 import { refreshCountsOf } from '../../db/queries/rollup/refresh-counts.ts'
 import type { JoinOptions } from './join.ts'
 
-/** How long the holdings of a large holder stay as they were derived, whatever happens, in milliseconds. */
+/** Shortest time between two derivations of a large holder's holdings, in milliseconds. */
 const restMs = 60_000
 
 interface LargeHolderOptions extends JoinOptions {
@@ -15,8 +15,8 @@ interface LargeHolderOptions extends JoinOptions {
 }
 
 /**
- * Derives one large holder again: its holdings beside everybody else, then its row, under the join's lock, from what
- * they came to. Returns zero when none is due.
+ * Re-derives one large holder: its holdings without the join's lock, then its row from them, under the lock. Returns
+ * zero when none is due.
  */
 export async function runLargeHolders(options: LargeHolderOptions): Promise<number> {
   const { pool, now, perAgent = [], rest = restMs } = options

@@ -2,29 +2,29 @@ import type { FoundRings, PayerSum } from '../../db/queries/income/rings.ts'
 
 /** Bounds of the search for rings. */
 export interface RingBounds {
-  /** Payments of a round, from an address back to it. */
+  /** Most payments of a round, from an address back to itself. */
   readonly payments: number
-  /** Sums by payer and recipient that are followed for one address. */
+  /** Most sums by payer and recipient that are followed for one address. */
   readonly sums: number
-  /** Sums of one payer. One with more is taken for an exchange or a payout service, and not followed. */
+  /** Most sums of one payer. One with more is taken for an exchange or a payout service, and not followed. */
   readonly payerSums: number
 }
 
 export const ringBounds: RingBounds = { payments: 6, sums: 2_000, payerSums: 500 }
-/** Addresses of a ring, at least: two that pay each other back are `reciprocal`. */
+/** Fewest addresses of a ring: two that pay each other back are `reciprocal` instead. */
 const fewestAddresses = 3
-/** What comes in from a ring and what goes out to it are nearly equal when the lesser is this share of the greater. */
+/** Two amounts are nearly equal when the lesser is at least this share of the greater. */
 const balance = { of: 4n, in: 5n }
 
 type ReadPaid = (payers: readonly string[]) => Promise<readonly PayerSum[]>
 
 /**
- * Who pays some addresses in a ring. The ring of an address is all addresses on a round of `payments` payments at most
- * that leads from it back to it, itself included; it is one when there are three or more. A payer of the address in it is
- * found when what the payer gets from the ring nearly equals what it gives, and the same holds of the address. What goes
- * out is followed hop by hop: a hop that comes to more than `sums` is left out, and what lies behind it.
+ * Finds the payers that pay some addresses in a ring. The ring of an address is the set of all addresses, itself
+ * included, on cycles of at most `payments` payments through it, if they are three or more. A payer of the address is
+ * found when it is in the ring, and both receive from the ring nearly as much as they pay into it. The search follows
+ * payments hop by hop; a hop that exceeds `sums` is left out, with everything behind it.
  *
- * `read` gives the sums of the payers it is asked for, each asked for once, none of a payer that is not followed.
+ * `read` returns the sums of payers; it is called once per payer, and returns none of a payer that is not followed.
  */
 export async function findRings(
   addresses: readonly string[],
@@ -46,7 +46,7 @@ export async function findRings(
 
 class Search {
   frontier: string[]
-  /** Payments from the address to each. */
+  /** Distance of each address found, in payments from the searched one. */
   private readonly from: Map<string, number>
   private readonly sums: PayerSum[] = []
   private readonly reached: string[] = []
@@ -56,7 +56,7 @@ class Search {
     this.from = new Map([[address, 0]])
   }
 
-  /** Follows what the addresses found last paid. */
+  /** Follows the payments of the addresses found last. */
   hop(known: ReadonlyMap<string, readonly PayerSum[]>, most: number): void {
     const { frontier } = this
     this.frontier = []
@@ -83,7 +83,7 @@ class Search {
     return { address, payers: isBalanced(address) ? paying.filter(isBalanced) : [], reached }
   }
 
-  /** Addresses on a round of so many payments at most. */
+  /** Addresses on cycles of at most this many payments through the address. */
   private ring(payments: number): Set<string> {
     const payersOf = new Map<string, string[]>()
     for (const { payer, recipient } of this.sums) {
@@ -92,7 +92,7 @@ class Search {
       else payersOf.set(recipient, [payer])
     }
     const back = new Map([[this.address, 0]])
-    // A Map goes on to what is set while it is gone through: nearest first.
+    // Iterating a Map includes entries that are added meanwhile: a breadth-first search.
     for (const [one, distance] of back) {
       for (const payer of payersOf.get(one) ?? []) if (!back.has(payer)) back.set(payer, distance + 1)
     }

@@ -5,8 +5,8 @@ import { areRingsDue, paidBy, storeRings, takeDueRings } from '../../db/queries/
 import { findRings, ringBounds } from './ring-search.ts'
 
 /**
- * Looks for the rings of addresses that are due, `limit` at most: those that came or went, and those of which a payer
- * that was looked at paid since. Returns how many were due.
+ * Searches the rings of at most `limit` due addresses: those that were added or removed, and those whose search saw a
+ * payer that has paid since. Returns how many were due.
  */
 export async function runRings(pool: pg.Pool, limit: number, bounds = ringBounds): Promise<number> {
   if (!(await areRingsDue(pool))) return 0

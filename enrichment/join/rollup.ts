@@ -12,7 +12,7 @@ import {
 } from '../../db/queries/rollup/hourly.ts'
 import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
 
-/** Settlements of one transaction, about. */
+/** Settlements rolled up in one transaction, about. */
 const settlementsPerStep = 200_000
 
 interface RollupOptions {
@@ -44,7 +44,7 @@ export async function rollUpSettlements({
   return work
 }
 
-/** Sums and the block they reach are one transaction's, so every settlement is added once, whatever ends the process. */
+/** Writes sums and the block they reach in one transaction, so every settlement counts once, even after a crash. */
 async function rollUpChain(db: pg.PoolClient, chain: ChainName, limit: number): Promise<number> {
   const fromBlock = await lockRollup(db, chain)
   const final = (await readChainState(db, chain))?.finalizedBlock ?? -1
@@ -56,7 +56,7 @@ async function rollUpChain(db: pg.PoolClient, chain: ChainName, limit: number): 
   return grew || toBlock < final ? 1 : 0
 }
 
-/** The blocks of a backfill are added as its rows get complete from the first block on. */
+/** Rolls up a backfill's blocks as its rows become complete, from its first block on. */
 async function rollUpBackfill(db: pg.PoolClient, chain: ChainName, limit: number): Promise<number> {
   await lockRollup(db, chain)
   const range = await unrolledBackfill(db, chain)

@@ -5,10 +5,10 @@ import { disputedMessages } from '../../db/queries/sources/witnesses.ts'
 import { minute } from '../../ops/time.ts'
 import { sources } from '../../sources.ts'
 
-/** A message is disputed when a hub still lacks it after so long: the network takes seconds to tell all of them. */
+/** Milliseconds after which a message that a hub still lacks is disputed: the network spreads messages in seconds. */
 export const disputedAfterMs = 5 * minute
 
-/** Has the claims of an account looked at when something else of it is disputed after `store` than before. */
+/** Runs `store`, and makes the claims of an account due when its disputed messages are others than before. */
 export async function storeTestimony<T>(db: Queryable, fid: number, now: Date, store: () => Promise<T>): Promise<T> {
   const before = await disputedMessages(db, fid)
   const stored = await store()

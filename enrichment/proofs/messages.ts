@@ -13,14 +13,14 @@ import { judgeRemoval, judgeVerification } from '../../trust/verdict.ts'
 interface GivenMessage {
   readonly fid: number
   readonly address: string
-  /** The time that its signer wrote. */
+  /** Timestamp that its signer gave it. */
   readonly at: Date
   readonly message: unknown
 }
 
 /**
- * Judges a message by its own signatures; where its key stands on the chain is not asked. Undefined: it is forged.
- * `stated`: a part could not be checked, so there is the hub's word.
+ * Judges a message by its own signatures, not by the standing of its key on the chain. Undefined: it is forged.
+ * `stated`: a part could not be checked, so it rests on the hub's word.
  */
 export async function judgeMessage(given: GivenMessage, now: Date): Promise<StoredMessage | undefined> {
   const { fid, address, at, message } = given
@@ -42,7 +42,7 @@ export async function judgeMessage(given: GivenMessage, now: Date): Promise<Stor
   return { ...common, type, verdict, envelope, claim, verificationType, verificationChain }
 }
 
-/** Seconds without use after which such a key ends, at most. Source: snapchain, `src/core/validations/key.rs`. */
+/** Longest TTL of an off-chain app key, in seconds without use. Source: snapchain, `src/core/validations/key.rs`. */
 const mostKeyTtl = 90 * 24 * 60 * 60
 
 /**
@@ -70,7 +70,7 @@ export async function judgeKeyMessage(fid: number, message: unknown): Promise<St
   return signer && { ...removal, signer }
 }
 
-/** Who signed a removal. Source: snapchain, `src/core/validations/key.rs`. */
+/** Codes for who signed a key's removal. Source: snapchain, `src/core/validations/key.rs`. */
 const removalBy = { custody: 1, key: 2 } as const
 
 /**
@@ -88,10 +88,10 @@ export async function judgeSet(fid: number, live: readonly Verification[], now: 
   return judged
 }
 
-/** Characters of a message as JSON; one about an address has less than a tenth of them. */
+/** Most characters of a message as JSON; one about an address has less than a tenth of them. */
 const longestMessage = 16_384
 
-/** The database takes no zero character and no half of a pair, and no honest message has any. */
+/** Whether a message fits the database, which takes no NUL and no lone surrogate; no honest message has any. */
 function isStorable(message: unknown): boolean {
   const text = JSON.stringify(message)
   return text.length <= longestMessage && !/\\u(0000|d[89a-f])/i.test(text)

@@ -15,23 +15,23 @@ import { judgeMessage } from './messages.ts'
 
 export interface RemovalWorld {
   readonly pool: pg.Pool
-  /** Hubs' gRPC APIs. */
+  /** Clients of hubs' gRPC APIs, which give removals. */
   readonly removals: readonly Removals[]
   readonly world: ProofWorld
   readonly now: () => Date
 }
 
 interface Found {
-  /** Removals that prove themselves, whoever gave them. */
+  /** Removals proven by their own signatures, whichever hub gave them. */
   readonly proven: readonly StoredMessage[]
-  /** Whether somebody did not answer, so that there may be more. */
+  /** Whether a hub or node did not answer, so that there may be more. */
   readonly isPartial: boolean
 }
 
-/** Checked of what one hub gives about an account; the network keeps one removal an address. */
+/** Most removals of one hub's answer about an account that are checked; the network keeps one per address. */
 const mostChecked = 25
 
-/** Asks all hubs what an account took back of what it is stored to verify. */
+/** Asks all hubs which of an account's stored verifications it has removed. */
 export async function findRemovals(fid: number, given: RemovalWorld): Promise<Found> {
   const live = await liveGrounds(given.pool, fid)
   const answers = await Promise.all(given.removals.map((api) => unlessSilent(() => api.ofFid(fid))))
@@ -51,7 +51,7 @@ export async function findRemovals(fid: number, given: RemovalWorld): Promise<Fo
   return { proven: [...proven.values()], isPartial }
 }
 
-/** Ends what was taken back, and keeps the messages that say so. */
+/** Ends the verifications that were removed, and stores the messages that prove it. */
 export async function storeRemovals(
   db: Queryable,
   fid: number,
@@ -88,7 +88,7 @@ async function provenRemoval(
   return proved.key === 'held' ? judged : null
 }
 
-/** Undefined: there is no answer, or nobody can be asked now. What is unknown ends nothing. */
+/** Result of `ask`; undefined: no answer, or the host may not be asked now. What is unknown ends nothing. */
 async function unlessSilent<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask()

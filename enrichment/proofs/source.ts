@@ -26,11 +26,11 @@ interface ProofOptions {
 
 const { cadenceMs } = sources.proofs
 
-/** Asks the chains about the messages that an account's addresses rest on, and stores what each is worth. */
+/** Source that checks on the chains the messages that an account's addresses rest on, and stores each verdict. */
 export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
   const { registries } = world
 
-  /** The logs that added keys of an account, each key asked for once. */
+  /** Lookup of the logs that added an account's keys; each key is requested once. */
   function logsOf(fid: number) {
     const asked = new Map<string, Promise<AddedLog | null>>()
     return (key: Uint8Array, standing: KeyStanding | undefined) => {
@@ -65,7 +65,7 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
       const addedLog = logsOf(fid)
       for (const { hash, address, message: json } of await messagesToProve(pool, fid)) {
         const message = readHubMessage(json)
-        if (!message) continue // nothing of it can be checked, today or later
+        if (!message) continue // it can never be checked
         const facts = await keyFactsOf(pool, { fid, key: message.signer, hash })
         await host.slot()
         const provable = { message, fid, address: address as `0x${string}`, key: facts, now: now() }
@@ -76,7 +76,7 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
         const log = await addedLog(message.signer, keyStanding)
         const place = { custodyBlock: facts.transferBlock, addedLog: log }
         keys.push({ fid, key: message.signer, source, beforeCustody, ...place, removal: null })
-        // What may be another answer tomorrow: of a contract, and about a key that is added yet or was handed over.
+        // Verdicts that may change: a contract wallet's, and those on keys still to be added or handed over.
         isOpen ||= wallet !== undefined || verdict !== 'proven' || beforeCustody
       }
       const grounds = await claimGrounds(pool, fid)
@@ -102,7 +102,7 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
   }
 }
 
-/** A node that does not answer is no fault of ours: the account is asked about again later. */
+/** Turns a node's failure into NoAnswer, so that the account is asked about again later. */
 async function answered<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()

@@ -10,16 +10,16 @@ import { findRemovals, type RemovalWorld, storeRemovals } from './removals.ts'
 
 interface WitnessOptions extends RemovalWorld {
   readonly witnesses: readonly Witness[]
-  /** Paces the questions to all of them together. */
+  /** Rate limit of the requests to all witnesses together. */
   readonly host: Host
 }
 
 const { cadenceMs } = sources.witnesses
 
 /**
- * Asks the other hubs whether they know the messages of an agent. What one lacks is asked of both again; a hub that is
- * behind, does not answer or shows a forged message is no witness, and what it said before is forgotten. When one lacks
- * something, hubs are asked whether the account took it back itself: that ends it, whoever tells.
+ * Source that asks the other hubs whether they know the messages of an agent. When one lacks a message, it and the
+ * followed hub are asked again, and hubs are asked whether the account removed it itself, which ends it, whichever hub
+ * tells. A hub that is behind, does not answer or shows a forged message is no witness, and what it said is forgotten.
  */
 export function socialWitnesses(options: WitnessOptions): Source {
   const { pool, witnesses, removals, host, now } = options

@@ -7,7 +7,7 @@ interface Loop {
   /** A bounded piece of work. Returns how much there was to do; zero: rest before the next. */
   readonly pass: () => Promise<number>
   readonly restMs: number
-  /** The shortest rest after a pass, as a multiple of its time: what reads everything is not to run always. Default: 0. */
+  /** Shortest rest after a pass, as a multiple of its time, for passes that read everything. Default: 0. */
   readonly restFactor?: number | undefined
   readonly signal: AbortSignal
   readonly log: Logger

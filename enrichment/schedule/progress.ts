@@ -1,20 +1,20 @@
 import { minute } from '../../ops/time.ts'
 
-/** A pass that takes longer hangs: all its requests and statements have deadlines of their own. */
+/** Milliseconds after which a pass counts as hung: all its requests and statements have timeouts of their own. */
 export const longestPassMs = 15 * minute
 
-/** What the loops of a process have got done. */
+/** Watchdog of a process's loops. */
 export interface Progress {
-  /** Runs a pass of a loop and remembers how long it takes, and that passes before it failed. */
+  /** Runs a pass of a loop; the loop counts as at work from its first unfinished or failed pass until one succeeds. */
   watch<T>(loop: string, pass: () => Promise<T>): Promise<T>
-  /** The loop that has not finished a pass for too long though it has been at work; undefined: every loop comes round. */
+  /** Name of a loop that has been at work for too long without finishing a pass; undefined: there is none. */
   stuck(): string | undefined
 }
 
 interface ProgressOptions {
   /** A clock in milliseconds that only goes forward. */
   readonly nowMs?: () => number
-  /** Told of each pass that did not fail, with the seconds it took. */
+  /** Called after each pass that did not fail, with the seconds it took. */
   readonly passed?: (loop: string, seconds: number) => void
 }
 
@@ -25,7 +25,7 @@ export function createProgress({ nowMs = () => performance.now(), passed }: Prog
     async watch(loop, pass) {
       if (!workingSince.has(loop)) workingSince.set(loop, nowMs())
       const began = nowMs()
-      const result = await pass() // one that throws is tried again, and has got nothing done
+      const result = await pass() // when it throws, the loop stays at work and retries
       passed?.(loop, (nowMs() - began) / 1_000)
       workingSince.delete(loop)
       return result

@@ -22,7 +22,7 @@ export interface Pass {
   readonly pool: pg.Pool
   readonly now: () => Date
   readonly random: Random
-  /** Told of every read without an answer. */
+  /** Called for every read that failed. */
   readonly failed: (source: string, subjects: readonly string[], error: Error) => void
 }
 
@@ -32,22 +32,22 @@ interface PassResult {
   readonly outcomes: readonly string[]
 }
 
-/** Part of a pass that urgent subjects cannot take: else they would starve the rest. */
+/** Share of a pass that is kept from urgent subjects, so that they do not starve the rest. */
 const tailShare = 0.2
-/** Used where a host answers 429 without a Retry-After. */
+/** Pause in milliseconds after a 429 without a Retry-After. */
 const restMs = 30 * second
 const renewalsALease = 3
-/** No read takes that long: a lease that is still held then is not renewed. */
+/** Milliseconds after which a lease is not renewed any more: no read takes that long. */
 const longestHoldMs = 30 * minute
-/** Outcome of an attempt that ended in an unexpected error. */
+/** Outcome of a read that ended in an unexpected error. */
 const unforeseen = 'unforeseen'
 
 /**
- * One bounded pass of a source: leases what is due, reads it, stores it. An answer and the end of its lease are one
- * transaction. A failure keeps what is known and puts the subject off, whatever it is; a host whose circuit is open is
- * not asked.
+ * One bounded pass of a source: leases due subjects, reads them, stores the answers. An answer and the end of its lease
+ * are one transaction. Any failure keeps what is known and reschedules the subject; a host whose circuit is open is not
+ * asked.
  *
- * Throws when not even a failure can be noted, because the database is out of reach; leases then run out by themselves.
+ * Throws when not even a failure can be stored, because the database cannot be reached; leases then expire.
  */
 export async function runPass(source: Source, pass: Pass): Promise<PassResult> {
   const leaseId = randomUUID()
@@ -75,8 +75,8 @@ async function lease(source: Source, { pool, now }: Pass, leaseId: string): Prom
 }
 
 /**
- * Renews a lease until the returned function is called: where a host is slow a read takes longer than a lease, and two
- * processes would take each other's for ever. A lease that lasts too long runs out all the same.
+ * Renews a lease until the returned function is called: at a slow host a read takes longer than a lease, and two
+ * processes would take over each other's for ever. After `longestHoldMs` the lease expires all the same.
  */
 function holdLease(source: Source, { pool, now }: Pass, leased: readonly LeasedSubject[], leaseId: string): () => void {
   if (leased.length === 0) return () => {}
@@ -85,7 +85,7 @@ function holdLease(source: Source, { pool, now }: Pass, leased: readonly LeasedS
   const timer = setInterval(() => {
     if (performance.now() - begunAt > longestHoldMs) return clearInterval(timer)
     const until = new Date(now().getTime() + source.leaseMs)
-    // A lease that cannot be renewed runs out, as if this process had ended.
+    // A lease that cannot be renewed expires, as if this process had ended.
     renewLease(pool, { source: source.name, subjects, leaseId, until }).catch(() => {})
   }, source.leaseMs / renewalsALease)
   timer.unref()
@@ -93,8 +93,8 @@ function holdLease(source: Source, { pool, now }: Pass, leased: readonly LeasedS
 }
 
 /**
- * Reads one group of leased subjects, stores the answer, and says how it ended. What spoils an answer about several may
- * be the fault of one, so each half is then read for itself, down to the one.
+ * Reads one group of leased subjects, stores the answer, and returns the outcomes. When an answer about several cannot
+ * be used, one of them may be the cause, so each half is read by itself, down to single subjects.
  */
 export async function readGroup(
   source: Source,
@@ -129,7 +129,7 @@ export async function readGroup(
       await postponeSubjects(pool, ending('postponed', Math.max(0, error.until.getTime() - now().getTime())))
       return ['postponed']
     }
-    // Whatever else is thrown is a fault of ours, or of the database.
+    // Any other error is a bug here, or the database's.
     const failure = error instanceof NoAnswer ? error.failure : unforeseen
     if (error instanceof NoAnswer && failure !== 'rate_limited') source.host.failed()
     if (group.length > 1 && (failure === 'bad_answer' || failure === unforeseen)) {

@@ -6,9 +6,9 @@ import { sources } from '../../sources.ts'
 import { disputedAfterMs, storeTestimony } from '../proofs/disputes.ts'
 
 /**
- * Notes what the followed hub, at `url`, leaves out of a complete answer and another hub still has: nobody has taken it
- * back, so it stays, and is disputed when both say the same again. True: there is such a thing, and the FID is to be read
- * again soon.
+ * Records the verifications that the followed hub, at `url`, leaves out of a complete answer although another hub still
+ * has them. No removal was seen, so they stay, and are disputed when both hubs repeat their answers. True: there are
+ * some, and the FID should be read again soon.
  */
 export async function noteAbsences(db: Queryable, set: VerifiedSet, url: string): Promise<boolean> {
   const { fid, now } = set
@@ -18,7 +18,7 @@ export async function noteAbsences(db: Queryable, set: VerifiedSet, url: string)
   await storeTestimony(db, fid, now, () =>
     storeWitness(db, { fid, url, hashes, known: new Set(), disputedAfterMs, now }),
   )
-  // Not at every reading: either hub may lack something that the other one has.
+  // Not at every read: either hub may lack a message that the other one has.
   if (toldAt && now.getTime() - toldAt.getTime() >= disputedAfterMs)
     await askForSubjects(db, sources.witnesses.name, [`fid:${fid}`], { priority: 1, dueAt: now })
   return hashes.length > 0

@@ -14,13 +14,13 @@ interface BeliefOptions {
   readonly now: () => Date
 }
 
-/** A hub whose newest block is older is behind, in seconds. */
+/** Oldest that a hub's newest block may be, in seconds; with an older one the hub is behind. */
 const mostDelaySeconds = 600
-/** Totals may fall by pruning, and by no more than this part of what they were. */
+/** Largest share by which totals may fall, as they do by pruning. */
 const mostLost = 0.1
-/** A network with fewer accounts or messages is somebody's own, whose totals say nothing. */
+/** Totals below this are not judged: the network is a private one. */
 const fewestJudged = 1_000
-/** Work that waits for a hub to be believed again is looked at so often. */
+/** Milliseconds between attempts of work that waits for the hub to be believed again. */
 const waitMs = minute
 
 /**
@@ -28,16 +28,16 @@ const waitMs = minute
  * an error and knows nothing, which would end all that is known.
  */
 export interface Belief {
-  /** Asks the hub about itself and remembers the judgement. Returns what it said; undefined: it is not believed. */
+  /** Asks the hub about itself and stores the verdict. Returns its answer; undefined: it is not believed. */
   look(db?: Queryable): Promise<Network | undefined>
   /**
-   * An operator knows that the network lost what the totals fell by: they are what the next look compares with. Throws
-   * when it is not the totals that speak against the hub.
+   * Makes the hub's present totals those that the next look compares with, because an operator knows that the network
+   * really lost the rest. Throws when the hub is behind or syncing, whatever its totals.
    */
   acceptTotals(): Promise<Network>
-  /** Why it is not believed; undefined: it is, or nobody has looked yet. */
+  /** Why the hub is not believed; undefined: it is, or has not been judged yet. */
   doubt(): Promise<string | undefined>
-  /** The source, of which nothing is asked or stored while the hub is not believed. */
+  /** Wraps a source so that nothing is read or stored while the hub is not believed. */
   guard(source: Source): Source
 }
 
@@ -78,7 +78,7 @@ export function createBelief({ pool, social, url, now }: BeliefOptions): Belief 
         return {
           ...reading,
           async write(db) {
-            await refuse(db) // the hub may have been found out while it answered
+            await refuse(db) // the hub may have lost belief while it answered
             return reading.write(db)
           },
         }
@@ -87,7 +87,7 @@ export function createBelief({ pool, social, url, now }: BeliefOptions): Belief 
   }
 }
 
-/** Why a hub is not to be believed; undefined: nothing speaks against it. */
+/** Why a hub is not believed; undefined: nothing speaks against it. */
 function doubtAbout(
   network: Network,
   before: { readonly accounts: number | null; readonly messages: number | null },

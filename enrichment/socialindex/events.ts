@@ -25,13 +25,13 @@ import { cleanPart, type SocialSourceOptions } from './fids.ts'
 import { applyFollows } from './follows.ts'
 import { restartStream } from './shards.ts'
 
-/** Hubs forget events after three days; what happened before has to be found by a sweep. */
+/** Milliseconds for which hubs keep events, three days; older changes have to be found by a sweep. */
 const keptMs = 3 * day
-/** An id that the hub has refused for so long is none of its ids. */
+/** Milliseconds of refusals after which a cursor counts as unknown to the hub. */
 const refusedMs = hour
-/** After so many failures in a row a page has been cut down to one event, and that was asked for more than once. */
+/** Failures in a row after which events are skipped: by then the page is a single event, requested more than once. */
 const failuresBeforeSkip = 7
-/** Skipped at most, for events that the hub cannot answer; a block a second. */
+/** Most blocks skipped because of events that the hub cannot answer; there is one block a second. */
 const mostBlocksSkipped = 1_024
 
 interface EventOptions extends SocialSourceOptions {
@@ -39,7 +39,7 @@ interface EventOptions extends SocialSourceOptions {
   readonly pollMs: number
 }
 
-/** Follows what happens in a shard: a page of events and the cursor behind it are one transaction. */
+/** Source that follows a shard's events: a page of events and the cursor behind it are one transaction. */
 export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventOptions): Source {
   async function restart(shard: number, position: number): Promise<Reading | undefined> {
     const found = (await social.network()).shards.find((one) => one.shard === shard)
@@ -53,7 +53,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
     }
   }
 
-  /** Judges what addresses' messages say. Whose is forged is asked for, and nothing else is taken from it. */
+  /** Judges the messages on a page. A forged one is replaced by `unreadable`, so that its FID is read again. */
   async function checked(page: EventPage): Promise<CheckedPage> {
     const messages: StoredMessage[] = []
     const changes: SocialChange[] = []
@@ -77,7 +77,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
     return { ...page, changes, messages, keys }
   }
 
-  /** The first page behind what the hub cannot answer; undefined: it answers nothing else either. */
+  /** The first page behind the events that the hub cannot answer; undefined: it answers no later ones either. */
   async function pageBehind(shard: number, position: number): Promise<PageInHand | undefined> {
     for (let blocks = 1; blocks <= mostBlocksSkipped; blocks *= 2) {
       const from = firstIdBehind(position, blocks)
@@ -92,7 +92,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
     return undefined
   }
 
-  /** Goes on behind events that the hub does not give: a sweep of all accounts finds what they said. */
+  /** Continues behind events that the hub does not give; a sweep of all accounts finds what they changed. */
   function skipped(inHand: PageInHand): Reading {
     return {
       outcome: 'skipped',
@@ -118,7 +118,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
         const restarted = await restart(shard, position)
         if (restarted) return restarted
       }
-      // After every failure less is asked for, down to the one event that the hub cannot answer.
+      // Each failure makes the page smaller, down to the one event that the hub cannot answer.
       const pageSize = Math.max(1, Math.floor(eventsPerPage / 4 ** Math.min(failures, 5)))
       try {
         const page = await social.events(shard, position, now(), pageSize)
@@ -157,7 +157,7 @@ interface PageInHand {
 }
 
 async function storePage(db: Queryable, { shard, position, page, now, pollMs }: PageInHand): Promise<number> {
-  // A quiet shard's stream moves nowhere and is up to date all the same.
+  // The cursor of a quiet shard does not move and is up to date all the same.
   const reachedAt = page.more ? page.newestBlockAt : now
   if (page.next !== position || reachedAt) {
     const move = { source: sources.events.name, shard, from: String(position), to: String(page.next), reachedAt, now }
@@ -171,7 +171,7 @@ async function storePage(db: Queryable, { shard, position, page, now, pollMs }: 
   return page.more ? 0 : pollMs
 }
 
-/** Verifications, profiles and follows are applied as reported; only what an event does not tell whole is asked for. */
+/** Applies verifications, profiles and follows as reported; FIDs with incomplete events are made due for a read. */
 async function storeChanges(db: Queryable, changes: readonly SocialChange[], now: Date) {
   const verifications = changes.filter((change) => change.kind === 'verified' || change.kind === 'unverified')
   await lockVerifications(

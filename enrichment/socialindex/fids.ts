@@ -34,7 +34,7 @@ export interface SocialSourceOptions {
 
 const { cadenceMs } = sources.fids
 
-/** Code points; the network's own limits are below them. */
+/** Longest texts of a profile, in code points; the network's own limits are lower. */
 const longest = { name: 256, bio: 4_096, url: 2_048 }
 const longestPart: Readonly<Record<ProfilePart, number>> = {
   displayName: longest.name,
@@ -45,7 +45,7 @@ const longestPart: Readonly<Record<ProfilePart, number>> = {
   twitter: longest.name,
 }
 
-/** Reads FIDs of the index again: verified set, profile, last activity. */
+/** Source that rereads FIDs of the index: verified set, profile, last activity. */
 export function socialFids({ social, host, url, now }: Omit<SocialSourceOptions, 'pool'>): Source {
   return {
     ...sources.fids,
@@ -73,13 +73,14 @@ export function socialFids({ social, host, url, now }: Omit<SocialSourceOptions,
   }
 }
 
-/** An answer that empties a set has to be given twice, so long apart: hubs that know nothing answer so, too. */
+/** Milliseconds between the two empty answers that it takes to empty a set: a hub without data answers so too. */
 const emptyAfterMs = hour
 
 /**
- * Brings the stored set of a FID to an answer of the hub at `url`, under `lockVerifications`. `emptied`: the answer would
- * end all that is known, and nobody has said so before; it is remembered, nothing else is stored, and the FID is to be
- * read again. `missing`: another hub still has what it leaves out, which therefore stays; to be read again soon.
+ * Updates the stored set of a FID to an answer of the hub at `url`; the caller holds `lockVerifications`. `emptied`:
+ * the answer would end every verification and is the first to say so; only this is recorded, and the FID must be read
+ * again. `missing`: another hub still has verifications that the answer leaves out, so they stay; the FID should be
+ * read again soon.
  */
 export async function storeVerifiedSet(
   db: Queryable,
@@ -95,11 +96,11 @@ export async function storeVerifiedSet(
   await endVerifications(db, set)
   await openVerifications(db, set)
   const isMissing = await noteAbsences(db, set, url)
-  if (set.live.length > 0 || !isMissing) await forgetEmptied(db, [set.fid]) // else it stays said until it is otherwise
+  if (set.live.length > 0 || !isMissing) await forgetEmptied(db, [set.fid]) // else the empty answer stays recorded
   return isMissing ? 'missing' : 'stored'
 }
 
-/** Brings the stored sets of FIDs to an answer without times. Returns those that are `emptied`, as for `storeVerifiedSet`. */
+/** Updates the stored sets of FIDs to an answer without times. Returns those `emptied`, as in `storeVerifiedSet`. */
 export async function storeUntimedSets(db: Queryable, { sets, askedAt, now }: AddressSets): Promise<number[]> {
   const emptied: number[] = []
   const believed: AddressSet[] = []
@@ -131,7 +132,7 @@ function storable(fid: number, profile: SocialProfile): StoredProfile {
   }
 }
 
-/** A part of a profile as it may be stored. */
+/** Text of a profile part, made storable and cut to its limit; null: there is none. */
 export function cleanPart(part: ProfilePart, text: string | null): string | null {
   return clean(text, longestPart[part])
 }

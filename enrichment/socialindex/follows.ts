@@ -6,7 +6,7 @@ import { sources } from '../../sources.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
 import type { SocialSourceOptions } from './fids.ts'
 
-/** Reads whom agents follow, all of it; in between it is brought up to date by `applyFollows`. */
+/** Source that reads all follows of an agent; between reads `applyFollows` keeps them up to date. */
 export function socialFollows({ social, host }: Pick<SocialSourceOptions, 'social' | 'host'>): Source {
   return {
     ...sources.follows,
@@ -27,8 +27,8 @@ export function socialFollows({ social, host }: Pick<SocialSourceOptions, 'socia
 }
 
 /**
- * Applies what events tell, in their order, to what has been read of the accounts; of others nothing is kept. A reading
- * under way may be older than the events, so it is not stored and begins again.
+ * Applies follow events, in their order, to accounts whose follows have been read; those of others are not kept. A read
+ * in flight may be older than the events, so it is not stored and begins again.
  */
 export async function applyFollows(db: Queryable, changes: readonly FollowChange[], now: Date): Promise<void> {
   if (changes.length === 0) return

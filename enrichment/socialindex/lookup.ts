@@ -8,7 +8,7 @@ interface LookupOptions extends Pick<SocialSourceOptions, 'host' | 'now'> {
   readonly fidsByAddress: NonNullable<SocialIndex['fidsByAddress']>
 }
 
-/** Asks for the FIDs of holders nobody is known to verify. Who is found is read before he is believed. */
+/** Source that looks up the FIDs of holders that no known FID verifies. A FID found is read before it is believed. */
 export function socialLookup({ fidsByAddress, host, now }: LookupOptions): Source {
   return {
     ...sources.lookup,

@@ -7,21 +7,21 @@ import type { Source } from '../schedule/source.ts'
 import type { Belief } from './belief.ts'
 import type { SocialSourceOptions } from './fids.ts'
 
-/** The one subject of this source. */
+/** The only subject of this source. */
 export const hubSubject = 'hub'
 
-/** A cursor so far above the head is not of this hub's history: 3,600 blocks, an hour, for nodes that lag behind. */
+/** Most event ids by which a cursor may exceed the head: 3,600 blocks, an hour, as nodes lag. Beyond, it restarts. */
 const mostAhead = 3_600 * 2 ** 14
 
 interface ShardOptions extends Omit<SocialSourceOptions, 'pool' | 'social'> {
   readonly belief: Belief
-  /** Whether FIDs are swept; not when addresses can be looked up. */
+  /** Whether all FIDs are swept; not needed when addresses can be looked up. */
   readonly sweeps: boolean
 }
 
 /**
- * Asks the hub how it stands, and while it is believed finds the network's shards and begins the event stream and the sweep of each. The stream begins before the sweep, so
- * that what changes while the sweep is under way is not missed.
+ * Source that asks the hub about itself and, while it is believed, starts the event stream and the sweep of each of the
+ * network's shards. The stream starts before the sweep, so that changes during the sweep are not missed.
  */
 export function socialShards({ belief, host, now, sweeps }: ShardOptions): Source {
   return {

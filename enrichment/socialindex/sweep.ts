@@ -15,11 +15,11 @@ import { judgeSet } from '../proofs/messages.ts'
 import { LeaseLost, numberOf, type Source } from '../schedule/source.ts'
 import { type SocialSourceOptions, storeUntimedSets, storeVerifiedSet } from './fids.ts'
 
-/** Accounts asked for at once, where they cannot be asked for in bulk. */
+/** Accounts requested concurrently where the host does not answer in bulk. */
 const together = 4
-/** A page that the hub has refused for so long is forgotten there. */
+/** Milliseconds of refusals after which the hub counts as having forgotten a page's cursor. */
 const refusedMs = hour
-/** Accounts of a page that may be answered badly; twice as many after each failure of the page. */
+/** Most accounts of a page that may fail; doubled after each failure of the page. */
 const firstTolerated = 5
 
 interface TimedSet extends Omit<VerifiedSet, 'now'> {
@@ -29,17 +29,17 @@ interface TimedSet extends Omit<VerifiedSet, 'now'> {
 interface ChangedSets {
   readonly sets: readonly TimedSet[]
   readonly untimed: Omit<AddressSets, 'now'>
-  /** Accounts of those without times whose times matter: they are read by themselves, as agents are. */
+  /** Accounts with sets without times whose times matter: each becomes due for a read of its own. */
   readonly toTime: readonly number[]
   readonly unread: readonly number[]
 }
 
 /**
- * Walks over all FIDs of a shard and stores what they verify, whoever they are: any address may hold a registration
- * later. A page and the cursor behind it are one transaction; the empty cursor is the beginning.
+ * Source that walks over all FIDs of a shard and stores what they verify, agents or not: any address may hold a
+ * registration later. A page and the cursor behind it are one transaction; the empty cursor is the beginning.
  */
 export function socialSweep({ pool, social, host, url, now }: SocialSourceOptions): Source {
-  /** Undefined: the hub has refused the page for so long that it cannot know it any more, so the sweep begins again. */
+  /** Reads a page. Undefined: the hub has refused its cursor for so long that the sweep must begin again. */
   async function pageOf(shard: number, token: string, { lastSuccessAt }: LeasedSubject) {
     try {
       return await social.fids(shard, token || undefined)
@@ -52,9 +52,9 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
   }
 
   /**
-   * The sets of FIDs that may differ from what is stored, and the FIDs that the hub answers badly, which are read again
-   * by themselves later. If the host answers in bulk, only accounts that it leaves out are read one by one. Throws when
-   * so many are answered badly that it must be the host.
+   * Sets of FIDs that may differ from the stored ones, and FIDs whose read failed, which are retried one by one later.
+   * If the host answers in bulk, only accounts that it leaves out are read one by one. Throws when so many fail that
+   * the host must be the cause.
    */
   async function changedSets(fids: readonly number[], failures: number): Promise<ChangedSets> {
     const bulkAskedAt = now()
@@ -90,7 +90,7 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
     return { live, messages: await judgeSet(fid, live, now()) }
   }
 
-  /** Undefined: the host does not answer in bulk, or not about these; then each is asked for by itself. */
+  /** Reads FIDs in bulk. Undefined: the host does not answer in bulk, or not about these; each is then read alone. */
   async function inBulk(fids: readonly number[]) {
     try {
       return await social.verifiedSets(fids)
@@ -143,7 +143,7 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
   }
 }
 
-/** Whether a missing answer may be due to the one account that was asked about, not to the hub. */
+/** Whether a failure may be caused by the one account that was asked about, not by the hub. */
 function isOnesOwn(error: unknown): boolean {
   return error instanceof NoAnswer && error.failure !== 'rate_limited'
 }

@@ -14,7 +14,7 @@ const card = z
   })
   .refine(({ url, supportedInterfaces = [] }) => url !== undefined || supportedInterfaces.length > 0)
 
-/** An agent card. Source: A2A specification 4.4.1 (1.0) and 5.5 (0.3). */
+/** Reads an agent card; undefined: not one. Source: A2A specification 4.4.1 (1.0) and 5.5 (0.3). */
 export function toA2aCard(value: unknown): SpecContent | undefined {
   const parsed = card.safeParse(value)
   if (!parsed.success) return undefined

@@ -11,12 +11,12 @@ interface HeldRegistration {
   readonly agentId: string
 }
 
-/** Registrations that the agent holds, which a list of a host is compared with. */
+/** Registrations that an agent holds, with which a host's list is compared. */
 export interface Holdings {
   readonly held: readonly HeldRegistration[]
-  /** There are more than `held`: what is not among them may be the agent's all the same. */
+  /** Whether the agent holds more than `held`: a registration that is not among them may be the agent's too. */
   readonly isCut: boolean
-  /** CAIP-10 addresses of all registries that are indexed; of others nobody knows whose a registration is. */
+  /** CAIP-10 addresses of all indexed registries; the holders of registrations in others are unknown. */
   readonly registries: ReadonlySet<string>
 }
 
@@ -24,8 +24,8 @@ const entry = z.object({ agentId: z.union([z.number(), z.string()]), agentRegist
 const file = z.object({ registrations: z.array(z.unknown()) })
 
 /**
- * What the `registrations` of a file say, by chain, registry and id: one that the agent holds, only those of others, or
- * none that can be checked. Undefined: it is no such file.
+ * Compares the `registrations` of a file with the agent's, by chain, registry and id: one is the agent's (`confirmed`),
+ * only others' are listed (`contradicted`), or none can be checked (`missing`). Undefined: not such a file.
  *
  * Source: ERC-8004, "Endpoint Domain Verification".
  */

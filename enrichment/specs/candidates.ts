@@ -2,22 +2,22 @@ import type { Service } from '../agent-uri/registration-file.ts'
 import type { SpecKind } from './kinds.ts'
 import { isSharedPlatform } from './site.ts'
 
-/** A place where a document may lie. */
+/** An address at which a document may be published. */
 export interface Candidate {
   readonly kind: SpecKind
   readonly url: URL
-  /** Whether the agent's registration names it; else it is where such documents usually lie. */
+  /** Whether the agent's registration file names it; else it is a usual place of such documents. */
   readonly declared: boolean
-  /** An MCP endpoint, asked in the protocol itself. */
+  /** Whether it is an MCP endpoint, which is asked in the protocol itself. */
   readonly session: boolean
   /** Every registration file that names it lists registrations, and none of this agent. */
   readonly contradicted: boolean
 }
 
 interface Candidates {
-  /** Places for one document each, the likeliest first; the next is tried when there is none. */
+  /** Places of one document per group, the likeliest first; the next one is tried when there is no document. */
   readonly groups: readonly (readonly Candidate[])[]
-  /** Origins whose proof of belonging is looked for. */
+  /** Origins that are asked whether they list the agent as their own. */
   readonly origins: readonly URL[]
 }
 
@@ -31,7 +31,7 @@ export interface CandidateInputs {
   readonly services: readonly NamedService[]
   /** The address in the account's profile at the social network. */
   readonly profileUrl: string | null
-  /** The form in which an address is asked: https, unless an operator made an exception. */
+  /** Turns an address into the one that is requested: https, unless an operator made an exception. */
   readonly secured: (url: URL) => URL
 }
 
@@ -74,7 +74,7 @@ function at(kind: SpecKind, origin: URL, path: string): Candidate {
   return { kind, url: new URL(path, origin), declared: false, session: false, contradicted: false }
 }
 
-/** What an endpoint promises by its name, or by its path when the name says nothing. */
+/** Documents that an endpoint promises by its name, or by its path when the name says nothing; empty: none. */
 function declaredAt(name: string, url: URL, contradicted: boolean): Candidate[] {
   const isJson = url.pathname.endsWith('.json')
   const declared = (kind: SpecKind, at: URL, session = false) => {
@@ -82,7 +82,7 @@ function declaredAt(name: string, url: URL, contradicted: boolean): Candidate[] 
   }
   if (/openapi|swagger/.test(name) || /(openapi|swagger)\.json$/.test(url.pathname)) return [declared('openapi', url)]
   if (/\bmcp\b/.test(name) && isJson) return [declared('mcp', url)]
-  // Beside an endpoint that does not answer its card may lie; nobody said that it does.
+  // Next to an endpoint that does not answer there may be its card, which is not declared.
   if (/\bmcp\b/.test(name))
     return [declared('mcp', url, true), { ...declared('mcp', below(url, '/server-card')), declared: false }]
   if (/x402/.test(name)) return [declared('x402', url)]
@@ -98,7 +98,7 @@ function below(url: URL, path: string): URL {
   return place
 }
 
-/** Templates that nobody filled in are not addresses. */
+/** An http(s) address, its fragment removed; undefined: not one, an unfilled template, or one with credentials. */
 function toUrl(text: string | null): URL | undefined {
   if (text === null || !/^https?:\/\//i.test(text) || /[{}]/.test(text)) return undefined
   const url = URL.parse(text)

@@ -6,11 +6,11 @@ import type { Json } from '../../trust/canonical-json.ts'
 import { type CardSignature, checkCard } from '../../trust/card-signature.ts'
 import { type AgentHosts, conditionsOf } from '../agent-hosts.ts'
 
-/** No redirects: a key of another place is nobody's word for this one. */
+/** No redirects: a key from another place proves nothing for this one. */
 const options = { maxBytes: 64 * 1024, timeoutMs: 10 * second, redirects: 0, ports: [8443] }
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(50) })
 
-/** What the signatures of a card are worth that was read at an address. Throws HostClosed when its host is not to be asked. */
+/** Verdict on the signatures of a card that was read at `url`. Throws HostClosed when its host may not be asked. */
 export function signatureOf(hosts: AgentHosts, card: unknown, url: URL): Promise<CardSignature> {
   return checkCard(card as Readonly<Record<string, Json>>, url, async (place) => {
     try {

@@ -11,12 +11,12 @@ interface CheckUpInputs extends Omit<CandidateInputs, 'secured'> {
   readonly known: readonly KnownDocument[]
 }
 
-/** Requests of one look, at most. */
+/** Most requests of one check-up. */
 const mostRequests = 12
 
 /**
- * Looks at every place where an agent's documents may lie: hosts side by side, the places of one in turn, those with a
- * known document first. A host out of reach is not asked twice. Never throws for what hosts do.
+ * Checks every place where an agent's documents may be: hosts concurrently, the places of a host one after the other,
+ * those with a known document first. A host that cannot be reached is not asked twice. Never throws for what hosts do.
  */
 export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise<CheckUp> {
   const { groups, origins } = candidatesOf({ ...inputs, secured: hosts.secured })
@@ -37,7 +37,7 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
       const [first] = group
       if (!first || (settled.has(first.kind) && !first.declared)) continue
       if (await tryGroup([...group].sort((a, b) => Number(isKnown(b)) - Number(isKnown(a))))) settled.add(first.kind)
-      // Not before: a host out of reach is found out by then. Not last: the proof must not be what the limit cuts off.
+      // Not before: an unreachable host is known by then. Not last: the limit must not cut off the proof.
       if (group === own[0]) for (const origin of origins.filter((one) => one.host === host)) await prove(origin)
     }
   }
@@ -82,7 +82,7 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   return { checks, places, references, contradicted, closedUntil }
 }
 
-/** The rest of the host need not be tried. */
+/** The host cannot be reached: its other places need not be tried. */
 class OutOfReach extends Error {
   override readonly name = 'OutOfReach'
 

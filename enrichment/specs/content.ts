@@ -8,14 +8,14 @@ export interface SpecContent {
   readonly version: string | null
   readonly skills: readonly string[]
   readonly tools: readonly string[]
-  /** Paths of an API; resources for sale of an x402 manifest. Null: the document has no such thing. */
+  /** Number of an API's paths, or of an x402 manifest's resources for sale; null: the document has neither. */
   readonly pathCount: number | null
-  /** The revision of the protocol that an MCP server speaks, and SHA-256 of the definition of each of its tools. */
+  /** Protocol revision of an MCP server; `toolHashes`: SHA-256 of each tool's definition, in the order of `tools`. */
   readonly protocolVersion?: string | null
   readonly toolHashes?: readonly string[]
 }
 
-/** A body as JSON; undefined: it is none. */
+/** A body parsed as JSON; undefined: it is not JSON. */
 export function parsed(bytes: Buffer): unknown {
   try {
     return parseJson(bytes)
@@ -25,7 +25,7 @@ export function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** Code points of a text, entries of a list. */
+/** Most code points of a text; `mostNames`: most entries of a list. */
 const longestText = 200
 export const mostNames = 50
 
@@ -34,7 +34,7 @@ export function shortText(value: unknown): string | null {
   return typeof value === 'string' ? storableText(value.trim(), longestText) || null : null
 }
 
-/** Names of skills or tools, which stand there as texts or as objects with a name or an id. */
+/** Names in a list of skills or tools, whose entries are texts or objects with a name or an id. */
 export function namesOf(list: readonly unknown[]): string[] {
   const names = list.slice(0, mostNames).map((entry) => {
     const { name, id } = (typeof entry === 'object' && entry !== null ? entry : { name: entry }) as Named

@@ -6,24 +6,24 @@ import type { Price } from './prices.ts'
 import { type Check, type CheckUp, isAlive, isOutOfReach, placeOf } from './probe.ts'
 import type { SpecStatus } from './status.ts'
 
-/** A document of an agent with the history of its checks. */
+/** A document of an agent with the results of its checks. */
 export interface KnownDocument extends StoredSpec {
   readonly kind: SpecKind
   readonly prices: readonly Price[]
   readonly lastCheckStatus: SpecStatus
 }
 
-/** Words of `spec_check_status` (docs/rules.md 3), once a look was taken. */
+/** Values of `spec_check_status` (docs/rules.md 3) after a check-up. */
 type SpecStanding = 'found' | 'not_found' | 'unreachable' | 'invalid'
 
-/** A document is dead after so many failures in a row and so long without a sign of life. */
+/** A document is dead after this many failures in a row and, as well, this long without a sign of life. */
 const deadly = { failures: 5, silentMs: 72 * hour }
-/** A place that the limit of a look keeps cutting off is not known any more after so long. */
+/** Milliseconds after which a place is dropped that the limit of requests keeps cutting off. */
 const forgottenMs = 7 * day
 
 /**
- * An agent's documents after a look. One that fails keeps its content and its place until it is dead, and for ever when
- * the agent declares it; one that lies nowhere any more, as the agent names other places, is dropped.
+ * An agent's documents after a check-up. A document that fails keeps its content and its place until it is dead, and
+ * for ever when the agent declares it; one whose place is no longer a candidate, as the agent names others, is dropped.
  */
 export function documentsAfter(known: readonly KnownDocument[], look: CheckUp, now: Date): KnownDocument[] {
   const before = new Map(known.map((document) => [`${document.kind} ${document.url}`, document]))
@@ -72,12 +72,12 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
   }
 }
 
-/** A document that was read keeps what it asks for when who wants to be paid for it now does not say how. */
+/** Prices after a check: a document read earlier keeps its prices when it now demands payment without naming any. */
 function pricesAfter(before: KnownDocument | undefined, { found, prices = before?.prices ?? [] }: Check) {
   return prices.length === 0 && !found && before?.content ? before.prices : prices
 }
 
-/** Whether a tool kept its name but changed its definition: whoever agreed to the old one now has the new one. */
+/** Whether a tool kept its name but changed its definition, so that clients that approved the old one get the new. */
 function hasChangedTool(before: SpecContent | undefined, after: SpecContent | undefined): boolean {
   const known = new Map(before?.tools.map((name, index) => [name, before.toolHashes?.[index]]))
   return (
@@ -94,12 +94,12 @@ function isDead({ consecutiveFailures, lastAliveAt }: KnownDocument, now: Date):
   return consecutiveFailures >= deadly.failures && silentMs > deadly.silentMs
 }
 
-/** Whether a document counts as there: it gave a sign of life and is not dead. */
+/** Whether a document counts as published: it gave a sign of life and is not dead. */
 export function stands(document: KnownDocument, now: Date): boolean {
   return document.lastAliveAt !== null && !isDead(document, now)
 }
 
-/** What a round of checks says of the agent as a whole. */
+/** Verdict of a check-up on the agent as a whole. */
 export function standingOf(documents: readonly KnownDocument[], { checks }: CheckUp, now: Date): SpecStanding {
   if (documents.some((document) => stands(document, now))) return 'found'
   const declared = documents.filter((document) => document.declared)
@@ -107,7 +107,7 @@ export function standingOf(documents: readonly KnownDocument[], { checks }: Chec
   if (declared.some(({ lastCheckStatus }) => wrong.includes(lastCheckStatus))) return 'invalid'
   const silent = (status: SpecStatus) => isOutOfReach(status) || status === 'http_5xx'
   if (declared.some(({ lastCheckStatus }) => silent(lastCheckStatus))) return 'unreachable'
-  // A host nobody may ask, such as one of a template, has nothing as far as we can tell.
+  // A host that may not be asked, such as one in a template, counts as without documents.
   const askable = checks.filter(({ status }) => status !== 'blocked')
   return askable.length > 0 && askable.every(({ status }) => silent(status)) ? 'unreachable' : 'not_found'
 }

@@ -9,8 +9,8 @@ const path = '/.well-known/agent-registration.json'
 const options = { maxBytes: 256 * 1024, timeoutMs: 10 * second, redirects: 3, mayRedirect: isSameSite, ports: [8443] }
 
 /**
- * Whether an origin lists a registration of an agent as its own. Undefined: nobody knows, as with an error or a page
- * instead of the file. Throws HostClosed when the host is not to be asked.
+ * Whether an origin lists a registration of an agent as its own. Undefined: unknown, as after an error or a page
+ * instead of the file. Throws HostClosed when the host must not be asked now.
  */
 export async function askOrigin(
   hosts: AgentHosts,

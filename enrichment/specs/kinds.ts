@@ -7,7 +7,7 @@ import { toX402Manifest } from './x402.ts'
 /** Machine-readable documents an agent may publish about itself. */
 export type SpecKind = 'a2a' | 'mcp' | 'openapi' | 'x402'
 
-/** Reads a parsed JSON value as a document of the kind. Undefined: it is none. Never throws. */
+/** Readers of parsed JSON values, by kind of document. Undefined: not a document of the kind. They never throw. */
 export const readContent: Record<SpecKind, (value: unknown) => SpecContent | undefined> = {
   a2a: toA2aCard,
   mcp: toMcpCard,
@@ -15,7 +15,7 @@ export const readContent: Record<SpecKind, (value: unknown) => SpecContent | und
   x402: toX402Manifest,
 }
 
-/** Bytes of a document at most; whole catalogues of an x402 seller have been seen with 800 kB. */
+/** Longest document in bytes, by kind; whole catalogues of an x402 seller have been seen with 800 kB. */
 export const maxSpecBytes: Record<SpecKind, number> = {
   a2a: 256 * 1024,
   mcp: 256 * 1024,

@@ -9,9 +9,9 @@ import { createWire } from './mcp-wire.ts'
 import { type Price, pricesIn } from './prices.ts'
 import { type SpecStatus, statusOf } from './status.ts'
 
-/** Time for all requests to one MCP server together, without waiting for our turns. */
+/** Milliseconds for all requests to one MCP server together, without the time spent in our own queue. */
 const usualMs = 10 * second
-/** Pages of a list of tools; what stands on further ones is not read. */
+/** Most pages of a list of tools that are read. */
 const mostPages = 3
 const longestCursor = 4_096
 
@@ -20,16 +20,16 @@ const page = z.object({
 })
 const named = z.looseObject({ name: z.string() })
 
-/** How asking a server went. */
+/** Result of asking a server. */
 interface Asked {
   readonly status: SpecStatus
   readonly httpStatus: number | null
   readonly latencyMs: number | null
-  /** What the server says of itself; with status `ok`. */
+  /** What the server says about itself; set with status `ok`. */
   readonly content?: SpecContent
-  /** SHA-256 of what the server says of itself and of the definitions of its tools. */
+  /** SHA-256 over what the server says about itself and the definitions of its tools. */
   readonly sha256?: Buffer
-  /** What it asks for to say who it is or what it has; none: nothing. Undefined: it did not come to that. */
+  /** Prices it demands for telling who it is or which tools it has; empty: none. Undefined: it did not get that far. */
   readonly prices?: readonly Price[]
 }
 
@@ -47,7 +47,7 @@ export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = usualMs
   const asked = (status: SpecStatus) => ({ status, httpStatus: wire.httpStatus(), latencyMs: wire.latencyMs() })
   try {
     await client.connect(new StreamableHTTPClientTransport(url, { fetch: wire.fetch }))
-    const there = asked('ok') // whatever becomes of the list
+    const there = asked('ok') // also when listing the tools fails
     const tools = client.getServerCapabilities()?.tools ? await toolsOf(client, wire) : []
     const { name, title, version } = client.getServerVersion() ?? {}
     const about = {
@@ -74,8 +74,8 @@ export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = usualMs
 }
 
 /**
- * Name and SHA-256 of the definition of each tool, in the server's order; none where it does not list them to strangers.
- * As the definitions were received: the client's own reading leaves out what it does not know.
+ * Name and SHA-256 of the definition of each tool, in the server's order; empty: it does not list them to strangers.
+ * Hashes are over the definitions as received: the client's own parsing leaves out fields that it does not know.
  */
 async function toolsOf(client: Client, wire: ReturnType<typeof createWire>): Promise<(readonly [string, string])[]> {
   const tools = new Map<string, string>()

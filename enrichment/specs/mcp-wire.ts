@@ -5,7 +5,7 @@ import { parseJson } from '../../net/json.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 import { demandOf } from './x402.ts'
 
-/** Bounds of one conversation with an MCP server: requests, and bytes of an answer. */
+/** Most requests of one conversation with an MCP server; `maxBytes`: bytes of one answer. */
 const mostRequests = 8
 const maxBytes = 256 * 1024
 const ports = [8443]
@@ -18,31 +18,31 @@ const headers = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method',
 const outgoing = z.object({ method: z.string().optional(), id: z.union([z.number(), z.string()]).optional() })
 const answer = z.looseObject({ jsonrpc: z.literal('2.0'), id: z.union([z.number(), z.string()]) })
 
-/** A 2xx answer that does not answer what was asked. */
+/** A 2xx answer without a message that answers the request. */
 class Unanswered extends Error {
   override readonly name = 'Unanswered'
 }
 
 /** What went over the wire in one conversation. */
 interface Wire {
-  /** For the protocol's client: posts what this module sends, answers everything else itself. */
+  /** `fetch` for the protocol's client: posts the messages that may be sent, and answers all others itself. */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
   /** HTTP status of the last answer; null: there was none. */
   httpStatus(): number | null
   /** Milliseconds to the first answer. */
   latencyMs(): number | null
-  /** Why the conversation could not go on, where it was not the client's decision. */
+  /** Error that ended the conversation; undefined: none, or the client ended it. */
   failure(): unknown
-  /** The last message that answered. */
+  /** The last message that answered a request. */
   answer(): unknown
-  /** What the last answer with 402 asks for, not judged; undefined: it does not say, or there was none. */
+  /** Payment that the last 402 answer demands, not validated; undefined: it does not say, or there was none. */
   demand(): unknown
 }
 
 /**
- * The way of an MCP client through the door of `net/`: POST only and to one address, no redirects, bounded in requests,
- * bytes and time. Of every answer the client sees the one message that answers its request; requests and notices that a
- * server sends along are dropped.
+ * Transport of an MCP client through the door of `net/`: only POST, to one address, no redirects, bounded in requests,
+ * bytes and time. Of every answer the client sees only the message that answers its request; requests and notifications
+ * that a server sends along are dropped.
  */
 export function createWire(hosts: AgentHosts, url: URL, timeoutMs: number): Wire {
   let requests = 0
@@ -70,7 +70,7 @@ export function createWire(hosts: AgentHosts, url: URL, timeoutMs: number): Wire
     })
     leftMs -= fetched.elapsedMs
     latencyMs ??= Math.round(fetched.elapsedMs)
-    // Older servers answer the notice in many ways; it has no answer to wait for.
+    // Older servers answer a notification in many ways; no answer to it is expected.
     if (id === undefined) return accepted()
     httpStatus = fetched.status
     if (httpStatus === 402) demand = demandOf(fetched)
@@ -78,7 +78,7 @@ export function createWire(hosts: AgentHosts, url: URL, timeoutMs: number): Wire
     try {
       last = answerIn(fetched, id)
     } catch (error) {
-      // Some older servers answer what they do not know in ways that are none; `initialize` tells.
+      // Some older servers answer unknown methods invalidly; `initialize` shows whether the server works.
       if (method === 'server/discover') return new Response(null, { status: 404 })
       throw error
     }
@@ -107,13 +107,13 @@ export function createWire(hosts: AgentHosts, url: URL, timeoutMs: number): Wire
 
 const accepted = () => new Response(null, { status: 202 })
 
-/** The status is the news; of the body an error of JSON-RPC, by which a server may name the versions it speaks. */
+/** A refusal for the client: its status, and the body, a JSON-RPC error in which a server may name its versions. */
 function refused({ status, body }: Fetched): Response {
   const bodiless = status === 304 || status < 200
   return new Response(bodiless ? null : body.toString('utf8'), { status: bodiless ? 400 : status })
 }
 
-/** Throws DoorError `not_json` where no message can be read, Unanswered where none of them answers. */
+/** The message in an answer that answers request `id`. Throws DoorError `not_json` or Unanswered when there is none. */
 function answerIn({ headers, body }: Fetched, id: number | string): unknown {
   const isStream = headers.get('content-type')?.trimStart().toLowerCase().startsWith('text/event-stream') ?? false
   const messages = isStream ? eventsOf(body) : [parseJson(body)].flat()
@@ -138,7 +138,7 @@ function eventsOf(body: Buffer): unknown[] {
     .map((data) => parseJson(Buffer.from(data)))
 }
 
-/** A number that can be sent back: visible ASCII, as the protocol has it. */
+/** Header with the session id, if it can be sent back: visible ASCII, as the protocol demands. */
 function sessionOf({ headers }: Fetched): Record<string, string> {
   const session = headers.get('mcp-session-id')
   return session !== undefined && /^[\x21-\x7e]{1,1024}$/.test(session) ? { 'mcp-session-id': session } : {}

@@ -5,7 +5,7 @@ const text = z.string().trim().min(1)
 const version = z.union([z.string(), z.number()]).optional()
 const server = z.object({ name: text, title: z.string().optional(), version })
 
-/** Marks by which a server card is told from any other JSON with a name. Two drafts are in use, with different keys. */
+/** Keys that tell a server card from any other JSON with a name. Two drafts are in use, with different keys. */
 const marks = ['serverInfo', 'protocolVersion', 'mcpVersion', 'transport', 'transports', 'remotes', 'endpoint', 'tools']
 
 const card = z.object({
@@ -16,7 +16,7 @@ const card = z.object({
   tools: z.unknown().optional(),
 })
 
-/** A server card. Source: Model Context Protocol, SEP-1649 and SEP-2127 (drafts). */
+/** Reads a server card; undefined: not one. Source: Model Context Protocol, SEP-1649 and SEP-2127 (drafts). */
 export function toMcpCard(value: unknown): SpecContent | undefined {
   const parsed = card.safeParse(value)
   if (!parsed.success || !marks.some((mark) => mark in (value as object))) return undefined
@@ -37,7 +37,7 @@ const entry = z.object({ type: z.literal('application/mcp-server-card+json'), ur
 const catalog = z.object({ entries: z.array(z.unknown()) })
 
 /**
- * Where a host's catalog says that the card of its MCP server lies, the first of several. Undefined: it is no catalog, or
+ * Address of the MCP server card in a host's catalog, the first if there are several. Undefined: not a catalog, or it
  * names none. Source: Model Context Protocol, experimental-ext-server-card, discovery (July 2026).
  */
 export function cardInCatalog(value: unknown, catalogUrl: URL): URL | undefined {

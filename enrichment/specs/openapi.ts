@@ -7,7 +7,7 @@ const description = z.object({
   paths: z.record(z.string(), z.unknown()),
 })
 
-/** An OpenAPI description, version 3. */
+/** Reads an OpenAPI description, version 3; undefined: not one. */
 export function toOpenApi(value: unknown): SpecContent | undefined {
   const parsed = description.safeParse(value)
   if (!parsed.success) return undefined

@@ -3,14 +3,14 @@ import type { Chain } from '../../chains.row.ts'
 import { profileLimits } from '../../limits.config.ts'
 import { shortText } from './content.ts'
 
-/** What is asked for one thing that is sold, as its seller says; texts are clean and bounded. Nobody checked it. */
+/** Price of one thing for sale, as its seller states it, unverified. Texts are clean and bounded; null: not stated. */
 export interface Price {
   /** What is sold: an address, or a method and a path. */
   readonly resource: string | null
   readonly description: string | null
-  /** How x402 charges it: `exact`, `upto` (the amount is the most it can be) and others. */
+  /** Scheme of x402: `exact`, `upto` (the amount is a maximum) and others. */
   readonly scheme: string | null
-  /** The network as it is declared, such as eip155:8453 or base; `chain` is the one of the table that it means. */
+  /** Network as declared, such as eip155:8453 or base; `chain`: the chain of the table that it means, null: none. */
   readonly network: string | null
   readonly chain: ChainName | null
   /** An address in lowercase. */

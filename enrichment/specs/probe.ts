@@ -16,47 +16,47 @@ import { isSameSite } from './site.ts'
 import { type SpecStatus, statusOf } from './status.ts'
 import { demandOf } from './x402.ts'
 
-/** How a request for a document went. */
+/** Result of a request for a document. */
 export interface Check {
   readonly candidate: Candidate
   readonly status: SpecStatus
-  /** Null: no answer. */
+  /** HTTP status; null: no answer. */
   readonly httpStatus: number | null
   readonly latencyMs: number | null
-  /** What was read, with status `ok`; undefined there: the document is what it was at the known version. */
+  /** The document that was read; undefined: none, or with status `ok` it is the known version, unchanged. */
   readonly found?: {
     readonly content: SpecContent
     readonly sha256: Buffer
     readonly version: Version
-    /** What the signatures of an A2A card are worth; null: it is not a card. */
+    /** Verdict on the signatures of an A2A card; null: the document is not a card. */
     readonly cardSignature: CardSignature | null
   }
-  /** What the document, or a demand for payment, asks for; undefined: this answer does not say. */
+  /** Prices in the document, or in a demand for payment; undefined: this answer does not say. */
   readonly prices?: readonly Price[]
 }
 
-/** What one round of checks of all of an agent's places brought. */
+/** Result of one check-up of all of an agent's places. */
 export interface CheckUp {
   /** Places that were asked, in no order. */
   readonly checks: readonly Check[]
   /** Keys of all places where a document of this agent may lie, asked or not. */
   readonly places: ReadonlySet<string>
-  /** By host: whether it lists the agent as its own; hosts nobody knows about are left out. */
+  /** By host: whether it lists the agent as its own; hosts for which that is unknown are left out. */
   readonly references: ReadonlyMap<string, BackReference>
-  /** Keys of the places that are named by registration files of others alone. */
+  /** Keys of the places named only by registration files that list registrations, but none of this agent. */
   readonly contradicted: ReadonlySet<string>
-  /** A host that was not to be asked, and may be asked again then. */
+  /** When a host that could not be asked this time may be asked again; undefined: there was none. */
   readonly closedUntil: Date | undefined
 }
 
-/** One document's key among an agent's. */
+/** Key of a document among those of its agent: kind and address. */
 export const placeOf = ({ kind, url }: Candidate) => `${kind} ${url.href}`
 
 const timeoutMs = 10 * second
 const redirects = 3
 const ports = [8443]
 
-/** Asks for one document. Throws HostClosed when its host is not to be asked now. */
+/** Requests one document. Throws HostClosed when its host must not be asked now. */
 export async function probe(hosts: AgentHosts, candidate: Candidate, known?: Version): Promise<Check> {
   try {
     return await (candidate.session ? askSession(hosts, candidate) : askDocument(hosts, candidate, known))
@@ -66,12 +66,12 @@ export async function probe(hosts: AgentHosts, candidate: Candidate, known?: Ver
   }
 }
 
-/** A declared place may want to be paid or to know who asks; anywhere else only a document is a sign of life. */
+/** Whether a check is a sign of life: a document, or at a declared place a demand for payment or authentication. */
 export function isAlive({ candidate, status }: Check): boolean {
   return status === 'ok' || (candidate.declared && (status === 'auth_required' || status === 'payment_required'))
 }
 
-/** Statuses of a host that nobody could talk to. */
+/** Whether a status says that the host could not be reached. */
 export function isOutOfReach(status: SpecStatus): boolean {
   return ['timeout', 'dns_error', 'tls_error', 'connect_error', 'blocked'].includes(status)
 }
@@ -88,7 +88,7 @@ async function askDocument(hosts: AgentHosts, candidate: Candidate, known: Versi
   const options = { maxBytes: maxSpecBytes[kind], timeoutMs, redirects, mayRedirect: isSameSite, ports }
   const first = await hosts.fetch(url, { ...options, headers: conditionsOf(known) })
   const cardUrl = kind === 'mcp' ? cardInCatalog(parsed(first.body), url) : undefined
-  // A catalog of one site says nothing about another. The card has no version here: the catalog would be asked by it.
+  // A catalog says nothing about another site. No version is kept of the card: the catalog would be requested with it.
   const isLed = cardUrl !== undefined && isSameSite(url, cardUrl)
   const fetched = isLed
     ? await hosts.fetch(hosts.secured(cardUrl), { ...options, headers: conditionsOf(undefined) })
@@ -105,7 +105,7 @@ async function askDocument(hosts: AgentHosts, candidate: Candidate, known: Versi
 
 interface Judged {
   readonly status: SpecStatus
-  /** The document as it was parsed. */
+  /** The parsed JSON of the document. */
   readonly value?: unknown
   readonly found?: Omit<NonNullable<Check['found']>, 'cardSignature'>
   readonly prices?: readonly Price[]

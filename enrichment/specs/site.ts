@@ -1,23 +1,23 @@
 import { getDomain } from 'tldts'
 
-/** Whether two addresses lie under one registrable domain, so that one party answers for both. */
+/** Whether two addresses are under one registrable domain, so that one party is responsible for both. */
 export function isSameSite(one: URL, other: URL): boolean {
   if (one.hostname === other.hostname) return true
   const domain = siteOf(one)
   return domain !== null && domain === siteOf(other)
 }
 
-/** Whether documents at the root of the host would be the platform's, not those of an account with a page there. */
+/** Whether the host is a platform of many accounts: documents at its root are not those of an account there. */
 export function isSharedPlatform(url: URL): boolean {
   return platforms.has(siteOf(url) ?? '')
 }
 
-/** Under the private part of the public suffix list, so that two sites of one hoster are two. */
+/** Registrable domain by the public suffix list with its private part, so that two customers of a hoster are two. */
 function siteOf({ hostname }: URL): string | null {
   return getDomain(hostname, { allowPrivateDomains: true })
 }
 
-/** Hosts on which many people have a page each by path. Hosters that give each a subdomain need not stand here. */
+/** Hosts on which many accounts have a page by path. Hosters with a subdomain per account need not be listed. */
 const platforms = new Set([
   'github.com',
   'gitlab.com',

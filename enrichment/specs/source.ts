@@ -20,7 +20,7 @@ interface SpecsOptions {
 
 const { cadenceMs } = sources.specs
 
-/** Looks for the documents that agents publish on their own hosts, and whether they are alive. */
+/** Source that finds the documents that agents publish on their own hosts, and checks whether they are alive. */
 export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
   const registries = new Set(Object.values(chains).map(registryOf))
   return {
@@ -64,7 +64,7 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
   }
 }
 
-/** What one round of checks found out about the documents that it asked for. */
+/** Results of one check-up for the documents that were requested. */
 function probesOf(documents: readonly KnownDocument[], now: Date) {
   return documents
     .filter(({ lastCheckAt }) => lastCheckAt === now)

@@ -1,6 +1,6 @@
 import type { CheckStatus } from '../../net/errors.ts'
 
-/** Words of `last_check_status` (docs/rules.md 3). */
+/** Values of `last_check_status` (docs/rules.md 3). */
 export type SpecStatus =
   | CheckStatus
   | 'ok'
@@ -11,7 +11,7 @@ export type SpecStatus =
   | 'http_5xx'
   | 'schema_mismatch'
 
-/** What an HTTP status says by itself; undefined: it depends on the body. */
+/** Check status that an HTTP status determines by itself; undefined: it depends on the body. */
 export function statusOf(httpStatus: number): SpecStatus | undefined {
   if (httpStatus === 401) return 'auth_required'
   if (httpStatus === 402) return 'payment_required'

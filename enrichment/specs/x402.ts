@@ -5,7 +5,7 @@ import { parsed, type SpecContent, shortText } from './content.ts'
 const version = z.union([z.string(), z.number()])
 const list = z.array(z.union([z.string(), z.record(z.string(), z.unknown())]))
 
-/** Manifests differ: a list of addresses, of offers as the discovery API sends them, or of ways to pay for one. */
+/** Forms of a manifest: a list of addresses, of offers as the discovery API sends them, or of ways to pay for one. */
 const manifest = z
   .object({
     x402Version: version.optional(),
@@ -17,7 +17,7 @@ const manifest = z
   })
   .refine((fields) => (fields.x402Version ?? fields.version) !== undefined)
 
-/** What an agent sells for x402 payments. Source: x402 specification v2, 8; the files in the field have more shapes. */
+/** Reads an x402 manifest; undefined: not one. Source: x402 specification v2, 8; files in use have more shapes. */
 export function toX402Manifest(value: unknown): SpecContent | undefined {
   const parsed = manifest.safeParse(value)
   if (!parsed.success) return undefined
@@ -36,8 +36,8 @@ export function toX402Manifest(value: unknown): SpecContent | undefined {
 const rpcError = z.object({ error: z.object({ data: z.record(z.string(), z.unknown()) }) })
 
 /**
- * What a 402 answer asks for, not judged: of the header in the second version of x402, of the body in the first, where an
- * MCP server may have it in the data of an error. Undefined: the answer does not say.
+ * Payment that a 402 answer demands, not validated: from the header in version 2 of x402, from the body in version 1,
+ * where an MCP server may put it in the data of an error. Undefined: the answer does not say.
  *
  * Source: x402 specification, transports-v2/http (PAYMENT-REQUIRED) and transports-v1/http and mcp.
  */

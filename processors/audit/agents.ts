@@ -68,8 +68,9 @@ interface AgentsMend {
 }
 
 /**
- * Derives the rows of noted registrations again from all of their events. One that changed in a block the history does not have
- * yet waits: a hot block that is undone would bring back what was there before it. Returns how many rows differed.
+ * Re-derives the rows of noted registrations from all of their events. One that changed in a block the history does not
+ * have yet waits: undoing that hot block in a reorg would restore the row as it was before. Returns how many rows
+ * differed.
  */
 export async function mendAgents({ pool, chain, openHistory, finalHeight, warn }: AgentsMend): Promise<number> {
   const { name, registry, reputation } = chain

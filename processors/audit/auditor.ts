@@ -16,11 +16,11 @@ import { type ContractEvents, logsOfContracts, readContractEvents } from './cont
 import type { Mended } from './mend.ts'
 import { auditSettlements, emptyAudit } from './settlements.ts'
 
-/** Blocks of one certificate. */
+/** Most blocks of one audit, which writes one certificate. */
 const maxBlocks = 10_000
-/** Between audits at least so many times as long as the last one took: the tip goes first. */
+/** Shortest rest after an audit, as a multiple of the time it took: indexing the tip goes first. */
 const restShare = 4
-/** And after a failure so many times the pause. */
+/** Rest after a failed audit, as a multiple of `pauseMs`. */
 const failureShare = 5
 
 interface AuditOptions {
@@ -31,20 +31,20 @@ interface AuditOptions {
   readonly source: SourceAddress['kind']
   /** Opens the chain's archive or Portal. */
   readonly openHistory: (wanted: Wanted) => History
-  /** Between audits at least. */
+  /** Shortest rest between two audits. */
   readonly pauseMs: number
   readonly log: Pick<Logger, 'info' | 'warn'>
 }
 
 /**
- * Reads once more, from the history source, what a processor wrote from a node at the head, once it is final there too:
- * what the node left out, or could not tell, is mended. Beside the processor and in its process; a failure is logged and
- * tried again later.
+ * Background audit in the processor's process. Blocks that were indexed from a node at the head are read again from the
+ * history source once they are final there too, and rows that the node left out or got wrong are mended. A failure is
+ * logged and retried later.
  */
 export class Auditor {
-  /** Rows that were mended since the start; `contracts`: of registrations, feedback and custody. */
+  /** Rows mended since the start; `contracts`: rows of registrations, feedback and custody. */
   readonly mended = { missing: 0, surplus: 0, changed: 0, unpaid: 0, contracts: 0 }
-  /** Blocks that wait, the newest not final yet. */
+  /** Blocks that still have to be audited; the newest of them are not final yet. */
   blocksToGo = 0
   readonly #pool: pg.Pool
   readonly #rounds = new Rounds({ turn: () => this.#turn(), failed: (error) => this.#failed(error) })
@@ -55,7 +55,7 @@ export class Auditor {
     this.#pool = createPool({ databaseUrl, name: `processor ${chain.name} audit`, max: 1 })
   }
 
-  /** When the audit in flight began or last got on, milliseconds since 1970; undefined: it rests. */
+  /** When the audit in flight began or last made progress, milliseconds since 1970; undefined: none is in flight. */
   get silentSince(): number | undefined {
     return this.#rounds.silentSince
   }
@@ -64,7 +64,7 @@ export class Auditor {
     this.#rounds.start(this.options.pauseMs)
   }
 
-  /** Begins no audit any more; the piece that is being mended may take `graceMs`. */
+  /** Begins no further audit; waits for the piece that is being mended, `graceMs` at most. */
   close(graceMs: number): Promise<void> {
     return this.#rounds.close(graceMs)
   }
@@ -81,7 +81,7 @@ export class Auditor {
     return restMs
   }
 
-  /** Audits the next blocks, and mends the registrations that were found to differ. False: there are no blocks now. */
+  /** Audits the next blocks, and mends the registrations that were found to differ. False: no blocks are waiting. */
   async audit(): Promise<boolean> {
     const { chain, openHistory } = this.options
     this.blocksToGo = await countUnaudited(this.#pool, chain.name)

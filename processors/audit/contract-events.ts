@@ -19,7 +19,7 @@ export interface ContractEvents {
   readonly custody: readonly FidCustody[]
 }
 
-/** The events of a range, and the hashes of its ends. `history` is of these contracts' logs. */
+/** Reads the events of a range, and the hashes of its first and last block. `history` is opened for their logs. */
 export async function readContractEvents(
   history: History,
   { name, registry, reputation, social }: ChainSettings,
@@ -39,12 +39,12 @@ export async function readContractEvents(
   return { events: { registrations, feedback, responses, custody }, ...ends }
 }
 
-/** The logs of all of a chain's contracts but its tokens. */
+/** Filters for the logs of all of a chain's contracts but its tokens. */
 export function logsOfContracts(chain: ChainSettings): LogFilter[] {
   return contractLogs(chain).map(({ address, topic0 }) => ({ address: [address], topic0 }))
 }
 
-/** The logs that name one of some identities. */
+/** Filters for the registries' logs about some registrations, by id. */
 export function logsOfAgents({ registry, reputation: feedback }: ChainSettings, ids: readonly bigint[]): LogFilter[] {
   const agents = ids.map((id) => `0x${id.toString(16).padStart(64, '0')}`)
   const { Registered, URIUpdated, MetadataSet, Transfer } = identity

@@ -20,7 +20,7 @@ import { toPayment } from '../store/payment-record.ts'
 import { toRecord } from '../store/settlement-record.ts'
 import { readBlocks } from './range-blocks.ts'
 
-/** Rows of settlements, payments and codes that differed and are right now. */
+/** Numbers of rows that differed from the source and were mended: settlements, payments and builder codes. */
 export interface Mended {
   readonly missing: number
   readonly surplus: number
@@ -28,10 +28,10 @@ export interface Mended {
   readonly unpaid: number
 }
 
-/** Recipients whose sums are made again by one statement. */
+/** Recipients whose sums are recounted by one statement. */
 const recipientsPerRecount = 100
 
-/** The settlements of a short range of final blocks, as a source has them. */
+/** Settlements and payments of a short range of final blocks, as the history source has them. */
 export async function readSettled(
   history: History,
   { name, tokens, paymentContracts }: ChainSettings,
@@ -52,7 +52,7 @@ export async function readSettled(
   }
 }
 
-/** The part that the processor keeps: no backfill loads it, and its recipient is within the scope. */
+/** The rows that the processor keeps: in blocks that no backfill loads, to recipients within the scope. */
 export async function keptOf(
   db: Queryable,
   chain: ChainSettings,
@@ -63,7 +63,7 @@ export async function keptOf(
   return scope === 'all' ? ours : ofReadRecipients(db, chain, ours)
 }
 
-/** Makes the rows of a range those of the source, and the sums of their recipients with them. */
+/** Makes the rows of a range equal to the source's (`found`), and recounts the sums of the recipients concerned. */
 export function mendRange(
   pool: pg.Pool,
   chain: ChainSettings,
@@ -104,16 +104,16 @@ export function mendRange(
   })
 }
 
-/** The codes of all settlements and payments, kept or not, as they are compared. */
+/** Builder codes of settlements and payments, kept or not, as JSON rows to compare with the table. */
 export const expectedCodes = (rows: readonly CodedRow[]) => jsonRows(toBuilderCodes(rows))
 
-/** The payments that are kept, as they are compared. */
+/** Payments as JSON rows to compare with the table; `known`: only those to known recipients are compared. */
 export const expectedPayments = (scope: Scope, { payments }: Pick<SettledBlocks, 'payments'>) => ({
   rows: jsonRows(payments.map(toPayment)),
   known: scope === 'verified',
 })
 
-/** In how many blocks and tokens two counts differ. */
+/** Number of (block, token) pairs for which two lists of counts differ. */
 export function differingUnpaid(a: readonly UnpaidCount[], b: readonly UnpaidCount[]): number {
   const texts = (counts: readonly UnpaidCount[]) =>
     new Map(counts.map(({ blockNumber, token, count }) => [`${blockNumber} ${token}`, count]))

@@ -5,8 +5,8 @@ import { scannedBlock } from '../history/scanned-block.ts'
 import type { ChainBlock } from '../mapping/block.ts'
 
 /**
- * Hands over the blocks of a range in which something was found, in order; the next may come before the promise of one
- * resolves. Resolves with the hashes of the first and the last block of the range, in lowercase hex.
+ * Hands over the blocks of a range in which something was found, in order; it does not wait for one block's promise
+ * before the next. Resolves with the hashes of the first and the last block of the range, in lowercase hex.
  */
 export async function readBlocks(
   history: History,

@@ -27,34 +27,34 @@ import {
   readSettled,
 } from './mend.ts'
 
-/** Blocks that are mended together. */
+/** Blocks of one piece, which is mended in one transaction. */
 const pieceBlocks = 64
 
 interface SettlementsAudit {
   readonly pool: pg.Pool
   readonly chain: ChainSettings
   readonly scope: Scope
-  /** Of the chain's tokens. */
+  /** Opened for the settlements and payments of the chain. */
   readonly history: History
   readonly finalHeight: number
   readonly warn: (text: string) => void
-  /** Whether to stop after the piece in flight; what is not compared by then is compared again. */
+  /** Whether to stop after the piece in flight; blocks not compared by then are audited again later. */
   readonly isClosing: () => boolean
-  /** Hears what was mended in a piece. */
+  /** Called with what was mended in each piece. */
   readonly onMended: (mended: Mended) => void
 }
 
 type Audited = Tally & PaymentTally
 
-/** What an audit of no blocks finds. */
+/** Totals of an audit without settlements. */
 export const emptyAudit = (): Audited => ({ ...emptyTally(), ...emptyPaymentTally() })
 
-/** Makes the settlements and payments of a range those of the source. Returns what the source has of those that are kept. */
+/** Mends settlements and payments of a range that differ from the source. Returns the source's totals of kept rows. */
 export async function auditSettlements(audit: SettlementsAudit, range: BlockRange): Promise<Audited> {
   return audit.scope === 'all' ? auditAll(audit, range) : auditKnown(audit, range)
 }
 
-/** By sums over all rows first: the range is read a second time, in pieces, only when they differ. */
+/** Audit of everybody's settlements: compares totals first, and reads the range again, in pieces, if they differ. */
 async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Audited> {
   const { pool, chain, history, warn } = audit
   const unpaid: UnpaidCount[] = []
@@ -86,7 +86,7 @@ async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Aud
   return certificate
 }
 
-/** Of known recipients alone, row by row: whose they are changes from block to block. */
+/** Audit where only known recipients are kept: row by row, because who is known changes from block to block. */
 async function auditKnown(audit: SettlementsAudit, range: BlockRange): Promise<Audited> {
   const { pool, chain, history, warn } = audit
   let sum = emptyTally()

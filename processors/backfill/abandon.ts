@@ -21,11 +21,11 @@ import { dropAside } from './partitions.ts'
 import { findBackfill, type Range } from './reservation.ts'
 
 /**
- * Gives up a backfill in one transaction: its reservation is gone, and its rows. Returns how many rows there were. The
- * chain's processor must not run: it knows of the reservation since its start, and would pass the blocks by.
+ * Abandons a backfill: deletes its rows and its reservation in one transaction. Returns how many rows were deleted. The
+ * chain's processor must not run: it has known the reservation since its start and would skip the blocks.
  *
  * Throws a Refusal when there is no backfill of exactly these blocks, when it is running, and when the processor has
- * passed it or known recipients rely on it, because then nobody would load the blocks any more.
+ * skipped its blocks or loads by recipient have left them out, because then nobody would load them any more.
  */
 export function abandonRange(pool: pg.Pool, chain: ChainSettings, range: Range): Promise<number> {
   const { name, id } = chain
@@ -68,7 +68,7 @@ async function refusePassed(
   )
 }
 
-/** What is loaded by recipient leaves the blocks of a backfill out. */
+/** Throws a Refusal when loads by recipient have left out blocks of a backfill. */
 async function refuseScoped(db: Queryable, { name }: ChainSettings, { fromBlock, toBlock }: BackfillRange) {
   const block = await lastScopedBlock(db, name)
   if (block < fromBlock) return

@@ -14,7 +14,7 @@ import { jsonPages } from '../store/json-rows.ts'
 import { toPayment } from '../store/payment-record.ts'
 import { copyHeader, copyTrailer } from '../store/settlement-copy.ts'
 
-/** What was decoded may run ahead of what the database took by this much. */
+/** Bytes of decoded rows that may wait for the database before decoding pauses. */
 const maxWaitingBytes = 8 * 1024 * 1024
 
 interface BatchEnd {
@@ -31,7 +31,7 @@ interface Batch {
 
 /**
  * Writes batches one after the other, each in a transaction: its rows by COPY while they are still being decoded, then
- * the shard's step. The caller decodes on while a batch is written and committed, up to a bound.
+ * the shard's checkpoint. The caller decodes on while a batch is written and committed, up to a bound.
  */
 export class BatchWriter {
   readonly #batches: Batch[] = [{ pages: [], end: undefined }]
@@ -54,7 +54,7 @@ export class BatchWriter {
     })
   }
 
-  /** Adds pages to the batch in hand; resolves when there is room for more. */
+  /** Adds pages to the current batch; resolves when there is room for more. */
   async write(pages: readonly Buffer[]): Promise<void> {
     const batch = this.#batches.at(-1) as Batch
     for (const page of pages) {
@@ -65,7 +65,7 @@ export class BatchWriter {
     await this.#untilRoom()
   }
 
-  /** Ends the batch in hand; it will be committed while the next one is decoded. */
+  /** Ends the current batch; it will be committed while the next one is decoded. */
   async end(end: BatchEnd): Promise<void> {
     const batch = this.#batches.at(-1) as Batch
     batch.end = end
@@ -137,7 +137,7 @@ export class BatchWriter {
         if (!copy) {
           copy = this.client.query(copyFrom(copySettlementsInto(this.table)))
           done = finished(copy)
-          done.catch(() => {}) // whoever waits below learns of it
+          done.catch(() => {}) // awaited below
           copy.write(copyHeader)
         }
         if (!copy.write(page)) await Promise.race([once(copy, 'drain'), done])

@@ -16,16 +16,16 @@ import { legRows } from './place-legs.ts'
 import { RowPages } from './row-pages.ts'
 import { type RowTemplate, rowTemplate } from './row-template.ts'
 
-/** The settling transactions of a block. */
+/** The settling transactions of a block, divided by whether their calldata alone decides them. */
 interface Sorted {
-  /** What the calldata confirms, in log order: of each settlement where its values stand in the text. */
+  /** Settlements that the calldata confirms, in log order: each as the places of its values in the text. */
   readonly confirmed: readonly ConfirmedPlaces[]
-  /** Positions in the scan of the transactions that traces or the logs must tell of. */
+  /** Transactions that `settle` must decide, from traces or logs: their positions in the scan. */
   readonly others: readonly number[]
   readonly unpaid: readonly string[]
-  /** Of the confirmed settlements. */
+  /** Forwarded legs of the confirmed settlements. */
   readonly legs: readonly PaymentRow[]
-  /** Of these and of the confirmed settlements, those with codes. */
+  /** Those of the confirmed settlements and legs that have builder codes. */
   readonly codes: readonly CodedRow[]
 }
 
@@ -48,21 +48,21 @@ interface Sorting {
   readonly codes: CodedRow[]
 }
 
-/** Topics of a token's Transfer and AuthorizationUsed, which are most logs. */
+/** Number of topics of Transfer and AuthorizationUsed, which are most logs and never a payment contract's. */
 const transferTopics = 3
 const none: Sorted = { confirmed: [], others: [], unpaid: [], legs: [], codes: [] }
 
 /**
- * Turns blocks into encoded rows. The rule is `Matching`, here over places in the text: what the calldata confirms is
- * copied from there into the row. The transactions in which something is left open go through `settle`.
+ * Turns blocks into rows encoded for COPY. It applies `Matching` to places in a block's JSON text: values that the
+ * calldata confirms are copied from there into the row. Transactions in which something stays open go through `settle`.
  */
 export class BlockEncoder {
   readonly pages: RowPages
-  /** Authorizations that moved no money, since the list was last taken. */
+  /** Counts of authorizations that moved no money, since the caller last emptied the list. */
   unpaid: UnpaidCount[] = []
-  /** What else was paid, since the list was last taken; few. */
+  /** Payments beside the settlements, since the caller last emptied the list; few. */
   payments: PaymentRow[] = []
-  /** Settlements and payments with codes, since the list was last taken. */
+  /** Settlements and payments with builder codes, since the caller last emptied the list. */
   codes: CodedRow[] = []
 
   readonly #template: RowTemplate
@@ -81,7 +81,7 @@ export class BlockEncoder {
     this.pages = new RowPages(this.#template.bytes.length)
   }
 
-  /** Adds a block as scanned. With a promise: the scan is needed until it resolves. */
+  /** Adds a scanned block. When it returns a promise, the text and the scan are needed until it resolves. */
   add(text: Buffer, scan: BlockScanner): Promise<void> | undefined {
     if (scan.logs === 0) return undefined
     const sorted = this.#sort(text, scan)
@@ -94,7 +94,7 @@ export class BlockEncoder {
     return undefined
   }
 
-  /** Adds a block the ordinary way. */
+  /** Adds a parsed block, by the slower `settleBlocks`. */
   async addBlock(block: ChainBlock): Promise<void> {
     const { chain, tokens, findCalls, contracts } = this
     const { settlements, payments, unpaid } = await settleBlocks(chain, tokens, [block], findCalls, contracts)
@@ -138,7 +138,7 @@ export class BlockEncoder {
     this.pages.close(rows.length, this.#template.amount)
   }
 
-  /** Writes the rows of a block, both kinds in the order of their logs. */
+  /** Writes the rows of a block, confirmed settlements and settled rows merged in log order. */
   #write(text: Buffer, scan: BlockScanner, confirmed: readonly ConfirmedPlaces[], rows: readonly SettlementRow[]) {
     const count = confirmed.length + rows.length
     if (count === 0) return
@@ -156,7 +156,7 @@ export class BlockEncoder {
     this.pages.close(count, this.#template.amount)
   }
 
-  /** Undefined: the items do not stand in the order of the chain. */
+  /** Divides the settling transactions of a block; undefined: its logs or transactions are not in chain order. */
   #sort(text: Buffer, scan: BlockScanner): Sorted | undefined {
     const { logs, logIndex, logTransaction, transactions, transactionIndex } = scan
     for (let log = 1; log < logs; log++) {
@@ -183,7 +183,7 @@ export class BlockEncoder {
     return sorted ?? none
   }
 
-  /** False: the calldata does not settle the transaction, or an amount does not fit. */
+  /** Adds a transaction that its calldata decides to `sorted`; false: it does not, or an amount does not fit a row. */
   #match(
     text: Buffer,
     scan: BlockScanner,
@@ -227,7 +227,7 @@ export class BlockEncoder {
     return true
   }
 
-  /** Whether a log is one of a payment contract; whether it proves a payment is looked at later. */
+  /** Whether a payment contract emitted the log; whether it proves a payment is checked later. */
   #isOfContract(text: Buffer, scan: BlockScanner, position: number): boolean {
     const at = scan.addressAt[position] as number
     for (const contract of this.#contracts) if (same(text, at, contract, 0, addressLength)) return true
@@ -258,5 +258,5 @@ export class BlockEncoder {
 const isCoded = ({ codes }: CodedRow) => codes !== undefined
 
 const addressDigits = 40
-/** Postgres counts from 2000-01-01. */
+/** Seconds from 1970-01-01 to 2000-01-01, from which Postgres counts. */
 const epochOffsetSeconds = 946_684_800n

@@ -56,7 +56,7 @@ export function joinCertificates(shards: readonly Shard[]): Certificate {
   }
 }
 
-/** One line: two ranges hold the same when their lines are equal. */
+/** A certificate as one line: two ranges hold the same rows when their lines are equal. */
 export function printCertificate(chain: string, certificate: Certificate): string {
   const { firstBlock, lastBlock, settlements, amount, checksum, firstHash, lastHash } = certificate
   const { payments, paymentChecksum } = certificate

@@ -28,19 +28,19 @@ export interface BackfillConfig {
   readonly chain: ChainSettings
   readonly tokens: readonly string[]
   readonly fromBlock: number
-  /** Inclusive. */
+  /** Last block, inclusive. */
   readonly toBlock: number
-  /** Processes at a time. */
+  /** Worker processes that load at a time. */
   readonly workers: number
   readonly source: SourceAddress
   /**
-   * `verify`: only compare what is loaded; `abandon`: take it out again; `plan`: say what would be loaded; `legs`: read
-   * for payments, whatever the range.
+   * `load`: load the range; `verify`: compare loaded rows with their certificate; `abandon`: delete them; `plan`: print
+   * what would be loaded; `legs`: reread all remaining blocks for payments and builder codes, whatever the range.
    */
   readonly task: 'load' | 'verify' | 'abandon' | 'plan' | 'legs'
-  /** Another source to compare with. */
+  /** Second source, which `verify` compares with as well; undefined: it compares with the certificate only. */
   readonly second: SourceAddress | undefined
-  /** Undefined: the embedded server. */
+  /** Postgres connection string; undefined: the embedded server is used. */
   readonly databaseUrl: string | undefined
   /** Whose settlements this installation keeps. */
   readonly scope: Scope
@@ -49,7 +49,7 @@ export interface BackfillConfig {
 const maxWorkers = 256
 const maxBlock = 2_147_483_646
 
-/** What a command for one chain is to do. Throws a UsageError that names the first bad argument. */
+/** Configuration of a command for one chain. Throws a UsageError that names the first bad argument. */
 export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unknown): BackfillConfig {
   if (given.chain === undefined) throw new UsageError('--chain is missing (see --help)')
   const name = findChain(given.chain)
@@ -81,7 +81,10 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
   }
 }
 
-/** The history of every chain that has some, before its processor begins. Throws a UsageError for arguments that are of one chain. */
+/**
+ * Configurations that load, for every enabled chain with tokens, the history before its processor begins. Throws a
+ * UsageError for arguments that belong to one chain.
+ */
 export function readAllConfigs(given: Arguments, env: NodeJS.ProcessEnv, file: unknown): BackfillConfig[] {
   for (const name of ['chain', 'from', 'to', 'verify', 'abandon', 'legs', 'portal', 'gateway', 'rpc'] as const) {
     if (given[name] !== undefined) throw new UsageError(`--${name} is for one chain and cannot be combined with --all`)
@@ -95,7 +98,7 @@ export function readAllConfigs(given: Arguments, env: NodeJS.ProcessEnv, file: u
     .filter(({ fromBlock, toBlock }) => fromBlock <= toBlock)
 }
 
-/** From the first block in which a settlement can be to the one before those that the processor reads in any case. */
+/** From the first block of any token to the last one before the processor's own range, where its registries begin. */
 function wholeOf({ tokens, registry, reputation }: ChainSettings) {
   return {
     fromBlock: Math.min(...tokens.map((token) => token.fromBlock)),

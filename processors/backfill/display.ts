@@ -1,20 +1,20 @@
 import { MultiBar, Presets, type SingleBar } from 'cli-progress'
 
-/** Where a shard stands. */
+/** Progress of one shard. */
 export interface ShardProgress {
   readonly firstBlock: number
   readonly lastBlock: number
   nextBlock: number
-  /** Rows in all, and those of this run. */
+  /** Settlements loaded in all, and (`added`) in this run. */
   settlements: number
   added: number
-  /** Blocks of this run. */
+  /** Blocks read in this run. */
   blocks: number
   startedAt: number | undefined
 }
 
 export interface Display {
-  /** Something that stays on the screen. */
+  /** Prints a line that stays on the screen. */
   line(text: string): void
   update(): void
   stop(): void
@@ -23,7 +23,7 @@ export interface Display {
 const plainEveryMs = 5_000
 const barsPerSecond = 4
 
-/** Bars on a terminal, a line every few seconds elsewhere. */
+/** Opens the progress display: bars on a terminal, a line every few seconds elsewhere. */
 export function openDisplay(chain: string, shards: readonly ShardProgress[], out: NodeJS.WriteStream): Display {
   return out.isTTY ? openBars(chain, shards, out) : openLines(chain, shards, out)
 }
@@ -51,9 +51,9 @@ function openBars(chain: string, shards: readonly ShardProgress[], out: NodeJS.W
     }
     sum.update(doneOf(shards), { rate: describe(shards) })
   }
-  // A process that is told to end leaves a terminal with its cursor.
+  // A signal must not leave the terminal without its cursor.
   const leave = () => {
-    multi.update() // lines that wait for the next one
+    multi.update() // prints lines that wait for the next redraw
     multi.stop()
   }
   process.once('exit', leave)
@@ -113,7 +113,7 @@ export function doneOf(shards: readonly ShardProgress[]): number {
   return shards.reduce((sum, { firstBlock, nextBlock }) => sum + nextBlock - firstBlock, 0)
 }
 
-/** Minutes and seconds, with hours where there are any. */
+/** Seconds as `m:ss`, from an hour on as `h:mm:ss`. */
 export function clock(seconds: number): string {
   const whole = Math.round(seconds)
   const hours = Math.floor(whole / 3600)

@@ -7,19 +7,19 @@ import type { BackfillConfig } from './config.ts'
 export interface Estimate {
   readonly settlements: number
   readonly bytes: number
-  /** Settlements a block in each of the equal parts of the range, ascending. */
+  /** Settlements per block in each of the equal parts of the range, ascending. */
   readonly density: readonly number[]
 }
 
-/** Blocks that are looked at, in so many places spread over the range. */
+/** Samples spread over the range, of `blocksPerPlace` blocks each. */
 const places = 8
 const blocksPerPlace = 100
 /** Bytes of a stored settlement with its share of key and index, as measured. */
 const bytesPerSettlement = 290
-/** The source may take this long; a load that cannot be estimated can still be loaded. */
+/** Timeout of an estimate in milliseconds; a range that cannot be estimated can still be loaded. */
 const patienceMs = 10_000
 
-/** What is likely to come: payments are counted in a few places. Undefined: the source did not answer in time. */
+/** Estimates what a range holds, from a few samples. Undefined: the source did not answer in time. */
 export async function estimate(history: History, config: BackfillConfig): Promise<Estimate | undefined> {
   const { fromBlock, toBlock, chain, tokens } = config
   const blocks = toBlock - fromBlock + 1

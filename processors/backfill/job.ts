@@ -1,7 +1,7 @@
 import type { ChainName } from '../../chains.config.ts'
 import type { PaymentContract } from '../../chains.row.ts'
 
-/** What a worker is told to load. */
+/** Message to a worker process: the shard that it is to load. */
 export interface Job {
   readonly kind: 'load'
   readonly databaseUrl: string
@@ -18,7 +18,7 @@ export interface Job {
   readonly backfillId: number
   /** First block of the shard. */
   readonly firstBlock: number
-  /** Tables that stand aside for partitions, ascending; blocks outside go into `settlement`. */
+  /** Tables that later replace partitions, ascending; rows of blocks outside of them go into `settlement`. */
   readonly aside: readonly AsideTable[]
 }
 
@@ -39,7 +39,7 @@ export type SourceAddress =
       readonly finalityConfirmation: number
     }
 
-/** What a worker tells. */
+/** Message from a worker process to its backfill. */
 export type Report =
   | { readonly kind: 'committed'; readonly nextBlock: number; readonly settlements: number }
   | { readonly kind: 'warning'; readonly text: string }

@@ -13,7 +13,7 @@ interface Load {
   readonly databaseUrl: string
   readonly backfillId: number
   readonly finalHeight: number
-  /** A process that has no work yet. */
+  /** Returns a worker process that has no job yet. */
   readonly nextWorker: () => Worker
   readonly openDisplay: (shards: readonly ShardProgress[]) => Display
 }
@@ -94,7 +94,7 @@ class Placing {
     const full = this.#waiting.filter((partition) => this.#isFull(partition))
     this.#waiting = this.#waiting.filter((partition) => !full.includes(partition))
     for (const partition of full) this.#running = this.#running.then(() => this.#place(partition))
-    this.#running.catch(() => {}) // `finish` tells
+    this.#running.catch(() => {}) // `finish` rejects with it
   }
 
   async finish(): Promise<void> {

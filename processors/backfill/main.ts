@@ -74,12 +74,12 @@ await runCommand({ usage, options }, async ({ values }) => {
       databaseUrl: database.databaseUrl,
       name: values.all ? 'backfill' : `backfill ${config.chain.name}`,
       max: 4,
-      statementTimeoutMs: 0, // a partition's index takes its time
+      statementTimeoutMs: 0, // building a partition's index can take long
     })
     const loading = { pool, databaseUrl: database.databaseUrl, workers }
     try {
       for (const { chain } of configs) await checkDatabase(pool, chain)
-      const { runTask } = await import('./tasks/run.ts') // what reads and writes blocks: --help is to be quick
+      const { runTask } = await import('./tasks/run.ts') // loads all that reads and writes blocks: --help must be quick
       await runTask(loading, configs, values, () => process.exit(1))
     } finally {
       await pool.end()

@@ -26,7 +26,7 @@ import { boundRange } from '../../db/queries/rollup/hourly.ts'
 
 type Chain = Pick<ChainSettings, 'name' | 'id'>
 
-/** Memory for building an index. */
+/** Memory that Postgres may use to build an index. */
 const indexMemoryMegabytes = 256
 /** Rows that are copied by one transaction. */
 const chunkRows = 50_000
@@ -37,15 +37,15 @@ const maxRestRows = 5_000
  * retries.
  */
 const lockWaitMs = 250
-/** Autovacuum is told to leave after a second. */
+/** Lock timeout while nobody waits behind it; Postgres cancels an autovacuum in the way after a second. */
 const maintenanceWaitMs = 5_000
 const lockPauseMs = 2_000
 const maxAttempts = 300
 
 /**
- * Puts a loaded table in the place of its partition. While nobody sees it, it gets its indexes and a copy of what the
- * partition has received and nobody changes any more; then, in one transaction that readers wait for, the rest, which is
- * little, and the place. May be repeated after any interruption.
+ * Replaces a partition by the table that was loaded aside for it. Before anybody reads the table, it gets its indexes
+ * and a copy of the partition's rows that no longer change; then one short transaction, for which readers wait, copies
+ * the few remaining rows and exchanges the two. Idempotent: may be repeated after any interruption.
  */
 export async function placePartition(pool: pg.Pool, chain: Chain, aside: AsidePartition): Promise<void> {
   await copySettled(pool, chain, aside)
@@ -72,7 +72,7 @@ export async function placePartition(pool: pg.Pool, chain: Chain, aside: AsidePa
   throw new Error(`${aside.partition} receives more rows than can be copied; run the command again later`)
 }
 
-/** Copies what does not change any more, a transaction a chunk. */
+/** Copies the partition's rows that no longer change, one chunk per transaction. */
 async function copySettled(pool: pg.Pool, chain: Chain, aside: AsidePartition): Promise<void> {
   for (let isDone = false; !isDone; ) {
     isDone = await inTransaction(pool, async (client) => {
@@ -87,14 +87,14 @@ async function copySettled(pool: pg.Pool, chain: Chain, aside: AsidePartition): 
 }
 
 /**
- * Drops what a backfill has loaded aside; to be called before its reservation is deleted. A worker whose backfill was killed
- * may be about to commit: it is waited for here, and finds no reservation afterwards.
+ * Drops the tables that a backfill has loaded aside; to be called before its reservation is deleted. A worker whose
+ * backfill was killed may be about to commit: dropping waits for it, and afterwards it finds no reservation.
  */
 export async function dropAside(db: Queryable, backfillId: number): Promise<void> {
   for (const { aside } of await readAside(db, backfillId)) await dropTable(db, aside)
 }
 
-/** False: too many rows are left to let readers wait for them. */
+/** Exchanges the table and its partition; false: so many rows are left to copy that readers would wait too long. */
 function exchange(pool: pg.Pool, chain: Chain, aside: AsidePartition): Promise<boolean> {
   return inTransaction(pool, async (client) => {
     await holdReservations(client, chain.id)

@@ -6,25 +6,25 @@ import { paymentSelectors, selectorDigits, wordDigits } from '../mapping/selecto
 import { same } from './hex-text.ts'
 
 /**
- * The fields of one transaction at a time as places in a block's text: of an address where its forty digits begin, of a
- * word where its sixty-four do. No string is made of anything.
+ * The fields of one transaction at a time, as places in a block's text: a place is where the forty digits of an address
+ * or the sixty-four of a word begin. No strings are made.
  */
 export class PlaceFields implements TransactionFields<number> {
   authorizations: Authorization<number>[] = []
   transfers: Transfer<number>[] = []
   readonly calldata = new PlaceCalldata()
   #text: Buffer = Buffer.alloc(0)
-  /** 0: the transaction creates a contract. */
+  /** Place of the address that the transaction calls; 0: it creates a contract. */
   #to = 0
   readonly #tokens: readonly Buffer[]
 
-  /** Addresses in lowercase hex. */
+  /** `tokens`: addresses in lowercase hex. */
   constructor(tokens: Iterable<string>) {
     this.#tokens = [...tokens].map((token) => Buffer.from(token.slice(2)))
   }
 
   /**
-   * Turns to a transaction and its logs, as positions in the scan, `end` excluded. False: a log of a token has not the
+   * Moves to a transaction and its logs, given as positions in the scan, `end` excluded. False: a log of a token lacks
    * fields that it must have.
    */
   read(text: Buffer, scan: BlockScanner, transaction: number, firstLog: number, end: number): boolean {
@@ -59,7 +59,7 @@ export class PlaceFields implements TransactionFields<number> {
     return true
   }
 
-  /** Whether a log is a token's note that it executed an authorization. */
+  /** Whether a log is AuthorizationUsed of one of the tokens. */
   isUsed(text: Buffer, scan: BlockScanner, position: number): boolean {
     this.#text = text
     return (
@@ -101,7 +101,7 @@ class PlaceCalldata implements Calldata<number> {
   #start = 0
   #end = 0
 
-  /** The digits from `start` to `end`. */
+  /** Moves to the calldata whose digits stand from `start` to `end` in a text. */
   read(text: Buffer, start: number, end: number): void {
     this.#text = text
     this.#start = start
@@ -126,7 +126,7 @@ class PlaceCalldata implements Calldata<number> {
     return this.#start + place
   }
 
-  /** As `builderCodesOf` reads them. */
+  /** Builder codes at the end of the calldata, as `builderCodesOf` finds them; undefined: there are none. */
   builderCodes(): BuilderCodes | undefined {
     const marked = this.#end - suffixMarker.length
     if (marked < this.#start || !same(this.#text, marked, marker, 0, suffixMarker.length)) return undefined
@@ -153,7 +153,7 @@ class PlaceCalldata implements Calldata<number> {
 const prefix = 2
 const addressDigits = 40
 const addressPadding = wordDigits - addressDigits
-/** Both events have their own topic and two indexed values. */
+/** Number of topics of AuthorizationUsed and of Transfer: the event's own and two indexed values. */
 const topics = 3
 const usedTopic = Buffer.from(events.AuthorizationUsed.topic.slice(2))
 const transferTopic = Buffer.from(events.Transfer.topic.slice(2))

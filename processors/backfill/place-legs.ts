@@ -6,11 +6,11 @@ import type { Matching } from '../mapping/matching.ts'
 import { type PaymentRow, toLegRow } from '../mapping/payments.ts'
 import type { PlaceFields } from './place-fields.ts'
 
-/** Behind `0x`. */
+/** Characters of `0x` in front of the digits of a hash. */
 const prefix = 2
 const hashDigits = 64
 
-/** What was passed on of the settlements that the calldata of a transaction confirms, as `paymentsOf` finds it. */
+/** Forwarded legs of the settlements that a transaction's calldata confirms: the rows that `paymentsOf` would make. */
 export function legRows(
   chain: ChainName,
   fields: PlaceFields,

@@ -25,21 +25,21 @@ export interface Reservation extends Range {
   readonly isComplete: boolean
 }
 
-/** Shards end before a multiple of so many blocks, where the archives' own chunks are likely to end too. */
+/** Shards end before a multiple of this many blocks, where the archives' own chunks are likely to end too. */
 const alignment = 10_000
 /** A long range is cut into more shards than workers, because payments are not spread evenly over a chain. */
 const shardsPerWorker = 4
 const longShardBlocks = 250_000
-/** Work of reading a block without settlements; that of one settlement is 1. */
+/** Cost of reading a block without settlements, in settlements. */
 const workOfBlock = 0.02
 
 /**
- * Makes a range of blocks this backfill's: the chain's processor leaves their settlements alone from then on, and
- * another backfill that meets the range is refused. The same range again is the same backfill. What the processor has
- * indexed of it stays the processor's: the backfill begins behind.
+ * Reserves a range of blocks for a backfill: from then on the chain's processor skips their settlements, and another
+ * backfill that overlaps the range is refused. Reserving the same range again continues the same backfill. Blocks that
+ * the processor has indexed already stay the processor's: the backfill begins behind them.
  *
- * `density`: as for `cutRange`. Throws a Refusal when the range meets another backfill's, and when the processor has
- * indexed all of it, or some of it is archived.
+ * `density`: settlements per block, as for `cutRange`. Throws a Refusal when the range overlaps another backfill's,
+ * when the processor has indexed all of it, and when some of it is archived.
  */
 export async function reserveRange(
   pool: pg.Pool,
@@ -74,7 +74,7 @@ export async function reserveRange(
   })
 }
 
-/** The backfill that loads these blocks. Throws a Refusal that names those that meet them. */
+/** The backfill of these blocks. Throws a Refusal when there is none, which names the backfills that overlap them. */
 export async function findBackfill(db: Queryable, chain: ChainSettings, range: Range) {
   const { name } = chain
   const ranges = await backfillsWithin(db, name, range.fromBlock, range.toBlock)
@@ -85,8 +85,8 @@ export async function findBackfill(db: Queryable, chain: ChainSettings, range: R
 }
 
 /**
- * Cuts a range into shards of about the same work. `density`: settlements a block in each of so many equal parts of
- * the range; none: it is taken to be the same everywhere.
+ * Cuts a range into shards of about the same work. `density`: settlements per block in each of the equal parts of the
+ * range, ascending; empty: the same everywhere.
  */
 export function cutRange({ fromBlock, toBlock }: Range, workers: number, density: readonly number[] = []) {
   const blocks = toBlock - fromBlock + 1
@@ -106,7 +106,7 @@ export function cutRange({ fromBlock, toBlock }: Range, workers: number, density
   return shards
 }
 
-/** How many of the blocks are before the end of a share of the work. */
+/** Number of blocks that make up the first `share` (0 to 1) of the work. */
 function endOfShare(share: number, blocks: number, density: readonly number[]): number {
   const parts = (density.length > 0 ? density : [0]).map((settlements) => settlements + workOfBlock)
   let left = share * parts.reduce((sum, work) => sum + work, 0)
@@ -129,7 +129,7 @@ function refuseOverlap({ name }: ChainSettings, range: Range, others: readonly B
   )
 }
 
-/** The part of a range that the processor has not indexed itself; it may be empty. Blocks below every token belong to nobody. */
+/** The part of a range behind the blocks that the processor has indexed, perhaps empty; all of it below every token. */
 async function behindProcessor(db: Queryable, chain: ChainSettings, range: Range): Promise<Range> {
   const state = await readChainState(db, chain.name)
   const first = Math.min(...chain.tokens.map((token) => token.fromBlock))

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 
-/** Rows go to the database in pages of this size. */
+/** Bytes of a page; rows go to the database in pages. */
 const pageBytes = 256 * 1024
 
 /** Totals of some rows, whatever their order: rows and amounts add up, and so do the checksums. */
@@ -30,12 +30,12 @@ export function addTally(sum: Tally, more: Tally): Tally {
  */
 export class RowPages {
   #page = Buffer.allocUnsafe(pageBytes)
-  /** Where the page was handed over up to, and where the next row goes. */
+  /** Offsets in the page: up to where it was handed over, and (`#at`) where the next row goes. */
   #taken = 0
   #at = 0
   #full: Buffer[] = []
   #settlements = 0
-  /** Two halves each, so that no big integer is made for a row or a block; exact below 2^21 rows. */
+  /** Sums in two halves each, so that no bigint is made per row or block; exact below 2^21 rows. */
   #amountHigh = 0
   #amountLow = 0
   #checksumHigh = 0
@@ -43,7 +43,7 @@ export class RowPages {
 
   constructor(private readonly rowBytes: number) {}
 
-  /** Room for the rows of one block, not shared with anybody: `write` them, then `close` it. */
+  /** Reserves room for the rows of one block: the caller writes them into `page` from `at` on, then calls `close`. */
   open(rows: number): { page: Buffer; at: number } {
     const needed = rows * this.rowBytes
     if (this.#at + needed > this.#page.length) {
@@ -55,7 +55,7 @@ export class RowPages {
     return { page: this.#page, at: this.#at }
   }
 
-  /** The rows of the block that was opened last are written; `amountAt`: where in a row the eight bytes of its amount stand. */
+  /** Ends the block opened last and adds its rows to the tally; `amountAt`: offset of a row's eight-byte amount. */
   close(rows: number, amountAt: number): void {
     const page = this.#page
     const end = this.#at + rows * this.rowBytes
@@ -70,14 +70,14 @@ export class RowPages {
     this.#at = end
   }
 
-  /** Pages that are full; the caller has them now. */
+  /** Hands over the pages that are full. */
   takeFull(): Buffer[] {
     const full = this.#full
     if (full.length > 0) this.#full = []
     return full
   }
 
-  /** Everything written and not yet taken, and the tally since the last time. */
+  /** Hands over everything written and not yet taken, with the tally since the last `takeAll`. */
   takeAll(): { pages: Buffer[]; tally: Tally } {
     this.#handOver()
     const tally = {

@@ -1,7 +1,7 @@
 import type { ChainName } from '../../chains.config.ts'
 import { writeRow } from '../store/settlement-copy.ts'
 
-/** A row of a chain as COPY takes it, all zeros, and where its values stand: every value has a fixed length. */
+/** A row of a chain for binary COPY, all values zero, with the offset of each: every value has a fixed length. */
 export interface RowTemplate {
   readonly bytes: Buffer
   readonly amount: number
@@ -76,5 +76,5 @@ export function rowTemplate(chain: ChainName): RowTemplate {
   }
 }
 
-/** More than any row has. */
+/** Bytes of the buffer in which the template is built, more than any row has. */
 const maxRowBytes = 1024

@@ -12,7 +12,7 @@ import { BatchWriter } from './batch-writer.ts'
 import { BlockEncoder } from './block-encoder.ts'
 import type { Job } from './job.ts'
 
-/** A batch is committed when it has so many settlements, and when it is so old. */
+/** A batch is committed when it reaches this many settlements or (`maxBatchMs`) this age. */
 const maxBatchSettlements = 50_000
 const maxBatchMs = 5_000
 const connectTimeoutMs = 10_000
@@ -22,7 +22,7 @@ interface ShardOptions {
   readonly history: History
   readonly findCalls: FindCalls
   readonly log: Pick<Logger, 'warn'>
-  /** Batches that are committed: how far the shard is, and how many rows more. */
+  /** Called after each commit with the next block of the shard and the number of rows added. */
   readonly committed: (nextBlock: number, settlements: number) => void
 }
 
@@ -35,7 +35,7 @@ export async function loadShard(options: ShardOptions): Promise<void> {
     connectionTimeoutMillis: connectTimeoutMs,
     ...connectionTimeouts(0), // a COPY waits for the source
   })
-  client.on('error', () => {}) // the statement in flight says so, or the next one
+  client.on('error', () => {}) // the statement in flight rejects with it, or the next one
   await client.connect()
   try {
     const shard = (await readShards(client, backfillId)).find((one) => one.firstBlock === firstBlock)
@@ -57,7 +57,7 @@ interface Part {
   readonly lastBlock: number
 }
 
-/** The blocks from one on that go into one table. */
+/** The blocks of a shard from `block` on that go into one table. */
 function partAt({ aside }: Job, shard: Shard, block: number): Part {
   const within = aside.find(({ firstBlock, lastBlock }) => firstBlock <= block && block <= lastBlock)
   if (within) {
@@ -71,7 +71,7 @@ function partAt({ aside }: Job, shard: Shard, block: number): Part {
   }
 }
 
-/** Returns the hash of the part's last block. */
+/** Loads one part of a shard. Returns the hash of its last block. */
 async function loadPart(
   client: pg.Client,
   { firstBlock }: Shard,
@@ -91,7 +91,7 @@ async function loadPart(
         await slices.advance(encoder)
         await writer.write(encoder.pages.takeFull())
       } while (!slices.isDone && encoder.pages.settlements < maxBatchSettlements && Date.now() < deadline)
-      if (slices.next === from) continue // an answer that failed
+      if (slices.next === from) continue // the answer failed before its first block
       const { pages, tally } = encoder.pages.takeAll()
       await writer.write(pages)
       const payments = encoder.payments.splice(0)

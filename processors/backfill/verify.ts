@@ -20,8 +20,8 @@ import { rowTemplate } from './row-template.ts'
 const maxRowsOfBlock = 100_000
 
 /**
- * What the table holds of a range. Undefined: a row has another shape than a settlement of a final block, so it is not
- * what was loaded.
+ * Totals of the rows that the table holds of a range. Undefined: a row has another shape than a settlement of a final
+ * block, so it is not what was loaded.
  */
 export async function tallyTable(
   client: pg.ClientBase,
@@ -33,8 +33,8 @@ export async function tallyTable(
 }
 
 /**
- * What the table holds of a shard's blocks, together with what is archived of them. Undefined: a row of the table has
- * another shape than a settlement of a final block.
+ * Totals of a shard's rows, those in the table and those that are archived. Undefined: a row of the table has another
+ * shape than a settlement of a final block.
  */
 export async function tallyStored(
   client: pg.ClientBase,
@@ -100,7 +100,7 @@ async function tallyRows(stream: Readable, template: ReturnType<typeof rowTempla
   return addTally(sum, pages.takeAll().tally)
 }
 
-/** A field count of -1. */
+/** Bytes at the end of binary COPY: a field count of -1. */
 const endBytes = 2
 
 function add(pages: RowPages, rows: Buffer, { bytes, amount }: ReturnType<typeof rowTemplate>) {
@@ -110,7 +110,7 @@ function add(pages: RowPages, rows: Buffer, { bytes, amount }: ReturnType<typeof
   pages.close(count, amount)
 }
 
-/** Whether the values of a row have the lengths that they must have. */
+/** Whether the values of a row have the lengths that the template has. */
 function hasShape(text: Buffer, row: number, { bytes }: ReturnType<typeof rowTemplate>): boolean {
   if (text.readInt16BE(row) !== bytes.readInt16BE(0)) return false
   for (let at = 2; at < bytes.length; ) {
@@ -121,10 +121,10 @@ function hasShape(text: Buffer, row: number, { bytes }: ReturnType<typeof rowTem
   return true
 }
 
-/** What of a shard's blocks is not among its settlements. */
+/** What a shard's blocks hold beside its settlements. */
 type Beside = Pick<BlockEncoder, 'unpaid' | 'payments' | 'codes'>
 
-/** What a source says of a shard's blocks now. `onFound` receives what is not a settlement, piece by piece. */
+/** Reads a shard's certificate from a source again. `onFound` receives what is not a settlement, piece by piece. */
 export async function certifySource(
   history: History,
   config: Pick<BackfillConfig, 'chain' | 'tokens' | 'second'>,
@@ -170,7 +170,7 @@ export async function certifySource(
   }
 }
 
-/** What differs, in words, of what both tell; empty: nothing. */
+/** Describes each value that both have and that differs; empty: none. */
 export function differences(expected: Certificate, found: Tally & Partial<Certificate>): string[] {
   const names = ['settlements', 'amount', 'checksum', 'payments', 'paymentChecksum', 'firstHash', 'lastHash'] as const
   return names

@@ -6,9 +6,9 @@ import type { Job, Report } from './job.ts'
 
 /** A process that loads one shard. */
 export interface Worker {
-  /** Gives it its work; resolves when all of it is committed, rejects with the reason when it gives up. */
+  /** Sends the process its job; resolves when all of it is committed, rejects with the reason when it gives up. */
   run(job: Job, report: (report: Report) => void): Promise<void>
-  /** Ends it at once; what is not committed is not kept. */
+  /** Kills the process at once; rows that are not committed are lost. */
   kill(): void
 }
 

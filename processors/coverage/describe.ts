@@ -1,6 +1,6 @@
 import type { ChainCoverage } from '../../db/queries/mirror/coverage.ts'
 
-/** What an operator reads of a chain, a line a fact. */
+/** Coverage of a chain for an operator, one line per fact. */
 export function describeChain(chain: ChainCoverage): string {
   const { first_block, indexed_block, head_block, finalized_block, audited_blocks, unaudited_blocks } = chain
   const at =

@@ -6,9 +6,9 @@ import type { ArchiveQuery } from '../portal/query.ts'
 import { Refusal } from '../refusal.ts'
 import { type Answer, type ArchiveBlock, type History, historyQuery, type Wanted } from './history.ts'
 
-/** An answer of a worker may be this long, in bytes. */
+/** Longest answer of a worker, in bytes. */
 const maxAnswerBytes = 256 * 1024 * 1024
-/** Of an error's text, and of the address of a worker or a height, in characters. */
+/** Most characters that are read of an error, a worker's address or a height. */
 const maxShortText = 1_000
 const worthRetrying = [429, 500, 502, 503, 504, 521, 522, 523, 524]
 
@@ -44,7 +44,7 @@ export class ArchiveHistory implements History {
     return { pieces: pieces(), isContiguous: false, close() {} }
   }
 
-  /** Everything that is left of the answer. */
+  /** Parses everything that is left of the answer. */
   parse(text: Buffer, at: number): { blocks: readonly ArchiveBlock[]; end: number } {
     try {
       return { blocks: JSON.parse(`[${text.toString('utf8', at)}`), end: text.length }

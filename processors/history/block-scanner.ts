@@ -5,8 +5,8 @@ import { endOfData, endOfString, stands, twice } from './json-text.ts'
  * Where the fields of one block stand in its JSON text, found in one pass without making an object or a string of
  * anything. Positions are those of a value's first character behind the quote.
  *
- * It understands what the archives send: no white space, no escapes, no fields beyond those asked for. Of any other
- * text it says so, and the block is read the ordinary way.
+ * It understands what the archives send: no white space, no escapes, no fields beyond those asked for. It rejects any
+ * other text, and the block is then parsed as JSON.
  */
 export class BlockScanner {
   number = 0
@@ -19,7 +19,7 @@ export class BlockScanner {
   transactionIndex = new Int32Array(initialItems)
   txHashAt = new Int32Array(initialItems)
   fromAt = new Int32Array(initialItems)
-  /** 0: the transaction creates a contract. */
+  /** Position of each transaction's `to`; 0: it creates a contract. */
   toAt = new Int32Array(initialItems)
   inputAt = new Int32Array(initialItems)
   inputEnd = new Int32Array(initialItems)
@@ -29,7 +29,7 @@ export class BlockScanner {
   logTransaction = new Int32Array(initialItems)
   addressAt = new Int32Array(initialItems)
   topics = new Int32Array(initialItems)
-  /** Four a log. */
+  /** Positions of topics, four entries per log. */
   topicAt = new Int32Array(4 * initialItems)
   dataAt = new Int32Array(initialItems)
   dataEnd = new Int32Array(initialItems)
@@ -60,7 +60,7 @@ export class BlockScanner {
     }
   }
 
-  /** Reads a list of transactions or of logs; as all of these, returns where it ends, or -1. */
+  /** Reads a list of transactions or of logs. Returns where it ends, or -1: not such a text. */
   #list(text: Buffer, start: number, kind: Exclude<Kind, typeof inHeader>): number {
     if (text[start] !== openBracket) return -1
     if (text[start + 1] === closeBracket) return start + 2
@@ -227,7 +227,7 @@ export class BlockScanner {
 export const addressLength = 42
 export const hashLength = 66
 
-/** Room for the items of one block at first; it grows with the largest block. */
+/** Items of one block that there is room for at first; the room grows to the largest block. */
 const initialItems = 256
 /** Most digits of a number: 2^53 has sixteen. */
 const maxDigits = 15

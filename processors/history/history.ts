@@ -6,17 +6,17 @@ import type { TraceArchive } from '../mapping/traces.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
 import { fields } from '../source/request.ts'
 
-/** Where the history of a chain is read. */
+/** A source of a chain's history. */
 export interface History {
-  /** For messages. */
+  /** Name of the source, for messages. */
   readonly name: string
   /** Number of the newest final block. */
   finalHeight(): Promise<number>
   /** Asks for the blocks of a range, both ends included; resolves when the answer begins. */
   open(fromBlock: number, toBlock: number): Promise<Answer>
-  /** Reads blocks that the scanner does not understand. Throws when they are none. */
+  /** Parses blocks that the scanner does not understand, from `at` on. Throws when the text holds none. */
   parse(text: Buffer, at: number): { blocks: readonly ArchiveBlock[]; end: number }
-  /** Undefined: it is not an archive that could hold any. */
+  /** Archive that may hold traces; undefined: the source is not an archive. */
   readonly traces: TraceArchive | undefined
 }
 
@@ -41,23 +41,23 @@ export interface ArchiveBlock {
   readonly transactions?: readonly ChainTransaction[]
 }
 
-/** Whose settlements are read, which other payments, and what else. Lowercase hex. */
+/** What to read from a history: settlements in some tokens, payments and other logs. All values are lowercase hex. */
 export interface Wanted {
   readonly tokens: readonly string[]
-  /** Transactions that pay none of these are left out; undefined: nobody is. */
+  /** Only transactions that pay one of these are read; undefined: whoever is paid. */
   readonly recipients?: readonly string[]
-  /** Logs that prove payments by contracts; they are read as those of settlements are. */
+  /** Logs that prove payments by contracts; read like settlements, with the transaction and all its logs. */
   readonly payments?: LogFilter
-  /** Logs that are read too, with their transactions; archives have them, a node is not asked. */
+  /** Further logs to read, with their transactions; archives are asked for them, a node is not. */
   readonly logs?: readonly LogFilter[]
 }
 
-/** The settlements and payments of a chain. */
+/** What to read for all settlements and payments of a chain. */
 export function wantedOf({ tokens, paymentContracts }: Pick<ChainSettings, 'tokens' | 'paymentContracts'>): Wanted {
   return { tokens: tokens.map(({ address }) => address), payments: paymentLogs(paymentContracts) }
 }
 
-/** Logs with any of these values at each place. */
+/** Matches logs that have one of the values in every field that is given. */
 export interface LogFilter {
   readonly address: readonly string[]
   readonly topic0: readonly string[]
@@ -66,8 +66,8 @@ export interface LogFilter {
 }
 
 /**
- * Asks for what settlements are made of, and for the other logs that are wanted. Of recipients: every transfer to them,
- * settled or not.
+ * Archive query for what is wanted in a range of blocks. With recipients it asks for every transfer to them, settled or
+ * not, instead of for executed authorizations.
  */
 export function historyQuery(
   { tokens, recipients, payments, logs = [] }: Wanted,
@@ -89,7 +89,7 @@ export function historyQuery(
   }
 }
 
-/** The block as the mapping reads it. */
+/** Converts an archive's block to the form that the mapping reads. */
 export function toChainBlock({ header, logs = [], transactions = [] }: ArchiveBlock): ChainBlock {
   return {
     header: { height: header.number, hash: header.hash, timestamp: header.timestamp * 1000 },

@@ -1,5 +1,5 @@
 const quote = 0x22
-/** Characters of a word of data in a string. */
+/** Characters of a 32-byte word: `0x` and 64 digits. */
 const wordLength = 66
 
 /** Whether a text has these bytes at a place. */
@@ -13,7 +13,7 @@ export function endOfString(text: Buffer, start: number, length: number): number
   return text[start - 1] === quote && text[start + length] === quote ? start + length + 1 : -1
 }
 
-/** Where a string of data ends, which mostly is nothing or a single word. */
+/** Where a string of log data ends; most are empty or a single word, which is tried first. */
 export function endOfData(text: Buffer, start: number): number {
   if (text[start + 2] === quote) return start + 2
   if (text[start + wordLength] === quote) return start + wordLength

@@ -9,7 +9,7 @@ import { Refusal } from '../refusal.ts'
 import { type Answer, type ArchiveBlock, type History, historyQuery, type Wanted } from './history.ts'
 
 const newline = 0x0a
-/** Of a line that is shown in a message, in characters. */
+/** Most characters of a line that a message shows. */
 const maxShown = 80
 
 /** The settlement history in the SQD Network's Portal: a block a line. */
@@ -48,7 +48,7 @@ export class PortalHistory implements History {
       pieces: wholeLines(body),
       isContiguous: true,
       close() {
-        body.on('error', () => {}) // of a stream nobody reads any more
+        body.on('error', () => {}) // of a stream that is no longer read
         body.destroy()
       },
     }

@@ -6,7 +6,7 @@ import { Refusal } from '../refusal.ts'
 import { BlockScanner, hashLength } from './block-scanner.ts'
 import { type Answer, type ArchiveBlock, type History, toChainBlock } from './history.ts'
 
-/** What takes the blocks of a range, in order. With a promise: what was handed over is needed until it resolves. */
+/** Receives a range's blocks in order. When `add` returns a promise, text and scan are needed until it resolves. */
 export interface BlockSink {
   add(text: Buffer, scan: BlockScanner): Promise<void> | undefined
   addBlock(block: ChainBlock): Promise<void>
@@ -25,7 +25,7 @@ const carriageReturn = 0x0d
  * ended or broke off the next request goes on behind the last whole block.
  */
 export class RangeReader {
-  /** Length of what was read, unpacked. */
+  /** Bytes read so far, decompressed. */
   bytes = 0
   /** The first block's own hash and its parent's, once it is read. Lowercase hex. */
   first: { readonly hash: string; readonly parentHash: string } | undefined
@@ -49,17 +49,17 @@ export class RangeReader {
     this.#open()
   }
 
-  /** The block to go on with. */
+  /** The next block to read. */
   get next(): number {
     return this.#continuity.next
   }
 
-  /** Hash of the block before it, in lowercase hex; undefined: not known. */
+  /** Hash of the block before `next`, in lowercase hex; undefined: not known. */
   get lastHash(): string | undefined {
     return this.#continuity.last?.hash
   }
 
-  /** Tells the hash of the block before the range, before the first one is read. */
+  /** Sets the hash of the block before the range; to be called before the first block is read. */
   follow(lastHash: string): void {
     this.#continuity.last ??= { height: this.next - 1, hash: lastHash }
   }
@@ -115,10 +115,10 @@ export class RangeReader {
 
   #open() {
     this.#opening = this.history.open(this.next, this.toBlock)
-    this.#opening.catch(() => {}) // whoever reads it learns of it
+    this.#opening.catch(() => {}) // `#read` awaits it
   }
 
-  /** The next piece; an answer that ends early is followed by the next one. */
+  /** The next piece of text; when an answer ends early, the next request is made. */
   async #read(): Promise<Buffer> {
     for (;;) {
       if (!this.#pieces) {
@@ -182,7 +182,7 @@ export class RangeReader {
   }
 }
 
-/** Blocks stand a line each, or as the elements of an array. */
+/** Offset of the first block from `start` on: blocks are one per line or the elements of a JSON array. */
 function firstBlockAt(piece: Buffer, start: number): number {
   let at = start
   for (let byte = piece[at]; isSeparator(byte); byte = piece[++at]);

@@ -3,12 +3,12 @@ import type { ArchiveBlock, Wanted } from './history.ts'
 import type { RpcCall, RpcClient } from './rpc-client.ts'
 import { provingLogs, type RpcHeader, type RpcLog } from './rpc-logs.ts'
 
-/** A block with logs that were looked for. */
+/** A block to read: one in which logs were found, or an end of a range. */
 export interface WantedBlock {
   readonly hash: string
   /** Undefined: not read yet. */
   readonly header: RpcHeader | undefined
-  /** Indexes of the logs that were found, by their transaction. */
+  /** Indexes of the logs that were found, by transaction hash. */
   readonly logs: Map<string, number[]>
 }
 
@@ -28,11 +28,11 @@ interface RpcTransaction {
 }
 
 /**
- * Reads blocks with the transactions in which a token executed an authorization or a contract paid, and all logs of these.
- * A block whose header was not known and that has none is left out.
+ * Reads blocks with the transactions in which a token executed an authorization or a contract paid, and all logs of
+ * these. A block without such a transaction is left out, unless its header is known already.
  *
- * Without recipients all logs of such transactions were looked for. Rejects with a SourceFailure when what the node
- * answers does not fit together: nodes behind one address can be at different blocks.
+ * Rejects with a SourceFailure when the node's answers contradict each other: nodes behind one address can be at
+ * different blocks. Without recipients a receipt must have exactly the proving logs that were found.
  */
 export async function readWanted(
   client: RpcClient,
@@ -59,7 +59,7 @@ export async function readWanted(
   const settling = wanted
     .map((block) => ({ ...block, hashes: [...block.logs.keys()].filter((tx) => receipts.get(tx)?.logs.some(isProof)) }))
     .filter(({ header, hashes }) => header || hashes.length > 0)
-  // Together: one request more would be one more to wait for.
+  // In one batch, which saves a round trip.
   const found = await ask(client, {
     eth_getBlockByHash: settling.filter(({ header }) => !header).map(({ hash }) => hash),
     eth_getTransactionByHash: settling.flatMap(({ hashes }) => hashes),
@@ -108,7 +108,7 @@ function toBlock(
   }
 }
 
-/** What methods answer for the hashes that they are asked for. Rejects when one has nothing for one of them. */
+/** Calls methods with hashes, in one batch. Returns the results by hash; rejects when one of them is missing. */
 async function ask(
   client: RpcClient,
   hashes: Partial<Record<Method, readonly string[]>>,
@@ -126,7 +126,7 @@ async function ask(
   return new Map(calls.map(({ hash }, at) => [hash, results[at]]))
 }
 
-/** What the methods take behind a hash. Of a block: no whole transactions. */
+/** Parameters after the hash, by method; `false`: a block's transactions as hashes only. */
 const paramsAfter = {
   eth_getBlockByHash: [false],
   eth_getTransactionByHash: [],

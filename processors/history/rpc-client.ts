@@ -10,21 +10,21 @@ export interface RpcCall {
   readonly params: readonly unknown[]
 }
 
-/** The endpoint answered a call, and said no. */
+/** The endpoint answered a call with an error. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
 }
 
-/** Calls of one request. */
+/** Most calls in one request, a batch. */
 const mostCalls = 100
-/** Requests under way at a time. */
+/** Most requests in flight. */
 const maxRequests = 8
-/** An answer may be this long, in bytes. */
+/** Longest answer, in bytes. */
 const maxAnswerBytes = 64 * 1024 * 1024
 /** Most characters that a message shows of an error's text or of an answer. */
 const maxErrorText = 1_000
 const maxShown = 80
-/** Short pauses are not logged, up to so many in a row; longer ones are. */
+/** Attempts after which a failure is passed on and logged; so is one whose pause is longer than `quiet.capMs`. */
 const maxQuietAttempts = 4
 const quiet = { baseMs: 400, capMs: 5_000 }
 
@@ -42,10 +42,10 @@ interface Answer {
  * pauses it asks for hold for all of them.
  */
 export class RpcClient {
-  /** For messages. */
+  /** Name of the endpoint, for messages. */
   readonly name: string
   readonly #url: URL
-  /** Fewer once the endpoint has refused so many. */
+  /** Most calls in one request as far as the endpoint has accepted it: lowered when it refuses a whole batch. */
   #mostCalls = mostCalls
   /**
    * Calls of the next request: fewer after a failure, because many endpoints count calls, and more again after
@@ -83,7 +83,7 @@ export class RpcClient {
     return (await Promise.all(parts)).flat()
   }
 
-  /** A call that is refused among others is made again among fewer: the batch may have been too large. */
+  /** Results of one batch. Calls that are refused are repeated in smaller ones: the batch may have been too large. */
   async #results(calls: readonly RpcCall[]): Promise<unknown[]> {
     const results = await this.#patiently(calls)
     const refused = calls.filter((_, at) => results[at] instanceof RpcError)
@@ -127,7 +127,7 @@ export class RpcClient {
     }
   }
 
-  /** One request. A call that was refused has an RpcError in its place. */
+  /** Sends one request. A call that was refused has an RpcError in the place of its result. */
   async #post(calls: readonly RpcCall[]): Promise<unknown[]> {
     const questions = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))
     const body = JSON.stringify(questions.length === 1 ? questions[0] : questions)
@@ -163,7 +163,7 @@ export class RpcClient {
   }
 }
 
-/** Stands for an answer nobody wants to hold: the calls are made again in smaller batches. */
+/** Replaces an answer that is too long to hold in memory: its calls are then repeated in smaller batches. */
 const tooLong = JSON.stringify({ error: { message: `an answer of more than ${maxAnswerBytes} bytes` } })
 
 function describe(answer: Answer | null | undefined): string {
@@ -172,7 +172,7 @@ function describe(answer: Answer | null | undefined): string {
   return `${hideAddresses(message ?? 'an error')}${code === undefined ? '' : ` (${code})`}`
 }
 
-/** Providers agree on no code for it, so their words count: "rate limit", "too many requests", "compute units". */
+/** Whether an error is a rate limit. Providers share no code for it, so their words count, such as "compute units". */
 function isRateLimit({ code, message = '' }: NonNullable<Answer['error']>): boolean {
   return (
     code === 429 ||

@@ -21,29 +21,29 @@ export interface RpcHeader {
   readonly hash: string
   readonly parentHash: string
   readonly timestamp: string
-  /** Hashes. */
+  /** Transaction hashes, by index. */
   readonly transactions: readonly string[]
 }
 
-/** A range of blocks with the logs that were looked for, and the headers of its ends. */
+/** Logs found in a range of blocks, and the headers of its first and last block. */
 export interface FoundLogs {
   readonly logs: readonly RpcLog[]
-  /** One when the range is one block. */
+  /** Headers of the first and the last block; only one when the range is a single block. */
   readonly ends: readonly RpcHeader[]
 }
 
-/** Blocks of a question: at first, and at most. */
+/** Blocks that are searched by one request, at first and (`mostBlocks`) at most. */
 const firstBlocks = 500
 const mostBlocks = 100_000
-/** A question should find about so many logs: what it finds is held in memory. */
+/** Logs that one request should find, about: they are held in memory. */
 const wantedLogs = 1_000
-/** Steps in which questions get longer: before and after the endpoint has refused one. */
+/** Most by which the range of a request grows at a time: before the endpoint has refused one, and after. */
 const boldly = 2
 const carefully = 1.1
 
 /**
- * Looks for logs range by range. Endpoints limit the blocks of a question or the logs of an answer, each in its own
- * way and words, so a question that is refused or that fails is followed by shorter ones, whatever the reason.
+ * Searches logs range by range. Endpoints limit the blocks of a request or the logs of an answer, each in its own way
+ * and words, so a request that is refused or fails is followed by shorter ones, whatever the reason.
  */
 export class LogSearch {
   #blocks = firstBlocks
@@ -54,7 +54,7 @@ export class LogSearch {
     private readonly wanted: Wanted,
   ) {}
 
-  /** The ranges a longer one is made of, ascending and without gaps. */
+  /** Searches a range in parts, which are yielded ascending and without gaps. */
   async *ranges(fromBlock: number, toBlock: number, isClosed: () => boolean): AsyncGenerator<FoundLogs> {
     for (let next = fromBlock; next <= toBlock && !isClosed(); ) {
       const last = Math.min(next + this.#blocks - 1, toBlock)
@@ -65,7 +65,7 @@ export class LogSearch {
     }
   }
 
-  /** Undefined: it was too much; the next question is shorter. */
+  /** Searches one range. Undefined: the endpoint refused, and the next range will be shorter. */
   async #find(fromBlock: number, toBlock: number): Promise<FoundLogs | undefined> {
     const blocks = toBlock - fromBlock + 1
     const ends = [...new Set([fromBlock, toBlock])]
@@ -105,7 +105,7 @@ export class LogSearch {
     this.#blocks = Math.min(Math.max(1, Math.ceil(this.#blocks * factor)), mostBlocks)
   }
 
-  /** One question where that is enough: what the contracts and the tokens log does not get mixed up. */
+  /** Filters for eth_getLogs: one where that is enough, because tokens and contracts share none of the topics. */
   #filters(range: { readonly fromBlock: string; readonly toBlock: string }) {
     const { tokens, recipients, payments } = this.wanted
     if (!recipients) {
@@ -117,7 +117,7 @@ export class LogSearch {
   }
 }
 
-/** Who logs that something was paid, and how. */
+/** Addresses and first topics of the logs that prove settlements and payments. */
 export function provingLogs({ tokens, payments }: Wanted) {
   return {
     addresses: [...tokens, ...(payments?.address ?? [])],

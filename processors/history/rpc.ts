@@ -12,7 +12,7 @@ interface RpcHistoryOptions {
   readonly finalityConfirmation: number
 }
 
-/** Transactions that are read together: with their blocks they fit a batch. And how many such groups are read ahead. */
+/** Transactions that are read together, so that with their blocks they fit a batch; and groups that are read ahead. */
 const groupTransactions = 80
 const groupsAhead = 8
 
@@ -22,7 +22,7 @@ const groupsAhead = 8
  */
 export class RpcHistory implements History {
   readonly name: string
-  /** The node is asked for traces as the chain's processor asks it. */
+  /** None: a node is asked for traces through `findCallsIn`. */
   readonly traces = undefined
   readonly #client: RpcClient
   readonly #search: LogSearch
@@ -81,7 +81,7 @@ export class RpcHistory implements History {
     }
   }
 
-  /** The blocks of a range that are worth reading, ascending. */
+  /** The blocks of a range to read, ascending: those with logs, and the first and the last one. */
   #worthReading({ logs, ends }: FoundLogs): WantedBlock[] {
     const wanted = new Map<number, WantedBlock>()
     for (const header of ends) wanted.set(Number(header.number), { hash: header.hash, header, logs: new Map() })
@@ -105,13 +105,13 @@ export class RpcHistory implements History {
   }
 }
 
-/** What is read of some items, in their order, a few of them ahead. */
+/** Reads items in their order, `groupsAhead` of them ahead; empty results are left out. */
 async function* readAhead<T>(items: AsyncGenerator<T>, read: (item: T) => Promise<Buffer>): AsyncGenerator<Buffer> {
   const waiting: Promise<Buffer | undefined>[] = []
   for (;;) {
     while (waiting.length < groupsAhead) {
       const reading = items.next().then(({ done, value }) => (done ? undefined : read(value)))
-      reading.catch(() => {}) // whoever waits for it learns of it
+      reading.catch(() => {}) // awaited below
       waiting.push(reading)
     }
     const piece = await waiting.shift()

@@ -1,7 +1,7 @@
 import type { ChainBlock, ChainLog, ChainTransaction } from '../mapping/block.ts'
 import { addressLength, type BlockScanner, hashLength } from './block-scanner.ts'
 
-/** The block as the mapping reads it. */
+/** Converts a scanned block to the form that the mapping reads. */
 export function scannedBlock(text: Buffer, scan: BlockScanner): ChainBlock {
   const hash = text.toString('latin1', scan.hashAt, scan.hashAt + hashLength)
   return {

@@ -2,13 +2,13 @@ import type { Logger } from 'pino'
 import type { History } from './history.ts'
 import { type BlockSink, RangeReader } from './range-reader.ts'
 
-/** Ranges that are asked for at a time: one is read while the answer to the next arrives. */
+/** Slices requested at a time: one is read while the answer to the next arrives. */
 const inFlight = 2
-/** A slice ends before a multiple of so many blocks, where the archives' own chunks are likely to end too. */
+/** A slice ends before a multiple of this many blocks, where the archives' own chunks are likely to end too. */
 const alignment = 10_000
 const firstSliceBlocks = 2 * alignment
 const largestSliceBlocks = 64 * alignment
-/** After a smaller slice longer ones are asked for, after a larger one shorter ones; bytes, unpacked. */
+/** Decompressed bytes below which the next slices get longer and (`largeSliceBytes`) above which they get shorter. */
 const smallSliceBytes = 4 * 1024 * 1024
 const largeSliceBytes = 64 * 1024 * 1024
 
@@ -22,7 +22,7 @@ export class Slices {
   /** Hashes of the first block that was read and of its parent, once it is. */
   first: RangeReader['first']
 
-  /** `lastHash`: of the block before `next`, when it is known, in lowercase hex. */
+  /** `lastHash`: hash of the block before `next` in lowercase hex; null: not known. */
   constructor(
     private readonly history: History,
     public next: number,

@@ -25,7 +25,7 @@ interface CallSources {
   readonly finalHeight: number
 }
 
-/** Looks calls up as the chain's processor does: in the archive when it holds traces, else at the node. */
+/** Trace lookup as in the chain's processor: in the archive when it holds traces, else at the node. It retries. */
 export function findCallsIn(history: History, sources: CallSources, warn: (text: string) => void): FindCalls {
   const { hasTraces, rpc, finalHeight, tokens } = sources
   let isTold = false
@@ -56,7 +56,7 @@ function nodeAt(url: string): TraceNode {
   return /^http/.test(url) ? new RpcClient(url) : lazyNode(url)
 }
 
-/** The SDK's client knows sockets; it takes half a second to load, and most histories never need it. */
+/** The SDK's client, for WebSocket addresses. Loaded when first needed: that takes half a second and is rare. */
 function lazyNode(url: string): TraceNode {
   let opened: Promise<TraceNode> | undefined
   const open = async () => {

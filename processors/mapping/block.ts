@@ -4,7 +4,7 @@
  */
 export interface ChainBlock {
   readonly header: BlockHeader
-  /** In the order of their index. */
+  /** Ascending by log index. */
   readonly logs: readonly ChainLog[]
   readonly transactions: readonly ChainTransaction[]
 }
@@ -33,7 +33,7 @@ export interface ChainTransaction {
   readonly input: string
 }
 
-/** A transaction in which a token executed an authorization, or a payment contract logged one, with all its logs. */
+/** A transaction in which a token executed an authorization or a payment contract logged a payment, with all logs. */
 export interface SettlingTransaction {
   readonly block: ChainBlock['header']
   readonly transaction: ChainTransaction
@@ -50,12 +50,12 @@ export function transactionsOf(block: ChainBlock): (index: number) => ChainTrans
   }
 }
 
-/** The twenty bytes of an address that stands in a topic or in a word of calldata: a lowercase address. */
+/** The address in the last twenty bytes of a topic or of a word of calldata, lowercase. */
 export function addressOf(word: string): string {
   return `0x${word.slice(-40)}`
 }
 
-/** The word that an address is in a topic. */
+/** An address as a topic: padded to 32 bytes. */
 export function topicOf(address: string): string {
   return `0x${address.slice(2).padStart(64, '0')}`
 }

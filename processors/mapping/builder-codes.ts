@@ -1,10 +1,10 @@
-/** Who had a part in a transaction, by its own calldata: nobody has checked it. */
+/** Participants that a transaction's calldata names; nothing verifies them. */
 export interface BuilderCodes {
-  /** Null: not named. */
+  /** Code of the facilitator; null: not named. */
   readonly facilitator: string | null
-  /** The seller's; null: not named. */
+  /** Code of the seller's app; null: not named. */
   readonly app: string | null
-  /** Further participants. */
+  /** Codes of further participants. */
   readonly services: readonly string[]
 }
 
@@ -15,7 +15,7 @@ const schema = '02'
 const lengthDigits = 4
 const maxMapBytes = 1_024
 const maxServices = 16
-/** Hex digits of a suffix at most. */
+/** Longest suffix that is read, in hex digits. */
 export const maxSuffixDigits = suffixMarker.length + schema.length + lengthDigits + 2 * maxMapBytes
 
 /**
@@ -47,7 +47,7 @@ const codeOf = (value: Value) => (typeof value === 'string' && /^[a-z0-9_]{1,32}
 /** Major types of CBOR. Source: RFC 8949, section 3.1. */
 const types = { text: 3, array: 4, map: 5 } as const
 
-/** A map of texts, and lists of them, in CBOR; undefined: the bytes are something else. */
+/** Decodes a CBOR map whose values are texts or lists of texts; undefined: the bytes are something else. */
 function readMap(bytes: Buffer): Map<string, Value> | undefined {
   const reader = new Reader(bytes)
   const map = new Map<string, Value>()

@@ -7,7 +7,7 @@ import { bytesOf, type ChainBlock, type ChainLog, transactionsOf } from './block
  * Changes of custody in a block, in log order. A recovery is a Transfer that stands beside a Recover of the same
  * transaction, FID and addresses.
  *
- * FIDs above 2^63 are left out: none was ever given, and none can be one of the directory.
+ * FIDs above 2^63 are left out: none was ever assigned, and the directory can hold none.
  *
  * Source: farcasterxyz/contracts, IdRegistry.
  */
@@ -37,7 +37,7 @@ export function custodyChanges(chain: ChainName, block: ChainBlock, idRegistry: 
 
 const mostFid = 2n ** 63n - 1n
 
-/** Transaction, addresses and FID. */
+/** Key by which a Transfer and its Recover match: transaction, addresses and FID. */
 function placeOf({ transactionIndex, topics }: ChainLog): string {
   return [transactionIndex, ...topics.slice(1)].join(' ')
 }

@@ -5,10 +5,10 @@ import { FeedbackResponse } from '../../db/model/feedbackResponse.model.ts'
 import { storableText } from '../../db/text.ts'
 import { bytesOf, type ChainBlock, type ChainLog, transactionsOf } from './block.ts'
 
-/** Code points of each of a feedback's texts at most; what is longer is cut. */
+/** Most code points of each of a feedback's texts; longer ones are cut. */
 const maxTextCodePoints = 64 * 1024
 
-/** Feedback that was given, or taken back, in log order. */
+/** Feedback that was given or revoked. */
 export type FeedbackEvent =
   | { readonly kind: 'given'; readonly row: Feedback }
   | {
@@ -19,7 +19,7 @@ export type FeedbackEvent =
       readonly blockTimestamp: Date
     }
 
-/** Throws when an event of the registry does not decode. */
+/** Feedback given and revoked in a block, in log order. Throws when an event of the registry does not decode. */
 export function feedbackEvents(chain: ChainName, block: ChainBlock, registry: string): FeedbackEvent[] {
   const transactionOf = transactionsOf(block)
   return block.logs
@@ -38,7 +38,7 @@ export function feedbackEvents(chain: ChainName, block: ChainBlock, registry: st
     })
 }
 
-/** Responses to feedback, in log order, to feedback that nobody gave too. Throws when one does not decode. */
+/** Responses to feedback in a block, in log order, also to feedback nobody gave. Throws when one does not decode. */
 export function feedbackResponses(chain: ChainName, block: ChainBlock, registry: string): FeedbackResponse[] {
   const transactionOf = transactionsOf(block)
   return block.logs
@@ -64,8 +64,8 @@ export function feedbackResponses(chain: ChainName, block: ChainBlock, registry:
 }
 
 /**
- * The rows that change, whole, each id once. `existing` holds the rows that are revoked and were given in an earlier
- * batch; to revoke what was never given changes nothing.
+ * The feedback rows to write, each id once. `existing`: rows of earlier batches that these events revoke. Revoking
+ * feedback that was never given changes nothing.
  */
 export function applyFeedbackEvents(existing: readonly Feedback[], feedback: readonly FeedbackEvent[]): Feedback[] {
   const before = new Map(existing.map((row) => [row.id, row]))

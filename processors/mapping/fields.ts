@@ -1,20 +1,20 @@
 /**
- * A transaction as the settlement rule reads it. `V` is a value as it stands in the source, a string or a place in a
- * text: the rule only asks whether two are the same.
+ * A transaction as the settlement rule reads it. `V` is how the source represents a value, a string or a place in a
+ * text: the rule itself only compares values.
  */
 export interface TransactionFields<V> {
-  /** What the listed tokens logged, in log order. */
+  /** AuthorizationUsed and (`transfers`) Transfer logs of the chain's tokens, in log order. */
   readonly authorizations: readonly Authorization<V>[]
   readonly transfers: readonly Transfer<V>[]
   readonly calldata: Calldata<V>
   /** Whether the transaction itself calls this contract. */
   calls(contract: V): boolean
   isSameAddress(one: V, other: V): boolean
-  /** The number that a word is. */
+  /** Value of a 32-byte word. */
   amountOf(word: V): bigint
 }
 
-/** A token's note that it executed an authorization. */
+/** AuthorizationUsed, a token's log that it executed an authorization. */
 export interface Authorization<V> {
   readonly logIndex: number
   /** Position of the log in the source's list. */
@@ -24,7 +24,7 @@ export interface Authorization<V> {
   readonly nonce: V
 }
 
-/** Money that moved in the same transaction. */
+/** Transfer, a token's log that money moved. */
 export interface Transfer<V> {
   readonly logIndex: number
   /** Position of the log in the source's list. */
@@ -32,15 +32,15 @@ export interface Transfer<V> {
   readonly token: V
   readonly from: V
   readonly to: V
-  /** A word: base units. */
+  /** A 32-byte word: base units of the token. */
   readonly amount: V
 }
 
-/** A transaction's input, or that of a call. A place is the number of hex digits in front, without `0x`. */
+/** Input of a transaction or a call. A place is an offset in hex digits, not counting `0x`. */
 export interface Calldata<V> {
-  /** Where these 32 bytes stand, ascending, at any digit. */
+  /** Places at which a 32-byte word occurs, ascending, also at odd digits. */
   placesOf(word: V): Iterable<number>
-  /** The entry point among those that pay; undefined: it is none of them. */
+  /** Selector at a place, when it is one of the entry points that pay; else undefined. */
   paymentSelectorAt(place: number): string | undefined
   /**
    * Whether an argument of a call whose selector stands at a place is this address, or this word. Of an address only the

@@ -1,35 +1,35 @@
 import type { TransactionFields, Transfer } from './fields.ts'
 
-/** A payment that was made: what a forwarder may pass on. */
+/** A settlement or a contract's payment, whose money a forwarder may pass on. */
 export interface Paid<V> {
   /** Log index of its row. */
   readonly logIndex: number
   readonly payer: V
-  /** The first that moved its money; its `to` is the payee of the row. */
+  /** Transfer that moved its money; its `to` is the recipient. */
   readonly transfer: Transfer<V>
 }
 
-/** Money of a payment that its payee, or who got it from there, passed on in the same transaction. */
+/** Money of a payment that its recipient, or an address further on, passed on in the same transaction. */
 interface Leg<V> {
   readonly paid: Paid<V>
   readonly transfer: Transfer<V>
-  /** 1: the payee of the payment passed it on. */
+  /** Hops from the payment; 1: its recipient passed the money on. */
   readonly depth: number
 }
 
-/** Hops from a payment's payee; what goes on behind them is not followed. */
+/** Most hops from a payment's recipient; money that goes further is not followed. */
 const maxDepth = 5
 
 /**
- * What was passed on of payments in one transaction. Whoever got money passed it on when later transfers of the token
- * from it come to at least half of what it got, and to no more. More was pooled or its own, less is something else: then
- * it keeps the money, and nothing is taken of these transfers. A transfer back to the payer or to somebody the money
- * went through is change: part of the sum, no leg, and not followed.
+ * The forwarded legs of payments in one transaction. An address has forwarded what it received when its later transfers
+ * of the token add up to at least half of that and not to more. More means pooled or own money, less something else:
+ * then the address keeps the money, and none of these transfers is a leg. A transfer back to the payer or to an address
+ * that the money went through is change: it counts in the sum, is no leg, and is not followed.
  *
- * A transfer belongs to one payment at most. The last payment takes first, so that a contract that passes each of several
- * payments on before it draws the next is seen; one that draws all of them first has pooled them.
+ * A transfer belongs to one payment at most. The last payment is followed first, so that a contract that forwards each
+ * of several payments before it draws the next is recognised; one that draws all of them first has pooled them.
  *
- * `transfers`: of the transaction, in log order; those of no money are passed over.
+ * `transfers`: those of the transaction, in log order; transfers of zero are ignored.
  */
 export function followLegs<V>(
   fields: Pick<TransactionFields<V>, 'isSameAddress' | 'amountOf'>,

@@ -5,19 +5,19 @@ import { findCall } from './selector.ts'
 interface Match<V> {
   readonly authorization: Authorization<V>
   readonly transfer: Transfer<V>
-  /** Where the calldata names the call. */
+  /** Place in the calldata of the call that executed the authorization. */
   readonly place: number
 }
 
 /**
- * The part of the settlement rule that logs and calldata settle: gives each authorization the transfer it made, the first
- * later one of the same token from the same authorizer that none has taken. Tokens log the authorization first and the
- * transfer behind it.
+ * The part of the settlement rule that logs and calldata decide. It gives each authorization the transfer it made: the
+ * first later one of the same token, from the same authorizer, that is not taken. Tokens log the authorization first
+ * and then the transfer.
  */
 export class Matching<V> {
-  /** What the calldata confirms, in log order. */
+  /** Authorizations whose call the calldata confirms, in log order. */
   readonly confirmed: Match<V>[] = []
-  /** What it leaves open although money moved: traces or the logs must tell. */
+  /** Authorizations that moved money but that the calldata does not confirm: traces or the logs must decide. */
   readonly open: Authorization<V>[] = []
   readonly #taken = new Set<Transfer<V>>()
 
@@ -38,7 +38,7 @@ export class Matching<V> {
     if (this.open.length > 0) this.open = this.open.filter((authorization) => this.next(authorization))
   }
 
-  /** Undefined: the authorization moved no money. Nothing is taken yet. */
+  /** The transfer that an authorization would take, without taking it; undefined: it moved no money. */
   next({ logIndex, token, authorizer }: Authorization<V>): Transfer<V> | undefined {
     const { fields } = this
     for (const transfer of fields.transfers) {

@@ -6,14 +6,14 @@ import type { Transfer } from './fields.ts'
 import { askedFor } from './proxy-calls.ts'
 import { toTransfer } from './text-fields.ts'
 
-/** What a contract's log proves. Addresses are lowercase hex, amounts base units of the token. */
+/** Payment that a contract's log proves. Addresses are lowercase hex, amounts base units of the token. */
 interface ContractPayment {
   readonly payer: string
   readonly payee: string
   readonly token: string
   readonly gross: bigint
   readonly net: bigint
-  /** What moved the money; undefined: it moves in another transaction. */
+  /** Transfer that moved the money; undefined: it moves in another transaction. */
   readonly transfer: Transfer<string> | undefined
 }
 
@@ -21,15 +21,16 @@ interface KindRule {
   /** Topics of the logs that prove a payment each. */
   readonly topic0: readonly string[]
   /**
-   * What a log proves; undefined: nothing, it is counted alone. `before`: the transaction's logs before it that moved no
-   * other payment and are behind the last log of a contract of the table. `input`: the transaction's calldata.
+   * The payment that a log proves; undefined: none, and the log is only counted. `before`: the transaction's logs since
+   * the previous log of a payment contract, without transfers of settlements. `input`: the transaction's calldata.
    */
   read(log: ChainLog, before: readonly ChainLog[], input: string): ContractPayment | undefined
 }
 
 /**
- * Payments of x402's proxies for Permit2. Their logs have no arguments: the payment is the last transfer before, of any
- * token, unless the calldata of the transaction names an earlier one, because a token that keeps a part logs that behind.
+ * Payments of x402's proxies for Permit2. Their logs have no arguments: the payment is the last transfer before the
+ * log, of any token, unless the transaction's calldata names an earlier one, because a token that keeps a fee logs
+ * it last.
  * The proxies refuse an amount of zero.
  *
  * Source: x402-foundation/x402, contracts/evm/src.
@@ -51,22 +52,22 @@ const kinds: Readonly<Record<ContractKind, KindRule>> = {
   permit2_upto: permit2('permit2_upto'),
 }
 
-/** Money that moved, of any token: three topics and a word, as every token logs it; an NFT's has four topics. */
+/** Whether a log is a Transfer of money, of any token: three topics and a word of data; an NFT's has four topics. */
 export function isTransfer(log: ChainLog): boolean {
   return token.Transfer.is(log) && log.data.length === wordCharacters
 }
 
-/** `0x` and 64 digits. */
+/** Characters of a 32-byte word: `0x` and 64 digits. */
 const wordCharacters = 66
 
-/** The contracts of a chain by their address. */
+/** Kinds of a chain's payment contracts, by lowercase address. */
 export type PaymentContracts = ReadonlyMap<string, ContractKind>
 
 export function paymentContractsOf(contracts: readonly PaymentContract[]): PaymentContracts {
   return new Map(contracts.map(({ address, kind }) => [address, kind]))
 }
 
-/** The logs that prove payments by some contracts; undefined: there are none. */
+/** Filter for the logs that prove payments by some contracts; undefined: there are no contracts. */
 export function paymentLogs(contracts: readonly Pick<PaymentContract, 'address' | 'kind'>[]) {
   if (contracts.length === 0) return undefined
   const topic0 = [...new Set(contracts.flatMap(({ kind }) => kinds[kind].topic0))]
@@ -79,14 +80,14 @@ export function kindOfLog({ address, topics }: ChainLog, contracts: PaymentContr
   return kind && kinds[kind].topic0.includes(topics[0] ?? '') ? kind : undefined
 }
 
-/** A payment, or a log that proves none. */
+/** A log of a payment contract with the payment it proves; `payment` undefined: it proves none. */
 interface Proven {
   readonly log: ChainLog
   readonly kind: ContractKind
   readonly payment: ContractPayment | undefined
 }
 
-/** What one transaction's logs prove. `taken`: log indexes of transfers that are settlements. */
+/** Payments that one transaction's logs prove, in log order. `taken`: log indexes of the transfers of settlements. */
 export function provenPayments(
   { transaction, logs }: Pick<SettlingTransaction, 'transaction' | 'logs'>,
   contracts: PaymentContracts,

@@ -6,11 +6,11 @@ import { followLegs, type Paid } from './legs.ts'
 import { isTransfer, type PaymentContracts, provenPayments } from './payment-kinds.ts'
 import { TextFields, toTransfer } from './text-fields.ts'
 
-/** Money that an address got otherwise than as the recipient of a settlement. Addresses and hashes are lowercase hex. */
+/** Money that an address received other than as a settlement's recipient. Addresses and hashes are lowercase hex. */
 export interface PaymentRow {
   readonly chain: ChainName
   readonly blockNumber: number
-  /** Of a forwarded leg its Transfer; of a contract's payment the contract's log. */
+  /** Index of a forwarded leg's Transfer, or of the payment contract's log. */
   readonly logIndex: number
   /** Milliseconds since 1970. */
   readonly blockTimestamp: number
@@ -23,11 +23,11 @@ export interface PaymentRow {
   readonly net: bigint
   readonly facilitator: string
   readonly txHash: string
-  /** Of a forwarded leg, else null: who passed it on, the row whose money it is, and hops from that row's payee. */
+  /** Set for forwarded legs, else null: who passed it on, the log index of the original payment, and hops from it. */
   readonly forwarder: string | null
   readonly originLogIndex: number | null
   readonly depth: number | null
-  /** Of its transaction. */
+  /** Builder codes of the transaction; undefined: it has none. */
   readonly codes?: BuilderCodes | undefined
 }
 
@@ -35,8 +35,8 @@ export interface PaymentRow {
 type Place = Pick<PaymentRow, 'chain' | 'blockNumber' | 'blockTimestamp' | 'facilitator' | 'txHash' | 'codes'>
 
 /**
- * What one transaction paid beside its settlements: payments that contracts of the table log, and what was passed on of
- * both. `settled`: the payments that are settlements. `unpaid`: logs that prove no payment.
+ * What one transaction paid beside its settlements: payments that payment contracts log, and forwarded legs of these
+ * and of the settlements. `settled`: the settlements. `unpaid`: logs of payment contracts that prove no payment.
  */
 export function paymentsOf(
   chain: ChainName,

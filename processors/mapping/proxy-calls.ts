@@ -3,17 +3,17 @@ import { addressOf } from './block.ts'
 import type { Transfer } from './fields.ts'
 import { selectorDigits, wordDigits } from './selector.ts'
 
-/** Places in a transaction's calldata that are looked at for one selector. */
+/** Most places in a transaction's calldata that are tried for one selector. */
 const maxPlaces = 256
-/** In front of an address in its word. */
+/** Hex digits in front of an address in its 32-byte word. */
 const padding = '0'.repeat(24)
-/** Words of the permit of EIP-2612 that stand before the others in `settleWithPermit`. */
+/** Words of the EIP-2612 permit, which come first in the arguments of `settleWithPermit`. */
 const permitWords = 5
 
 interface Form {
-  /** Of `settle` and of `settleWithPermit`, without `0x`. */
+  /** Selectors of `settle` and of `settleWithPermit`, without `0x`. */
   readonly selectors: readonly [string, string]
-  /** Words of `settle`, counted from zero. */
+  /** Positions of these arguments among the words of `settle`, counted from zero. */
   readonly token: number
   readonly owner: number
   readonly to: number
@@ -26,9 +26,9 @@ const forms: Readonly<Record<ContractKind, Form>> = {
 }
 
 /**
- * The last of some transfers that a call in the calldata asks a proxy for, by token, owner and recipient; undefined: the
- * calldata names none of them. A call is found at any byte offset, inside a batch or a forwarder too. Amounts are not
- * compared: a token may keep a part, and a price up to a limit is another word.
+ * The last of `transfers` that a call to a proxy asks for, compared by token, owner and recipient; undefined: the
+ * calldata asks for none of them. A call is found at any byte offset, so inside a batch or a forwarder too. Amounts are
+ * not compared: a token may keep a fee, and a price up to a limit is another word.
  */
 export function askedFor(
   kind: ContractKind,

@@ -65,7 +65,7 @@ function contentOf(log: ChainLog) {
   return undefined
 }
 
-/** The zero address is nobody: before a mint, after a burn. */
+/** The holder in a Transfer; null for the zero address, which stands before a mint and after a burn. */
 function holderOf(address: string): Buffer | null {
   return address === zeroAddress ? null : bytesOf(address)
 }

@@ -13,13 +13,13 @@ export const maxUriBytes = 256 * 1024
 /** Hex digits of a key's hash in the id of a metadata row: sixteen bytes. */
 const keyHashDigits = 32
 
-/** What a run of registry events makes of the tables. Each id occurs once in each list. */
+/** Rows that a run of registry events writes. Each id occurs once in each list. */
 interface RegistrationChanges {
-  /** Present state, whole rows. */
+  /** Whole rows with the present state, to be upserted. */
   readonly registrations: Registration[]
   /** To be added. */
   readonly transfers: RegistrationTransfer[]
-  /** Present values, whole rows. */
+  /** Whole rows with the present values, to be upserted. */
   readonly metadata: RegistrationMetadata[]
   /** To be added. */
   readonly wallets: RegistrationWallet[]
@@ -68,14 +68,14 @@ export function registrationId(chain: ChainName, agentId: bigint): string {
 }
 
 /**
- * What happens between a mint and the registry's own words about it. A registration stores the wallet, mints, which runs
- * the receiver's hook, stores the URI when it was given one, and only then logs Registered and, right behind it, the
- * MetadataSet of that wallet. What the hook has changed by then stands in the log before the words it has overtaken.
+ * Tracks mints until the registry logs them. A registration stores the wallet, mints, which runs the receiver's hook,
+ * stores the URI when it was given one, and only then logs Registered and, right behind it, the MetadataSet of that
+ * wallet. So changes that the hook makes are logged before the older values that they replace.
  */
 class Minting {
   readonly #tokens = new Map<bigint, { wallet: boolean; uri: boolean; registered: EventPlace | undefined }>()
 
-  /** Whether a hook has replaced already what the event says: the registry holds the hook's value. */
+  /** Whether the event is stale: a hook has replaced its value already, and the registry holds the hook's. */
   isOverridden(event: RegistrationEvent): boolean {
     if (event.kind === 'transfer' && event.from === null) {
       this.#tokens.set(event.agentId, { wallet: false, uri: false, registered: undefined })
@@ -103,7 +103,7 @@ function isWallet({ key }: { readonly key: Buffer }): boolean {
   return key.toString() === walletKey
 }
 
-/** Only a Transfer can make somebody the owner; until one is seen the registration has none. */
+/** A new row without a holder: only a Transfer sets one. */
 function firstSeen(chain: ChainName, { agentId, blockNumber, blockTimestamp, txHash }: RegistrationEvent) {
   return new Registration({
     id: registrationId(chain, agentId),

@@ -8,8 +8,8 @@ export const paymentSelectors: ReadonlySet<string> = new Set(Object.values(funct
 export const selectorDigits = 8
 export const wordDigits = 64
 /**
- * Places in a transaction's calldata that are looked at for one authorization. Calldata of 128 KiB of zeros holds a nonce
- * of zeros at 262,000 digits; past the bound it is for the traces to tell.
+ * Most places in a transaction's calldata that are tried for one authorization: 128 KiB of zeros hold a nonce of zeros
+ * at 262,000 digits. Past this bound the traces decide.
  */
 const maxPlaces = 256
 /** All four entry points begin with the same words: from, to, value, validAfter, validBefore, nonce. */

@@ -27,29 +27,29 @@ export interface SettlementRow {
   readonly txHash: string
   readonly selector: string
   readonly selectorSource: SelectorSource
-  /** Of its transaction. */
+  /** Builder codes of the transaction; undefined: it has none. */
   readonly codes?: BuilderCodes | undefined
 }
 
 /** How the selector was found: in the calldata, in a trace, or inferred from the logs. */
 type SelectorSource = 'c' | 't' | 'i'
 
-/** What became of the authorizations of one transaction. */
+/** Outcome of the authorizations of one transaction. */
 interface Settled {
   readonly settlements: SettlementRow[]
-  /** What else was paid. */
+  /** Payments of the transaction beside its settlements. */
   readonly payments: readonly PaymentRow[]
   /** Authorizations that paid nothing, and logs of payment contracts with nothing paid: counted, not stored. */
   readonly unpaid: Pick<Authorization<string>, 'logIndex' | 'token'>[]
 }
 
-/** A call that was made and not undone. Lowercase hex. */
+/** A call that was not reverted. Address and input are lowercase hex. */
 export interface TokenCall {
   readonly to: string
   readonly input: string
 }
 
-/** The calls the transaction made to tokens; undefined when nobody can tell. */
+/** Looks up the calls that a transaction made, in its trace; undefined: no source has the trace. */
 export type FindCalls = (settling: SettlingTransaction) => Promise<readonly TokenCall[] | undefined>
 
 interface Outcome {
@@ -61,8 +61,8 @@ interface Outcome {
 const maxAmount = 2n ** 63n - 1n
 
 /**
- * Settles the authorizations of one transaction, and what else was paid in it. `findCalls` is asked at most once, and only when the calldata leaves
- * an authorization open. Throws when an amount does not fit a row: no dollar token has that supply.
+ * The settlements of one transaction, and what else it paid. `findCalls` is called at most once, and only when the
+ * calldata leaves an authorization open. Throws when an amount does not fit a row: no dollar token has that supply.
  */
 export async function settle(
   chain: ChainName,
@@ -88,7 +88,7 @@ export async function settle(
   return { ...settled, payments, unpaid: [...settled.unpaid, ...unpaid] }
 }
 
-/** By the traces; without them by what the logs allow. */
+/** Decides an open authorization by the traces, or without them by the logs. */
 function resolve(
   authorization: Authorization<string>,
   calls: readonly TokenCall[] | undefined,

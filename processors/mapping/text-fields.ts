@@ -9,7 +9,7 @@ export class TextFields implements TransactionFields<string> {
   readonly transfers: Transfer<string>[] = []
   readonly calldata: TextCalldata
 
-  /** `logs`: all of the transaction; those of other contracts than `tokens` are passed over. */
+  /** `logs`: all logs of the transaction; those of contracts other than `tokens` are ignored. */
   constructor(
     private readonly transaction: Pick<ChainTransaction, 'to' | 'input'>,
     logs: readonly ChainLog[],
@@ -48,7 +48,7 @@ export function toTransfer({ logIndex, address, topics, data }: ChainLog, positi
 }
 
 export class TextCalldata implements Calldata<string> {
-  /** `0x` and digits. */
+  /** `input`: `0x` and hex digits. */
   constructor(private readonly input: string) {}
 
   *placesOf(word: string): Generator<number> {

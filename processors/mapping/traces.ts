@@ -6,7 +6,7 @@ interface CallFrame {
   readonly type: string
   readonly to?: string
   readonly input?: string
-  /** Present: this call and all below it were undone. */
+  /** Present: this call and all calls below it were reverted. */
   readonly error?: string
   readonly calls?: readonly CallFrame[]
 }
@@ -37,21 +37,21 @@ interface TraceSources {
   readonly archiveHeight?: () => number | undefined
   readonly node?: TraceNode
   readonly tokens: ReadonlySet<string>
-  /** Whether the node answered, and said no. Anything else is its failure and is thrown. */
+  /** Whether an error is the node's answer that it has no trace. Any other error is a failure and is thrown. */
   readonly isRefusal: (error: unknown) => boolean
   readonly onRefusal: (txHash: string, error: Error) => void
 }
 
 /**
- * How often a node is asked that has no trace of a transaction: the one that gave the block may have others behind the
- * same address that do not have it yet.
+ * Attempts at a trace that a node does not have: behind the address of the node that gave the block there may be others
+ * that do not have the block yet.
  */
 const maxAttempts = 8
 const retryMs = 400
 
 /**
- * Looks a transaction's calls up: in the archive when it holds the block, else at the node; changes nothing anywhere.
- * What does not show a call of a token is no trace of a transaction in which one executed an authorization.
+ * Looks up a transaction's calls: in the archive when it holds the block, else at the node. A trace without a call to a
+ * token counts as missing, because a token executed an authorization in the transaction.
  */
 export function createTraceLookup({ archive, archiveHeight, node, tokens, ...refusals }: TraceSources): FindCalls {
   const isTrace = (calls: readonly TokenCall[]) => calls.some(({ to }) => tokens.has(to))
@@ -69,7 +69,7 @@ export function createTraceLookup({ archive, archiveHeight, node, tokens, ...ref
   }
 }
 
-/** A node that has refused to the end is not asked twice any more, until it gives a trace: most that refuse have none. */
+/** Trace lookup at a node. Once all attempts were refused it makes only one per transaction, until a trace comes. */
 function createNodeLookup(
   node: TraceNode,
   isTrace: (calls: readonly TokenCall[]) => boolean,
@@ -109,7 +109,7 @@ function traceQuery(height: number, tokens: ReadonlySet<string>) {
   }
 }
 
-/** Only plain calls count: a proxy repeats its input in a delegatecall to the implementation. */
+/** Plain calls that were not reverted. A delegatecall does not count: a proxy repeats its input in one. */
 export function callsInFrame(frame: CallFrame): TokenCall[] {
   if (frame.error !== undefined) return []
   const below = (frame.calls ?? []).flatMap(callsInFrame)
@@ -117,7 +117,7 @@ export function callsInFrame(frame: CallFrame): TokenCall[] {
   return [{ to: frame.to.toLowerCase(), input: frame.input.toLowerCase() }, ...below]
 }
 
-/** The calls of one transaction that were not undone, from a list that has all their ancestors. */
+/** Plain calls of one transaction that were not reverted. `traces` must hold all their ancestors. */
 export function callsInArchive(traces: readonly FlatTrace[]): TokenCall[] {
   const undone = traces.filter(({ error }) => error != null).map(({ traceAddress }) => traceAddress)
   const calls: TokenCall[] = []

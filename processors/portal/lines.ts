@@ -4,16 +4,15 @@ import { piecesOf, silenceMs } from '../http.ts'
 
 /** Longest line of a block, in bytes; a longer one does not come from the Portal. */
 const maxLineBytes = 64 * 1024 * 1024
-/** Waiting for one line may take so long in all, however steadily it drips. */
+/** Deadline for one line in milliseconds of waiting, however steadily it trickles. */
 const maxLineMs = 4 * silenceMs
-/** Longer than a line may take, so that waiting always ends. */
+/** Longest wait of one `read`, in milliseconds; more than a line may take, so its own failure comes first. */
 const maxPatienceMs = 2 * maxLineMs
 const newline = 0x0a
 
 /**
- * The lines of a stream in pieces that hold whole ones. What stands behind the last line break is passed on too; whoever
- * reads it finds out whether it is a whole line. Rejects when the connection breaks, falls silent, or a line takes too
- * long to come or is too long.
+ * A stream in pieces of whole lines. What follows the last line break is passed on too; the reader must find out
+ * whether it is a whole line. Rejects when the connection breaks or falls silent, or a line is too slow or too long.
  */
 export async function* wholeLines(body: Readable): AsyncGenerator<Buffer, undefined> {
   let rest: Buffer[] = []
@@ -85,7 +84,7 @@ export class Lines {
   }
 
   close(): void {
-    this.body.on('error', () => {}) // of a stream nobody reads any more
+    this.body.on('error', () => {}) // of a stream that is no longer read
     this.#next?.catch(() => {})
     this.body.destroy()
   }

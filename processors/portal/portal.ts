@@ -14,7 +14,7 @@ interface PortalOptions {
   readonly final: () => BlockPlace | undefined
   /** The error for an operator when the Portal's chain does not contain a block that was written. */
   readonly foreignChain: (block: BlockPlace, found: string | undefined) => Error
-  /** Counts its failures. */
+  /** Counts the Portal's failures; absent: they are not counted. */
   readonly watch?: SourceWatch
 }
 
@@ -22,7 +22,7 @@ interface PortalOptions {
 const maxBatchBytes = 16 * 1024 * 1024
 /** Age at which a batch is handed over: a long search of empty blocks is not lost with the process. */
 const maxBatchMs = 5_000
-/** Between questions for blocks the Portal does not have yet. */
+/** Milliseconds between requests for blocks that the Portal does not have yet. */
 const frontierPauseMs = 1_000
 
 /**
@@ -48,9 +48,9 @@ export class Portal {
     }
   }
 
-  /** Never empty. A batch ends where an answer does, or at a bound; the next query goes on with the same answer. */
+  /** The next batch, never empty. It ends where an answer does, or at a bound; the next query continues the answer. */
   async query(query: ArchiveQuery): Promise<PortalBlock[]> {
-    // A question for one block stands beside the sequence of batches and must not disturb it.
+    // A query for one block does not belong to the sequence of batches and must not disturb it.
     if (query.fromBlock === query.toBlock) {
       const alone = this.#begin(query)
       return this.#readBatch(alone, query).finally(() => alone.close())

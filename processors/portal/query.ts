@@ -11,7 +11,7 @@ export interface ArchiveQuery {
 
 type FieldKind = 'block' | 'transaction' | 'log' | 'trace'
 
-/** The archives send these unasked; the Portal implies nothing. */
+/** Fields that the archives always send; the Portal sends only what it is asked for. */
 const implied = {
   block: { number: true, hash: true, parentHash: true },
   transaction: { transactionIndex: true },
@@ -19,7 +19,7 @@ const implied = {
   trace: { transactionIndex: true, traceAddress: true, type: true },
 } as const
 
-/** The query as the Portal takes it, from another block on. `parentHash` is the hash of the block before that one. */
+/** A query in the Portal's form, from `fromBlock` on. `parentHash`: hash of the block before it. */
 export function toPortalQuery(query: ArchiveQuery, fromBlock: number, parentHash?: string): string {
   const { toBlock, includeAllBlocks, logs, transactions, traces, fields = {} } = query
   const asked: FieldKind[] = ['block']

@@ -19,7 +19,7 @@ const maxShown = 80
  */
 export class PortalSequence {
   #lines: Lines | undefined
-  /** The answer has not given its first block yet. */
+  /** Whether the current answer has not given its first block yet. */
   #isFresh = false
   readonly #continuity: Continuity
 
@@ -34,7 +34,7 @@ export class PortalSequence {
     this.#continuity = new Continuity(service.name, last, next)
   }
 
-  /** Whether a query asks for the same from where this sequence is now. */
+  /** Whether a query asks for the same data, from the block that this sequence has come to. */
   continues(query: ArchiveQuery): boolean {
     return query.fromBlock === this.#continuity.next && toPortalQuery(query, 0) === toPortalQuery(this.query, 0)
   }
@@ -77,7 +77,7 @@ export class PortalSequence {
     return new Lines(answer.body)
   }
 
-  /** A Portal can be confused for a moment; a chain that changed below a written block is for an operator to repair. */
+  /** Error for a 409: `foreignChain` when the last block is not on the chain, a SourceFailure when it is. */
   async #explainFork(previousBlocks: readonly PreviousBlock[]): Promise<Error> {
     const { service } = this
     const { last } = this.#continuity

@@ -15,7 +15,7 @@ export interface PreviousBlock {
   readonly hash: string
 }
 
-/** Overload, and what passes by itself. */
+/** HTTP statuses that are worth a retry: overload and transient failures. */
 const worthRetrying = [429, 500, 502, 503, 504, 529]
 /** Most characters of an error's text. */
 const maxErrorText = 300
@@ -24,11 +24,11 @@ const maxHeadText = 1_000
 /** Most characters of the answer that lists blocks below a fork. */
 const maxForkText = 64 * 1024
 
-/** The routes of one dataset that are used, and what their statuses mean. */
+/** Client for one dataset of the Portal: the routes that are used, and what their statuses mean. */
 export class PortalService {
   readonly #folder: string
   readonly #key: string | undefined
-  /** For messages: the dataset at the host. */
+  /** Dataset and host, for messages. */
   readonly name: string
 
   constructor({ url, dataset, key }: PortalAddress) {

@@ -44,10 +44,10 @@ await runCommand({ usage, options }, async ({ values }) => {
     databaseUrl: database.databaseUrl,
     name: `reset ${name}`,
     max: 1,
-    statementTimeoutMs: 0, // recounting takes as long as there are rows
+    statementTimeoutMs: 0, // recounting takes longer the more rows there are
   })
   await checkDatabase(pool, chain)
-  const { runReset } = await import('./run.ts') // the SDK and typeorm among it: --help is to be quick
+  const { runReset } = await import('./run.ts') // loads the SDK and typeorm: --help must be quick
   console.log(await runReset(pool, config, to))
   await pool.end()
   await lock.release()
@@ -62,7 +62,7 @@ function toChainName(argument: string | undefined): ChainName {
   throw new UsageError(`${problem}; chains are ${chainNames.join(', ')}`)
 }
 
-/** Undefined: all of the chain. */
+/** Block to go back to; undefined: the whole chain is reset. */
 function toBlock(to: string | undefined, all: boolean | undefined): number | undefined {
   if (all && to === undefined) return undefined
   if (all || to === undefined) throw new UsageError('say either --to <block> or --all')

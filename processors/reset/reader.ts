@@ -11,13 +11,13 @@ export interface FinalChain {
   readonly node: SdkNode | undefined
   /** Newest final block there is. */
   height(): Promise<number>
-  /** Undefined: there is no such block. */
+  /** Hash of a block; undefined: there is no such block. */
   hashOf(height: number): Promise<string | undefined>
   /** Blocks with events of the registries, ascending. */
   blocks(from: number, to: number): AsyncIterable<readonly ChainBlock[]>
 }
 
-/** Reads from the sources that the chain's processor would. */
+/** Opens the sources that the chain's processor would read. */
 export function openFinalChain(chain: ChainSettings, portalKey: string | undefined, log: Logger): FinalChain {
   const { processor, node } = createSource({
     chain: { ...chain, tokens: [] },

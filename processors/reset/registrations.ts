@@ -12,8 +12,8 @@ export interface Registrations {
 }
 
 /**
- * What the registry's events up to a block make of some registrations. The tables keep present state alone, so their
- * events are read again from the registry's first block; those that were minted later are left out.
+ * Some registrations as they were at a block. The tables keep only the present state, so their rows are re-derived from
+ * the registry's events since its first block; registrations that were minted later are left out.
  */
 export async function registrationsAt(
   block: number,

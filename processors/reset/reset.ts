@@ -55,12 +55,12 @@ const maxBlock = 2_147_483_647
 const patience: Patience = { lockTimeoutMs: second, pauseMs: 2 * second, totalMs: 15 * minute }
 
 /**
- * Makes the tables those of an index that ends at a block, in one transaction. `older` are the registrations that
- * changed above it, as they were there. Returns how many settlements were deleted. Backfills above the block lose their
- * reservations, and one that it lies in ends with it.
+ * Takes a chain's tables back to a block, in one transaction. `older`: the registrations that changed above the block,
+ * as they were at it. Returns how many settlements were deleted. Backfills above the block lose their reservations, and
+ * one that contains it is cut off there.
  *
- * Throws a Refusal when the block is archived, when one of these backfills is running, and when one that began below is
- * not complete: the processor would pass by what it has not loaded.
+ * Throws a Refusal when blocks above it are archived, when one of these backfills is running, and when one that began
+ * at or below it is not complete: the processor would skip what it has not loaded.
  */
 export function resetTo(
   pool: pg.Pool,
@@ -108,7 +108,7 @@ export function resetTo(
   })
 }
 
-/** Forgets a chain: the next processor begins with its first block. Throws a Refusal when a backfill of it is running. */
+/** Deletes a chain's rows: its next processor starts over. Throws a Refusal when one of its backfills is running. */
 export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
   const { name } = chain
   return inTransaction(pool, async (db) => {
@@ -140,8 +140,8 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
 }
 
 /**
- * The last step of its transaction, because from here to the end every reader of the chain's settlements waits. While
- * this waits for a long reader the others do so behind it, so not for long; then it is tried again.
+ * Truncates the chain's settlements, as the last step of the transaction: from here to its end every reader of them
+ * waits. While it waits for a long reader, others queue behind it, so its lock timeout is short and it is retried.
  */
 async function emptySettlements(db: Queryable, name: string) {
   await patiently(patience, async () => {
@@ -156,7 +156,7 @@ async function emptySettlements(db: Queryable, name: string) {
   })
 }
 
-/** Its rows up to the block stay its own, and so do their certificate and their sums. */
+/** Cuts a backfill off at a block: it keeps its rows up to there, with their certificate and their sums. */
 async function shorten(db: pg.PoolClient, { name }: ChainSettings, { id }: BackfillRange, block: StoredBlock) {
   const cut = (await readShards(db, id)).find(
     ({ firstBlock, lastBlock }) => firstBlock <= block.height && block.height < lastBlock,
@@ -167,7 +167,7 @@ async function shorten(db: pg.PoolClient, { name }: ChainSettings, { id }: Backf
   await shortenBackfill(db, id, block, { ...(tally ?? emptyTally()), ...(await tallyPaymentsWithin(db, name, left)) })
 }
 
-/** Its rows below the block would be the processor's, and those it has not loaded nobody's. */
+/** Throws a Refusal for an incomplete backfill that begins at or below a block: nobody would load what it lacks. */
 function refuseUnfinished({ name }: ChainSettings, backfills: readonly BackfillRange[], height: number) {
   const open = backfills.find(({ completedAt, fromBlock }) => completedAt === null && fromBlock <= height)
   if (!open) return
@@ -178,7 +178,7 @@ function refuseUnfinished({ name }: ChainSettings, backfills: readonly BackfillR
   )
 }
 
-/** Backfills that reach to a block or above; until the transaction ends none begins or goes on. */
+/** Locks and returns the backfills that reach `from` or above; until the transaction ends none begins or resumes. */
 async function holdBackfills(db: Queryable, chain: ChainSettings, from: number) {
   await lockReservations(db, chain.id)
   const backfills = await backfillsWithin(db, chain.name, from, maxBlock)

@@ -4,10 +4,10 @@ import { Refusal } from '../refusal.ts'
 import type { FinalChain } from './reader.ts'
 
 /**
- * The block to go back to: `height`, when the chain as it was indexed and as it is now are known to be one up to there;
- * otherwise the newest block below it that was remembered as final and is still on the chain.
+ * The block to go back to: `height`, when the indexed chain and the source's are known to agree up to there; otherwise
+ * the newest block below it that was recorded as final and is still on the source's chain.
  *
- * `remembered` are the blocks of one chain that were final once, descending. Throws a Refusal when none of them tells.
+ * `remembered`: the blocks that were recorded as final, descending. Throws a Refusal when none is still on the chain.
  */
 export async function findTarget(
   chain: ChainSettings,
@@ -33,7 +33,7 @@ export async function findTarget(
   )
 }
 
-/** First element that holds in a list where all that follow one that holds do so too. */
+/** Binary search for the first element that holds; all elements after one that holds must hold too. */
 async function firstThat<T>(list: readonly T[], holds: (element: T) => Promise<boolean>): Promise<T | undefined> {
   let low = 0
   let high = list.length

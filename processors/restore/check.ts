@@ -12,13 +12,13 @@ import {
 } from '../../db/queries/server/backup.ts'
 import { tallyStored } from '../backfill/verify.ts'
 
-/** Accounts that a finding names. */
+/** Most accounts that one finding names. */
 const named = 10
 
 /**
- * Gives the log of a restored database another epoch, and looks whether the rest is what it was: the claims that were
+ * Gives the log of a restored database another epoch, and checks that the rest is what it was: the claims that were
  * there when the backup was begun, the log, and the settlements of all certified blocks, read and summed up again.
- * Returns what is wrong, a line each; `print` hears of everything that was looked at.
+ * Returns what is wrong, one line each; `print` receives a line for everything that was checked.
  */
 export async function checkRestored(
   pool: pg.Pool,

@@ -24,7 +24,7 @@ await runCommand({ usage, options: { from: { type: 'string' } } }, async ({ valu
   readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
   const { DATABASE_URL } = readSettings('migrate', process.env).vars
   const contents = await readContents(from)
-  const { checkRestored } = await import('./check.ts') // what certified them: --help is to be quick
+  const { checkRestored } = await import('./check.ts') // loads the certifying code: --help must be quick
   if (DATABASE_URL === undefined) await placeBackup(from, embeddedFolder)
   const database = await openDatabase(DATABASE_URL)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'restore', max: 1, statementTimeoutMs: 0 })

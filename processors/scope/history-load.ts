@@ -23,12 +23,12 @@ import { toPayment } from '../store/payment-record.ts'
 import { toRecord } from '../store/settlement-record.ts'
 import { hexOf, ofRecipients } from './recipients.ts'
 
-/** A step is committed when it has so many settlements, and when it is so old. */
+/** A step is committed when it reaches this many settlements or (`maxStepMs`) this age. */
 const maxStepSettlements = 20_000
 const maxStepMs = 10_000
 /** Settlements of one statement. */
 const settlementsPerInsert = 2_000
-/** Recipients whose sums are made again by one statement. */
+/** Recipients whose sums are recounted by one statement. */
 const recipientsPerRecount = 100
 
 interface LoadOptions {
@@ -39,17 +39,17 @@ interface LoadOptions {
   readonly findCalls: FindCalls
   readonly recipients: readonly Buffer[]
   readonly fromBlock: number
-  /** Inclusive; final. */
+  /** Last block, inclusive; it must be final. */
   readonly toBlock: number
   readonly log: Pick<Logger, 'warn'>
 }
 
 /**
- * Loads the settlements of some recipients in a range of final blocks. Every step is one transaction, with the block
- * its recipients are loaded up to; what is there already is left as it is, so a step may be made again.
+ * Loads the settlements of some recipients in a range of final blocks. Every step is one transaction with its
+ * checkpoint, the block up to which the recipients are loaded; rows that exist are kept, so a step is idempotent.
  */
 export class HistoryLoad implements BlockSink {
-  /** Settlements that were not there before. */
+  /** Settlements added so far, without those that were there before. */
   added = 0
   readonly #reader: RangeReader
   readonly #tokens: ReadonlySet<string>
@@ -67,7 +67,7 @@ export class HistoryLoad implements BlockSink {
     this.#wanted = new Set(recipients.map(hexOf))
   }
 
-  /** The block to go on with. */
+  /** The next block to read. */
   get nextBlock(): number {
     return this.#reader.next
   }
@@ -76,7 +76,7 @@ export class HistoryLoad implements BlockSink {
     return this.#reader.isDone
   }
 
-  /** Reads on for a while and commits what was found. Rejects when the source or the database fails; then it is over. */
+  /** Reads on for a while and commits what was found. Rejects when the source or the database fails, for good. */
   async step(): Promise<void> {
     const from = this.nextBlock
     const deadline = Date.now() + maxStepMs
@@ -86,7 +86,7 @@ export class HistoryLoad implements BlockSink {
     if (this.nextBlock > from && !this.#isClosed) await this.#commit(from)
   }
 
-  /** Ends it, in the middle of a step too: what that has read is not kept. */
+  /** Ends the load, even in the middle of a step: what that step has read is lost. */
   close(): void {
     this.#isClosed = true
     this.#reader.close()
@@ -129,7 +129,7 @@ export class HistoryLoad implements BlockSink {
   }
 }
 
-/** Returns the recipient of each settlement that was not there. */
+/** Inserts settlements. Returns the recipient of each one that was not there before. */
 async function addAll(db: Queryable, { name }: ChainSettings, settlements: readonly SettlementRow[]) {
   const added: Buffer[] = []
   for (const page of pages(settlements, settlementsPerInsert)) {
@@ -139,8 +139,8 @@ async function addAll(db: Queryable, { name }: ChainSettings, settlements: reado
 }
 
 /**
- * Adds what was added to the sums. Where some of a recipient's settlements in these blocks were there before, all of its
- * sums are made again: nobody knows which of them were counted.
+ * Adds new settlements to the sums. A recipient that already had some settlements in these blocks is recounted as a
+ * whole, because it is not known which of them were counted.
  */
 async function correctRollup(
   db: Queryable,

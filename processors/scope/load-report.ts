@@ -3,7 +3,7 @@ import type { HistoryLoad } from './history-load.ts'
 
 const reportMs = 30_000
 
-/** Tells operators how a load goes. */
+/** Logs the progress of a load. */
 export class LoadReport {
   readonly #what: string
   readonly #begun = Date.now()
@@ -19,7 +19,7 @@ export class LoadReport {
     log.info(`loading the ${this.#what}, blocks ${fromBlock} to ${toBlock}`)
   }
 
-  /** A line now and then. */
+  /** Logs a line from time to time. */
   progress({ nextBlock, isDone, added }: HistoryLoad): void {
     const now = Date.now()
     if (isDone || now - this.#reportedAt < reportMs) return

@@ -11,16 +11,16 @@ import { LoadReport } from './load-report.ts'
 import { hexOf, readPosition, updateRecipients } from './recipients.ts'
 
 /**
- * Addresses of one question. Nobody says how many a source takes, so a failure halves them, and every load that came to
- * its end lets them grow a little.
+ * Most recipients of one load. Sources do not say how many addresses a query may have, so a failure halves the number,
+ * and every load that completes raises it by `growth`.
  */
 const maxRecipients = 500
 const growth = 1.25
-/** Between looks at who is verified, and at whether there is something to load. */
+/** Milliseconds between looks for new recipients and for something to load. */
 const lookMs = 2_000
-/** And at least so many times as long as the last look took. */
+/** Shortest rest after a look for new recipients, as a multiple of the time it took. */
 const restShare = 10
-/** Before another try after a failure. */
+/** Milliseconds before a retry after a failure. */
 const failurePauseMs = 15_000
 
 interface LoaderOptions {
@@ -34,22 +34,22 @@ interface LoaderOptions {
 }
 
 /**
- * Brings the settlements of recipients that become known up to where the processor keeps them itself, beside the
- * processor and in its process: one range of blocks at a time, for many recipients at once. A failure is logged and
- * tried again later; it is no reason to stop indexing.
+ * Background loader in the processor's process: loads the settlements of recipients that become known, up to the block
+ * from which the processor keeps them itself. One range of blocks at a time, for many recipients at once. A failure is
+ * logged and retried later; it does not stop the indexing.
  */
 export class ScopeLoader {
   /** Recipients with history left to load, and blocks left to read for the one that is furthest behind. */
   backlog = { recipients: 0, blocks: 0 }
-  /** When a step last ended, well or badly; milliseconds since 1970. */
+  /** When a step last ended, successfully or not; milliseconds since 1970. */
   turnedAt = Date.now()
   readonly #pool: pg.Pool
   readonly #rounds = new Rounds({ turn: () => this.#turn(), failed: (error) => this.#give(error) })
   #load: HistoryLoad | undefined
   #report: LoadReport | undefined
-  /** Of the addresses that the known recipients were made from. */
+  /** Digest of the verified addresses that the known recipients were last updated from. */
   #digest = ''
-  /** Milliseconds since 1970. */
+  /** When to look for new recipients again; milliseconds since 1970. */
   #lookAgainAt = 0
   #recipients = maxRecipients
 
@@ -62,14 +62,14 @@ export class ScopeLoader {
     this.#rounds.start()
   }
 
-  /** Begins no step any more; what is being committed may take `graceMs`. */
+  /** Begins no further step; waits for what is being committed, `graceMs` at most. */
   close(graceMs: number): Promise<void> {
     const closed = this.#rounds.close(graceMs)
     this.#load?.close()
     return closed
   }
 
-  /** Looks who is known when that was long ago, then goes on with what is being loaded. Returns the rest before the next. */
+  /** Updates the known recipients when that is due, then continues the load. Returns the milliseconds to rest. */
   async #turn(): Promise<number> {
     await this.#step()
     this.turnedAt = Date.now()
@@ -105,7 +105,7 @@ export class ScopeLoader {
     this.backlog = await scopeBacklog(this.#pool, chain.name)
   }
 
-  /** Undefined: there is nothing to load now. */
+  /** Begins the next load; undefined: there is nothing to load now. */
   async #begin(): Promise<HistoryLoad | undefined> {
     const { chain, log } = this.options
     const { finalBlock, isBegun } = await readPosition(this.#pool, chain.name)
@@ -135,7 +135,7 @@ export class ScopeLoader {
     })
   }
 
-  /** Returns the rest before the next turn. */
+  /** Gives up the load after a failure. Returns the milliseconds to rest before the next turn. */
   #give(error: Error): number {
     this.turnedAt = Date.now()
     if (this.#load) this.#recipients = Math.ceil(this.#recipients / 2)

@@ -13,7 +13,7 @@ interface ScopeOptions {
   readonly databaseUrl: string
   readonly chain: ChainSettings
   readonly scope: Scope
-  /** Key of the Portal; undefined: asked without one. */
+  /** API key of the Portal; undefined: requests carry none. */
   readonly portalKey: string | undefined
   readonly log: Logger
 }
@@ -64,7 +64,7 @@ export async function openScope({
   }
 }
 
-/** Waits for a source that does not answer, up to a bound. */
+/** Newest final block of the source. Retries while the source does not answer, up to a bound. */
 async function finalHeightOf(history: History, log: Logger): Promise<number> {
   for (const patience = new Patience(log); ; ) {
     try {

@@ -16,8 +16,8 @@ import { bytesOf } from '../mapping/block.ts'
 import type { SettledBlocks } from '../mapping/settle-blocks.ts'
 
 /**
- * What pays a known recipient. To be called in the transaction that writes them, at READ COMMITTED:
- * whoever becomes known while it runs becomes so after it, and its blocks are loaded for them.
+ * The settlements and payments to known recipients. To be called in the transaction that writes them, at READ
+ * COMMITTED: a recipient that becomes known while it runs does so after it, and these blocks are then loaded for it.
  */
 export async function ofKnownRecipients(
   db: Queryable,
@@ -31,7 +31,7 @@ export async function ofKnownRecipients(
   return ofRecipients(settled, (recipient) => known.has(recipient))
 }
 
-/** What of it pays recipients that are wanted, in blocks in which they are. */
+/** The settlements and payments whose recipient is wanted in their block. */
 export function ofRecipients(
   { settlements, payments, unpaid }: SettledBlocks,
   isWanted: (recipient: string, blockNumber: number) => boolean,
@@ -49,8 +49,8 @@ function recipientsOf({ settlements, payments }: SettledBlocks): Buffer[] {
 }
 
 /**
- * What in final blocks pays a known recipient and should be there: the blocks are not left to be loaded
- * for it. To be called in a transaction, as `ofKnownRecipients`.
+ * The settlements and payments in final blocks to known recipients that should be stored by now: blocks that are still
+ * to be loaded for a recipient are left out. To be called in a transaction, like `ofKnownRecipients`.
  */
 export async function ofReadRecipients(
   db: Queryable,
@@ -68,8 +68,9 @@ export async function ofReadRecipients(
 }
 
 /**
- * Makes the known recipients of a chain the verified addresses that accounts in the directory have now. The processor keeps the settlements of
- * new ones in every block it has not committed yet; those of the blocks before are left to be loaded.
+ * Updates the known recipients of a chain to the verified addresses that accounts in the directory have now. The
+ * processor keeps the settlements of new ones in every block it has not committed yet; earlier blocks are left to be
+ * loaded.
  */
 export async function updateRecipients(
   pool: pg.Pool,
@@ -90,9 +91,9 @@ interface Position {
   readonly scope: SettlementScope
   /** Whether the processor has written anything. */
   readonly isBegun: boolean
-  /** How far the processor is, or need not be: it does not read settlements below its first own block. */
+  /** Last indexed block; at least the one before `ownFrom`, below which the processor reads no settlements. */
   readonly indexedBlock: number
-  /** The last block that is final: its rows are not written again. */
+  /** Newest final block, with the same lower bound: rows up to it are not written again. */
   readonly finalBlock: number
 }
 

@@ -20,8 +20,8 @@ const maxBlock = 2_147_483_647
 export type Scope = 'all' | 'verified'
 
 /**
- * Makes the chain's record say that all of its settlements are kept from now on. To be called before the processor
- * writes. Throws a Refusal when those of some blocks are missing.
+ * Records that all settlements of a chain are kept from now on. To be called before the processor writes. Throws a
+ * Refusal when those of some blocks are missing.
  */
 export async function keepAll(pool: pg.Pool, { name, id }: ChainSettings): Promise<void> {
   if (!(await readScope(pool, name))) return
@@ -41,10 +41,10 @@ export async function keepAll(pool: pg.Pool, { name, id }: ChainSettings): Promi
 }
 
 /**
- * Makes the chain's record say that settlements of known recipients alone are kept from now on, and repairs it after a
- * reset. To be called before the processor writes. `finalHeight` is asked when nothing of the chain is indexed: what is
- * final by then is loaded by recipient, and the processor does not read it: authorizations in it that paid nothing are
- * not counted. Throws a Refusal when settlements are archived: those of recipients to come would be missing.
+ * Records that only settlements of known recipients are kept from now on, and repairs the record after a reset. To be
+ * called before the processor writes. `finalHeight` is called when nothing of the chain is indexed: blocks that are
+ * final by then are loaded by recipient and not read by the processor, so authorizations in them that paid nothing are
+ * not counted. Throws a Refusal when settlements are archived: those of future recipients would be missing.
  */
 export async function keepVerified(
   pool: pg.Pool,
@@ -80,7 +80,7 @@ export async function refuseBackfill(db: Queryable, { name }: ChainSettings, sco
   )
 }
 
-/** A backfill loads the settlements of every recipient in its blocks, and the processor leaves them alone. */
+/** Throws a Refusal for an incomplete backfill, which loads all settlements of its blocks; the processor skips them. */
 async function refuseUnfinished(db: Queryable, chain: string) {
   const open = (await backfillsWithin(db, chain, 0, maxBlock)).find(({ completedAt }) => completedAt === null)
   if (!open) return

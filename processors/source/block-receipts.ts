@@ -1,6 +1,6 @@
 import { isAnswer, type SdkNodeBlock, type SdkNodeLog } from './sdk.ts'
 
-/** Refusals in a row after which a node is taken for one without the method, and for how long. */
+/** Refusals in a row after which a node counts as lacking eth_getBlockReceipts, for `withoutMs` milliseconds. */
 const maxRefusals = 3
 const withoutMs = 10 * 60_000
 /**
@@ -8,7 +8,7 @@ const withoutMs = 10 * 60_000
  * the receipts of a chain's own transactions for ever.
  */
 const maxMisfits = 5
-/** Blocks whose misfits are remembered. */
+/** Most blocks whose incomplete receipts are remembered. */
 const maxRemembered = 1_000
 const nobody = `0x${'0'.repeat(40)}`
 
@@ -19,9 +19,9 @@ interface Receipt {
 }
 
 /**
- * A node's receipts by block, where it has them. They show what eth_getLogs can hide: a block's transactions are known
- * by their hashes, so that a receipt that is left out, with its logs, is missed. The logs bloom of a busy block has
- * nearly all its bits set and misses nothing.
+ * Reads the logs of a block from a node's receipts, where it has eth_getBlockReceipts. They reveal what eth_getLogs can
+ * hide: the hashes of the transactions are known from the block, so a receipt left out, with its logs, is noticed. The
+ * logs bloom of a busy block has nearly all its bits set and reveals nothing.
  */
 export class BlockReceipts {
   #refusals = 0
@@ -29,8 +29,8 @@ export class BlockReceipts {
   #misfits = new Map<string, number>()
 
   /**
-   * All logs of a block, or what is wrong with its receipts; undefined: the logs are to be read another way. `ask` calls
-   * the node.
+   * All logs of a block, or what is wrong with its receipts; undefined: the logs must be read by eth_getLogs. `ask`
+   * calls the node.
    */
   async read(
     block: SdkNodeBlock,
@@ -52,7 +52,7 @@ export class BlockReceipts {
     return problem ? { problem } : { logs: (receipts as Receipt[]).flatMap(({ logs }) => logs) }
   }
 
-  /** The receipts of a block were not whole. */
+  /** Counts that the receipts of a block were incomplete. */
   noteMisfit({ hash }: SdkNodeBlock): void {
     if (this.#misfits.size >= maxRemembered) this.#misfits.clear()
     this.#misfits.set(hash, (this.#misfits.get(hash) ?? 0) + 1)

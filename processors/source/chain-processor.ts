@@ -18,7 +18,7 @@ import { WatchedArchive } from './watched-archive.ts'
 
 export interface SourceOptions {
   readonly chain: ChainSettings
-  /** Key of the Portal; undefined: asked without one. */
+  /** API key of the Portal; undefined: requests carry none. */
   readonly portalKey: string | undefined
   readonly log: Logger
   readonly progress: Progress
@@ -45,7 +45,7 @@ export class ChainProcessor extends SdkProcessor {
   #archive: SdkArchive | undefined
   #archiveSource: SdkSource | undefined
 
-  /** Throws when the SDK that is installed cannot be composed so. */
+  /** Throws when the installed SDK lacks methods that are overridden. */
   constructor(options: SourceOptions) {
     checkSdk()
     super()

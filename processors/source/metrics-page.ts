@@ -16,7 +16,7 @@ export class MetricsPage implements SdkMetrics {
     this.metrics.addRunnerMetrics(metrics)
   }
 
-  /** Metrics are public to whoever scrapes them; an address may hold a key. */
+  /** Reports the node's host instead of its address, which may hold a key: every scraper sees the metrics. */
   addChainRpcMetrics(collect: Parameters<SdkMetrics['addChainRpcMetrics']>[0]): void {
     this.metrics.addChainRpcMetrics(() => {
       const now = collect()

@@ -1,12 +1,12 @@
 import { keccak256 } from '@subsquid/evm-abi'
 import type { SdkNodeBlock, SdkNodeLog } from './sdk.ts'
 
-/** A bloom filter has so many bits, and an item sets as many of them as here are pairs of bytes in its hash. */
+/** Bits of a logs bloom. An item sets one per byte pair of its hash that begins at an offset of `bloomPairs`. */
 const bloomBits = 2048
 const bloomBytes = bloomBits / 8
 const bloomPairs = [0, 2, 4]
 
-/** What shows that logs of a block are missing; undefined: nothing does. */
+/** Why logs of a block must be missing; undefined: nothing shows that any are. */
 export function describeGap({ logs = [], block: { logsBloom } }: SdkNodeBlock): string | undefined {
   const present = new Set(logs.map(({ logIndex }) => Number(logIndex)))
   for (let index = 0, left = present.size; left > 0; index++) {
@@ -19,7 +19,11 @@ export function describeGap({ logs = [], block: { logsBloom } }: SdkNodeBlock): 
   return "the node left out logs that the block's logs bloom tells of"
 }
 
-/** Source: Ethereum yellow paper, section 4.4.3. A superset is no fault: the filter of a block of Polygon leaves some out. */
+/**
+ * Bloom filter of some logs. It may have bits that the block's own lacks: Polygon's leave some logs out.
+ *
+ * Source: Ethereum yellow paper, section 4.4.3.
+ */
 function bloomOf(logs: readonly SdkNodeLog[]): Buffer {
   const bloom = Buffer.alloc(bloomBytes)
   const items = new Set(logs.flatMap(({ address, topics }) => [address, ...topics]))

@@ -4,7 +4,7 @@ import { describeGap } from './node-logs.ts'
 import { type SdkClient, type SdkNodeBlock, SdkReaderClass } from './sdk.ts'
 import type { SdkLog } from './sdk-log.ts'
 
-/** Before a node is asked once more for what it did not have, or not whole. */
+/** Milliseconds before a node is asked again for what was missing or incomplete. */
 const retryMs = 200
 
 /**
@@ -54,7 +54,7 @@ export class NodeReader extends SdkReaderClass {
     if (blocks.some(({ _isInvalid }) => _isInvalid)) await delay(retryMs)
   }
 
-  /** False: the logs are to be read another way. */
+  /** Reads the logs of a block from its receipts. False: they must be read by eth_getLogs. */
   async #readReceipts(block: SdkNodeBlock): Promise<boolean> {
     const read = await this.receipts.read(block, (method, params) => this.call(method, params))
     if (!read) return false
@@ -83,7 +83,7 @@ export class NodeReader extends SdkReaderClass {
   }
 }
 
-/** Blocks are the records that the SDK's readers fill in and mark; a marked one is asked for again. */
+/** Marks a block as invalid in the fields that the SDK's readers use, so that it is asked for again. */
 function markInvalid(block: SdkNodeBlock, problem: string) {
   block._isInvalid = true
   block._errorMessage = problem

@@ -25,11 +25,11 @@ interface NodeSourceOptions {
 
 /** Milliseconds between questions for the chain's head. */
 const headPollMs = 1_000
-/** Before a head is tried again that vanished while it was read. */
+/** Milliseconds before a retry when the head vanished while it was read. */
 const retryMs = 100
-/** Failures in a row that another look at the chain may cure; more of them end the process. */
+/** Transient failures in a row that are tolerated; more of them end the process. */
 const maxFailures = 30
-/** Failures in a row after which one is logged: a node that is merely behind for a moment logs nothing. */
+/** One of this many failures in a row is logged as a warning: a node that is behind for a moment logs none. */
 const failuresToTell = 50
 
 /**
@@ -44,7 +44,7 @@ export class NodeSource extends SdkNodeSourceClass {
   readonly #log: Logger
   /** Newest block that is indexed. */
   #tip: SdkBlockRef | undefined
-  /** Highest block that was told to be final. */
+  /** Highest block that was reported as final. */
   #final = 0
 
   constructor({ node, finalityConfirmation, progress, log, sdkLog }: NodeSourceOptions) {
@@ -56,8 +56,8 @@ export class NodeSource extends SdkNodeSourceClass {
   }
 
   /**
-   * Never lower than before, though a chain's head falls in a reorg, and with a node that is behind: the SDK asks twice on
-   * its way to the tip, and asserts that nothing was final the first time that it was not given the second time.
+   * Newest final block. It never falls, although the head does in a reorg or at a node that is behind: the SDK asks
+   * twice on its way to the tip, and asserts that what was final the first time is final the second time too.
    */
   override async getFinalizedHeight(): Promise<number> {
     this.#final = Math.max(this.#final, await super.getFinalizedHeight())
@@ -102,21 +102,21 @@ export class NodeSource extends SdkNodeSourceClass {
   }
 }
 
-/** Undefined when the node has none for a moment, as nodes behind a balancer do. */
+/** Newest block of the node; undefined: it has none for a moment, as happens with nodes behind a balancer. */
 async function readHead(node: SdkNode): Promise<SdkBlockRef | undefined> {
   const block = await node.call<{ number: string; hash: string } | null>('eth_getBlockByNumber', ['latest', false])
   return block ? { height: Number(block.number), hash: block.hash } : undefined
 }
 
 /**
- * What the next look at the chain may put right: besides contradictions, a node that refuses what it does not have
- * yet, and an assertion of the SDK, which then leaves all as it was.
+ * Whether a failure is transient: a contradiction, a node's refusal of what it does not have yet, or an assertion of
+ * the SDK, which then has changed nothing.
  */
 function isPassing(error: unknown): boolean {
   return isInconsistent(error) || isAnswer(error) || (error as NodeJS.ErrnoException).code === 'ERR_ASSERTION'
 }
 
-/** The SDK marks what the next question will put right. */
+/** Whether the SDK marked the error as a contradiction in the node's data, which the next request may cure. */
 function isInconsistent(error: unknown): boolean {
   return (error as { __sqd_data_consistency_error?: boolean }).__sqd_data_consistency_error === true
 }

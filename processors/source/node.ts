@@ -5,10 +5,10 @@ import { longestRetryAfterMs, pauseMs, type SourceWatch } from '../failures.ts'
 import type { SdkCall, SdkCallOptions, SdkClient } from './sdk.ts'
 import { hideAddresses } from './sdk-log.ts'
 
-/** Attempts at a question that is answered with nonsense. */
+/** Attempts at a request that gets malformed answers. */
 const maxAttempts = 6
 const backoff = { baseMs: 400, capMs: 10_000 }
-/** An answer is not JSON, has other ids or fewer parts than the question, has another shape, is cut short. */
+/** Names of the SDK's errors for malformed answers: not JSON, wrong ids, too few parts, another shape, cut short. */
 const nonsense = ['RpcProtocolError', 'DataValidationError', 'FetchError']
 const firstServerError = 500
 
@@ -18,21 +18,20 @@ interface NodeError extends Error {
 }
 
 /**
- * The SDK's JSON-RPC client with a retry rule of its own. The client, which must be set to retry nothing, pauses after
- * each failure of the connection; here the question is asked again: after such a failure for as long as it takes and
- * not before the time a Retry-After names, after a nonsensical answer, as nodes behind a balancer give for a moment,
- * a few times.
+ * The SDK's JSON-RPC client with its own retries. The client must be set to retry nothing; it pauses after each failure
+ * of the connection. Requests are repeated here: after such a failure without limit, but not before Retry-After has
+ * passed; after a malformed answer, as nodes behind a balancer give for a moment, a few times.
  */
 export class PatientNode implements SdkClient {
-  /** No question goes out before; milliseconds since 1970. */
+  /** When the next request may be sent; milliseconds since 1970. */
   #quietUntil = 0
 
   constructor(
     private readonly client: SdkClient,
     private readonly log: Pick<Logger, 'warn'>,
-    /** The SDK keeps the head to itself; it asks for it through here. */
+    /** Called with each height that the SDK reads by eth_blockNumber; the SDK does not report it itself. */
     private readonly seeHead: (height: number) => void,
-    /** Counts its failures. */
+    /** Counts the node's failures; absent: they are not counted. */
     private readonly watch?: SourceWatch,
   ) {}
 
@@ -75,7 +74,7 @@ export class PatientNode implements SdkClient {
     this.client.reset(reason)
   }
 
-  /** Rejects with the last failure when every attempt met one, and with an answer that is a refusal at once. */
+  /** Repeats a request until its answer is well-formed. Rejects at once with a refusal, else with the last failure. */
   async #untilSense<T>(
     methods: string,
     { retryAttempts = Number.POSITIVE_INFINITY, ...options }: SdkCallOptions = {},
@@ -109,7 +108,7 @@ export class PatientNode implements SdkClient {
     }
   }
 
-  /** Whether the node asks for a pause: then no question goes out before it is over. */
+  /** Whether the failure carries a Retry-After; if so, no request is sent before it has passed. */
   #heed({ response }: NodeError): boolean {
     const asked = readRetryAfter(response?.headers.get('retry-after') ?? undefined)
     if (asked === undefined) return false

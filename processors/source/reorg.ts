@@ -12,9 +12,9 @@ interface FinalityOptions {
   readonly log: Pick<Logger, 'warn'>
 }
 
-/** How long a source may lack the newest final block: one of several nodes is behind, or a node is catching up. */
+/** Milliseconds that a source may lack the newest final block: one of several nodes is behind or catching up. */
 const behindMs = 120_000
-/** Answers in a row that must show another block in its place: one of several nodes can have lost the chain. */
+/** Answers with another block at that height before it counts as replaced: one of several nodes can be wrong. */
 const maxForeign = 3
 const askAgainMs = 500
 
@@ -72,7 +72,7 @@ export class GuardedHotSource extends GuardedSource implements SdkHotSource {
   }
 }
 
-/** Throws before a batch that does not follow. */
+/** Passes batches on, and throws before one that does not follow the last. */
 async function* following<B extends SdkBatch>(
   batches: AsyncIterable<B>,
   first: BlockPlace | undefined,

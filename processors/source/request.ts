@@ -57,7 +57,7 @@ export function contractLogs({ registry, reputation, social }: ChainSettings) {
  * Asks for the logs of a chain's contracts, each from its own first block.
  *
  * Settlements are asked by AuthorizationUsed, with the transaction and all its logs: every successful call leaves that
- * log, at any depth and from any sender, and a failed one leaves none. Payments by contracts are asked for likewise.
+ * log, at any depth and from any sender, and a failed one leaves none. Payments are asked for by their contracts' logs.
  */
 export function request(
   processor: Pick<EvmBatchProcessor<Fields>, 'addLog'>,

@@ -42,10 +42,7 @@ export function toSdkLog(log: Logger): SdkLog {
   }
 }
 
-/**
- * Keeps only the block of the fields that the SDK adds to its errors: whole requests and answers are too much for a
- * log.
- */
+/** An error for the log. Of the fields that the SDK adds only the block is kept: requests and answers are too long. */
 function describe(error: Error & { blockHeight?: number; blockHash?: string }) {
   const { name, message, blockHeight, blockHash, stack = '' } = error
   return { type: name, message: hideAddresses(message), blockHeight, blockHash, stack: hideAddresses(stack) }

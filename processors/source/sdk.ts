@@ -6,8 +6,8 @@ import type { Fields } from './request.ts'
 import type { SdkLog } from './sdk-log.ts'
 
 /**
- * What EvmBatchProcessor 1.27.3 asks of itself for its parts, marked private in its types. A subclass answers with
- * parts of its own; nothing is assigned to an object of the SDK.
+ * Methods by which EvmBatchProcessor 1.27.3 gets its parts, marked private in its types. A subclass overrides them to
+ * return other parts; nothing is assigned to an object of the SDK.
  */
 export interface SdkInside {
   getLogger(): SdkLog
@@ -37,7 +37,7 @@ export interface SdkCall {
 
 /** The part of a call's options that is looked at; the rest is passed on. */
 export interface SdkCallOptions {
-  /** After failures of the connection. */
+  /** Retries after failures of the connection. */
   readonly retryAttempts?: number
 }
 
@@ -61,9 +61,9 @@ export interface SdkNodeBlock {
     readonly logsBloom?: string
     readonly transactions: readonly (string | SdkNodeTransaction)[]
   }
-  /** In no order. */
+  /** Logs of the block, in no order; absent: not read yet. */
   logs?: readonly SdkNodeLog[]
-  /** Set: the block is asked for again. */
+  /** Set: the block is wrong or incomplete and is asked for again. */
   _isInvalid?: boolean
   _errorMessage?: string
 }
@@ -80,7 +80,7 @@ export interface SdkNodeLog {
   readonly logIndex: string
 }
 
-/** What asks a node for blocks. */
+/** The SDK's reader of a node's blocks. */
 export interface SdkReader {
   readonly client: SdkClient
   readonly log: SdkLog | undefined
@@ -89,7 +89,7 @@ export interface SdkReader {
   readonly props: object
   /** A call with this reader's priority. */
   call<T = unknown>(method: string, params?: unknown[], options?: SdkCallOptions): Promise<T>
-  /** In the order of the numbers; undefined: the node does not have it. */
+  /** Blocks in the order of their numbers; undefined: the node does not have that one. */
   getBlockBatch(numbers: number[], withTransactions: boolean): Promise<(SdkNodeBlock | undefined)[]>
   getBlockByHash(hash: string, withTransactions: boolean): Promise<{ readonly hash: string } | null>
   /** Adds the logs of blocks that follow each other. */
@@ -102,7 +102,7 @@ export interface SdkReader {
 export interface SdkSource {
   getBlockHash(height: number): Promise<string | undefined>
   getFinalizedHeight(): Promise<number>
-  /** Ascending; with `stopOnHead` what is not final yet is not waited for. */
+  /** Final blocks, ascending; with `stopOnHead` it ends at the newest final block instead of waiting for more. */
   getFinalizedBlocks(requests: SdkRequest[], stopOnHead: boolean): AsyncIterable<SdkBatch>
 }
 
@@ -172,7 +172,7 @@ export const SdkReaderClass = Rpc as unknown as new (
   props: object | undefined,
 ) => SdkReader
 
-/** What is overridden in each class, or called behind the types' back. */
+/** Methods that are overridden in each class, or called although its types do not show them. */
 const required = [
   [
     EvmBatchProcessor,
@@ -199,7 +199,7 @@ export function checkSdk(): void {
   if (missing.length > 0) throw new Error(`@subsquid/evm-processor of this version has no ${missing.join(', ')}`)
 }
 
-/** Whether the node answered a call and said no. Its other failures, a broken connection say, are worth another try. */
+/** Whether an error is the node's refusal of a call. Other failures, such as a broken connection, are worth a retry. */
 export function isAnswer(error: unknown): boolean {
   return ['RpcError', 'HttpError'].includes((error as Error).name)
 }

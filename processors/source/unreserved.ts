@@ -6,8 +6,8 @@ import type { Backfilled } from '../reserved.ts'
 import type { SdkArchive } from './sdk.ts'
 
 /**
- * An archive that is not asked for settlements and payments of blocks which a backfill has reserved, also while the processor runs. A
- * question ends where a reservation begins or ends.
+ * Wraps an archive so that settlements and payments of blocks that a backfill has reserved, even while the processor
+ * runs, are not asked for. A query ends where a reservation begins or ends.
  */
 export function unreserved(
   archive: SdkArchive,

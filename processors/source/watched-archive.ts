@@ -15,9 +15,9 @@ interface WatchedArchiveOptions {
   readonly log: Pick<Logger, 'warn'>
 }
 
-/** An archive that has not told its height by then is done without, where the node can go on alone. */
+/** Milliseconds to wait for the archive's height before the node goes on alone, where it can. */
 const patienceMs = 15_000
-/** The node goes on alone when it has no more blocks than these to read, one by one; more are the archive's. */
+/** Most blocks that the node reads alone, one by one; when more are missing, the archive is waited for. */
 const maxNodeBlocks = 20_000
 
 /**
@@ -47,7 +47,7 @@ export class WatchedArchive implements SdkArchive {
     return this.archive.query(query)
   }
 
-  /** The last indexed block, once waiting makes no sense: nothing is left for the archive. Else what the archive says. */
+  /** The last final block when the node can go on alone: the archive has nothing to do. Else the archive's answer. */
   async #withoutArchive(asked: Promise<number>, signal: AbortSignal): Promise<number> {
     const { chain, node, final, log } = this.options
     const block = final()

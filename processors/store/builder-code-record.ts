@@ -5,7 +5,7 @@ import { jsonPages } from './json-rows.ts'
 /** A settlement or payment, as far as its codes go. */
 export type CodedRow = Pick<SettlementRow, 'chain' | 'blockNumber' | 'logIndex' | 'codes'>
 
-/** Rows are small, and there may be as many as settlements. */
+/** Rows per JSON array: they are small, and there may be as many as settlements. */
 const rowsPerPage = 5_000
 
 /** The codes of some settlements and payments as JSON arrays of rows with the columns' names. */

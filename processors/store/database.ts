@@ -16,11 +16,11 @@ import { PartitionsAhead } from './partitions.ts'
 
 type FinalInfo = Parameters<TypeormDatabase['transact']>[0]
 type FinalMap = Parameters<TypeormDatabase['transact']>[1]
-/** Where a transaction takes the chain's rows. */
+/** The blocks between which a transaction changes the chain's rows. */
 interface Reach {
-  /** Its last block. */
+  /** Last block that the transaction writes. */
   readonly height: number
-  /** The block behind which it undoes what is indexed; default: nothing is. */
+  /** Block above which it undoes what is indexed; default: it undoes nothing. */
   readonly goesBackTo?: number
 }
 
@@ -174,7 +174,7 @@ export class ChainDatabase extends TypeormDatabase {
     throw new Refusal(`another processor of ${name} has written to this database; only one may run`)
   }
 
-  /** Blocks that the archive did not have when it was last asked came from the node. */
+  /** Records blocks as read at the head, from the node: those that the archive did not have when it was last asked. */
   async #noteHead(store: Store, first: number, last: number) {
     const { archiveBlock } = this.progress
     if (archiveBlock === undefined || last <= archiveBlock) return
@@ -182,7 +182,7 @@ export class ChainDatabase extends TypeormDatabase {
     await noteHeadRange(connectionOf(store), this.settings.name, range)
   }
 
-  /** Past the change tracking: a reorg does not undo the record; the transaction that repairs the reorg writes it again. */
+  /** Writes the chain's state past the change tracking: a reorg does not undo it, its repair writes it again. */
   async #moveState(store: Store, indexedBlock: number, final: BlockPlace) {
     await noteFinalBlock(connectionOf(store), this.settings.name, final)
     const before = this.final?.height ?? -1

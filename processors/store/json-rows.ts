@@ -1,4 +1,4 @@
-/** A URI can have a quarter of a megabyte. */
+/** Rows per JSON array by default: the URI in a row can have a quarter of a megabyte. */
 const rowsPerPage = 100
 
 /** Entities as JSON arrays of rows with the columns' names, some rows each. */

@@ -6,14 +6,14 @@ import { refusePooler } from '../../db/pooler.ts'
 import { readSessionId, tryLockChain } from '../../db/queries/chain/lock.ts'
 import { Refusal } from '../refusal.ts'
 
-/** How long a processor waits: twice as long as the server needs to notice an owner that vanished. */
+/** Milliseconds a processor waits for the lock: twice what the server needs to notice that its owner has vanished. */
 export const processorWaitMs = 60_000
-/** How long a command waits: somebody is waiting for it. */
+/** Milliseconds a command waits for the lock: shorter, because a person is waiting. */
 export const commandWaitMs = 5_000
-/** Between tries. No statement waits for the lock: it would keep its snapshot all the time. */
+/** Milliseconds between attempts. No statement blocks on the lock: it would hold its snapshot all the time. */
 const askAgainMs = 250
 const connectTimeoutMs = 10_000
-/** Between looks whether the session is still there, and how long one may take. */
+/** Milliseconds between heartbeats of the session that holds the lock; `statementMs`: timeout of one. */
 const beatMs = 10_000
 const statementMs = 10_000
 
@@ -25,7 +25,7 @@ interface LockOptions {
   readonly waitMs: number
   /** The connection that holds the lock is broken or does not answer: another process may have it. */
   readonly onLost: (error: Error) => void
-  /** Another process has it, so this one begins to wait. */
+  /** Called once when another process has the lock and this one begins to wait. */
   readonly onWait?: () => void
 }
 

@@ -2,7 +2,7 @@ import { Payment } from '../../db/model/payment.model.ts'
 import { bytesOf } from '../mapping/block.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
 
-/** The row as an entity. */
+/** A payment as the entity that is stored, without builder codes, which have a table of their own. */
 export function toPayment(row: PaymentRow): Payment {
   const { codes: _, ...columns } = row
   const { chain, blockNumber, logIndex, forwarder } = row

@@ -1,16 +1,16 @@
 import type { SettlementRow } from '../mapping/settlements.ts'
 
-/** Postgres counts microseconds from 2000-01-01, JavaScript milliseconds from 1970-01-01. */
+/** Milliseconds from 1970-01-01, JavaScript's epoch, to 2000-01-01, that of Postgres. */
 const epochOffsetMs = 946_684_800_000n
 const signature = Buffer.from('PGCOPY\n\xff\r\n\0', 'latin1')
-/** Signature, flags, length of the header's extension. */
+/** Header of binary COPY: signature, flags, length of the header's extension. */
 export const copyHeader = Buffer.concat([signature, Buffer.alloc(8)])
-/** A field count of -1. */
+/** End of binary COPY: a field count of -1. */
 export const copyTrailer = Buffer.from([0xff, 0xff])
 
 const columns = 13
 const lengthBytes = 4
-/** Everything but the chain's name: the field count, thirteen lengths, and the values. */
+/** Bytes of a row without the chain's name: the field count, thirteen lengths, and the values. */
 const fixedRowBytes = 2 + columns * lengthBytes + 8 + 8 + 4 + 4 + 1 + 4 + 4 * 20 + 2 * 32
 /** Rows go out in pieces of this size, so that a large batch is never in memory twice. */
 const pieceBytes = 256 * 1024
@@ -26,7 +26,7 @@ export function* encodeSettlements(rows: readonly SettlementRow[]): Generator<Bu
   yield copyTrailer
 }
 
-/** The rows of one chain alone, without what stands before the first and behind the last. */
+/** Encoded rows of one chain, in pieces, without the header and the trailer. */
 export function* encodeRows(rows: readonly SettlementRow[]): Generator<Buffer> {
   for (let from = 0; from < rows.length; ) {
     const chainBytes = Buffer.byteLength((rows[from] as SettlementRow).chain)

@@ -2,7 +2,7 @@ import { blocksOf, clock, type Display, doneOf, percent, type ShardProgress } fr
 
 interface Part {
   readonly name: string
-  /** In settlements; a share of all of it. */
+  /** Work of this part in settlements; its share of the sum is its share of the progress. */
   readonly work: number
 }
 
@@ -12,7 +12,7 @@ const drawnEveryMs = 250
 /** One line for the loads of several chains: drawn over itself on a terminal, else written every few seconds. */
 export class AllDisplay {
   readonly #startedAt = Date.now()
-  /** Work that is done, of this run and of those before; and how much there was when it began. */
+  /** Work of the parts before the current one; `#begun`: work that was done when this run began. In settlements. */
   #before = 0
   #begun: number | undefined
 
@@ -22,7 +22,7 @@ export class AllDisplay {
     private readonly now: () => number = Date.now,
   ) {}
 
-  /** The display of one part, which is loaded after those before it. */
+  /** Returns the function that opens the display of one part; parts are loaded in their order. */
   opener(index: number): (shards: readonly ShardProgress[]) => Display {
     return (shards) => {
       const { out } = this

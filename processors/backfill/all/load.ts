@@ -17,11 +17,11 @@ interface LoadingAll {
 }
 
 /**
- * Loads what is missing of all ranges, what is least first, so that most chains are whole soon. All of it is reserved
- * before the first is loaded: processors that start meanwhile leave it alone. A chain that fails does not keep the
- * others waiting.
+ * Loads what is missing of all ranges, smallest first, so that most chains are complete soon. Everything is reserved
+ * before the first load: processors that start meanwhile skip these blocks. A chain that fails does not hold up the
+ * others.
  *
- * Throws a Refusal that names those that failed.
+ * Throws a Refusal that names the chains that failed.
  */
 export async function loadAll(loading: LoadingAll, configs: readonly BackfillConfig[]): Promise<void> {
   const { pool } = loading

@@ -10,16 +10,16 @@ import { clock } from '../display.ts'
 import { type Estimate, estimate } from '../estimate.ts'
 import { finalHeightOf } from './range.ts'
 
-/** Blocks that nobody has loaded, or of which not all are. */
+/** A range of blocks that is not loaded, or only in part. */
 export interface Piece {
   readonly config: BackfillConfig
   readonly finalHeight: number
-  /** Undefined: the source is too slow to tell. */
+  /** Undefined: the source was too slow for an estimate. */
   readonly expected: Estimate | undefined
 }
 
 interface Plan {
-  /** What is least first. */
+  /** Ranges still to load, least work first. */
   readonly pieces: readonly Piece[]
   /** Chains whose source fails, with the reason. */
   readonly failures: readonly { readonly chain: string; readonly reason: string }[]
@@ -28,7 +28,7 @@ interface Plan {
 const maxBlock = 2_147_483_646
 /** Rows that one process loads in a second, as measured (docs/bench.md); a source can be slower. */
 const rowsPerSecond = 80_000
-/** Work of reading a block without settlements; that of one settlement is 1. */
+/** Cost of reading a block without settlements, in settlements. */
 const workOfBlock = 0.02
 
 /** What is missing of these ranges. Reads the database and the sources, and writes nothing. */
@@ -74,13 +74,13 @@ function missingOf({ fromBlock, toBlock }: BackfillConfig, indexedBlock: number,
   return [...begun, ...gaps].toSorted((a, b) => a.fromBlock - b.fromBlock)
 }
 
-/** In settlements; blocks that cannot be estimated count as if each had one. */
+/** Work of loading a piece, in settlements; without an estimate every block counts as one. */
 export function workOf({ config: { fromBlock, toBlock }, expected }: Piece): number {
   const blocks = toBlock - fromBlock + 1
   return expected ? expected.settlements + blocks * workOfBlock : blocks
 }
 
-/** A line a piece, in the order in which they are loaded, and one for all of them. */
+/** Prints a line per piece, in the order in which they are loaded, and a total. */
 export function printPlan({ pieces, failures }: Plan, workers: number): void {
   for (const { config, expected } of pieces) {
     const { chain, fromBlock, toBlock, source } = config

@@ -16,12 +16,12 @@ import { startWorker, type Worker } from '../workers.ts'
 interface Loading {
   readonly pool: pg.Pool
   readonly databaseUrl: string
-  /** Processes that have no work yet; those that are started are added to it. */
+  /** Idle worker processes; those that a load starts are added, and removed when they have ended with it. */
   readonly workers: Worker[]
   readonly openDisplay: (shards: readonly ShardProgress[]) => Display
 }
 
-/** Reserves a range, loads what is left of it, and tells its certificates. */
+/** Reserves a range, loads what is left of it, and prints its certificates. */
 export async function loadRange(loading: Loading, config: BackfillConfig): Promise<void> {
   const finalHeight = await finalHeightOf(config)
   if (config.toBlock > finalHeight) {
@@ -33,7 +33,7 @@ export async function loadRange(loading: Loading, config: BackfillConfig): Promi
   await loadReserved(loading, config, { reservation, finalHeight, expected })
 }
 
-/** The newest final block of its source. */
+/** Newest final block of a backfill's source. Throws a Refusal when the source does not report it. */
 export async function finalHeightOf({ chain, source }: BackfillConfig): Promise<number> {
   const history = openHistory(source, wantedOf(chain))
   return history.finalHeight().catch((error: Error) => {
@@ -47,7 +47,7 @@ interface Reserved {
   readonly expected: Estimate | undefined
 }
 
-/** Loads what is left of a reserved range, and tells its certificates. */
+/** Loads what is left of a reserved range, and prints its certificates. */
 export async function loadReserved(
   { pool, databaseUrl, workers, openDisplay }: Loading,
   config: BackfillConfig,
@@ -90,12 +90,12 @@ export async function loadReserved(
   }
 }
 
-/** Counts are prepared below the chain's final block, and without a processor there is none. */
+/** Settlements are rolled up only below the chain's final block, which a processor reports. */
 function untilFollowed(chain: string, toBlock: number): string {
   return `they are counted row by row until the processor of ${chain} has passed block ${toBlock}: npm run processor -- ${chain}`
 }
 
-/** What is likely to come, in words. */
+/** An estimate in words, for the line that announces a load. */
 function describeEstimate(expected: Estimate | undefined): string {
   if (!expected) return 'the source is too slow to estimate how many'
   const megabytes = Math.ceil(expected.bytes / 1024 ** 2)

@@ -19,7 +19,7 @@ import { tallyPayments } from '../../store/payment-tally.ts'
 import { BlockEncoder } from '../block-encoder.ts'
 import type { BackfillConfig } from '../config.ts'
 
-/** A step is committed when it found so many payments and codes, and when it is so old. */
+/** A step is committed when it has this many payments and builder codes or (`maxStepMs`) this age. */
 const maxStepRows = 5_000
 const maxStepMs = 5_000
 
@@ -33,9 +33,10 @@ interface SecondPass {
 }
 
 /**
- * Finds the payments of blocks that were read before payments were, or codes, and adds those that are not there yet. Each step is
- * one transaction, with how far the pass is: it may be ended at any time and goes on there. Prints a certificate of each
- * pass, of what the source says whoever was paid. Throws a Refusal when another process makes the same pass.
+ * Rereads blocks that were indexed before payments and builder codes were, and adds the rows that are missing. Each
+ * step and its checkpoint are one transaction: the pass may be stopped at any time and resumes there. Prints a
+ * certificate of each pass, over all payments of the source, whoever was paid. Throws a Refusal when another process
+ * makes the same pass.
  */
 export async function passOverPayments(work: SecondPass): Promise<void> {
   const { pool, config, print } = work
@@ -65,11 +66,11 @@ async function finish(work: SecondPass, pass: PaymentPass, toBlock: number): Pro
       const deadline = Date.now() + maxStepMs
       do {
         await slices.advance(encoder)
-        encoder.pages.takeAll() // settlements, which are there
+        encoder.pages.takeAll() // settlements, which are stored already
       } while (!slices.isDone && encoder.payments.length + encoder.codes.length < maxStepRows && Date.now() < deadline)
       encoder.unpaid = []
       const { next, lastHash = '' } = slices
-      if (next === Math.max(from, start)) continue // an answer that failed
+      if (next === Math.max(from, start)) continue // the answer failed before its first block
       const found = encoder.payments.splice(0)
       await commit(pool, config, found, encoder.codes.splice(0), {
         fromBlock: pass.fromBlock,
@@ -99,7 +100,7 @@ function commit(
   return inTransaction(pool, async (db) => {
     const found = { settlements: [], payments, unpaid: [] }
     const kept = scope === 'all' ? found : await ofReadRecipients(db, chain, found)
-    // Its blocks may be rolled up.
+    // The step's blocks may be rolled up already.
     await lockRollup(db, chain.name)
     for (const rows of jsonPages(kept.payments.map(toPayment))) await insertPayments(db, rows)
     for (const rows of codePages(codes)) await insertCodesOfStored(db, rows)
@@ -108,7 +109,7 @@ function commit(
   })
 }
 
-/** One line: two passes found the same when their lines are equal. */
+/** A pass's certificate as one line: two passes found the same when their lines are equal. */
 function describe(chain: string, pass: PaymentPass): string {
   const { fromBlock, toBlock, nextBlock, payments, amount, checksum, firstHash, lastHash } = pass
   if (nextBlock <= toBlock) {

@@ -23,13 +23,13 @@ import type { Worker } from '../workers.ts'
 interface Parts {
   readonly pool: pg.Pool
   readonly databaseUrl: string
-  /** Processes that have no work yet; those that are started are added to it. */
+  /** Idle worker processes; those that a load starts are added, and removed when they have ended with it. */
   readonly workers: Worker[]
 }
 
 /**
- * Does what the command line asks for: `all` of several chains, else what the one configuration says; there is one at
- * least. `exit` ends this process, when another one may take the chain.
+ * Does what the command line asks for: loads (`all`) or plans several chains, else the task of the one configuration.
+ * `configs` holds at least one. `exit` ends this process when it loses a chain's processor lock.
  */
 export async function runTask(
   parts: Parts,

@@ -6,9 +6,9 @@ import { Refusal } from '../../refusal.ts'
 import type { Job, Report } from '../job.ts'
 import { loadShard } from '../shard.ts'
 
-/** A process of a backfill: started by it, told by it what to load, and ended with it. */
+/** Worker process of a backfill, which starts it, sends it a job, and ends it. */
 
-/** Attempts in a row, while the database is away. */
+/** Attempts in a row while the database cannot be reached. */
 const maxAttempts = 30
 const pauseMs = 1_000
 
@@ -46,7 +46,7 @@ async function run(job: Job): Promise<void> {
   await new Promise<void>((resolve) => process.send?.({ kind: 'done' } satisfies Report, () => resolve()))
 }
 
-/** A server that stops, starts or cannot be reached; also a disk that is full, until somebody makes room. */
+/** Whether the database stops, starts or cannot be reached, or its disk is full until somebody makes room. */
 function isConnectionLost(error: unknown): boolean {
   if (error instanceof Refusal) return false
   const { code = '', message } = error as NodeJS.ErrnoException

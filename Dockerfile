@@ -7,7 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 
 FROM base AS build
-# Optional packages are the local world's: Node, Postgres and chains for machines that have none.
+# Optional packages serve the local world alone: binaries of Node, Postgres and a chain for machines without them.
 RUN npm ci --omit=optional --ignore-scripts
 COPY . .
 # For /metrics: --build-arg COMMIT=$(git rev-parse HEAD)
@@ -17,20 +17,20 @@ RUN node scripts/build.mjs --without verify-proof
 FROM base AS packages
 RUN npm ci --omit=dev --omit=optional --ignore-scripts
 
-# More than half of all is what PostGraphile brings along, the pages of GraphiQL most of it.
+# PostGraphile's dependencies are more than half of all packages, most of it the pages of GraphiQL.
 FROM packages AS packages-without-graphql
 RUN npm uninstall postgraphile --omit=dev --omit=optional --ignore-scripts --offline
 
 FROM node:24-bookworm-slim AS process
 WORKDIR /app
 LABEL org.opencontainers.image.licenses="MIT AND GPL-3.0-or-later AND Apache-2.0 AND ISC AND BSD-3-Clause AND MPL-2.0 AND OFL-1.1"
-# Whoever publishes a container's port wants it reachable, and a load balancer takes a moment to notice its end.
+# HOST: a published port has to be reachable. STOP_PAUSE_SECONDS: a load balancer takes a moment to notice the end.
 ENV NODE_ENV=production HOST=0.0.0.0 STOP_PAUSE_SECONDS=5
 COPY --from=build /app/package.json ./
 COPY --from=build /app/dist dist
-# A volume that is mounted here takes over whose it is.
+# A volume mounted here takes over this owner.
 RUN install --directory --owner 1000 --group 1000 /var/lib/agent-directory/exports
-# The user node, as a number: a kubelet that refuses root cannot tell who a name is.
+# The user `node`, as a number: with runAsNonRoot a kubelet cannot check a name.
 USER 1000
 # Alive, not ready: a restart does not bring a missing database back.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=4 \

@@ -26,7 +26,7 @@ import { chainSettings } from '../support/chain/settings.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
-// A node that leaves out the logs of some blocks, where nothing in its answers shows it, and the Portal that has them.
+// A node that leaves out the logs of some blocks undetectably, and a Portal that has them: the audit mends the rows.
 
 const [holder, heir, client, stranger] = ['holder', 'heir', 'client', 'stranger'].map((name) => accountOf(name)) as [
   ReturnType<typeof accountOf>,
@@ -38,11 +38,11 @@ const finality = 3 // blocks
 const timeout = 400_000
 
 let chain: DevChain
-/** Blocks that the Portal has from the beginning, and those whose logs the node does not tell. */
+/** Blocks that the Portal has from the start; `lost`: heights whose logs the node leaves out; `rest`: later blocks. */
 let history: Awaited<ReturnType<typeof readBlocks>>
 const lost = new Set<number>()
 let rest: typeof history
-/** The last block before the node tells of a change of the first identity. */
+/** Block before the first change of identity 0 whose logs the node does return. */
 let told: number
 let clean: ChainTables
 
@@ -93,7 +93,7 @@ afterAll(() => chain?.stop())
 
 const stateless = (tables: ChainTables) => ({ ...tables, chain_state: [] })
 
-/** No logs of the lost blocks, by whichever method, and nothing in their headers that tells of any. */
+/** Empties the logs of lost blocks in the answers of every method, and the logs bloom in their headers. */
 function forgetful(answers: RpcAnswer[], questions: RpcQuestion[]): RpcAnswer[] {
   type Placed = Record<string, unknown> & { blockNumber?: string; number?: string }
   const isLost = ({ blockNumber, number }: Placed) => lost.has(Number(blockNumber ?? number))
@@ -112,11 +112,11 @@ function forgetful(answers: RpcAnswer[], questions: RpcQuestion[]): RpcAnswer[] 
 
 interface Forgetting {
   readonly scope?: 'all' | 'verified'
-  /** Methods that the node does not have. */
+  /** Whether the node refuses a method; default: it has them all. */
   readonly refuses?: (method: string) => boolean
 }
 
-/** A processor of the forgetful node, which audits as soon as the Portal has more than its beginning. */
+/** A processor of the forgetful node; it audits as soon as the Portal has more than `history`. */
 async function startForgetting({ scope = 'all', refuses }: Forgetting = {}) {
   const source = memorySource({ blocks: history, chunkBlocks: 4 })
   const portal = await startPortal({ datasets: { 'optimism-mainnet': source } })
@@ -157,7 +157,7 @@ test.each([
   }
   expect(before).toMatch(/^settlement: .* [1-9]\d* missing/m)
 
-  // The first identity has changed since, in a block that the Portal does not have: it waits. The third has not.
+  // Identity 0 changed again in a block that the Portal does not have yet, so its repair waits; identity 2 did not.
   source.append(rest.filter(({ header }) => header.number <= told))
   await until('one waits, and the other is mended', async () => {
     const { rows } = await database.pool.query(
@@ -176,7 +176,7 @@ test.each([
   expect(rows[0].agents).toBeGreaterThanOrEqual(3)
   expect(rows[0].custody).toBe(2) // one given away, one recovered
   const { rows: kinds } = await database.pool.query('select kind from fid_custody order by block_number')
-  expect(kinds).toEqual([{ kind: 'r' }, { kind: 't' }, { kind: 'r' }]) // the first out of the Portal's history
+  expect(kinds).toEqual([{ kind: 'r' }, { kind: 't' }, { kind: 'r' }]) // the first from the Portal's history
 })
 
 test.each(['all', 'verified'] as const)(

@@ -9,12 +9,12 @@ import { until } from '../support/until.ts'
 
 const shards = 4
 const args = [...all, '--workers', shards]
-/** Kills in each of the two tests, and stops of Postgres. */
+/** Kills of a process in each of the first two tests; `stops`: crashes of Postgres in the third. */
 const kills = 25
 const stops = 5
-/** How long after a load has begun it is killed at the latest, in milliseconds: a load takes about as long. */
+/** Latest kill, in milliseconds after a load has begun: about the length of a load. */
 const latestMs = 700
-/** Each kill takes the start of five processes. */
+/** Milliseconds; every kill is followed by the start of five processes. */
 const timeout = 500_000
 
 let run: LoadRun
@@ -65,7 +65,7 @@ test(`a Postgres that ends at once ${stops} times under a backfill of ${shards} 
       await delay(choose(latestMs))
       await server.crash()
       await server.start()
-      // Workers wait for the server and go on; what the command itself was doing meanwhile ends it with a line.
+      // Workers wait for the server and go on; a statement of the command itself may fail and end it with one line.
       const { code, stderr } = await ended
       expect(code === 0 ? stderr : stderr.trim()).toMatch(code === 0 ? /^$/ : /^[^\n]+$/)
     }
@@ -75,7 +75,7 @@ test(`a Postgres that ends at once ${stops} times under a backfill of ${shards} 
   }
 })
 
-/** False: it has ended by itself in the meantime. */
+/** Sends SIGKILL; false when the process has already ended by itself. */
 function kill(pid: number): boolean {
   try {
     return process.kill(pid, 'SIGKILL')
@@ -102,14 +102,14 @@ async function untilBegun({ pool }: TestDatabase, child: { exitCode: number | nu
   })
 }
 
-/** The command ends well in the end, and says the same of its rows when it looks at them again. */
+/** Asserts that a last run of the command completes the load, and that `--verify` finds its rows right. */
 async function untilWhole(database: TestDatabase) {
   expect(await run.load(database, args)).toMatchObject({ code: 0, stderr: '' })
   expect(await run.difference(database)).toBe('')
   expect(await run.load(database, [...all, '--verify'])).toMatchObject({ code: 0 })
 }
 
-/** Numbers below a bound that look like chance and are the same in every run. */
+/** A deterministic random generator, seeded by a text; it returns integers from 0 below a bound. */
 function chooserOf(text: string): Choose {
   let choices = 0
   return (below) => Number(BigInt(keccak256(toBytes(`${text} ${choices++}`))) % BigInt(below))

@@ -11,16 +11,16 @@ import { growTraffic, prepareTraffic, trafficAddresses, trafficBranch } from './
 const finality = 10 // blocks
 /** Kills in each of the two tests. */
 const kills = 25
-/** In turn: on its way to the head, on the head, and when that is about to grow or to be replaced. */
+/** When a processor is killed, in turn; the head moves by growing or by a reorg. */
 const moments = ['behind the head', 'on the head', 'when the head moves'] as const
-/** How many blocks a processor on its way may write at most before it is killed. */
+/** Most blocks that a processor behind the head may write before it is killed. */
 const mostWrites = 3
-/** How long after that it is killed at the latest, in milliseconds: a block takes about as long. */
+/** Latest kill, in milliseconds after the blocks above, or after the head is reached: a block takes about as long. */
 const latestKillMs = 60
-/** And how long after the head begins to move: it is looked at every second. */
+/** Latest kill, in milliseconds after the head begins to move: the processor polls it every second. */
 const latestMoveMs = 1_500
 const lookMs = 1
-/** So many processors start one after the other, each in about a second on a quiet machine. */
+/** Milliseconds; 26 processors start one after the other, each in about a second on a quiet machine. */
 const timeout = 400_000
 const lookSeconds = 60
 
@@ -36,7 +36,7 @@ afterEach(async () => {
   await chain?.stop()
 })
 
-/** How many blocks a round adds for good, and how many on top of them the next round replaces. */
+/** `kept`: blocks that a round adds for good; `replaced`: blocks on top of them, which the next round replaces. */
 test.each([
   { chainThat: 'grows', kept: 4, replaced: 0 },
   { chainThat: 'changes its mind', kept: 2, replaced: 3 },
@@ -92,7 +92,7 @@ async function untilIndexedBeyond(block: number) {
   throw new Error(`nothing above block ${block} was indexed within ${lookSeconds} s`)
 }
 
-/** Numbers below a bound that look like chance and are the same in every run. */
+/** A deterministic random generator, seeded by a text; it returns integers from 0 below a bound. */
 function chooserOf(text: string) {
   let choices = 0
   return (below: number) => Number(BigInt(keccak256(toBytes(`${text} ${choices++}`))) % BigInt(below))

@@ -8,7 +8,7 @@ import type { TestProcessor } from '../support/chain/processor.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
-/** Of a branch so many blocks have traffic. */
+/** Blocks of a branch that have traffic; the others are empty. */
 const busyBlocks = 10
 const lookSeconds = 90
 /** A fork is seen within a second, and walking back 200 blocks takes longer than this. */
@@ -51,7 +51,7 @@ test.each([
 
       const again = await restart()
       await again.untilOutput(/using chain RPC data source/)
-      // The acts of the other branch up to its middle, and new ones behind them.
+      // A third branch: the other one up to its middle, then new blocks.
       const kept = other.slice(0, Math.floor(depth / 2))
       await fork.mine([...kept, ...spread((end as Branch).slice(0, 1), depth)])
       await isClean(again)
@@ -63,7 +63,7 @@ test.each([
   },
 )
 
-/** The blocks of a branch at even distances in a longer one, the last of which is busy too. */
+/** Spreads a branch evenly over `length` blocks, its last block at the end; the blocks between are empty. */
 function spread(branch: Branch, length: number): Branch {
   const places = branch.map((_, block) => Math.floor(((block + 1) * length) / branch.length) - 1)
   return Array.from({ length }, (_, block) => branch[places.indexOf(block)] ?? [])

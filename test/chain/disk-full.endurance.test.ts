@@ -8,12 +8,12 @@ import { cleanTables, startProcessor, untilSame } from '../support/chain/index-c
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 5 // blocks
-/** Enough to need new pages, in hot blocks and in final ones. */
+/** Blocks that a full disk has no room for: enough to need new pages, in hot blocks and in final ones. */
 const blocks = 40
-/** Processors that try in vain. */
+/** Processors that are started again while the disk is full, and end. */
 const tries = 2
 const timeout = 400_000
-/** So that the server's log does not fill the disk by itself. */
+/** Keeps the WAL and shared memory small, so that the WAL alone does not fill the disk. */
 const settings = { max_wal_size: '48MB', min_wal_size: '32MB', shared_buffers: '16MB' }
 
 let chain: DevChain
@@ -62,7 +62,7 @@ test('a disk that is full ends the processor with one line; when there is room a
   }
 })
 
-/** The lines an operator has to read. */
+/** Lines of level error or fatal, and lines that are not JSON. */
 function faultsOf(output: string): string[] {
   return output.split('\n').filter((line) => /"level":(50|60)|^[^{]/.test(line) && line !== '')
 }

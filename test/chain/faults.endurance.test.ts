@@ -12,17 +12,17 @@ import { type Block, foreignHash, type Log, receiptTroubles, type Trouble, troub
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 10 // blocks
-/** Blocks there are before a processor starts: some of them final, in more than one of its questions. */
+/** Blocks before a processor starts: some are final, and they take more than one of its requests. */
 const historyBlocks = 26
 const growthBlocks = 2
 const timeout = 400_000
-/** A node without receipts by block, as many are: the logs are read by eth_getLogs. */
+/** A node without eth_getBlockReceipts, as many are: logs are read by eth_getLogs. */
 const withoutReceipts: RpcProxyOptions = { refuses: (method) => method === 'eth_getBlockReceipts' }
 
 let chain: DevChain
-/** Reads from the node itself all the time: what the chain says. */
+/** An index of the node without the faulty proxy: the rows that are expected. */
 let reference: ChainIndex
-/** A processor whose node falls silent has to wait for a minute, so it begins first and is looked at last. */
+/** A processor whose node stops answering. It waits for a minute, so it starts first and is checked last. */
 let silent: { proxy: RpcProxy; index: ChainIndex }
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ beforeAll(async () => {
   await prepareTraffic(chain)
   await grow('history', historyBlocks)
   const proxy = await startRpcProxy(chain.rpc, withoutReceipts)
-  // All that is asked for in a minute: nothing is asked a second time before half of it is over.
+  // Every request of a minute: one is retried after half a minute at the earliest.
   proxy.faults.add({ kind: 'silence' }, { method: 'eth_getLogs', times: 6 })
   silent = { proxy, index: await indexChain(chain, { finality, rpc: proxy.url }) }
   reference = await indexChain(chain, { finality })

@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => stage?.close())
 
-// They wait for the processor more than they do anything else, so they wait together.
+// Concurrent, because the tests spend most of their time waiting for the processor.
 describe.concurrent('an identity', () => {
   test('that is transferred changes owner and acquisition, loses its wallet, and keeps its registration', async () => {
     const { chain, owner, buyer } = stage

@@ -3,7 +3,7 @@ import { accountOf, type Call, type DevChain, startDevChain } from '../../devnet
 import { newIdentity } from '../../devnet/chain/identity.ts'
 import { type ChainIndex, indexChain } from '../support/chain/index-chain.ts'
 
-/** A chain without dollars, its people, and a processor that sees each of its blocks hot. */
+/** A local chain without dollar contracts, funded accounts, and a processor that indexes each block while it is hot. */
 export interface IdentityStage {
   readonly chain: DevChain
   readonly index: ChainIndex
@@ -11,20 +11,20 @@ export interface IdentityStage {
   readonly buyer: LocalAccount
   readonly operator: LocalAccount
   readonly client: LocalAccount
-  /** Calls as `owner`; resolves with the first new identity once its rows are there. */
+  /** Sends a registering call as `owner`; resolves with the first new identity once its rows are stored. */
   registered(call: Call, gas?: bigint): Promise<{ agentId: bigint; receipt: TransactionReceipt }>
-  /** The receipt, once its rows are there. */
+  /** Resolves with the receipt once the rows of its block are stored. */
   indexed(mined: Promise<TransactionReceipt>): Promise<TransactionReceipt>
-  /** The block of a receipt as rows name it. */
+  /** Number and timestamp of a receipt's block, in the form that rows have them. */
   placeOf(receipt: TransactionReceipt): Promise<{ block: number; time: Date }>
-  /** Rows with bytes as hex, of a statement about some identities. */
+  /** Runs a statement with agent ids as its parameters; bytea columns come as 0x-hex. */
   query(sql: string, agentIds?: bigint[]): Promise<Row[]>
   close(): Promise<void>
 }
 
 type Row = Record<string, string | number | boolean | Date | null>
 
-/** Blocks; more than the tests mine. */
+/** Blocks; more than the tests mine, so that none becomes final. */
 export const finality = 200
 
 export async function setIdentityStage(): Promise<IdentityStage> {
@@ -66,7 +66,7 @@ export async function setIdentityStage(): Promise<IdentityStage> {
   }
 }
 
-/** What a row holds of an address. */
+/** An address in the lower case that rows have. */
 export function lower(address: Address): string {
   return address.toLowerCase()
 }

@@ -1,17 +1,17 @@
 import { changing, type RpcFault, type RpcFaultOptions, type RpcFaults, refusing } from '../doubles/rpc-faults.ts'
 
-/** As a node gives them. */
+/** A block as JSON-RPC returns it. */
 export type Block = Record<string, unknown> & { transactions: unknown[] }
 export type Log = Record<string, unknown>
-/** Adds what goes wrong. */
+/** Adds faults to a proxy before a node. */
 export type Trouble = (faults: RpcFaults) => void
 
 export const foreignHash = `0x${'ba'.repeat(32)}`
 
-/** So many logs a block ends with that a payment is among them. */
+/** Logs to cut from the end of a block, so that a payment is among them. */
 const lastLogs = 6
 
-/** What a node without receipts by block, or several behind one address, can do wrong for a moment; tests' names. */
+/** Transient faults of a node without eth_getBlockReceipts, or of several nodes behind one address; by test name. */
 export const troubles: [string, Trouble][] = [
   [
     'one that fails',
@@ -141,7 +141,7 @@ export const troubles: [string, Trouble][] = [
 const receiptsMethod = 'eth_getBlockReceipts'
 type Receipt = Record<string, unknown> & { logs: Log[] }
 
-/** What a node with receipts by block can do wrong with them. */
+/** Faults of eth_getBlockReceipts, by test name. */
 export const receiptTroubles: [string, Trouble][] = [
   [
     'logs left out at the end, where the logs bloom tells nothing',
@@ -180,7 +180,7 @@ export const receiptTroubles: [string, Trouble][] = [
   ],
 ]
 
-/** Of blocks that have any; `times` counts the requests, those of empty blocks among them. */
+/** Adds a fault to the receipts of non-empty blocks; `times`: requests until it ends, those of empty blocks too. */
 function addToReceipts(faults: RpcFaults, change: (receipts: Receipt[]) => unknown, times = 1) {
   const fault = changing<Receipt[] | null>(receiptsMethod, (receipts) =>
     receipts?.length ? change(receipts) : receipts,
@@ -188,14 +188,14 @@ function addToReceipts(faults: RpcFaults, change: (receipts: Receipt[]) => unkno
   add(faults, fault, { method: receiptsMethod, times })
 }
 
-/** Answers of a batch have the right ids and each other's results. */
+/** Swaps the results of a batch: the ids are right, each result belongs to another id. */
 const withSwappedBlocks: RpcFault = {
   kind: 'answers',
   change: (answers) =>
     answers.map((answer, place) => ({ ...answer, result: answers[answers.length - 1 - place]?.result })),
 }
 
-/** The first requests of a processor tell it which chain it is on. */
+/** Adds a fault; without a method it skips the first two requests too, by which a processor learns its chain. */
 function add(faults: RpcFaults, fault: RpcFault, { skip = 0, ...options }: RpcFaultOptions = {}) {
   faults.add(fault, { ...options, skip: options.method ? skip : skip + 2 })
 }

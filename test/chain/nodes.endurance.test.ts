@@ -10,13 +10,13 @@ import { preparation, trafficAddresses, trafficBranch } from './traffic.ts'
 const genesisTime = 1_770_000_000
 const finality = 6 // blocks
 const timeout = 400_000
-/** Two of three requests have to be lucky, several times in a row. */
+/** Seconds until the rows must be right: each request meets the better node in two of three cases, several in a row. */
 const sameSeconds = 60
 
 /** Two nodes of one chain behind one address, as a provider has them. */
 let ahead: DevChain
 let other: DevChain
-/** Which of them answers a request. */
+/** Picks the node that answers a request. */
 let choose: (questions: readonly RpcQuestion[]) => DevChain
 let url: string
 
@@ -105,12 +105,12 @@ test('a node that has lost the chain for a moment is not believed', { timeout },
   expect(next.processor.output()).toMatch(/does not show block \d+/)
 })
 
-/** Adds blocks to nodes that are at the same block: the same hashes on all of them. */
+/** Mines the same blocks on nodes that are at the same head, so that all hashes agree. */
 async function extend(nodes: DevChain[], branch: Branch) {
   for (const node of nodes) await (await forkHere(node)).mine(branch)
 }
 
-/** By chance, which is the same every time: taking turns would fall in step with what a processor asks. */
+/** A deterministic random choice; strict alternation would fall in step with the processor's requests. */
 function either() {
   let chance = 1
   return () => {

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 5 // blocks
-/** Ten moments of a batch: before it writes the first of its rows to each of these. */
+/** Tables of a batch; in each round Postgres crashes before the batch writes its first row to one of them. */
 const writtenTo = [
   'settlement',
   'registration',
@@ -21,7 +21,7 @@ const writtenTo = [
   'processor_base.hot_change_log',
 ]
 const blocksPerRound = 3
-/** Ten servers recover and eleven processors start, one after the other. */
+/** Milliseconds; ten recoveries of the server and eleven starts of a processor, one after the other. */
 const timeout = 400_000
 
 let chain: DevChain
@@ -64,7 +64,7 @@ test('a Postgres that ends at once in the middle of ten batches costs no row, an
   }
 })
 
-/** Lets nobody write to a table. Resolves with what ends that, also when the server is gone. */
+/** Locks a table against writes. Resolves with the function that releases the lock; it works after a crash too. */
 async function holdBack(table: string): Promise<() => Promise<void>> {
   const holder = await server.database.pool.connect()
   holder.on('error', () => {})

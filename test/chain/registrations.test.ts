@@ -42,7 +42,7 @@ test('the first identity has id 0, no URI, and its registrant for owner and wall
   ])
 })
 
-// They wait for the processor more than they do anything else, so they wait together.
+// Concurrent, because the tests spend most of their time waiting for the processor.
 describe.concurrent('a registration', () => {
   test('keeps metadata beside the wallet, and a key that only looks reserved is free', async () => {
     const metadata = [

@@ -8,7 +8,7 @@ import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 const genesisTime = 1_770_000_000
 /** Blocks; the deepest reorg the processor undoes. */
 const finality = 32
-/** Of a long branch one block in so many has traffic. */
+/** One block in this many has traffic on a long branch. */
 const busyEvery = 6
 /** Several processors start one after the other. */
 const timeout = 400_000
@@ -27,7 +27,7 @@ afterAll(async () => {
   await chain?.stop()
 })
 
-/** The ends first. */
+/** The shallowest and the deepest first: by default only two are run. */
 const reorgs = [
   { depth: 1, longer: 1 },
   // One block more on the other branch would make its first one final, and the way back too deep.
@@ -91,7 +91,7 @@ async function isClean(processor = index.processor) {
   await untilSame({ ...index, processor }, chain, await cleanTables(chain, { finality }))
 }
 
-/** A short branch with traffic in every block; of a long one in every third, and the last. */
+/** A branch with traffic in every block; a long one has it in every sixth block and in the last. */
 function thinBranch(name: string, blocks: number): Promise<Branch> {
   const isBusy = (block: number) => block % busyEvery === 0 || block === blocks - 1
   return trafficBranch(chain, name, blocks, blocks <= busyEvery * 2 ? undefined : isBusy)

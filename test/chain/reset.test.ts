@@ -38,7 +38,7 @@ function reset({ database }: Pick<ChainIndex, 'database'>, ...args: string[]): P
 const rollUp = async ({ database: { pool } }: ChainIndex) => {
   while ((await rollUpSettlements({ pool, stepSettlements: 3 })) > 0);
 }
-/** Settlements in the hours, and those that are to be. */
+/** Counts of settlements: `hours`, in the hourly roll-up; `facts`, rows that must be in it. */
 async function hours({ database: { pool } }: ChainIndex) {
   const { rows } = await pool.query(
     `select (select coalesce(sum(n), 0)::int from settlement_hourly) as hours,

@@ -35,7 +35,7 @@ afterAll(async () => {
   await chain?.stop()
 })
 
-/** All is indexed, and final as far as it can be. */
+/** Resolves once the head is indexed and the stored final block is as high as it can be. */
 async function untilFinal() {
   await index.untilHead()
   const head = Number(await chain.client.getBlockNumber())
@@ -101,7 +101,7 @@ const faults = [
   `update builder_code set facilitator = 'somebody' where id = (select max(id) from builder_code)`,
 ]
 
-/** Reads all final blocks once more, from a Portal, in a scope. */
+/** Audits all final blocks against a Portal, in a scope; returns what was mended and the certificates. */
 async function audit(scope: Scope) {
   const { pool, url } = index.database
   const head = Number(await chain.client.getBlockNumber())
@@ -135,7 +135,7 @@ async function audit(scope: Scope) {
   return { mended: auditor.mended, certificates: rows }
 }
 
-/** What is stored, as a certificate tells it: of some payees; null: of all. */
+/** Counts of stored settlements and payments, as in a certificate; null: those to any recipient. */
 async function tally(payees: readonly Buffer[] | null) {
   const { pool } = index.database
   const { rows } = await pool.query(

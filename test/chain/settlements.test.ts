@@ -28,16 +28,16 @@ const finality = 100
 const { dataset } = chains.base
 
 let chain: DevChain
-/** Saw every block when it was hot. */
+/** The index of a processor that saw every block while it was hot. */
 let live: ChainIndex
-/** Share of its settlements that could still be undone before the blocks of the cases were final. */
+/** Share of the settlements in `live` that were in hot blocks before the cases became final. */
 let cameHot: number
-/** Came when every block of the cases was final. */
+/** The index of a processor that started when every block of the cases was final. */
 let late: ChainIndex
-/** As `late`, from a node without traces. */
+/** The same as `late`, from a node without debug_ and trace_ methods. */
 let traceless: ChainIndex
 let proxy: RpcProxy
-/** As `late`, from a Portal and from a v2 archive, without a node. */
+/** The same as `late`, without a node: from a Portal, and `fromArchive` from a v2 archive. */
 let fromPortal: ChainIndex
 let fromArchive: ChainIndex
 let portal: Portal
@@ -99,7 +99,7 @@ test.each([
   ['a Portal', () => fromPortal],
   ['a v2 archive', () => fromArchive],
 ])('%s leaves the very rows that the node leaves', async (_, index) => {
-  // An archive holds nothing but final blocks, so the states differ in how far back that is.
+  // An archive holds final blocks alone, so the head in chain_state differs.
   const rows = { ...(await index().tables()), chain_state: [] }
   expect(describeDifference(rows, { ...(await live.tables()), chain_state: [] })).toBe('')
 })
@@ -142,11 +142,11 @@ test('income by kind is what the logs of the chain come to, of each agent and of
   for (const fid of [1, 2, 3]) expect(told((await agentIncome(pool, fid)).members)).toEqual(expected[fid])
   expect(told((await allIncome(pool)).members)).toEqual(expected.all)
   expect(Object.keys(expected[1] ?? {}).sort()).toEqual(['forwarded', 'permit2_exact', 'permit2_upto', 'settlement'])
-  // The batch contract is an agent here, and what it passes on to the two others is no new money.
+  // The batch contract is an agent here; over all agents, what it forwards to the other two is not counted twice.
   expect(expected.all?.forwarded).not.toBe(expected[1]?.forwarded)
 })
 
-/** Sums of kinds that there are, settlements as one. */
+/** Payments and base units by kind, as `count: amount`; both EIP-3009 kinds are summed up as `settlement`. */
 function told({ by_kind }: Record<string, string>): Record<string, string> {
   const sums = new Map<string, [number, number]>()
   type Kind = { kind: string; raw: { payments: number; amount_usdc: number } }
@@ -166,7 +166,7 @@ function outcomeOf(name: string): CaseOutcome {
   return outcome
 }
 
-/** The rows a case must leave: places and times from the node's own receipt, the rest from what was signed. */
+/** Expected settlement rows of a case: block, log index and time from the receipt, the rest from what was signed. */
 async function expectedRows(
   { hash, settlements }: CaseOutcome,
   found: (settlement: ExpectedSettlement) => { selector?: Hex; selector_source?: string },
@@ -207,7 +207,7 @@ async function storedOf({ database }: ChainIndex, hash: Hash) {
   return rows
 }
 
-/** The payments that a case must leave: places and times from the node's own receipt. */
+/** Expected payment rows of a case: block, log index and time from the receipt. */
 async function expectedPayments({ hash, payments = [] }: CaseOutcome) {
   const { logs, from, blockNumber } = await chain.mined(hash)
   const { timestamp } = await chain.client.getBlock({ blockNumber })
@@ -258,7 +258,7 @@ async function paymentsOf({ database }: ChainIndex, hash: Hash) {
   return rows
 }
 
-/** Counts by token, of the block that the transaction has to itself. */
+/** Count of unpaid authorizations by token, in the block that holds this transaction alone. */
 async function unpaidOf({ database }: ChainIndex, hash: Hash) {
   const { blockNumber } = await chain.mined(hash)
   const { rows } = await database.pool.query<{ token: string; count: number }>(
@@ -268,7 +268,7 @@ async function unpaidOf({ database }: ChainIndex, hash: Hash) {
   return Object.fromEntries(rows.map(({ token, count }) => [token, count]))
 }
 
-/** Share of the settlements that can be undone, by their id: those of hot blocks. */
+/** Share of the settlements that are in hot blocks: only their rows have an id. */
 async function hotShare({ database }: ChainIndex): Promise<number> {
   const { rows } = await database.pool.query('select count(id)::float8 / count(*) as share from settlement')
   return rows[0].share

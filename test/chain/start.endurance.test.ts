@@ -11,13 +11,13 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
 
 const finality = 5 // blocks
-/** How many blocks two processors may contest, and how long each. */
+/** Most blocks that two processors contend for before one ends; `contestMs`: the wait for each. */
 const contestedBlocks = 15
 const contestMs = 2_000
-/** How often a second processor is started beside the first, and how many batches the first writes meanwhile. */
+/** Starts of a second processor beside the first; `blocksPerAttempt`: blocks the first one indexes meanwhile. */
 const attempts = 2
 const blocksPerAttempt = 4
-/** Longer than a processor waits for the chain's lock. */
+/** Milliseconds; longer than a processor's timeout for the chain's lock. */
 const lockWaitMs = 75_000
 const timeout = 400_000
 
@@ -89,7 +89,7 @@ test('two processors that both believe to be alone: one survives, and the rows a
   onTestFinished(() => second.stop())
 
   const ends = [first.untilExit(timeout), second.untilExit(timeout)]
-  // Each has its own idea of the cursor once it is running; from then on a new block is one too many for the loser.
+  // Each keeps its own copy of the cursor; the one that finds it moved by the other must end at the next block.
   for (let block = 0; block < contestedBlocks && !(await within(Promise.race(ends), contestMs)); block++) {
     await (await forkHere(chain)).mine(await trafficBranch(chain, `contested ${block}`, 1))
   }
@@ -100,12 +100,12 @@ test('two processors that both believe to be alone: one survives, and the rows a
   expect(await Promise.all(ends)).toContain(0)
 })
 
-/** What a promise gives in time; undefined when it does not. */
+/** Result of a promise; undefined when it does not settle within the time. */
 function within<T>(promise: Promise<T> | undefined, milliseconds: number): Promise<T | undefined> {
   return Promise.race([promise, delay(milliseconds, undefined)])
 }
 
-/** The port from which the session that keeps other processors away comes to the server. */
+/** Client port of the database session that holds the processor's lock. */
 async function lockPort({ pool }: TestDatabase): Promise<number> {
   const { rows } = await pool.query(
     `select client_port from pg_stat_activity

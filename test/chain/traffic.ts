@@ -24,7 +24,7 @@ export const trafficAddresses = [...holders, ...payers, broadcaster].map(({ addr
 const movedIds = [0n, 1n, 2n]
 const purse = 1_000_000_000n // base units
 const batchGas = 20_000_000n
-/** What a large facilitator appends: {"w": "cdp_facil1"} in CBOR, and the marks of ERC-8021 in schema 2. */
+/** Builder code that a large facilitator appends: {"w": "cdp_facil1"} in CBOR, and the marker of ERC-8021 schema 2. */
 const codes = `0xa161776a6364705f666163696c31000e02${'8021'.repeat(8)}` as const
 
 /** The state all traffic starts from: three identities with feedback, and payers with dollars. */
@@ -32,7 +32,7 @@ export async function prepareTraffic(chain: DevChain): Promise<void> {
   for (const { from, call } of preparation(chain).flat()) await chain.execute(from, call)
 }
 
-/** What `prepareTraffic` does, as blocks that are the same on every chain that begins in the same way. */
+/** The transactions of `prepareTraffic` as blocks; they are identical on every chain with the same genesis. */
 export function preparation(chain: DevChain): Branch {
   const tokens = chain.addresses.token ? [undefined, chain.addresses.bridgedToken] : []
   return [
@@ -48,9 +48,9 @@ export function preparation(chain: DevChain): Branch {
 }
 
 /**
- * Blocks that touch every table in every way there is: rows that are new, rows that change, identities that go to other
- * hands on other branches. The same name gives the same blocks. A transaction that reverts is part of it. Blocks that
- * are not busy are empty.
+ * Blocks that touch every chain table in every way: new rows, changed rows, identities that go to other holders on
+ * other branches, and a transaction that reverts. The same name gives the same blocks. `isBusy`: whether a block has
+ * traffic, by its index in the branch; the others are empty.
  */
 export async function trafficBranch(
   chain: DevChain,
@@ -65,13 +65,13 @@ export async function trafficBranch(
   return branch
 }
 
-/** How many blocks a round adds for good, and how many on top of them the next round replaces. */
+/** `kept`: blocks that a round adds for good; `replaced`: blocks on top of them, which the next round replaces. */
 interface Round {
   readonly kept: number
   readonly replaced: number
 }
 
-/** Replaces what the round before put on top, and adds some of its own; resolves with the new fork. */
+/** Replaces the tip of the round before, and adds blocks of its own; resolves with the fork below the new tip. */
 export async function growTraffic(chain: DevChain, tip: Fork, name: string, { kept, replaced }: Round): Promise<Fork> {
   // A node that is polled shows another branch only once it is longer.
   await tip.mine(await trafficBranch(chain, `${name} kept`, kept + replaced + 1))
@@ -93,7 +93,7 @@ async function trafficBlock(chain: DevChain, seed: string, block: number): Promi
   ]
 }
 
-/** Whoever holds the identity now moves it; the tries of the others revert. */
+/** Acts by every possible holder: those of the present holder succeed, the others revert. */
 function movingActs(seed: string, agentId: bigint, to: LocalAccount): Act[] {
   return holders.flatMap((from) => [
     { from, call: identity.setAgentUri(agentId, `data:,${seed}`) },
@@ -129,7 +129,7 @@ async function paymentActs(chain: DevChain, seed: string, payer: LocalAccount): 
   return calls.map((call) => ({ from: broadcaster, call, options: { gas: batchGas } }))
 }
 
-/** Chooses by the text alone: the same text makes the same choices. */
+/** A deterministic random picker of list items, seeded by a text. */
 function pickerOf(text: string) {
   let choices = 0
   return <T>(from: readonly T[]): T => {

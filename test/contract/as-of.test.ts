@@ -4,7 +4,7 @@ import { addressOf, seedVerification } from '../support/seed.ts'
 
 const database = testDatabase()
 beforeAll(async () => {
-  // As many that a scan would cost more than looking up: 20,000 registrations, each moved once, 10,000 addresses.
+  // Enough rows that a scan costs more than an index: 20,000 registrations, each transferred once, 10,000 addresses.
   await database.pool.query(`
     alter table registration_transfer disable trigger user;
     insert into registration_transfer (id, chain, agent_id, "from", "to", block_number, log_index, block_timestamp, tx_hash)
@@ -23,7 +23,7 @@ beforeAll(async () => {
     analyze registration_transfer, verified_address, settlement, unlisted`)
 })
 
-/** The plan that the reader's statement gets, as text. */
+/** Query plan of a statement run as the role directory_reader, as text. */
 async function planOf(sql: string): Promise<string> {
   const client = await database.pool.connect()
   try {

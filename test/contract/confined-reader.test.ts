@@ -7,7 +7,7 @@ import { createPool } from '../../db/pool.ts'
 import { dropReader, loginUrl, makeReader } from '../../db/reader/login.ts'
 import { runMain } from '../support/mains.ts'
 
-// A database that was migrated here: what everybody may do in it does not come with a copy of another one.
+// This database is migrated by the test: a copy of the template database would lack the grants to PUBLIC.
 
 const id = randomBytes(6).toString('hex')
 const owner = `owner_${id}`
@@ -37,14 +37,14 @@ afterAll(async () => {
 
 async function connect(url: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: url })
-  client.on('error', () => {}) // ended by the server, where a test has it so
+  client.on('error', () => {}) // some tests let the server end the session
   await client.connect()
   onTestFinished(() => client.end().catch(() => {}))
   return client
 }
 const login = (name = reader, secret = password) => connect(loginUrl(urlOf(database), { name, password: secret }))
 
-/** As somebody who means harm begins: all that keeps a session from harm by default is off. */
+/** A login of an attacker, who has turned the default of read-only transactions off. */
 async function hostile(): Promise<pg.Client> {
   const client = await login()
   await client.query('set default_transaction_read_only = off')

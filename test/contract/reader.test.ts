@@ -13,7 +13,7 @@ import { migrate } from '../../db/migrate.ts'
 import { portOf } from '../../ops/health.ts'
 import { startPostgres } from '../../postgres/embedded.ts'
 
-// A server of its own, as a provider manages it: whoever migrates is no superuser, and roles are the server's.
+// A server of its own, set up as a managed one: the role that migrates is no superuser, and roles span its databases.
 
 let folder: string
 let server: Awaited<ReturnType<typeof startPostgres>>
@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** Makes a role and a database of the same name that it owns; what the role logs in by. */
+/** Makes a role and a database of the same name that it owns; returns the URL the role logs in by. */
 async function createOwner(name: string, rights = ''): Promise<string> {
   await admin.query(`create role ${name} login ${rights} password '${name}'`)
   await admin.query(`create database ${name} owner ${name}`)

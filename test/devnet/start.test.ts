@@ -14,10 +14,10 @@ import { readJoinProgress } from '../../db/queries/join/progress.ts'
 import { type Devnet, type DevnetProcess, devnetReadyMs, payByHand, startDevnet } from '../support/devnet.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
 
-/** From a block to the API ten seconds are promised, on a machine that does nothing else. */
+/** Timeout from a block to the API; the promise is ten seconds, on a machine that does nothing else. */
 const visibleMs = 60_000
 
-/** What need not have happened in the local world. */
+/** Questions whose answer may be empty in the local world, by words of their titles. */
 const mayHaveNone = new RegExp(
   [
     'went from one agent|changed hands|hold a week ago|written on chain|trust models',
@@ -57,7 +57,7 @@ interface Settlements {
 }
 
 let first: DevnetProcess
-/** Addresses whose payments before the start were not counted yet when it said ready. */
+/** Addresses whose payments from before the start were not counted yet when the local world reported ready. */
 let uncountedAtReady: number
 beforeAll(async () => {
   const countedUntil = new Date()

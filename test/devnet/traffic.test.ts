@@ -9,7 +9,7 @@ import { planWorld } from '../../devnet/world/plan.ts'
 
 const world = planWorld('traffic')
 
-/** Plans many deeds and ends each at once, as if mined; identities get new numbers, well above those of the past. */
+/** Plans many deeds and ends each at once, as if mined; new identities get ids from 10,000, above all existing ones. */
 function play(count: number, outcome: (deed: Deed, index: number) => boolean) {
   const plan = planTraffic(world)
   return Array.from({ length: count }, (_, index) => {

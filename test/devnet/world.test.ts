@@ -17,7 +17,7 @@ const verified = (fid: number) =>
   [...agents, ...bystanders].find((person) => person.fid === fid)?.verified.map(({ wallet }) => wallet.address) ?? []
 const holders = new Set(world.tokens.map(({ owner }) => owner))
 
-/** RFC 8410: what stands before the 32 bytes of an Ed25519 key. */
+/** DER before the 32 bytes of an Ed25519 key, private (PKCS #8) and public (SPKI). Source: RFC 8410. */
 const pkcs8Prefix = '302e020100300506032b657004220420'
 const spkiPrefix = '302a300506032b6570032100'
 const derKey = (prefix: string, key: Hex, kind: 'private' | 'public') => {

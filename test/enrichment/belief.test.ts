@@ -7,7 +7,7 @@ import { type Scene, startScene } from '../support/chain/scene.ts'
 import { startJob } from '../support/enrichment-job.ts'
 import { runMain } from '../support/mains.ts'
 
-// A hub that knows nothing answers every question without an error; none of its answers ends what is known.
+// A hub that has lost its data answers every request without an error; its empty answers must not end stored facts.
 
 let scene: Scene
 beforeEach(async () => {
@@ -30,7 +30,7 @@ async function hours(count: number, job = scene.job) {
   }
 }
 
-/** What the hub says about itself from now on; undefined: as it is. */
+/** Changes what the hub reports of itself from now on: accounts, delay behind the network, syncing. */
 function tell(hub: { state: HubState }, about: { accounts?: number; delaySeconds?: number; isSyncing?: boolean }) {
   Object.assign(hub.state.told, about)
 }

@@ -8,19 +8,19 @@ import { testDatabase } from '../support/database.ts'
 import { createClock, type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
 
 // A day of the public hub, which allows four requests a second: a million accounts, of which fifty thousand are agents,
-// and 30 events a second; or, by BUDGET_SCALE, a part of the accounts with all of the events. Requests are real ones, and
-// so is the database. The clock goes by what they would have taken, and every event comes at its own time, so that the
-// figures are the same on every machine.
+// and 30 events a second. BUDGET_SCALE divides the accounts, not the events. Requests and database are real; the clock
+// is simulated: it advances by the time each request would take at the hub's rate limit, and every event comes at its
+// own time, so that the figures are the same on every machine.
 
 const scale = Number(process.env.BUDGET_SCALE ?? 20)
 const accounts = Math.round(1_000_000 / scale)
 const agents = Math.round(50_000 / scale)
 const requestMs = second / 4
 const eventMs = second / 30
-/** One event among so many changes what an agent verifies. */
+/** One event in this many changes what an agent verifies. */
 const changeEvery = 200
 const idleMs = second / 2
-/** The sweep and the first readings of agents are looked at so often, in the network's time. */
+/** Interval, in simulated milliseconds, at which the test checks whether the sweep and the first reads are done. */
 const lookMs = (10 * minute) / scale
 
 const clock = createClock('2026-03-01T00:00:00Z')
@@ -43,7 +43,7 @@ afterAll(async () => {
   await hub.stop()
 })
 
-/** A change that is not shown yet: the agent has the address, or has it no more, since then. */
+/** A change that is not shown yet: since `at` (Unix milliseconds) the agent has the address, or no longer has it. */
 interface Change {
   readonly address: string
   readonly has: boolean
@@ -63,7 +63,7 @@ test(
     let sweptAt: number | undefined
     let nextLook = begunAt + lookMs
 
-    /** An agent's second address comes, or goes again. */
+    /** Verifies an agent's second address, or removes it again. */
     async function change(fid: number) {
       const { rowCount } = await database.pool.query('select from agent where fid = $1', [fid])
       if (rowCount === 0 || waiting.has(fid)) return
@@ -74,7 +74,7 @@ test(
       waiting.set(fid, { address, has, at: time() })
     }
 
-    /** Lets so much time pass, in which what happens on the network happens when it does. */
+    /** Advances the clock by `ms`; events of the network happen at their own times within it. */
     async function pass(ms: number) {
       const end = time() + ms
       for (; begunAt + told * eventMs <= end && sweptAt === undefined; told++) {
@@ -129,7 +129,7 @@ test(
 
     latencies.sort((one, other) => one - other)
     const latency = (part: number) => latencies[Math.floor((latencies.length - 1) * part)] as number
-    // Of a part of the accounts the sweep takes as much of the time, because the events are those of all.
+    // The sweep of 1/scale of the accounts took 1/scale of the time, because the load of events was not scaled down.
     const sweepMs = (sweptAt - begunAt) * scale
     const { rows } = await database.pool.query(
       `select seq_scan, seq_tup_read, idx_scan, n_tup_ins, n_tup_upd from pg_stat_user_tables where relname = 'source_state'`,

@@ -21,7 +21,7 @@ import {
 import { type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
 import { insert } from '../support/seed.ts'
 
-// What a claim rests on is looked at again, and when it is gone the claim ends: at once by evidence, later by silence.
+// The basis of a claim is re-checked. Once it is gone the claim ends: at once on evidence, later on silence.
 
 const path = '/.well-known/agent-directory.json'
 let stage: ClaimStage
@@ -48,7 +48,7 @@ afterAll(async () => {
   await stage.stop()
 })
 beforeEach(async () => {
-  // Whoever was here before is not read again.
+  // Accounts of earlier tests are not read again.
   stage.hub.state.accounts.clear()
   await stage.database.pool.query(`delete from source_state where subject like 'fid:%'`)
   claimant = await stage.claimant()
@@ -63,7 +63,7 @@ async function passing(ms: number) {
   await job.run()
 }
 
-/** The claims alone are looked at, which is all that happens in these tests. */
+/** Passes of the claim checks alone after `ms`: nothing else changes in these tests. */
 async function looking(ms: number) {
   stage.clock.now += ms
   while ((await job.pass('claim_checks')).length > 0);
@@ -92,7 +92,7 @@ async function byManifest() {
   await claimed({ method: 'well-known', fid, host, nonce: freshNonce() })
 }
 
-/** What the processor stores when the account changes hands now, and what it knows to be final. */
+/** Stores the account's transfer ('t') or recovery ('r') as the processor would. */
 async function transferred(kind: 't' | 'r', block = 1_000) {
   await insert(stage.database.pool, 'fid_custody', {
     id: `optimism-${block}-${claimant.fid}`,
@@ -206,7 +206,7 @@ test('a verification that is left out suspends a claim, and ends it when that is
   const account = stage.hub.state.accounts.get(claimant.fid)
   const [key, message] = [...(account?.verifications ?? [])][0] ?? []
   account?.verifications.clear()
-  await passing(day + 2 * hour) // read anew; the first such answer empties nothing yet
+  await passing(day + 2 * hour) // read again; the first empty answer ends nothing yet
   await passing(2 * hour)
   expect(await kinds()).toEqual(['claimed', 'suspended'])
   await passing(30 * minute)

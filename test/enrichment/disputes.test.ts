@@ -21,12 +21,12 @@ import {
 } from '../support/api/claims.ts'
 import { type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
 
-// Two hubs that disagree about a verification, either way round, and the claims that rest on it.
+// Two hubs that disagree about a verification, whichever of them lacks it, and the claims that rest on it.
 
 const path = '/.well-known/agent-directory.json'
 let stage: ClaimStage
 let other: Hub
-/** What both hubs tell by gRPC: in all tests but the last nothing that ends anything. */
+/** gRPC servers of both hubs, the source of removals; only the last tests have any. */
 let grpc: Record<'followed' | 'other', Awaited<ReturnType<typeof startHubGrpc>>>
 let job: EnrichmentJob
 let claimant: Claimant
@@ -73,7 +73,7 @@ async function passing(ms: number) {
   stage.clock.now += ms
   await job.run()
 }
-/** What a hub lacks from now on; undone by what is returned. */
+/** Removes the account's verifications from a hub without an event; returns the function that puts them back. */
 function drop(hub: Hub) {
   const kept = [...account(hub).verifications]
   account(hub).verifications.clear()
@@ -81,7 +81,7 @@ function drop(hub: Hub) {
     for (const [key, message] of kept) account(hub).verifications.set(key, message)
   }
 }
-/** Reads the account again at both hubs, as it is read at its turn. */
+/** Makes the account due at both hubs and reads it, a minute later. */
 async function readAgain() {
   stage.clock.now += minute
   const due = `update source_state set due_at = $1 where subject = $2 and source = any ($3)`
@@ -99,7 +99,7 @@ async function byManifest() {
   const { fid, address } = claimant
   const { name: host } = stage.host
   stage.hub.state.setProfile(fid, { url: `https://${host}/about` })
-  // Written as some tools do: addresses with their checksum.
+  // Some tools write checksummed addresses (EIP-55).
   const addresses = [claimant.account.address]
   expect(addresses).not.toEqual([address])
   stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, addresses } })
@@ -295,7 +295,7 @@ test.for([
 describe('a removal that hubs tell by gRPC alone', () => {
   beforeEach(byText)
 
-  /** The account's removal of its address, as `signer` wrote it, is with a hub that has no event of it. */
+  /** Gives a hub the account's removal message, signed by `signer`, without an event of it. */
   function keep(hub: Hub, { signer = account(hub).signer, at = stage.clock.now, bend = (one: Message) => one } = {}) {
     const { fid, address } = claimant
     const verificationRemoveBody = { address, protocol: 'PROTOCOL_ETHEREUM' }

@@ -37,7 +37,7 @@ function unfollow(fid: number, target: number) {
   scene.hub.state.unfollow(fid, target)
 }
 
-/** Whom the agents follow, the newest first, and since when. */
+/** Stored follows of each agent, newest first, as `[fid, since]` with Unix milliseconds. */
 async function stored() {
   const { rows } = await scene.database.pool.query('select fid, targets, followed_at from social_follow order by fid')
   return rows.map(({ fid, targets, followed_at }) => ({
@@ -60,7 +60,7 @@ test('whom agents follow is read once a day, and comes from events in between', 
   expect(before).toBe(agents.length)
   follow(7, 8)
   follow(7, 21)
-  follow(20, 7) // nobody's in the index
+  follow(20, 7) // not an agent of the index
   unfollow(7, 20)
   await scene.settle()
   expect(await stored()).toEqual(atTheHub())

@@ -3,7 +3,7 @@ import type { NewEvent } from '../../devnet/hub/events.ts'
 import { wallet } from '../support/chain/rows.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
 
-// What a hub answers badly about one account or one event keeps nobody else waiting, and is asked for again.
+// A bad answer about one account or one event delays no other, and is asked for again.
 
 let scene: Scene
 beforeEach(async () => {
@@ -62,7 +62,7 @@ test('one 404 on a page of the sweep or of events starts nothing anew', async ()
   await scene.settle()
   await passTime(60_000, 3)
   expect(asked('/v1/fids')).toBe(7) // three pages in each of two shards, one of them twice
-  scene.hub.state.addVerification(50, wallet(50)) // so that there is something behind the place of the stream
+  scene.hub.state.addVerification(50, wallet(50)) // so that the stream has an event after its cursor
   scene.hub.faults.add({ kind: 'status', status: 404 }, { path: '/v1/events', times: 2 }) // one a shard
   await scene.settle()
   await passTime(60_000, 3)

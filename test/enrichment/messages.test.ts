@@ -7,7 +7,7 @@ import { type Scene, startScene } from '../support/chain/scene.ts'
 import { keyAddMessage, keyRemoveMessage } from '../trust/key-adds.ts'
 import { first, second } from '../trust/vectors.ts'
 
-// Messages of mainnet, given by a hub of ours: what their signatures say is stored with them, and nothing forged is.
+// Messages of mainnet, served by a local hub: the verdict on their signatures is stored with them, forged ones are not.
 
 const { fid } = first.data
 const address = first.data.verificationAddAddressBody.address

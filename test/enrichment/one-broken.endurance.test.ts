@@ -27,7 +27,7 @@ const politeness = { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: 10_000 } // fo
 const database = testDatabase()
 let host: WebHost
 let all: Sources
-/** The doubles that a source asks. */
+/** By source, the double of the host it asks. */
 let doubles: Record<string, { faults: { add(fault: HostFault, scope: { times: number }): void; clear(): void } }>
 
 beforeAll(async () => {
@@ -70,7 +70,7 @@ afterAll(async () => {
   await Promise.all(stops.map((stop) => stop()))
 })
 
-/** Everything that is due, once; how the reads of each source ended, each kind of ending once. */
+/** Runs everything that is due; returns, by source, the distinct outcomes of its reads. */
 async function round(): Promise<Record<string, string>> {
   const { pool } = database
   const { now } = clock
@@ -94,7 +94,7 @@ async function state(source: string) {
   return rows[0]
 }
 
-/** What readers see, without the times of reading and what a share of these is. */
+/** The agent's profile without times of reads, latencies and uptimes. */
 async function shown() {
   const text = JSON.stringify(await profileOf(database.pool, fid), (key, value) =>
     /^(fetched_at|last_check_at|last_alive_at|latency_ms|last_seen_at|last_\w+_at|uptime_\d+d)$/.test(key)
@@ -112,7 +112,7 @@ const ways: readonly [way: string, fault: HostFault, outcome: string][] = [
   ['half an answer', { kind: 'truncated' }, 'unavailable'],
   ['another schema', { kind: 'wrong-schema' }, 'bad_answer'],
 ]
-/** Each waits for its time to be up, ten seconds; one is enough to show it. */
+/** The one source tested with a host that never answers: each such read takes its whole timeout of ten seconds. */
 const hanging = 'identity'
 
 test('at first every source answers', async () => {

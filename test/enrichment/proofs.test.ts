@@ -12,7 +12,7 @@ import { type Scene, startScene } from '../support/chain/scene.ts'
 import { insert } from '../support/seed.ts'
 import { keyAddMessage, keyRemoveMessage } from '../trust/key-adds.ts'
 
-// What the chains say about the keys behind verified addresses, and about contract wallets, is stored with the messages.
+// Verdicts of the chains on app keys and on signatures by contract wallets are stored with the messages.
 
 let chain: DevChain
 let scene: Scene
@@ -26,7 +26,7 @@ beforeEach(async () => {
 })
 afterEach(() => scene.stop())
 
-/** An account whose address holds a token; its app key is in the registry unless it is not to be. */
+/** An account whose verified address holds a registration; its app key is in the registry if `registered`. */
 async function holder({ registered = true } = {}) {
   const fid = ++lastFid
   const appKey = appKeyOf('proofs', String(fid))
@@ -52,7 +52,7 @@ const messages = (fid: number) =>
 const standing = (fid: number) =>
   rows('select source, before_custody, custody_block from signer_key where fid = $1 order by before_custody', fid)
 
-/** What the processor stores when a FID changes hands at the chain's newest block. */
+/** Stores a FID's transfer in the chain's newest block, as the processor would. */
 async function transferred(fid: number) {
   const block = Number(await chain.client.getBlockNumber())
   await insert(scene.database.pool, 'fid_custody', {
@@ -149,7 +149,7 @@ test('an off-chain key that is removed signs nothing any more; what it signed st
   await scene.settle()
   await days(2)
   expect(await verdicts(fid)).toEqual(['proven'])
-  // Whoever signs for the key later, and has no say in it, takes the place of nobody.
+  // A later message about the key by a custody address without authority over it replaces nothing.
   tell(await keyAddMessage(account, accountOf('nobody of this account'), scene.clock.now()))
   scene.hub.state.addVerification(fid, wallet.address, { privateKey: wallet.privateKey, appKey })
   await scene.settle()
@@ -159,8 +159,8 @@ test('an off-chain key that is removed signs nothing any more; what it signed st
   await scene.settle()
   await days(2)
   expect(await verdicts(fid)).toEqual(['proven'])
-  // A time of before the removal is the key's own word, the message that added the key is an old one, and whoever had no
-  // say in the key takes nothing back by saying it later.
+  // None of these restores the key: a verification that the key itself backdates to before its removal, the old message
+  // that added the key, and a later removal by an address without authority over the key.
   const backdated = new Date(before.getTime() + 1_000)
   scene.hub.state.addVerification(fid, wallet.address, { privateKey: wallet.privateKey, appKey, at: backdated })
   tell(added)
@@ -195,7 +195,7 @@ test('a contract wallet is asked on its own chain, again every day, and its answ
   expect(undeployed).toMatchObject({ wallet_block: expect.any(Number), wallet_code_sha256: null })
   const { hash } = await chain.client.getBlock({ blockNumber: BigInt(undeployed.wallet_block) })
   expect(`0x${undeployed.wallet_block_hash.toString('hex')}`).toBe(hash)
-  // Somebody puts code there that says no to everything.
+  // The contract's code is replaced by one that rejects every signature.
   await chain.client.setCode({ address, bytecode: '0x63ffffffff60e01b60005260206000f3' })
   await days(2)
   const [deployed] = await asked()

@@ -70,7 +70,7 @@ test('while addresses and tokens move and several workers join, every reader see
   expect(await followedFids(pool)).toEqual((await storedAgents(pool)).map(({ fid }) => fid))
 })
 
-/** What is stored of the history itself. */
+/** Stored rows of the history: what the sources said, without what is derived from it. */
 async function storedHistory(): Promise<History> {
   const { pool } = scene.database
   const { rows: transfers } = await pool.query(

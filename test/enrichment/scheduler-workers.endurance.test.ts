@@ -32,7 +32,7 @@ afterAll(async () => {
   await Promise.all([hub, explorer, identity, codehost].map((server) => server?.stop()))
 })
 
-/** Every agent has one tag, one identity with one link, and the account that the link leads to. */
+/** Gives every agent one tag, one identity with a link to GitHub, and the account it links to; hosts answer slowly. */
 async function populate() {
   const longAgo = new Date(Date.now() - 86_400_000)
   for (const fid of fids) {
@@ -76,7 +76,7 @@ const accounts = () => count('codehost_profile')
 test('workers that are killed again and again do everything, and nothing twice', async () => {
   await populate()
   workers.push(startWorker(), startWorker())
-  let done = 0 // what was stored once stays
+  let done = 0 // successes never decrease
   for (let round = 0; round < kills; round++) {
     const before = await successes()
     expect(before).toBeGreaterThanOrEqual(done)
@@ -87,7 +87,7 @@ test('workers that are killed again and again do everything, and nothing twice',
     })
     const victim = round % workers.length
     await workers[victim]?.kill('SIGKILL')
-    // Nobody waits for the leases of the dead: they are over, whoever holds them.
+    // Expires all leases, so that nothing waits for those of the killed worker.
     await database.pool.query(`update source_state set due_at = now() where lease_id is not null`)
     workers[victim] = startWorker()
   }
@@ -100,11 +100,11 @@ test('workers that are killed again and again do everything, and nothing twice',
   for (const queue of ['agent_event', 'holder_event', 'token_event']) {
     await until(`every ${queue} was taken in`, async () => (await count(queue)) === 0)
   }
-  // Asked for once, and again only when an answer was on its way as the leases ended: of the dead and of the living.
+  // Each account is asked for once, and again only when its request was in flight as the leases expired, in any worker.
   expect(codehost.faults.hits).toBeGreaterThanOrEqual(2 * agentCount)
   expect(codehost.faults.hits).toBeLessThanOrEqual(2 * (agentCount + 2 * inFlight * kills))
   expect(await count(`source_state where ${sources} and (last_outcome not in ('ok', 'empty') or failures > 0)`)).toBe(0)
-  // Listed, then at most once for each thing that came: profile, look at its hosts, tags, identities, account.
+  // One change when listed, then at most one for each source: profile, check of its hosts, tags, identities, account.
   const { rows } = await database.pool.query(
     'select max(n) as most from (select count(*) as n from agent_change group by fid) as changes',
   )

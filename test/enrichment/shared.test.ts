@@ -9,7 +9,7 @@ import { createHost, type Urgency } from '../../hosts/host.ts'
 import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
-// Processes that share a database share the work and the patience of the hosts.
+// Processes that share a database share the work and the rate limits of hosts.
 
 let database: OwnDatabase
 let at = Date.parse('2026-03-02T00:00:00Z')
@@ -81,7 +81,7 @@ test.each([4, 50])('two processes together ask a host %i times a second at most'
   }
   const began = performance.now()
   await Promise.all([ask(), ask()])
-  // From the beginning, not from the first request: that may have been late where the machine was busy.
+  // Measured from the start, not from the first request, which may be late on a busy machine.
   for (const [index, time] of sent.entries()) {
     expect(index + 1).toBeLessThanOrEqual(((time - began) / 1_000) * requestsPerSecond * 1.05 + 2)
   }

@@ -14,7 +14,7 @@ afterEach(() => scene.stop())
 const day = 24 * 3_600_000
 const token = { chain: 'celo', id: 5 } as const
 
-/** FIDs from one on, every tenth of which verifies a wallet of its number; nothing of it is in the events any more. */
+/** Adds FIDs from 1; every tenth verifies the wallet of its number. The events no longer have any of it. */
 function populate(count: number) {
   scene.register(...Array.from({ length: count }, (_, index) => index + 1))
   for (let fid = 10; fid <= count; fid += 10) scene.hub.state.addVerification(fid, wallet(fid))
@@ -55,7 +55,7 @@ describe('a sweep', () => {
     await scene.settle()
     const seconds = (scene.clock.now().getTime() - throughAt) / 1_000
     expect(await ages(sources.sweep.name)).toEqual(fresh.map((one) => ({ ...one, seconds })))
-    // Streams were asked again, and there was nothing.
+    // Both streams were polled again and had no events.
     for (const stream of await ages(sources.events.name)) expect(stream.seconds).toBeLessThan(60)
   })
 
@@ -265,7 +265,7 @@ test('with a key, holders are looked up by address and read before they are beli
   expect(asked('/v1/fids')).toEqual([])
   expect(asked('bulk-by-address')).toHaveLength(1)
   expect(asked('bulk-by-address')[0]).toContain('address_types=verified_address')
-  // Who verifies later is found by the next look-up, a day later, when the events are gone.
+  // A later verification whose event is gone is found by the next look-up, a day later.
   scene.hub.state.addVerification(15, wallet(99))
   scene.hub.state.forgetEvents()
   scene.clock.pass(1.2 * day)

@@ -9,7 +9,7 @@ import { day, hour, minute } from '../../ops/time.ts'
 import { operatorOf, witnessUrls } from '../../social/hub-operators.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
 
-// Two hubs: what each says about the same message, and what that makes of it.
+// Two hubs as witnesses of the same message, and the dispute when they disagree.
 
 const fid = 7
 const appKey = appKeyOf('witnesses', 'app')
@@ -30,7 +30,7 @@ afterEach(async () => {
   await other.stop()
 })
 
-/** Both hubs, or the first alone, hear of the same verification. */
+/** Adds a verification to the followed hub, and the same message to the other one if `byBoth`; its agent is listed. */
 async function verified({ byBoth }: { byBoth: boolean }) {
   const options = { privateKey: wallet.privateKey, at: scene.clock.now() }
   scene.hub.state.addVerification(fid, wallet.address, options)
@@ -128,7 +128,7 @@ test('a signed removal ends it whatever the other hub still shows', async () => 
   expect(await scene.agent(fid)).toMatchObject({ agent_status: 'historical', verified_addresses: [] })
 })
 
-/** What the other hub tells by gRPC alone: that `signer` took the address back. */
+/** Gives the other hub, over gRPC alone, the removal of the address, signed by `signer`. */
 function tell(signer: typeof appKey) {
   const body = { verificationRemoveBody: { address: wallet.address.toLowerCase(), protocol: 'PROTOCOL_ETHEREUM' } }
   const unixMs = scene.clock.now().getTime()

@@ -217,7 +217,7 @@ test('a greedy client holds half of the connections at most, and a modest one is
   }
 })
 
-/** Connections of operations that wait for the lock. */
+/** Database connections of GraphQL operations that wait for the lock. */
 async function held(): Promise<number> {
   const { rows } = await database.pool.query(
     `select count(*) as n from pg_stat_activity

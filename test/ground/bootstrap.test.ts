@@ -181,7 +181,7 @@ test('when npm is killed the entry stops in order', async () => {
   await until('it has stopped', () => existsSync(join(toy, 'stopped')))
 })
 
-/** As the first run does: npm takes a second for it, and what comes behind it is the same every time. */
+/** Copies the packages of the first run: an npm install takes a second, and its result is the same every time. */
 function install() {
   return cp(join(installed, 'node_modules'), join(toy, 'node_modules'), { recursive: true, preserveTimestamps: true })
 }

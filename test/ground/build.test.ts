@@ -9,13 +9,13 @@ import { listFiles, root } from '../support/source-files.ts'
 import { patienceMs } from '../support/until.ts'
 import { keyOffChain, proofOf } from '../trust/proof.ts'
 
-/** Inside the project, so that the packages are found from there. */
+/** The build goes into a folder of the project, so that Node resolves packages from there. */
 mkdirSync(join(root, '.data'), { recursive: true })
 const dist = mkdtempSync(join(root, '.data/build-'))
 const mains = listFiles()
   .filter((path) => /^(db|processors|enrichment|api|export|trust)\/(.*\/)?main\.ts$/.test(path))
   .map((path) => path.replace(/\.ts$/, '.js'))
-/** Those a person starts; one deeper in a room is started by another. */
+/** Processes that a person starts; one deeper in a room is started by another process. */
 const commands = mains.filter((main) => main.split('/').length === 2).map((main) => ({ main }))
 
 const database = testDatabase()
@@ -65,7 +65,7 @@ describe('the check of proofs as one script', () => {
   const elsewhere = mkdtempSync(join(tmpdir(), 'verify-proof-'))
   afterAll(() => rmSync(elsewhere, { recursive: true, force: true }))
 
-  /** Run by the bare Node, where nothing of this project is. */
+  /** Runs the script on a proof in a folder without this project; returns its exit code and counts of checks. */
   function verify(proof: string | Buffer) {
     const script = join(elsewhere, 'verify-proof.mjs')
     const file = join(elsewhere, 'proof.json')
@@ -97,7 +97,7 @@ describe('the check of proofs as one script', () => {
     'holds up a claim by %s, and finds a flipped bit',
     async (method) => {
       const bytes = Buffer.from(JSON.stringify(await proofOf(method)))
-      expect(verify(bytes)).toMatchObject({ status: 3, failed: 0 }) // 3: nobody was named who knows of keys
+      expect(verify(bytes)).toMatchObject({ status: 3, failed: 0 }) // 3: no source of keys was given
       for (const place of ['"data_bytes":"0x', '"signature":"0x', '"sha256":"', '"first_seen_at":"']) {
         const at = bytes.indexOf(place) + place.length + 5
         const flipped = Buffer.from(bytes)

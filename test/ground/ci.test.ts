@@ -49,7 +49,7 @@ test('two runs are counted together, and one that is well does not hide one that
 })
 
 interface Run {
-  /** Absent: it left none. */
+  /** Vitest's JSON report; absent: the run left none. */
   readonly report?: object
   readonly exitCode?: number
 }
@@ -58,7 +58,7 @@ function count(report: object | undefined, { exitCode = 0, steps = 0 } = {}) {
   return countAll([{ report, exitCode }], steps)
 }
 
-/** Last line and exit code of the count of some runs, after so many steps that failed. */
+/** Last line and exit code of the count over some runs; `steps`: steps of CI that failed before. */
 function countAll(runs: readonly Run[], steps = 0) {
   const { stdout, status } = run(runs, steps)
   return [stdout.trimEnd().split('\n').at(-1), status]

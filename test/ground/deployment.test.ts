@@ -158,7 +158,7 @@ test('every service that runs on is restarted and has a health check; the migrat
       continue
     }
     expect(service.restart, name).toBe('unless-stopped')
-    // Without one of its own a service has the image's, which asks METRICS_PORT, or else PORT.
+    // A service without a health check of its own has the image's, which asks METRICS_PORT, or else PORT.
     if (service.healthcheck) expect(service.healthcheck.test, name).toBeDefined()
     else expect(service.environment?.METRICS_PORT ?? service.environment?.PORT, name).toBeTypeOf('number')
   }
@@ -179,7 +179,7 @@ test('docker-compose.yml uses variables of .env.example alone', () => {
 })
 
 test('each process of docker-compose.yml gets the variables that it reads, and no other', () => {
-  // Of all processes: the image's health check and a common block name more than some of them read.
+  // Given to all processes: the image's health check and a shared block set more than some of them read.
   const common = ['HOST', 'LOG_LEVEL', 'PORT']
   for (const service of ownServices) {
     const given = Object.keys(compose.services[service]?.environment ?? {})
@@ -189,7 +189,7 @@ test('each process of docker-compose.yml gets the variables that it reads, and n
       `${service} lacks`,
     ).toEqual([])
     const more = given.filter((name) => !known.includes(name) && !common.includes(name))
-    // The enrichment asks chains by their contracts alone, and takes the block of all that is told of them.
+    // The enrichment reads contracts over RPC alone, and is given the shared block of all the processors' variables.
     expect(service === 'enrichment' ? more.filter((name) => !readBy('processor').includes(name)) : more).toEqual(
       service === 'api' ? more.filter((name) => /^(GATEWAY_|PORTAL_)/.test(name)) : [],
     )
@@ -202,7 +202,7 @@ test('each process of docker-compose.yml that is told of a file of chains has it
   for (const name of told) expect(compose.services[name]?.volumes?.join(), name).toContain('chains.json:ro')
 })
 
-/** What the command of Postgres in docker-compose.yml runs. */
+/** Command line of the server that the Postgres service of docker-compose.yml ends up running. */
 function postgresRun(env: Record<string, string> = {}): string {
   const folder = mkdtempSync(join(tmpdir(), 'entrypoint-'))
   writeFileSync(join(folder, 'docker-entrypoint.sh'), '#!/bin/sh\necho "$@"\n', { mode: 0o755 })
@@ -228,7 +228,7 @@ test('or the settings of a file for hosts of that size, which Postgres takes', a
     const run = postgresRun({ POSTGRES_SETTINGS: size })
     expect(run).toBe(`postgres -c config_file=/etc/agent-directory/${size}.conf -c wal_compression=lz4\n`)
     const file = `--config-file=${join(root, `deploy/postgres/${size}.conf`)}`
-    // Refuses a file with a name that it does not know, or a value that the name cannot have.
+    // Fails on a file with an unknown setting, or with a value out of the setting's range.
     const asked = ['-C', 'shared_buffers', file, '-D', folder]
     const pages = execFileSync(join(binaries, 'postgres'), asked, { encoding: 'utf8', stdio: 'pipe' })
     expect(Number(pages)).toBe((shared * 2 ** 30) / 8_192)
@@ -305,7 +305,7 @@ function sourceOf(built: string): string {
   return built.replace(/^dist\//, '').replace(/\.js$/, '.ts')
 }
 
-/** As Compose puts variables into a text. */
+/** Interpolates variables into a text as Compose does. */
 function interpolated(text: string, set: Record<string, string>): string {
   const inner = /\$\{([A-Z_]+)(?::([-+?])([^{}]*))?\}/
   for (let found = inner.exec(text); found; found = inner.exec(text)) {

@@ -10,8 +10,8 @@ import { testDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
 import { until } from '../support/until.ts'
 
-// The images are built by buildah as root of this machine, without an engine, and run in its network. Where no registry
-// of images is reached, the one they begin with is put together from Debian's packages and npm's.
+// The images are built by buildah as root of this machine, without a container engine, and run on the host's network.
+// Without access to an image registry, their base image is put together from packages of Debian and npm.
 
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')
 const [, base = '', release = ''] = /^FROM (node:\d+-(\w+)-slim) AS base$/m.exec(dockerfile) ?? []
@@ -26,16 +26,16 @@ const others = [...mains].filter((main) => !isGraphql(main))
 
 /** The npm that the image node:24 has. */
 const npm = 'npm@11.21.2'
-/** A process for others than its own container has to know its address. */
+/** Addresses that a process must be given when it serves clients outside its container. */
 const known = { BASE_URL: 'https://api.directory.example', SITE_URL: 'https://directory.example' }
-/** Beside other tests on two cores a build takes a quarter of an hour. */
+/** Timeout in milliseconds: beside other tests on two cores a build takes a quarter of an hour. */
 const stepMs = 1_800_000
 
-/** Images and containers of this test: nothing of the machine's own is seen or named anew. */
+/** Image store of this test alone: the machine's own images and containers are neither seen nor retagged. */
 const store = mkdtempSync(join(tmpdir(), 'images-'))
 const storage = ['--root', join(store, 'root'), '--runroot', join(store, 'run')]
 const buildahEnv = { ...process.env, BUILDAH_ISOLATION: 'chroot' }
-/** The authorities that this machine trusts, which may stand between it and npm's registry. */
+/** Folder of this machine's trusted CA certificates: a proxy before npm's registry may need them. */
 const authorities = '/etc/ssl/certs'
 const trusting = [
   '--volume',
@@ -52,7 +52,7 @@ beforeAll(async () => {
 }, stepMs)
 afterAll(async () => {
   buildah('rm', '--all')
-  // The store of some drivers is a mount of its own, which stays when they end.
+  // Some storage drivers leave a mount behind.
   spawnSync('umount', [join(store, 'root/overlay')])
   rmSync(store, { recursive: true, force: true })
 })
@@ -87,7 +87,7 @@ test(
   stepMs,
 )
 
-/** What keeps this machine from building images, in a line; undefined when nothing does. */
+/** Why this machine cannot build images, in one line; undefined when it can. */
 function obstacle(): string | undefined {
   if (!has('buildah')) return 'there is no buildah'
   try {
@@ -100,7 +100,7 @@ function obstacle(): string | undefined {
   }
 }
 
-/** Makes `base` an image of the store, of packages; throws where this machine cannot. */
+/** Builds the base image from packages into the store; throws when this machine cannot. */
 function composeBase() {
   const files = join(store, 'debian')
   const local = join(files, 'usr/local')
@@ -115,7 +115,7 @@ function composeBase() {
   outputOf(buildah('commit', '--quiet', '--rm', container, `docker.io/library/${base}`))
 }
 
-/** Builds an image; the name of a container of it. */
+/** Builds an image; returns the name of a container made from it. */
 function build(more: readonly string[]): string {
   const image = ['localhost/directory', ...more].join('')
   outputOf(
@@ -124,7 +124,7 @@ function build(more: readonly string[]): string {
   return outputOf(buildah('from', '--pull=false', image)).trim()
 }
 
-/** Starts one that listens, waits until it says that it is alive, asks as the image's own check does, and ends it. */
+/** Starts a serving process, waits for /healthz, runs the image's health check on it, and ends it. */
 async function answersFor(container: string, main: string, portVariable: string) {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
@@ -170,7 +170,7 @@ function buildah(...args: string[]) {
   return spawnSync('buildah', [...storage, ...args], { cwd: root, env: buildahEnv, encoding: 'utf8' })
 }
 
-/** As the user that the image names. */
+/** Arguments of buildah that run a command in a container, as the user the image names. */
 function runOf(container: string, command: readonly string[], env: Readonly<Record<string, string>>): string[] {
   const variables = Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`])
   return [...storage, 'run', ...trusting, ...variables, container, '--', ...command]

@@ -9,7 +9,7 @@ interface LockedPackage {
   readonly link?: boolean
 }
 
-/** What may be shipped beside our own code without asking anything of whoever runs or changes it. */
+/** Licences that may ship beside our own code: none reaches beyond its own files. */
 const permissive = new Set([
   '0BSD',
   'Apache-2.0',

@@ -58,7 +58,7 @@ test('the chains of the README are those of the table', () => {
   expect(tableOf('## Chains')).toEqual(rows)
 })
 
-/** Undefined for a command that a test or CI runs, or whose every part exists. */
+/** Why a command of the README cannot work; undefined when CI runs it or everything it names exists. */
 function problemOf(command: string): string | undefined {
   const [program, ...args] = command.split(' ')
   const exists = (path: string | undefined) =>
@@ -83,7 +83,7 @@ function problemOf(command: string): string | undefined {
   }
 }
 
-/** Cells of the first table below a heading, without its head. */
+/** Rows of cells of the first table below a heading, without the header row. */
 function tableOf(heading: string): string[][] {
   const lines = readme.slice(readme.indexOf(`${heading}\n`)).split('\n')
   const first = lines.findIndex((line) => line.startsWith('|'))

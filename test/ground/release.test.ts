@@ -16,7 +16,7 @@ const thing = {
   required: ['id', 'name'],
 }
 
-/** A document with one request, its parts replaced by others. */
+/** An OpenAPI document with one request; the options replace parts of it. */
 function documentOf({ parameters = [limit()], fields = thing, path = '/things' }: Record<string, unknown> = {}) {
   const answer = { content: { 'application/json': { schema: list } } }
   return {

@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
 
-/** Environment of somebody at a shell: without what npm adds for the command that runs the tests. */
+/** Environment of a person's shell: without the variables that npm and Vitest add for the tests. */
 export const shell: NodeJS.ProcessEnv = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_OPTIONS$|VITEST)/.test(name))),
   PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
@@ -19,8 +19,8 @@ export const shell: NodeJS.ProcessEnv = {
 /**
  * A project with this project's bootstrap, one package and one entry, as a fresh clone: nothing is installed.
  *
- * The package's install script hangs until there is the file that TOY_HANGS names. The entry prints what it got and does what its first
- * argument says: `exit <code>`, `die`, or `wait` until SIGTERM, telling each signal.
+ * The package's install script hangs until the file that TOY_HANGS names exists. The entry prints its arguments and
+ * does what the first one says: `exit <code>`, `die`, or `wait` until SIGTERM, printing each signal.
  */
 export async function createToy(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-directory-toy-'))
@@ -32,7 +32,7 @@ export async function createToy(): Promise<string> {
   return folder
 }
 
-/** Makes manifest and lock file ask for this version of the package, as a pull does: nothing is installed. */
+/** Sets the package's version in the manifest and the lock file, as a git pull would; nothing is installed. */
 export async function packToy(folder: string, version: string) {
   const work = await mkdtemp(join(tmpdir(), 'agent-directory-package-'))
   const scripts = { install: 'node install.js' }
@@ -54,7 +54,7 @@ export async function packToy(folder: string, version: string) {
   await rm(work, { recursive: true })
 }
 
-/** Starts a command in the toy; `ended` gives everything once it is over, `said` its errors so far. */
+/** Starts a command in the toy. `ended`: its code, signal and output once it is over; `said()`: its stderr so far. */
 export function runToy(folder: string, command: string, args: string[], env: NodeJS.ProcessEnv = shell) {
   const child = spawn(command, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
   let stdout = ''

@@ -10,7 +10,7 @@ const words = chainNames.flatMap((name) => {
   return [name, label, feedTerm, dataset]
 })
 
-/** Where such words stand apart from the table, and why; a pattern: that word alone. */
+/** Files that may name a chain outside the table, and why; `word`: the exception is for that word alone. */
 const exceptions: { in: RegExp; word?: RegExp; why: string }[] = [
   { in: /^devnet\/hub\//, word: /^ethereum$/, why: 'a protocol of verifications, whatever the chain' },
   { in: /^ops\/logger\.ts$/, word: /^base$/, why: 'an option of pino' },
@@ -36,11 +36,11 @@ test('the name, the label, the feed’s term and the dataset of a chain stand in
     }),
   )
   expect(wrong).toEqual([])
-  // What is no exception any more is not listed as one.
+  // Exceptions that are no longer needed must be removed from the list.
   expect(exceptions.map(({ why }) => why).filter((why) => !used.has(why))).toEqual([])
 })
 
-/** Written before what lists chains was made of the table. */
+/** Migrations before this one may name chains: they are older than the lists of chains made from the table. */
 const before = 'db/migrations/0009'
 
 test('no migration and no style sheet names a chain', () => {
@@ -57,17 +57,17 @@ test('no migration and no style sheet names a chain', () => {
   expect(wrong).toEqual([])
 })
 
-/** `{ celo: … }`: what is said of chains by their names is a field of their rows. */
+/** Whether a node is the key of an object, as in `{ celo: … }`: data by chain belongs into the chain's row. */
 function isKey(node: ts.Node): node is ts.Identifier {
   return ts.isIdentifier(node) && ts.isPropertyAssignment(node.parent) && node.parent.name === node
 }
 
-/** As a whole text, or in quotes within a text. */
+/** Whether a text is the word, or has it in quotes. */
 function names(text: string, word: string): boolean {
   return text === word || text.includes(`'${word}'`) || text.includes(`"${word}"`)
 }
 
-/** Makes pages of docs/ of the table alone. */
+/** Mains that are exempt: they generate pages of docs/ from the built-in table alone. */
 const exceptFor = ['db/contract/main.ts']
 
 test('a main that opens a database knows the chains of CHAINS_FILE: an embedded one is migrated then', async () => {

@@ -16,7 +16,7 @@ test('no folder imports itself over others; a file beside folders stands for its
   expect(circles(folders)).toEqual([])
 })
 
-/** Who imports whom in the product and the local world, by what stands for a file. */
+/** Imports in the product and the local world as a graph; `nodeOf`: the node that stands for a file. */
 async function importGraph(nodeOf: (path: string) => string): Promise<Graph> {
   const sources = (await readSources()).filter(({ room }) => !['test', 'bench'].includes(room))
   const paths = new Set(sources.map(({ path }) => path))
@@ -30,7 +30,7 @@ async function importGraph(nodeOf: (path: string) => string): Promise<Graph> {
   return graph
 }
 
-/** Groups that reach each other, each as its sorted names. What nobody outside imports, or imports nobody, falls away. */
+/** Import cycles: groups of nodes that all reach each other, each as its sorted names. */
 function circles(graph: Graph): string[] {
   const reached = new Map([...graph.keys()].map((node) => [node, reachableFrom(graph, node)]))
   const groups = [...graph.keys()].flatMap((node) => {

@@ -3,7 +3,7 @@ import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { readSources, type SourceFile } from '../support/source-files.ts'
 
-/** Read by others than the project's own code. */
+/** Files whose exports are used by tools or by generated code, not by the project's own. */
 const outside = /^(vitest\.config\.ts|abi\/generated\/|client\/generated\/|db\/model\/)/
 
 test('what a file exports, a type too, another file uses', async () => {
@@ -34,7 +34,7 @@ function namesOf(name: ts.BindingName): string[] {
   return name.elements.flatMap((element) => (ts.isBindingElement(element) ? namesOf(element.name) : []))
 }
 
-/** `path name` of everything a file takes from others of the project; `path *` when it takes all. */
+/** What a file imports from other files of the project, as `path name`; `path *` for the whole module. */
 function importsOf({ path, tree }: SourceFile): string[] {
   const found: string[] = []
   const add = (specifier: ts.Expression | undefined, names: readonly string[]) => {

@@ -22,7 +22,7 @@ test('docs/testing.md lists every test that repeats itself, with how often', asy
   expect(listed.sort()).toEqual(found.sort())
 })
 
-/** File, few and all of every `rounds(few, all)`. */
+/** Every call `rounds(few, all)` in a file, as `[file, few, all]`. */
 function roundsOf({ path, tree }: SourceFile): string[][] {
   const found: string[][] = []
   const visit = (node: ts.Node) => {

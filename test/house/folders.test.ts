@@ -2,7 +2,7 @@ import { dirname } from 'node:path'
 import { expect, test } from 'vitest'
 import { listFiles } from '../support/source-files.ts'
 
-/** Files of one level that a folder has at most: what one look takes in. */
+/** Most files directly in a folder: as many as a reader takes in at a glance. */
 const mostFiles = 20
 /** Folders with more, how many, and why. */
 const larger: Record<string, { files: number; why: string }> = {
@@ -22,7 +22,7 @@ test('no folder has more files of one level than one look takes in', () => {
   expect(wrong).toEqual([])
 })
 
-/** What was recorded or generated, or comes one after the other, is looked up by its name. */
+/** Whether a file is exempt: recordings, generated files and migrations are looked up by name. */
 function isData(path: string): boolean {
   return /^(test\/fixtures|db\/migrations|db\/model)\//.test(path) || path.includes('/generated/')
 }

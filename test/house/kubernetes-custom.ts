@@ -12,9 +12,9 @@ interface Named<ApiVersion extends string, Kind extends string> {
   readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> }
 }
 
-/** As Kubernetes writes amounts: `500m`, `24Gi`. */
+/** A quantity of Kubernetes: `500m`, `24Gi`. */
 type Quantity = `${number}` | `${number}${'m' | 'Ki' | 'Mi' | 'Gi' | 'Ti'}`
-/** As Go writes durations, without fractions. */
+/** A duration of Go in a single unit, without fractions: `15s`. */
 type Duration = `${bigint}${'s' | 'm' | 'h' | 'd'}`
 
 interface Resources {
@@ -23,7 +23,7 @@ interface Resources {
 }
 
 interface PostgresConfiguration {
-  /** Numbers and switches are texts too. */
+  /** Settings of Postgres by name; numbers and booleans are strings too. */
   readonly parameters?: Readonly<Record<string, string>>
   readonly shared_preload_libraries?: readonly string[]
   readonly synchronous?: {
@@ -34,7 +34,7 @@ interface PostgresConfiguration {
   }
 }
 
-/** What a patch may change of a Cluster. */
+/** Fields that our patches of a Cluster change. */
 export interface ClusterPatch extends Named<'postgresql.cnpg.io/v1', 'Cluster'> {
   readonly spec: {
     readonly resources?: Resources
@@ -42,7 +42,7 @@ export interface ClusterPatch extends Named<'postgresql.cnpg.io/v1', 'Cluster'> 
   }
 }
 
-/** A Cluster: what must be said of one, and what ours say besides. */
+/** A Cluster: its required fields, and the optional ones that ours set. */
 export interface Cluster extends Named<'postgresql.cnpg.io/v1', 'Cluster'> {
   readonly spec: {
     readonly instances: number

@@ -5,24 +5,24 @@ import { chainNames } from '../../chains.config.ts'
 import { monitoringFiles } from '../ops/rules.ts'
 import { root } from '../support/source-files.ts'
 
-// The objects of deploy/kubernetes that say the same of every process, or of every chain.
+// The objects of deploy/kubernetes that repeat for every process or every chain, generated from tables.
 
 const partOf = { 'part-of': 'agent-directory' }
 const metricsPort = 9100
 
 interface Process {
   readonly name: string
-  /** What Node runs, under dist/, with its arguments. */
+  /** Command of the container: node, a script under dist/, and its arguments. */
   readonly command: readonly string[]
   readonly labels?: Record<string, string>
   readonly image?: string
   readonly memory: readonly [request: string, limit: string]
   readonly cpu: string
-  /** Of answers to the public. */
+  /** Port for public clients; undefined: none. */
   readonly port?: number
-  /** Does not end by itself, so it is probed. */
+  /** Whether the process runs until it is stopped, so that it gets probes and a metrics port. */
   readonly runsOn?: boolean
-  /** Asks hosts outside the cluster. */
+  /** Whether the process connects to hosts outside the cluster, so that its egress is allowed. */
   readonly asksOut?: boolean
 }
 
@@ -82,7 +82,7 @@ const backfill: Process = {
   asksOut: true,
 }
 
-/** Cores that Postgres has, by the gigabytes of the host and its file of deploy/postgres. */
+/** Cores requested for Postgres, by gigabytes of memory, which also name its file in deploy/postgres. */
 const postgresCores = { 24: '4', 64: '16', 256: '32' } as const
 const clusterHead = {
   apiVersion: 'postgresql.cnpg.io/v1',
@@ -113,14 +113,14 @@ export const generated: Readonly<Record<string, readonly object[]>> = {
   })),
 }
 
-/** What a file of deploy/postgres sets. */
+/** Settings in a file of deploy/postgres, by name. */
 export function readPostgresSettings(name: string): Record<string, string> {
   const text = readFileSync(join(root, 'deploy/postgres', `${name}.conf`), 'utf8')
   const lines = text.matchAll(/^([\w.]+) = '?([^'#\n]*?)'?\s*(#.*)?$/gm)
   return Object.fromEntries([...lines].map(([, key, value]) => [key, value]))
 }
 
-/** Of those, what the operator leaves to us. Huge pages would have to be set aside for the pod. */
+/** Those settings without the ones the operator controls, and without huge pages, which a pod would have to reserve. */
 function parametersOf(name: string): Record<string, string> {
   const { include, listen_addresses, shared_preload_libraries, huge_pages, ...rest } = readPostgresSettings(name)
   return rest
@@ -134,7 +134,7 @@ function sizeOf(gigabytes: keyof typeof postgresCores) {
   }
 }
 
-/** Three servers; what cannot be rebuilt counts as written when two of them have it. */
+/** A cluster of three servers; a synchronous commit waits for one standby, while one is available. */
 function cluster(): object {
   const { resources, postgresql } = sizeOf(24)
   const database = { database: 'directory', owner: 'directory', encoding: 'UTF8' }
@@ -159,7 +159,7 @@ function cluster(): object {
   }
 }
 
-/** One at a time: the lock of a chain, or the lease of a sweep, is another's until its owner has gone. */
+/** A Deployment with one replica, never two at once: a second one would wait for the chain's lock or the lease. */
 function single(process: Process): object {
   return {
     ...headOf('apps/v1', 'Deployment', process),
@@ -169,7 +169,7 @@ function single(process: Process): object {
       selector: { matchLabels: labelsOf(process) },
       template: podOf(process, {
         terminationGracePeriodSeconds: 40,
-        // A node that is silent gives its processes away after a minute instead of five.
+        // Pods leave an unreachable node after one minute instead of the default five.
         tolerations: ['unreachable', 'not-ready'].map((state) => ({
           key: `node.kubernetes.io/${state}`,
           operator: 'Exists',
@@ -181,7 +181,7 @@ function single(process: Process): object {
   }
 }
 
-/** As many as whoever scales it wants. */
+/** A Deployment without a fixed count of replicas, its Service and its PodDisruptionBudget. */
 function served(process: Process): object[] {
   const spread = (topologyKey: string) => ({
     maxSkew: 1,
@@ -214,7 +214,7 @@ function served(process: Process): object[] {
   ]
 }
 
-/** A part is tried again when its node goes away; a range that is wrong ends the job. */
+/** A Job of one part per index: a part is retried when its node goes away; a wrong range (exit code 2) fails it. */
 function indexedJob(): object {
   const template = podOf(backfill, { restartPolicy: 'Never' })
   const env = [
@@ -275,7 +275,7 @@ function podOf(process: Process, more: object) {
     startupProbe: runsOn ? probe('/healthz', 2, 60) : undefined,
     livenessProbe: runsOn ? probe('/healthz', 15, 4) : undefined,
     readinessProbe: runsOn ? probe('/readyz', 5, 2) : undefined,
-    // Whoever routes to it hears of its end later than it does.
+    // Load balancers learn of a pod's end later than the pod: it serves on for ten seconds.
     lifecycle: port === undefined ? undefined : { preStop: { sleep: { seconds: 10 } } },
     resources: { requests: { cpu, memory: memory[0] }, limits: { memory: memory[1] } },
     securityContext: {
@@ -303,7 +303,7 @@ function podOf(process: Process, more: object) {
   }
 }
 
-/** The blocks of addresses that net/ never asks, as they are written there, of one family. */
+/** CIDR blocks of one address family that net/address.ts forbids, read from its source. */
 export function forbiddenBlocks(list: 'special4' | 'special6'): string[] {
   const text = readFileSync(join(root, 'net/address.ts'), 'utf8')
   const own = new RegExp(`const ${list} = \\[([\\s\\S]*?)^\\]`, 'm').exec(text)?.[1] ?? ''

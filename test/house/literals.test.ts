@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { sourceRows } from '../../sources.ts'
 import { places, readSources, type SourceFile, textsOf } from '../support/source-files.ts'
 
-/** Names of sources that are words of something else as well, and where; elsewhere they are names of sources. */
+/** Names of sources that mean something else in some files, with a pattern of those files' paths. */
 const otherWords: Record<string, RegExp> = {
   identity:
     /^(net|hosts)\/|^api\/http\/|^enrichment\/identity\/identities\.ts$|^db\/queries\/sql\/enriched-fields\.ts$/, // encodings, a column
@@ -10,7 +10,7 @@ const otherWords: Record<string, RegExp> = {
   agent_uri: /^db\/queries\/sql\//, // a field of a registration
 }
 const selectors = /\b(0x|\\x)?(e3ee160e|ef55bec6|cf092995|88b7ab63)\b/i
-/** The one home of the four selectors. */
+/** The one file that may contain the four selectors. */
 const selectorHome = 'abi/selectors.ts'
 
 test('the name of a source stands in the table of sources alone', async () => {
@@ -27,14 +27,14 @@ test('a selector of a settlement stands in one file', async () => {
   expect(wrong).toEqual([])
 })
 
-/** As a whole text, or in quotes within a statement. */
+/** Whether a text is the name of a source, or has one in quotes, as SQL does. */
 function namesSource(path: string, text: string): boolean {
   return sourceRows
     .filter(({ name }) => !otherWords[name]?.test(path))
     .some(({ name }) => text === name || text.includes(`'${name}'`))
 }
 
-/** The product, without the table itself, tests, benchmarks, the local world's doubles of hosts, and what is generated. */
+/** Sources of the product, without the table itself, tests, benchmarks, the local world and generated files. */
 async function product(): Promise<SourceFile[]> {
   const apart = ['test', 'bench', 'devnet', 'sources.ts']
   return (await readSources()).filter(({ path, room }) => !apart.includes(room) && !path.includes('/generated/'))

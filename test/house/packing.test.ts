@@ -29,7 +29,7 @@ test('a declaration takes no literal apart: one constant, one declaration', asyn
   expect(wrong).toEqual([])
 })
 
-/** `[...values]` is not: taking the first of what it gives is what destructuring is for. */
+/** Whether an expression is an array literal without a spread: destructuring `[...values]` is legitimate. */
 function isListOfValues(node: ts.Expression | undefined): boolean {
   const list = node && ts.isAsExpression(node) ? node.expression : node
   return list !== undefined && ts.isArrayLiteralExpression(list) && !list.elements.some(ts.isSpreadElement)

@@ -22,7 +22,7 @@ test('what adds a chain to its process has a worker of its own: files after it w
   expect(adding).not.toEqual([])
 })
 
-/** Packages that settings, database addresses and names of hosts are read by: a quarter of a second in all. */
+/** Packages that may load at start, to parse settings, database URLs and host names: a quarter of a second in all. */
 const early = ['pg', 'tldts', 'zod']
 
 test('a command loads what its work needs once its arguments are read: help and refusals are there at once', async () => {
@@ -47,7 +47,7 @@ function packagesOf(main: string, files: ReadonlyMap<string, SourceFile>): strin
   return [...loaded].filter((name) => !name.includes('.ts') && !name.includes('.mjs') && !name.startsWith('node:'))
 }
 
-/** What is loaded with a file: types leave nothing behind, and `import()` waits for its turn. */
+/** Paths and packages that load with a file: neither type imports nor dynamic `import()`. */
 function loadedBy(file: SourceFile | undefined): string[] {
   return (file?.tree.statements ?? []).flatMap((node) => {
     if (!file || !(ts.isImportDeclaration(node) || ts.isExportDeclaration(node))) return []

@@ -56,9 +56,9 @@ test('sentences that repeat a limit have its number', () => {
   expect(readme).toContain(`up to ${queryLimits.batch} profiles at once`)
 })
 
-/** Where consumers' limits are told or kept. */
+/** Files that state or enforce limits for API clients. */
 const told = /^(api\/(routes|schemas|docs|claim|feed|limits|mcp)\/|db\/queries\/(read|sql)\/)/
-/** Standards, dates and statuses have numbers as well. */
+/** Numbers in texts that are no limits: of standards, dates, durations and hex. */
 const otherNumbers =
   /(EIP|ERC|RFC|ISO|Atom|OpenAPI|secp|UTF-|uint|base|with) ?-?[0-9.]+|20[0-9]{2}-[0-9]{2}|[0-9]+ days|0x/
 
@@ -68,7 +68,7 @@ test('a limit that a consumer can meet is written in limits.config.ts alone', as
   expect(wrong).toEqual([])
 })
 
-/** `.max(100)`, `maximum: 100`. */
+/** Whether a node is a literal bound above 1: `.max(100)`, `maximum: 100`. */
 function isBound(node: ts.Node): boolean {
   if (!ts.isNumericLiteral(node) || Number(node.text) <= 1) return false
   const { parent } = node
@@ -77,7 +77,7 @@ function isBound(node: ts.Node): boolean {
   return /^(min|max)$/.test(parent.expression.name.text) && parent.expression.expression.getText() !== 'Math'
 }
 
-/** A text for consumers with a number in it, or a statement that ends a list at one. */
+/** Whether a node is a text for clients that states a number, or SQL with a literal limit. */
 function saysNumber(path: string, node: ts.Node): boolean {
   const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
   if (!isText) return false
@@ -161,7 +161,7 @@ function limitRows(): string[] {
   return rows.map(([limit, value]) => `| ${limit} | ${value} |`)
 }
 
-/** Fields that need a word more than their name. */
+/** Cell of an error's fields in docs/rules.md, by code, where the bare names do not suffice. */
 const explained: Record<string, string> = {
   ERR_PAYLOAD_INVALID: '`fields` [{path, problem}]',
   ERR_NONCE_USED: '`fid`, `method`, `nonce`; of the same proof also `replay`, `original`',
@@ -185,7 +185,7 @@ function ageRows(): string[] {
   })
 }
 
-/** The page with these rows in the table of that head. */
+/** A Markdown page with the rows of one table replaced; `head`: the table's header row. */
 function withTable(page: string, head: string, rows: readonly string[]): string {
   const rule = `${head}\n|${'---|'.repeat(head.split('|').length - 2)}\n`
   const [before, after] = page.split(rule)

@@ -1,7 +1,7 @@
 import ts from 'typescript'
 import { roomOf, type SourceFile } from '../support/source-files.ts'
 
-/** A declaration at the top of a file: the tables its statements write, and what else of the project it names. */
+/** A top-level declaration: the tables that its SQL writes, and all identifiers in it. */
 interface Declaration {
   readonly tables: ReadonlySet<string>
   readonly names: ReadonlySet<string>
@@ -10,9 +10,9 @@ interface Declaration {
 const writes = /\b(?:insert\s+into|delete\s+from|truncate(?:\s+table)?|copy|update(?!\s+set\b)|merge\s+into)\s+(\w+)/gi
 
 /**
- * The rooms that write each table: those whose files import a function of `db/queries` with such a statement in it, or in
- * anything that it names in turn. Tables whose names are put together at run time are not seen; `known` says who writes
- * those, or without a statement of ours. Files in `except` are passed over.
+ * The rooms that write each table. A room does when one of its files imports a function of `db/queries` with a writing
+ * statement, in it or in a declaration it reaches. Not seen: table names put together at run time and writes by
+ * libraries; `known` lists those, as tables by room. `except`: paths of files to skip.
  */
 export function tableWriters(
   sources: readonly SourceFile[],
@@ -35,7 +35,7 @@ export function tableWriters(
 
 interface Read {
   readonly declarations: ReadonlyMap<string, Declaration>
-  /** Local name, file, name there. */
+  /** Imports as `[local name, file, name in that file]`. */
   readonly imports: readonly (readonly [string, string, string])[]
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { listFiles, readSources, root } from '../support/source-files.ts'
 import { tableWriters } from './table-writers.ts'
 
-/** Written without a statement that names them: by the SDK's store, and with the table's name put together. */
+/** Tables by the room that writes them without a literal name in SQL: by the SDK's store, or with a built name. */
 const known = {
   processors: [
     'registration',
@@ -18,7 +18,7 @@ const known = {
   export: ['claim', 'claim_event', 'claim_action', 'unlisted', 'farcaster_message', 'signer_key', 'custody_reading'],
 }
 const restored = 'an import writes into tables that are empty, and nobody else meanwhile'
-/** Derives a claimed agent at once, under the join's lock and with the join's own function. */
+/** Exempt: it derives a claimed agent at once, with the join's own function under the join's lock. */
 const except = ['api/claim/accept.ts']
 /** Tables with two kinds of writers, and why. */
 const shared: Record<string, string> = {
@@ -36,7 +36,7 @@ const shared: Record<string, string> = {
   settlement_rollup: 'blocks that are undone or taken out move the roll-up of their chain back',
   settlement_rollup_backfill: 'a load that is taken out is not rolled up any further',
 }
-/** Tables that the API writes: claims and what becomes of them, and when what it serves was first produced. All others are the enrichment's. */
+/** Tables that the API writes: claims, their actions and events, and when a served document was first produced. */
 const ofApi = ['claim', 'claim_action', 'claim_event', 'produced_document', 'unlisted']
 
 test('a table has one kind of writer', async () => {
@@ -51,7 +51,7 @@ test('a table has one kind of writer', async () => {
   expect(tables.length).toBeGreaterThan(35)
   const wrong = tables.filter(([table, rooms]) => rooms.size > 1 && !shared[table])
   expect(wrong.map(([table, rooms]) => `${table}: ${[...rooms].join(', ')}`)).toEqual([])
-  // What is no exception any more is not listed as one.
+  // Exceptions that are no longer needed must be removed from the list.
   expect(Object.keys(shared).filter((table) => (writers.get(table)?.size ?? 0) < 2)).toEqual([])
   const byApi = tables.filter(([, rooms]) => rooms.has('api')).map(([table]) => table)
   expect(byApi.sort()).toEqual(ofApi)

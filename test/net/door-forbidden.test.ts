@@ -10,7 +10,7 @@ import { carriers, forbidden4, forbidden6, reservedHosts, spellings } from './fo
 const publicAddresses = ['93.184.215.14', '2606:2800:21f:cb07:6820:80da:af6b:8b2c']
 
 let canary: Canary
-/** The port of the canary is open, so that nothing but the judgement stands between a target and the canary. */
+/** Options of a fetch that allow the canary's port: only the address check keeps a request from reaching the canary. */
 let options: FetchOptions
 beforeAll(async () => {
   canary = await startCanary()
@@ -52,7 +52,7 @@ test('an address in any spelling is refused, forbidden or not', async () => {
     ...publicAddresses.flatMap((a) => [`https://${a}/`, `https://[${a}]/`]),
   ]
   expect(new Set(targets).size).toBeGreaterThan(1_000)
-  // A name server that resolves everything to this machine: a spelling taken for a name would still be caught here.
+  // The name server resolves everything to this machine: a spelling that is taken for a name would reach the canary.
   const door = doorAnswering(['127.0.0.1', '::1'])
   await withoutASocket(async () => {
     for (const target of targets)
@@ -132,7 +132,7 @@ test('one forbidden address among a name’s answers refuses the whole set', asy
 })
 
 test('a name that answers otherwise the second time gains nothing', async () => {
-  // Unallocated space (IANA IPv6 Global Unicast Address Assignments): passes the judgement, and nobody is there.
+  // Unallocated (IANA IPv6 Global Unicast Address Assignments): it passes the address check, and no host answers.
   const nobody = '2d00::1'
   const private_ = ['127.0.0.1', '::1', '::ffff:127.0.0.1', '0.0.0.0']
   for (let round = 0; round < 20; round++) {

@@ -79,7 +79,7 @@ test('a redirect to a forbidden target is refused at every hop', async () => {
     socket.end(`HTTP/1.1 ${[301, 302, 303, 307, 308][to!.length % 5]} Elsewhere\r\nlocation: ${location}\r\n\r\n`)
   })
   const door = doorTo([host.name], { lookup: async () => ['127.0.0.1', '::1'] })
-  // The port of the canary is open, so that nothing but the judgement stands between a target and the canary.
+  // The canary's port is allowed: only the address check keeps a redirect from reaching the canary.
   const three = { ...options, redirects: 3, ports: [canary.port] }
   const startOf = (hops: number, target: string) =>
     `${host.origin}/${hops}/${Buffer.from(target).toString('base64url')}`

@@ -94,7 +94,7 @@ test('a host is asked one request at a time, different hosts at once', async () 
       socket.end(ok('1'))
     }, 5)
   })
-  // Each of the two answers once both have been asked.
+  // Both requests are answered only once both have arrived.
   const waiting: Socket[] = []
   const meet = (socket: Socket) => {
     waiting.push(socket)

@@ -7,13 +7,13 @@ import { patienceMs } from '../support/until.ts'
 import { startHost } from './host.ts'
 
 export const userAgent = 'agent-directory-test/1.0 (+https://agents.shop.xyz/about)'
-/** Tests are not polite to themselves. */
+/** Requests to the tests' own hosts are not spaced out. */
 const impatient = { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: 10_000 }
-/** Wide enough for a loaded machine. */
+/** Options of a fetch with a timeout long enough for a loaded machine. */
 export const options = { maxBytes: 65_536, timeoutMs: patienceMs }
-/** For answers that never end: long enough to connect, short enough to wait for. */
+/** Options of a fetch from a host whose answer never ends: its timeout is long enough to connect. */
 export const briefly = { maxBytes: 65_536, timeoutMs: 300 }
-/** How a condition is waited for. */
+/** Options of `expect.poll`: a check every 5 ms. */
 export const patiently = { interval: 5 }
 
 /** A door for this test, closed after it; `allowed` are entries of EGRESS_ALLOW. */
@@ -31,7 +31,7 @@ export async function hostAnswering(answer: (socket: Socket, head: string) => vo
   return { host, door: doorTo([host.name]), url: `${host.origin}/card.json` }
 }
 
-/** A whole answer with status 200. */
+/** A complete HTTP answer with status 200, as raw bytes. */
 export function ok(body: string | Buffer, ...headers: string[]): Buffer {
   const head = ['HTTP/1.1 200 OK', `content-length: ${Buffer.byteLength(body)}`, ...headers, '', ''].join('\r\n')
   return Buffer.concat([Buffer.from(head), Buffer.from(body)])

@@ -30,10 +30,10 @@ export async function startHost(
   const port = (server.address() as AddressInfo).port
   return {
     port,
-    /** As in EGRESS_ALLOW. */
+    /** `address:port`, as an entry of EGRESS_ALLOW. */
     name: `${address}:${port}`,
     origin: `http://${address}:${port}`,
-    /** Heads of all requests, as they came. */
+    /** Raw heads of all requests, in order of arrival. */
     heads,
     /** Connections open now. */
     open: () => sockets.size,

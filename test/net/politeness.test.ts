@@ -12,7 +12,7 @@ afterEach(() => {
 const politeness = { intervalMs: 1_000, maxWaiting: 3, maxWaitMs: 10_000 }
 const patience = new AbortController().signal
 
-/** Takes a turn and keeps it until `end` is called; says where in the line it is. */
+/** Waits for a turn and keeps it until `end()`; `state`: `waiting`, `inside`, or the reason of its refusal. */
 function visitor(turn: Promise<EndTurn>) {
   const visit = { state: 'waiting', end: () => {} }
   turn.then(

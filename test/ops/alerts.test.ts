@@ -9,7 +9,7 @@ import { listFiles, root } from '../support/source-files.ts'
 import { seriesOfExporters, seriesOfProcesses, seriesRead, unknownTo } from './metrics.ts'
 import { monitoringFiles, readRules } from './rules.ts'
 
-/** Pages below the root, by the group of their alert. */
+/** Paths of all runbooks; each is named for a group of alerts. */
 const runbooks = listFiles().filter((path) => path.startsWith('docs/runbooks/'))
 
 interface Scenario {
@@ -27,7 +27,7 @@ test('the rules are well-formed, and fire when they should', () => {
   expect(promtool('test', 'rules', ...monitoringFiles('tests'))).toContain('SUCCESS')
 })
 
-/** Fires whatever is the case, which shows that alerts arrive. */
+/** The alert that always fires, to show that alerts are delivered. */
 const always = 'Watchdog'
 
 test('each alert has a scenario in which it fires, one in which it does not, and a runbook', () => {

@@ -58,11 +58,11 @@ const dashboards = files.map((file) => ({
   ...dashboard.parse(JSON.parse(readFileSync(join(folder, file), 'utf8'))),
 }))
 const targets = dashboards.flatMap(({ panels }) => panels).flatMap((one) => one.targets)
-/** Grafana puts a time for its variable; any does for parsing. */
+/** PromQL of all panels; Grafana's variable is replaced by a duration, so that it parses. */
 const expressions = targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '5m'))
 
 const rules = readRules()
-/** Prometheus tells of alerts by itself, and what rules record of sums over everything. */
+/** Labels by series that panels may read, with Prometheus' own ALERTS and with recorded rules, which have no labels. */
 const known = new Map([
   ...seriesOfProcesses(),
   ...seriesOfExporters(),

@@ -8,11 +8,11 @@ import { runMain } from '../support/mains.ts'
 import { seedAgent } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 
-// Every process behind a link to its database on which nothing passes any more, and nothing is told of it.
+// Every process on a link to its database that silently drops all packets: no connection is reset.
 
-/** A command has noticed by then: ten seconds of waiting at most, and its start on a slow machine. */
+/** Milliseconds until a command must have ended: a timeout of ten seconds, and its start on a slow machine. */
 const boundMs = 40_000
-/** docs/rules.md 1; and a slow machine. */
+/** Longest answer in milliseconds: the deadline of docs/rules.md 1, and two seconds for a slow machine. */
 const longestAnswerMs = 12_000
 const timeout = 400_000
 
@@ -84,7 +84,7 @@ test.each(services)(
       link.thaw()
       await service.kill()
     })
-    /** Its status, in time; 500 for an answer of GraphQL that is none. */
+    /** Asserts that a path is answered in time, and returns the status; 500 for a GraphQL answer with errors. */
     const ask = async (path: string) => {
       const begun = performance.now()
       const request = path === '/graphql' ? graphqlQuestion : {}

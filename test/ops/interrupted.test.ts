@@ -25,7 +25,7 @@ const commands: Readonly<Record<string, readonly [main: string, args: readonly s
 test.each(Object.entries(commands))(
   'Ctrl-C ends %s at its work, with a line that says what goes on',
   async (_, [main, args, goesOn]) => {
-    // Nobody gets at a row meanwhile: the command is held at its first one.
+    // All tables are locked, so the command waits at its first row.
     const holder = await database.pool.connect()
     onTestFinished(() => holder.release(true)) // with its locks
     await holder.query('begin')

@@ -55,7 +55,7 @@ test('whoever waits too long is told which lock it was', async () => {
   await expect(wait).rejects.toThrow(`another process has held the lock "${name}"`)
 })
 
-/** Another process that holds the lock until it is killed. */
+/** Starts another process that holds the lock until it is killed. */
 async function holdElsewhere(name: string): Promise<ChildProcess> {
   const lock = JSON.stringify(new URL('../../ops/lock.mjs', import.meta.url).href)
   const script = `

@@ -19,7 +19,7 @@ import { until } from '../support/until.ts'
 
 const database = testDatabase()
 
-/** The value of a series; undefined: it is not told. */
+/** Value of a series in the text of /metrics; undefined: it is not there. */
 function read(text: string, series: string): number | undefined {
   const line = text.split('\n').find((one) => one.startsWith(`${series} `))
   return line === undefined ? undefined : Number(line.slice(series.length))
@@ -57,7 +57,7 @@ test('the API tells how old the chains are that it expects to be indexed, not th
       [chain, id + 1],
     )
   }
-  const chains = readChains({ env: {}, file: { celo: { enabled: false } } }) // linea is in no table any more
+  const chains = readChains({ env: {}, file: { celo: { enabled: false } } }) // linea is not in the table of chains
   const { registry } = metricsOfApi({ cache: { bytes: 0, size: 0 }, database: pool, pool, chains })
   const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith('indexer_lag_seconds{'))
   expect(lines).toEqual([expect.stringMatching(/^indexer_lag_seconds\{chain="base"\} 36\d\d$/)])

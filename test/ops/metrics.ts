@@ -9,13 +9,13 @@ import { createHealth } from '../../processors/health.ts'
 import { Progress } from '../../processors/progress.ts'
 import { SdkProcessor } from '../../processors/source/sdk.ts'
 
-/** Labels by the name of a series. */
+/** Names of labels, by the name of their series. */
 type Series = ReadonlyMap<string, readonly string[]>
 
-/** Prometheus adds them to whatever it scrapes. */
+/** Labels that Prometheus adds to every scraped series. */
 const labelsOfTargets = ['job', 'instance']
 
-/** Every series that our processes tell at /metrics, those of optional parts too. Nothing is asked of a database. */
+/** All series that our processes export at /metrics, those of optional parts too; needs no database. */
 export function seriesOfProcesses(): Series {
   const registered = vi.spyOn(Registry.prototype, 'registerMetric')
   try {
@@ -31,8 +31,8 @@ const ofFiles = ['device', 'fstype', 'mountpoint']
 const ofVolumes = ['namespace', 'persistentvolumeclaim']
 
 /**
- * What rules and dashboards read of exporters that are not ours: postgres_exporter from 0.15 on, CloudNativePG,
- * node_exporter, the kubelet and redis_exporter. Copied from their documentation: none of them runs in a test.
+ * Labels by series that rules and dashboards read from third-party exporters: postgres_exporter from 0.15 on,
+ * CloudNativePG, node_exporter, the kubelet and redis_exporter. Source: their documentation; no test runs them.
  */
 const exporters: Readonly<Record<string, readonly string[]>> = {
   pg_up: [],
@@ -69,7 +69,7 @@ export function seriesOfExporters(): Series {
 }
 
 function seriesOf(metric: Metric<string>): [name: string, labels: string[]][] {
-  // The types leave out what every metric has.
+  // The types of prom-client hide these fields, which every metric has.
   const { name, labelNames } = metric as unknown as { name: string; labelNames: readonly string[] }
   const labels = [...labelNames, ...labelsOfTargets]
   if (!(metric instanceof Histogram)) return [[name, labels]]
@@ -107,7 +107,7 @@ function registerAll() {
 const groupings = /\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g
 const words = new Set(['and', 'or', 'unless', 'bool'])
 
-/** The series that an expression of PromQL reads, each with the labels it is selected, grouped or joined by. */
+/** Series that a PromQL expression reads, each with the labels it is selected, grouped or joined by. */
 export function seriesRead(expression: string): [name: string, labels: string[]][] {
   const bare = expression.replace(/"(?:[^"\\]|\\.)*"/g, '""').replace(/\[[^\]]*\]/g, '')
   const shared = [...bare.matchAll(groupings)].flatMap(([, list]) => list!.match(/\w+/g) ?? [])
@@ -117,7 +117,7 @@ export function seriesRead(expression: string): [name: string, labels: string[]]
     .map(([, name, matchers = '']) => [name!, [...shared, ...(matchers.match(/\w+/g) ?? [])]])
 }
 
-/** What an expression reads and `known` lacks: a line for each series, and for each label of one. */
+/** Unknown series and labels that an expression reads, one line each; empty: all are in `known`. */
 export function unknownTo(known: Series, expression: string): string[] {
   return seriesRead(expression).flatMap(([name, labels]) => {
     const has = known.get(name)

@@ -10,7 +10,7 @@ import { testDatabase } from '../support/database.ts'
 import { type MainOptions, signalUntilEnded, startMain } from '../support/mains.ts'
 import { until } from '../support/until.ts'
 
-/** Takes requests and answers none; cuts them before their deadline, so that nobody waits for it here. */
+/** A server that answers no request; it cuts them after 1.5 s, before their timeout, to keep the test short. */
 const silent = createServer((request) => setTimeout(() => request.destroy(), 1_500))
 const folder = mkdtempSync(join(tmpdir(), 'stop-test-'))
 const database = testDatabase()
@@ -33,7 +33,7 @@ interface Case {
   readonly main: string
   readonly args?: readonly string[]
   readonly env?: MainOptions['env']
-  /** What it is stopped in the middle of: a request that is not answered, a lock that is never released, or its service. */
+  /** State in which it is stopped: waiting for an answer, waiting for a lock, or serving. */
   readonly amid: 'request' | 'lock' | 'service'
   readonly code: number
 }
@@ -73,7 +73,7 @@ function words(text: string): string[] {
   return text.split(' ')
 }
 
-/** Starts it and resolves once it is in the middle of its work. */
+/** Starts a process and resolves once it is in the state `amid`. */
 async function start({ main, args, env, amid }: Case): Promise<ChildProcess> {
   if (amid === 'lock') await lockTables()
   const before = asked
@@ -101,7 +101,7 @@ async function start({ main, args, env, amid }: Case): Promise<ChildProcess> {
   return child
 }
 
-/** Until the test ends nobody reads a settlement or the state of a chain. */
+/** Locks settlement and chain_state against readers until the test ends. */
 async function lockTables() {
   const client = await database.pool.connect()
   await client.query('begin; lock table settlement, chain_state in access exclusive mode')

@@ -178,7 +178,7 @@ async function openFolder(): Promise<string> {
   return made
 }
 
-/** Gives the test data that was created before, with its owner, where creating is not what it shows; where they lie. */
+/** Copies existing server data, with its owner, to skip initialisation; returns the data folder. */
 function copyCreated(): string {
   for (const name of ['postgres', 'postgres.password']) execFileSync('cp', ['-a', join(created, name), folder])
   return join(folder, 'postgres')
@@ -188,7 +188,7 @@ function start(): Promise<EmbeddedPostgres> {
   return startPostgres({ dataFolder: join(folder, 'postgres'), durable: false })
 }
 
-/** Another process that uses the server on the test's folder. */
+/** Starts another process that uses the server in the test's folder. */
 async function startUser(user = spawn(process.execPath, [program, join(folder, 'postgres')], { stdio: piped })) {
   running.add(user)
   const end = async () => {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => run?.end())
 
-/** A chain that was indexed, of which some blocks came from a node. */
+/** A database with the whole chain indexed, where a range of blocks is marked as read from a node and unaudited. */
 async function writtenAtHead(fromBlock: number, toBlock: number) {
   const database = await run.database()
   const processor = await run.processor(database)

@@ -1,7 +1,7 @@
 import { concat, encodeFunctionData, type Hex, keccak256, parseAbi, toBytes } from 'viem'
 import type { ChainLog } from '../../processors/mapping/block.ts'
 
-/** A token call as viem encodes it, for tests that take what the processors make of calldata apart. */
+/** Values of a token call that viem encodes, for tests of the decoders of the processors. */
 export interface Payment {
   readonly payer: Hex
   readonly recipient: Hex
@@ -11,7 +11,7 @@ export interface Payment {
 
 export type EntryPoint = 'transfer' | 'receive' | 'transferBytes' | 'receiveBytes' | 'approve'
 
-/** As the standard and its descendants name them. */
+/** Selectors of the EIP-3009 functions that pay, and of their variants with the signature as bytes. */
 export const selectors = {
   transfer: '0xe3ee160e',
   receive: '0xef55bec6',

@@ -23,7 +23,7 @@ describe('the environment', () => {
   test('may be empty: then each chain has a metrics port of its own', () => {
     const ports = chainNames.map((name) => readConfig(name, {}, undefined).metricsPort)
     expect(ports).toEqual([9101, 9102, 9103, 9104, 9105, 9106, 9107])
-    // Of a longer table, they go around the enrichment's.
+    // With more chains, the ports skip 9110, which is the enrichment's.
     expect([7, 8, 9, 20].map(processorPort)).toEqual([9108, 9109, 9111, 9122])
   })
 

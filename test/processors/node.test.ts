@@ -4,7 +4,7 @@ import { PatientNode } from '../../processors/source/node.ts'
 import type { SdkCallOptions, SdkClient } from '../../processors/source/sdk.ts'
 
 class ConnectionError extends Error {}
-/** A server that asks for a pause which is over at once. */
+/** A rate limit with Retry-After: 0. */
 class BusyError extends ConnectionError {
   readonly response = { status: 429, headers: new Headers({ 'retry-after': '0' }) }
 }
@@ -12,7 +12,7 @@ class RpcProtocolError extends Error {
   override readonly name = 'RpcProtocolError'
 }
 
-/** A node that fails so often in a row, each time in the next way, and then answers. */
+/** A node that fails its first requests with these errors in turn, and then answers. */
 function nodeThatFails(failures: readonly Error[]) {
   const asked: SdkCallOptions[] = []
   const left = [...failures]

@@ -10,7 +10,7 @@ const [alice, bob, wallet] = ['a1', 'b0', 'ee'].map((byte) => Buffer.from(byte.r
   Buffer,
 ]
 
-/** Events one after the other, each in a block of its own. */
+/** Maps events, each in a block of its own from `from` on, onto existing registrations. */
 function run(events: Partial<RegistrationEvent>[], existing: Registration[] = [], from = 100) {
   const placed = events.map(
     (event, index) => ({ agentId: 0n, ...placeOf(from + index), ...event }) as RegistrationEvent,

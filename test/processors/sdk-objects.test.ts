@@ -6,11 +6,11 @@ import { listFiles, root } from '../support/source-files.ts'
 
 const sdkPackage = '/node_modules/@subsquid/'
 const sdkTypes = '/processors/source/sdk.ts'
-/** The records that the SDK hands to its readers to be filled in and marked. */
+/** Types of the SDK whose objects may be assigned to: it hands them out to be filled in. */
 const records = ['SdkNodeBlock']
 const timeout = 400_000
 
-/** A file that does what is forbidden; it stands in no folder. */
+/** A file with forbidden assignments; it exists in memory alone. */
 const patched = 'processors/source/patched.ts'
 
 test('nothing is assigned to an object of the SDK, and where something would be it is found', { timeout }, () => {
@@ -25,7 +25,7 @@ test('nothing is assigned to an object of the SDK, and where something would be 
       Object.assign(archive, {})
       Object.defineProperty(archive, 'query', {})
     }`
-  // To read the SDK's types is most of it: once for both.
+  // One program for both cases, because reading the SDK's types takes most of the time.
   expect(
     findAssignments(
       [...files, patched].map((path) => join(root, path)),
@@ -72,7 +72,7 @@ function findAssignments(paths: readonly string[], texts: Readonly<Record<string
   })
 }
 
-/** The object whose property is assigned to; of a subclass its own are not meant. */
+/** The object whose property a node assigns; undefined: it assigns none, or one of `this`. */
 function targetOf(node: ts.Node): ts.Expression | undefined {
   if (
     ts.isBinaryExpression(node) &&

@@ -113,7 +113,7 @@ test('calldata of 128 KiB that holds the nonce everywhere is left to the traces,
     expect(find(batcher, input, zeros)).toBeUndefined()
     fastest = Math.min(fastest, performance.now() - began)
   }
-  // 25 ms a search when every place is looked at; the fastest, for what the machine does meanwhile is not its cost.
+  // A search of every position takes 25 ms. The fastest run is compared, because other load slows single runs.
   expect(fastest).toBeLessThan(2.5)
 })
 

@@ -31,7 +31,7 @@ const prune = (message: object) => ({ type: 'HUB_EVENT_TYPE_PRUNE_MESSAGE', prun
 function changesOf(...events: object[]) {
   const numbered = events.map((event, index) => ({ id: id + index, blockNumber: block, shardIndex: 1, ...event }))
   const { changes } = toChanges(eventPage.parse({ events: numbered }).events, id, 250, now)
-  // Messages go along whole, which other tests look at.
+  // The messages that changes carry are covered by other tests.
   return changes.filter(({ kind }) => kind !== 'activity').map((change) => ({ ...change, message: undefined }))
 }
 

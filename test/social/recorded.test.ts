@@ -10,7 +10,7 @@ const recorded = (name: string) => fixture(`sources/socialindex/${name}.json`)
 let server: CannedServer | undefined
 afterEach(() => server?.stop())
 
-/** A hub that answers with the recordings; what is not recorded is not found. */
+/** A hub that answers with recordings by path, and otherwise with NotFound. */
 async function hubOf(answers: Record<string, unknown>) {
   server = await serveCanned((path) => {
     if (path in answers) return { body: answers[path] }
@@ -19,7 +19,7 @@ async function hubOf(answers: Record<string, unknown>) {
   return { url: server.url, hub: createHub({ url: server.url }) }
 }
 
-/** Recordings of questions that nothing here asks yet. */
+/** Recordings of requests that no code makes yet. */
 const unasked = [
   'hub.eventById',
   'hub.fidAddressType',

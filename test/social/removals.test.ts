@@ -7,7 +7,7 @@ import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
 import { createRemovals, removalsMethod } from '../../social/removals.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 
-// The gRPC method that tells what an account took back, over a real socket.
+// The gRPC method of a hub that lists an account's removed verifications, over a real socket.
 
 const fid = 7
 let state: HubState
@@ -19,7 +19,7 @@ beforeEach(async () => {
 })
 afterEach(() => hub.stop())
 
-/** So many addresses, all taken back but the last. */
+/** Verifies `count` addresses and removes all but the last; returns the removed ones. */
 function verify(count: number): string[] {
   const addresses = Array.from({ length: count }, (_, at) => `0x${(at + 1).toString(16).padStart(40, '0')}`)
   for (const address of addresses) state.addVerification(fid, address)

@@ -83,7 +83,7 @@ test('the chains that are switched on are indexed, agents answer, and Ctrl-C, wi
   const processes = descendantsOf(started.pid as number)
   expect(processes.filter(({ command }) => command.includes('processors/main.ts'))).toHaveLength(1)
   started.kill('SIGINT')
-  // Of two signals at once either may come first, and a SIGINT behind a SIGTERM is somebody tired of waiting.
+  // Two signals sent at once may arrive in either order, and a SIGINT after a SIGTERM means to stop without waiting.
   await expect.poll(output).toContain('stopping')
   expect(await signalUntilEnded(started, 'SIGTERM'), output()).toBe(0)
   expect(stillRunning(processes)).toEqual([])

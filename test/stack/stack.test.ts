@@ -28,7 +28,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** A task whose program is this text; `note` is a file it can append lines to. */
+/** A task that runs this program text; in it, `note` is the path of a file to append lines to. */
 function program(name: string, text: string): Task {
   const file = join(folder, `${name}.mjs`)
   const head = `import { appendFileSync, readFileSync } from 'node:fs'\nconst note = ${JSON.stringify(notes())}\n`

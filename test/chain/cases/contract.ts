@@ -8,7 +8,7 @@ import {
 } from '../../../devnet/chain/payments.ts'
 import { type SettlementCase, selectors } from './settlement-case.ts'
 
-/** Contracts that build the token's call themselves: the calldata does not say which. */
+/** Contracts that build the call to the token themselves, so that the calldata does not show its entry point. */
 export const contractCases: SettlementCase[] = [
   {
     name: 'a batch contract that builds its calls from columns',

@@ -3,7 +3,7 @@ import { forwarded, pay, transferDollars, withTrailer } from '../../../devnet/ch
 import { createWallet, executeAs, walletOf } from '../../../devnet/chain/wallets.ts'
 import { type SettlementCase, selectors, sendDelegated } from './settlement-case.ts'
 
-/** Length and form of what one large facilitator appends: 33 bytes behind the arguments. */
+/** 33 bytes behind the arguments, with the length and form of the builder code a large facilitator appends. */
 const trailer: Hex = `0x${'a1'.repeat(15)}${'8021'.repeat(9)}`
 
 /** One authorization, executed by a call whose calldata says everything. */

@@ -24,7 +24,7 @@ function fromSecond(chain: DevChain, to: Address, amount: bigint): Call {
 
 const other = '0x00000000000000000000000000000000000be0be'
 
-/** Money that reaches somebody otherwise than as the recipient of a settlement. */
+/** Payments that are no settlements: by a Permit2 proxy, or forwarded in the same transaction. */
 export const paymentCases: SettlementCase[] = [
   {
     name: 'a forwarder splits what it was paid',

@@ -8,7 +8,7 @@ import {
   signAuthorization,
 } from '../../../devnet/chain/payments.ts'
 
-/** The four entry points that pay. */
+/** Selectors of the four EIP-3009 functions that pay, with the signature as v, r, s or as bytes. */
 export const selectors = {
   transfer: '0xe3ee160e',
   receive: '0xef55bec6',
@@ -19,48 +19,48 @@ export const selectors = {
 /** A settlement that must be stored, whatever else the transaction did. */
 export interface ExpectedSettlement {
   readonly authorization: Authorization
-  /** The entry point that was called, and whether the calldata says so or a trace has to. */
+  /** Selector that the token was called with; `source`: whether the calldata shows it or only a trace. */
   readonly selector: Hex
   readonly source: 'calldata' | 'trace'
-  /** What a source without traces infers where the calldata does not say. */
+  /** Selector that a source without traces infers when `source` is `trace`; undefined: none. */
   readonly inferred?: Hex
 }
 
-/** A payment that must be stored, by what was done; places and times are the receipt's. */
+/** A payment other than a settlement that must be stored; block, log index and time come from the receipt. */
 export interface ExpectedPayment {
   readonly kind: string
   readonly token: Address
   readonly payer: Address
   readonly payee: Address
   readonly gross: bigint
-  /** Of a forwarded leg. */
+  /** Forwarder and depth of a forwarded leg; undefined: a payment by a proxy. */
   readonly leg?: { readonly forwarder: Address; readonly depth: number }
 }
 
-/** What one transaction must leave behind; nothing else may be stored of it. */
+/** The rows that one transaction must leave; no others may be stored of it. */
 export interface CaseOutcome {
   readonly hash: Hash
   readonly settlements: readonly ExpectedSettlement[]
-  /** What else was paid, in log order; default: nothing. */
+  /** Payments other than settlements, in log order; default: none. */
   readonly payments?: readonly ExpectedPayment[]
-  /** Authorizations the tokens used up without paying, by token. */
+  /** Count of authorizations used up without a payment, by token; default: none. */
   readonly unpaid?: Readonly<Record<Address, number>>
 }
 
 export interface SettlementCase {
-  /** A sentence about the transaction. */
+  /** Describes the transaction, as the test's name. */
   readonly name: string
   act(stage: Stage): Promise<CaseOutcome>
 }
 
-/** The chain and the people of the cases. */
+/** The local chain, and the accounts of the cases. */
 interface Stage {
   readonly chain: DevChain
   readonly payer: LocalAccount
   readonly otherPayer: LocalAccount
   readonly merchant: LocalAccount
   readonly facilitator: LocalAccount
-  /** Runs a contract's code once it has delegated to it (EIP-7702); its signatures as bytes are void from then on. */
+  /** An account that delegates to a contract (EIP-7702); its signatures as bytes are invalid from then on. */
   readonly delegator: LocalAccount
   /** Signs an authorization under a fresh nonce, unless one is given. */
   authorize(
@@ -77,7 +77,7 @@ const people = {
   delegator: accountOf('delegator of the cases'),
 }
 
-/** Everybody who sends a transaction in a case. */
+/** Addresses of all accounts that send a transaction in a case; they need funds for gas. */
 export const castAddresses = Object.values(people).map(({ address }) => address)
 
 /** Millionths of a dollar that each payer starts with, on each token. */
@@ -109,7 +109,7 @@ export async function sendDelegated(chain: DevChain, account: LocalAccount, call
   const delegation = await account.signAuthorization({
     contractAddress: chain.addresses.batcher,
     chainId: chain.chainId,
-    nonce: nonce + 1, // the transaction itself uses the account's next one
+    nonce: nonce + 1, // the transaction itself uses the account's next nonce
   })
   const call = { to: account.address, data: aggregate(chain, calls).data }
   return chain.send(account, call, { authorizationList: [delegation] })

@@ -3,7 +3,7 @@ import { dollarAbi } from '../../../devnet/chain/abi.ts'
 import { aggregate, mint, pay, transferDollars } from '../../../devnet/chain/payments.ts'
 import { type SettlementCase, selectors } from './settlement-case.ts'
 
-/** What moves no money by an authorization, however much it looks like it. */
+/** Transactions that look like a settlement and execute none. */
 export const unpaidCases: SettlementCase[] = [
   {
     name: 'a direct call that reverts',

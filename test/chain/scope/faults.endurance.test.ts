@@ -12,7 +12,7 @@ import { payer, paymentActs, preparePayer } from './payments.ts'
 const finality = 6 // blocks
 const recipients = [1, 2, 3, 4, 5, 6, 7].map((number) => accountOf(`recipient ${number} of the storm`).address)
 const kills = 8
-/** Milliseconds a processor lives at most. */
+/** Milliseconds from the start of a processor to its kill, at most; a second more for its start. */
 const longestLife = 6_000
 const timeout = 400_000
 
@@ -63,7 +63,7 @@ test('reorgs, kills and verifications that come and go leave the settlements of 
   }
 })
 
-/** Replaces the blocks of the round before, and makes some that stay; resolves with the new fork. */
+/** Replaces the tip of the round before, and adds blocks that stay; resolves with the fork below the new tip. */
 async function replaceTip(tip: Fork, round: number): Promise<Fork> {
   await tip.mine(await branch(`kept ${round}`, 6))
   const kept = await forkHere(chain)
@@ -77,7 +77,7 @@ async function toggle(at: number, live: Set<number>) {
   await verify(database.pool, 1, recipients[at]!)
 }
 
-/** Each block pays two of the recipients in every way there is. */
+/** Blocks that each pay two of the recipients by every kind of call. */
 async function branch(name: string, blocks: number): Promise<Branch> {
   const paidIn = (block: number) => [recipients[block % 7]!, recipients[(3 * block + 2) % 7]!]
   return Promise.all(

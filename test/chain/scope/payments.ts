@@ -11,14 +11,14 @@ import {
 } from '../../../devnet/chain/payments.ts'
 import type { Act } from '../../support/chain/branches.ts'
 
-/** Signs and sends everything here. */
+/** The account that signs all authorizations and sends all transactions of these tests. */
 export const payer = accountOf('payer of the scope')
 
 export async function preparePayer(chain: DevChain): Promise<void> {
   await chain.execute(funder, mint(chain, payer.address, 1_000_000_000n))
 }
 
-/** Payments to somebody by each kind of call, one that a contract draws for them, and a transfer that settles nothing. */
+/** Payments to an address: a settlement by each kind of call, one drawn by a contract, and a plain transfer. */
 export async function paymentActs(chain: DevChain, name: string, to: Address): Promise<Act[]> {
   const authorize = (use: string, request: object = {}) =>
     signAuthorization(chain, payer, { to, value: 5n, nonce: keccak256(toBytes(`${name} ${to} ${use}`)), ...request })

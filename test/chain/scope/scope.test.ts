@@ -31,7 +31,7 @@ const finality = 4 // blocks
 const timeout = 400_000
 /** Blocks that make everything before them final. */
 const untilFinal = finality + 1
-/** Of a step of the roll-up. */
+/** Most settlements that one step of the roll-up adds. */
 const stepSettlements = 5
 
 let chain: DevChain
@@ -163,7 +163,7 @@ function start(): Promise<TestProcessor> {
   return spawnProcessor({ chain: 'base', databaseUrl: database.url, chainSettings: settings, env: verifiedScope })
 }
 
-/** Everything that is stored, is what a clean index of the whole chain holds for these. */
+/** Asserts that the stored settlements are those that a clean index of the whole chain holds for these recipients. */
 async function isClean(recipients: readonly Address[]) {
   const expected = await cleanSettlementsTo(chain, recipients, { finality })
   await untilSettled(database.pool, 'base', expected, { processor })

@@ -23,7 +23,7 @@ async function start() {
   return { asked, other, clock, hosts, ask }
 }
 
-/** When a closed host may be asked again. */
+/** ISO time until which a host is closed, from the error of a request to it. */
 async function closedUntil(request: Promise<unknown>): Promise<string> {
   const error = await request.catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(HostClosed)

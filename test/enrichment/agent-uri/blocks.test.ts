@@ -65,7 +65,7 @@ test('no bytes are too odd to be told from an archive', async () => {
     fc.asyncProperty(fc.oneof(fc.uint8Array({ maxLength: 200 }), spoiled), async (bytes) => {
       const blocks = await readArchive(bytes)
       const found = typeof blocks !== 'string' && fileOf(blocks, file.cid, '')
-      // Its header may say anything: nothing is taken from there.
+      // The header of the CAR file is not trusted: it may have any roots.
       if (found instanceof Uint8Array) expect(found.toString()).toBe(long)
     }),
     { numRuns: 500 },

@@ -16,7 +16,7 @@ const old = 'QmRkM7e5AeKBe6BvKgTw2ktmMxH9p8X7k8dPSFwvyaKptG'
 const json = '{"name":"Ada","description":"100% hers – ünïcode"}'
 const base64 = (bytes: string | Buffer) => Buffer.from(bytes).toString('base64')
 
-/** The form as a word, with what an inline one says. */
+/** A form's kind as text, with the content of an inline one. */
 function told(form: Form): string {
   if (form.kind === 'nothing') return form.status
   if (form.kind === 'web') return `web ${form.url.href}`

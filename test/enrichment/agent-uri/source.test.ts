@@ -9,7 +9,7 @@ const path = '/agent.json'
 
 const database = testDatabase()
 
-/** Each test has tokens and FIDs of its own. */
+/** Next agent id and FID: each test has its own. */
 let nextId = 1
 const newId = () => nextId++
 const clock = createClock('2026-06-01T00:00:00Z')

@@ -14,7 +14,7 @@ import type { TestDatabase } from '../../support/database.ts'
 import type { Clock } from '../../support/enrichment-job.ts'
 import { addressOf, birth, hashOf, insert, seedRegistration, seedVerification } from '../../support/seed.ts'
 
-/** Tests are not polite to their own hosts. */
+/** Requests to the tests' own hosts are not spaced out. */
 const impatient = { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: 10_000 }
 
 /** Hosts for this test, stopped after it. */
@@ -31,7 +31,7 @@ export async function startGateways(count: number): Promise<IpfsGateway[]> {
 }
 
 interface AgentsJob {
-  /** Passes of one source until nothing of it is due; how its reads ended. */
+  /** Passes of one source until nothing of it is due; resolves with the outcomes of its reads. */
   read(source: string): Promise<string[]>
   join(): Promise<void>
 }
@@ -42,7 +42,7 @@ export function startAgentsJob(options: {
   readonly clock: Clock
   readonly hosts: readonly WebHost[]
   readonly env?: Record<string, string>
-  /** As CHAINS_FILE would override them. */
+  /** Fields of the chain table to replace, as CHAINS_FILE would. */
   readonly overrides?: Partial<ChainIdentities>
 }): AgentsJob {
   const { database, clock, hosts, env = {}, overrides } = options
@@ -76,7 +76,7 @@ export function startAgentsJob(options: {
   }
 }
 
-/** A token as the processors would have left it, whose holder verifies the FID when there is one. */
+/** Inserts a registration and its mint as the processors would; with a `fid`, its holder is verified by that FID. */
 export async function mint(pool: pg.Pool, token: { chain?: ChainName; id: number; uri: string; fid?: number }) {
   const { chain = 'base', id, uri, fid } = token
   const owner = addressOf(fid === undefined ? `holder of ${id}` : `wallet of ${fid}`)
@@ -96,7 +96,7 @@ export async function mint(pool: pg.Pool, token: { chain?: ChainName; id: number
   if (rows.length === 0) await seedVerification(pool, { fid, address: owner })
 }
 
-/** What an owner's `setAgentURI` leaves behind. */
+/** Updates a registration's URI as the processor does after `setAgentURI`. */
 export async function setUri(pool: pg.Pool, id: number, uri: string) {
   await pool.query('update registration set agent_uri = $2, agent_uri_length = $3 where agent_id = $1', [
     id,
@@ -116,7 +116,7 @@ const installation = {
   baseUrl: 'https://api.agents.example',
 }
 
-/** What is stored of a token's document. */
+/** Stored fields of a registration's document; undefined: none stored. */
 export async function documentOf(pool: pg.Pool, id: number) {
   const { rows } = await pool.query(
     `select uri_status, name, description, active, x402_support, services, supported_trust
@@ -126,7 +126,7 @@ export async function documentOf(pool: pg.Pool, id: number) {
   return rows[0]
 }
 
-/** How reading a token's URI stands; undefined: it is not to be read. */
+/** Schedule and outcome of reading a registration's URI; undefined: it is not scheduled. */
 export async function stateOf(pool: pg.Pool, id: number) {
   const { rows } = await pool.query(
     `select due_at, priority, last_attempt_at, last_success_at, last_outcome, failures
@@ -136,7 +136,7 @@ export async function stateOf(pool: pg.Pool, id: number) {
   return rows[0]
 }
 
-/** An agent of the index whose registration names what its host publishes; its token has the number of its FID. */
+/** Inserts an agent whose registration names services that its host serves; the agent id equals the FID. */
 export async function publish(
   pool: pg.Pool,
   host: WebHost,

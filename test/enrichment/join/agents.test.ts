@@ -94,7 +94,7 @@ async function live(steps: readonly (typeof step extends fc.Arbitrary<infer T> ?
       const hub = 'https://hub.example'
       const told = { fid, live: set, askedAt: now, now }
       const stored = await storeVerifiedSet(database.pool, told, hub)
-      // That a set is empty has to be said twice, an hour apart: the first time was then.
+      // A set ends only after two empty answers an hour apart: the first is backdated, then repeated.
       if (stored === 'emptied')
         await database.pool.query(`update emptied_account set first_empty_at = first_empty_at - interval '1 hour'`)
       if (stored === 'emptied') await storeVerifiedSet(database.pool, told, hub)
@@ -133,7 +133,7 @@ async function claim(fid: number, number: number, at: Date) {
   )
 }
 
-/** Deriving everybody again changes no row: not even a version of one. */
+/** Asserts that deriving all agents again writes nothing: no row gets a new version (ctid, xmin). */
 async function nothingIsWrittenAnew() {
   const versions = async () => {
     const { rows } = await database.pool.query(

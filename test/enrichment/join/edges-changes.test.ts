@@ -21,7 +21,7 @@ beforeAll(async () => {
   await settle()
 })
 
-/** What the job does until there is nothing left to do; how many agents had their edges derived, and how many moved. */
+/** Runs the job until no work is left. `derived`: agents with edges derived in it; `moved`: those with other edges. */
 async function settle() {
   const join = { pool: database.pool, now: clock.now, settlementOverloads: 'spec', lookups: false } as const
   while ((await rollUpSettlements(join)) > 0);
@@ -38,7 +38,7 @@ async function settle() {
   return { passes, derived: rows[0].n as number, moved }
 }
 
-/** Looks at every agent anew, as if nothing were known of it but its edges; how many were not as they should be. */
+/** Re-derives the edges of every agent; the count of agents whose stored edges were not up to date. */
 async function overlooked() {
   clock.pass(1_000)
   await database.pool.query('update edge_derivation set digest = null')
@@ -180,7 +180,7 @@ test('where nothing changed nobody is looked at, and after one change those arou
   expect(await settle()).toEqual({ passes: 1, derived: 0, moved: 0 })
   expect(await written()).toEqual(before)
 
-  await follow(100, []) // nobody's
+  await follow(100, []) // not a person of this world
   clock.pass(1_000)
   expect(await settle()).toMatchObject({ derived: 0, moved: 0 })
   const { rows } = await pool.query('select fid from agent order by fid limit 1')

@@ -22,7 +22,7 @@ beforeEach(() => {
   now += 120_000
 })
 
-/** Tokens minted by the attacker and sent to the victim in one block later. */
+/** Inserts registrations that the attacker mints and then, all in one later block, transfers to the victim. */
 async function send(first: number, count: number) {
   await pool.query(
     `insert into registration (id, chain, agent_id, owner, burned, registered_block, registered_at, registered_tx,
@@ -58,7 +58,7 @@ test(`who is sent ${sent} tokens keeps nobody waiting, and is derived once a min
 
   await seedVerification(pool, { fid: 2, address: addressOf('neighbour') })
   let received = 0
-  /** Milliseconds from a token of somebody else until it shows. */
+  /** Milliseconds from a neighbour's new registration until the neighbour's total shows it. */
   const delayOfNeighbour = async () => {
     await pool.query(
       `insert into registration_transfer (id, chain, agent_id, "to", block_number, log_index, block_timestamp, tx_hash)
@@ -80,8 +80,8 @@ test(`who is sent ${sent} tokens keeps nobody waiting, and is derived once a min
   })
   const meanwhile: number[] = []
   while (!derived) meanwhile.push(await delayOfNeighbour())
-  // Whoever waited for the whole of it would have waited as long as it took, on a machine of whatever speed; what else
-  // the machine does delays one now and then, but not half of them.
+  // A neighbour blocked by the large holder would wait for the whole derivation, at any speed of the machine. The
+  // median is compared because other load on the machine delays single neighbours, not half of them.
   const halfWaitedMs = meanwhile.toSorted((a, b) => a - b)[Math.floor((meanwhile.length - 1) / 2)]
   expect(halfWaitedMs).toBeLessThan(Math.max(...usual) + (performance.now() - began) / 2)
   expect(await large).toBe(1)

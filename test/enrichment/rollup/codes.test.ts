@@ -29,7 +29,7 @@ beforeAll(async () => {
   await seedPayment(pool, { ...leg, forwarder, block: 12, logIndex: 1, originLogIndex: 0, depth: 1 })
 })
 
-/** Base units with evidence, once all is summed up. */
+/** Income in base units that has evidence of x402, after all steps of the roll-up and of income. */
 async function x402(): Promise<number> {
   const { pool } = database
   while ((await rollUpSettlements({ pool })) + (await runIncome({ pool })) > 0);

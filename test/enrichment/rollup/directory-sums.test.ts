@@ -8,7 +8,8 @@ import { testDatabase } from '../../support/database.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 import { countSettlements } from '../../support/seed.ts'
 
-// The figures of the whole directory, whose sums are kept in parts, beside what its rows say when all are counted.
+// Figures of the whole directory come from partial sums that are kept up to date; here they are compared with counts
+// of all rows.
 
 const agents = 3_000
 const address = (n: string) => `decode(md5('of ' || ${n}) || '00000000', 'hex')`
@@ -46,7 +47,7 @@ async function figures(db: Queryable) {
   return told
 }
 
-/** What `figures` tells, with each row counted. */
+/** The same figures as `figures`, counted from the rows. */
 async function counted(db: Queryable) {
   const { rows } = await db.query(
     `

@@ -31,13 +31,13 @@ import {
 
 const database = testDatabase()
 
-/** Histories that are tried, and rounds of the longest. */
+/** Random histories that are tried; `longest`: most rounds of one. */
 const histories = rounds(6, 60)
 const longest = 8
-/** A chain grows by so many blocks from one round to the next, about. */
+/** Blocks that a chain grows by from one round to the next, on average. */
 const roundBlocks = 200
 
-/** Base more often: backfills are of it. */
+/** Base is drawn more often, because only Base has backfills here. */
 const chain = fc.constantFrom<ChainName>('base', ...chainNames)
 const block = fc.integer({ min: 0, max: lastBlock })
 const blocks = fc.integer({ min: 1, max: 2 * roundBlocks })
@@ -54,7 +54,7 @@ const rows = fc.array(
   }),
   { minLength: 3, maxLength: 25 },
 )
-/** What can happen to the tables; the world leaves out what cannot happen as it is then. */
+/** Steps that change the tables, with their random parts; the world skips a step that is impossible in its state. */
 const kinds = {
   pay: { rows },
   finalize: { chain, blocks },
@@ -76,9 +76,9 @@ type Step = {
   recipient: number
 }
 const stepOf = (kind: Kind) => fc.record({ kind: fc.constant(kind), ...kinds[kind] }) as fc.Arbitrary<Step>
-/** Nothing is there yet, so that a backfill can claim whatever it likes. */
+/** Claims of ranges by backfills at the start, when no settlement stands in their way. */
 const claims = fc.array(stepOf('claim'), { minLength: 1, maxLength: 3 })
-/** A chain goes on, mostly, and something else happens. */
+/** One round: mostly payments, finality and a step of the roll-up, then one other step. */
 const round = fc
   .tuple(
     fc.option(stepOf('pay')),
@@ -89,14 +89,14 @@ const round = fc
   .map((all) => all.filter((step) => step !== null))
 const steps = fc.array(round, { minLength: longest / 2, maxLength: longest }).map((all) => all.flat())
 
-/** Blocks below `next` are loaded. */
+/** A backfill's part, `first` to `last`; blocks below `next` are loaded. */
 interface Shard {
   readonly first: number
   readonly last: number
   next: number
 }
 
-/** The tables as their writers change them: how far chains are final, and the ranges backfills of Base have claimed. */
+/** Changes the tables as their writers do; holds each chain's final block and the ranges of backfills of Base. */
 class World {
   readonly final: Record<ChainName, number> = { base: -1, celo: -1 }
   claims: { id: number; from: number; to: number; complete: boolean; shards: Shard[] }[] = []
@@ -111,7 +111,7 @@ class World {
     )
   }
 
-  /** Whether the step did anything. */
+  /** Takes a step; false when it changed nothing. */
   async take({ kind, rows, chain, settlements, from, blocks, recipient }: Step): Promise<boolean> {
     const { pool } = database
     const open = this.claims.find(({ complete }) => !complete)
@@ -177,7 +177,7 @@ class World {
         await pool.query('update backfill set completed_at = now() where id = $1', [open.id])
         return true
       case 'arrive late': {
-        // The history of an address that somebody verifies now.
+        // The earlier settlements of an address that an account has just verified.
         const late = rows.map((row) => ({ ...row, recipient }))
         const counted = late.filter((row) => row.block <= this.final[row.chain] && !this.isLoading(row))
         return inTransaction(pool, async (db) => {
@@ -192,7 +192,7 @@ class World {
     }
   }
 
-  /** The command `reset`: backfills that reach above the block are forgotten, what they loaded below it stays. */
+  /** Does as the command `reset`: backfills that reach above the block are deleted, rows they loaded below it stay. */
   async takeBack(chain: ChainName, block: number): Promise<boolean> {
     const above = chain === 'base' ? this.claims.filter(({ to }) => to >= block) : []
     if (block < 0) return false

@@ -21,7 +21,7 @@ test('a session that summed up few moved facilitators sums up many by as little'
           where recipient <= decode(lpad(to_hex($1::int), 40, '0'), 'hex')`,
         [rows],
       )
-    // Plans of a session are made anew for the first five times only.
+    // Postgres plans a prepared statement for its values only the first five times; later ones may use a generic plan.
     for (let time = 0; time < 8; time++) await move(1)
     await client.query(`load 'auto_explain'`)
     await client.query(

@@ -1,4 +1,4 @@
-/** Money between an agent and somebody else. */
+/** A payment between an agent and another address. */
 interface Moved {
   readonly other: number
   /** Ms since 1970. */
@@ -9,7 +9,10 @@ interface Moved {
 
 const withinMs = 30 * 86_400_000
 
-/** What is flagged of an agent's payers: of all that it was paid, and of what its addresses paid others in dollars. */
+/**
+ * Flags on an agent's payers, by the rule. `paid`: all payments to the agent; `given`: payments in dollars by its
+ * addresses; `isOwn`: whether a payer is an address of the agent.
+ */
 export function payerFlags(paid: readonly Moved[], given: readonly Moved[], isOwn: (payer: number) => boolean) {
   const payers = [...new Set(paid.map(({ other }) => other))].map((payer) => ({
     payer,
@@ -34,7 +37,7 @@ export function payerFlags(paid: readonly Moved[], given: readonly Moved[], isOw
 
 const sum = (moved: readonly Moved[]) => moved.reduce((total, { amount }) => total + amount, 0n)
 
-/** From the end of the one time to the beginning of the other; below zero where they overlap. */
+/** Milliseconds from the end of one group of payments to the start of the other; negative when they overlap. */
 function msBetween(one: readonly Moved[], other: readonly Moved[]): number {
   const first = one.map(({ at }) => at)
   const second = other.map(({ at }) => at)

@@ -12,12 +12,12 @@ import { rounds } from '../../support/rounds.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 import { addressOf, insert, seedAgent, seedChainState, seedPayment, seedSettlement } from '../../support/seed.ts'
 
-// How many rows a pass and a question read of an agent that was paid very often, as many times by settlements as by other
-// payments: what times show only where there are millions.
+// Rows read by a pass and by a query over an agent with very many payments, half of them settlements. Rows are counted,
+// because a difference in time shows only with millions of them.
 
 const paid = Number(process.env.INCOME_VOLUME ?? rounds(5_000, 1_000_000))
 const days = 60
-/** Some millions of them, on a slow machine. */
+/** Timeout in milliseconds for loading some millions of payments on a slow machine. */
 const loadingMs = 6 * 3_600_000
 const fid = 1
 const busy = addressOf('busy')
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const { pool } = database
   await seedAgent(pool, { fid, addresses: [busy] })
   await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: start })
-  // Of millions of rows a slow machine's statement takes longer than the pool's may.
+  // A connection of its own: on a slow machine the inserts take longer than the pool's statement timeout.
   const loader = new pg.Client({ connectionString: database.url })
   await loader.connect()
   const values = [paid, Buffer.from(busy.slice(2), 'hex'), start, days]
@@ -53,7 +53,7 @@ beforeAll(async () => {
   await insert(pool, 'chain_contract', { chain: 'base', address: '0x01', from_block: 0 })
   await seedChainState(pool, { chain: 'base', indexed: paid + 1, finalized: paid })
   while ((await rollUpSettlements({ pool })) + (await runIncome({ pool })) > 0);
-  // Hours of many others: who has a table alone is told nothing by how much of it is read.
+  // Hours of many other recipients: in a table of one agent's rows alone, a full scan would not stand out.
   await loader.query(
     `insert into settlement_hourly (recipient, hour, chain, overload, first_block, last_block, n, amount)
        select int4send(n / 100), $1::timestamptz + n % 100 * interval '1 hour', 'base', false, n, n, 1, 1
@@ -74,12 +74,12 @@ beforeAll(async () => {
   await seedPayment(pool, { ...one, kind: 'permit2_upto', logIndex: 1 })
 }, loadingMs)
 
-/** Of payments and what is made of them. */
+/** Patterns of the tables of payments and of everything derived from them. */
 const tables = ['settlement%', 'income%', 'payment%']
 
-/** Rows that a round reads of one payment more, its own among them, at most. */
+/** Most rows that a round reads for each further payment, the payment's own row included. */
 const rowsOfPayment = 20
-/** A block more of so many settlements, and as many other payments, of payers who paid before, and what a round makes of it. */
+/** Adds a block of `more` settlements and `more` other payments, all by earlier payers, and runs a round over it. */
 const roundOver = (more: number) => async (db: Queryable) => {
   const values = [more, paid + 2, Buffer.from(busy.slice(2), 'hex'), end]
   await db.query(
@@ -101,7 +101,7 @@ const roundOver = (more: number) => async (db: Queryable) => {
   expect(await sumDueHours(db, { hours: 500, payments: 50_000 })).toBe(1)
 }
 
-// An agent that is paid every hour has more hours than that.
+// The agent is paid every hour and has more hours than these bounds, so reading all its hours would fail them.
 test.each([
   [
     'a pass over one block more',
@@ -124,7 +124,7 @@ test.each([
     },
   ],
   [
-    'a file that would have too many lines', // asked three times, of hours of three kinds
+    'a file that would have too many lines', // three queries, each over hours of three kinds
     3 * (days * 24 * 3 + 100),
     async (db: Queryable) => {
       const all = { chain: null, since: null, until: null }
@@ -146,6 +146,6 @@ test('sums of an agent read its hours, and who paid while there are few enough',
   const { members } = await agentIncome(database.pool, fid)
   expect(JSON.parse(members.raw ?? '')).toMatchObject({ payments: 2 * paid })
   const hours = days * 24 * 3
-  // Rows that are looked at to know that they are too many to be read are in it.
+  // The bound includes the rows read to find out that there are too many payers to count.
   expect(await rowsRead(database.pool, (db) => agentIncome(db, fid), tables)).toBeLessThanOrEqual(hours + 4 * 20_000)
 })

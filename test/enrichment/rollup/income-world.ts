@@ -20,7 +20,7 @@ export const dollar = addressOf('dollar')
 export const fids = [1, 2]
 const lastBlock = 600
 const begin = Date.UTC(2023, 0, 1)
-/** Half a month passes every twenty blocks, so that there is money that comes back too late. */
+/** Time of a block; 15 days pass every twenty blocks, so that some money comes back too late to be flagged. */
 const timeOf = (block: number) => new Date(begin + block * 11 * 60_000 + Math.floor(block / 20) * 15 * 86_400_000)
 
 interface Paid {
@@ -33,14 +33,14 @@ interface Paid {
   readonly amount: number
 }
 
-/** What a Permit2 proxy paid, or a settlement, and how it was passed on from hand to hand in the same transaction. */
+/** A settlement or a payment by a Permit2 proxy, and how it was forwarded from hand to hand in the same transaction. */
 interface Passed {
   readonly block: number
   readonly origin: 'settlement' | 'permit2_exact' | 'permit2_upto'
   readonly isDollar: boolean
   readonly sender: number
   readonly payer: number
-  /** Who got it, one after the other. */
+  /** Recipients in order: the first is paid, the others are forwarded to. */
   readonly hands: readonly number[]
   readonly amount: number
 }
@@ -54,7 +54,7 @@ interface OtherRow {
   readonly payer: number
   readonly recipient: number
   readonly amount: number
-  /** Who had it before in the transaction, the payer excepted. */
+  /** Earlier recipients of this money in the transaction, in order. */
   readonly through: readonly number[]
   readonly originLogIndex: number | null
 }
@@ -78,7 +78,7 @@ export const passed: fc.Arbitrary<Passed> = fc.record({
   hands: fc.uniqueArray(person, { minLength: 1, maxLength: 4 }),
   amount: fc.oneof(fc.constantFrom(1, 999, 1_000), fc.integer({ min: 1, max: 2 ** 31 })),
 })
-/** Everything that can move an agent's income, in any order. */
+/** One random step of everything that can change an agent's income. */
 export const step = fc.oneof(
   fc.record({ kind: fc.constant('pay' as const), rows: fc.array(paid, { minLength: 1, maxLength: 12 }) }),
   fc.record({ kind: fc.constant('pass on' as const), rows: fc.array(passed, { minLength: 1, maxLength: 5 }) }),
@@ -94,7 +94,7 @@ export const step = fc.oneof(
   fc.record({ kind: fc.constant('name' as const), names: fc.uniqueArray(fc.constantFrom(0, 1)) }),
   fc.record({ kind: fc.constant('take back' as const), blocks: fc.integer({ min: 0, max: 30 }) }),
 )
-/** Both agents verify most of the people, and these pay each other, so that there is income to be moved. */
+/** Addresses that an agent verifies at first: most people, who pay each other, so that there is income to change. */
 const most = fc.uniqueArray(person, { minLength: 3, maxLength: 5 })
 export const first = fc.tuple(
   fc.record({ kind: fc.constant('verify' as const), fid: fc.constant(1), now: most }),
@@ -107,7 +107,7 @@ export const first = fc.tuple(
 )
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-/** What the tables were told, and what an agent's income is by the rule, from the payments one by one. */
+/** Applies steps to the tables, and computes each agent's expected income by the rule, from the single payments. */
 export class World {
   readonly #pool: pg.Pool
   readonly payments = new Map<string, Paid>()
@@ -144,7 +144,7 @@ export class World {
         return
       }
       case 'find': {
-        // What a second pass or the auditor finds in blocks that are there already; settlements are not looked for.
+        // Payments that a second pass or an audit finds in final blocks; neither adds settlements here.
         const known = step.rows.filter(({ origin }) => origin !== 'settlement' && this.final >= 0)
         const rows = known.map((row) => ({ ...row, block: row.block % (this.final + 1) }))
         await inTransaction(pool, async (db) => {
@@ -218,7 +218,7 @@ export class World {
     }
   }
 
-  /** Money from hand to hand, each hand's share of it whole; what comes back to the payer is change, no payment. */
+  /** Stores payments that each hand forwards in full; what comes back to the payer is change, and no payment. */
   async #passOn(rows: readonly Passed[], db: Queryable = this.#pool): Promise<void> {
     for (const { hands, payer, amount, ...shared } of rows) {
       const { block, origin, sender } = shared
@@ -246,7 +246,7 @@ export class World {
     }
   }
 
-  /** Payers of each whose payments go round. */
+  /** For each person, the payers whose payments to it are part of a ring. */
   #rings(): string[][] {
     const total = new Map<string, bigint>()
     for (const { block, payer, recipient, amount } of this.#dollars()) {
@@ -260,12 +260,12 @@ export class World {
     return people.map((_, one) => ringPayers(`${one}`, edges))
   }
 
-  /** Everything that was paid in dollars, settlement or not. */
+  /** All payments in dollars, settlements and others. */
   #dollars() {
     return [...this.payments.values(), ...this.others.filter(({ isDollar }) => isDollar)]
   }
 
-  /** What an agent was paid, one by one. */
+  /** Final payments to an agent's addresses that did not pass through one of them before. */
   #paid(fid: number) {
     const settled = [...this.payments.values()].map((row) => ({
       ...row,
@@ -280,7 +280,7 @@ export class World {
     )
   }
 
-  /** What is flagged of an agent's payers. */
+  /** Expected flags on an agent's payers. */
   flags(fid: number) {
     const paid = this.#paid(fid).map(({ payer, block, isDollar, amount }) => ({
       other: payer,
@@ -370,7 +370,7 @@ export async function store(pool: pg.Pool, rows: readonly Paid[]): Promise<void>
   ])
 }
 
-/** Nothing was paid yet, and nobody verifies an address. */
+/** Empties the tables: no payments, and no verified addresses. */
 export async function empty(pool: pg.Pool): Promise<void> {
   await pool.query(`
     truncate settlement, payment, payment_sum, settlement_hourly, settlement_total, settlement_payer, settlement_facilitator, chain_state, agent,

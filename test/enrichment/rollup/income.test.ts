@@ -34,7 +34,7 @@ select count(*)::int as apart
   from told full join payment_sum s using (payee, payer, chain)
  where (told.first_at, told.last_at, told.amount) is distinct from (s.first_at, s.last_at, s.amount)`
 
-/** What is stored and told is what the payments say one by one. */
+/** Asserts that stored income and the flags readers get are those of the single payments. */
 async function expectIncome(world: World): Promise<void> {
   const { rows } = await database.pool.query<{ line: string }>(stored)
   expect(rows.map(({ line }) => line).sort()).toEqual(world.income())
@@ -62,9 +62,9 @@ test('income is what the payments say one by one, whatever moves them, the addre
   )
 })
 
-/** How one pays another: by a settlement, by a Permit2 proxy in dollars or not, or through a hand that passes it on. */
+/** Way of a payment: a settlement, a Permit2 proxy in dollars or another token, or a settlement that is forwarded. */
 const way = fc.constantFrom('settlement', 'settlement', 'permit2_exact', 'other token', 'forwarded')
-/** What one pays another, as steps. */
+/** One payment as a step of the world; `through`: who forwards it, if `how` is `forwarded`. */
 function pay(how: string, row: { block: number; payer: number; recipient: number; amount: number }, through: number) {
   const { block, payer, recipient, amount } = row
   if (how === 'settlement') {
@@ -83,7 +83,7 @@ function pay(how: string, row: { block: number; payer: number; recipient: number
   return { kind: 'pass on' as const, rows: [passedOn] }
 }
 
-/** A round of the same amount, each of it paid in its own way, and somebody beside it who pays one of it. */
+/** A ring of payments of one amount, each made in its own way, and a customer outside who pays one of its members. */
 const round = fc
   .record({
     order: fc.shuffledSubarray([0, 1, 2, 3, 4, 5], { minLength: 6 }),
@@ -153,7 +153,7 @@ test('rings are those of the payments that stand, whatever closes or opens one l
   )
 })
 
-/** A customer who pays one of the two agents twenty times or nearly, somebody who pays once, and what is returned to the customer. */
+/** A customer who pays an agent about twenty times, another payer who pays once, and a refund to the customer. */
 const custom = fc
   .record({
     agent: fc.constantFrom(0, 1),
@@ -225,7 +225,7 @@ test('a ring is left out of what is filtered until it opens again', async () => 
     { payments: 1, amount_usdc: 0.005 },
     { raw: 2, filtered: 1 },
   ])
-  // What the second keeps makes the round none, and neither pays the agent.
+  // Address 2 now keeps too much for a balanced ring, though this payment is neither from nor to the agent.
   await world.take({ kind: 'pay', rows: [{ ...all, block: 3, payer: 1, recipient: 2, amount: 2_000 }] })
   expect(await told()).toEqual([
     { payments: 2, amount_usdc: 0.007 },
@@ -304,7 +304,7 @@ test('an hour that is noted again while it is summed up is summed up again', asy
   await store(database.pool, [{ ...row, block: 2, logIndex: 0 }])
   await pool.query('update chain_state set finalized_block = 2')
   await inTransaction(pool, async (db) => {
-    // As the roll-up does it: the hour is due already, and somebody sums it up before this is committed.
+    // A step of the roll-up on an hour that is already due; another session sums the hour up before this commits.
     await lockRollup(db, 'base')
     await addToRollup(db, 'base', { fromBlock: 2, toBlock: 2 })
     await moveRollup(db, 'base', 3)

@@ -13,7 +13,7 @@ const rowsPerRound = 20_000 // of all chains
 const blocksPerRound = 1_000
 const lookMs = 1
 const seenSeconds = 60
-/** Eleven processes start one after the other. */
+/** Timeout in milliseconds: eleven processes start one after the other. */
 const timeout = 400_000
 
 const database = testDatabase()
@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const start = () => spawnEnrichment({ DATABASE_URL: database.url, HUB_URL: hub.url, HUB_POLL_SECONDS: '3600' })
 
-/** More blocks of all chains, final but for the last, and what a backfill loaded below them on one. */
+/** Adds blocks to all chains, all final but the last five, and a completed backfill of 100 of them on Celo. */
 async function grow(round: number) {
   const first = round * blocksPerRound
   await database.pool.query(
@@ -54,7 +54,7 @@ async function grow(round: number) {
   )
 }
 
-/** How many of the chains, and of their backfills, are not rolled up as far as they are final. */
+/** Count of chains and backfills with final blocks that are not rolled up yet. */
 async function waiting(): Promise<number> {
   const { rows } = await database.pool.query(`
     select count(*)::int as waiting
@@ -72,7 +72,7 @@ async function isAdding(): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Looks more often than `until`, which might miss it. */
+/** Polls every millisecond: `until` is slower and could miss a short state. */
 async function untilSeen(what: string, holds: () => Promise<boolean>) {
   for (const deadline = Date.now() + seenSeconds * 1_000; Date.now() < deadline; await delay(lookMs)) {
     if (await holds()) return
@@ -87,7 +87,7 @@ test(`a job killed ${kills} times while it rolls up adds every settlement once`,
     await grow(round)
     const before = await waiting()
     job = start()
-    // One time while it adds, one time after a step: some chains are done, and others wait.
+    // Killed in turn while it adds, and between steps, when some chains are done and others wait.
     if (round % 2 === 0) await untilSeen('the job was adding', isAdding)
     else await untilSeen('a step was done', async () => (await waiting()) < before)
     await job.kill('SIGKILL')

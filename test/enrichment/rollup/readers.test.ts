@@ -10,14 +10,14 @@ import { rollUp } from './world.ts'
 const hourMs = 3_600_000
 const settlementOverloads = 'spec'
 const agents = [1, 2, 3, 4]
-/** The second is shared by two agents. */
+/** The two addresses of an agent; agents 1 and 2 share their second one. */
 const addressesOf = (fid: number) => [
   addressOf(`of ${fid}`),
   addressOf(`of ${Math.max(2, fid)} and ${fid === 1 ? 2 : fid}`),
 ]
 const chains = ['base', 'celo'] as const
 const hours = 60 * 24
-/** The last 30 days. */
+/** End of the current hour in Unix milliseconds; `starts`: starts of the 30 days before it. */
 const end = Math.ceil(Date.now() / hourMs) * hourMs
 const starts = Array.from({ length: 30 }, (_, n) => end - (30 - n) * 24 * hourMs)
 
@@ -27,7 +27,7 @@ beforeEach(async () => {
 })
 afterEach(() => database.drop())
 
-/** A block an hour on both chains; half an hour from where any window begins. */
+/** Time of a block: one an hour on both chains, half an hour from the start of any window. */
 const atBlock = (block: number) => new Date(Math.floor(Date.now() / hourMs) * hourMs - (hours - block - 0.5) * hourMs)
 
 async function seed() {
@@ -63,7 +63,7 @@ const ranking = async (period: LeaderboardPeriod, limit = 100) =>
     volume_usdc: number
   }[]
 
-/** Everything that is summed up for readers. */
+/** Everything readers get from sums: rankings, totals, and days of each agent. */
 async function answers() {
   const stats = JSON.parse(await directoryStats(database.pool))
   return {
@@ -77,7 +77,7 @@ async function answers() {
   }
 }
 
-/** What a ranking shows, from the settlements alone. */
+/** The rows of a ranking over some days, counted from the settlements. */
 async function counted(days: number) {
   const { rows } = await database.pool.query(
     `select a.fid::int, count(*)::int as settlement_count, count(distinct s.payer)::int as unique_payers,
@@ -159,7 +159,7 @@ test('the payers of agents with many settlements are kept, and are those of the 
   for (const [index, days] of [7, 30, 10_000].entries()) {
     expect(await ranking(leaderboardPeriods[index] as LeaderboardPeriod)).toMatchObject(await counted(days))
   }
-  // Answers come from what is kept, for the addresses it was counted of.
+  // Unique payers of all time come from stored counts, for the addresses they were counted for.
   const firsts = async () => (await ranking('all')).map(({ fid, unique_payers }) => [fid, unique_payers])
   const before = await firsts()
   await database.pool.query('update agent_payers set ever = 77')

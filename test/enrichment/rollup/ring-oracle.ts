@@ -1,11 +1,11 @@
-/** What one address paid another one in all. */
+/** Total that one address paid another, in base units. */
 interface Edge {
   readonly payer: string
   readonly recipient: string
   readonly amount: bigint
 }
 
-/** Payers of an address whose payments go round, found by walking every round of six payments at most. */
+/** Payers of an address whose payments are part of a ring, found by walking every ring of at most six payments. */
 export function ringPayers(address: string, edges: readonly Edge[]): string[] {
   const real = edges.filter(({ payer, recipient, amount }) => payer !== recipient && amount > 0n)
   const ring = new Set<string>()

@@ -8,7 +8,7 @@ type Paid = readonly [payer: string, recipient: string, amount: number]
 const edgesOf = (paid: readonly Paid[]) =>
   paid.map(([payer, recipient, amount]) => ({ payer, recipient, amount: BigInt(amount) }))
 
-/** Payers found of some addresses, and whose sums were read for each. */
+/** Ring payers of some addresses; asserts that no payer's sums are read twice. */
 async function search(addresses: readonly string[], paid: readonly Paid[], bounds: Partial<RingBounds> = {}) {
   const asked: string[] = []
   const found = await findRings(

@@ -23,7 +23,7 @@ const wallets = [0, 1, 2].map((one) => addressOf(`wallet ${one}`))
 const fid = 10
 const timeOf = (block: number) => new Date(Date.UTC(2026, 0, 1) + block * 17 * 60_000)
 
-/** What the registry does in a block, or a payment to a wallet. */
+/** The event of one block: a change of the agent wallet, a transfer of the registration, or a payment to a wallet. */
 const deed = fc.oneof(
   fc.record({ kind: fc.constant('name' as const), wallet: fc.integer({ min: 0, max: 2 }) }),
   fc.record({ kind: fc.constant('unset' as const) }),
@@ -31,10 +31,10 @@ const deed = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('pay' as const), wallet: fc.integer({ min: 0, max: 2 }) }) },
 )
 type Deed = typeof deed extends fc.Arbitrary<infer T> ? T : never
-/** A transfer of the registry's clears the wallet with a word of its own in front of it. */
+/** Whether the registry logs the clearing of the wallet, before the transfer that causes it. */
 const isLogged = fc.boolean()
 
-/** Blocks of the payments that are the agent's, by walking through what happened: block 0 is the mint, to the agent. */
+/** Blocks of payments that count as the agent's income, by replaying the events; block 0 is the mint to the agent. */
 function earned(deeds: readonly Deed[]): number[] {
   let holder = 0
   let wallet: number | null = null
@@ -82,7 +82,7 @@ async function write(deeds: readonly Deed[], clears: boolean): Promise<void> {
   }
 }
 
-/** As the join makes them of the transfers. */
+/** Writes the agent's holdings as the join derives them from the transfers. */
 async function hold(): Promise<void> {
   const { pool } = database
   await pool.query('delete from agent_holding')
@@ -120,7 +120,7 @@ test('a wallet earns for whom its registration named it, from the word to the ne
       await hold()
       await settle()
       expect(await blocksOf()).toBe(earned(deeds).length)
-      // Blocks that are undone, their wallets with them, and what is found of them later, without a word of the join.
+      // A reorg removes blocks with their wallets, which are found again later; the join reports no change.
       const gone = await pool.query('delete from registration_wallet where block_number > 3 returning *')
       await settle()
       await insertAll(gone.rows)

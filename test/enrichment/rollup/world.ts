@@ -23,10 +23,10 @@ const minuteMs = 60_000
 export const dayMs = 24 * 60 * minuteMs
 const start = Date.UTC(2026, 2, 1)
 export const lastBlock = 1_500
-/** Hours begin within blocks, and thirty days are some hundreds of them. */
+/** Time of a block; blocks are 37 minutes apart, so that hours and windows begin between blocks. */
 export const timeOf = (block: number) => new Date(start + block * 37 * minuteMs)
 
-/** A settlement; people and selectors by their place in the lists above. */
+/** A settlement; recipient, payer and selector are indexes into the lists above. */
 export interface Paid {
   readonly chain: ChainName
   readonly block: number
@@ -37,7 +37,7 @@ export interface Paid {
   readonly amount: bigint
 }
 
-/** Settlements that are there already stay as they are. Returns whether any was new. */
+/** Inserts settlements, leaving existing ones as they are. Returns whether any was new. */
 export async function store(db: Queryable, rows: readonly Paid[]): Promise<boolean> {
   const columns = rows.map(({ chain, block, logIndex, recipient, payer, selector, amount }) => ({
     amount: String(amount),
@@ -61,13 +61,13 @@ export async function store(db: Queryable, rows: readonly Paid[]): Promise<boole
   return rowCount !== 0
 }
 
-/** Blocks of a chain up to this one are final. */
+/** Sets a chain's final block. */
 export async function finalize({ pool }: TestDatabase, chain: ChainName, finalized: number): Promise<void> {
   await pool.query('delete from chain_state where chain = $1', [chain])
   await seedChainState(pool, { chain, indexed: lastBlock, finalized })
 }
 
-/** Rolls up whatever is final. */
+/** Rolls up all final settlements, in steps of `stepSettlements`. */
 export async function rollUp({ pool }: TestDatabase, stepSettlements: number): Promise<void> {
   while ((await rollUpSettlements({ pool, stepSettlements })) > 0);
 }
@@ -81,7 +81,7 @@ export async function empty({ pool }: TestDatabase): Promise<void> {
     update settlement_rollup set next_block = 0`)
 }
 
-/** The tables hold exactly the settlements of rolled-up blocks, and say how far that is. */
+/** Asserts that the roll-up tables hold exactly the settlements of the blocks they are said to be rolled up to. */
 export async function expectExactTables({ pool }: TestDatabase): Promise<void> {
   const { rows } = await pool.query(tableDifferences)
   expect(rows).toEqual([])
@@ -171,7 +171,7 @@ select count(*) filter (where s.block_timestamp > ${since})::text as recent, cou
   from settlement s
  where s.recipient = any ($1::bytea[]) and ($3::boolean or s.selector in ('\\xe3ee160e', '\\xef55bec6'))`
 
-/** Counts and amounts in windows that end at a time are those of the settlements themselves. */
+/** Asserts that counts and amounts of windows that end at `now` equal those counted from the settlements. */
 export async function expectExactWindows({ pool }: TestDatabase, now: Date): Promise<void> {
   for (const overloads of [false, true]) {
     const values = [recipients.map(bytes), now, overloads]

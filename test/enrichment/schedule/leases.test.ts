@@ -6,10 +6,10 @@ import { minute } from '../../../ops/time.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 
-// A source with very many subjects, of which an eighth waits urgently for a host that failed, and none is due.
+// A source with very many subjects, none of them due; an eighth has a high priority and waits in backoff.
 
 const subjects = rounds(40_000, 1_000_000)
-/** Pages that a few lookups in an index take, and that no scan of such a source makes do with. */
+/** Most pages that a statement may read: enough for a few index lookups, far too few for a scan of the source. */
 const mostPages = 60
 const now = new Date('2026-03-01T00:00:00Z')
 const order = { source: 'wide', leaseId: crypto.randomUUID(), now, until: new Date(now.getTime() + minute), limit: 8 }
@@ -37,7 +37,7 @@ interface Plan {
 const explain = 'explain (analyze, buffers, format json)'
 const literalOf = (value: unknown) => pg.escapeLiteral(value instanceof Date ? value.toISOString() : String(value))
 
-/** Runs a statement with a plan that was made for no values in particular, as it may be after some runs of its name. */
+/** Explains a statement under a generic plan, which Postgres may choose after some runs of a prepared statement. */
 async function explainUnplanned(text: string, values: unknown[]) {
   return inTransaction(database.pool, async (client) => {
     await client.query('set local plan_cache_mode = force_generic_plan')
@@ -48,7 +48,7 @@ async function explainUnplanned(text: string, values: unknown[]) {
   })
 }
 
-/** The pages that statements took, and by what rows of the source were found, while they were run as they are. */
+/** Runs statements; returns the pages they read and each scan's index condition, or its node type without one. */
 async function costOf(run: (db: Queryable) => Promise<unknown>, isPlannedForAll = false) {
   const plans: Plan[] = []
   const explaining = {
@@ -69,7 +69,7 @@ async function costOf(run: (db: Queryable) => Promise<unknown>, isPlannedForAll 
   }
 }
 
-/** One range of the index source_state_due, or one row by its key. */
+/** A condition on one range of the index source_state_due, or on one row by its key. */
 const isNarrow = /priority = \d.*due_at <=|subject = /
 
 test.each([
@@ -91,7 +91,7 @@ test('the most urgent are found by index where some of every priority are due', 
   )
   expect(rows.map(({ priority }) => priority).toSorted()).toEqual([0, 0, 1, 2, 2])
   const { pages, conditions } = await costOf((db) => leaseDue(db, order))
-  expect(pages).toBeLessThan(2 * mostPages) // and those of writing them
+  expect(pages).toBeLessThan(2 * mostPages) // the pages of the update are included
   for (const condition of conditions) expect(condition).toMatch(isNarrow)
 })
 

@@ -9,7 +9,7 @@ import { startHosts } from '../join/agents-job.ts'
 const impatient = { intervalMs: 0, maxWaiting: 100, maxWaitMs: 10_000 }
 const card = { name: 'Ada', url: 'https://a.shop.xyz', skills: [] }
 
-/** Looks at what `services` name, by name and path on a host; what came of each place. */
+/** Checks services, given as name and endpoint; `found`: kind, path and status of each place that was checked. */
 async function lookAt(hosts: readonly WebHost[], ...services: readonly (readonly [string, string])[]) {
   const egressAllow = parseEgressAllow(hosts.map(({ name }) => name).join())
   const door = createDoor({ userAgent: 'test/1.0 (+https://agents.shop.xyz)', egressAllow, politeness: impatient })
@@ -101,7 +101,7 @@ test('a host’s catalog leads to a card on its own site and nowhere else', asyn
   expect(mcpOf(found).at(-1)).toBe('mcp /.well-known/ai-catalog.json ok')
   expect(checks.find(({ candidate, status }) => candidate.kind === 'mcp' && status === 'ok')?.found).toMatchObject({
     content: { title: 'Ada', version: '3' },
-    version: { etag: null, lastModified: null }, // that of the card is none of the catalog, which is asked again
+    version: { etag: null, lastModified: null }, // the card's version is not the catalog's
   })
   expect(mcpOf((await lookAt([other], ['web', other.url])).found).at(-1)).toBe(
     'mcp /.well-known/ai-catalog.json schema_mismatch',

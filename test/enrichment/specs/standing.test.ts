@@ -39,7 +39,7 @@ const check = (status: SpecStatus, { declared = false, at = url } = {}): Check =
   latencyMs: null,
 })
 
-/** What becomes of what is known when these places are asked; `unasked` are places the look had no time for. */
+/** Documents and standing after a check with these results; `unasked`: URLs that the check had no time for. */
 function look(known: readonly KnownDocument[], checks: readonly Check[], unasked: readonly string[] = []) {
   const places = new Set([
     ...checks.map(({ candidate }) => `a2a ${candidate.url.href}`),
@@ -61,7 +61,7 @@ test('a document that was read keeps its prices until it, or a demand for paymen
   expect(after({}, { prices: [] })).toEqual(priced('0.01'))
   expect(after({}, { prices: priced('0.02') })).toEqual(priced('0.02'))
   expect(after({}, {}, 'http_5xx')).toEqual(priced('0.01'))
-  // What was never more than a demand is gone with it, and what the document itself says no more is gone, too.
+  // Prices known only from a demand for payment end with it; prices that a document no longer names end too.
   expect(after({ content: undefined }, { prices: [] })).toEqual([])
   const found = { content: document().content, sha256: Buffer.of(1), version: { etag: null, lastModified: null } }
   expect(after({}, { prices: [], found: { ...found, cardSignature: null } as Check['found'] & object }, 'ok')).toEqual(

@@ -97,7 +97,7 @@ const url = 'https://a.example/card.json'
 const document = { kind: 'a2a', url, declared: true, has_content: true, skills: [], tools: [], domain_verified: false }
 const state = { first_seen_at: new Date(), last_check_at: new Date(), last_check_status: 'ok', consecutive_failures: 0 }
 
-/** Uptimes of an agent with these days, as `[days ago, alive, checks]`, all in one moment: midnight does not come between. */
+/** Uptimes of an agent with these days of checks; all in one transaction, so that midnight does not fall between. */
 async function uptimesOf(days: readonly (readonly [ago: number, alive: number, checks: number])[]) {
   const fid = newFid()
   await seedAgent(database.pool, { fid })

@@ -33,12 +33,12 @@ const [first, second, third] = ['first', 'second', 'third'].map((name) => addres
   string,
   string,
 ]
-/** The documented form of an answer of version 2. */
+/** An answer of /supported, version 2 of x402, in its documented form. */
 const supported = (signers: Record<string, unknown>, kinds: unknown[] = []) => ({
   body: { kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453' }, ...kinds], extensions: [], signers },
 })
 
-/** Asks facilitators `One` and `Other`, however long ago they were asked; how that ended. */
+/** Reads the signers of facilitators `One` and `Other`, a week later so that they are due; the outcomes, sorted. */
 async function ask(): Promise<readonly string[]> {
   const { pool } = database
   const { host } = new URL(server.url)
@@ -54,7 +54,7 @@ async function ask(): Promise<readonly string[]> {
   return (await runPass(source, { pool, now: clock.now, random: () => 0.5, failed: () => {} })).outcomes.toSorted()
 }
 
-/** Senders that are named by no list. */
+/** Senders named by a facilitator itself, not by the list, as `[address, name, source]`. */
 async function named(): Promise<string[][]> {
   const { rows } = await database.pool.query(
     `select '0x' || encode(address, 'hex') as address, name, source from facilitator_sender

@@ -13,10 +13,10 @@ import { birth, hashOf, insert, seedRegistration, seedVerification } from '../..
 
 export interface UpstreamJob {
   readonly upstream: Upstream
-  /** Passes until nothing is due; how its reads ended. */
+  /** Passes of the source until nothing is due; resolves with the outcomes of its reads. */
   read(): Promise<string[]>
   join(): Promise<void>
-  /** Passes over edges until there is nothing to do; how many moved. */
+  /** Passes over edges until no work is left; resolves with the count of agents whose edges changed. */
   edges(): Promise<number>
 }
 
@@ -63,7 +63,7 @@ export function startUpstreamJob(options: {
   }
 }
 
-/** A token as the processors would have left it, at addresses that the FID verifies. */
+/** Inserts, for each address, a registration it holds, as the processors would, and its verification by the FID. */
 export async function mintTo(pool: pg.Pool, { fid, addresses }: { fid: number; addresses: readonly string[] }) {
   for (const [index, address] of addresses.entries()) {
     const id = fid * 100 + index
@@ -112,8 +112,8 @@ const faults: readonly [fault: HostFault, outcome: string][] = [
 const longMs = 8 * 86_400_000 // longer than any source waits
 
 /**
- * Whatever the host does: what is known stays, the attempt is noted, the failure is counted where it is one, and the
- * source is well again with the next answer.
+ * Asserts for every fault of the host: stored data stays, the attempt is recorded, a failure is counted, and the next
+ * good answer ends the failure.
  */
 export async function expectUnharmed(options: {
   readonly database: TestDatabase
@@ -122,7 +122,7 @@ export async function expectUnharmed(options: {
   readonly server: UpstreamServer
   readonly source: string
   readonly fid: number
-  /** What readers see of the source's work. */
+  /** Reads what the API shows of the source's data. */
   readonly shown: () => Promise<unknown>
 }) {
   const { database, clock, job, server, source, fid, shown } = options

@@ -182,7 +182,7 @@ test('a complete backfill of a chain that keeps known recipients by now is given
   const after = await run.processor(database, verifiedScope)
   onTestFinished(() => after.stop())
   await after.untilIndexed(chain.lastBlock)
-  // Everybody's up to there, and what the known one was paid above.
+  // All settlements up to the target block, and above it those of the known recipient.
   const kept = run.expected.settlement.filter((row) => {
     const { block_number, recipient } = JSON.parse(row)
     return block_number < 1_200 || recipient === known

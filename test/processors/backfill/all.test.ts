@@ -12,13 +12,13 @@ beforeAll(async () => {
 })
 afterAll(() => run?.end())
 
-/** The processor of the chain begins at its last block, and its tokens are paid with from the first. */
+/** Settings by which the processor begins at the chain's last block, while its tokens exist from the first. */
 const late = { registry: begins('0x8004a1'), reputation: begins('0x8004ba') }
 function begins(start: string) {
   return { address: start.padEnd(42, '0'), fromBlock: chain.lastBlock }
 }
 
-/** No other chain has a history of its own here. */
+/** Options of a backfill where no chain but Base has tokens, hence a history to load. */
 function everyChain(database: TestDatabase, args: readonly string[]) {
   const { chainSettings, ...rest } = run.options(database, args, late)
   const others = ['ethereum', 'celo', 'arbitrum', 'optimism', 'polygon', 'gnosis'].map((name) => [name, { tokens: [] }])
@@ -27,7 +27,7 @@ function everyChain(database: TestDatabase, args: readonly string[]) {
 
 const startedWith = (database: TestDatabase, args: readonly string[]) => runBackfill(everyChain(database, args))
 
-/** The last block before the processor's. */
+/** Last block of the history: the processor begins after it. */
 const wholeEnd = chain.lastBlock - 1
 
 test('what would be read is said, and nothing is written', async () => {
@@ -50,7 +50,7 @@ test('what would be read is said, and nothing is written', async () => {
 
 test('one command loads the history of every chain, goes on where it stood, and ends when nothing is missing', async () => {
   const database = await run.database()
-  // A part is loaded already, by a command that was killed before it said so.
+  // A part is loaded already, by a command that was killed before it marked the backfill as completed.
   const middle = chain.firstBlock + 200
   const part = ['--chain', 'base', '--from', String(chain.firstBlock + 100), '--to', String(middle), '--workers', '1']
   expect((await startedWith(database, part)).code).toBe(0)

@@ -18,14 +18,14 @@ const byToken = (a: { token: string }, b: { token: string }) => (a.token < b.tok
 const byLog = (a: { logIndex: number }, b: { logIndex: number }) => a.logIndex - b.logIndex
 const noTraces = async () => undefined
 
-/** {"w": "cdp_facil1"} in CBOR, as it stands at the end of calldata. */
+/** Builder code at the end of calldata: {"w": "cdp_facil1"} in CBOR, schema and marker of ERC-8021. */
 const codes = `a161776a6364705f666163696c31000e02${'8021'.repeat(8)}`
 
-/** One transaction, drawn from all that a token call can look like, whether it makes sense or not. */
+/** One random transaction out of all forms of a token call, impossible ones included. */
 interface Drawn {
   readonly name: string
   readonly amount: bigint
-  /** Digits behind the calldata. */
+  /** Hex digits appended to the calldata. */
   readonly end: string
   readonly entry: EntryPoint
   readonly token: Hex

@@ -12,7 +12,7 @@ const shard = (firstBlock: number, lastBlock: number): ShardProgress => ({
   startedAt: undefined,
 })
 
-/** What a shard has done in a minute. */
+/** Sets a shard's progress to these blocks and settlements, loaded within a minute. */
 function advance(one: ShardProgress, blocks: number, settlements: number) {
   one.startedAt = Date.now() - 60_000
   one.nextBlock += blocks
@@ -21,7 +21,7 @@ function advance(one: ShardProgress, blocks: number, settlements: number) {
   one.added += settlements
 }
 
-/** A stream that keeps what is written, as a terminal of so many columns or as a file. */
+/** A stream that records its output: a terminal of this many columns; undefined: a file. */
 function output(columns?: number) {
   const stream = Object.assign(new PassThrough(), columns ? { isTTY: true, columns, rows: 40 } : {})
   let written = ''
@@ -31,7 +31,7 @@ function output(columns?: number) {
   return { out: stream as unknown as NodeJS.WriteStream, written: () => written }
 }
 
-/** The lines on the screen after everything that was written: moves of the cursor and erasures are carried out. */
+/** Lines on the screen after this output, with cursor moves and erasures carried out. */
 function screen(text: string): string[] {
   const lines = ['']
   let row = 0
@@ -54,7 +54,7 @@ function screen(text: string): string[] {
   return lines.map((line) => (line ?? '').trimEnd()).filter((line) => line !== '')
 }
 
-/** Shown, and not hidden again. */
+/** The cursor is shown, and not hidden again after that. */
 const cursorIsBack = /\x1b\[\?25h(?![\s\S]*\x1b\[\?25l)/
 
 beforeEach(() => void vi.useFakeTimers())

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => run?.end())
 
 const shards = 3
-/** Five runs of the command, of four processes each. */
+/** Milliseconds for five runs of the command, of four processes each. */
 const timeoutMs = 400_000
 /** Moments of the kills, in milliseconds after the first shard was reserved: from before the first row to the exchange. */
 const moments = [0, 200, 400]

@@ -20,31 +20,31 @@ interface RawAnswer {
   readonly retryAfterSeconds?: number
 }
 
-/** How a provider behaves that is no node of one's own. What is absent has no limit. */
+/** Limits and failures of a provider's node; an absent limit is unlimited. */
 export interface NodeLimits {
-  /** Blocks of one eth_getLogs, and logs of its answer. */
+  /** Most blocks of one eth_getLogs; `logs`: most logs in its answer. */
   readonly blocks?: number
   readonly logs?: number
-  /** How a question beyond these limits is answered; undefined: by an error in its place. */
+  /** Answer to the whole request when a call exceeds these limits; undefined: an error as the result of that call. */
   readonly refusal?: RawAnswer
-  /** Calls of one request. */
+  /** Most calls in one batch request. */
   readonly batch?: number
-  /** Which requests fail, by their number and their calls, and how; undefined: every call is told of a rate limit. */
+  /** Which requests fail, by their number from 1 and count of calls. `failure`: how; undefined: as rate limited. */
   readonly fails?: (request: number, calls: number) => boolean
   readonly failure?: RawAnswer | 'cut'
-  /** Changes what the node answers. */
+  /** Changes the node's reply to a call. */
   readonly alter?: (question: Question, reply: Reply) => Reply
 }
 
 export interface LimitedNode {
   readonly url: string
-  /** Every call that came, refused ones included. */
+  /** All calls received, refused ones included. */
   readonly asked: Question[]
   limits: NodeLimits
   close(): Promise<void>
 }
 
-/** A JSON-RPC address in front of a node. */
+/** Starts a JSON-RPC proxy before the node at `target`; its limits can be changed at any time. */
 export async function startLimitedNode(target: string): Promise<LimitedNode> {
   let requests = 0
   const node = { asked: [] as Question[], limits: {} as NodeLimits }

@@ -16,18 +16,18 @@ export const chain = paymentChain({ firstBlock: 1_000, chunkBlocks: 20, chunks: 
 
 export interface LoadRun {
   readonly portal: Portal
-  /** What the chain's processor makes of it. */
+  /** Rows that the chain's processor writes: those that a backfill must leave. */
   readonly expected: ChainTables
   /** An empty database; dropped at the end. */
   database(): Promise<TestDatabase>
   options(database: TestDatabase, args: readonly (string | number)[], more?: object): BackfillOptions
-  /** Loads blocks, all of them unless told otherwise. */
+  /** Runs a backfill to its end; `args`: of its command line; default: all blocks. */
   load(database: TestDatabase, args?: readonly (string | number)[], more?: object): ReturnType<typeof runBackfill>
   start(database: TestDatabase, args?: readonly (string | number)[]): ReturnType<typeof startBackfill>
-  /** Of the project's other commands. */
+  /** Environment for the project's other commands. */
   environment(database: TestDatabase): NodeJS.ProcessEnv
   processor(database: TestDatabase, env?: Record<string, string>): ReturnType<typeof spawnProcessor>
-  /** Where the rows differ from the processor's; empty: nowhere. */
+  /** Describes where the rows differ from `expected`; empty: nowhere. */
   difference(database: TestDatabase): Promise<string>
   end(): Promise<void>
 }

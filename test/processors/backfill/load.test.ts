@@ -90,7 +90,7 @@ describe('a range that two processes have loaded', () => {
   })
 })
 
-/** A row that was read, in the form that Postgres takes back. */
+/** A row as JSON that Postgres can insert again. */
 function asJson(row: Record<string, unknown>) {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value]),

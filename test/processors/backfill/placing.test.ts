@@ -10,7 +10,7 @@ import { createTestDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 
 const { base } = readChains({ env: {} })
-/** Rows that the processor has written, in tens of thousands. */
+/** Tens of thousands of rows that the processor has written. */
 const tenThousands = rounds(10, 500)
 
 test('while a partition that the processor writes is placed nobody waits for a second, and no row is lost', {
@@ -52,7 +52,7 @@ test('rows of another backfill that share the partition come along, and leave it
   expect(await blocks()).toEqual([110, 190])
 })
 
-/** A pool whose connections break before a statement. */
+/** A pool whose connections fail every statement that starts with `statement`. */
 function breakingBefore(pool: pg.Pool, statement: string): pg.Pool {
   const connect = async () => {
     const client = await pool.connect()

@@ -3,7 +3,7 @@ import { readChains } from '../../../chains.file.ts'
 import { startApi } from '../../support/api/api.ts'
 import type { TestDatabase } from '../../support/database.ts'
 
-/** What the API of an installation says of Base; `file`: content of its CHAINS_FILE. */
+/** Entry of Base in /api/coverage of an installation; `file`: content of its CHAINS_FILE. */
 export async function publishedCoverage(database: TestDatabase, file: object) {
   const api = await startApi(database, { chains: readChains({ env: {}, file }) })
   try {

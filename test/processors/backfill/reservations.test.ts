@@ -59,14 +59,14 @@ describe('next to the chain’s processor', () => {
 
 test('beside a processor that has begun a backfill loads the rest, and the processor does not download it', async () => {
   const database = await run.database()
-  // An answer in small pieces: the first batch is committed, the next one waits for the Portal.
+  // The first answer is cut short and its batch committed; the next request is told to retry in 8 s.
   run.portal.faults.add({ kind: 'cut', lines: 120, how: 'end' })
   run.portal.faults.add({ kind: 'status', status: 529, retryAfterSeconds: 8 })
   const processor = await run.processor(database)
   onTestFinished(() => processor.stop())
   const { indexedBlock } = await processor.untilIndexed(1_000)
   expect(indexedBlock).toBeLessThan(1_500)
-  // Frozen while it waits: however long the load takes, it does not ask again before.
+  // The processor is frozen while it waits, so that it does not retry before the load has ended.
   await until('it waits', () => run.portal.requests.some(({ status }) => status === 529))
   process.kill(processor.pid, 'SIGSTOP')
   const { code, stdout, stderr } = await run.load(database, range(1_000, 1_599))
@@ -77,7 +77,7 @@ test('beside a processor that has begun a backfill loads the rest, and the proce
   await processor.untilIndexed(chain.lastBlock)
   expect(await run.difference(database)).toBe('')
   const asked = run.portal.requests.slice(before).filter(({ path }) => path.endsWith('/finalized-stream'))
-  // The question that waited for its answer was asked before.
+  // The request that was retried was built before the backfill, so it is left out.
   const later = asked.filter(({ body }) => JSON.parse(body).fromBlock > indexedBlock + 1)
   expect(later.length).toBeGreaterThan(0)
   for (const { body } of later) expect(body).not.toContain(events.AuthorizationUsed.topic)

@@ -40,7 +40,7 @@ test.each<[string, () => NodeLimits]>([
   [
     'has not all the logs yet, nor the last block',
     () => {
-      // Both of one batch are asked of the same node.
+      // Both requests of one batch go to the node that is behind.
       let behind = 2
       return {
         alter({ method, params }, reply) {

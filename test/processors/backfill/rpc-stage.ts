@@ -13,26 +13,26 @@ import type { ChainTables } from '../../support/chain/oracle.ts'
 import { chainSettings } from '../../support/chain/settings.ts'
 import { type LimitedNode, startLimitedNode } from './limited-node.ts'
 
-/** A local chain with a history, and an address in front of its node that can be as limited as a provider's. */
+/** A local chain with a history, and a proxy before its node that can have a provider's limits. */
 export interface RpcStage {
   readonly chain: DevChain
   readonly node: LimitedNode
-  /** Of a chain that is read through that address alone. */
+  /** Settings by which Base is read through that proxy alone. */
   readonly settings: ChainSettings
-  /** What the chain's processor makes of it. */
+  /** Rows that the chain's processor writes. */
   readonly expected: ChainTables
   readonly lastBlock: number
-  /** What the history at the node comes to, with the hashes of its ends. */
+  /** Certificate of the history at the node: counts, sums, and the hashes of its first and last block. */
   certify(warn?: (text: string) => void): ReturnType<typeof certifySource>
-  /** The node has no limits again. */
+  /** Lifts all limits of the node. */
   calm(): void
   end(): Promise<void>
 }
 
 export const finality = 2 // blocks
-/** Blocks without anything between two payments. */
+/** Empty blocks between the history and the last payments. */
 const quietBlocks = 700
-/** Makes two payments in one transaction, long after all others. */
+/** The account that makes two payments in one transaction, after the empty blocks. */
 export const late = accountOf('payer after a long time')
 
 export async function startRpcStage(): Promise<RpcStage> {

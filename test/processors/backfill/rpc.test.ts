@@ -39,7 +39,7 @@ async function emptyDatabase(): Promise<OwnDatabase> {
   return database
 }
 
-/** Settlements and what moved nothing: what a backfill loads. */
+/** Describes where settlements and unpaid authorizations differ from the processor's: a backfill loads only these. */
 async function difference({ pool }: OwnDatabase) {
   const { settlement, unpaid_authorization } = await readChainTables(pool, 'base')
   return describeDifference({ ...stage.expected, settlement, unpaid_authorization }, stage.expected)
@@ -59,7 +59,7 @@ test('a node alone gives the rows that the processor makes of it, traced calls i
   const read = new Set(
     node.asked.filter(({ method }) => method.startsWith('eth_getBlockBy')).map(({ params }) => params[0]),
   )
-  expect(read.size).toBeLessThan(settled.size + 40) // the ends of the ranges that were searched
+  expect(read.size).toBeLessThan(settled.size + 40) // 40: the ends of the searched ranges
   expect(node.asked.some(({ method }) => method === 'eth_getBlockReceipts')).toBe(false)
 })
 

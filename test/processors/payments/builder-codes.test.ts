@@ -6,7 +6,7 @@ import { settlementRecordings } from '../../support/recorded/settlements.ts'
 const marker = '8021'.repeat(8)
 const hexOf = (...bytes: number[]) => Buffer.from(bytes).toString('hex')
 
-/** An item of CBOR in any of the lengths that its count has room in. */
+/** Head of a CBOR item; `form`: least extra bytes (0 to 2) for its count, so that longer encodings are tested too. */
 const head = (type: number, count: number, form: number) => {
   const room = count < 24 ? 0 : count < 256 ? 1 : 2
   const size = Math.max(form, room)

@@ -22,7 +22,7 @@ function address(number: number): string {
   return pad(numberToHex(number), { size: 20 })
 }
 
-/** Who pays whom how much, by small numbers; in the order of the logs. */
+/** A Transfer log; addresses are made of small numbers. */
 interface Move {
   readonly from: number
   readonly to: number
@@ -45,7 +45,7 @@ const proof = (logIndex: number, proxy = exact, topic = settledTopic): ChainLog 
   data: '0x',
 })
 
-/** Calldata of a proxy: that one pays another in a token. */
+/** Calldata of a Permit2 proxy's call that pays `to` from `owner` in a token. */
 function callOf({ owner, to, token = dollar, permit = false, upto = false }: NamedPayment): string {
   const place = { owner: address(owner) as Address, token: token as Address, to: address(to) as Address }
   const signed = { permitted: { token: place.token, amount: 10n }, nonce: 1n, deadline: 2n }
@@ -69,7 +69,7 @@ interface NamedPayment {
   readonly upto?: boolean
 }
 
-/** What a transaction with these logs paid, when the transfers at `settled` were settlements. */
+/** Payments of a transaction with these logs; `settled`: log indexes of transfers that are settlements. */
 function paidIn(logs: readonly ChainLog[], settled: readonly number[] = [], input = '0x') {
   const transaction = { transactionIndex: 0, hash: `0x${'22'.repeat(32)}`, from: facilitator, to: shell, input }
   const block = { height: 7, hash: '0x', timestamp: 1000 }
@@ -84,7 +84,7 @@ function paidIn(logs: readonly ChainLog[], settled: readonly number[] = [], inpu
 
 const short = ({ payments }: ReturnType<typeof paidIn>) =>
   payments.map((row) => [row.kind, Number(row.payer), Number(row.payee), Number(row.gross), row.depth] as const)
-/** Settlements and moves in the order of the logs; a settlement has its authorization right before. */
+/** Payments found in moves, given in log order; a settlement's AuthorizationUsed log is right before its transfer. */
 function legsOf(...moves: (Move & { readonly settles?: true })[]) {
   const logs = moves.map((move, at) => moved(move, 2 * at + 1))
   return short(
@@ -226,7 +226,7 @@ describe('a Permit2 proxy', () => {
     expect(named(`0x0${direct.slice(2)}0`)).toEqual(last)
     expect(named(direct.slice(0, 300))).toEqual(last)
     expect(named('0x')).toEqual(last)
-    // A call of the other proxy says nothing of this one.
+    // Calldata of the other proxy does not name a payment of this one.
     expect(named(callOf({ owner: 1, to: 2, upto: true }))).toEqual(last)
     const byUpto = paidIn([first, tax, proof(3, upto)], [], callOf({ owner: 1, to: 2, upto: true }))
     expect(short(byUpto)).toEqual([['permit2_upto', 1, 2, 10, null]])
@@ -276,7 +276,7 @@ test('any transaction leaves the rows that somebody finds who reads its logs one
   )
 })
 
-/** The rule in words of its own: a pile of money that waits to be followed, the newest on top. */
+/** An independent implementation of the rule: money that waits to be followed is on a stack. Returns rows as text. */
 function readOneByOne(moves: readonly DrawnMove[]): string[] {
   const rows: [number, string][] = []
   const used = new Set<number>()

@@ -4,12 +4,12 @@ import type { PortalRequest } from '../../doubles/portal/server.ts'
 import { type ChainTables, describeDifference } from '../../support/chain/oracle.ts'
 import { lastBlock, type PortalRun, runThroughPortal } from './run.ts'
 
-/** What a processor makes of the chain when nothing goes wrong. */
+/** Rows of a processor whose Portal has no faults. */
 let clean: ChainTables
 let run: PortalRun
-/** Has to wait for half a minute, so it begins first and is looked at last. */
+/** A run whose Portal falls silent. It waits for half a minute, so it starts first and is checked last. */
 let silent: PortalRun
-/** Meets answers whose body never comes, each for half a minute. */
+/** A run that gets answers whose body never comes; each costs it half a minute. */
 let stalled: PortalRun
 
 beforeAll(async () => {
@@ -184,7 +184,7 @@ function withNumber(number: number) {
   }
 }
 
-/** The clean rows up to the block that the stored ones reach. */
+/** Clean rows up to the last block with a stored settlement. */
 function prefixOf(clean: ChainTables, stored: ChainTables): ChainTables {
   const reached = stored.settlement.map((row) => JSON.parse(row).block_number).at(-1) ?? 0
   const settlement = clean.settlement.filter((row) => JSON.parse(row).block_number <= reached)

@@ -98,7 +98,7 @@ async function index(sources: object): Promise<OwnDatabase> {
   return database
 }
 
-/** Runs a processor until it has everything the chain holds now. */
+/** Runs a processor until it has indexed the chain's present head. */
 async function indexInto(database: OwnDatabase, sources: object) {
   const { base } = chainSettings(chain, { finality })
   const processor = await spawnProcessor({

@@ -3,7 +3,7 @@ import type { PortalRequest } from '../../doubles/portal/server.ts'
 import { type ChainTables, describeDifference } from '../../support/chain/oracle.ts'
 import { firstBlock, lastBlock, type PortalRun, runThroughPortal } from './run.ts'
 
-/** What a processor makes of the chain when nothing goes wrong. */
+/** Rows of a processor whose Portal has no faults. */
 let clean: ChainTables
 let run: PortalRun
 

@@ -34,12 +34,12 @@ interface RunOptions {
   readonly source?: BlockSource
   /** Chunks one answer covers. Default: 5, so that the chain takes six answers. */
   readonly chunksPerAnswer?: number
-  /** Set before the processor's first request. */
+  /** Adds faults to the Portal, before the processor's first request. */
   readonly faults?: (faults: Faults) => void
   readonly env?: Record<string, string>
 }
 
-/** The real processor of Base, reading a generated chain from a Portal that misbehaves as told. */
+/** Starts the real processor of Base on a generated chain, read from a Portal with these faults. */
 export async function runThroughPortal(options: RunOptions = {}): Promise<PortalRun> {
   const { source = paymentChain(), chunksPerAnswer = 5, faults, env } = options
   const portal = await startPortal({ datasets: { 'base-mainnet': source }, chunksPerAnswer })

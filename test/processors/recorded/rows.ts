@@ -10,8 +10,8 @@ import { senderOf, settlementRecordings } from '../../support/recorded/settlemen
 export type Row = Record<string, unknown>
 
 /**
- * The rows that the recordings mean, worked out with viem alone: no decoder, rule or query of the processors has a
- * part in it. Where a value was published it is taken from the publication, not from the blocks served.
+ * Rows expected of the recordings, derived with viem alone, without any decoder, rule or query of the processors. A
+ * published value is taken from its publication, not from the recorded blocks.
  */
 export interface ExpectedRows {
   readonly registration: Row[]
@@ -133,7 +133,7 @@ function registrationRows(chain: RecordedChain, blocks: readonly Block[]) {
   }
 }
 
-/** A token as its first event finds it; without a mint on file that event stands for the registration. */
+/** A registration before its first recorded event; without a recorded mint that event counts as the registration. */
 function unseen(chain: RecordedChain, agentId: number, log: Log & { number: number }): Row {
   const time = timeOf(chain, log.number)
   return {

@@ -9,8 +9,8 @@ import { type ExpectedRows, expectedRows, type Row } from './rows.ts'
 export type StoredRows = ExpectedRows & { readonly feedback: Row[]; readonly unpaid_authorization: Row[] }
 
 /**
- * Has the real processor of a chain index the recordings to their end, from the Portal or from a v2 archive, and
- * returns what it stored next to what the recordings mean.
+ * Runs the real processor of a chain over the recordings to their end, from the Portal or from a v2 archive. Returns
+ * the stored rows and the expected ones.
  */
 export async function indexRecordings(chain: RecordedChain, from: 'portal' | 'gateway') {
   const source = recordedSource(chain)

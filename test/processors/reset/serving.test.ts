@@ -9,7 +9,7 @@ import { all, type LoadRun, startLoadRun } from '../backfill/load-run.ts'
 
 const agents = [1, 2, 3, 4, 5]
 const addressesPerAgent = 200
-/** Clients that ask without a pause. */
+/** Clients that send requests without a pause. */
 const clients = 3
 
 let run: LoadRun
@@ -32,7 +32,7 @@ beforeAll(async () => {
     await seedAgent(database.pool, { fid, chains: ['base'], addresses: addresses.map(({ address }) => address) })
   }
   let now = Date.now()
-  // An hour between two questions: nothing is answered from memory.
+  // The clock moves an hour at each reading, so that no answer comes from a cache.
   api = await startApi(database, { now: () => (now += 3_600_000) })
 })
 afterAll(async () => {
@@ -41,7 +41,7 @@ afterAll(async () => {
 })
 
 const paths = agents.flatMap((fid) => [`/api/agent/${fid}`, `/api/agent/${fid}/settlements?limit=100`])
-/** Answers that hold the moment they were made at. */
+/** Paths whose answers contain the time they were made, so that their bodies are not compared. */
 const timed = ['/api/stats', '/api/leaderboard']
 
 async function ask(path: string): Promise<string> {
@@ -55,7 +55,7 @@ async function answers(): Promise<Map<string, string>> {
   return new Map(await Promise.all(paths.map(async (path) => [path, await ask(path)] as const)))
 }
 
-/** Asks on while something happens; returns the answers that were different from each other, by path. */
+/** Sends requests until `happens` has ended; returns its result, and the distinct bodies by path. */
 async function askMeanwhile<T>(happens: () => Promise<T>): Promise<{ seen: Map<string, Set<string>>; result: T }> {
   const seen = new Map(paths.map((path) => [path, new Set<string>()]))
   let isOver = false

@@ -5,7 +5,7 @@ import { findTarget } from '../../../processors/reset/target.ts'
 const { base } = readChains({ env: {} })
 const remembered = [300, 200, 100].map((height) => ({ height, hash: `0x${height}` }))
 
-/** The chain's source, which knows the blocks up to `same` as they were indexed, and others above it. */
+/** A source of the chain with the indexed blocks up to height `same`, and other blocks above it. */
 const source = (same: number) => ({
   hashOf: async (height: number) => (height <= same ? `0x${height}` : `0xother${height}`),
 })

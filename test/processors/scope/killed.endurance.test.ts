@@ -28,7 +28,7 @@ test('a processor killed in the middle of a load goes on behind its last step', 
   }
 })
 
-/** Lets a load make one step beyond the block, and holds it in the middle of the next. */
+/** Lets a load complete one step beyond the block, and blocks it in the middle of the next. */
 async function stopLoadBeyond({ pool }: TestDatabase, block: number) {
   const client = await pool.connect()
   await client.query('select pg_advisory_lock(1, 2)')
@@ -49,7 +49,7 @@ create trigger hold_load before update of next_block on known_recipient
   }
   return {
     untilReached: () => until('the load is in the middle of a step', isHeld),
-    /** The block that every recipient is loaded up to. */
+    /** Releases the load; resolves with the lowest next block of all recipients. */
     async lift(): Promise<number> {
       await client.query('select pg_advisory_unlock(1, 2)')
       await client.query('drop trigger hold_load on known_recipient') // waits for the step of the killed processor

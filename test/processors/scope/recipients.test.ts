@@ -22,7 +22,7 @@ beforeEach(async () => {
   database = await createTestDatabase()
   await moveTo(database.pool, 3_000_000)
   await keepVerified(database.pool, chain, async () => 0)
-  // As if everything had been indexed so from the beginning.
+  // As if the scope had been `verified` from the first block.
   await database.pool.query('update settlement_scope set complete_to = -1')
 })
 afterEach(() => database.drop())
@@ -117,7 +117,7 @@ function settled(...settlements: SettlementRow[]): SettledBlocks {
   return { settlements, payments: [], unpaid: [] }
 }
 
-/** The processor is at a block; ten blocks below it are final. */
+/** Sets the processor's indexed block, which is the head too; the final block is ten below it. */
 async function moveTo(db: pg.Pool | pg.PoolClient, indexedBlock: number) {
   const state = { chain: 'base', chainId: chain.id, indexedBlock, indexedAt: new Date(), headBlock: indexedBlock }
   await writeChainState(db, { ...state, finalizedBlock: indexedBlock - 10 })
@@ -129,7 +129,7 @@ async function begin(): Promise<pg.PoolClient> {
   return client
 }
 
-/** Resolves once somebody waits for the scope's lock. */
+/** Resolves once a transaction waits for the scope's lock. */
 function untilWaiting() {
   return until('a transaction waits for the scope', async () => {
     const { rows } = await database.pool.query(

@@ -13,7 +13,7 @@ import { firstBlock, paidBlocks, recipientsOf, type ScopeStage, startStage } fro
 
 const timeout = 400_000
 const lastBlock = firstBlock + 299
-/** What is final when the first processor starts: it loads these by recipient, and reads the others itself. */
+/** Last final block when the first processor starts: it loads these by recipient, and indexes later ones itself. */
 const historyEnd = firstBlock + 99
 const chunkBlocks = 10
 
@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterEach(() => stage?.end())
 
-/** A chain of which a hundred blocks are there. */
+/** A source with the first hundred blocks of the chain, to which a test appends the others. */
 function growingSource(): MemorySource {
   const history = blocks.slice(0, historyEnd + 1 - firstBlock)
   return memorySource({ blocks: history, startBlock: 0, chunkBlocks, emptyHeader: source.header })
@@ -154,14 +154,14 @@ test('asked to end in the middle of a load, a processor ends with 0 and loses no
   await untilKept(database, verified, await stage.start(database))
 })
 
-/** All at once. */
+/** Verifies all addresses in one transaction. */
 async function verifyAll({ pool }: TestDatabase, addresses: readonly string[]) {
   await inTransaction(pool, async (db) => {
     for (const address of addresses) await verify(db, 1, address)
   })
 }
 
-/** Resolves when the database holds the settlements of these up to a block, and no others. */
+/** Resolves when the database holds the settlements to these addresses up to a block, and no others. */
 function untilKept({ pool }: TestDatabase, addresses: readonly string[], processor: TestProcessor, upTo = lastBlock) {
   const rows = keepTo(all, addresses).filter((row) => JSON.parse(row).block_number <= upTo)
   return untilSettled(pool, 'base', rows, { processor })

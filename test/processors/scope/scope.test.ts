@@ -18,7 +18,7 @@ import type { TestDatabase } from '../../support/database.ts'
 import { firstBlock, paidBlocks, recipientsOf, type ScopeStage, startStage } from './stage.ts'
 
 const timeout = 400_000
-/** Between blocks of a chain that grows. */
+/** Milliseconds between two blocks of a growing chain. */
 const blockMs = 50
 
 describe('of a chain with a long history', () => {
@@ -34,7 +34,7 @@ describe('of a chain with a long history', () => {
   })
   afterAll(() => stage?.end())
 
-  /** Resolves when the database holds the settlements of these, and no others. */
+  /** Resolves when the database holds the settlements to these addresses, and no others. */
   const untilKept = (database: TestDatabase, addresses: readonly string[], processor: TestProcessor) =>
     untilSettled(database.pool, 'base', keepTo(all, addresses), { processor })
 
@@ -97,7 +97,7 @@ describe('of a chain with a long history', () => {
     expect(await settlementsTo(database.pool, 'base')).toEqual(all)
     await second.stop()
 
-    // Nothing is missing yet, so everybody can be kept again.
+    // No settlement has been left out yet, so the scope can go back to `all`.
     const third = await stage.start(database, {})
     await third.untilOutput(/resuming after block 1299/)
     await third.stop()
@@ -179,7 +179,7 @@ test('whoever becomes verified while the chain grows gets every settlement, howe
   }
 })
 
-/** The address that a Transfer pays, if it is one. */
+/** Recipient of a Transfer log, from its topics, as a list; empty: no such topic. */
 function recipientOf([, , to]: readonly string[]): string[] {
   return to?.startsWith(`0x${'0'.repeat(24)}`) ? [`0x${to.slice(26)}`] : []
 }

@@ -14,19 +14,19 @@ export function paidBlocks(blocks: number, settlementsPerBlock: number, recipien
   return generatedSource({ firstBlock, blocks, settlementsPerBlock, token, recipients, chunkBlocks: 10 })
 }
 
-/** A Portal with a chain, databases and processors of it. */
+/** A Portal that serves a generated chain, with databases and processors for it. */
 export interface ScopeStage {
   readonly portal: Portal
   readonly settings: { readonly base: Record<string, unknown> }
   database(): Promise<TestDatabase>
-  /** With verified scope unless told otherwise; stopped at the end, if not before. */
+  /** Starts a processor, by default with the verified scope; `end` stops it. */
   start(database: TestDatabase, env?: Record<string, string>): Promise<TestProcessor>
-  /** All settlements of the chain up to a block, by a processor that keeps every one. */
+  /** All settlements of the chain up to a block, from a processor that stores every one. */
   cleanSettlements(lastBlock: number): Promise<string[]>
   end(): Promise<void>
 }
 
-/** `more`: settings of the chain that are other ones. */
+/** `more`: settings of the chain that replace the defaults. */
 export async function startStage(
   source: BlockSource,
   more: (portal: Portal) => object = () => ({}),

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { BlockReceipts } from '../../../processors/source/block-receipts.ts'
 import type { SdkNodeBlock } from '../../../processors/source/sdk.ts'
 
-// On a busy block the bloom filter of its logs has nearly all bits set: what a node leaves out is missed by nothing else.
+// On a busy block nearly all bits of the logs bloom are set, so it does not reveal logs left out: only these checks do.
 
 const hash = `0x${'b1'.repeat(32)}`
 const hashes = ['1', '2', '3'].map((digit) => `0x${digit.repeat(64)}`)

@@ -4,7 +4,7 @@ import { NodeSource } from '../../../processors/source/node-source.ts'
 import type { SdkClient } from '../../../processors/source/sdk.ts'
 import { toSdkLog } from '../../../processors/source/sdk-log.ts'
 
-/** A node whose head is at these heights, one after the other. */
+/** A node that reports these heights of its head, one per request. */
 function nodeWithHeads(heights: readonly number[]): SdkClient {
   const left = [...heights]
   return {

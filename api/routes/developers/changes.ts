@@ -17,10 +17,10 @@ export const apiChanges: readonly ApiChange[] = [
     id: 'shorter-feedback-pages',
     day: '2026-11-25',
     kind: 'changed',
-    title: 'A filtered page of feedback looks at 500, not at 1,000',
+    title: 'A filtered page of feedback looks at half as many',
     text:
       'Behind a filter a page of an agent’s feedback may be shorter than before, so that it comes in time; `next_cursor` ' +
-      'leads on as before. The summary of an agent with more than 500 feedbacks, not 1,000, is some minutes old.',
+      'leads on as before. The summary of an agent with very much feedback is some minutes old from half as much on.',
     operations: ['listFeedback'],
   },
   {

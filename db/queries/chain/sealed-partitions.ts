@@ -40,12 +40,12 @@ select c.oid::regclass::text as name
 }
 
 /**
- * Vacuums a partition once, with pauses that leave the disk to others; on a pool of one connection. Throws when somebody
+ * Vacuums a partition once, with pauses that leave the disk to others; on a new pool of one connection. Throws when somebody
  * holds the table for longer than `marking`; what was vacuumed is passed over quickly the next time.
  */
 export async function freezePartition(db: Queryable, partition: string): Promise<void> {
   const table = pg.escapeIdentifier(partition)
-  await db.query(`select set_config('vacuum_cost_delay', '2ms', false), set_config('lock_timeout', '0', false)`)
+  await db.query(`select set_config('vacuum_cost_delay', '2ms', false)`)
   await db.query(`vacuum (freeze) ${table}`)
   // Unlike VACUUM these wait with a snapshot, and `create index concurrently` waits for it in turn.
   await db.query(`select set_config('lock_timeout', '${marking.lockTimeoutMs}ms', false)`)

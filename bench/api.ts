@@ -1,14 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { cpus, tmpdir, totalmem } from 'node:os'
-import { join } from 'node:path'
+import { cpus, totalmem } from 'node:os'
 import { chainNames, chainOf } from '../chains.config.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
-import { startPostgres } from '../postgres/embedded.ts'
 import { startRedis } from '../test/support/redis.ts'
 import { benchForms, sizeOf } from './forms.ts'
 import { type BenchServer, type Load, load, startServer } from './load.ts'
+import { startTemporaryServer } from './temporary-server.ts'
 import { fillWorld, type WorldSize } from './world.ts'
 
 interface ApiBenchOptions {
@@ -25,9 +23,8 @@ const searches = 1_000
 
 /** Compares the read API with a bare server and with two frameworks, and times search and bulk; prints tables. */
 export async function benchApi({ size, seconds, rounds }: ApiBenchOptions): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-api-'))
   const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
-  const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false, settings })
+  const { postgres, remove } = await startTemporaryServer('api', { durable: false, settings })
   const redis = await startRedis()
   const servers = new Map<string, BenchServer>()
   try {
@@ -64,8 +61,7 @@ export async function benchApi({ size, seconds, rounds }: ApiBenchOptions): Prom
   } finally {
     for (const server of servers.values()) await server.stop()
     await redis.stop()
-    await postgres.stop()
-    await rm(folder, { recursive: true, force: true })
+    await remove()
   }
 }
 

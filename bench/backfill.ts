@@ -1,17 +1,18 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { cpus, tmpdir, totalmem } from 'node:os'
+import { writeFile } from 'node:fs/promises'
+import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { migrate } from '../db/migrate.ts'
-import { type EmbeddedPostgres, startPostgres } from '../postgres/embedded.ts'
+import type { EmbeddedPostgres } from '../postgres/embedded.ts'
 import { busiestChain } from './busiest.ts'
 import { checkRows } from './check-rows.ts'
 import { copyAlone, writeRows } from './copy-floor.ts'
 import { measure, type Run } from './measured-run.ts'
 import { longPaymentChain, type PaymentChain } from './payment-chain.ts'
+import { startTemporaryServer } from './temporary-server.ts'
 
 interface BackfillBenchOptions {
   /** Chunks of the chain, of 2,000 blocks each: 101 hold a million settlements. */
@@ -29,9 +30,7 @@ const settings = { shared_buffers: '2GB', max_wal_size: '8GB', checkpoint_timeou
 /** Compares the backfill command with COPY alone and with a plain processor; prints a table and one JSON object. */
 export async function benchBackfill({ chunks, rounds }: BackfillBenchOptions): Promise<void> {
   const chain = longPaymentChain(chunks)
-  const folder = await mkdtemp(join(tmpdir(), 'bench-backfill-'))
-  await chmod(folder, 0o777) // the server, another user when this is root, writes the rows of the floor here
-  const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), settings })
+  const { folder, postgres, remove } = await startTemporaryServer('backfill', { settings })
   const portal = fork(join(root, 'bench/portal/main.ts'), [String(chunks), join(root, answersFolder, String(chunks))])
   try {
     const [url] = (await once(portal, 'message')) as [string]
@@ -80,8 +79,7 @@ export async function benchBackfill({ chunks, rounds }: BackfillBenchOptions): P
     report(chain, Math.min(...floors), { best: runs.reduce(faster), bare: bareRuns.reduce(faster) }, inserted as Run)
   } finally {
     portal.disconnect()
-    await postgres.stop()
-    await rm(folder, { recursive: true, force: true })
+    await remove()
   }
 }
 

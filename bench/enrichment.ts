@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { cpus, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { cpus } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { chains } from '../chains.config.ts'
@@ -18,9 +16,9 @@ import { hubSubject } from '../enrichment/socialindex/shards.ts'
 import { createSources } from '../enrichment/sources.ts'
 import { createHost } from '../hosts/host.ts'
 import { minute } from '../ops/time.ts'
-import { startPostgres } from '../postgres/embedded.ts'
 import { sources } from '../sources.ts'
 import { startBenchHosts } from './enrichment-hosts.ts'
+import { startTemporaryServer } from './temporary-server.ts'
 import { fillWorld } from './world.ts'
 
 interface EnrichmentBenchOptions {
@@ -39,9 +37,8 @@ const now = () => new Date()
 
 /** Measures the scheduler's leases a second, and a first pass over all agents; prints a table. */
 export async function benchEnrichment({ subjects, agents }: EnrichmentBenchOptions): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-enrichment-'))
   const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
-  const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false, settings })
+  const { postgres, remove } = await startTemporaryServer('enrichment', { durable: false, settings })
   const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', max: 24, statementTimeoutMs: 0 })
   try {
     await migrate(postgres.databaseUrl)
@@ -78,8 +75,7 @@ export async function benchEnrichment({ subjects, agents }: EnrichmentBenchOptio
     process.stdout.write(`${JSON.stringify(result)}\n`)
   } finally {
     await pool.end()
-    await postgres.stop()
-    await rm(folder, { recursive: true, force: true })
+    await remove()
   }
 }
 

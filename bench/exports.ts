@@ -1,13 +1,13 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
-import { cpus, tmpdir } from 'node:os'
+import { readFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import type { ServedManifest } from '../export/served/manifest.ts'
-import { startPostgres } from '../postgres/embedded.ts'
 import { startApi } from '../test/support/api/api.ts'
 import { measure } from './measured-run.ts'
+import { startTemporaryServer } from './temporary-server.ts'
 import { fillWorld, type WorldSize } from './world.ts'
 
 const settings = { shared_buffers: '1GB', max_wal_size: '8GB', checkpoint_timeout: '30min' }
@@ -65,9 +65,7 @@ interface World {
 }
 
 async function inWorld(size: WorldSize, work: (world: World) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-exports-'))
-  await chmod(folder, 0o755) // the server is another user when this is root
-  const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false, settings })
+  const { folder, postgres, remove } = await startTemporaryServer('exports', { durable: false, settings })
   const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', max: 4, statementTimeoutMs: 0 })
   try {
     process.stdout.write(`filling ${size.settlements} settlements of ${size.agents} agents\n`)
@@ -82,8 +80,7 @@ async function inWorld(size: WorldSize, work: (world: World) => Promise<void>): 
     await work({ pool, databaseUrl: postgres.databaseUrl, folder })
   } finally {
     await pool.end()
-    await postgres.stop()
-    await rm(folder, { recursive: true, force: true })
+    await remove()
   }
 }
 

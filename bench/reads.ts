@@ -1,6 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { cpus, tmpdir, totalmem } from 'node:os'
-import { join } from 'node:path'
+import { cpus, totalmem } from 'node:os'
 import type pg from 'pg'
 import { createApiPool } from '../api/http/database.ts'
 import { migrate } from '../db/migrate.ts'
@@ -18,11 +16,11 @@ import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import type { Installation } from '../db/queries/sql/installation.ts'
 import { settlementSeries } from '../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
-import { startPostgres } from '../postgres/embedded.ts'
 import { recording } from '../test/support/recording.ts'
 import { busiestChain } from './busiest.ts'
 import { fillContractRows } from './contract-rows.ts'
 import { contractLists, listStatements, type Statement } from './lists.ts'
+import { startTemporaryServer } from './temporary-server.ts'
 import { fillWorld, settlementIndexes, type WorldSize } from './world.ts'
 
 interface ReadsOptions {
@@ -51,9 +49,8 @@ function lastDays(days: number) {
 
 /** Times the statements of the read path on a large directory, with and without the roll-up, and prints their plans. */
 export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-reads-'))
   const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
-  const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false, settings })
+  const { postgres, remove } = await startTemporaryServer('reads', { durable: false, settings })
   const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', statementTimeoutMs: 0 })
   const reader = createApiPool(postgres.databaseUrl)
   try {
@@ -97,8 +94,7 @@ export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions
   } finally {
     await reader.end()
     await pool.end()
-    await postgres.stop()
-    await rm(folder, { recursive: true, force: true })
+    await remove()
   }
 }
 

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type pg from 'pg'
 import { socialChain } from '../chains.config.ts'
 import { migrate } from '../db/migrate.ts'
@@ -13,9 +10,9 @@ import { judgeMessage } from '../enrichment/proofs/messages.ts'
 import { socialProofs } from '../enrichment/proofs/source.ts'
 import { runPass } from '../enrichment/schedule/scheduler.ts'
 import { createHost } from '../hosts/host.ts'
-import { startPostgres } from '../postgres/embedded.ts'
 import type { ProofWorld } from '../social/proving.ts'
 import { proofNode, sources } from '../sources.ts'
+import { startTemporaryServer } from './temporary-server.ts'
 
 interface TrustBenchOptions {
   /** Agents of a first pass, each with one verified address. */
@@ -41,8 +38,7 @@ export async function benchTrust({ agents }: TrustBenchOptions): Promise<void> {
   process.stdout.write(`signing ${agents} messages\n`)
   const given = Array.from({ length: agents }, (_, n) => verificationOf(n + 1))
   const checked = await messagesASecond(given.slice(0, rated))
-  const folder = await mkdtemp(join(tmpdir(), 'bench-trust-'))
-  const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), durable: false, settings: {} })
+  const { postgres, remove } = await startTemporaryServer('trust', { durable: false, settings: {} })
   const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', max: 12, statementTimeoutMs: 0 })
   try {
     await migrate(postgres.databaseUrl)
@@ -58,8 +54,7 @@ export async function benchTrust({ agents }: TrustBenchOptions): Promise<void> {
     process.stdout.write(`${JSON.stringify({ bench: 'trust', agents, messages_per_second: checked, seconds })}\n`)
   } finally {
     await pool.end()
-    await postgres.stop()
-    await rm(folder, { recursive: true, force: true })
+    await remove()
   }
 }
 

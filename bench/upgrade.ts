@@ -1,13 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
-import { cpus, tmpdir, totalmem } from 'node:os'
+import { mkdir, symlink } from 'node:fs/promises'
+import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createPool } from '../db/pool.ts'
 import { freePort } from '../ops/ports.ts'
-import { startPostgres } from '../postgres/embedded.ts'
 import { commitOf, readReleases } from '../scripts/release/record.mjs'
 import { baseUrl, siteUrl } from '../test/support/api/claims.ts'
 import { until } from '../test/support/until.ts'
@@ -17,6 +16,7 @@ import { watchLocks } from './rehearsal/beside.ts'
 import { command } from './rehearsal/processes.ts'
 import { readBeside } from './rehearsal/reads.ts'
 import { percentile, say } from './rehearsal/show.ts'
+import { startTemporaryServer } from './temporary-server.ts'
 import { fillWorld } from './world.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -45,9 +45,7 @@ const readPauseMs = 40
  * wait for a lock; throws when an answer was a 5xx or a reader waited a second for a lock.
  */
 export async function benchUpgrade({ rows }: { rows: number }): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'bench-upgrade-'))
-  await chmod(folder, 0o755)
-  const postgres = await startPostgres({ dataFolder: join(folder, 'postgres'), settings })
+  const { folder, postgres, remove } = await startTemporaryServer('upgrade', { settings })
   const patient = { statementTimeoutMs: 0, connectTimeoutMs }
   const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', ...patient })
   try {
@@ -65,8 +63,7 @@ export async function benchUpgrade({ rows }: { rows: number }): Promise<void> {
     }
   } finally {
     await pool.end()
-    await postgres.stop()
-    await rm(folder, { recursive: true, force: true })
+    await remove()
   }
 }
 

@@ -76,7 +76,7 @@ export const readingLimits = {
    * Agents over which facets are counted: so many that pass all filters, and as many again that fail exactly one.
    * `facetSkills`: skills listed in the facets.
    */
-  facetAgents: 5_000,
+  facetAgents: 2_000,
   facetSkills: 12,
   /** Registrations received by an address that are examined to find what it held at a moment. */
   receivedRegistrations: 5_000,

@@ -1,6 +1,6 @@
 import type { Queryable } from '../db/pool.ts'
 import { agentFeedback } from '../db/queries/feedback/page.ts'
-import { discoveryPage, type discoverySorts } from '../db/queries/find/discovery.ts'
+import { discoveryPage, discoverySorts } from '../db/queries/find/discovery.ts'
 import type { DiscoveryFilter } from '../db/queries/find/discovery-filter.ts'
 import { discoveryFacets } from '../db/queries/find/facets.ts'
 import { agentPrices } from '../db/queries/find/prices.ts'
@@ -27,6 +27,7 @@ export interface Statement {
 
 const settlementOverloads = 'spec' as const
 const everyone = { chain: null, claimed: null, spec: null, codehost: null }
+type DiscoverySort = (typeof discoverySorts)[number]
 const dayMs = 86_400_000
 const payersUpTo = readingLimits.payerSettlements
 
@@ -83,22 +84,32 @@ export function listStatements({
     }
   }
   const totalAt = async (change: number) => ({ total: 0, change })
-  const found = (name: string, filter: Partial<DiscoveryFilter>): Statement => ({
+  const found = (
+    name: string,
+    filter: Partial<DiscoveryFilter>,
+    { sort = 'newest', offset = 0 }: { sort?: DiscoverySort; offset?: number } = {},
+  ): Statement => ({
     name: `discovery, ${name}`,
     run: (db) =>
       discoveryPage(
         db,
         { q: null, ...everyone, ...filter },
-        { sort: 'newest', limit: 30, from: { offset: 0 }, fields: null },
+        { sort, limit: 30, from: { offset }, fields: null },
         { early: () => totalAt(0), totalAt, leftOut },
       ),
   })
+  /** A numbered page far from the beginning. */
+  const farOn = discoverySorts.flatMap((sort) => [
+    found(`${sort}, behind 90,000`, {}, { sort, offset: 90_000 }),
+    found(`${sort}, on a chain, behind 10,000`, { chain: [busiestChain] }, { sort, offset: 10_000 }),
+    found(`${sort}, a word of many, behind 20,000`, { q: 'falcon' }, { sort, offset: 20_000 }),
+  ])
   const registrations = (state: 'current' | 'historical'): Statement => ({
     name: `registrations of an agent, ${state}`,
     run: (db) => agentRegistrations(db, { fid: 20, state, chain: null, limit: 100, after: undefined, installation }),
   })
   /** A page deep in a cursor walk through discovery. */
-  const walked = (sort: (typeof discoverySorts)[number], after: string[]): Statement => ({
+  const walked = (sort: DiscoverySort, after: string[]): Statement => ({
     name: `discovery, ${sort}, far on in a walk`,
     run: (db) =>
       discoveryPage(
@@ -127,8 +138,12 @@ export function listStatements({
     word('a word of many, of claimed agents on a chain', 'falcon', { claimed: true, chain: [busiestChain] }),
     word('a word that everybody says, and nobody fits', 'settles', { skill: ['none'] }),
     facets('of everybody', {}, false),
+    facets('of a chain', { chain: [busiestChain] }, false),
+    facets('of a word of many', { q: 'falcon' }, false),
+    facets('of a word of many on a chain', { q: 'falcon', chain: [busiestChain] }, false),
     facets('of a search for a word of many', { q: 'falcon' }, true),
     facets('of a search, of claimed agents', { q: 'falcon', claimed: true }, true),
+    facets('of a search, on a chain', { q: 'falcon', chain: [busiestChain] }, true),
     word('a handle', '@falcon-trade15'),
     ofBusiest('of a payer', { payer }),
     ofBusiest('of a week, oldest first', { since: daysAgo(30), until: daysAgo(23) }, 'asc'),
@@ -161,6 +176,7 @@ export function listStatements({
     series('everybody, 30 days', null, 'day'),
     found('paid often, seen lately', { min_settlements: '10', seen_since: daysAgo(30) }),
     found('registered in a week', { registered_since: daysAgo(67), registered_until: daysAgo(60) }),
+    ...farOn,
     walked('newest', [middle, '20']),
     walked('oldest', [middle, '20']),
     walked('cross-chain', ['1', '1', '20']),

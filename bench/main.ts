@@ -49,7 +49,7 @@ const benches: Record<string, (small: boolean, keep: boolean, given: Given) => P
     await benchUpgrade({ rows })
   },
   async enrichment(small) {
-    const { benchEnrichment } = await import('./enrichment.ts')
+    const { benchEnrichment } = await import('./enrichment/enrichment.ts')
     await benchEnrichment(small ? { subjects: 1_000, agents: 200 } : { subjects: 100_000, agents: 20_000 })
   },
   async backfill(small) {

@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'facets-of-fewer',
+    day: '2026-11-25',
+    kind: 'changed',
+    title: 'Facets of the list are counted over fewer agents',
+    text:
+      'Where more agents fit the filters, `/api/discovery/facets` counts fewer of those listed last than before, and the ' +
+      'answer comes in half the time. `counted` and `complete` say so, as before.',
+    operations: ['countFacets'],
+  },
+  {
     id: 'shorter-feedback-pages',
     day: '2026-11-25',
     kind: 'changed',

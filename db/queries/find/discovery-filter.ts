@@ -75,35 +75,53 @@ interface Reading {
   readonly isNear?: boolean
 }
 
-/** Conditions over the agent `a`, and the values they name as parameters. */
-export function filterConditions(
-  filter: DiscoveryFilter,
-  { named, before = [], isNear = false }: Reading,
-): { conditions: string[]; values: unknown[] } {
-  const values = [...before]
+/** A value as a parameter of the statement: adds it and returns its SQL. */
+type Parameter = (value: unknown) => string
+
+interface Conditions {
+  /** SQL over the agent `a`. */
+  readonly conditions: string[]
+  /** Common table expressions that the conditions read. */
+  readonly worded: readonly string[]
+  /** Values of the parameters of both. */
+  readonly values: unknown[]
+}
+
+export function filterConditions(filter: DiscoveryFilter, reading: Reading): Conditions {
+  const values = [...(reading.before ?? [])]
   const parameter = (value: unknown) => `$${values.push(value)}`
   const { q, has_settlements: paid = null, ...rest } = filter
+  const found = q === null ? { conditions: [], worded: [] } : foundBy(q, reading, parameter)
   const conditions = [
-    ...(q === null
-      ? []
-      : [named ? `a.fid in (select unnest(${parameter(named)}::bigint[]))` : matches(q, parameter, isNear)]),
+    ...found.conditions,
     ...Object.entries(conditionOf).flatMap(([name, condition]) => {
       const value = rest[name as keyof typeof rest] ?? null
       return value === null ? [] : [condition(parameter(value))]
     }),
     ...(paid === null ? [] : [`a.settlements_all ${paid ? '> 0' : '= 0'}`]),
   ]
-  return { conditions, values }
+  return { conditions, worded: found.worded, values }
 }
 
 /**
- * What `q` finds, where it is not named: `namedBy` finds the same. Near the beginning of an order each agent is looked up by
- * its FID (`offset 0` keeps the planner from reading all that fit first); else all that fit are found once (each parallel
- * worker would find them for itself, so there are none).
+ * What `q` finds. Where it is not named, near the beginning of an order each agent is looked up by its FID (`offset 0` keeps
+ * the planner from reading all that fit first); else all that fit are found once, before anything else.
  */
-function matches(q: string, parameter: (value: unknown) => string, isNear: boolean): string {
+function foundBy(q: string, { named, isNear }: Reading, parameter: Parameter) {
+  if (named) return { conditions: [`a.fid in (select unnest(${parameter(named)}::bigint[]))`], worded: [] }
   const found = findsAgent(q, parameter)
-  return isNear
-    ? `exists (select from searched_agent s where s.fid = a.fid and ${found} offset 0)`
-    : `a.fid in (with found as materialized (select s.fid from searched_agent s where ${found}) select fid from found)`
+  if (isNear) {
+    return {
+      conditions: [`exists (select from searched_agent s where s.fid = a.fid and ${found} offset 0)`],
+      worded: [],
+    }
+  }
+  const worded = `worded as materialized (select s.fid from searched_agent s where ${found})`
+  // `is true` keeps the planner from a join, which would lose the order of an index that is walked and read it to its end. A
+  // hash of two million FIDs fits into the memory of a statement.
+  return { conditions: ['(a.fid in (select fid from worded)) is true'], worded: [worded] }
 }
+
+/** SQL: the `with` of a statement; empty without common table expressions. */
+export const withOf = (expressions: readonly string[]) =>
+  expressions.length === 0 ? '' : `with ${expressions.join(',\n')}`

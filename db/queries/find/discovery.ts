@@ -2,8 +2,8 @@ import type { Queryable } from '../../pool.ts'
 import { type Choice, chosen, chosenValue, type LeftOut, listWithoutBroken } from '../sql/broken-rows.ts'
 import { members } from '../sql/json-text.ts'
 import { leanFields } from '../sql/lean-row.ts'
-import { type DiscoveryFilter, filterConditions } from './discovery-filter.ts'
-import { findsAgent, namedBy, newestChange } from './question.ts'
+import { type DiscoveryFilter, filterConditions, withOf } from './discovery-filter.ts'
+import { findsAgent, mostNamed, namedBy, newestChange } from './question.ts'
 
 /** Every order is total: the fid is always last. Each has its index. */
 const orders = {
@@ -61,13 +61,20 @@ interface DiscoveryRows {
 const whereOf = (conditions: readonly string[]) => (conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`)
 
 export async function discoveryTotal(db: Queryable, filter: DiscoveryFilter): Promise<DiscoveryTotal> {
-  return atOneMoment(db, filter, async (named) => {
-    const { conditions, values } = filterConditions(filter, { named })
+  return atOneMoment(db, filter.q, async (named) => {
+    const { text, values } = counting(filter, named)
     // Unnamed, like the page: a plan made for every pattern at once is the wrong one for common or for rare words.
-    const text = `select count(*) as total, ${newestChange} as change from agent a ${whereOf(conditions)}`
-    const { rows } = await db.query<DiscoveryTotal>({ text, values })
+    const { rows } = await db.query<DiscoveryTotal>({
+      text: `select (${text}) as total, ${newestChange} as change`,
+      values,
+    })
     return rows[0] ?? { total: 0, change: 0 }
   })
+}
+
+function counting(filter: DiscoveryFilter, named: Wanted['named']) {
+  const { conditions, worded, values } = filterConditions(filter, { named })
+  return { text: `${withOf(worded)} select count(*) from agent a ${whereOf(conditions)}`, values }
 }
 
 /** Filters that a `combination` has the values of, with the columns they are over, as SQL of their parts. */
@@ -134,10 +141,13 @@ export async function discoveryPage(
       fids: () => fidsOf(db, { filter, named, page }),
       leftOut,
     })
-  const [shown, before] = await Promise.all([atOneMoment(db, filter, (named) => read(named, 'null::bigint')), early()])
+  // Fewer agents are named than there are before a page far on.
+  const isFarOn = 'offset' in page.from && page.from.offset >= mostNamed
+  const reading = atOneMoment(db, isFarOn ? null : filter.q, (named) => read(named, 'null::bigint'))
+  const [shown, before] = await Promise.all([reading, early()])
   const known = before.change === shown.change ? before : await totalAt(shown.change)
   if (known.change === shown.change) return { ...shown, total: known.total }
-  return read(null, `(select count(*) from agent a ${whereOf(filterConditions(filter, { named: null }).conditions)})`)
+  return read(null, `(${counting(filter, null).text})`)
 }
 
 /**
@@ -146,7 +156,7 @@ export async function discoveryPage(
  */
 async function atOneMoment<T extends { readonly change: number }>(
   db: Queryable,
-  { q }: DiscoveryFilter,
+  q: DiscoveryFilter['q'],
   read: (named: Wanted['named']) => Promise<T>,
 ): Promise<T> {
   if (q === null) return read(null)
@@ -170,12 +180,12 @@ interface PageOf extends Wanted {
 
 async function pageOf(db: Queryable, { total, choice, ...wanted }: PageOf): Promise<DiscoveryRows & DiscoveryTotal> {
   const { page } = wanted
-  const { text, values, limit } = found(wanted)
+  const { text, worded, values, limit } = found(wanted)
   const order = orders[page.sort]
   const last = `array[${keys[page.sort].map((key) => `(${key})::text`).join(', ')}]`
   const { rows } = await db.query<DiscoveryRows & DiscoveryTotal>({
     text: `
-with found as (${text}),
+${withOf([...worded, `found as (${text})`])},
 page as (select * from found a order by ${order} limit ${limit})
 select coalesce(json_agg(json_build_object(${members(leanFields, page.fields)}) order by ${order}), '[]')::text as rows,
        count(*) as count, ${total} as total, ${newestChange} as change,
@@ -189,21 +199,25 @@ select coalesce(json_agg(json_build_object(${members(leanFields, page.fields)}) 
 }
 
 async function fidsOf(db: Queryable, wanted: Wanted): Promise<number[]> {
-  const { text, values } = found(wanted)
-  const { rows } = await db.query<{ fid: number }>({ text: `select fid from (${text}) a`, values })
+  const { text, worded, values } = found(wanted)
+  const { rows } = await db.query<{ fid: number }>({ text: `${withOf(worded)} select fid from (${text}) a`, values })
   return rows.map(({ fid }) => fid)
 }
 
 /** Rows up to which a page is near the beginning of its order. */
 const nearRows = 500
 
-/** The rows of a page; in a walk one more, which tells whether there is a next page. */
+/**
+ * The rows of a page; in a walk one more, which tells whether there is a next page. The agents before a page are passed in
+ * the order's index alone, which has the columns of the common filters: nothing of them is read.
+ */
 function found({ filter, named, page: { sort, limit: rows, from } }: Wanted) {
   const isNear = 'after' in from || from.offset + rows <= nearRows
-  const { conditions, values } = filterConditions(filter, { named, isNear })
+  const { conditions, worded, values } = filterConditions(filter, { named, isNear })
   const parameter = (value: unknown) => `$${values.push(value)}::bigint`
   if ('after' in from && from.after) conditions.push(behind[sort](...from.after.map(parameter)))
   const limit = parameter(rows)
   const part = 'after' in from ? `limit ${limit} + 1` : `limit ${limit} offset ${parameter(from.offset)}`
-  return { text: `select * from agent a ${whereOf(conditions)} order by ${orders[sort]} ${part}`, values, limit }
+  const fids = `select a.fid from agent a ${whereOf(conditions)} order by ${orders[sort]} ${part}`
+  return { text: `select * from (${fids}) placed join agent using (fid)`, worded, values, limit }
 }

@@ -1,7 +1,7 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, list } from '../sql/json-text.ts'
-import { type DiscoveryFilter, filterConditions, isAlive } from './discovery-filter.ts'
+import { type DiscoveryFilter, filterConditions, isAlive, withOf } from './discovery-filter.ts'
 import { namedBy } from './question.ts'
 import { askedBy } from './search.ts'
 import { type Part, searchedHits } from './searched.ts'
@@ -41,12 +41,13 @@ ${answer('not (select is_cut from is_cut)')}`
 
 async function ofList(db: Queryable, filter: DiscoveryFilter) {
   const { fids: named } = filter.q === null ? { fids: null } : await namedBy(db, filter.q)
-  const { values, ...conditions } = conditionsOf(filter, { named })
-  const text = `
-with found as materialized (
+  const { values, worded, ...conditions } = conditionsOf(filter, { named })
+  const found = `found as materialized (
   select *, row_number() over (partition by part order by listed_at desc, fid desc) as place
     from (${named ? lookedUp(conditions, null) : firstFound(conditions)}) one
-),
+)`
+  const text = `
+${withOf([...worded, found])},
 base as materialized (select * from found where place <= ${mostAgents})
 ${answer(`not exists (select from found where place > ${mostAgents})`)}`
   return { text, values }
@@ -71,7 +72,7 @@ function conditionsOf(filter: DiscoveryFilter, reading: Parameters<typeof filter
     values = asked.values
     if (asked.conditions[0] !== undefined) fits.set(name, `(${asked.conditions[0]})`)
   }
-  return { others, fits, values }
+  return { others, fits, worded: of.worded, values }
 }
 
 /** Agents that every filter leaves, and those that all but one leave: no others are counted anywhere. */

@@ -26,7 +26,7 @@ export function understood(q: string) {
 export const partOf = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 /** Finds up to which agents are named one by one instead of being looked for along an order. */
-const mostNamed = 2_000
+export const mostNamed = 2_000
 
 /** Number of the newest change of any agent: while it is the same, so are all agents. */
 export const newestChange = '(select coalesce(max(seq), 0) from agent_change)'

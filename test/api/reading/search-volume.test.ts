@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import type { Queryable } from '../../../db/pool.ts'
-import { discoveryGroups, discoveryPage } from '../../../db/queries/find/discovery.ts'
+import { discoveryGroups, discoveryPage, discoverySorts } from '../../../db/queries/find/discovery.ts'
 import { discoveryFacets } from '../../../db/queries/find/facets.ts'
 import { searchAgents } from '../../../db/queries/find/search.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -26,6 +26,9 @@ const words = [
   'pixel',
 ]
 const word = (n: string) => `(array[${words.map((text) => `'${text}'`).join(', ')}])[1 + (${n}) % ${words.length}]`
+
+const totalAt = async (change: number) => ({ total: 0, change })
+const totals = { early: () => totalAt(0), totalAt, leftOut: () => {} }
 
 const database = testDatabase()
 beforeAll(async () => {
@@ -80,6 +83,16 @@ test.each([
   },
 )
 
+test.each(discoverySorts)('a page by %s far from the beginning reads hardly an agent before it', async (sort) => {
+  const { pool } = database
+  for (const filter of [{}, { chain: ['base'], claimed: false }, { q: 'whoever' }, { q: 'whoever', spec: false }]) {
+    const page = { sort, limit: 30, from: { offset: 3_000 }, fields: null }
+    const far = (db: Queryable) => discoveryPage(db, { q: null, ...everyone, ...filter }, page, totals)
+    expect((await far(pool)).count).toBe(30)
+    expect(await rowsRead(pool, far, ['agent'])).toBeLessThan(agents / 40)
+  }
+})
+
 test('agents registered on some days are found without reading all', async () => {
   const { pool } = database
   await pool.query(`update agent set registered_at = timestamptz '2025-01-01' + fid * interval '1 hour'`)
@@ -91,8 +104,6 @@ test('agents registered on some days are found without reading all', async () =>
     registered_until: '2025-03-02T00:00:00Z',
   }
   const page = { sort: 'newest', limit: 30, from: { offset: 0 }, fields: null } as const
-  const totalAt = async (change: number) => ({ total: 24, change })
-  const totals = { early: () => totalAt(0), totalAt, leftOut: () => {} }
   const days = (db: Queryable) => discoveryPage(db, filter, page, totals)
   expect((await days(pool)).count).toBe(24)
   expect(await rowsRead(pool, days, ['agent'])).toBeLessThan(100)

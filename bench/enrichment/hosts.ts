@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { startHub } from '../devnet/hub/server.ts'
-import { HubState } from '../devnet/hub/state.ts'
-import { startUpstream } from '../devnet/upstreams/server.ts'
+import { startHub } from '../../devnet/hub/server.ts'
+import { HubState } from '../../devnet/hub/state.ts'
+import { startUpstream } from '../../devnet/upstreams/server.ts'
 
 /** The hosts that a first pass over many agents asks; all answer without delay, about every subject. */
 interface BenchHosts {

@@ -19,7 +19,7 @@ import { rounds } from '../support/rounds.ts'
 import { until } from '../support/until.ts'
 
 /** Claims, each sent a hundred times. */
-const claims = rounds(3, 50)
+const claims = rounds(3, 20)
 const copies = 100
 
 let stage: ClaimStage

@@ -11,7 +11,7 @@ import { rounds } from '../../support/rounds.ts'
 
 const { base } = readChains({ env: {} })
 /** Tens of thousands of rows that the processor has written. */
-const tenThousands = rounds(10, 500)
+const tenThousands = rounds(10, 200)
 
 test('while a partition that the processor writes is placed nobody waits for a second, and no row is lost', {
   timeout: 1_800_000,

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 const shards = 4
 const args = [...all, '--workers', shards]
 /** Kills of a process in each of the first two tests; `stops`: crashes of Postgres in the third. */
-const kills = 25
+const kills = 10
 const stops = 5
 /** Latest kill, in milliseconds after a load has begun: about the length of a load. */
 const latestMs = 700

@@ -10,7 +10,7 @@ import { growTraffic, prepareTraffic, trafficAddresses, trafficBranch } from './
 
 const finality = 10 // blocks
 /** Kills in each of the two tests. */
-const kills = 25
+const kills = 15
 /** When a processor is killed, in turn; the head moves by growing or by a reorg. */
 const moments = ['behind the head', 'on the head', 'when the head moves'] as const
 /** Most blocks that a processor behind the head may write before it is killed. */
@@ -20,7 +20,7 @@ const latestKillMs = 60
 /** Latest kill, in milliseconds after the head begins to move: the processor polls it every second. */
 const latestMoveMs = 1_500
 const lookMs = 1
-/** Milliseconds; 26 processors start one after the other, each in about a second on a quiet machine. */
+/** Milliseconds; 16 processors start one after the other, each in about a second on a quiet machine. */
 const timeout = 400_000
 const lookSeconds = 60
 

@@ -12,7 +12,7 @@ import { createClock, type EnrichmentJob, startJob } from '../support/enrichment
 // is simulated: it advances by the time each request would take at the hub's rate limit, and every event comes at its
 // own time, so that the figures are the same on every machine.
 
-const scale = Number(process.env.BUDGET_SCALE ?? 20)
+const scale = Number(process.env.BUDGET_SCALE ?? 50)
 const accounts = Math.round(1_000_000 / scale)
 const agents = Math.round(50_000 / scale)
 const requestMs = second / 4

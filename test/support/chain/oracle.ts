@@ -28,8 +28,10 @@ export type ChainTables = Record<(typeof tables)[number]['table'], string[]>
 
 /** Reads all rows of one chain; of settlements, only those from a block on. */
 export async function readChainTables(db: Queryable, chain: ChainName, fromBlock = 0): Promise<ChainTables> {
-  const read = tables.map(async (one) => [one.table, await readTable(db, chain, one, fromBlock)] as const)
-  return Object.fromEntries(await Promise.all(read)) as ChainTables
+  const read: Partial<ChainTables> = {}
+  // One by one, by one connection: of many databases at once the server would run out of them.
+  for (const one of tables) read[one.table] = await readTable(db, chain, one, fromBlock)
+  return read as ChainTables
 }
 
 /**

@@ -6,16 +6,18 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY client/package.json client/
 
-FROM base AS build
 # Optional packages serve the local world alone: binaries of Node, Postgres and a chain for machines without them.
+FROM base AS all-packages
 RUN npm ci --omit=optional --ignore-scripts
+
+FROM all-packages AS build
 COPY . .
 # For /metrics: --build-arg COMMIT=$(git rev-parse HEAD)
 ARG COMMIT=
 RUN node scripts/build.mjs --without verify-proof
 
-FROM base AS packages
-RUN npm ci --omit=dev --omit=optional --ignore-scripts
+FROM all-packages AS packages
+RUN npm prune --omit=dev --omit=optional --ignore-scripts --offline
 
 # PostGraphile's dependencies are more than half of all packages, most of it the pages of GraphiQL.
 FROM packages AS packages-without-graphql

@@ -37,6 +37,8 @@ const storage = ['--root', join(store, 'root'), '--runroot', join(store, 'run')]
 const buildahEnv = { ...process.env, BUILDAH_ISOLATION: 'chroot' }
 /** Folder of this machine's trusted CA certificates: a proxy before npm's registry may need them. */
 const authorities = '/etc/ssl/certs'
+/** npm needs up to a thousand open files, about as many as buildah allows. */
+const files = ['--ulimit', 'nofile=4096:4096']
 const trusting = [
   '--volume',
   `${authorities}:${authorities}:ro`,
@@ -118,9 +120,8 @@ function composeBase() {
 /** Builds an image; returns the name of a container made from it. */
 function build(more: readonly string[]): string {
   const image = ['localhost/directory', ...more].join('')
-  outputOf(
-    buildah('build', '--layers', '--pull=false', '--format', 'docker', ...trusting, ...more, '--tag', image, '.'),
-  )
+  const how = ['--layers', '--pull=false', '--format', 'docker', ...files, ...trusting]
+  outputOf(buildah('build', ...how, ...more, '--tag', image, '.'))
   return outputOf(buildah('from', '--pull=false', image)).trim()
 }
 

@@ -148,19 +148,20 @@ const isSearched = (page: number, width: number, theme: number) =>
 
 test.each(widths)(
   'every page is without sideways scrolling, errors or barriers at %i px, dark and light',
+  { timeout: looksMs },
   async (width) => {
-    const context = await browser.newContext({ ...readerOf(width), colorScheme: 'dark' })
+    const context = await browser.newContext({ ...readerOf(width), colorScheme: 'dark', reducedMotion: 'reduce' })
     const { page, faults } = await watch(context, stage.api.url)
     await context.addInitScript(`
       globalThis.shifted = 0
       new PerformanceObserver((list) => {
         for (const { value } of list.getEntries()) globalThis.shifted += value
       }).observe({ type: 'layout-shift', buffered: true })`)
-    const barriers: unknown[] = []
+    const barriers: string[] = []
     for (const [index, path] of [...paths, ...views].entries()) {
       const answer = await page.goto(stage.api.url + path)
       const bytes = (await answer?.body())?.length ?? 0
-      if (bytes === 0 || bytes > mostBytes) barriers.push([path, `${bytes} bytes`])
+      if (bytes === 0 || bytes > mostBytes) barriers.push(`${path}: ${bytes} bytes`)
       const sideways = await page.evaluate<number>(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       )
@@ -173,15 +174,15 @@ test.each(widths)(
       }
       await page.emulateMedia({ colorScheme: 'dark' })
       const shifted = await page.evaluate<number>('globalThis.shifted')
-      if (shifted > 0) barriers.push([path, `shifts by ${shifted}`])
-      if (sideways > 0 || found.length > 0) barriers.push([path, sideways, ...found])
+      if (shifted > 0) barriers.push(`${path}: shifts by ${shifted}`)
+      if (sideways > 0) barriers.push(`${path}: ${sideways} pixels sideways`)
+      barriers.push(...found.map((one) => `${path}: ${one}`))
     }
-    expect(barriers).toEqual([])
+    expect(barriers, barriers.join('\n')).toEqual([])
     // The browser logs the 404 of the page that is not there.
     expect(faults.filter((fault) => !fault.includes('status of 404'))).toEqual([])
     await context.close()
   },
-  looksMs,
 )
 
 test('at 1280 px an example of GraphQL and of SQL is whole without being moved', async () => {

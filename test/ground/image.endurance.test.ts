@@ -1,9 +1,8 @@
 import { type ChildProcess, type SpawnSyncReturns, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { parse } from 'yaml'
 import { freePort } from '../../ops/ports.ts'
 import { testDatabase } from '../support/database.ts'
@@ -32,7 +31,7 @@ const known = { BASE_URL: 'https://api.directory.example', SITE_URL: 'https://di
 const stepMs = 1_800_000
 
 /** Image store of this test alone: the machine's own images and containers are neither seen nor retagged. */
-const store = mkdtempSync(join(tmpdir(), 'images-'))
+const store = mkdtempSync(join(inject('runFolder'), 'images-'))
 const storage = ['--root', join(store, 'root'), '--runroot', join(store, 'run')]
 const buildahEnv = { ...process.env, BUILDAH_ISOLATION: 'chroot' }
 /** Folder of this machine's trusted CA certificates: a proxy before npm's registry may need them. */

@@ -16,10 +16,12 @@ declare module 'vitest' {
     databaseServer: string
     /** Migrated database the tests' databases are cloned from. */
     databaseTemplate: string
+    /** Folder for large files, in memory where there is enough; it is removed even after a run that was killed. */
+    runFolder: string
   }
 }
 
-/** Folder in memory for the data, used where `enoughBytes` are free, so that no disk slows the tests. */
+/** Folder in memory for data and images, used where `enoughBytes` are free, so that no disk slows the tests. */
 const inMemory = '/dev/shm'
 const enoughBytes = 8 * 1024 ** 3
 
@@ -30,9 +32,10 @@ export const folderOfRun = (place: string, pid?: number) => folderOfProcess(plac
 
 /** One server a test run, with a migrated template; `createTestDatabase` clones it. */
 export default async function setup(project: TestProject) {
-  const { databaseUrl, template, stop } = await onceARun('database server', startWithTemplate)
+  const { databaseUrl, template, folder, stop } = await onceARun('database server', startWithTemplate)
   project.provide('databaseServer', databaseUrl)
   project.provide('databaseTemplate', template)
+  project.provide('runFolder', folder)
   return stop
 }
 
@@ -57,6 +60,7 @@ async function startWithTemplate() {
   return {
     databaseUrl: server.databaseUrl,
     template,
+    folder,
     /** Called by every project of the run once all tests are over; stops the server once. */
     stop() {
       stopped ??= remove()

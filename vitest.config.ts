@@ -76,6 +76,9 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/node', import.meta.url)) },
     passWithNoTests: false,
     sequence: { sequencer: LongestFirst },
+    // Of a file with such a test an endurance run leaves out all others, which `npm test` has run as they are.
+    tags: [{ name: 'rounds', description: 'repeats itself as often as `rounds` says', only: endurance }],
+    ...(endurance && { allowOnly: true }),
     projects: [
       {
         extends: true,

@@ -39,7 +39,7 @@ const reorgs = [
 
 test.each(reorgs.slice(0, rounds(2, 5)))(
   'a reorg of depth $depth and the way back leave what a clean index of the final chain holds',
-  { timeout },
+  { tags: ['rounds'], timeout },
   async ({ depth, longer }) => {
     const fork = await forkHere(chain)
     const here = await thinBranch(`here ${depth}`, depth)

@@ -84,7 +84,9 @@ test('processes claim as one: a claim at the first is a replay at the second, an
   expect(await once(second.child, 'exit')).toEqual([0, null])
 })
 
-test('of 100 parallel copies of a claim over two processes exactly one is accepted, claim after claim', async () => {
+test('of 100 parallel copies of a claim over two processes exactly one is accepted, claim after claim', {
+  tags: ['rounds'],
+}, async () => {
   const apis = await Promise.all([start(), start()])
   for (let round = 0; round < claims; round++) {
     if (round % 20 === 0) claimant = await stage.claimant() // as many as a fid may claim a day

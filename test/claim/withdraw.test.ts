@@ -242,6 +242,7 @@ describe('the challenge', () => {
 const races = rounds(1, 15)
 
 test('parallel claims and withdrawals have one order, and every reader agrees on what it came to', {
+  tags: ['rounds'],
   timeout: 1_200_000,
 }, async () => {
   const apis = [stage.api, await stage.another()]

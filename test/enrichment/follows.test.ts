@@ -114,7 +114,7 @@ test('an account that sends its follows anew as one list is read again', async (
   expect(await stored()).toEqual(atTheHub())
 })
 
-test('after any history the agents follow whom the hub says', async () => {
+test('after any history the agents follow whom the hub says', { tags: ['rounds'] }, async () => {
   const deed = fc.record({
     fid: fc.constantFrom(...agents),
     target: fc.constantFrom(...agents, ...others),

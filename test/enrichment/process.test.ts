@@ -181,7 +181,9 @@ test('every source about an account is asked for a person, and what was read is 
 const kills = rounds(2, 5)
 const accounts = 300
 
-test(`killed ${kills} times in the middle of its work, it loses nothing and does nothing twice`, async () => {
+test(`killed ${kills} times in the middle of its work, it loses nothing and does nothing twice`, {
+  tags: ['rounds'],
+}, async () => {
   for (let fid = 1; fid <= accounts; fid++) {
     hub.state.addAccount({ fid, custody: wallet(0xc000 + fid), registeredAt: anHourAgo })
     if (fid % 3 === 0) hub.state.addVerification(fid, wallet(fid), { at: anHourAgo })

@@ -35,7 +35,9 @@ const history = fc.record(
 )
 const minuteAt = (minute: number) => new Date(birth.getTime() + minute * 60_000).toISOString()
 
-test('settlements since a time are those that reading all of them would give, whatever the pages', async () => {
+test('settlements since a time are those that reading all of them would give, whatever the pages', {
+  tags: ['rounds'],
+}, async () => {
   await fc.assert(
     fc.asyncProperty(history, fc.nat(10), fc.integer({ min: 1, max: 4 }), async (blocks, minute, limit) => {
       await database.pool.query('truncate settlement')

@@ -153,7 +153,7 @@ test('a name that answers otherwise the second time gains nothing', async () => 
   expect(canary.arrivals).toEqual([])
 })
 
-test('no text of a URL leads to this machine', async () => {
+test('no text of a URL leads to this machine', { tags: ['rounds'] }, async () => {
   const piece = fc.constantFrom(
     ...['https:', 'http:', 'HTTPS:', '/', '//', '\\', '@', ':', '.', '?', '#', '%', '[', ']', '::1', '::ffff:', '0x7f'],
     ...[

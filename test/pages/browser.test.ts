@@ -148,7 +148,7 @@ const isSearched = (page: number, width: number, theme: number) =>
 
 test.each(widths)(
   'every page is without sideways scrolling, errors or barriers at %i px, dark and light',
-  { timeout: looksMs },
+  { tags: ['rounds'], timeout: looksMs },
   async (width) => {
     const context = await browser.newContext({ ...readerOf(width), colorScheme: 'dark', reducedMotion: 'reduce' })
     const { page, faults } = await watch(context, stage.api.url)

@@ -91,7 +91,9 @@ const step = fc.record({
   together: fc.boolean(),
 })
 
-test('a mirror that follows, at whatever moments, has in the end what the directory lists', async () => {
+test('a mirror that follows, at whatever moments, has in the end what the directory lists', {
+  tags: ['rounds'],
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (history) => {
       await database.pool.query('truncate agent, agent_change, agent_activity, claim, social_profile, agent_event')

@@ -44,7 +44,7 @@ const scenarios: [revision: string, scenario: string, misses: string[]][] = [
   ['2025-11-25', 'tools-list', []],
 ]
 
-test.each(scenarios.slice(0, rounds(3, 10)))('%s: %s', async (revision, scenario, misses) => {
+test.each(scenarios.slice(0, rounds(3, 10)))('%s: %s', { tags: ['rounds'] }, async (revision, scenario, misses) => {
   const checks = await checksOf(revision, scenario)
   expect(checks.length).toBeGreaterThan(0)
   const failed = checks.filter(({ status }) => status !== 'SUCCESS' && status !== 'SKIPPED' && status !== 'INFO')

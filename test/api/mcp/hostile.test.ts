@@ -95,7 +95,9 @@ const nonsense = fc.record(
   { requiredKeys: [] },
 )
 
-test('whatever is asked, the answer is one of the protocol, and says no more than a route would', async () => {
+test('whatever is asked, the answer is one of the protocol, and says no more than a route would', {
+  tags: ['rounds'],
+}, async () => {
   let served = 0
   await fc.assert(
     fc.asyncProperty(fc.oneof({ weight: 6, arbitrary: calls }, reads, nonsense), async (message) => {

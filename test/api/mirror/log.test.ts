@@ -88,7 +88,9 @@ const step = fc.record({
   cutAt: fc.nat(4_000),
 })
 
-test('a mirror equals the database whatever happens to its lines, to it, to the service and to the database', async () => {
+test('a mirror equals the database whatever happens to its lines, to it, to the service and to the database', {
+  tags: ['rounds'],
+}, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (history) => {
       await rebuild([1, 2])

@@ -155,7 +155,7 @@ const change = fc.oneof(
     .map((args) => ({ do: () => publish(...args), name: `publish ${args}` })),
 )
 
-test('whatever changes, the agents that are looked at are all whose edges change', async () => {
+test('whatever changes, the agents that are looked at are all whose edges change', { tags: ['rounds'] }, async () => {
   const changes = fc.array(change, { minLength: 1, maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(changes, async (some) => {

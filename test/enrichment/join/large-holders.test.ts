@@ -49,7 +49,9 @@ const totals = async (fid: number) => {
   return rows[0]
 }
 
-test(`who is sent ${sent} tokens keeps nobody waiting, and is derived once a minute`, async () => {
+test(`who is sent ${sent} tokens keeps nobody waiting, and is derived once a minute`, {
+  tags: ['rounds'],
+}, async () => {
   await send(1, sent)
   await seedVerification(pool, { fid: 1, address: victim })
   await pool.query('vacuum (analyze) registration, registration_transfer')

@@ -46,7 +46,9 @@ async function expectIncome(world: World): Promise<void> {
   }
 }
 
-test('income is what the payments say one by one, whatever moves them, the addresses or the names of senders', async () => {
+test('income is what the payments say one by one, whatever moves them, the addresses or the names of senders', {
+  tags: ['rounds'],
+}, async () => {
   await fc.assert(
     fc.asyncProperty(first, fc.array(step, { minLength: 4, maxLength: 20 }), async (begin, steps) => {
       await empty(database.pool)

@@ -109,7 +109,9 @@ const blocksOf = async () => {
   return rows[0]?.n
 }
 
-test('a wallet earns for whom its registration named it, from the word to the next one or the next transfer', async () => {
+test('a wallet earns for whom its registration named it, from the word to the next one or the next transfer', {
+  tags: ['rounds'],
+}, async () => {
   const { pool } = database
   await fc.assert(
     fc.asyncProperty(fc.array(deed, { minLength: 5, maxLength: 25 }), isLogged, async (deeds, clears) => {

@@ -14,6 +14,7 @@ const { base } = readChains({ env: {} })
 const tenThousands = rounds(10, 200)
 
 test('while a partition that the processor writes is placed nobody waits for a second, and no row is lost', {
+  tags: ['rounds'],
   timeout: 1_800_000,
 }, async () => {
   const { rows, expected, stuck, slowest, slowestOfAny, answers } = await placeBesideReader(tenThousands * 10_000)

@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Seconds that apt waits for the lock of another package tool. */
 const aptLockSeconds = 300
+/** Commands, and Debian packages, that report how Postgres, disks and Redis are to Prometheus. */
+const exporters = ['postgres', 'node', 'redis'].map((name) => `prometheus-${name}-exporter`)
 
 const args = process.argv.slice(2)
 if (args.includes('--help')) {
@@ -21,7 +23,7 @@ if (args.includes('--help')) {
     ensure('redis-server')
     ensure('chromium')
     ensure('promtool', 'prometheus')
-    if (process.env.ENDURANCE === '1') wish('buildah', 'debootstrap')
+    if (process.env.ENDURANCE === '1') wish('buildah', 'debootstrap', ...exporters)
     // vitest runs in this process, so that a signal reaches it and it stops what the tests have started.
     process.chdir(root)
     process.argv.splice(2, 0, 'run')
@@ -55,14 +57,16 @@ function ensure(command, name = command) {
 }
 
 /**
- * Installs commands that a test can do without; prints a line when that fails.
+ * Installs commands that a test can do without; prints a line for each that cannot be installed.
  * @param {string[]} commands
  */
 function wish(...commands) {
-  try {
-    for (const command of commands) ensure(command)
-  } catch (error) {
-    console.error(/** @type {Error} */ (error).message)
+  for (const command of commands) {
+    try {
+      ensure(command)
+    } catch (error) {
+      console.error(/** @type {Error} */ (error).message)
+    }
   }
 }
 

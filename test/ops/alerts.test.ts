@@ -6,7 +6,8 @@ import { parse } from 'yaml'
 import { chainNames } from '../../chains.config.ts'
 import { testDatabase } from '../support/database.ts'
 import { listFiles, root } from '../support/source-files.ts'
-import { seriesOfExporters, seriesOfProcesses, seriesRead, unknownTo } from './metrics.ts'
+import { seriesOfExporters } from './exporters.ts'
+import { seriesOfProcesses, seriesRead, unknownTo } from './metrics.ts'
 import { monitoringFiles, readRules } from './rules.ts'
 
 /** Paths of all runbooks; each is named for a group of alerts. */

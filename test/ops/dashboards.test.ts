@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { root } from '../support/source-files.ts'
-import { seriesOfExporters, seriesOfProcesses, seriesRead, unknownTo } from './metrics.ts'
+import { seriesOfExporters } from './exporters.ts'
+import { seriesOfProcesses, seriesRead, unknownTo } from './metrics.ts'
 import { readRules } from './rules.ts'
 
 const folder = join(root, 'deploy/monitoring/dashboards')

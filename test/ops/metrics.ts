@@ -10,10 +10,10 @@ import { Progress } from '../../processors/progress.ts'
 import { SdkProcessor } from '../../processors/source/sdk.ts'
 
 /** Names of labels, by the name of their series. */
-type Series = ReadonlyMap<string, readonly string[]>
+export type Series = ReadonlyMap<string, readonly string[]>
 
 /** Labels that Prometheus adds to every scraped series. */
-const labelsOfTargets = ['job', 'instance']
+export const labelsOfTargets = ['job', 'instance']
 
 /** All series that our processes export at /metrics, those of optional parts too; needs no database. */
 export function seriesOfProcesses(): Series {
@@ -24,48 +24,6 @@ export function seriesOfProcesses(): Series {
   } finally {
     registered.mockRestore()
   }
-}
-
-const ofSlots = ['slot_name', 'slot_type']
-const ofFiles = ['device', 'fstype', 'mountpoint']
-const ofVolumes = ['namespace', 'persistentvolumeclaim']
-
-/**
- * Labels by series that rules and dashboards read from third-party exporters: postgres_exporter from 0.15 on,
- * CloudNativePG, node_exporter, the kubelet and redis_exporter. Source: their documentation; no test runs them.
- */
-const exporters: Readonly<Record<string, readonly string[]>> = {
-  pg_up: [],
-  pg_stat_activity_count: ['datname', 'state'],
-  pg_stat_activity_max_tx_duration: ['datname', 'state'],
-  pg_settings_max_connections: [],
-  pg_database_wraparound_age_datfrozenxid_seconds: ['datname'],
-  pg_stat_archiver_archived_count: [],
-  pg_stat_archiver_failed_count: [],
-  pg_replication_slots_pg_wal_lsn_diff: ofSlots,
-  pg_replication_lag_seconds: [],
-  cnpg_collector_up: ['cluster'],
-  cnpg_backends_total: ['datname', 'state'],
-  cnpg_backends_max_tx_duration_seconds: ['datname', 'state'],
-  cnpg_pg_settings_setting: ['name'],
-  cnpg_pg_database_xid_age: ['datname'],
-  cnpg_pg_stat_archiver_last_archived_time: [],
-  cnpg_pg_stat_archiver_last_failed_time: [],
-  cnpg_pg_replication_slots_pg_wal_lsn_diff: ofSlots,
-  cnpg_pg_replication_lag: [],
-  barman_cloud_cloudnative_pg_io_last_available_backup_timestamp: [],
-  node_filesystem_avail_bytes: ofFiles,
-  node_filesystem_size_bytes: ofFiles,
-  kubelet_volume_stats_available_bytes: ofVolumes,
-  kubelet_volume_stats_capacity_bytes: ofVolumes,
-  redis_up: [],
-  redis_memory_used_bytes: [],
-  redis_memory_max_bytes: [],
-  redis_evicted_keys_total: [],
-}
-
-export function seriesOfExporters(): Series {
-  return new Map(Object.entries(exporters).map(([name, labels]) => [name, [...labels, ...labelsOfTargets]]))
 }
 
 function seriesOf(metric: Metric<string>): [name: string, labels: string[]][] {

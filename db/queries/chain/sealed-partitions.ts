@@ -47,7 +47,8 @@ export async function freezePartition(db: Queryable, partition: string): Promise
   const table = pg.escapeIdentifier(partition)
   await db.query(`select set_config('vacuum_cost_delay', '2ms', false)`)
   await db.query(`vacuum (freeze) ${table}`)
-  // Unlike VACUUM these wait with a snapshot, and `create index concurrently` waits for it in turn.
-  await db.query(`select set_config('lock_timeout', '${marking.lockTimeoutMs}ms', false)`)
-  await patiently(marking, () => db.query(`analyze ${table}; comment on table ${table} is '${frozen}'`))
+  // Unlike VACUUM these wait with a snapshot, and `create index concurrently` waits for it in turn. Each try sets its own
+  // timeout, because a pool replaces a connection whose statement failed.
+  const mark = `analyze ${table}; comment on table ${table} is '${frozen}'`
+  await patiently(marking, () => db.query(`set local lock_timeout = ${marking.lockTimeoutMs}; ${mark}`))
 }

@@ -6,8 +6,8 @@ import { ensureInstalled } from './install.mjs'
 import { runChild } from './run.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-/** What the packages need when the pinned Node cannot be installed: zod-openapi asks for the most. */
-const lowestOwnNode = [22, 14]
+/** What the packages need when the pinned Node cannot be installed: undici asks for the most. */
+const lowestOwnNode = [22, 19]
 
 /**
  * Installs what is missing, then runs the entry to its end and ends as it ended.

@@ -1,9 +1,15 @@
-import { BaseError, createPublicClient, http, type PublicClient, webSocket } from 'viem'
+import { fetch } from 'undici'
+import { BaseError, createPublicClient, type HttpTransportConfig, http, type PublicClient, webSocket } from 'viem'
 
 /** Timeout of one call to a node, in milliseconds; a call that fails is retried once. */
 const answerTimeoutMs = 2_000
 const retries = 1
 const retryDelayMs = 100
+/**
+ * undici's own: that of Node up to 24 ends the process when a server closes the connection before its compressed answer
+ * is unpacked. Source: nodejs/undici#5360.
+ */
+const fetchFn = fetch as unknown as NonNullable<HttpTransportConfig['fetchFn']>
 
 export interface ChainClient {
   /** Whether an RPC URL is configured for the chain. */
@@ -26,7 +32,9 @@ export function createChainClient(name: string, rpc: string | null): ChainClient
       // No cache: a key revoked a moment ago must not be found.
       made ??= createPublicClient({
         cacheTime: 0,
-        transport: rpc.startsWith('ws') ? webSocket(rpc, { ...options, reconnect: false }) : http(rpc, options),
+        transport: rpc.startsWith('ws')
+          ? webSocket(rpc, { ...options, reconnect: false })
+          : http(rpc, { ...options, fetchFn }),
       })
       return made
     },

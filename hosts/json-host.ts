@@ -65,7 +65,7 @@ export function createJsonHost({ url, name, headers, timeoutMs = defaultTimeoutM
             ...more,
           },
         })
-        return { status: answer.statusCode, headers: answer.headers, text: await readText(answer) }
+        return { status: answer.statusCode, headers: answer.headers, text: await readText(answer, mostBodyBytes) }
       } catch (cause) {
         if (cause instanceof NoAnswer) throw cause
         const reason = signal.aborted ? `no whole answer within ${timeoutMs} ms` : (cause as Error).message
@@ -118,12 +118,13 @@ export function firstOf(header: string | string[] | undefined): string | undefin
   return Array.isArray(header) ? header[0] : header
 }
 
-async function readText({ body }: Dispatcher.ResponseData): Promise<string> {
+/** Text of an answer's body. Throws NoAnswer `bad_answer` when it has more than `mostBytes`. */
+export async function readText({ body }: Dispatcher.ResponseData, mostBytes: number): Promise<string> {
   const pieces: Buffer[] = []
   let bytes = 0
   for await (const piece of body as AsyncIterable<Buffer>) {
     bytes += piece.length
-    if (bytes > mostBodyBytes) throw new NoAnswer('bad_answer', `an answer of more than ${mostBodyBytes} bytes`)
+    if (bytes > mostBytes) throw new NoAnswer('bad_answer', `an answer of more than ${mostBytes} bytes`)
     pieces.push(piece)
   }
   return Buffer.concat(pieces).toString('utf8')

@@ -1,28 +1,10 @@
-import { request } from 'undici'
-import { BaseError, createPublicClient, type HttpTransportConfig, http, type PublicClient, webSocket } from 'viem'
-import { readText } from '../hosts/json-host.ts'
+import { BaseError, createPublicClient, http, type PublicClient, webSocket } from 'viem'
+import { wholeFetch } from '../hosts/whole-fetch.ts'
 
 /** Timeout of one call to a node, in milliseconds; a call that fails is retried once. */
 const answerTimeoutMs = 2_000
 const retries = 1
 const retryDelayMs = 100
-/** Most bytes of an answer, which may hold the logs of many blocks. */
-const mostAnswerBytes = 10 * 1024 * 1024
-
-/**
- * For viem, whose timeout ends where an answer begins: resolves once the whole answer is read. It asks for one that is not
- * compressed, because Node's fetch, up to Node 24, ends the process when a server closes the connection before its answer
- * is unpacked. Source: nodejs/undici#5360.
- */
-const fetchFn: NonNullable<HttpTransportConfig['fetchFn']> = async (url, init) => {
-  const answer = await request(String(url), {
-    method: 'POST',
-    headers: { ...(init?.headers as Record<string, string>), 'accept-encoding': 'identity' },
-    body: init?.body as string,
-    signal: init?.signal,
-  })
-  return new Response(await readText(answer, mostAnswerBytes), { status: answer.statusCode })
-}
 
 export interface ChainClient {
   /** Whether an RPC URL is configured for the chain. */
@@ -47,7 +29,7 @@ export function createChainClient(name: string, rpc: string | null): ChainClient
         cacheTime: 0,
         transport: rpc.startsWith('ws')
           ? webSocket(rpc, { ...options, reconnect: false })
-          : http(rpc, { ...options, fetchFn }),
+          : http(rpc, { ...options, fetchFn: wholeFetch }),
       })
       return made
     },

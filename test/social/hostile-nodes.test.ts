@@ -38,5 +38,5 @@ test('a node that falls silent within its answer, or never ends it, is a failed 
     const more = () => socket.writable && socket.write(Buffer.alloc(65_536, ' '), () => more())
     socket.write(`${head}\r\n`, more)
   }
-  await expect(ask(endless)).rejects.toThrow(/more than \d+ bytes/)
+  await expect(ask(endless)).rejects.toThrow(/more than \d+ bytes|took too long/)
 })

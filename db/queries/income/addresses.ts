@@ -1,5 +1,6 @@
 import type { Queryable } from '../../pool.ts'
-import { isRolledUp, noteHours } from '../sql/income.ts'
+import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
+import { noteHours } from '../sql/income.ts'
 import { holdings, walletIntervals } from './wallets.ts'
 
 /** Earlier holders of a registration that are examined, the latest ones. */
@@ -47,7 +48,8 @@ export async function followAddresses(db: Queryable, fids: readonly number[]): P
   const { rows } = await db.query<{ n: number }>({
     name: 'follow-income-addresses',
     text: `
-with wanted as materialized (
+with ${unrolledBlocks},
+wanted as materialized (
   select fid, address, chain, from_at, max(to_at) as to_at
     from (
       select fid, unnest(verified_addresses) as address, '' as chain, '-infinity'::timestamptz as from_at,
@@ -102,7 +104,8 @@ export async function followOwners(db: Queryable, fids: readonly number[]): Prom
   await db.query({
     name: 'follow-income-owners',
     text: `
-with wanted as materialized (
+with ${unrolledBlocks},
+wanted as materialized (
   select fid, address from verified_address where fid = any ($1::bigint[])
    union
   select fid, address from (${walletIntervals}) wallet

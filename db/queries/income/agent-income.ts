@@ -1,6 +1,7 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { incomeKinds, isRolledUp, otherPayments, paidAgents } from '../sql/income.ts'
+import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
+import { incomeKinds, otherPayments, paidAgents } from '../sql/income.ts'
 import { dollars, hex, isoTime, textList } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
 
@@ -83,7 +84,8 @@ const isWithin = (pair: string) => `exists (
              and w.from_at <= ${pair}.first_at and ${pair}.last_at < w.to_at)`
 
 const ofAgent = `
-with whose as materialized (select * from income_address where fid = $1),
+with ${unrolledBlocks},
+whose as materialized (select * from income_address where fid = $1),
 sums as materialized (
   select kind, flag, x402, sum(n) as n, sum(amount) as amount, sum(dust_n) as dust_n, sum(dust_amount) as dust_amount,
          sum(other_n) as other_n, min(first_at) as first_at, max(last_at) as last_at

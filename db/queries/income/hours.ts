@@ -1,10 +1,9 @@
 import type { Queryable } from '../../pool.ts'
-import { isArchived } from '../sql/archived.ts'
+import { isArchived, isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import {
   evidence,
   incomeFlag,
   isPassedOn,
-  isRolledUp,
   otherPayments,
   paidAgents,
   paymentColumns,
@@ -44,7 +43,8 @@ const settledKinds = [settlementKind('true'), settlementKind('false')].join(', '
 const isDust = `is_dollar and paid.amount < ${dustBelow}`
 
 const text = `
-with picked as materialized (
+with ${unrolledBlocks},
+picked as materialized (
   select recipient, chain, hour from income_due order by recipient, chain, hour limit $1 for update skip locked
 ),
 sized as (

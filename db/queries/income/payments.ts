@@ -1,6 +1,6 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { availableSince, isArchived } from '../sql/archived.ts'
+import { availableSince, isArchived } from '../sql/block-states.ts'
 import {
   evidence,
   incomeFlag,

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../pool.ts'
-import { isRolledUp, noteHours } from '../sql/income.ts'
+import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
+import { noteHours } from '../sql/income.ts'
 
 /** An address whose rings are to be searched for again. */
 interface DueAddress {
@@ -89,7 +90,8 @@ export async function storeRings(db: Queryable, found: readonly FoundRings[]): P
   await db.query({
     name: 'store-rings',
     text: `
-with looked as materialized (select decode(address, 'hex') as address from unnest($1::text[]) address),
+with ${unrolledBlocks},
+looked as materialized (select decode(address, 'hex') as address from unnest($1::text[]) address),
 wanted as materialized (
   select decode(recipient, 'hex') as recipient, decode(payer, 'hex') as payer
     from unnest($2::text[], $3::text[]) as w (recipient, payer)

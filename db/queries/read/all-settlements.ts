@@ -1,7 +1,7 @@
 import { type ChainName, settlementChains } from '../../../chains.config.ts'
 import { withKeptPlan } from '../../kept-plans.ts'
 import type { Queryable } from '../../pool.ts'
-import { availableSince } from '../sql/archived.ts'
+import { availableSince } from '../sql/block-states.ts'
 import { examinedHours, receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
 import { isListed } from '../sql/selectors.ts'
 import { bytesOf, type SettlementFilter, settlementConditions, settlementKey } from '../sql/settlement-filter.ts'

@@ -1,6 +1,6 @@
 import { withKeptPlan } from '../../kept-plans.ts'
 import type { Queryable } from '../../pool.ts'
-import { availableSince } from '../sql/archived.ts'
+import { availableSince } from '../sql/block-states.ts'
 import { examinedHours, receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
 import { type SettlementFilter, settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
 

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { readingLimits } from '../../../limits.config.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
+import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import { isListed } from '../sql/selectors.ts'
 import { allowLargeSums } from './sums.ts'
 
@@ -67,7 +68,8 @@ const sumsOf = (names: readonly Window[], count: string, amount: string, time: s
  */
 const makeFigures = `
 create temporary table ranking_figure on commit drop as
-with since as materialized (
+with ${unrolledBlocks},
+since as materialized (
   select date_trunc('hour', $1::timestamptz - interval '7 days', 'UTC') as last_7d,
          date_trunc('hour', $1::timestamptz - interval '30 days', 'UTC') as last_30d
 ),
@@ -77,7 +79,7 @@ member as materialized (
 unrolled as materialized (
   select s.recipient, s.payer, u.chain, max(s.block_timestamp) as last_at,
          ${sumsOf(windows, '1', 's.amount', 's.block_timestamp')}
-    from settlement_unrolled u
+    from unrolled_blocks u
    cross join since
    cross join lateral (
      select s.recipient, s.payer, s.block_timestamp, s.amount
@@ -113,8 +115,7 @@ own as (
         and p.overload <> ${isListed('s.selector')} and s.block_timestamp >= since.last_30d
         and s.block_number >= (select min(h.first_block) from settlement_hourly h
                                 where h.recipient = p.recipient and h.chain = p.chain and h.hour >= since.last_30d)
-        and not exists (select from settlement_unrolled u
-                         where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+        and ${isRolledUp('s')}
      offset 0
    ) s
    group by member.fid, p.chain

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import { archivedTo } from '../sql/archived.ts'
+import { archivedTo } from '../sql/block-states.ts'
 import { isListed } from '../sql/selectors.ts'
 
 // Statements that keep the four tables settlements are summed up in: by recipient and hour, by recipient, by recipient

@@ -104,11 +104,6 @@ export const otherPayments = `(
          left join payment origin on origin.chain = p.chain and origin.block_number = p.block_number
                                  and origin.log_index = p.origin_log_index) s`
 
-/** Whether the block of a settlement or payment is rolled up. */
-export const isRolledUp = (payment: string) => `not exists (
-          select from settlement_unrolled u
-           where u.chain = ${payment}.chain and ${payment}.block_number between u.from_block and u.to_block)`
-
 /** SQL statement that marks hours as due to be summed up again; `hours` is a query for recipient, chain and hour. */
 export const noteHours = (hours: string) => `
 insert into income_due (recipient, chain, hour)

@@ -1,4 +1,4 @@
-import { archivedTo } from './archived.ts'
+import { archivedTo, isRolledUp, unrolledBlocks } from './block-states.ts'
 import { dollars, hex, isoTime } from './json-text.ts'
 import { isListed } from './selectors.ts'
 
@@ -36,9 +36,10 @@ export function receivedSettlements({ limit, order, overloads, hours = [], rows 
   const blocks = `s.block_number ${order}, s.log_index ${order}`
   const and = (conditions: readonly string[]) => conditions.map((condition) => ` and ${condition}`).join('')
   return `
+with ${unrolledBlocks}
 select s.*
   from ((select s.*
-           from settlement_unrolled u
+           from unrolled_blocks u
           cross join lateral (
             select s.*
               from settlement s
@@ -61,8 +62,7 @@ select s.*
              where s.recipient = h.recipient and s.chain = h.chain
                and s.block_number between h.first_block and h.last_block
                and h.overload <> ${isListed('s.selector')}${and(rows)} and ${isThere}
-               and not exists (select from settlement_unrolled u
-                                where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+               and ${isRolledUp('s')}
              order by ${blocks}
              limit ${limit}
           ) s

@@ -1,6 +1,6 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { isArchived } from '../sql/archived.ts'
+import { isArchived, isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
 import type { Interval } from './buckets.ts'
@@ -51,7 +51,8 @@ function seriesOf(parts: {
   paid: string
 }): string {
   return `
-with ${parts.recipients}
+with ${unrolledBlocks},
+${parts.recipients}
 hours as materialized (${parts.hours}),
 unrolled as materialized (${parts.unrolled}),
 sums as (
@@ -95,8 +96,7 @@ const paidIn = (hours: string) => `
      select s.payer, s.amount from settlement s
       where s.recipient = h.recipient and s.chain = h.chain and s.block_number between h.first_block and h.last_block
         and h.overload <> ${isListed('s.selector')}
-        and not exists (select from settlement_unrolled u
-                         where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
+        and ${isRolledUp('s')}
      offset 0
    ) s`
 
@@ -116,7 +116,7 @@ const ofAgent = seriesOf({
   unrolled: `
   select s.*
     from recipient
-   cross join settlement_unrolled u
+   cross join unrolled_blocks u
    cross join lateral (
      select s.payer, s.block_timestamp, s.amount from settlement s
       where s.recipient = recipient.address and s.chain = u.chain
@@ -136,7 +136,7 @@ const ofAll = seriesOf({
    where h.hour >= ${first} and h.hour < $2 and h.n > 0 and ($4::boolean or not h.overload) and ${chains('h.chain')}`,
   unrolled: `
   select s.*
-    from settlement_unrolled u
+    from unrolled_blocks u
    cross join lateral (
      select s.payer, s.block_timestamp, s.amount from settlement s
       where s.chain = u.chain and s.block_number between u.from_block and u.to_block and ${isShown} and ${inWindow}

@@ -144,8 +144,25 @@ payer as materialized (
          bool_and(exists (select from income_ring r where r.recipient = pair.recipient and r.payer = pair.payer)) as ring
     from pair group by payer
 ),
-returned as (
-  select p.*
+-- What the agent paid itself, by whom it paid: mostly little, so it is read whole, and not looked up for each payer.
+spent as materialized (
+  select r.*
+    from (select distinct address from whose) one
+   cross join lateral (
+     select recipient, amount, first_at, last_at from settlement_payer where payer = one.address
+      union all
+     select payee, amount, first_at, last_at from payment_sum where payer = one.address
+     offset 0
+   ) r
+   limit ${most} + 1
+),
+given as (
+  select recipient, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at
+    from spent
+   where (select count(*) from spent) <= ${most}
+   group by recipient
+   union all
+  select p.payer, r.*
     from payer p
    cross join lateral (
      select sum(r.amount) as amount, min(r.first_at) as first_at, max(r.last_at) as last_at
@@ -154,6 +171,12 @@ returned as (
              select payee, payer, amount, first_at, last_at from payment_sum) r
       where r.recipient = p.payer and r.payer in (select address from whose)
    ) r
+   where (select count(*) from spent) > ${most}
+),
+returned as (
+  select p.*
+    from payer p
+    join given r on r.recipient = p.payer
    where not p.own and r.amount >= p.amount * ${back.share}
      and r.first_at <= p.last_at + ${back.within} and r.last_at >= p.first_at - ${back.within}
 )

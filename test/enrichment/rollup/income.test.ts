@@ -4,6 +4,7 @@ import { inTransaction } from '../../../db/pool.ts'
 import { agentIncome } from '../../../db/queries/income/agent-income.ts'
 import { addToRollup, lockRollup, moveRollup } from '../../../db/queries/rollup/hourly.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
+import { readingLimits } from '../../../limits.config.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { insert } from '../../support/seed.ts'
@@ -260,6 +261,28 @@ test.each([
   await world.take(pay(how, { block: 0, payer: 0, recipient: 3, amount }, 5))
   expect((await told())[1]).toBe(found)
   await expectIncome(world)
+})
+
+test('who was paid back is also told of an agent that pays more accounts than can be read', async () => {
+  await empty(database.pool)
+  const { pool } = database
+  const world = new World(pool)
+  await world.take({ kind: 'verify', fid: 1, now: [0] })
+  for (const payer of [2, 3]) {
+    await world.take(pay('settlement', { block: payer, payer, recipient: 0, amount: 5_000 }, 5))
+  }
+  await world.take(pay('settlement', { block: 4, payer: 0, recipient: 2, amount: 5_000 }, 5))
+  await world.take({ kind: 'roll up', blocks: 10 })
+  while ((await runIncome({ pool })) > 0);
+  const reciprocal = async () => JSON.parse((await agentIncome(pool, 1)).members.reciprocal ?? '')
+  const expected = { payers: 1, payments: 1, amount_usdc: 0.005 }
+  expect(await reciprocal()).toEqual(expected)
+  await pool.query(
+    `insert into settlement_payer (recipient, payer, chain, overload, first_at, last_at, n, amount)
+     select int4send(n), $1, 'base', false, '2026-01-01', '2026-01-01', 1, 1 from generate_series(1, $2::int) n`,
+    [bytes(people[0] as string), readingLimits.payerSettlements],
+  )
+  expect(await reciprocal()).toEqual(expected)
 })
 
 test('a pass reads the settlements of the hours that are due, and no others', async () => {

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
+import { mkdir, readFile, rename, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import ts from 'typescript'
+import { transform } from 'esbuild'
 import type { TestProject } from 'vitest/node'
 import { onceARun } from '../once-a-run.ts'
 import { listFiles, root } from '../source-files.ts'
@@ -18,32 +19,28 @@ export default async function setup(project: TestProject): Promise<void> {
 /** Compiles what has changed since it was compiled last, file by file, for loader.mjs to find, and bundles it. */
 async function compileSources(): Promise<void> {
   const project = join(root, 'tsconfig.json')
-  const { config } = ts.readConfigFile(project, ts.sys.readFile)
-  const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, root)
+  const options = {
+    loader: 'ts',
+    tsconfigRaw: await readFile(project, 'utf8'),
+    sourcemap: 'inline',
+    keepNames: true, // entities and errors are identified by their class names
+  } as const
   const paths = listFiles().filter(isSource)
   const versions: string[] = []
-  for (const path of paths) {
+  const compileOne = async (path: string) => {
     const source = join(root, path)
     const compiled = compiledOf(path)
     const of = new Date(Math.max(changedAt(source), changedAt(project)))
     versions.push(`${path} ${of.getTime()}`)
-    if (changedAt(compiled) === of.getTime()) continue
-    const { outputText } = ts.transpileModule(readFileSync(source, 'utf8'), {
-      fileName: source,
-      compilerOptions: {
-        ...options,
-        module: ts.ModuleKind.ESNext,
-        noEmit: false,
-        rewriteRelativeImportExtensions: false,
-        inlineSourceMap: true,
-      },
-    })
-    mkdirSync(dirname(compiled), { recursive: true })
-    writeFileSync(`${compiled}.${process.pid}`, outputText)
+    if (changedAt(compiled) === of.getTime()) return
+    const { code } = await transform(await readFile(source, 'utf8'), { ...options, sourcefile: source })
+    await mkdir(dirname(compiled), { recursive: true })
+    await writeFile(`${compiled}.${process.pid}`, code)
     // Not the time of writing: a source changed meanwhile has to be compiled again.
-    utimesSync(`${compiled}.${process.pid}`, of, of)
-    renameSync(`${compiled}.${process.pid}`, compiled) // another run may be reading it
+    await utimes(`${compiled}.${process.pid}`, of, of)
+    await rename(`${compiled}.${process.pid}`, compiled) // another run may be reading it
   }
+  await Promise.all(paths.map(compileOne))
   await bundle({
     mains: paths.filter(isMain),
     version: versions.join('\n'),

@@ -29,7 +29,6 @@ const long = [
   'test/chain/reorgs.test.ts',
   'test/chain/scope/scope.test.ts',
   'test/pages/browser.test.ts',
-  'test/processors/backfill/abandon.test.ts',
   'test/ground/bootstrap.test.ts',
   'test/ground/commands.test.ts',
   'test/ground/build.test.ts',

@@ -1,6 +1,6 @@
 // @ts-check
 // npm run check: types, then lint and format, then the client's types. All are always shown.
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { readArguments } from './arguments.mjs'
 
@@ -18,8 +18,13 @@ const checks = [
 ]
 
 if (readArguments(usage)) {
+  const options = { cwd: root, maxBuffer: 64 * 1024 * 1024 }
+  // All at once, as each keeps about one core busy; what they print stays apart.
   for (const check of checks) {
-    const { status } = spawnSync(process.execPath, check, { cwd: root, stdio: 'inherit' })
-    if (status !== 0) process.exitCode = 1
+    execFile(process.execPath, check, options, (error, stdout, stderr) => {
+      process.stdout.write(stdout)
+      process.stderr.write(stderr)
+      if (error) process.exitCode = 1
+    })
   }
 }

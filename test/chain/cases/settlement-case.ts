@@ -105,7 +105,8 @@ export async function setStage(chain: DevChain): Promise<Stage> {
 /** An EIP-7702 transaction to the sender itself: its account runs the batch contract's code. */
 export async function sendDelegated(chain: DevChain, account: LocalAccount, calls: readonly Call[]) {
   if (!account.signAuthorization) throw new Error('a delegating account signs with its key')
-  const nonce = await chain.client.getTransactionCount({ address: account.address })
+  // Of the pending block, as a transaction's own: the account's last one may not be mined yet.
+  const nonce = await chain.client.getTransactionCount({ address: account.address, blockTag: 'pending' })
   const delegation = await account.signAuthorization({
     contractAddress: chain.addresses.batcher,
     chainId: chain.chainId,

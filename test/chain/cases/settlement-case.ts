@@ -105,13 +105,15 @@ export async function setStage(chain: DevChain): Promise<Stage> {
 /** An EIP-7702 transaction to the sender itself: its account runs the batch contract's code. */
 export async function sendDelegated(chain: DevChain, account: LocalAccount, calls: readonly Call[]) {
   if (!account.signAuthorization) throw new Error('a delegating account signs with its key')
-  // Of the pending block, as a transaction's own: the account's last one may not be mined yet.
-  const nonce = await chain.client.getTransactionCount({ address: account.address, blockTag: 'pending' })
+  const nonce = await chain.client.getTransactionCount({ address: account.address })
   const delegation = await account.signAuthorization({
     contractAddress: chain.addresses.batcher,
     chainId: chain.chainId,
     nonce: nonce + 1, // the transaction itself uses the account's next nonce
   })
   const call = { to: account.address, data: aggregate(chain, calls).data }
-  return chain.send(account, call, { authorizationList: [delegation] })
+  const hash = await chain.send(account, call, { authorizationList: [delegation] })
+  // A delegation uses a nonce more once it is mined, which the count of pending transactions does not know before.
+  await chain.mined(hash)
+  return hash
 }

@@ -52,10 +52,18 @@ type CachedRead = Operation & Pick<Route, 'maxAgeSeconds'>
 /** Reads for programs that are served among the pages: the feed of an agent. */
 export const documentedPages: readonly CachedRead[] = [agentFeedOperation]
 
-/** The OpenAPI 3.1 document of the service, made from the definitions that validate requests and type answers. */
-export function openApiDocument(
-  of: Definitions = { routes, actions, streams, pages: documentedPages },
-): Record<string, unknown> {
+type OpenApiDocument = Readonly<Record<string, unknown>>
+
+let own: OpenApiDocument | undefined
+
+/** The OpenAPI 3.1 document of the service, made once, when it is first asked for. */
+export function openApiDocument(): OpenApiDocument {
+  own ??= documentOf({ routes, actions, streams, pages: documentedPages })
+  return own
+}
+
+/** The OpenAPI 3.1 document made from the definitions that validate requests and type answers. */
+export function documentOf(of: Definitions): OpenApiDocument {
   const paths: Record<string, ZodOpenApiPathItemObject> = {}
   for (const route of of.routes) paths[route.path] = { ...paths[route.path], get: readOf(route) }
   for (const action of of.actions) paths[action.path] = { ...paths[action.path], [action.method]: actionOf(action) }
@@ -66,7 +74,7 @@ export function openApiDocument(
     info: openApiInfo,
     servers: [{ url: '/' }],
     paths,
-  }) as unknown as Record<string, unknown>
+  }) as unknown as OpenApiDocument
 }
 
 const metered = z.object({

@@ -2,7 +2,7 @@ import express from 'express'
 import { parseAtomFeed } from 'feedsmith'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { documentedPages, openApiDocument } from '../../api/docs/openapi.ts'
+import { documentedPages, documentOf } from '../../api/docs/openapi.ts'
 import { answer } from '../../api/http/answer.ts'
 import { Cache } from '../../api/http/cache.ts'
 import { giveDeprecation } from '../../api/http/headers.ts'
@@ -194,7 +194,7 @@ test('what goes away says so in every answer and in the document; nothing else d
     expect([other.get('deprecation'), other.get('sunset'), other.get('link')]).toEqual([null, null, null])
   }
   await new Promise((resolve) => server.close(resolve))
-  const { paths } = openApiDocument({ routes: [leaving], actions: [], streams: [], pages: [] }) as {
+  const { paths } = documentOf({ routes: [leaving], actions: [], streams: [], pages: [] }) as {
     paths: Record<string, { get: object }>
   }
   expect(paths['/api/old/{id}']?.get).toMatchObject({ deprecated: true })

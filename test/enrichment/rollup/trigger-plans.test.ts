@@ -20,7 +20,7 @@ test('a session that noted sums while there was no address notes many behind all
       [from, to],
     )
   try {
-    // Known to be empty; later ones do not say that they no longer are.
+    // Statistics say that they are empty, so the session plans to read them whole.
     await pool.query('vacuum analyze agent, verified_address, income_address, income_reach')
     await pay(many + 1, many + 1)
     await pool.query(

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { createPool } from '../../db/pool.ts'
@@ -16,6 +17,8 @@ export interface OwnDatabase extends TestDatabase {
 
 /** Connect timeout in milliseconds, long because a server that many tests share may be slow to accept. */
 export const connectTimeoutMs = patienceMs
+/** How long a pool may take to end: it waits for connections in use, and a test that failed may never release its. */
+const endMs = 10_000
 
 /**
  * A migrated, empty database for a test file, or for the group in which this is called. It exists from the first hook
@@ -54,7 +57,7 @@ export async function createTestDatabase(): Promise<OwnDatabase> {
     url: url.href,
     pool,
     async drop() {
-      await pool.end()
+      await Promise.race([pool.end(), delay(endMs, undefined, { ref: false })])
       await onServer(`drop database if exists ${name} with (force)`)
     },
   }

@@ -113,6 +113,23 @@ export async function seedRegistration(pool: pg.Pool, registration: SeedRegistra
   })
 }
 
+/** Inserts a registration that a stranger has sent to its owner, who has set nothing since. */
+export async function seedSent(pool: pg.Pool, sent: SeedRegistration & { owner: string }): Promise<void> {
+  const { chain, id, owner, block = 100, at = birth } = sent
+  await seedRegistration(pool, sent)
+  await insert(pool, 'registration_transfer', {
+    id: `${chain}-${id}-sent`,
+    chain,
+    agent_id: String(id),
+    from: bytes(addressOf('sender of registrations')),
+    to: bytes(owner),
+    block_number: block,
+    log_index: 7,
+    block_timestamp: at,
+    tx_hash: bytes(hashOf(`${chain} sent ${id}`)),
+  })
+}
+
 interface SeedWallet {
   chain?: ChainName
   id: number | bigint

@@ -97,8 +97,9 @@ select count(*)::int as n from moved`,
 
 /**
  * Brings the addresses that are or were the agents' own to what is known of them: every address that was ever verified
- * for one, wallets its registrations named, and who held these before. Has the hours summed up anew in which one that came
- * or went paid the agent. To be called under `holdRollup`, after `followAddresses`.
+ * for one, wallets its registrations named, and who held these before it, but for registrations that strangers sent. Has
+ * the hours summed up anew in which one that came or went paid the agent. To be called under `holdRollup`, after
+ * `followAddresses`.
  */
 export async function followOwners(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({
@@ -120,7 +121,7 @@ wanted as materialized (
       order by t.block_number desc, t.log_index desc
       limit ${mostHolders}
    ) t
-   where a.fid = any ($1::bigint[])
+   where a.fid = any ($1::bigint[]) and not h.unsolicited
 ),
 lost as (
   delete from income_owner o

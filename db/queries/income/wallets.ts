@@ -1,12 +1,15 @@
 import type { Queryable } from '../../pool.ts'
 
-/** Registrations of an agent whose wallets and earlier holders are examined, those acquired last. */
+/**
+ * Registrations of an agent whose wallets and earlier holders are examined: those acquired last, behind which come those
+ * that strangers sent, who could crowd out all others.
+ */
 const mostHoldings = 1_000
 /** Wallets that are examined of those one holder gave a registration, the latest ones. */
 const mostWallets = 100
 
 /** A statement: registrations that an agent `a` holds or held. */
-export const holdings = `(select * from agent_holding h where h.fid = a.fid order by h.acquired_at desc, h.chain, h.agent_id, h.acquired_block desc, h.acquired_log_index desc limit ${mostHoldings})`
+export const holdings = `(select * from agent_holding h where h.fid = a.fid order by h.unsolicited, h.acquired_at desc, h.chain, h.agent_id, h.acquired_block desc, h.acquired_log_index desc limit ${mostHoldings})`
 
 /**
  * A statement: wallets that registrations of the FIDs $1 named while an address that is verified now held them, each from

@@ -47,7 +47,7 @@ insert into social_follow as f (fid, targets, followed_at) values ($1, $2, $3)
 
 interface AgentEndpoints {
   readonly fid: number
-  /** Endpoints of the services of its registrations. */
+  /** Endpoints of the services of its registrations, without those strangers sent. */
   readonly endpoints: readonly string[]
 }
 
@@ -61,7 +61,7 @@ select a.fid,
                from ${shownRecords('a.fid')} h
                join registration_document d using (chain, agent_id),
                     json_array_elements(d.services) as s (service)
-              where s.service->>'endpoint' is not null
+              where s.service->>'endpoint' is not null and not h.unsolicited
               order by 1) as endpoints
   from agent a where a.fid = any ($1::bigint[])`,
     values: [fids],

@@ -25,12 +25,13 @@ select fid, handle, array(select '0x' || encode(v, 'hex') from unnest(verified_a
   return rows
 }
 
-/** Services of the registrations that an agent has now, as their documents name them. */
+/** Services of the registrations that an agent has now, as their documents name them, without those strangers sent. */
 const services = `
 select s.service->>'endpoint' as endpoint
   from ${shownRecords('a.fid')} h
   join registration_document d using (chain, agent_id),
-       json_array_elements(d.services) as s (service)`
+       json_array_elements(d.services) as s (service)
+ where not h.unsolicited`
 
 /** Accounts on the host of code that an agent names, the best source first. */
 const named = `

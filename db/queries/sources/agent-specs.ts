@@ -63,14 +63,16 @@ const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 export const mostRegistrations = 100
 
 /**
- * Services of the registrations an agent holds now, one registration after the other, and the page its account names.
+ * Services of the registrations an agent holds now, one registration after the other, and the page its account names. A
+ * registration that a stranger sent names no services, but what the agent's own hosts say of it may still be confirmed.
  */
 const inputsOf = (fid: string) => `
 select coalesce((select json_agg(service::jsonb || jsonb_build_object('contradicted', ${namesOthersOnly(fid)})
                                  order by h.chain, h.agent_id, place)
                    from (${registrationsOf(fid)}) h
                    join registration_document d using (chain, agent_id),
-                        json_array_elements(d.services) with ordinality as s (service, place)), '[]') as services,
+                        json_array_elements(d.services) with ordinality as s (service, place)
+                  where not h.unsolicited), '[]') as services,
        coalesce((select json_agg(json_build_object('chain', h.chain, 'agentId', h.agent_id::text)
                                  order by h.chain, h.agent_id)
                    from (${registrationsOf(fid)}) h), '[]') as registrations,
@@ -152,8 +154,8 @@ function namesOthersOnly(fid: string): string {
 }
 
 function registrationsOf(fid: string): string {
-  return `select chain, agent_id from agent_holding where fid = ${fid} and reason is null
-           order by chain, agent_id limit ${mostRegistrations}`
+  return `select chain, agent_id, unsolicited from agent_holding where fid = ${fid} and reason is null
+           order by unsolicited, chain, agent_id limit ${mostRegistrations}`
 }
 
 /** Asks for a look at agents of the index where there is something else to look at than when one was last asked for. */

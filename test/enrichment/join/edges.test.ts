@@ -4,7 +4,7 @@ import { sitesOf } from '../../../enrichment/join/edges.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
-import { addressOf, birth, hashOf, insert, seedChainState, seedSettlement } from '../../support/seed.ts'
+import { addressOf, birth, hashOf, insert, seedChainState, seedSent, seedSettlement } from '../../support/seed.ts'
 import { mintTo, startUpstreamJob, type UpstreamJob } from '../upstreams/job.ts'
 import { profileOf } from './agents-job.ts'
 
@@ -138,6 +138,30 @@ test('deriving the same edges again writes nothing', async () => {
   await start()
   expect(await job.edges()).toBe(0)
   expect(await rows()).toEqual(before)
+})
+
+test('a registration that a stranger sent makes no edge to those whose host it names', async () => {
+  const { pool } = database
+  const before = await tiesOf(ada, 'shared_host')
+  await seedSent(pool, { chain: 'base', id: 9_999, owner: walletOf(ada), uri: '' })
+  const services = JSON.stringify([{ name: 'web', endpoint: 'https://www.team.xyz', version: null }])
+  await insert(pool, 'registration_document', {
+    chain: 'base',
+    agent_id: 9_999,
+    uri_status: 'ok',
+    services,
+    updated_at: birth,
+  })
+  await start()
+  await job.edges()
+  expect(await tiesOf(ada, 'shared_host')).toEqual(before)
+  await pool.query(`update registration set updated_block = 101 where agent_id = 9999`)
+  await start()
+  await job.edges()
+  expect(await tiesOf(ada, 'shared_host')).toMatchObject([{ fid: bob }, { fid: cyd }])
+  await pool.query(`update registration set updated_block = 100 where agent_id = 9999`)
+  await start()
+  await job.edges()
 })
 
 test('a token that goes from one agent to another edges them', async () => {

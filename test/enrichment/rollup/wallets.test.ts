@@ -158,6 +158,42 @@ test('what a wallet earned is gone with its word, and comes back with it', async
   expect(await blocksOf()).toBe(1)
 })
 
+test('registrations that strangers send take no wallet and no owner away, and add no owner', async () => {
+  const { pool } = database
+  await empty(pool)
+  await seedAgent(pool, { fid, addresses: [holders[0]] })
+  const [wallet, seller] = [wallets[0] as string, addressOf('seller')]
+  await seedHolding(pool, { fid, chain: 'base', id: 1, by: holders[0], block: 1, at: timeOf(1) })
+  await seedWallet(pool, { id: 1, wallet, block: 2, at: timeOf(2) })
+  await seedSettlement(pool, { chain: 'base', recipient: wallet, block: 3, at: timeOf(3) })
+  const customer = addressOf('customer')
+  for (const [id, to] of [
+    [1, seller],
+    [5_000, customer],
+  ] as const) {
+    const place = { chain: 'base', agent_id: id, block_number: 0, log_index: 0, block_timestamp: timeOf(0) }
+    await insert(pool, 'registration_transfer', {
+      id: `base-${id}-0`,
+      ...place,
+      to: bytes(to),
+      tx_hash: bytes(hashOf('0')),
+    })
+  }
+  await pool.query(
+    `insert into agent_holding (fid, chain, agent_id, held_by, acquired_block, acquired_log_index, acquired_at, unsolicited)
+     select $1, 'base', 5000 + n, $2, 3, n, $3, true from generate_series(0, 1000) n`,
+    [fid, bytes(holders[0]), timeOf(3)],
+  )
+  await pool.query('update chain_state set finalized_block = 100')
+  await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: new Date() })
+  await settle()
+  expect(await blocksOf()).toBe(1)
+  const { rows } = await pool.query('select address from income_owner where fid = $1', [fid])
+  const owners = rows.map(({ address }) => `0x${address.toString('hex')}`)
+  expect(owners).toContain(seller)
+  expect(owners).not.toContain(customer)
+})
+
 async function insertAll(rows: readonly Record<string, unknown>[]): Promise<void> {
   for (const row of rows) await insert(database.pool, 'registration_wallet', row)
 }

@@ -5,7 +5,7 @@ import type { Page, WebHost } from '../../../devnet/hosts/web-host.ts'
 import { canonicalJson, type Json } from '../../../trust/canonical-json.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
-import { addressOf } from '../../support/seed.ts'
+import { addressOf, insert, seedSent } from '../../support/seed.ts'
 import { mint, profileOf, publish, setUri, specsOf, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
 const source = 'spec_discovery'
@@ -76,6 +76,32 @@ test('an agent’s documents are found where it says and where they usually lie,
   expect(shown.documents[2]).toMatchObject({ title: `agent ${fid} API`, path_count: 2 })
   const { rows } = await database.pool.query('select has_spec from agent where fid = $1', [fid])
   expect(rows).toEqual([{ has_spec: true }])
+})
+
+test('registrations that strangers sent name no documents, and crowd out none of the agent’s own', async () => {
+  const [own, ...others] = await startHosts(5)
+  const job = startAgentsJob({ database, clock, hosts: [own as WebHost, ...others] })
+  const fid = newFid()
+  const { pool } = database
+  await publish(pool, own as WebHost, fid, { services: ['A2A'] })
+  // More than are looked at, on a chain that comes before the agent's, each with hosts of the stranger.
+  const services = others.map(({ url }) => ({ name: 'A2A', endpoint: `${url}/.well-known/agent-card.json` }))
+  for (const { pages } of others)
+    pages.set('/.well-known/agent-card.json', own?.pages.get('/.well-known/agent-card.json') as Page)
+  for (let n = 0; n < 101; n++) {
+    const id = 10_000 * fid + n
+    await seedSent(pool, { chain: 'arbitrum', id, owner: addressOf(`wallet of ${fid}`), uri: '' })
+    const document = { uri_status: 'ok', services: JSON.stringify(services), updated_at: clock.now() }
+    await insert(pool, 'registration_document', { chain: 'arbitrum', agent_id: id, ...document })
+  }
+  await job.join()
+  await job.read('agent_uri')
+  await job.join()
+  await job.read(source)
+  await job.join()
+  const { documents } = await specsOf(pool, fid)
+  expect(new Set(documents.map(({ url }: { url: string }) => new URL(url).host))).toEqual(new Set([own?.name]))
+  expect(documents).toContainEqual(expect.objectContaining({ kind: 'a2a', back_reference: 'confirmed' }))
 })
 
 test('an unchanged document is asked for by its tag, and looking again changes no agent', async () => {

@@ -6,7 +6,7 @@ import { serveCanned } from '../../doubles/canned.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { fixture } from '../../support/fixture.ts'
-import { addressOf, insert } from '../../support/seed.ts'
+import { addressOf, birth, insert, seedSent } from '../../support/seed.ts'
 import { profileOf } from '../join/agents-job.ts'
 import { expectUnharmed, mintTo, startUpstreamJob, stateOf } from './job.ts'
 
@@ -115,6 +115,29 @@ test('an account that does not exist gives way to the next that the agent names;
   await job.join()
   expect((await profileOf(pool, 3)).codehost_profiles).toBeNull()
   expect((await pool.query('select has_codehost from agent where fid = 3')).rows).toEqual([{ has_codehost: false }])
+})
+
+test('an account that only a registration sent by a stranger names is not the agent’s', async () => {
+  const { pool } = database
+  const double = await startDouble()
+  double.accounts.set('stranger', { user: { ...recorded.body, login: 'stranger' }, repositories: [] })
+  const job = startUpstreamJob({ database, clock, url: double.url, create: codehost })
+  await addAgent(9, null)
+  await seedSent(pool, { chain: 'base', id: 9_999, owner: addressOf('wallet of 9'), uri: '' })
+  const services = JSON.stringify([{ name: 'web', endpoint: 'https://github.com/stranger', version: null }])
+  await insert(pool, 'registration_document', {
+    chain: 'base',
+    agent_id: 9_999,
+    uri_status: 'ok',
+    services,
+    updated_at: birth,
+  })
+  await job.join()
+  await pool.query(`delete from source_state where subject <> 'fid:9'`)
+  await job.read()
+  await job.join()
+  expect((await profileOf(pool, 9)).codehost_profiles).toBeNull()
+  expect(double.requests).toEqual([])
 })
 
 test('the recorded answer about nobody is an answer; wrong credentials and somebody else are none', async () => {

@@ -12,6 +12,7 @@ import { chainNames, chainOf } from '../../chains.config.ts'
 import { findHome } from '../../postgres/home.ts'
 import type { Setting } from '../../settings.row.ts'
 import { settings } from '../../settings.ts'
+import { walletChains } from '../../trust/verification-claim.ts'
 import { listFiles, root } from '../support/source-files.ts'
 
 interface Service {
@@ -81,6 +82,21 @@ test('squid.yaml gives each process variables that it reads, each chain its own 
   const given = Object.keys(deploy.api.env)
   expect(given.filter((variable) => !readBy('api').includes(variable))).toEqual([])
   expect(given).toEqual(expect.arrayContaining(['BASE_URL', 'SITE_URL', 'SERVICE_NAME']))
+})
+
+test('each deployment gives the enrichment and the api the nodes that claims and proofs are checked at', () => {
+  const asked = chainNames.map(chainOf).filter(({ id, social }) => social !== null || walletChains.includes(id))
+  const nodes = asked.map(({ rpcVariable }) => rpcVariable)
+  expect(nodes).toEqual(['RPC_ETHEREUM', 'RPC_OPTIMISM'])
+  const { deploy } = parse(read('squid.yaml'))
+  const onCloud = deploy.processor.find(({ name }: { name: string }) => name === 'enrichment')
+  const given = [
+    onCloud.env,
+    deploy.api.env,
+    compose.services.enrichment?.environment,
+    compose.services.api?.environment,
+  ]
+  for (const env of given) expect(Object.keys(env ?? {})).toEqual(expect.arrayContaining(nodes))
 })
 
 test('the api starts with what each deployment tells it', () => {

@@ -1,5 +1,7 @@
 import {
+  cardLimits,
   documentLimits,
+  exportLimits,
   graphqlLimits,
   grouped,
   incomeLimits,
@@ -34,6 +36,8 @@ export function limitsPage(site: Site): string {
       ['Requests per client', `${requestLimits.perMinute} a minute, ${grouped(requestLimits.perDay)} a UTC day`],
       ['Pages for people, counted separately', `${requestLimits.pagesPerMinute} a minute`],
       ['Streams of server-sent events at a time', `${streamLimits.ofClient} a client`],
+      ['Files under /exports at a time, counted in nothing else', `${exportLimits.ofClient} a client`],
+      ['Cards for link previews at a time', `${cardLimits.ofClient} a client`],
     ],
     'Rows per page of a list': Object.entries(rowLimits).map(
       ([list, { minimum, maximum, fallback }]): Row => [

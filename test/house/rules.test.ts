@@ -11,6 +11,7 @@ import {
   cardLimits,
   claimLimits,
   documentLimits,
+  exportLimits,
   graphqlLimits,
   grouped,
   mcpLimits,
@@ -102,6 +103,7 @@ function limitRows(): string[] {
     ['pictures of agents on pages, a client', `${grouped(requestLimits.picturesPerMinute)} a minute`],
     ['a picture of an agent', `${pictureLimits.bytes / 1024} KiB; PNG, JPEG, WebP or GIF`],
     ['cards for link previews at once, a client; a process', `${cardLimits.ofClient}; ${cardLimits.ofProcess}`],
+    ['files under `/exports` at once, a client; a process', `${exportLimits.ofClient}; ${exportLimits.ofProcess}`],
     ['attempts to claim that pass the cheap checks, a client', `${attempts.client} in ${minutes} minutes`],
     [
       'manifests fetched',

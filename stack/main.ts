@@ -15,8 +15,9 @@ import { type Teardown, untilSignalled } from './teardown.ts'
 const usage = `
 npm run start:mainnet
 
-Runs the whole directory on this machine against the public networks: the processors of all enabled chains, the enrichment
-job and the API. Migrates the database to the newest schema first. Ctrl-C stops everything.
+Runs the directory on this machine against the public networks: the processors of all enabled chains, the enrichment job,
+the API and GraphQL. Migrates the database to the newest schema first. Ctrl-C stops everything. It neither loads the years
+before the registries (npm run backfill -- --all) nor writes the files under /exports (npm run export -- --served).
 
 Reads .env if there is one, and the variables of .env.example; variables set in the shell take precedence.
 `

@@ -15,10 +15,15 @@ interface Load {
   readonly finalHeight: number
   /** Returns a worker process that has no job yet. */
   readonly nextWorker: () => Worker
+  /** Kills every process that `nextWorker` has returned; what they have committed stays. */
+  readonly killWorkers: () => void
   readonly openDisplay: (shards: readonly ShardProgress[]) => Display
 }
 
-/** Loads what is left of a backfill, places its partitions as they get full, and completes it. */
+/**
+ * Loads what is left of a backfill, places its partitions as they get full, and completes it. When a shard fails no
+ * other one is begun, the workers are killed, and it rejects with the first reason once all of them have ended.
+ */
 export async function runLoad(load: Load): Promise<void> {
   const { pool, backfillId, config, openDisplay } = load
   const shards = (await readShards(pool, backfillId)).map(toProgress)
@@ -28,18 +33,32 @@ export async function runLoad(load: Load): Promise<void> {
     const placing = new Placing(load, shards, aside, display)
     const waiting = shards.filter(({ firstBlock, lastBlock, nextBlock }) => nextBlock <= lastBlock && firstBlock >= 0)
     const lanes = Array.from({ length: Math.min(config.workers, waiting.length) }, async () => {
-      for (let shard = waiting.shift(); shard; shard = waiting.shift()) {
-        await runShard(load, shard, aside, display)
-        placing.check()
+      try {
+        for (let shard = waiting.shift(); shard; shard = waiting.shift()) {
+          await runShard(load, shard, aside, display)
+          placing.check()
+        }
+      } catch (error) {
+        waiting.length = 0
+        load.killWorkers()
+        throw error
       }
     })
     placing.check()
-    await Promise.all(lanes)
+    // The next load may begin as soon as this one rejects: by then no lane may be left that starts or hears a worker.
+    await Promise.all(lanes).finally(() => Promise.allSettled(lanes))
     await placing.finish()
-    await completeBackfill(pool, backfillId)
+    if (!(await completeBackfill(pool, backfillId))) throw new Error(await describeRest(load))
   } finally {
     display.stop()
   }
+}
+
+/** Says which blocks of a backfill are missing although every worker has reported that it is done. */
+async function describeRest({ pool, backfillId, config: { chain } }: Load): Promise<string> {
+  const rest = (await readShards(pool, backfillId)).filter(({ nextBlock, lastBlock }) => nextBlock <= lastBlock)
+  const blocks = rest.map(({ nextBlock, lastBlock }) => `${nextBlock} to ${lastBlock}`).join(', ')
+  return `blocks ${blocks} of ${chain.name} were not loaded, so the backfill is not complete; run it again to load them`
 }
 
 function toProgress({ firstBlock, lastBlock, nextBlock, settlements }: Shard): ShardProgress {

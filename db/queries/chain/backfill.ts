@@ -189,8 +189,16 @@ export async function moveShard(db: Queryable, step: ShardStep): Promise<boolean
   return rowCount === 1
 }
 
-export async function completeBackfill(db: Queryable, id: number): Promise<void> {
-  await db.query('update backfill set completed_at = coalesce(completed_at, clock_timestamp()) where id = $1', [id])
+/** Marks a backfill as completed. False: blocks of one of its shards are not loaded, and nothing is changed. */
+export async function completeBackfill(db: Queryable, id: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update backfill
+        set completed_at = coalesce(completed_at, clock_timestamp())
+      where id = $1
+        and not exists (select from backfill_shard where backfill_id = $1 and next_block <= last_block)`,
+    [id],
+  )
+  return rowCount === 1
 }
 
 /** Counts authorizations that moved no money, in the transaction that adds the rows of their blocks. */

@@ -70,15 +70,24 @@ export async function loadReserved(
       await noteSource(pool, id, source.kind)
       console.log(`${isNew ? 'loading' : 'continuing with'} ${task}; ${describeEstimate(expected)}`)
       const spare = [...workers]
+      const taken: Worker[] = []
       const nextWorker = () => {
         const ready = spare.pop()
-        if (ready) return ready
-        const worker = startWorker()
-        workers.push(worker)
+        const worker = ready ?? startWorker()
+        if (!ready) workers.push(worker)
+        taken.push(worker)
         return worker
       }
-      await runLoad({ config, pool, databaseUrl, backfillId: id, finalHeight, nextWorker, openDisplay })
-      workers.splice(0, workers.length, ...spare) // the others have ended with their work
+      const killWorkers = () => {
+        for (const worker of taken) worker.kill()
+      }
+      try {
+        await runLoad({ config, pool, databaseUrl, backfillId: id, finalHeight, nextWorker, killWorkers, openDisplay })
+      } finally {
+        // A process takes one job in its life: one that this load took and did not end must not reach the next load.
+        killWorkers()
+        workers.splice(0, workers.length, ...spare)
+      }
     }
     const shards = await readShards(pool, id)
     for (const shard of shards) console.log(`certificate: ${printCertificate(chain.name, certificateOf(shard))}`)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { AllDisplay } from '../../../processors/backfill/all/display.ts'
+import { withForeignParent } from '../../doubles/portal/faults.ts'
 import { runBackfill, startBackfill } from '../../support/chain/backfill.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { descendantsOf, stillRunning } from '../../support/processes.ts'
@@ -90,6 +91,38 @@ test('killed while it loads, it goes on with whatever is missing', async () => {
   const again = await startedWith(database, ['--all', '--workers', '2'])
   expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' })
   expect(await reservations()).toEqual([{ ...whole, whole: true }])
+  const stored = await database.pool.query('select count(*)::int as settlements from settlement')
+  const expected = run.expected.settlement.filter((row) => JSON.parse(row).block_number <= wholeEnd)
+  expect(stored.rows).toEqual([{ settlements: expected.length }])
+})
+
+test('a range that fails while its other shards wait leaves no worker to the next range, which is loaded whole', async () => {
+  const database = await run.database()
+  const middle = chain.firstBlock + 200
+  const part = ['--chain', 'base', '--from', String(chain.firstBlock + 100), '--to', String(middle), '--workers', '1']
+  expect((await startedWith(database, part)).code).toBe(0)
+  // Both ranges that are left are estimated first. Then two shards of the shorter one fall silent, and the third fails.
+  const estimates = 2 * estimateRequests
+  run.portal.faults.add({ kind: 'silence', lines: 10 }, { skip: estimates, times: 2 })
+  run.portal.faults.add({ kind: 'line', line: 20, replace: withForeignParent }, { skip: estimates + 2 })
+  const { code, stderr } = await startedWith(database, ['--all', '--workers', '3'])
+  expect(run.portal.faults.pending).toBe(0)
+  expect(stderr).toMatch(new RegExp(`^base ${chain.firstBlock} to ${chain.firstBlock + 99}: .*with parent 0xdede`))
+  expect(code).toBe(1)
+  const ranges = async () => {
+    const { rows } = await database.pool.query(
+      `select from_block as first, completed_at is not null as whole,
+              (select bool_and(next_block > last_block) from backfill_shard where backfill_id = id) as loaded
+         from backfill order by from_block`,
+    )
+    return rows
+  }
+  const [failed, ...others] = [chain.firstBlock, chain.firstBlock + 100, middle + 1]
+  const loaded = others.map((first) => ({ first, whole: true, loaded: true }))
+  expect(await ranges()).toEqual([{ first: failed, whole: false, loaded: false }, ...loaded])
+  const again = await startedWith(database, ['--all', '--workers', '3'])
+  expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' })
+  expect(await ranges()).toEqual([{ first: failed, whole: true, loaded: true }, ...loaded])
   const stored = await database.pool.query('select count(*)::int as settlements from settlement')
   const expected = run.expected.settlement.filter((row) => JSON.parse(row).block_number <= wholeEnd)
   expect(stored.rows).toEqual([{ settlements: expected.length }])

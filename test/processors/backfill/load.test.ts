@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readChains } from '../../../chains.file.ts'
+import { readConfig } from '../../../processors/backfill/config.ts'
+import { runLoad } from '../../../processors/backfill/load.ts'
+import { reserveRange } from '../../../processors/backfill/reservation.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { all, chain, estimateRequests, type LoadRun, startLoadRun } from './load-run.ts'
 
@@ -130,4 +134,28 @@ test('a block that does not follow the one before it ends the load with one line
   expect(stderr).toMatch(/^blocks from 1000 on: .* sent block 1020 with parent 0xdead.*nothing of it is kept\n$/)
   expect((await run.load(database)).code).toBe(0)
   expect(await run.difference(database)).toBe('')
+})
+
+test('a range is not completed by workers that are done without having loaded it, and it says which blocks are left', async () => {
+  const database = await run.database()
+  const { pool, url } = database
+  const { base } = readChains({ env: {}, file: run.options(database, []).chainSettings })
+  const { id } = await reserveRange(pool, base, { fromBlock: 1_000, toBlock: 1_599 }, 2)
+  await pool.query(
+    'update backfill_shard set next_block = last_block + 1 where backfill_id = $1 and first_block = 1000',
+    [id],
+  )
+  const given = { chain: 'base', from: '1000', to: '1599', workers: '2' }
+  const load = runLoad({
+    config: readConfig(given, { DATABASE_URL: url }, run.options(database, []).chainSettings),
+    pool,
+    databaseUrl: url,
+    backfillId: id,
+    finalHeight: 1_599,
+    nextWorker: () => ({ run: async () => {}, kill() {} }),
+    killWorkers() {},
+    openDisplay: () => ({ line() {}, update() {}, stop() {} }),
+  })
+  await expect(load).rejects.toThrow('blocks 1300 to 1599 of base were not loaded, so the backfill is not complete')
+  expect((await pool.query('select completed_at from backfill')).rows).toEqual([{ completed_at: null }])
 })

@@ -94,6 +94,7 @@ export class RangeReader {
         if (!read.work) continue
         const work: Promise<void> = read.work.then(() => void pending.delete(work))
         pending.add(work)
+        work.catch(() => {}) // the race and `all` reject with it; while `#recover` waits nothing else would hear it
         if (pending.size >= maxPending) await Promise.race(pending)
       }
     } finally {

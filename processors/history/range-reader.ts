@@ -36,6 +36,8 @@ export class RangeReader {
   #answer: Answer | undefined
   #pieces: AsyncIterator<Buffer> | undefined
   #isFresh = false
+  /** Whether the answer has had a block. */
+  #hasBlock = false
   #scans: BlockScanner[] = []
 
   constructor(
@@ -74,6 +76,7 @@ export class RangeReader {
    */
   async advance(sink: BlockSink): Promise<void> {
     let piece: Buffer | undefined
+    const from = this.next
     const pending = new Set<Promise<void>>()
     try {
       piece = await this.#read()
@@ -100,7 +103,7 @@ export class RangeReader {
     } finally {
       await Promise.all(pending)
     }
-    this.#patience = new Patience(this.log, this.history.name)
+    if (this.next > from) this.#patience = new Patience(this.log, this.history.name)
     if (this.isDone) this.close()
   }
 
@@ -127,15 +130,15 @@ export class RangeReader {
         this.#answer = await (this.#opening as Promise<Answer>)
         this.#pieces = this.#answer.pieces[Symbol.asyncIterator]()
         this.#isFresh = this.#answer.isContiguous
+        this.#hasBlock = false
         this.#opening = undefined
       }
       const { done, value } = await this.#pieces.next()
       if (!done) return value
-      const began = this.#answer
+      const isClosed = !this.#answer
       this.close()
-      if (this.#isFresh && began?.isContiguous) {
-        throw new SourceFailure(`an answer from block ${this.next} on has no block`)
-      }
+      // Every source sends at least the last block that it has searched, even if nothing is in it.
+      if (!this.#hasBlock && !isClosed) throw new SourceFailure(`an answer from block ${this.next} on has no block`)
     }
   }
 
@@ -180,6 +183,7 @@ export class RangeReader {
     else this.#continuity.follow(block, this.toBlock)
     this.first ??= block
     this.#isFresh = false
+    this.#hasBlock = true
   }
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { RangeReader } from '../../../processors/history/range-reader.ts'
 import { openHistory } from '../../../processors/history/sources.ts'
 import { Refusal } from '../../../processors/refusal.ts'
+import { type CannedServer, serveCanned } from '../../doubles/canned.ts'
 import { type Portal, startPortal } from '../../doubles/portal/server.ts'
 import { chain } from '../backfill/load-run.ts'
 
@@ -30,4 +31,32 @@ test('a block whose traces are refused while a broken answer is asked for again 
   onTestFinished(() => reader.close())
   await expect(reader.advance({ ...noBlocks, add: () => traces.promise })).rejects.toThrow('the node refuses traces')
   expect(unhandled).toEqual([])
+})
+
+test('an archive whose answers have no block is asked again as after a failure, with pauses and a warning', async () => {
+  const blocks: object[] = []
+  const archive: CannedServer = await serveCanned((path) =>
+    path.endsWith('/worker') && path !== '/worker' ? { body: `${archive.url}/worker` } : { body: blocks },
+  )
+  onTestFinished(() => archive.stop())
+  const warned: string[] = []
+  const warn = (text: string) => void warned.push(text)
+  const reader = new RangeReader(openHistory({ kind: 'archive', url: archive.url }, { tokens }), 5, 6, { warn })
+  onTestFinished(() => reader.close())
+  const failed = (attempt: number) =>
+    expect.stringMatching(new RegExp(`has no block; attempt ${attempt} of 12, the next in \\d+ ms$`))
+  for (let answers = 0; answers < 2; answers++) {
+    await reader.advance(noBlocks)
+    await reader.advance(noBlocks)
+  }
+  expect(warned).toEqual([failed(1), failed(2)])
+
+  // A block ends the row of failures; the answer after it is again empty.
+  blocks.push({ header: { number: 5, hash: '0x05', parentHash: '0x04', timestamp: 0 } })
+  await reader.advance(noBlocks)
+  expect(reader.next).toBe(6)
+  blocks.pop()
+  await reader.advance(noBlocks)
+  await reader.advance(noBlocks)
+  expect(warned.slice(2)).toEqual([failed(1)])
 })

@@ -10,7 +10,10 @@ const words: Record<DirectoryEvent['kind'], (status: string) => string> = {
   status: (status) => `is ${status} now`,
 }
 
-/** Entry of an event in the directory; it says what held at that moment, and so is the same whenever it is written. */
+/**
+ * Entry of an event in the directory; it says what held at that moment, and so is the same whenever it is written. Only
+ * the handle is left out while its account wants to be no agent here.
+ */
 export function toEventEntry({ seq, at, fid, kind, handle, status }: DirectoryEvent, siteUrl: string): Entry {
   const known = oneLine(handle ?? '')
   const name = known === '' ? `FID ${fid}` : `${known} (FID ${fid})`

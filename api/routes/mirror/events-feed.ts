@@ -23,7 +23,8 @@ export const eventsFeed: Route = route({
     schema: z.string(),
     description:
       `The ${archiveEvents} newest events, newest first. Those before are in archives (RFC 5005), which the links ` +
-      '`prev-archive` lead to; an entry is never altered.',
+      '`prev-archive` lead to; an entry is never altered, except that it loses the handle of an account that left by ' +
+      'itself, until that returns.',
   },
   errors: [],
   maxAgeSeconds: 300,
@@ -40,7 +41,7 @@ export const eventsFeed: Route = route({
 export const eventsArchive: Route = route({
   path: '/feed/events/{number}.atom',
   operationId: 'getEventsArchive',
-  summary: 'An archive of that feed, which never changes.',
+  summary: 'An archive of that feed, whose events never change.',
   params: z.object({
     number: z
       .string()

@@ -1,12 +1,12 @@
 import type { Queryable } from '../../pool.ts'
 
-/** An event in the life of an agent; immutable. */
+/** An event in the life of an agent; immutable but for the handle. */
 export interface DirectoryEvent {
   readonly seq: number
   readonly at: Date
   readonly fid: number
   readonly kind: 'listed' | 'delisted' | 'claimed' | 'unclaimed' | 'status'
-  /** Handle at the time of the event, as is the status; null: it had none. */
+  /** Handle at the time of the event, as is the status; null: it had none, or has taken itself out of the directory. */
   readonly handle: string | null
   readonly status: string
 }
@@ -27,8 +27,9 @@ export async function eventsUpTo(
 ): Promise<DirectoryEvent[]> {
   const { rows } = await db.query<DirectoryEvent>({
     name: 'events-up-to',
-    text: `select seq, at, fid, kind, handle, status
-             from directory_event
+    text: `select seq, at, fid, kind, status,
+                  case when not exists (select from unlisted u where u.fid = e.fid) then handle end as handle
+             from directory_event e
             where seq <= $1 and seq > $2
             order by seq desc
             limit $3`,

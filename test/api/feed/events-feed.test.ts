@@ -65,6 +65,22 @@ test('what becomes of an agent is an entry each, in the words of that moment', a
   expect([links['prev-archive'], isArchive]).toEqual([undefined, false])
 })
 
+test('events of an account that took itself out give no handle until it is listed again', async () => {
+  const { pool } = database
+  await pool.query('insert into unlisted (fid, since) values (1, now())')
+  const { titles, text } = await read('/feed/events.atom')
+  expect(titles).toEqual([
+    'FID 1 left the directory',
+    'FID 1 is claimed no more',
+    'FID 1 is historical now',
+    'FID 1 was claimed by its owner',
+    'FID 1 is in the directory now',
+  ])
+  expect(text).not.toMatch(/ada|a&amp;b/)
+  await pool.query('delete from unlisted')
+  expect((await read('/feed/events.atom')).titles.at(-1)).toBe('ada (FID 1) is in the directory now')
+})
+
 test('nobody alters an event', async () => {
   await expect(database.pool.query(`update directory_event set handle = 'other'`)).rejects.toThrow(/never changed/)
   await expect(database.pool.query('delete from directory_event')).rejects.toThrow(/never changed/)

@@ -149,6 +149,27 @@ test('a token given away is a historical registration with its new holder, not a
   ])
 })
 
+test('of a token given away to an account that took itself out, the address is named and the account is not', async () => {
+  const { pool } = database
+  const buyer = addressOf('buyer')
+  await insert(pool, 'unlisted', { fid: 2, since: at('05T00:00:00') })
+  await seedAgent(pool, { fid: 33, addresses: [addressOf('thirty-three')], status: 'historical' })
+  await seedRegistration(pool, { chain: 'celo', id: 6, owner: buyer })
+  await seedHolding(pool, {
+    fid: 33,
+    chain: 'celo',
+    id: 6,
+    by: addressOf('thirty-three'),
+    released: { reason: 'transfer', block: 140, at: at('04T00:00:00'), to: buyer, toFid: 2 },
+  })
+  const next = { transferred_to: buyer, to_fid: null }
+  expect((await read(33)).body.historical_registrations).toMatchObject([next])
+  const listed = await (await api.get('/api/agent/33/registrations?state=historical')).json()
+  expect(listed).toMatchObject({ registrations: [next] })
+  expect(await (await api.get('/agent/33')).text()).not.toContain('FID 2<')
+  await pool.query('delete from unlisted')
+})
+
 test('settlements are counted over all verified addresses, the last 30 days apart, bytes overloads left out', async () => {
   const { pool } = database
   const a = addressOf('four a')

@@ -55,7 +55,7 @@ export const walletEvidence: Member = [
        where m.chain = h.chain and m.agent_id = h.agent_id and m.key = '${walletKey}') end`,
 ]
 
-/** JSON of a holding that ended. */
+/** JSON of a holding that ended. Who has it next is named by address alone while the account wants to be no agent here. */
 export const historyObject = `json_build_object(
     'chain', h.chain,
     'chain_id', ${chainId('h.chain')},
@@ -68,6 +68,6 @@ export const historyObject = `json_build_object(
     'released_block', h.released_block,
     'released_tx', ${hex('h.released_tx')},
     'transferred_to', ${hex('h.transferred_to')},
-    'to_fid', h.to_fid,
+    'to_fid', case when not exists (select from unlisted u where u.fid = h.to_fid) then h.to_fid end,
     'reason', h.reason
   )`

@@ -9,7 +9,6 @@ import { transferFid } from '../../devnet/chain/farcaster.ts'
 import { isClaimHistory, type SealedClaimEvent } from '../../trust/claim-event.ts'
 import { failure, type TestApi } from '../support/api/api.ts'
 import {
-  baseUrl,
   type Claimant,
   type ClaimStage,
   eip191Claim,
@@ -17,8 +16,10 @@ import {
   jfsClaim,
   post,
   startClaimStage,
+  withdrawalOf,
 } from '../support/api/claims.ts'
 import { rounds } from '../support/rounds.ts'
+import { seedVerification } from '../support/seed.ts'
 
 type Action = 'claim' | 'withdraw' | 'unlist' | 'relist'
 
@@ -42,14 +43,8 @@ const byCustody = (action: Action, { custody }: Claimant = claimant) =>
 const byKey = (action: Action) => send(action, jfsClaim(stage, claimant, { payload: { action } }))
 
 /** Sends a JSON Farcaster Signature that an address signs, not an app key. */
-async function byAccount(action: Action, signer: LocalAccount, type: 'custody' | 'auth') {
-  const segment = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const { fid } = claimant
-  const timestamp = new Date(stage.clock.now).toISOString()
-  const signed = `${segment({ fid, type, key: signer.address })}.${segment({ aud: baseUrl, action, fid, nonce: freshNonce(), timestamp })}`
-  const signature = Buffer.from((await signer.signMessage({ message: signed })).slice(2), 'hex').toString('base64url')
-  return send(action, { method: 'jfs', fid, jfs: `${signed}.${signature}` })
-}
+const byAccount = async (action: Action, signer: LocalAccount, type: 'custody' | 'auth') =>
+  send(action, await withdrawalOf(signer, type, claimant.fid, stage.clock.now))
 
 async function byManifest(action: Action, change: object = {}) {
   const { fid, address } = claimant
@@ -226,6 +221,20 @@ describe('the challenge', () => {
     stage.host.pages.set(path, { body: { ...page.manifest, ...addresses } })
     expect((await send(action, { method: 'well-known', fid, host: page.host, nonce: page.nonce })).status).toBe(200)
     expect(page.expires_at).toBe(new Date(stage.clock.now + 900_000).toISOString())
+  })
+
+  test('its manifest names no address of an account that took itself out', async () => {
+    const { pool } = stage.database
+    await seedVerification(pool, { fid: claimant.fid, address: claimant.address })
+    const named = async () => {
+      const { body } = await challenge(`method=well-known&host=${stage.host.name}`)
+      return (body as { manifest: { addresses: string[] } }).manifest.addresses
+    }
+    expect(await named()).toEqual([claimant.address])
+    await byCustody('unlist')
+    expect(await named()).toEqual([])
+    await byCustody('relist')
+    expect(await named()).toEqual([claimant.address])
   })
 
   test('what cannot be asked for is refused', async () => {

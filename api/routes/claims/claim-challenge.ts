@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import { chainNames, chainOf } from '../../../chains.config.ts'
-import { liveAddresses } from '../../../db/queries/join/verified-addresses.ts'
+import { liveAddresses, standingOf } from '../../../db/queries/join/verified-addresses.ts'
 import { claimActions, claimMessage } from '../../../trust/claim-text.ts'
 import type { ClaimDeps } from '../../claim/claim.ts'
 import { defaultChainId } from '../../claim/eip191.ts'
@@ -109,7 +109,9 @@ async function challengeOf(asked: Readonly<Record<string, unknown>>, deps: Claim
   const url = `https://${host}/.well-known/${service}.json`
   if (URL.parse(url)?.host !== host) throw invalidFields([{ path: 'host', problem: 'must be the name of a host' }])
   if (action === 'claim') {
-    const addresses = (await liveAddresses(deps.database, [fid])).get(fid) ?? []
+    // Of an account that took itself out nobody is told the addresses, and anybody may ask for a challenge.
+    const { unlisted } = await standingOf(deps.database, fid)
+    const addresses = unlisted ? [] : ((await liveAddresses(deps.database, [fid])).get(fid) ?? [])
     return { fid, method, action, host, url, ...signed, manifest: { service, host, fid, addresses, nonce, timestamp } }
   }
   if (action !== 'withdraw') throw invalidFields([{ path: 'method', problem: `must be eip191 or jfs to ${action}` }])

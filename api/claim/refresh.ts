@@ -22,8 +22,8 @@ const { fid: perFid, client: perClient } = claimLimits.refreshes
  */
 export function createRefresh(deps: ClaimDeps): (fid: number, client: string) => Promise<RefreshAnswer> {
   return async (fid, client) => {
-    const { listed, claimed } = await standingOf(deps.database, fid)
-    if (!listed && !claimed) throw new ApiError('ERR_NOT_FOUND', 'no agent with this fid')
+    const { listed, claimed, unlisted } = await standingOf(deps.database, fid)
+    if (unlisted || !(listed || claimed)) throw new ApiError('ERR_NOT_FOUND', 'no agent with this fid')
     await countRefresh(deps.attempts, `refresh client:${client}`, perClient, 'a client')
     await countRefresh(deps.attempts, `refresh fid:${fid}`, perFid, 'a fid')
     const asked: ('hub' | 'registry')[] = []

@@ -64,6 +64,13 @@ test('a fid is asked about once in a minute, by whomever, and a client ten times
   expect((await refresh(client)).status).toBe(200)
 })
 
+test('an account that took itself out is nobody here, though its claim stands', async () => {
+  await stage.database.pool.query('insert into unlisted (fid, since) values ($1, now())', [claimant.fid])
+  expect(await failure(await refresh())).toMatchObject({ status: 404, error: 'ERR_NOT_FOUND' })
+  await stage.database.pool.query('delete from unlisted')
+  expect((await refresh()).status).toBe(200)
+})
+
 test('an account that is nobody here is not asked about', async () => {
   expect((await refresh(freshClient(), { fid: 999_999 })).status).toBe(404)
   expect((await refresh(freshClient(), { fid: 'x' })).status).toBe(400)

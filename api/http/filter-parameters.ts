@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type ChainName, chainNames, chainOf, findChain } from '../../chains.config.ts'
 import { queryLimits } from '../../limits.config.ts'
+import { isDay } from '../../ops/time.ts'
 
 // Filters that match nothing when they cannot be read, where those of parameters.ts are ignored: sums over everybody
 // instead of one payer would put wrong numbers into somebody's books.
@@ -48,13 +49,13 @@ export function baseUnits(dollars: string): string {
   return String(BigInt(whole + decimals.padEnd(6, '0')))
 }
 
-const zoned = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})$/
+const zoned = /^([0-9]{4}-[0-9]{2}-[0-9]{2})T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})$/
 
 /** An ISO 8601 time with a zone, from 1970 to 9999; parsed to ISO 8601 in UTC with milliseconds. */
 export const timeFilter = (description: string) =>
   filterParameter(
     (text) => {
-      const ms = zoned.test(text) ? Date.parse(text) : Number.NaN
+      const ms = isDay(zoned.exec(text)?.[1] ?? '') ? Date.parse(text) : Number.NaN
       return ms >= 0 && ms < 253_402_300_800_000 ? new Date(ms).toISOString() : nothing
     },
     description,
@@ -124,6 +125,7 @@ export function askable<T extends Record<string, unknown>>(
 ): { [K in keyof T]: Exclude<T[K], typeof nothing> } | undefined {
   return Object.values(filters).includes(nothing) ? undefined : (filters as never)
 }
+
 const longestList = 2_000 // characters
 
 /** The parameter `fields`: names separated by commas; parsed to the order of `names`, with `fid`. Undefined: all. */

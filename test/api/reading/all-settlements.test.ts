@@ -144,12 +144,25 @@ test('everybody’s settlements want something narrow, or the last 31 days', asy
   expect(recent.keys).toEqual(newestFirst(listed).slice(0, 100))
 })
 
-test.each(['fid=ada', 'payer=0x12', 'recipient=me', 'tx_hash=0x1', 'since=today', 'facilitator=f0&chain=solana'])(
-  'a filter that cannot be read matches nothing: %s',
-  async (query) => {
-    expect((await page(query)).body).toEqual({ count: 0, settlements: [], next_cursor: null })
-  },
-)
+test.each([
+  'fid=ada',
+  'payer=0x12',
+  'recipient=me',
+  'tx_hash=0x1',
+  'since=today',
+  'since=2026-02-30T00:00:00Z',
+  'since=2026-02-31',
+  'fid=1&until=2026-04-31T00:00:00Z',
+  'facilitator=f0&chain=solana',
+])('a filter that cannot be read matches nothing: %s', async (query) => {
+  expect((await page(query)).body).toEqual({ count: 0, settlements: [], next_cursor: null })
+})
+
+test('24:00 is the midnight that ends a day', async () => {
+  const rowsOf = async (since: string) => (await page(`since=${since}&limit=100`)).keys
+  expect(await rowsOf('2026-03-01T24:00:00Z')).toEqual(await rowsOf('2026-03-02T00:00:00Z'))
+  expect(await rowsOf('2026-02-28T24:00:00Z')).toEqual(newestFirst(listed).slice(0, 100))
+})
 
 test('what stood throughout a walk is met once, whatever comes and goes between its pages', async () => {
   const { pool } = database

@@ -249,6 +249,18 @@ test('a dry run makes every check, stores nothing, and leaves the nonce free', a
   expect((await post(stage.api, body)).status).toBe(200)
 })
 
+test('of a repeated dry_run the first counts', async () => {
+  const claimant = await stage.claimant()
+  const body = await eip191Claim(stage, claimant)
+  for (const query of ['?dry_run=true&dry_run=true', '?dry_run=true&dry_run=false']) {
+    const dry = await post(stage.api, body, { query })
+    expect([query, dry.status, await dry.json()]).toMatchObject([query, 200, { dry_run: true, claimed: false }])
+  }
+  expect(await nonceOf(claimant.fid)).toEqual([])
+  const stored = await post(stage.api, body, { query: '?dry_run=false&dry_run=true' })
+  expect([stored.status, await stored.json()]).toMatchObject([200, { claimed: true }])
+})
+
 test('from a browser the answer is for the site and for localhost alone', async () => {
   const claimant = await stage.claimant()
   const origins = ['https://agents.example', 'http://localhost:5173', 'https://elsewhere.example']

@@ -4,10 +4,13 @@ import { claimLimits } from '../../../limits.config.ts'
 import { type ClaimDeps, createClaims } from '../../claim/claim.ts'
 import { clientOf } from '../../http/client.ts'
 import { invalidRequest } from '../../http/errors.ts'
+import { flagParameter } from '../../http/parameters.ts'
 import { type Action, json } from '../../http/route.ts'
 import { claimAnswer, claimRequest } from '../../schemas/claim.ts'
 
 const { attempts, attemptSeconds } = claimLimits
+
+const query = z.object({ dry_run: flagParameter('true: every check, and nothing is stored.') })
 
 /** POST /api/claim */
 export const claim: Action<ClaimDeps> = {
@@ -19,9 +22,7 @@ export const claim: Action<ClaimDeps> = {
     `A nonce is good for one accepted claim; a refused one leaves it free. ${attempts.client} attempts a client in ` +
     `${attemptSeconds / 60} minutes, and ${attempts['client and host']} fetches a host, besides the limits of every request.`,
   params: z.object({}),
-  query: z.object({
-    dry_run: z.enum(['true', 'false']).optional().meta({ description: 'true: every check, and nothing is stored.' }),
-  }),
+  query,
   headers: z.object({ 'X-FID': z.string().optional().meta({ description: 'Instead of, or equal to, `fid`.' }) }),
   body: claimRequest,
   answer: { type: json, schema: claimAnswer, description: 'The claim was accepted, or would be.' },
@@ -44,7 +45,7 @@ export const claim: Action<ClaimDeps> = {
   serve(deps) {
     const judge = createClaims(deps)
     const handle: RequestHandler = async (req, res) => {
-      const answer = await judge({ ...attemptOf(req), dryRun: req.query.dry_run === 'true' })
+      const answer = await judge({ ...attemptOf(req), dryRun: query.parse(req.query).dry_run === true })
       res.set('Cache-Control', 'no-store').json(answer)
     }
     return [...readClaimBody, handle]

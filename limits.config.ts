@@ -60,8 +60,6 @@ export const queryLimits = {
   lastPage: 1_000_000,
   /** Agents in one request to /api/agents. */
   batch: 100,
-  /** Characters of a comma-separated list that are read; a hundred addresses take 4,300. */
-  listCharacters: 12_000,
 } as const
 
 /** Limits of time series, searches and answers about a moment in the past. */

@@ -126,8 +126,6 @@ export function askable<T extends Record<string, unknown>>(
   return Object.values(filters).includes(nothing) ? undefined : (filters as never)
 }
 
-const longestList = 2_000 // characters
-
 /** The parameter `fields`: names separated by commas; parsed to the order of `names`, with `fid`. Undefined: all. */
 export function fieldsParameter(names: readonly string[]) {
   return z
@@ -136,11 +134,8 @@ export function fieldsParameter(names: readonly string[]) {
     .transform((value) => {
       const text = [value].flat()[0]
       if (typeof text !== 'string' || text === '') return undefined
-      const wanted = text
-        .slice(0, longestList)
-        .split(',')
-        .map((name) => name.trim())
-      return names.filter((name) => name === 'fid' || wanted.includes(name))
+      const wanted = new Set(text.split(',').map((name) => name.trim()))
+      return names.filter((name) => name === 'fid' || wanted.has(name))
     })
     .meta({
       description: 'Fields of an agent to send, separated by commas; `fid` always comes. Unknown ones are ignored.',

@@ -14,8 +14,9 @@ function listParameter(description: string) {
     .transform((value) => {
       const text = [value].flat()[0]
       if (typeof text !== 'string') return []
-      const parts = text.slice(0, queryLimits.listCharacters).split(',')
-      return [...new Set(parts.map((part) => part.trim()).filter((part) => part !== ''))]
+      // Read whole, so that every value is answered or named in `ignored`: a URL and a tool's arguments are bounded.
+      const parts = text.split(',').map((part) => part.trim())
+      return [...new Set(parts.filter((part) => part !== ''))]
     })
     .meta({
       description: `${description} Separated by commas; at most ${queryLimits.batch} of both.`,
@@ -51,7 +52,8 @@ export const agents = route({
     const taken = readable
       .filter(({ fid, address }) => fid !== undefined || address !== undefined)
       .slice(0, queryLimits.batch)
-    const ignored = readable.filter((one) => !taken.includes(one)).map(({ text }) => text)
+    const isTaken = new Set(taken)
+    const ignored = readable.filter((one) => !isTaken.has(one)).map(({ text }) => text)
     const { count, agents, notFound } = await agentProfiles(database, {
       fids: [...new Set(taken.flatMap(({ fid }) => fid ?? []))],
       addresses: [...new Set(taken.flatMap(({ address }) => address ?? []))],

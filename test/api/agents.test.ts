@@ -45,3 +45,10 @@ test('what is past the hundredth, or unreadable, is ignored and named', async ()
   expect(body.ignored).toEqual(['x', '101', '102', '103', '104', '105', '0x12'])
   expect(await read('')).toEqual({ count: 0, agents: [], not_found: [], ignored: [] })
 })
+
+test('every value of a list as long as a URL may be is answered or named, none of them cut', async () => {
+  const beyond = Array.from({ length: 1_900 }, (_, n) => String(1_000_001 + n))
+  const body = await read(`fids=${[...Array.from({ length: 100 }, (_, n) => n + 1), ...beyond].join(',')}`)
+  expect([body.count, body.not_found]).toEqual([100, []])
+  expect(body.ignored).toEqual(beyond)
+})

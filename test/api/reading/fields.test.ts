@@ -55,6 +55,11 @@ test('any fields are those of the whole profile, in its order, by itself and in 
   )
 })
 
+test('a field is sent however many unknown ones are named before it', async () => {
+  const asked = `${'nothing,'.repeat(400)}handle`
+  expect(await text(`/api/agent/1?fields=${asked}`)).toBe(await text('/api/agent/1?fields=handle'))
+})
+
 test('without a value it is the whole profile; in another order it is the same answer from memory', async () => {
   expect(await text('/api/agent/1?fields=')).toBe(await text('/api/agent/1'))
   const first = await api.get('/api/agent/2?fields=bio,chains')

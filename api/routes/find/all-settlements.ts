@@ -47,14 +47,16 @@ export const allSettlements = route({
     const isNarrow = [fid, payer, recipient, facilitator, tx_hash].some((value) => value !== null)
     const oldest = now() - mostDays * 86_400_000
     const since = typeof given.since === 'string' ? Date.parse(given.since) : undefined
-    if (!isNarrow && (given.since === null || (since !== undefined && since < oldest))) {
+    const list = { name: [path, order, given], order: settlementColumns }
+    const after = readCursor(list, cursor)
+    // The first page alone is asked how old it is: a walk that began in time goes on, however long it takes.
+    const isTooOld = after === undefined && since !== undefined && since < oldest
+    if (!isNarrow && (given.since === null || isTooOld)) {
       throw invalidRequest(
         'since',
         `must be at most ${mostDays} days ago, or one of fid, payer, recipient, facilitator and tx_hash given`,
       )
     }
-    const list = { name: [path, order, given], order: settlementColumns }
-    const after = readCursor(list, cursor)
     const asked = askable(given)
     const page = asked
       ? await findSettlements(database, { limit, order, after, settlementOverloads, filter: inBaseUnits(asked) })

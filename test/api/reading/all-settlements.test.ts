@@ -144,6 +144,18 @@ test('everybody’s settlements want something narrow, or the last 31 days', asy
   expect(recent.keys).toEqual(newestFirst(listed).slice(0, 100))
 })
 
+test('a walk of the last 31 days goes on when its first settlements are older than that', async () => {
+  const start = now
+  const query = `since=${new Date(now - 31 * day).toISOString()}&limit=100`
+  const { keys } = await walk(query, async () => {
+    now += 1_000
+  })
+  expect(keys).toEqual(newestFirst(listed))
+  now += 10_000
+  expect((await failure(await api.get(`/api/settlements?${query}&cursor=`))).status).toBe(400)
+  now = start
+})
+
 test.each([
   'fid=ada',
   'payer=0x12',

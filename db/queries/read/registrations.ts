@@ -12,7 +12,10 @@ interface RegistrationPage {
   /** Null: all. */
   readonly chain: readonly ChainName[] | null
   readonly limit: number
-  /** Cursor: sort values of the last row before the page; undefined: the first page. */
+  /**
+   * Cursor: sort values of the last row before the page; undefined: the first page. They may have been made up, so a
+   * statement takes them as `bigint`, which every cursor fits, whatever the type of its column.
+   */
   readonly after: readonly string[] | undefined
   readonly installation: Installation
 }
@@ -76,13 +79,13 @@ const current = pageOf(
      select h.*
        from agent_holding h
       where h.fid = $2 and h.reason is null and h.unsolicited = sent.unsolicited and h.chain = chain.name
-        and h.agent_id > case when (sent.unsolicited::int, chain.number - 1) = ($5::int, $6::bigint)
+        and h.agent_id > case when (sent.unsolicited::int, chain.number - 1) = ($5::bigint, $6::bigint)
                               then $7::numeric else -1 end
       order by h.agent_id
       limit $4::bigint + 1
    ) held
    where ($3::text[] is null or chain.name = any ($3))
-     and ($5::int is null or (sent.unsolicited::int, chain.number - 1) >= ($5::int, $6::bigint))
+     and ($5::bigint is null or (sent.unsolicited::int, chain.number - 1) >= ($5::bigint, $6::bigint))
    order by sent.unsolicited, chain.number, held.agent_id
    limit $4::bigint + 1`,
   { order: recordOrder, key: currentKey, object: recordObject('r.agent_uri', [walletEvidence]) },
@@ -96,7 +99,7 @@ const historical = pageOf(
    where h.fid = $2 and h.reason is not null and ($3::text[] is null or h.chain = any ($3))
      and ($5::bigint is null or h.released_at <= ${released})
      and ($5::bigint is null or h.released_at < ${released}
-       or (${historicalKey.slice(1).join(', ')}) > ($6::int, $7::numeric, $8::int, $9::int))
+       or (${historicalKey.slice(1).join(', ')}) > ($6::bigint, $7::numeric, $8::bigint, $9::bigint))
    order by ${historyOrder}
    limit $4::bigint + 1`,
   { order: historyOrder, key: historicalKey, object: historyObject },

@@ -74,8 +74,7 @@ export function mendRange(
   const { name } = chain
   return inTransaction(pool, async (db) => {
     const kept = await keptOf(db, chain, scope, found)
-    const { settlements, unpaid } = kept
-    const rows = settlements.map(toRecord)
+    const rows = kept.settlements.map(toRecord)
     await lockRollup(db, name)
     const deleted = await deleteOthers(db, name, range, { rows, known: scope === 'verified' })
     const added = await addSettlements(db, name, rows)
@@ -90,10 +89,12 @@ export function mendRange(
     const changed = deleted.filter(({ key }) => keys.has(key)).length
     const payments = await replacePayments(db, name, range, expectedPayments(scope, kept))
     const codes = await replaceCodes(db, name, range, expectedCodes([...found.settlements, ...found.payments]))
-    const wrong = differingUnpaid(unpaid, await readUnpaid(db, name, range))
+    // All of them, not only the kept ones: a backfill is complete by the time its blocks are audited, and has stored the
+    // counts of each. Those of its blocks would be deleted here without being inserted again.
+    const wrong = differingUnpaid(found.unpaid, await readUnpaid(db, name, range))
     if (wrong > 0) {
       await deleteUnpaidWithin(db, name, range)
-      await insertUnpaid(db, name, unpaid)
+      await insertUnpaid(db, name, found.unpaid)
     }
     return {
       missing: added.length - changed + payments.missing + codes.missing,

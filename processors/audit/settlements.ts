@@ -97,13 +97,13 @@ async function auditKnown(audit: SettlementsAudit, range: BlockRange): Promise<A
     const look = () =>
       inTransaction(pool, async (db) => {
         const kept = await keptOf(db, chain, 'verified', found)
-        const { settlements, payments, unpaid } = kept
+        const { settlements, payments } = kept
         const expected = { rows: settlements.map(toRecord), known: true }
         const isSame =
           (await areSettlements(db, chain.name, piece, expected)) &&
           (await arePayments(db, chain.name, piece, expectedPayments('verified', kept))) &&
           (await areCodes(db, chain.name, piece, expectedCodes([...found.settlements, ...found.payments]))) &&
-          differingUnpaid(unpaid, await readUnpaid(db, chain.name, piece)) === 0
+          differingUnpaid(found.unpaid, await readUnpaid(db, chain.name, piece)) === 0
         return { settlements, payments, isSame }
       })
     let { settlements, payments, isSame } = await look()

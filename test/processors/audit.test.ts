@@ -3,6 +3,10 @@ import { readChains } from '../../chains.file.ts'
 import { Auditor } from '../../processors/audit/auditor.ts'
 import { sourceOf } from '../../processors/history/source-address.ts'
 import { openHistory } from '../../processors/history/sources.ts'
+import type { Scope } from '../../processors/scope/scope.ts'
+import type { BlockSource } from '../doubles/portal/blocks.ts'
+import { startPortal } from '../doubles/portal/server.ts'
+import { spawnProcessor } from '../support/chain/processor.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { chain, type LoadRun, startLoadRun } from './backfill/load-run.ts'
@@ -26,15 +30,22 @@ async function writtenAtHead(fromBlock: number, toBlock: number) {
   return database
 }
 
-function auditorOf({ url }: TestDatabase, pauseMs = 60_000) {
-  const { base } = readChains({ env: {}, file: run.options({ url } as TestDatabase, []).chainSettings })
+interface AuditorOptions {
+  readonly pauseMs?: number
+  readonly scope?: Scope
+  readonly portal?: string
+}
+
+function auditorOf({ url }: TestDatabase, { pauseMs = 60_000, scope = 'all', portal }: AuditorOptions = {}) {
+  const more = portal ? { portal } : {}
+  const { base } = readChains({ env: {}, file: run.options({ url } as TestDatabase, [], more).chainSettings })
   const source = sourceOf(base, undefined)
   const warned: string[] = []
   const log = { info: () => {}, warn: (text: string) => void warned.push(text) }
   const auditor = new Auditor({
     databaseUrl: url,
     chain: base,
-    scope: 'all',
+    scope,
     source: source.kind,
     openHistory: (wanted) => openHistory(source, wanted),
     pauseMs,
@@ -101,7 +112,7 @@ test('between two audits there is a pause, however much waits', async () => {
     `insert into head_range (chain, from_block, to_block, next_block) values ('base', 1300, 1399, 1300)`,
   )
   const pauseMs = 2_000
-  const { auditor } = auditorOf(database, pauseMs)
+  const { auditor } = auditorOf(database, { pauseMs })
   auditor.start()
   const audited = async () =>
     (await database.pool.query('select audited_at as at from audit_certificate order by 1')).rows
@@ -122,6 +133,48 @@ test('blocks of a backfill are left alone, and not looked at while it loads', as
   await expect(auditor.audit()).rejects.toThrow(/blocks 1100 to 1199 still differ from/)
   expect(await count()).toEqual(before)
 })
+
+test.for(['all', 'verified'] as const)(
+  'counts within a loaded backfill stay when others of the range are mended, with %s settlements kept',
+  async (scope) => {
+    const portal = await startPortal({ datasets: { 'base-mainnet': withUnpaid([1_155, 1_190]) } })
+    onTestFinished(() => portal.stop())
+    const database = await run.database()
+    const { url, pool } = database
+    const args = ['--chain', 'base', '--from', 1_150, '--to', 1_160, '--workers', 1]
+    expect((await run.load(database, args, { portal: portal.url })).code).toBe(0)
+    const { chainSettings } = run.options(database, [], { portal: portal.url })
+    const processor = await spawnProcessor({ chain: 'base', databaseUrl: url, chainSettings })
+    await processor.untilIndexed(chain.lastBlock)
+    await processor.stop()
+    await pool.query(
+      `insert into head_range (chain, from_block, to_block, next_block) values ('base', 1100, 1199, 1100)`,
+    )
+    const counts = async () =>
+      (await pool.query('select block_number, count from unpaid_authorization order by block_number')).rows
+    const whole = [1_155, 1_190].map((block_number) => ({ block_number, count: 1 }))
+    expect(await counts()).toEqual(whole)
+    await pool.query('delete from unpaid_authorization where block_number = 1190')
+    const { auditor } = auditorOf(database, { scope, portal: portal.url })
+    expect(await auditor.audit()).toBe(true)
+    expect(await counts()).toEqual(whole)
+    expect(auditor.mended).toEqual({ missing: 0, surplus: 0, changed: 0, unpaid: 1, contracts: 0 })
+  },
+)
+
+/** The chain, where the first authorization of some blocks moves no money. */
+function withUnpaid(numbers: readonly number[]): BlockSource {
+  return {
+    ...chain.source,
+    async *blocks(from, to) {
+      for await (const block of chain.source.blocks(from, to)) {
+        const moved = block.logs.findIndex(({ address, data }) => address === chain.token && data !== '0x')
+        const isUnpaid = numbers.includes(block.header.number)
+        yield isUnpaid ? { ...block, logs: block.logs.filter((_, at) => at !== moved) } : block
+      }
+    },
+  }
+}
 
 test('a source that fails mends nothing and is asked again later', async () => {
   const database = await writtenAtHead(1_100, 1_199)

@@ -7,7 +7,8 @@ import type { FinalChain } from './reader.ts'
  * The block to go back to: `height`, when the indexed chain and the source's are known to agree up to there; otherwise
  * the newest block below it that was recorded as final and is still on the source's chain.
  *
- * `remembered`: the blocks that were recorded as final, descending. Throws a Refusal when none is still on the chain.
+ * `remembered`: the blocks that were recorded as final, descending. Throws a Refusal when none is still on the chain,
+ * and when the chain is the same behind `height` but the source does not show that block.
  */
 export async function findTarget(
   chain: ChainSettings,
@@ -20,6 +21,11 @@ export async function findTarget(
   if (common && common.height >= height) {
     const hash = await source.hashOf(height)
     if (hash) return { height, hash }
+    // Not `common` instead: what is above the block asked for must not stay.
+    const other = remembered.find((block) => block.height < height) ?? (remembered.at(-1) as StoredBlock)
+    throw new Refusal(
+      `${chain.name}: its sources do not show block ${height}; ask one that does, or choose another block, such as ${other.height}`,
+    )
   }
   if (common) return common
   const oldest = remembered.at(-1)

@@ -24,3 +24,12 @@ test('where no remembered block is on the chain, says what that means and which 
   await expect(findTarget(base, 250, remembered, source(99))).rejects.toThrow(what)
   await expect(findTarget(base, 250, [], source(300))).rejects.toThrow(/^base: no final block is/)
 })
+
+test('where the source does not show the block asked for, refuses rather than go back to a block above it', async () => {
+  const { hashOf } = source(300)
+  const gapped = { hashOf: async (height: number) => (height === 250 ? undefined : hashOf(height)) }
+  const refused = /^base: its sources do not show block 250; .*choose another block, such as 200$/
+  await expect(findTarget(base, 250, remembered, gapped)).rejects.toThrow(refused)
+  const young = { hashOf: async (height: number) => (height < 100 ? undefined : hashOf(height)) }
+  await expect(findTarget(base, 50, remembered, young)).rejects.toThrow(/do not show block 50; .*such as 100$/)
+})

@@ -24,12 +24,15 @@ test('a block whose traces are refused while a broken answer is asked for again 
   portal.faults.add({ kind: 'line', line: 1, replace: () => 'no block' })
   const source = { kind: 'portal', url: portal.url, dataset: 'base-mainnet', key: undefined } as const
   const history = openHistory(source, { tokens })
-  const traces = Promise.withResolvers<void>()
+  let refuse: (reason: Error) => void
+  const traces = new Promise<void>((_, reject) => {
+    refuse = reject
+  })
   // The reader warns when it begins to wait before it asks again.
-  const warn = () => traces.reject(new Refusal('the node refuses traces'))
+  const warn = () => refuse(new Refusal('the node refuses traces'))
   const reader = new RangeReader(history, firstBlock, firstBlock + 9, { warn })
   onTestFinished(() => reader.close())
-  await expect(reader.advance({ ...noBlocks, add: () => traces.promise })).rejects.toThrow('the node refuses traces')
+  await expect(reader.advance({ ...noBlocks, add: () => traces })).rejects.toThrow('the node refuses traces')
   expect(unhandled).toEqual([])
 })
 

@@ -29,14 +29,14 @@ export interface AssociationBound {
 
 /**
  * Whether a domain manifest's account association says that `host` belongs to `fid`, and is signed by the fid's
- * custody address or one of its auth addresses. False for a value that is no association at all. Throws when a chain
- * has to be asked and does not answer.
+ * custody address or one of its auth addresses, which must have been added after `transferBlock`. False for a value that
+ * is no association at all. Throws when a chain has to be asked and does not answer.
  *
  * Source: Farcaster mini apps, "accountAssociation", a JSON Farcaster Signature with EIP-191 signatures.
  */
 export async function isAssociated(
   value: unknown,
-  { fid, host }: { fid: number; host: string },
+  { fid, host, transferBlock }: Pick<AccountSignature, 'fid' | 'transferBlock'> & { host: string },
   { registries, wallets, associationCharacters }: AccountWorld & AssociationBound,
 ): Promise<boolean> {
   const parts = association.safeParse(value)
@@ -48,12 +48,12 @@ export async function isAssociated(
   if (!head.success || !body.success || !signature) return false
   if (head.data.fid !== fid || body.data.domain.toLowerCase() !== host) return false
   const signed = `${parts.data.header}.${parts.data.payload}`
-  return isSignedByAccount({ ...head.data, signed, signature }, { registries, wallets })
+  return isSignedByAccount({ ...head.data, transferBlock, signed, signature }, { registries, wallets })
 }
 
 /** Whether `key` signed a text (EIP-191) and is the account's custody address, or one of its auth addresses. */
 export async function isSignedByAccount(
-  { fid, type, key, signed, signature }: AccountSignature,
+  { fid, type, key, signed, signature, transferBlock }: AccountSignature,
   { registries, wallets }: AccountWorld,
 ): Promise<boolean> {
   const address = key as Hex
@@ -62,7 +62,7 @@ export async function isSignedByAccount(
   const isSigned =
     (await signedByKey(address, hash, signature)) || (await wallets.signedByContract(wallet, hash, signature))
   if (!isSigned) return false
-  return type === 'custody' ? registries.isCustody(fid, address) : registries.isAuthAddress(fid, address)
+  return type === 'custody' ? registries.isCustody(fid, address) : registries.isAuthAddress(fid, address, transferBlock)
 }
 
 interface AccountSignature {
@@ -72,6 +72,8 @@ interface AccountSignature {
   readonly key: string
   readonly signed: string
   readonly signature: Hex
+  /** Block of the fid's last transfer or recovery, up to which auth addresses are a former owner's; null: there was none. */
+  readonly transferBlock: number | null
 }
 
 function parseSegment(segment: string): unknown {

@@ -8,7 +8,10 @@ interface LinkedSubject {
   readonly fid: number
   /** `name`, or `name:port` where the port is not that of https. */
   readonly host: string
-  readonly verifiedAddresses: readonly string[]
+  /** Addresses whose registrations count: after a transfer only those known to be verified by the new owner. */
+  readonly holders: readonly string[]
+  /** Block of the fid's last transfer or recovery; null: there was none. */
+  readonly transferBlock: number | null
   /** `accountAssociation` of the claim's manifest, if it has one. */
   readonly association: unknown
   /** URL of a path on the host. */
@@ -53,14 +56,16 @@ const links: readonly (readonly [HostLink, (subject: LinkedSubject, world: LinkW
   ['account_association', (subject, world) => isAssociated(subject.association, subject, world)],
   [
     'registration',
-    async ({ host, verifiedAddresses }, world) => {
-      const named = await world.registeredAddresses(verifiedAddresses, host)
+    async ({ host, holders }, world) => {
+      const named = await world.registeredAddresses(holders, host)
       return named.some((url) => hostOf(url) === host)
     },
   ],
   [
     'profile_url',
-    async ({ fid, host }, { social }) => {
+    async ({ fid, host, transferBlock }, { social }) => {
+      // What a former owner wrote stays after a transfer, and his app keys write on until they are removed.
+      if (transferBlock !== null) return false
       const { profileUrl } = await social.profile(fid)
       return profileUrl !== null && hostOf(profileUrl) === host
     },

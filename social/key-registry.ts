@@ -64,9 +64,10 @@ export interface Registries {
   addedLog(fid: number, key: Hex): Promise<AddedLog | null>
   /** Custody address of the FID, read at the newest block, which the answer names; undefined: the FID has no owner. */
   custodyOf(fid: number): Promise<CustodyReading | undefined>
-  /** Whether an address is the FID's custody address; `isAuthAddress`: one that it has added for signing in. */
+  /** Whether an address is the FID's custody address. */
   isCustody(fid: number, address: Address): Promise<boolean>
-  isAuthAddress(fid: number, address: Address): Promise<boolean>
+  /** Whether the FID has added an address for signing in, and not removed it; null: in whatever block, else above it. */
+  isAuthAddress(fid: number, address: Address, block: number | null): Promise<boolean>
 }
 
 /** Source: farcasterxyz/contracts, KeyRegistry and IdRegistry. */
@@ -82,6 +83,9 @@ const unknown = 0
 const added = 1
 const removed = 2
 const keyTypes = { app: 1, auth: 2 } as const
+
+/** Block whose state is asked for. */
+type StateBlock = { readonly blockTag: 'latest' | 'finalized' } | { readonly blockNumber: bigint }
 
 interface RegistryPlaces {
   readonly home: HomeChain
@@ -103,14 +107,14 @@ export function createRegistries(
       throw new NoAnswer('unavailable', `${contract}: ${chain.failure(error).message}`)
     }
   }
-  const keyDataOf = (fid: number, key: Hex, blockTag: 'latest' | 'finalized' = 'latest') =>
+  const keyDataOf = (fid: number, key: Hex, at: StateBlock = { blockTag: 'latest' }) =>
     answered('KeyRegistry', () =>
       chain.client().readContract({
         address: keyRegistry as Address,
         abi,
         functionName: 'keyDataOf',
         args: [BigInt(fid), key],
-        blockTag,
+        ...at,
       }),
     )
   const ofKeys = { address: keyRegistry as Address, abi } as const
@@ -132,6 +136,20 @@ export function createRegistries(
     const { state, keyType } = await keyDataOf(fid, key)
     return state === added && keyType === type
   }
+  /** Whether an Add log above the block adds a key that the FID has or had. */
+  const addedAfter = async (fid: number, key: Hex, keyType: number, block: number) => {
+    const args = { fid: BigInt(fid), keyType, key }
+    // The next block may not exist yet, and nodes refuse such a range.
+    const range = { fromBlock: BigInt(block), toBlock: 'latest' } as const
+    try {
+      const logs = await chain.client().getContractEvents({ ...ofKeys, eventName: 'Add', args, ...range })
+      return logs.some(({ blockNumber }) => blockNumber > BigInt(block))
+    } catch (error) {
+      if (!refusedByNode(error)) throw new NoAnswer('unavailable', `KeyRegistry: ${chain.failure(error).message}`)
+      // A node that does not search so many blocks: no key is added twice, so one unknown then was added since.
+      return (await keyDataOf(fid, key, { blockNumber: BigInt(block) })).state === unknown
+    }
+  }
   return {
     canAnswer: chain.isSet,
     chain: home,
@@ -140,21 +158,9 @@ export function createRegistries(
       // A key of whatever state but unknown was added once: what it signed before it was removed still stands.
       return state !== unknown && keyType === keyTypes.app ? 'held' : 'failed'
     },
-    async addedAppKeyAfter(fid, key, block) {
-      const logs = await answered('KeyRegistry', () =>
-        chain.client().getContractEvents({
-          address: keyRegistry as Address,
-          abi,
-          eventName: 'Add',
-          args: { fid: BigInt(fid), keyType: keyTypes.app, key },
-          fromBlock: BigInt(block), // the next block may not exist yet, and nodes refuse such a range
-          toBlock: 'latest',
-        }),
-      )
-      return logs.some(({ blockNumber }) => blockNumber > BigInt(block))
-    },
+    addedAppKeyAfter: (fid, key, block) => addedAfter(fid, key, keyTypes.app, block),
     async removalOf(fid, key, at) {
-      if ((await keyDataOf(fid, key, at)).state !== removed) return undefined
+      if ((await keyDataOf(fid, key, { blockTag: at })).state !== removed) return undefined
       const args = { fid: BigInt(fid), key }
       const range = { ...(await wholeRange()), toBlock: at }
       const logs = await searched(() =>
@@ -188,8 +194,13 @@ export function createRegistries(
     },
     isActiveAppKey: (fid, key) => hasKey(fid, key, keyTypes.app),
     // Registered as 20 bytes or as a word of 32: the contract takes any bytes for a key of this type.
-    isAuthAddress: async (fid, address) =>
-      (await hasKey(fid, address, keyTypes.auth)) || hasKey(fid, pad(address), keyTypes.auth),
+    async isAuthAddress(fid, address, block) {
+      for (const key of [address, pad(address)]) {
+        if (!(await hasKey(fid, key, keyTypes.auth))) continue
+        if (block === null || (await addedAfter(fid, key, keyTypes.auth, block))) return true
+      }
+      return false
+    },
     async isCustody(fid, address) {
       const custody = await answered('IdRegistry', () =>
         chain.client().readContract({

@@ -81,11 +81,17 @@ export const decodeJfs: Decode = (body, fid, world, wanted) => {
         hostLink: null,
         manifestSha256: null,
       }
+      const transfer = await lastCustodyChange(world.database, fid)
       if (type !== 'app_key') {
-        const account = { fid, type, key, signed: `${segments[0]}.${segments[1]}` }
+        const transferBlock = transfer?.block ?? null
+        const account = { fid, type, key, transferBlock, signed: `${segments[0]}.${segments[1]}` }
         const signed = signatureOf(segments[2] as string)
         if (!signed || !(await isSignedByAccount({ ...account, signature: signed }, world))) {
-          throw new ApiError('ERR_SIG_INVALID', `the signature must be made by the ${type} address of fid ${fid}`)
+          const since = transfer && type === 'auth' ? ', added after it was last transferred' : ''
+          throw new ApiError(
+            'ERR_SIG_INVALID',
+            `the signature must be made by the ${type} address of fid ${fid}${since}`,
+          )
         }
         return { ...said, verifiedAddresses: [], byCustody: type === 'custody' }
       }
@@ -96,7 +102,6 @@ export const decodeJfs: Decode = (body, fid, world, wanted) => {
       if (!(await world.registries.isActiveAppKey(fid, key as Hex))) {
         throw new ApiError('ERR_JFS_KEY_INACTIVE', `the key must be an active app key of fid ${fid}`, { fid, key })
       }
-      const transfer = await lastCustodyChange(world.database, fid)
       if (transfer && !(await world.registries.addedAppKeyAfter(fid, key as Hex, transfer.block))) {
         const detail = `the key must have been added after fid ${fid} was last transferred`
         throw new ApiError('ERR_JFS_KEY_INACTIVE', detail, { fid, key })

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
 import { registeredAddresses } from '../../db/queries/join/claims.ts'
 import { claimLimits } from '../../limits.config.ts'
 import { DoorError } from '../../net/errors.ts'
@@ -102,12 +103,23 @@ export async function verifyManifest({ fid, host, nonce }: Subject, world: Claim
     const detail = `fid ${fid} must verify every address of the manifest`
     throw new ApiError('ERR_MANIFEST_ADDRESS_UNVERIFIED', detail, { fid, unverified })
   }
-  const subject = { fid, host, verifiedAddresses, association: said.accountAssociation, urlOf }
+  const transfer = await lastCustodyChange(world.database, fid)
+  const subject = {
+    fid,
+    host,
+    // After a transfer those of the manifest, which were just proven: others may be a former owner's.
+    holders: transfer ? (said.addresses ?? []) : verifiedAddresses,
+    transferBlock: transfer?.block ?? null,
+    association: said.accountAssociation,
+    urlOf,
+  }
   const hostLink = world.hostLinkRequired ? await findHostLink(subject, linksOf(world)) : null
   if (hostLink === undefined) {
     const detail =
-      `${host} must be linked to fid ${fid}: by an accountAssociation, the profile's URL, ` +
-      'or the agentURI or a service of a registration that a verified address holds'
+      `${host} must be linked to fid ${fid}: by an accountAssociation, ` +
+      (transfer
+        ? 'or the agentURI or a service of a registration that an address of the manifest holds'
+        : "the profile's URL, or the agentURI or a service of a registration that a verified address holds")
     throw new ApiError('ERR_FID_MISMATCH', detail, { expected_fid: fid, actual_fid: null })
   }
   return { ...fetched, said, verifiedAddresses, hostLink }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../db/pool.ts'
+import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
 import type { StandingClaim } from '../../db/queries/join/claim-checks.ts'
 import { registeredAddresses } from '../../db/queries/join/claims.ts'
 import { liveAddresses } from '../../db/queries/join/verified-addresses.ts'
@@ -88,11 +89,15 @@ export function createManifests(options: ManifestsOptions): Manifests {
         return refuted({ host, fid: manifest.fid as number })
       if (!Array.isArray(manifest.addresses)) return doubted({ host, problem: 'no addresses' })
       const live = (await liveAddresses(database, [fid])).get(fid) ?? []
-      const unverified = manifest.addresses.map((one) => String(one).toLowerCase()).filter((one) => !live.includes(one))
+      const addresses = manifest.addresses.map((one) => String(one).toLowerCase())
+      const unverified = addresses.filter((one) => !live.includes(one))
       if (unverified.length > 0) return doubted({ host, problem: 'addresses that are not verified' })
       if (linkedBy === null) return { kind: 'holds' } // the claim was accepted without a host link
       const urlOf = (path: string) => `${schemeOf(host)}://${host}${path}`
-      const subject = { fid, host, verifiedAddresses: live, association: manifest.accountAssociation, urlOf }
+      const transfer = await lastCustodyChange(database, fid)
+      const holders = transfer ? addresses : live
+      const transferBlock = transfer?.block ?? null
+      const subject = { fid, host, holders, transferBlock, association: manifest.accountAssociation, urlOf }
       if (await findHostLink(subject, links)) return { kind: 'holds' }
       return doubted({ host, problem: 'nothing links the host to the account', linked_by: linkedBy })
     },

@@ -1,7 +1,7 @@
 import { keccak256, toBytes, toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
-import { addAppKey, recoverFid, transferFid } from '../../devnet/chain/farcaster.ts'
+import { addAppKey } from '../../devnet/chain/farcaster.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { failure } from '../support/api/api.ts'
@@ -13,8 +13,8 @@ import {
   jfsClaim,
   post,
   startClaimStage,
+  transferAccount,
 } from '../support/api/claims.ts'
-import { insert } from '../support/seed.ts'
 import { liesAbout } from '../trust/lies.ts'
 
 let stage: ClaimStage
@@ -31,32 +31,13 @@ function signerOf(text: string) {
   return { publicKey, privateKey: toHex(secret) }
 }
 
-/** Transfers or recovers a FID on the chain now, and stores what the processor would. */
-async function transferred({ fid }: Claimant, kind: 't' | 'r') {
-  const change = kind === 't' ? transferFid : recoverFid
-  const receipt = await stage.chain.execute(funder, change(BigInt(fid), accountOf(`buyer of ${fid}`).address))
-  const { timestamp } = await stage.chain.client.getBlock({ blockNumber: receipt.blockNumber })
-  await insert(stage.database.pool, 'fid_custody', {
-    id: `optimism-${receipt.blockNumber}-0`,
-    chain: 'optimism',
-    fid,
-    kind,
-    from: Buffer.alloc(20, 1),
-    to: Buffer.alloc(20, 2),
-    block_number: Number(receipt.blockNumber),
-    log_index: 0,
-    block_timestamp: new Date(Number(timestamp + 1n) * 1000),
-    tx_hash: Buffer.alloc(32),
-  })
-}
-
 describe.each([
   ['given away', 't'],
   ['recovered', 'r'],
 ] as const)('an account that was %s', (_, kind) => {
   test('cannot be claimed by whoever had it, until its new owner verifies the address with a key of his own', async () => {
     const claimant = await stage.claimant()
-    await transferred(claimant, kind)
+    await transferAccount(stage, claimant.fid, kind)
     const refused = await failure(await post(stage.api, await eip191Claim(stage, claimant)))
     expect(refused).toMatchObject({ ...notVerified, fid: claimant.fid, detail: expect.stringContaining('transferred') })
     const at = new Date(Date.now() + 60_000)
@@ -72,7 +53,7 @@ describe.each([
 
   test('cannot be claimed with an app key of before, and can with one that was added since', async () => {
     const claimant = await stage.claimant()
-    await transferred(claimant, kind)
+    await transferAccount(stage, claimant.fid, kind)
     const refused = await failure(await post(stage.api, jfsClaim(stage, claimant)))
     expect(refused).toMatchObject({
       status: 422,

@@ -1,9 +1,16 @@
-import { encodeFunctionData, type Hex, type LocalAccount, padHex } from 'viem'
+import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { keyRegistryAbi } from '../../devnet/chain/abi.ts'
-import { accountOf, funder } from '../../devnet/chain/chain.ts'
+import { accountOf } from '../../devnet/chain/chain.ts'
 import { failure } from '../support/api/api.ts'
-import { type Claimant, type ClaimStage, freshNonce, post, startClaimStage } from '../support/api/claims.ts'
+import {
+  addAuthAddress,
+  associationOf,
+  type Claimant,
+  type ClaimStage,
+  freshNonce,
+  post,
+  startClaimStage,
+} from '../support/api/claims.ts'
 import { type ChainRows, chainRows } from '../support/chain/rows.ts'
 import { insert, seedAgent, seedHolding, seedRegistration } from '../support/seed.ts'
 
@@ -38,19 +45,12 @@ const submit = (nonce = freshNonce()) =>
 const linkOf = async (fid: number) =>
   (await stage.database.pool.query('select host_link, signer, proof from claim where fid = $1', [fid])).rows
 
-/** A JSON Farcaster Signature of an address. */
-async function associate(
+/** An account association of the claimant's account with the host. */
+const associate = (
   signer: LocalAccount,
   type: 'custody' | 'auth',
-  { fid = claimant.fid, domain = stage.host.name, legacy = false } = {},
-) {
-  const segment = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const header = segment({ fid, type, key: signer.address })
-  const payload = segment({ domain })
-  const hex = await signer.signMessage({ message: `${header}.${payload}` })
-  const bytes = legacy ? Buffer.from(hex) : Buffer.from(hex.slice(2), 'hex')
-  return { header, payload, signature: bytes.toString(legacy ? 'base64url' : 'base64') }
-}
+  change: Partial<Parameters<typeof associationOf>[2]> = {},
+) => associationOf(signer, type, { fid: claimant.fid, domain: stage.host.name, ...change })
 
 test('a manifest on a host that the profile names claims the fid, and the claim keeps the link', async () => {
   const response = await claim()
@@ -193,9 +193,7 @@ test('an auth address that the registry knows links the host; one it does not kn
   const auth = accountOf(`auth ${claimant.fid}`)
   const accountAssociation = await associate(auth, 'auth')
   expect((await claim({ accountAssociation }, { linked: false })).status).toBe(422)
-  const args = [BigInt(claimant.fid), 2, padHex(auth.address), 1, '0x'] as const
-  const data = encodeFunctionData({ abi: keyRegistryAbi, functionName: 'addKey', args })
-  await stage.chain.execute(funder, { to: stage.chain.addresses.keyRegistry as Hex, data })
+  await addAuthAddress(stage, claimant.fid, auth.address)
   expect((await claim({ accountAssociation }, { linked: false })).status).toBe(200)
 })
 

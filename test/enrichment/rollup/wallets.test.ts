@@ -162,7 +162,8 @@ test('registrations that strangers send take no wallet and no owner away, and ad
   const { pool } = database
   await empty(pool)
   await seedAgent(pool, { fid, addresses: [holders[0]] })
-  const [wallet, seller] = [wallets[0] as string, addressOf('seller')]
+  const wallet = wallets[0] as string
+  const seller = addressOf('seller')
   await seedHolding(pool, { fid, chain: 'base', id: 1, by: holders[0], block: 1, at: timeOf(1) })
   await seedWallet(pool, { id: 1, wallet, block: 2, at: timeOf(2) })
   await seedSettlement(pool, { chain: 'base', recipient: wallet, block: 3, at: timeOf(3) })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
-import { type Hex, keccak256, type LocalAccount, numberToHex, toBytes, toHex } from 'viem'
+import { encodeFunctionData, type Hex, keccak256, type LocalAccount, numberToHex, padHex, toBytes, toHex } from 'viem'
 import type { ApiDeps } from '../../../api/app.ts'
 import { askAgain, deriveClaimed } from '../../../api/claim/accept.ts'
 import { type AttemptCounter, createMemoryCounter } from '../../../api/claim/attempts.ts'
@@ -8,14 +8,16 @@ import { createWitnesses } from '../../../api/claim/world.ts'
 import type { ChainName } from '../../../chains.config.ts'
 import { readChains } from '../../../chains.file.ts'
 import { inSafeTransaction } from '../../../db/pool.ts'
+import { keyRegistryAbi } from '../../../devnet/chain/abi.ts'
 import { accountOf, type DevChain, funder, startDevChain } from '../../../devnet/chain/chain.ts'
-import { addAppKey, registerFid } from '../../../devnet/chain/farcaster.ts'
+import { addAppKey, recoverFid, registerFid, transferFid } from '../../../devnet/chain/farcaster.ts'
 import { startWebHost, type WebHost } from '../../../devnet/hosts/web-host.ts'
 import { type Hub, startHub } from '../../../devnet/hub/server.ts'
 import { HubState } from '../../../devnet/hub/state.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
 import { freePort } from '../../../ops/ports.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
+import { insert } from '../seed.ts'
 import { startApi, type TestApi } from './api.ts'
 
 export const baseUrl = 'https://api.agents.example'
@@ -252,4 +254,68 @@ export function jfsClaim(
   const timestamp = new Date(stage.clock.now).toISOString()
   const said = { aud: baseUrl, action: 'claim', fid, nonce: freshNonce(), timestamp, ...payload }
   return { method: 'jfs', fid, jfs: tokenOf(appKey.secret, head, said) }
+}
+
+/** Transfers or recovers a FID to `buyerOf` it, on the chain now, and stores what the processor would. */
+export async function transferAccount(
+  { chain, database }: ClaimStage,
+  fid: number,
+  kind: 't' | 'r' = 't',
+): Promise<void> {
+  const change = kind === 't' ? transferFid : recoverFid
+  const receipt = await chain.execute(funder, change(BigInt(fid), buyerOf(fid).address))
+  const { timestamp } = await chain.client.getBlock({ blockNumber: receipt.blockNumber })
+  await insert(database.pool, 'fid_custody', {
+    id: `optimism-${receipt.blockNumber}-0`,
+    chain: 'optimism',
+    fid,
+    kind,
+    from: Buffer.alloc(20, 1),
+    to: Buffer.alloc(20, 2),
+    block_number: Number(receipt.blockNumber),
+    log_index: 0,
+    block_timestamp: new Date(Number(timestamp + 1n) * 1000),
+    tx_hash: Buffer.alloc(32),
+  })
+}
+
+/** Custody account of a FID after `transferAccount`. */
+export const buyerOf = (fid: number) => accountOf(`buyer of ${fid}`)
+
+/** Adds an address for signing in to a FID, in the registry on the chain. */
+export async function addAuthAddress({ chain }: ClaimStage, fid: number, address: Hex): Promise<void> {
+  const args = [BigInt(fid), 2, padHex(address), 1, '0x'] as const
+  const data = encodeFunctionData({ abi: keyRegistryAbi, functionName: 'addKey', args })
+  await chain.execute(funder, { to: chain.addresses.keyRegistry as Hex, data })
+}
+
+/** A JSON Farcaster Signature that an address of an account makes, not an app key; its signature is not encoded yet. */
+async function signedByAccount(signer: LocalAccount, type: 'custody' | 'auth', fid: number, said: object) {
+  const segment = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const header = segment({ fid, type, key: signer.address })
+  const payload = segment(said)
+  return { header, payload, signature: await signer.signMessage({ message: `${header}.${payload}` }) }
+}
+
+/** An account association; `legacy`: its signature is encoded as older tools do. */
+export async function associationOf(
+  signer: LocalAccount,
+  type: 'custody' | 'auth',
+  { fid, domain, legacy = false }: { fid: number; domain: string; legacy?: boolean },
+) {
+  const { signature, ...parts } = await signedByAccount(signer, type, fid, { domain })
+  const bytes = legacy ? Buffer.from(signature) : Buffer.from(signature.slice(2), 'hex')
+  return { ...parts, signature: bytes.toString(legacy ? 'base64url' : 'base64') }
+}
+
+/** A JSON Farcaster Signature of an account for a withdrawal. */
+export async function withdrawalOf(signer: LocalAccount, type: 'custody' | 'auth', fid: number, now: number) {
+  const timestamp = new Date(now).toISOString()
+  const said = { aud: baseUrl, action: 'withdraw', fid, nonce: freshNonce(), timestamp }
+  const { header, payload, signature } = await signedByAccount(signer, type, fid, said)
+  return {
+    method: 'jfs',
+    fid,
+    jfs: `${header}.${payload}.${Buffer.from(signature.slice(2), 'hex').toString('base64url')}`,
+  }
 }

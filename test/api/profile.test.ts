@@ -167,6 +167,8 @@ test('of a token given away to an account that took itself out, the address is n
   const listed = await (await api.get('/api/agent/33/registrations?state=historical')).json()
   expect(listed).toMatchObject({ registrations: [next] })
   expect(await (await api.get('/agent/33')).text()).not.toContain('FID 2<')
+  const { rows } = await pool.query('select transferred_to, to_fid from directory.holdings where fid = 33')
+  expect(rows).toEqual([next])
   await pool.query('delete from unlisted')
 })
 

@@ -14,6 +14,37 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'former-owners-and-strangers',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'What strangers sent, and what former owners left, counts for less',
+    text:
+      'Registrations that a stranger sent name no documents, accounts or edges of their holder until the holder sets ' +
+      'something. After an account changed hands its profile links no host for a claim by `well-known`, a registration ' +
+      'only when an address of the manifest holds it, and an auth address only when it was added since.',
+    operations: [],
+  },
+  {
+    id: 'unlisted-elsewhere',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'An account that took itself out is named nowhere',
+    text:
+      'Events of an account that took itself out give no handle, `to_fid` of former holders does not name it, the ' +
+      'challenge shows none of its addresses, and a refresh of it is 404.',
+    operations: [],
+  },
+  {
+    id: 'parameters-as-documented',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'Repeated, long and impossible parameters are read as documented',
+    text:
+      'The first of a repeated `dry_run` counts. A long list of FIDs or fields is read whole. A time on a day that does ' +
+      'not exist matches nothing. A walk through the settlements of the last 31 days can be followed to its end.',
+    operations: [],
+  },
+  {
     id: 'facets-of-fewer',
     day: '2026-11-25',
     kind: 'changed',

@@ -83,9 +83,9 @@ export const paymentColumns = names.map((name) => `s.${name}`).join(', ')
 export const otherPayments = `(
        select p.payee as recipient, p.chain, p.payer, p.facilitator, p.block_number, p.block_timestamp, p.log_index,
               p.tx_hash, p.token, p.net as amount,
-              (p.kind = 'forwarded' and origin.kind is null)
-                or exists (select from chain_contract c
-                            where c.chain = p.chain and c.address = '0x' || encode(p.token, 'hex')) as is_dollar,
+              -- Of a leg as well: that no payment is stored as its origin does not make it one of a settlement.
+              exists (select from chain_contract c
+                       where c.chain = p.chain and c.address = '0x' || encode(p.token, 'hex')) as is_dollar,
               p.kind <> 'forwarded' or origin.kind is not null as by_contract,
               p.forwarder,
               case when p.forwarder is not null then array(

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { z } from 'zod'
 import type { Queryable } from '../../db/pool.ts'
 import {
@@ -19,9 +18,12 @@ import { UsageError } from '../../ops/cli.ts'
 /** The last line of the file; a file without it is incomplete. `sha256` is over all lines before it. */
 const trailer = z.strictObject({ format: z.literal('claim-record/1'), rows: z.int(), sha256: z.string() })
 
-/** A line of the file, with the row as JSON exactly as the database wrote it. */
+/**
+ * A line of the file, with the row as JSON exactly as the database wrote it: a proof may have U+2028 and U+2029 as they
+ * are, which end a line for `node:readline` and for `.` without the flag `s`, and must come back as they are.
+ */
 const lineOf = (table: RecordTable, row: string) => `{"table":"${table}","row":${row}}\n`
-const lineForm = new RegExp(`^\\{"table":"(${recordTables.join('|')})","row":(.*)\\}$`)
+const lineForm = new RegExp(`^\\{"table":"(${recordTables.join('|')})","row":(.*)\\}$`, 's')
 
 /** All lines for the claim tables of the database, table by table. */
 async function* linesOf(db: Queryable): AsyncGenerator<string> {
@@ -88,7 +90,20 @@ export async function importRecord(db: Queryable, path: string): Promise<number>
   return rows
 }
 
-const fileLines = (path: string) => createInterface({ input: createReadStream(path), crlfDelay: Infinity })
+/** Characters of a line at most, many times those of a row: a file of something else may be one line, and any size. */
+const lineLength = 16 * 1024 * 1024
+
+/** Lines of a file, ended by \n and by nothing else. Throws at a line that is too long for a row. */
+async function* fileLines(path: string): AsyncGenerator<string> {
+  let rest = ''
+  for await (const piece of createReadStream(path, 'utf8')) {
+    const lines = `${rest}${piece}`.split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > lineLength) throw new Error(`a line is longer than ${lineLength} characters`)
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}
 
 /** Reads the file once and returns its trailer. Throws a UsageError when the file is incomplete or was changed. */
 async function checkFile(path: string): Promise<z.output<typeof trailer>> {

@@ -200,15 +200,19 @@ test('the proof of an address that an off-chain key signed for carries the messa
 })
 
 test('the proof of a manifest holds, with its very bytes', async () => {
+  expect(await failed(await publishedManifest())).toEqual([])
+})
+
+/** The proof of a manifest with the given further fields. */
+async function publishedManifest(further: object = {}): Promise<ClaimProof> {
   const claimant = await stage.claimant()
   const { fid, address } = claimant
   const { name: host } = stage.host
   stage.hub.state.setProfile(fid, { url: `https://${host}/about` })
-  const manifest = { service: 'agent-directory', host, fid, addresses: [address] }
+  const manifest = { service: 'agent-directory', host, fid, addresses: [address], ...further }
   stage.host.pages.set('/.well-known/agent-directory.json', { body: manifest })
-  const proof = await published(claimant, { method: 'well-known', fid, host, nonce: freshNonce() })
-  expect(await failed(proof)).toEqual([])
-})
+  return published(claimant, { method: 'well-known', fid, host, nonce: freshNonce() })
+}
 
 test('of several claims the newest that stands is shown, and of an ended one how it ended', async () => {
   const claimant = await stage.claimant()
@@ -272,8 +276,11 @@ describe('the record of claims', () => {
     onTestFinished(() => empty.drop())
     return empty
   }
+  /** In JSON both may stand in a text as they are, and some readers take them for line ends. */
+  const separators = 'a\u2028b\u2029c'
   let file: string
   beforeAll(async () => {
+    await publishedManifest({ note: separators })
     file = join(await mkdtemp(join(tmpdir(), 'agent-directory-claims-')), 'claims.ndjson')
     expect(await inTransaction(stage.database.pool, (db) => exportRecord(db, file))).toBeGreaterThan(20)
   })
@@ -281,6 +288,7 @@ describe('the record of claims', () => {
 
   test('goes into an empty database and out again byte for byte, proofs and all', async () => {
     const { pool, ...other } = await emptyDatabase()
+    expect(await readFile(file, 'utf8')).toContain(separators)
     await imported({ pool, ...other }, file)
     const again = `${file}.again`
     await inTransaction(pool, (db) => exportRecord(db, again))

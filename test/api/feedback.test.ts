@@ -119,6 +119,23 @@ async function walk(query: string) {
   return { rows, pages }
 }
 
+test('feedback on a registration that a stranger sent is not the agent’s, until it sets something', async () => {
+  const { pool } = database
+  await give({ client: eve, at: 15 })
+  await seedRegistration(pool, { chain: 'base', id: 9, owner: own })
+  await seedHolding(pool, { fid: 1, chain: 'base', id: 9, by: own, unsolicited: true })
+  await give({ client: bob, at: 16, id: 9, tag: 'scam', value: '-100' })
+  const inSql = async () => (await pool.query('select from directory.agent_feedback where fid = 1')).rowCount
+  expect(await summary()).toMatchObject({ total: 1, by_agents: 0, tags: [] })
+  expect([(await read()).count, await inSql()]).toEqual([1, 1])
+  await pool.query('update agent_holding set unsolicited = false where agent_id = 9')
+  expect(await summary()).toMatchObject({ total: 2, by_agents: 1 })
+  expect([(await read()).count, await inSql()]).toEqual([2, 2])
+  await pool.query('delete from agent_holding where agent_id = 9')
+  await pool.query('delete from registration where agent_id = 9')
+  await pool.query('update agent set current_total = current_total - 1 where fid = 1')
+})
+
 test('a profile tells feedback of agents, accounts, strangers and its own apart, and who had paid before', async () => {
   await give({ client: bob, at: 5, tag: 'quality', value: '80' }) // before he paid
   await give({ client: bob, at: 15, tag: 'quality', value: '-9995', decimals: 2, chain: 'celo' })

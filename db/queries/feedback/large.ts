@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { profileLimits } from '../../../limits.config.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
 import { allowLargeSums } from '../rollup/sums.ts'
-import { feedbackSummary } from '../sql/feedback.ts'
+import { feedbackSummary, isJudged } from '../sql/feedback.ts'
 
 /** Age in milliseconds at which an agent's stored count is refreshed. */
 const staleMs = 600_000
@@ -42,7 +42,7 @@ with given as (
   select h.fid, sum(t.standing + t.revoked) as feedback
     from feedback_total t
     join agent_holding h using (chain, agent_id)
-   where h.reason is null
+   where ${isJudged}
    group by h.fid
 ),
 large as materialized (

@@ -1,7 +1,7 @@
 import type { ChainName } from '../../../chains.config.ts'
 import { profileLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { answered, feedbackValue, knownClients, knownColumns, knownOf, shownTag } from '../sql/feedback.ts'
+import { answered, feedbackValue, isJudged, knownClients, knownColumns, knownOf, shownTag } from '../sql/feedback.ts'
 import { chainId, hex, isoTime, list } from '../sql/json-text.ts'
 
 /** Filters of a page of feedback; null: the filter is not set. */
@@ -81,7 +81,7 @@ with found as (
       order by f.block_timestamp desc, f.block_number desc, f.log_index desc
       limit $3::int + 1
    ) f
-   where h.fid = a.fid and h.reason is null and ($8::text[] is null or h.chain = any ($8))
+   where h.fid = a.fid and ${isJudged} and ($8::text[] is null or h.chain = any ($8))
    order by ${order('f')}
    limit $3::int + 1
 ),

@@ -117,7 +117,7 @@ wanted as materialized (
    cross join lateral (
      select t."to" from registration_transfer t
       where t.chain = h.chain and t.agent_id = h.agent_id and t."to" is not null
-        and (h.released_block is null or t.block_number < h.released_block)
+        and (t.block_number, t.log_index) < (h.acquired_block, h.acquired_log_index)
       order by t.block_number desc, t.log_index desc
       limit ${mostHolders}
    ) t

@@ -1,5 +1,6 @@
 import { lockKeys } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
+import { isJudged } from '../sql/feedback.ts'
 import { shownRecords } from '../sql/shown-holdings.ts'
 
 /**
@@ -120,7 +121,7 @@ feedbacks as (
   select h.fid, c.fid as peer, 'feedback', 'in', f.chain, count(*), null::numeric,
          min(f.block_timestamp), max(f.block_timestamp)
     from wanted w
-    join agent_holding h on h.fid = w.fid and h.reason is null
+    join agent_holding h on h.fid = w.fid and ${isJudged}
     join feedback f on f.chain = h.chain and f.agent_id = h.agent_id and f.revoked_block is null
    cross join lateral (${agentsBehind('f.client')}) c
    where c.fid <> h.fid and h.fid not in (${agentsBehind('f.client')})

@@ -67,13 +67,19 @@ const tagObject = `json_build_object('tag', t.tag, 'feedback', t.feedback, 'medi
 const median = (value: string, filter = 'true') =>
   `percentile_disc(0.5) within group (order by ${value}) filter (where ${filter})`
 
+/**
+ * SQL: whether feedback on the registration of a holding `h` is feedback on its agent: it holds it now, and no stranger
+ * sent it, with what others said of him.
+ */
+export const isJudged = 'h.reason is null and not h.unsolicited'
+
 /** JSON of the totals of feedback on the registrations that an agent holds now. */
 export const feedbackSummary = (agent: string) => `(
 with given as materialized (
   select f.client, f.block_timestamp, f.revoked_block is null as stands, ${answered(agent)} as answered, ${shownTag('f.tag1')} as tag, ${feedbackValue('f')} as value
     from agent_holding h
     join feedback f using (chain, agent_id)
-   where h.fid = ${agent}.fid and h.reason is null
+   where h.fid = ${agent}.fid and ${isJudged}
 ),
 ${knownClients('given', agent)},
 judged as materialized (
@@ -118,5 +124,5 @@ case when a.current_total <= ${profileLimits.registrations} and ${feedbackOf('a'
 function feedbackOf(agent: string): string {
   return `(select coalesce(sum(t.standing + t.revoked), 0)
          from agent_holding h join feedback_total t using (chain, agent_id)
-        where h.fid = ${agent}.fid and h.reason is null)`
+        where h.fid = ${agent}.fid and ${isJudged})`
 }

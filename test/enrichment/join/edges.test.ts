@@ -140,9 +140,10 @@ test('deriving the same edges again writes nothing', async () => {
   expect(await rows()).toEqual(before)
 })
 
-test('a registration that a stranger sent makes no edge to those whose host it names', async () => {
+test('a registration that a stranger sent makes no edge to those whose host it names, or who judged it', async () => {
   const { pool } = database
-  const before = await tiesOf(ada, 'shared_host')
+  const before = await tiesOf(ada)
+  await addFeedback(9_999, walletOf(cyd), 1)
   await seedSent(pool, { chain: 'base', id: 9_999, owner: walletOf(ada), uri: '' })
   const services = JSON.stringify([{ name: 'web', endpoint: 'https://www.team.xyz', version: null }])
   await insert(pool, 'registration_document', {
@@ -154,12 +155,14 @@ test('a registration that a stranger sent makes no edge to those whose host it n
   })
   await start()
   await job.edges()
-  expect(await tiesOf(ada, 'shared_host')).toEqual(before)
+  expect(await tiesOf(ada)).toEqual(before)
   await pool.query(`update registration set updated_block = 101 where agent_id = 9999`)
   await start()
   await job.edges()
   expect(await tiesOf(ada, 'shared_host')).toMatchObject([{ fid: bob }, { fid: cyd }])
+  expect(await tiesOf(ada, 'feedback')).toMatchObject([{ fid: bob }, { fid: cyd }])
   await pool.query(`update registration set updated_block = 100 where agent_id = 9999`)
+  await pool.query(`delete from feedback where agent_id = 9999`)
   await start()
   await job.edges()
 })

@@ -195,6 +195,34 @@ test('registrations that strangers send take no wallet and no owner away, and ad
   expect(owners).not.toContain(customer)
 })
 
+test('who gets a registration after the address of the agent that held it was given up is no owner', async () => {
+  const { pool } = database
+  await empty(pool)
+  await seedAgent(pool, { fid, addresses: [holders[0]] })
+  const former = addressOf('former address')
+  const released = { reason: 'verification_removed', block: 5, at: timeOf(5) } as const
+  await seedHolding(pool, { fid, chain: 'base', id: 1, by: former, block: 2, at: timeOf(2), released })
+  await pool.query('update agent_holding set released_block = null')
+  const minter = addressOf('minter')
+  const customer = addressOf('customer')
+  for (const [block, to] of [
+    [1, minter],
+    [2, former],
+    [8, customer],
+  ] as const) {
+    const place = { chain: 'base', agent_id: 1, block_number: block, log_index: 0, block_timestamp: timeOf(block) }
+    const tx_hash = bytes(hashOf(`${block}`))
+    await insert(pool, 'registration_transfer', { id: `base-${block}-0`, ...place, to: bytes(to), tx_hash })
+  }
+  await pool.query('update chain_state set finalized_block = 100')
+  await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: new Date() })
+  await settle()
+  const { rows } = await pool.query('select address from income_owner where fid = $1', [fid])
+  const owners = rows.map(({ address }) => `0x${address.toString('hex')}`)
+  expect(owners).toContain(minter)
+  expect(owners).not.toContain(customer)
+})
+
 async function insertAll(rows: readonly Record<string, unknown>[]): Promise<void> {
   for (const row of rows) await insert(database.pool, 'registration_wallet', row)
 }

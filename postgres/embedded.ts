@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import pg from 'pg'
 import { withLock } from '../ops/lock.mjs'
 import { findHome, type PostgresHome } from './home.ts'
-import { type EmbeddedOptions, findServer, type Server, shutDown, startServer } from './server.ts'
+import { type EmbeddedOptions, endOfLog, findServer, type Server, shutDown, startServer } from './server.ts'
 
 /** The embedded Postgres server, for installations without DATABASE_URL. */
 export interface EmbeddedPostgres {
@@ -26,8 +26,12 @@ export interface EmbeddedPostgres {
 /** A client with `ref` and `unref`, which it has although its types do not declare them. */
 type Presence = pg.Client & { ref(): void; unref(): void }
 
-/** How long to wait for another process that starts or stops the server: longer than creating and recovering take. */
-const lockWaitMs = 180_000
+/** How long a start waits for another process that starts the server: that may recover for hours. */
+const startWaitMs = 24 * 60 * 60_000
+/** How long a process that leaves waits for another that starts or stops the server. */
+const leaveWaitMs = 180_000
+/** How often the operator hears of a start that takes long. */
+const tellEveryMs = 30_000
 const connectTimeoutMs = 5_000
 /** `application_name` of the connection by which a process shows that it uses the server, and while it leaves. */
 const user = 'agent-directory user'
@@ -38,19 +42,20 @@ const leaver = 'agent-directory leaver'
  * another process's or one that a killed process left behind. The port is free and below the ephemeral range, the
  * password random.
  *
+ * A server that recovers, after a crash or from a backup, is waited for as long as that takes, whoever started it.
  * Throws when the platform has no binaries: then DATABASE_URL has to name a server.
  */
 export async function startPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const home = await findHome(resolve(options.dataFolder))
-  const lock = { name: `postgres ${home.data}`, waitMs: lockWaitMs }
-  return withLock(lock, async () => {
-    const running = await findServer(home)
+  const name = `postgres ${home.data}`
+  const start = async () => {
+    const running = await findServer(home, options)
     if (running) options.onServer?.(running.pid)
     const server = running ?? (await startServer(home, options))
     const presence = await enter(server)
     let left: Promise<void> | undefined
     const stop = () => {
-      left ??= withLock(lock, () => leave(home, server, presence))
+      left ??= withLock({ name, waitMs: leaveWaitMs }, () => leave(home, server, presence))
       return left
     }
     const urlOf = (database: string) => urlTo(server, database)
@@ -62,7 +67,20 @@ export async function startPostgres(options: EmbeddedOptions): Promise<EmbeddedP
       urlOf,
       stop,
     }
-  })
+  }
+  return tellingProgress(home, () => withLock({ name, waitMs: startWaitMs }, start))
+}
+
+/** Runs a start; while it lasts, standard error gets the end of the server's log: how far a recovery is. */
+async function tellingProgress<T>(home: PostgresHome, start: () => Promise<T>): Promise<T> {
+  const telling = setInterval(async () => {
+    console.error(`the embedded Postgres is not ready yet; its log ends: ${await endOfLog(home, 1)}`)
+  }, tellEveryMs)
+  try {
+    return await start()
+  } finally {
+    clearInterval(telling)
+  }
 }
 
 function urlTo({ port, password }: Server, database: string): string {

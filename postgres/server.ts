@@ -16,6 +16,8 @@ export interface EmbeddedOptions {
   readonly settings?: Record<string, string>
   /** Called with the server's process id as soon as it is known; the server outlives this process. */
   readonly onServer?: (pid: number) => void
+  /** How long a server may take to show that it starts; recovery is not counted. Absent: a minute; for tests alone. */
+  readonly startTimeoutMs?: number
 }
 
 /** A running server, with what is needed to connect to it. */
@@ -25,7 +27,7 @@ export interface Server {
   readonly pid: number
 }
 
-const startTimeoutMs = 60_000
+const defaultStartTimeoutMs = 60_000
 const stopTimeoutMs = 60_000
 const pollMs = 25
 const startAttempts = 5
@@ -36,12 +38,17 @@ const passing = /address already in use|could not bind|pre-existing shared memor
 
 /**
  * The server that runs on the folder, once it is ready; undefined when none runs. Waits for one that is still starting,
- * and throws when it does not become ready in time.
+ * as long as that recovers, and throws when another, one that stops, is not gone in time.
  */
-export async function findServer(home: PostgresHome): Promise<Server | undefined> {
-  const deadline = Date.now() + startTimeoutMs
+export async function findServer(
+  home: PostgresHome,
+  { startTimeoutMs = defaultStartTimeoutMs }: EmbeddedOptions,
+): Promise<Server | undefined> {
+  let deadline = Date.now() + startTimeoutMs
   for (let lock = await readRunning(home); lock; lock = await readRunning(home)) {
-    if (lock.ready) return { port: lock.port, pid: lock.pid, password: await readFile(passwordPath(home), 'utf8') }
+    if (lock.state === 'ready')
+      return { port: lock.port, pid: lock.pid, password: await readFile(passwordPath(home), 'utf8') }
+    if (lock.state === 'starting') deadline = Date.now() + startTimeoutMs // see `untilReady`
     if (Date.now() > deadline) throw new Error(`the embedded Postgres (process ${lock.pid}) does not get ready`)
     await delay(pollMs)
   }
@@ -57,7 +64,7 @@ export async function startServer(home: PostgresHome, options: EmbeddedOptions):
     const port = await freePort()
     const child = await launch(home, port, options)
     if (child.pid !== undefined) options.onServer?.(child.pid)
-    const problem = await untilReady(child, home)
+    const problem = await untilReady(child, home, options)
     if (problem === undefined) return { port, password, pid: child.pid as number }
     if (attempt === startAttempts || !passing.test(problem)) {
       throw new Error(`the embedded Postgres did not start; its log ${logPath(home)} ends:\n${problem}`)
@@ -88,10 +95,10 @@ async function readRunning(home: PostgresHome) {
   const lines = (await readFile(lockPath(home), 'utf8').catch(() => '')).split('\n')
   const pid = Number(lines[0])
   const port = Number(lines[3])
-  const ready = lines[7]?.trim() === 'ready'
+  const state = lines[7]?.trim()
   if (!pid) return undefined
   const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  return commandLine.split('\0').includes(home.data) ? { pid, port, ready } : undefined
+  return commandLine.split('\0').includes(home.data) ? { pid, port, state } : undefined
 }
 
 /** Password of the superuser. Creates the data when there is none, or only the rest of an interrupted creation. */
@@ -156,15 +163,32 @@ async function launch(home: PostgresHome, port: number, { durable = true, settin
   return child
 }
 
-/** Undefined once the server takes connections, else the end of its log. */
-async function untilReady(child: ChildProcess, home: PostgresHome): Promise<string | undefined> {
-  const deadline = Date.now() + startTimeoutMs
+/**
+ * Undefined once the server takes connections, else the end of its log.
+ *
+ * A server that has shown its lock file is never killed: it may have hours of WAL to replay after a crash or from a
+ * backup, would begin anew with it at the next start, and ends by itself when something is wrong.
+ */
+async function untilReady(
+  child: ChildProcess,
+  home: PostgresHome,
+  { startTimeoutMs = defaultStartTimeoutMs }: EmbeddedOptions,
+): Promise<string | undefined> {
+  let deadline = Date.now() + startTimeoutMs
   while (Date.now() < deadline && child.pid !== undefined && child.exitCode === null && child.signalCode === null) {
     const running = await readRunning(home)
-    if (running?.pid === child.pid && running.ready) return undefined
+    if (running?.pid === child.pid) {
+      if (running.state === 'ready') return undefined
+      deadline = Number.POSITIVE_INFINITY
+    }
     await delay(pollMs)
   }
   child.kill('SIGKILL')
+  return endOfLog(home, 12)
+}
+
+/** The last lines of the server's log; empty when there is none. */
+export async function endOfLog(home: PostgresHome, lines: number): Promise<string> {
   const log = await readFile(logPath(home), 'utf8').catch(() => '')
-  return log.trim().split('\n').slice(-12).join('\n')
+  return log.trim().split('\n').slice(-lines).join('\n')
 }

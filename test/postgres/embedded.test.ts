@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -100,6 +100,45 @@ test('a killed server is recovered with every committed row', async () => {
   await server.stop()
 })
 
+test('a server that recovers for longer than a start may take is let recover', async () => {
+  const data = copyCreated()
+  const user = await startUser()
+  await query(user, 'create table kept as select 1 as n')
+  process.kill(user.pid, 'SIGKILL')
+  await until('the server is gone', async () => !(await answers(user.databaseUrl)))
+  const letGo = await holdRecovery(data)
+  const startTimeoutMs = 5_000
+  const begun = Date.now()
+  const starting = startPostgres({ dataFolder: data, startTimeoutMs })
+  starting.catch(() => {}) // looked at below
+  await until('the time for a start is over', () => Date.now() - begun > startTimeoutMs + 1_000)
+  await letGo()
+  const server = await starting
+  expect(server.adopted).toBe(false)
+  expect(await query(server, 'select n from kept')).toEqual([{ n: 1 }])
+  await server.stop()
+})
+
+test('a server that another process left recovering is waited for and adopted', async () => {
+  const data = copyCreated()
+  const letGo = await holdRecovery(data)
+  const starter = spawn(process.execPath, [program, data], { stdio: piped })
+  const isRecovering = async () =>
+    (await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')).includes('starting')
+  await until('the server recovers', isRecovering)
+  starter.kill('SIGKILL')
+  await once(starter, 'exit')
+  const startTimeoutMs = 100
+  const begun = Date.now()
+  const starting = startPostgres({ dataFolder: data, startTimeoutMs })
+  starting.catch(() => {}) // looked at below
+  await until('the time for a start is over', () => Date.now() - begun > startTimeoutMs + 1_000)
+  await letGo()
+  const server = await starting
+  expect(server.adopted).toBe(true)
+  await server.stop()
+})
+
 test('a lock file whose process id now belongs to another program does not keep the server from starting', async () => {
   const data = copyCreated()
   await writeFile(join(data, 'postmaster.pid'), `${process.pid}\n${data}\n0\n5432\n\n\n\nready\n`)
@@ -182,6 +221,19 @@ async function openFolder(): Promise<string> {
 function copyCreated(): string {
   for (const name of ['postgres', 'postgres.password']) execFileSync('cp', ['-a', join(created, name), folder])
   return join(folder, 'postgres')
+}
+
+/**
+ * Makes the next recovery of the data last until the returned function is called, however fast the machine is: it asks
+ * a command for its WAL before it reads that in the folder, and the command waits.
+ */
+async function holdRecovery(data: string): Promise<() => Promise<void>> {
+  const go = join(folder, 'go')
+  // It also ends when the test has removed the folder that it runs in, the data.
+  const command = `until test -e "${go}" || ! test -e PG_VERSION; do sleep 0.05; done; false`
+  await appendFile(join(data, 'postgresql.auto.conf'), `restore_command = '${command}'\n`)
+  await writeFile(join(data, 'recovery.signal'), '')
+  return () => writeFile(go, '')
 }
 
 function start(): Promise<EmbeddedPostgres> {

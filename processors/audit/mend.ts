@@ -108,7 +108,7 @@ export function mendRange(
 /** Builder codes of settlements and payments, kept or not, as JSON rows to compare with the table. */
 export const expectedCodes = (rows: readonly CodedRow[]) => jsonRows(toBuilderCodes(rows))
 
-/** Payments as JSON rows to compare with the table; `known`: only those to known recipients are compared. */
+/** Payments as JSON rows to compare with the table; `known`: no others to unknown recipients are compared. */
 export const expectedPayments = (scope: Scope, { payments }: Pick<SettledBlocks, 'payments'>) => ({
   rows: jsonRows(payments.map(toPayment)),
   known: scope === 'verified',

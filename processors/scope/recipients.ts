@@ -13,6 +13,7 @@ import {
   type SettlementScope,
 } from '../../db/queries/chain/scope.ts'
 import { bytesOf } from '../mapping/block.ts'
+import type { PaymentRow } from '../mapping/payments.ts'
 import type { SettledBlocks } from '../mapping/settle-blocks.ts'
 
 /**
@@ -31,14 +32,25 @@ export async function ofKnownRecipients(
   return ofRecipients(settled, (recipient) => known.has(recipient))
 }
 
-/** The settlements and payments whose recipient is wanted in their block. */
+/**
+ * The settlements and payments whose recipient is wanted in their block. With a leg also what it is read with, whoever
+ * was paid there: the payment that it is of and the hops before it tell whose income it was already.
+ */
 export function ofRecipients(
   { settlements, payments, unpaid }: SettledBlocks,
   isWanted: (recipient: string, blockNumber: number) => boolean,
 ): SettledBlocks {
+  const isPaid = ({ payee, blockNumber }: PaymentRow) => isWanted(payee, blockNumber)
+  const keyOf = ({ blockNumber, logIndex, originLogIndex }: PaymentRow) =>
+    `${blockNumber} ${originLogIndex ?? logIndex}`
+  const hopsOf = ({ depth }: PaymentRow) => depth ?? 0
+  const mostHops = new Map<string, number>()
+  for (const one of payments.filter(isPaid)) {
+    mostHops.set(keyOf(one), Math.max(mostHops.get(keyOf(one)) ?? 0, hopsOf(one)))
+  }
   return {
     settlements: settlements.filter(({ recipient, blockNumber }) => isWanted(recipient, blockNumber)),
-    payments: payments.filter(({ payee, blockNumber }) => isWanted(payee, blockNumber)),
+    payments: payments.filter((one) => isPaid(one) || hopsOf(one) < (mostHops.get(keyOf(one)) ?? 0)),
     unpaid,
   }
 }

@@ -3,9 +3,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { readChains } from '../../../chains.file.ts'
 import { lockClasses } from '../../../db/lock-keys.ts'
 import { writeChainState } from '../../../db/queries/chain/chain-state.ts'
+import { arePayments, insertPayments, replacePayments } from '../../../db/queries/chain/payments/payments.ts'
+import { expectedPayments } from '../../../processors/audit/mend.ts'
+import type { PaymentRow } from '../../../processors/mapping/payments.ts'
 import type { SettledBlocks } from '../../../processors/mapping/settle-blocks.ts'
 import type { SettlementRow } from '../../../processors/mapping/settlements.ts'
-import { ofKnownRecipients, updateRecipients } from '../../../processors/scope/recipients.ts'
+import { ofKnownRecipients, ofReadRecipients, updateRecipients } from '../../../processors/scope/recipients.ts'
 import { keepVerified } from '../../../processors/scope/scope.ts'
 import { chainRows, wallet } from '../../support/chain/rows.ts'
 import { unverify, verify, verifyStranger } from '../../support/chain/scope.ts'
@@ -113,6 +116,39 @@ test('chains do not know each other', async () => {
   expect(await ofKnownRecipients(database.pool, celo, settled(payment(known)))).toEqual(settled())
 })
 
+test('with a leg to a known address goes what it is read with: its payment and the hops before it', async () => {
+  await verify(database.pool, 1, known)
+  await updateRecipients(database.pool, chain)
+  const found = { settlements: [], payments: forwarded, unpaid: [] }
+  const { payments } = await ofKnownRecipients(database.pool, chain, found)
+  expect(payments).toEqual(read)
+})
+
+test('an audit of known recipients mends the payment and the hops before a leg, and takes no row away', async () => {
+  const { pool } = database
+  await verify(pool, 1, known)
+  await updateRecipients(pool, chain)
+  await pool.query('update known_recipient set next_block = to_block + 1')
+  const range = { fromBlock: 3_000_050, toBlock: 3_000_050 }
+  // As if all of these had been known before.
+  await insertPayments(pool, expectedPayments('all', { payments: forwarded }).rows)
+  const kept = await ofReadRecipients(pool, chain, { settlements: [], payments: forwarded, unpaid: [] })
+  const expected = expectedPayments('verified', kept)
+  const rightly = () => arePayments(pool, 'base', range, expected)
+  const stored = async () => (await pool.query('select * from payment order by id')).rows
+  const before = await stored()
+  expect(await rightly()).toBe(true)
+  expect(await replacePayments(pool, 'base', range, expected)).toEqual({ missing: 0, surplus: 0, changed: 0 })
+  expect(await stored()).toEqual(before)
+
+  await pool.query("delete from payment where id = 'base-3000050-1'")
+  await pool.query("update payment set net = net + 1 where id = 'base-3000050-3'")
+  expect(await rightly()).toBe(false)
+  expect(await replacePayments(pool, 'base', range, expected)).toEqual({ missing: 1, surplus: 0, changed: 1 })
+  expect(await rightly()).toBe(true)
+  expect(await stored()).toEqual(before)
+})
+
 function settled(...settlements: SettlementRow[]): SettledBlocks {
   return { settlements, payments: [], unpaid: [] }
 }
@@ -166,3 +202,33 @@ function payment(recipient: string): SettlementRow {
     selectorSource: 'c',
   }
 }
+
+function paid(logIndex: number, payee: string, leg: Partial<PaymentRow> = {}): PaymentRow {
+  const { chain, blockNumber, blockTimestamp, token, payer, facilitator, txHash } = payment(payee)
+  const place = { chain, blockNumber, blockTimestamp, token, payer, facilitator, txHash }
+  const amounts = { gross: 4n, net: 4n }
+  return {
+    ...place,
+    ...amounts,
+    logIndex,
+    payee,
+    kind: 'permit2_exact',
+    forwarder: null,
+    originLogIndex: null,
+    depth: null,
+    ...leg,
+  }
+}
+
+const leg = (depth: number, originLogIndex = 1) =>
+  ({ kind: 'forwarded', forwarder: other, originLogIndex, depth }) as const
+/** What a leg to a known address needs. */
+const read = [paid(1, other), paid(3, other, leg(1)), paid(4, known, leg(2))]
+/** The same, with what it does not need: a hop behind it, another block and another payment with its leg. */
+const forwarded = [
+  ...read,
+  paid(5, other, leg(3)),
+  paid(6, other),
+  paid(7, other, leg(1, 6)),
+  { ...paid(1, other), blockNumber: 3_000_049 },
+]

@@ -51,14 +51,18 @@ const hexText = (column: string) => `'0x' || encode(${column}, 'hex')`
 interface ExpectedPayments {
   /** A JSON array of rows with the columns' names. */
   readonly rows: string
-  /** Whether only payments to known recipients are stored, so that only these are compared. */
+  /** Whether only payments to known recipients and what these are read with are stored: others are not compared. */
   readonly known: boolean
 }
 
-/** Rows of a range that are compared with what they should be; those of a backfill are left alone. */
+/**
+ * Rows of a range that are compared with what they should be; those of a backfill are left alone, and so are rows to
+ * unknown recipients that are not expected.
+ */
 const audited = `t.chain = $1 and t.block_number between $2 and $3
    and not exists (select from backfill b where b.chain = $1 and t.block_number between b.from_block and b.to_block)
    and (not $4::boolean
+        or t.id in (select id from expected)
         or exists (select from known_recipient k
                     where k.chain = $1 and k.address = t.payee and k.ended_block is null
                       and (t.block_number > k.to_block or t.block_number < k.next_block)))`

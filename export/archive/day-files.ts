@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { zstdDecompressSync } from 'node:zlib'
 import {
@@ -13,7 +12,7 @@ import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
 import type { Tally } from '../../processors/backfill/row-pages.ts'
 import { tallyOf } from '../../processors/backfill/verify.ts'
 import { copyHeader, copyTrailer, encodeRows } from '../../processors/store/settlement-copy.ts'
-import { readServed, type ServedFile } from '../served/manifest.ts'
+import { type DayFile, dayFiles, meets } from '../served/archived.ts'
 
 type SettlementRow = Parameters<typeof encodeRows>[0][number]
 
@@ -65,22 +64,6 @@ export async function* copyOfFiles(folder: string, chain: ChainName, range: Bloc
 /** Count, sums and checksum of a block range's settlements in the served files, computed as for a certificate. */
 export function tallyFiles(folder: string, chain: ChainName, range: BlockRange): Promise<Tally> {
   return tallyOf(Readable.from(copyOfFiles(folder, chain, range)), chain)
-}
-
-const meets = ({ fromBlock, toBlock }: BlockRange, first: number, last: number) => first <= toBlock && last >= fromBlock
-
-/** A served file; `at` is its path on this machine. */
-export type DayFile = ServedFile & { readonly at: string }
-
-/** The served files that may have settlements of a block range, by day and part. */
-export async function dayFiles(folder: string, chain: string, range: BlockRange): Promise<DayFile[]> {
-  const { files } = await readServed(folder)
-  return files
-    .filter(({ dataset, partition, min_block = 0, max_block = -1 }) => {
-      return dataset === 'settlements' && partition.chain === chain && meets(range, min_block, max_block)
-    })
-    .sort((a, b) => (a.path < b.path ? -1 : 1)) // by day, then by part
-    .map((file) => ({ ...file, at: join(folder, file.path) }))
 }
 
 /**

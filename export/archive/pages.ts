@@ -1,9 +1,10 @@
 import type { Queryable } from '../../db/pool.ts'
-import { archivedSums, readArchived } from '../../db/queries/chain/archive.ts'
+import { readArchived } from '../../db/queries/chain/archive.ts'
 import type { ExportColumn, ExportRow, ExportStart } from '../../db/queries/read/exports.ts'
 import { archivedUntil } from '../../db/queries/rollup/archived-until.ts'
 import { UsageError } from '../../ops/cli.ts'
-import { type DayFile, dayFiles, rowsOfFiles } from './day-files.ts'
+import { archivedFiles, type DayFile } from '../served/archived.ts'
+import { rowsOfFiles } from './day-files.ts'
 
 /** A chain's archived settlements, as the part of an export that is read from the served files. */
 interface ArchivedPages extends Required<Omit<ExportStart, 'block'>> {
@@ -35,20 +36,19 @@ export async function archivedPages(db: Queryable, options: PageOptions): Promis
     const newest = until.get(chain)
     const archived = await readArchived(db, chain)
     if (!archived || !newest || (since !== undefined && newest < new Date(since))) continue
-    const range = { fromBlock: 0, toBlock: archived.toBlock }
-    const { settlements } = await archivedSums(db, chain, range)
-    const what = `the settlements of ${chain} up to block ${range.toBlock} are archived`
-    if (folder === undefined) throw new UsageError(`${what}: EXPORT_DIR must name the folder of the served files`)
-    const files = await dayFiles(folder, chain, range)
-    const rows = files.reduce((sum, file) => sum + file.rows, 0)
-    if (rows < settlements) {
-      throw new UsageError(`${what}, and of ${settlements} only ${rows} are in the files under ${folder}`)
+    const { toBlock } = archived
+    if (folder === undefined) {
+      throw new UsageError(
+        `the settlements of ${chain} up to block ${toBlock} are archived: EXPORT_DIR must name the folder of the served files`,
+      )
     }
+    const { settlements, files, shortage } = await archivedFiles(db, folder, chain, toBlock)
+    if (shortage) throw new UsageError(shortage)
     pages.push({
       chain,
-      next: range.toBlock + 1,
+      next: toBlock + 1,
       settlements,
-      archived: pagesOf(files, range.toBlock, { since, columns }),
+      archived: pagesOf(files, toBlock, { since, columns }),
     })
   }
   return pages

@@ -7,6 +7,7 @@ import type { Installation } from '../../db/queries/sql/installation.ts'
 import type { Terms } from '../../trust/claim-text.ts'
 import { type DescribedColumn, exportColumns } from '../columns.ts'
 import { furtherColumns } from '../whole-proofs.ts'
+import { refuseLost } from './archived.ts'
 import { type Dataset, datasets } from './datasets.ts'
 import { emptyManifest, readServed, type ServedFile, type ServedManifest, writeServed } from './manifest.ts'
 import type { Pace } from './pace.ts'
@@ -40,10 +41,12 @@ type FactName = keyof typeof factSets
 
 /**
  * Runs one round: writes the finished days whose files are missing or out of date, then today's snapshots (UTC) if
- * there are none yet. Returns the number of new files. It must be the only writer of the folder.
+ * there are none yet. Returns the number of new files. It must be the only writer of the folder. Throws a Refusal, before
+ * anything is changed, when the list lacks archived settlements.
  */
 export async function serveRound(options: RoundOptions): Promise<number> {
   const { pool, folder, now } = options
+  await refuseLost(pool, folder)
   const columns: Columns = new Map(
     await Promise.all(
       datasets

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../db/pool.ts'
@@ -153,7 +153,11 @@ test('a file that is not the table, and a table that is not as certified, are re
   await expect(runArchive(archiveOf(database, folder), task('archive'))).rejects.toThrow(
     /settlement|files of blocks 30000000 to 30499999 do not match the table \(checksum/,
   )
-  await expect(runArchive(archiveOf(database, await exportFolder()), task('archive'))).rejects.toThrow(
+  // Without the day on the list its file is written again, from the table as it is now.
+  const listed = await servedIn(folder)
+  const archived = listed.files.filter(({ max_block = 0 }) => max_block < 30_000_000)
+  await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...listed, files: archived }))
+  await expect(runArchive(archiveOf(database, folder), task('archive'))).rejects.toThrow(
     'blocks 30000000 to 30499999 do not match what the backfill certified',
   )
   await pool.query(`update settlement set selector_source = 'c' where block_number = 30100000 and log_index = 0`)
@@ -250,6 +254,36 @@ test('archived settlements leave the database and no count: answers, sums made a
   expect(await sumsOf(database)).toEqual(summed)
   const again = await ask('/api/agent/1/settlements')
   expect([again.count, again.available_since]).toEqual([19, undefined])
+})
+
+test('without the list of archived files, and with an older one, nothing is served anew and no file is removed', async () => {
+  const folder = await exportFolder()
+  const list = join(folder, 'manifest.json')
+  const partsIn = async () =>
+    (await readdir(folder, { recursive: true })).filter((path) => path.includes('part-')).sort()
+  await serve(database, folder, '2019-02-28')
+  const older = await readFile(list, 'utf8')
+  await runArchive(archiveOf(database, folder), task('archive'))
+  await serve(database, folder)
+  const whole = await readFile(list, 'utf8')
+  const parts = await partsIn()
+  const refused = async (rows: number) => {
+    await expect(serve(database, folder)).rejects.toThrow(
+      `the settlements of base up to block 30999999 are archived, and of 39 only ${rows} are in the files listed in ${list}: bring EXPORT_DIR back`,
+    )
+    expect(await partsIn()).toEqual(parts)
+  }
+  await rm(list)
+  await refused(0)
+  await expect(readFile(list)).rejects.toThrow('ENOENT')
+  await writeFile(list, older)
+  await refused(3)
+  expect(await readFile(list, 'utf8')).toBe(older)
+  await writeFile(list, whole)
+  expect(await serve(database, folder)).toBe(0)
+  expect(await partsIn()).toEqual(parts)
+  await runArchive(archiveOf(database, folder), task('check'))
+  for (let times = 0; times < 2; times++) await runArchive(archiveOf(database, folder), task('restore'))
 })
 
 test('an export of settlements has archived ones too, read from the files, and goes on within them', async () => {

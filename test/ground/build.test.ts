@@ -89,8 +89,8 @@ describe('the check of proofs as one script', () => {
     ])
   })
 
-  test('needs nobody for a claim whose key is on no chain', async () => {
-    expect(verify(JSON.stringify(await proofOf('eip191', keyOffChain)))).toMatchObject({ status: 0, failed: 0 })
+  test('needs a chain for a claim whose key is on none, as only a chain knows the custody address', async () => {
+    expect(verify(JSON.stringify(await proofOf('eip191', keyOffChain)))).toMatchObject({ status: 3, failed: 0 })
   })
 
   test.for(['eip191', 'jfs', 'well-known'] as const)(

@@ -9,16 +9,14 @@ import { portOf } from '../../ops/health.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
 import { sealClaimEvent } from '../../trust/claim-event.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
-import { type ClaimProof, type Statement, sealProof } from '../../trust/proof/proof.ts'
+import type { ClaimProof, Statement } from '../../trust/proof/proof.ts'
 import { runMain } from '../support/mains.ts'
 import { rounds } from '../support/rounds.ts'
-import { fid, keyOffChain, proofOf, removedKey, wallet } from './proof.ts'
+import { fid, keyOffChain, proofOf, removedKey, resealed, wallet } from './proof.ts'
 
 const methods: Statement['kind'][] = ['eip191', 'jfs', 'well-known']
 const failures = async (proof: ClaimProof) =>
   (await checkOffline(proof)).filter(({ outcome }) => outcome === 'failed').map(({ name }) => name)
-/** The proof with its checksum computed again, as a service that lies would. */
-const resealed = ({ sha256: _, ...rest }: ClaimProof) => sealProof(rest)
 
 describe.each(methods)('a proof by %s', (method) => {
   test('holds in every part that needs nobody', async () => {
@@ -154,6 +152,32 @@ describe('the command', () => {
     const { code, output } = await run([await saved(await proofOf('eip191'))])
     expect(output).toContain(`held       ${wallet.address}: the address signed that it belongs to the FID`)
     expect(output).toMatch(/not asked +0x[0-9a-f]+: the registry had it for the FID \(name a node with --rpc-10 URL\)/)
+    expect(code).toBe(3)
+  })
+
+  test.each(['x', 'Chain', ''])('exits 1 for a token whose key comes from the source “%s”', async (source) => {
+    const proof = await proofOf('jfs')
+    const keys = proof.keys.map((key) => ({ ...key, source: source as 'chain', add: null }))
+    const { code, output } = await run([await saved(resealed({ ...proof, keys }))])
+    expect(output).toMatch(/^FAILED +0x[0-9a-f]+: its source is the chain or a message$/m)
+    expect(output).toMatch(/^FAILED +the key is among those looked up$/m)
+    expect(code).toBe(1)
+  })
+
+  test('exits 3 for an address of which nobody looked up the key, and does not say that somebody did', async () => {
+    const proof = await proofOf('eip191')
+    const address_proofs = proof.address_proofs.map((one) => ({ ...one, verdict: 'signed' }))
+    const { code, output } = await run([await saved(resealed({ ...proof, address_proofs, keys: [] }))])
+    expect(output).toMatch(
+      /^not asked +0x[0-9a-f]+: where its key stands was looked up \(the key was not looked up\)$/m,
+    )
+    expect(code).toBe(3)
+  })
+
+  test('exits 3 for a key off the chain while the proof names no custody address that could have signed for it', async () => {
+    const proof = await proofOf('eip191', keyOffChain)
+    const { code, output } = await run([await saved(proof), '--rpc-10', 'http://127.0.0.1:9'])
+    expect(output).toMatch(/^not asked +0x[0-9a-f]+: who signed for it .+ \(the proof names no custody address\)$/m)
     expect(code).toBe(3)
   })
 

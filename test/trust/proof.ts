@@ -16,6 +16,9 @@ const terms = { serviceName: 'agent-directory', siteUrl: 'https://site.example',
 const at = '2026-11-20T04:00:00.000Z'
 const registry = '0x00000000fc1237824fb747abde0ff18990e59b7e'
 
+/** The proof with its checksum computed again, as a service that lies would. */
+export const resealed = ({ sha256: _, ...rest }: ClaimProof) => sealProof(rest)
+
 /** What each method signs or publishes, by the keys of one FID. */
 const statements: Record<Statement['kind'], () => Promise<Statement>> = {
   async eip191() {

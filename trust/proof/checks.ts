@@ -37,8 +37,11 @@ export async function checkOffline(proof: ClaimProof): Promise<CheckLine[]> {
   ]
   const addresses = proof.address_proofs.map((one) => checkAddress(proof, one))
   const keys = proof.keys.filter(({ source }) => source === 'offchain').map((key) => checkKeyAdd(proof.fid, key))
+  const strange = proof.keys
+    .filter(({ source }) => source !== 'chain' && source !== 'offchain')
+    .map(({ key }) => ({ name: `${key}: its source is the chain or a message`, outcome: 'failed' as const }))
   const removals = proof.keys.filter(({ key_remove }) => key_remove).map((key) => checkKeyRemove(proof.fid, key))
-  const parts = [...lines, ...keys, ...removals]
+  const parts = [...lines, ...strange, ...keys, ...removals]
   return [...(await Promise.all(parts)), ...(await Promise.all(addresses)).flat(), ...(await checkStatement(proof))]
 }
 
@@ -122,12 +125,13 @@ async function checkAddress({ fid, keys }: ClaimProof, proof: AddressProof): Pro
     return body
   }
   const isWallet = verification.type === 1
+  const isNamed = keys.some(({ key }) => key === message.signer)
+  const lookedUp = `${address}: where its key stands was looked up`
   return Promise.all([
     line(`${address}: the message is signed by its key`, () => checkEnvelope(envelopeOf(message)) === 'held'),
-    line(
-      `${address}: where its key stands was looked up`,
-      () => verdict !== 'proven' || keys.some(({ key }) => key === message.signer),
-    ),
+    isNamed || verdict === 'proven'
+      ? line(lookedUp, () => isNamed)
+      : { name: lookedUp, outcome: 'unknown' as const, detail: 'the key was not looked up' },
     line(`${address}: the message says what is shown`, () => {
       const data = decodeVerification(bytesOf(message.data_bytes))
       const add = claim()
@@ -209,8 +213,9 @@ async function checkToken({ fid, base_url, keys }: ClaimProof, statement: Of<'jf
       const signed = Buffer.from(`${statement.header}.${statement.payload}`, 'ascii')
       return signedBy(Buffer.from(statement.signature, 'base64url'), signed, bytesOf(key))
     }),
+    // Only keys of the chain, because the service takes no token by another and no node is asked about it.
     line('the key is among those looked up', () =>
-      keys.some((one) => one.key === key && (one.state === 1 || one.state === 2)),
+      keys.some((one) => one.key === key && one.source === 'chain' && (one.state === 1 || one.state === 2)),
     ),
   ])
 }

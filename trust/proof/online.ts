@@ -1,6 +1,8 @@
 import { createPublicClient, type Hex, hashMessage, http, keccak256, numberToHex, pad, parseAbi } from 'viem'
+import { walletChains } from '../verification-claim.ts'
 import type { CheckLine } from './checks.ts'
 import type { ClaimProof, Statement } from './proof.ts'
+import { registries } from './registries.ts'
 
 /** Nodes and hubs that the reader of a proof chose to ask. */
 interface Askable {
@@ -29,10 +31,10 @@ export async function checkOnline(proof: ClaimProof, askable: Askable): Promise<
   const lines = [
     ...proof.keys
       .filter(({ source }) => source === 'chain')
-      .map(({ key, chain_id, contract }) =>
-        ask(`${key}: the registry had it for the FID`, askable, chain_id, async (client) => {
-          const args = [BigInt(proof.fid), key as Hex] as const
-          const address = contract as Hex
+      .map((place) =>
+        askRegistry(`${place.key}: the registry had it for the FID`, askable, 'key', place, async (client) => {
+          const args = [BigInt(proof.fid), place.key as Hex] as const
+          const address = place.contract as Hex
           const { state, keyType } = await client.readContract({
             address,
             abi: registry,
@@ -42,43 +44,24 @@ export async function checkOnline(proof: ClaimProof, askable: Askable): Promise<
           return keyType === 1 && state >= 1
         }),
       ),
-    ...proof.keys.flatMap(({ key, chain_id, contract, add }) =>
-      add
-        ? ask(`${key}: the log that added it`, askable, chain_id, (client) =>
-            isAt(client, contract, add, [addTopic, topicOf(proof.fid), topicOf(1), keccak256(key as Hex)]),
-          )
-        : [],
-    ),
-    ...proof.keys.flatMap(({ key, chain_id, contract, remove }) =>
-      remove
-        ? ask(`${key}: the log that removed it`, askable, chain_id, (client) =>
-            isAt(client, contract, remove, [removeTopic, topicOf(proof.fid), keccak256(key as Hex)]),
-          )
-        : [],
-    ),
-    ...proof.keys.flatMap(({ key, chain_id, key_add }) => {
-      const registryOf = proof.custody
-      if (!key_add || !registryOf) return []
-      return ask(`${key}: who signed for it is the custody address`, askable, chain_id, async (client) => {
-        return (await custodyOf(client, registryOf.contract, proof.fid)) === key_add.signed_by
-      })
+    ...proof.keys.flatMap((place) => {
+      const { key, contract, add } = place
+      if (!add) return []
+      const topics = [addTopic, topicOf(proof.fid), topicOf(1), keccak256(key as Hex)]
+      return askRegistry(`${key}: the log that added it`, askable, 'key', place, (client) =>
+        isAt(client, contract, add, topics),
+      )
     }),
-    ...(proof.custody?.since
-      ? [
-          ask('the log that gave the FID to its custody', askable, proof.custody.chain_id, async (client) => {
-            const { address, contract, since } = proof.custody as NonNullable<ClaimProof['custody']>
-            const topics = [transferTopic, undefined, pad(address as Hex), topicOf(proof.fid)]
-            return since !== null && isAt(client, contract, since, topics)
-          }),
-        ]
-      : []),
-    ...(proof.custody
-      ? [
-          ask('the custody is still the same', askable, proof.custody.chain_id, async (client) => {
-            return (await custodyOf(client, proof.custody?.contract ?? '', proof.fid)) === proof.custody?.address
-          }),
-        ]
-      : []),
+    ...proof.keys.flatMap((place) => {
+      const { key, contract, remove } = place
+      if (!remove) return []
+      const topics = [removeTopic, topicOf(proof.fid), keccak256(key as Hex)]
+      return askRegistry(`${key}: the log that removed it`, askable, 'key', place, (client) =>
+        isAt(client, contract, remove, topics),
+      )
+    }),
+    ...proof.keys.flatMap(({ key, key_add }) => (key_add ? keySigner(proof, key, key_add.signed_by, askable) : [])),
+    ...custodyLines(proof, askable),
     ...proof.address_proofs
       .filter(({ verification }) => verification?.type === 1)
       .map(({ address, verification }) =>
@@ -94,6 +77,37 @@ export async function checkOnline(proof: ClaimProof, askable: Askable): Promise<
   return Promise.all(lines)
 }
 
+/** Whether the address that signed for a key off the chain is the custody address. */
+async function keySigner(
+  { fid, custody }: ClaimProof,
+  key: string,
+  signer: string,
+  askable: Askable,
+): Promise<CheckLine> {
+  const name = `${key}: who signed for it is the custody address`
+  if (!custody) return { name, outcome: 'unknown', detail: 'the proof names no custody address' }
+  return askRegistry(
+    name,
+    askable,
+    'id',
+    custody,
+    async (client) => (await custodyOf(client, custody.contract, fid)) === signer,
+  )
+}
+
+function custodyLines({ fid, custody }: ClaimProof, askable: Askable): Promise<CheckLine>[] {
+  if (!custody) return []
+  const { address, contract, since } = custody
+  const still = askRegistry('the custody is still the same', askable, 'id', custody, async (client) => {
+    return (await custodyOf(client, contract, fid)) === address
+  })
+  if (!since) return [still]
+  const given = askRegistry('the log that gave the FID to its custody', askable, 'id', custody, (client) =>
+    isAt(client, contract, since, [transferTopic, undefined, pad(address as Hex), topicOf(fid)]),
+  )
+  return [given, still]
+}
+
 function walletStatement(proof: ClaimProof, askable: Askable): Promise<CheckLine>[] {
   const statement: Statement = proof.statement
   if (statement.kind !== 'eip191') return []
@@ -107,6 +121,24 @@ function walletStatement(proof: ClaimProof, askable: Askable): Promise<CheckLine
 }
 
 type Client = ReturnType<typeof createPublicClient>
+
+/**
+ * Asks a registry that a proof names. Anybody can deploy one that says yes, so where readers name a node, for the
+ * network's own registries or for wallets, only the network's own counts. On another chain, one for development, the line
+ * says which contract was asked.
+ */
+async function askRegistry(
+  name: string,
+  askable: Askable,
+  kind: 'id' | 'key',
+  { chain_id: chainId, contract }: { readonly chain_id: number; readonly contract: string },
+  holds: (client: Client) => Promise<boolean>,
+): Promise<CheckLine> {
+  if (chainId === registries.chainId && contract === registries[kind]) return ask(name, askable, chainId, holds)
+  const asked = `${contract} of chain ${chainId}`
+  if (!walletChains.includes(chainId)) return ask(`${name}, by ${asked}`, askable, chainId, holds)
+  return { name, outcome: 'failed', detail: `${asked} is no registry of the network` }
+}
 
 async function ask(
   name: string,

@@ -1,0 +1,76 @@
+import type { Address } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { chainOf, socialChain } from '../../chains.config.ts'
+import { type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
+import { addAppKey, registerFid } from '../../devnet/chain/farcaster.ts'
+import { checkOnline } from '../../trust/proof/online.ts'
+import type { ClaimProof } from '../../trust/proof/proof.ts'
+import { registries } from '../../trust/proof/registries.ts'
+import { fid, keyOffChain, proofOf, wallet } from './proof.ts'
+
+// Keys and custody of proofs, asked of a chain on which the account was registered.
+
+const { name: social } = socialChain()
+let chain: DevChain
+beforeAll(async () => {
+  chain = await startDevChain(social)
+  await chain.execute(funder, registerFid(BigInt(fid), wallet.address as Address))
+})
+afterAll(() => chain.stop())
+
+const check = (proof: ClaimProof) => checkOnline(proof, { rpc: new Map([[chain.chainId, chain.rpc]]), hubs: [] })
+const custodyOf = (address: string, since: NonNullable<ClaimProof['custody']>['since'] = null) => ({
+  address,
+  chain_id: chain.chainId,
+  contract: registries.id,
+  since,
+  read_at: null,
+})
+const onChain = async () => {
+  const proof = await proofOf('jfs')
+  return { ...proof, custody: custodyOf(wallet.address), keys: proof.keys.map((key) => ({ ...key, add: null })) }
+}
+const offChain = async (custody: ClaimProof['custody']) => ({ ...(await proofOf('eip191', keyOffChain)), custody })
+
+test('the registries of OP Mainnet are those of the chain table', () => {
+  const { id, social: contracts } = chainOf(social)
+  expect(registries).toEqual({ chainId: id, id: contracts?.idRegistry, key: contracts?.keyRegistry })
+})
+
+test('who signed for a key off the chain is not known of a proof that names no custody address', async () => {
+  expect(await check(await offChain(null))).toEqual([
+    {
+      name: expect.stringContaining('who signed for it is the custody address'),
+      outcome: 'unknown',
+      detail: 'the proof names no custody address',
+    },
+  ])
+})
+
+test('a registry of somebody else on OP Mainnet has failed, whatever it answers', async () => {
+  await chain.execute(funder, addAppKey(BigInt(fid), (await onChain()).keys[0]!.key as Address))
+  const proof = await onChain()
+  const outcomes = async (given: ClaimProof) => (await check(given)).map(({ outcome }) => outcome)
+  expect(await outcomes(proof)).toEqual(['held', 'held'])
+  const contract = `0x${'ab'.repeat(20)}` as const
+  const forged = async (code: string) => {
+    await chain.client.setCode({ address: contract, bytecode: `0x${code}` })
+  }
+  await forged('6001600052600160205260406000f3') // answers 1, 1: an app key that was added
+  const foreign = { ...proof, keys: proof.keys.map((key) => ({ ...key, contract })) }
+  expect(await outcomes(foreign)).toEqual(['failed', 'held'])
+  const ethereum = { ...proof, keys: foreign.keys.map((key) => ({ ...key, chain_id: 1 })) }
+  expect(await outcomes(ethereum)).toEqual(['failed', 'held'])
+  await forged(`73${wallet.address.slice(2)}60005260206000f3`) // answers with the address
+  expect(await outcomes({ ...proof, custody: { ...proof.custody, contract } })).toEqual(['held', 'failed'])
+})
+
+test('a registry of another chain is named in the line', async () => {
+  const proof = await onChain()
+  const elsewhere = { ...proof, keys: proof.keys.map((key) => ({ ...key, chain_id: 31_337 })) }
+  const [line] = await check(elsewhere)
+  expect(line).toMatchObject({
+    outcome: 'unknown',
+    name: expect.stringContaining(`by ${registries.key} of chain 31337`),
+  })
+})

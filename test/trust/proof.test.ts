@@ -181,6 +181,19 @@ describe('the command', () => {
     expect(code).toBe(3)
   })
 
+  test('prints what a file says in its own line, and nothing that a terminal obeys', async () => {
+    const lie = 'x\nheld       everything \u001b[8m\u2028\u202e'
+    const proof = await proofOf('eip191')
+    const address_proofs = proof.address_proofs.map((one) => ({ ...one, address: lie, message: null }))
+    const { code, output } = await run([await saved({ ...proof, address_proofs })])
+    expect(output).toMatch(/^not asked +x held {7}everything {2}\[8m {2}: its message \(/m)
+    const path = await saved('')
+    await writeFile(path, `{"a":${lie}`)
+    const refused = await run([path])
+    expect([code, refused.code]).toEqual([1, 2])
+    for (const text of [output, refused.output]) expect(text).not.toMatch(/[\u001b\u2028\u202e]|^held {7}everything/m)
+  })
+
   test('says of hosts that were asked and failed that they did, not that nobody was asked', async () => {
     const failing = createServer((_req, res) => void res.writeHead(503).end('{}')).listen(0, '127.0.0.1')
     await once(failing, 'listening')

@@ -45,7 +45,12 @@ async function check(proof: ClaimProof): Promise<CheckLine[]> {
 
 function shown({ name, outcome, detail }: CheckLine): string {
   const word = { held: 'held', failed: 'FAILED', unanswered: 'no answer', unknown: 'not asked' }[outcome]
-  return `${word.padEnd(9)}  ${name}${detail ? ` (${detail})` : ''}`
+  return `${word.padEnd(9)}  ${oneLine(`${name}${detail ? ` (${detail})` : ''}`)}`
+}
+
+/** Replaces what a terminal obeys by spaces: else texts of the file could pass for further lines, or hide some. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
 }
 
 function readArguments(args: string[]) {
@@ -85,6 +90,6 @@ async function readProof(path: string): Promise<ClaimProof> {
 }
 
 function refuse(problem: string): never {
-  console.error(`${problem.split('\n')[0]} (see --help)`)
+  console.error(`${oneLine(problem)} (see --help)`)
   process.exit(2)
 }

@@ -2,7 +2,8 @@ import type { Address } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chainOf, socialChain } from '../../chains.config.ts'
 import { type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
-import { addAppKey, registerFid } from '../../devnet/chain/farcaster.ts'
+import { addAppKey, registerFid, transferFid } from '../../devnet/chain/farcaster.ts'
+import { walletOf } from '../../devnet/world/keys.ts'
 import { checkOnline } from '../../trust/proof/online.ts'
 import type { ClaimProof } from '../../trust/proof/proof.ts'
 import { registries } from '../../trust/proof/registries.ts'
@@ -10,6 +11,7 @@ import { fid, keyOffChain, proofOf, wallet } from './proof.ts'
 
 // Keys and custody of proofs, asked of a chain on which the account was registered.
 
+const buyer = walletOf('proof', 'buyer').address
 const { name: social } = socialChain()
 let chain: DevChain
 beforeAll(async () => {
@@ -73,4 +75,21 @@ test('a registry of another chain is named in the line', async () => {
     outcome: 'unknown',
     name: expect.stringContaining(`by ${registries.key} of chain 31337`),
   })
+})
+
+test('a key that a former owner signed for is theirs after the account changed hands, and shows nothing of today’s owner', async () => {
+  const { logs, transactionHash, blockNumber } = await chain.execute(funder, transferFid(BigInt(fid), buyer as Address))
+  const log_index = logs.find(({ address }) => address === registries.id)!.logIndex
+  const since = { block_number: Number(blockNumber), tx_hash: transactionHash, log_index, kind: 'transferred' }
+  const proof = await offChain(custodyOf(buyer, since))
+  const theirs = { ...proof, address_proofs: proof.address_proofs.map((one) => ({ ...one, before_custody: true })) }
+  const outcome = async (given: ClaimProof) =>
+    (await check(given)).find(({ name }) => name.includes('who signed for it is the custody address'))?.outcome
+  expect(await outcome(theirs)).toBe('held')
+  expect(await outcome({ ...proof, state: 'ended' })).toBe('held')
+  expect(await outcome(proof)).toBe('unknown') // a live claim would rest on what the former owner signs
+  expect(await outcome(await offChain(custodyOf(wallet.address)))).toBe('unknown')
+  expect(await outcome({ ...theirs, custody: custodyOf(buyer, { ...since, log_index: log_index + 1 }) })).toBe(
+    'unknown',
+  )
 })

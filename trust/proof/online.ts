@@ -77,22 +77,27 @@ export async function checkOnline(proof: ClaimProof, askable: Askable): Promise<
   return Promise.all(lines)
 }
 
-/** Whether the address that signed for a key off the chain is the custody address. */
+/**
+ * Whether the address that signed for a key off the chain is the custody address, or was until the last transfer. Any
+ * other may have been earlier still, which nobody is asked. A live claim that rests on a former owner's key is `unknown`
+ * too: former owners can still sign with it.
+ */
 async function keySigner(
-  { fid, custody }: ClaimProof,
+  { fid, state, custody, address_proofs }: ClaimProof,
   key: string,
   signer: string,
   askable: Askable,
 ): Promise<CheckLine> {
   const name = `${key}: who signed for it is the custody address`
   if (!custody) return { name, outcome: 'unknown', detail: 'the proof names no custody address' }
-  return askRegistry(
-    name,
-    askable,
-    'id',
-    custody,
-    async (client) => (await custodyOf(client, custody.contract, fid)) === signer,
-  )
+  const { contract, since } = custody
+  const isRelied = address_proofs.some(({ message, before_custody }) => message?.signer === key && !before_custody)
+  return askRegistry(name, askable, 'id', custody, async (client) => {
+    if ((await custodyOf(client, contract, fid)) === signer) return true
+    const topics = [transferTopic, pad(signer as Hex), undefined, topicOf(fid)]
+    if (!since || !(await isAt(client, contract, since, topics))) return 'it is not today, and may have been earlier'
+    return state === 'ended' || !isRelied || 'it was until the last transfer, and the claim rests on the key'
+  })
 }
 
 function custodyLines({ fid, custody }: ClaimProof, askable: Askable): Promise<CheckLine>[] {
@@ -132,7 +137,7 @@ async function askRegistry(
   askable: Askable,
   kind: 'id' | 'key',
   { chain_id: chainId, contract }: { readonly chain_id: number; readonly contract: string },
-  holds: (client: Client) => Promise<boolean>,
+  holds: (client: Client) => Promise<boolean | string>,
 ): Promise<CheckLine> {
   if (chainId === registries.chainId && contract === registries[kind]) return ask(name, askable, chainId, holds)
   const asked = `${contract} of chain ${chainId}`
@@ -140,11 +145,12 @@ async function askRegistry(
   return { name, outcome: 'failed', detail: `${asked} is no registry of the network` }
 }
 
+/** Asks a node of a chain. A text from `holds` is why its answers leave the check open. */
 async function ask(
   name: string,
   { rpc }: Askable,
   chainId: number,
-  holds: (client: Client) => Promise<boolean>,
+  holds: (client: Client) => Promise<boolean | string>,
 ): Promise<CheckLine> {
   const url = rpc.get(chainId)
   if (url === undefined) return { name, outcome: 'unknown', detail: `name a node with --rpc-${chainId} URL` }
@@ -152,7 +158,9 @@ async function ask(
   try {
     if ((await client.getChainId()) !== chainId)
       return { name, outcome: 'unanswered', detail: `${url} is of another chain` }
-    return { name, outcome: (await holds(client)) ? 'held' : 'failed' }
+    const held = await holds(client)
+    if (typeof held === 'string') return { name, outcome: 'unknown', detail: held }
+    return { name, outcome: held ? 'held' : 'failed' }
   } catch (error) {
     return { name, outcome: 'unanswered', detail: `chain ${chainId}: ${(error as Error).message.split('\n')[0]}` }
   }

@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { startPostgres } from '../postgres/embedded.ts'
+import { findHome, restoringPath } from '../postgres/home.ts'
 import { migrate } from './migrate.ts'
 
 export interface OpenDatabase {
@@ -18,14 +21,20 @@ export const embeddedFolder = '.data/postgres'
 
 /**
  * The database this installation uses: the one DATABASE_URL names, as it is; otherwise the embedded server under
- * `.data/`, started or adopted, and migrated; `onServer` is told of its process. Throws one line when DATABASE_URL is no
- * address of a Postgres.
+ * `.data/`, started or adopted, and migrated; `onServer` is told of its process. Throws one line when DATABASE_URL is
+ * no address of a Postgres, and, unless `isRestore`, when a restore of the embedded database has not ended: the log still
+ * has the epoch of the lost server and would give that one's numbers out again.
  */
 export async function openDatabase(
   databaseUrl: string | undefined,
   onServer?: (pid: number) => void,
+  isRestore = false,
 ): Promise<OpenDatabase> {
   if (databaseUrl) return { databaseUrl, description: describe(databaseUrl), migrated: [], close: async () => {} }
+  const home = await findHome(resolve(embeddedFolder))
+  if (!isRestore && existsSync(restoringPath(home))) {
+    throw new Error(`a restore into ${home.data} was interrupted or still runs; run npm run restore again`)
+  }
   const server = await startPostgres({ dataFolder: embeddedFolder, onServer })
   try {
     return {

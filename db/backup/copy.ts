@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chown, cp, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chown, cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { findHome } from '../../postgres/home.ts'
+import { findHome, restoringPath } from '../../postgres/home.ts'
 
 const run = promisify(execFile)
 const connectTimeoutMs = 10_000
@@ -74,12 +74,22 @@ async function copyMoving(from: string, into: string): Promise<void> {
 }
 
 /**
- * Puts a backup where the embedded server's data belongs. Throws when there is data already: a restore must not replace
+ * Puts a backup where the embedded server's data belongs, marked as not to be used before `endRestore`. Leaves it as it
+ * is when an interrupted restore has put it there. Throws when there is other data already: a restore must not replace
  * what may be newer.
  */
 export async function placeBackup(folder: string, dataFolder: string): Promise<void> {
-  const { data, uid, gid } = await findHome(resolve(dataFolder))
-  if (existsSync(data)) throw new Error(`${data} is there already; move it away first`)
+  const home = await findHome(resolve(dataFolder))
+  const { data, uid, gid } = home
+  const mark = restoringPath(home)
+  if (existsSync(data)) {
+    const begun = await readFile(mark, 'utf8').catch(() => undefined)
+    if (begun === undefined) throw new Error(`${data} is there already; move it away first`)
+    // Checked against the contents of another backup, this one would seem to have lost something, or to be that other.
+    if (begun !== resolve(folder))
+      throw new Error(`${data} is of a restore of ${begun}; end that, or move it away first`)
+    return
+  }
   const partial = `${data}.partial-restore`
   await rm(partial, { recursive: true, force: true })
   await run('cp', ['-a', dataIn(folder), partial])
@@ -88,5 +98,16 @@ export async function placeBackup(folder: string, dataFolder: string): Promise<v
     await run('chown', ['-R', `${uid}:${gid}`, partial])
     await chown(`${data}.password`, uid, gid)
   }
-  await rename(partial, data) // whole, or not at all
+  await writeFile(mark, resolve(folder), { flush: true })
+  try {
+    await rename(partial, data) // whole, or not at all
+  } catch (error) {
+    await rm(mark) // the data that is in the way is not of this restore
+    throw error
+  }
+}
+
+/** Releases the data that `placeBackup` has put there for use. */
+export async function endRestore(dataFolder: string): Promise<void> {
+  await rm(restoringPath(await findHome(resolve(dataFolder))), { force: true })
 }

@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { contentsOf, writeContents } from '../../db/backup/contents.ts'
+import { copyServer } from '../../db/backup/copy.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { writeAudit } from '../../db/queries/chain/audit.ts'
@@ -91,6 +93,45 @@ test('a database that is copied while it is written to comes back whole, and wha
     await its.end()
     await copy.stop()
   }
+})
+
+test('a restore that was interrupted is gone on with, and until then nothing else opens the database', async () => {
+  const backup = join(folder, 'interrupted')
+  await mkdir(backup)
+  await pool.query(`insert into schema_migration (name, sha256) values ('9999_of_a_newer_program.sql', '')`)
+  const contents = await contentsOf(pool)
+  await copyServer(server, backup)
+  await writeContents(backup, contents)
+  await pool.query(`delete from schema_migration where name = '9999_of_a_newer_program.sql'`)
+
+  const back = await installation('back')
+  const restore = (from: string) => runMain('processors/restore/main.ts', ['--from', from], { cwd: back })
+  const open = () => runMain('db/main.ts', [], { cwd: back })
+  expect(await restore(backup)).toMatchObject({ code: 1, stderr: expect.stringMatching(/newer than this program/) })
+  expect(await open()).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^a restore into .* was interrupted .*; run npm run restore again\n$/),
+  })
+
+  const placed = await startIn(back)
+  const its = createPool({ databaseUrl: placed.databaseUrl, name: 'backup test' })
+  try {
+    expect((await logHead(its)).epoch).toBe(contents.epoch)
+    await its.query(`delete from schema_migration where name = '9999_of_a_newer_program.sql'`)
+    const other = join(folder, 'other')
+    await mkdir(other)
+    await writeContents(other, contents)
+    expect(await restore(other)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`is of a restore of ${backup}; end that`),
+    })
+    expect(await restore(backup)).toMatchObject({ code: 0 })
+    expect((await logHead(its)).epoch).not.toBe(contents.epoch)
+  } finally {
+    await its.end()
+    await placed.stop()
+  }
+  expect(await open()).toMatchObject({ code: 0 })
 })
 
 test('of a database that is named the contents alone are written, and no folder is written over', async () => {

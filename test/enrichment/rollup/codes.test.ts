@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
+import { writeContracts } from '../../../db/queries/chain/contracts.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -18,6 +19,7 @@ const database = testDatabase()
 beforeAll(async () => {
   const { pool } = database
   await seedChainState(pool, { chain: 'base', indexed: 20, finalized: 20 })
+  await writeContracts(pool, 'base', [{ address: addressOf('token'), fromBlock: 0 }])
   await seedAgent(pool, { fid: 1, addresses: [own] })
   await insert(pool, 'agent_change', { fid: 1, kind: 'upsert', changed_at: birth })
   await seedSettlement(pool, { chain: 'base', recipient: own, block: 10, amount: 1n })

@@ -22,3 +22,13 @@ export async function seal(path: string): Promise<{ bytes: number; sha256: strin
   await pipeline(createReadStream(path), hash)
   return { bytes: (await stat(path)).size, sha256: hash.digest('hex') }
 }
+
+/** Flushes a folder to the disk (fsync): a new name in it outlives a loss of power only from then on. */
+export async function flushFolder(path: string): Promise<void> {
+  const folder = await open(path)
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}

@@ -2,6 +2,7 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExportColumn } from '../../db/queries/read/exports.ts'
 import type { DescribedColumn } from '../columns.ts'
+import { flushFolder } from '../part-file.ts'
 import { datasets } from './datasets.ts'
 
 /** Entry for a served file. Files are immutable. */
@@ -81,10 +82,11 @@ export async function readServed(folder: string): Promise<ServedManifest> {
   return manifest
 }
 
-/** Writes manifest.json and the data package, each of them atomically. */
+/** Writes manifest.json and the data package, each of them atomically; they are on the disk then. */
 export async function writeServed(folder: string, manifest: ServedManifest): Promise<void> {
   await put(join(folder, manifestFile), manifest)
   await put(join(folder, packageFile), dataPackage(manifest))
+  await flushFolder(folder)
 }
 
 async function put(path: string, content: object): Promise<void> {

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { copyServed, type ServedRows } from '../../db/queries/mirror/served-rows.ts'
-import { seal } from '../part-file.ts'
+import { flushFolder, seal } from '../part-file.ts'
 import { readRows } from './batches.ts'
 import type { ServedFile } from './manifest.ts'
 import type { Pace } from './pace.ts'
@@ -90,5 +90,8 @@ export async function namePart(
   const path = `${partition}/part-${String(number).padStart(5, '0')}-${sha256.slice(0, 8)}.${format}`
   await mkdir(dirname(join(folder, path)), { recursive: true })
   await rename(temporary, join(folder, path))
+  // The folders may be new, too. A partition is dropped on the word that its parts are on the disk.
+  for (let at = partition; at !== '.'; at = dirname(at)) await flushFolder(join(folder, at))
+  await flushFolder(folder)
   return { path, format, rows, bytes, sha256 }
 }

@@ -19,8 +19,8 @@ export const apiChanges: readonly ApiChange[] = [
     kind: 'changed',
     title: 'What strangers sent, and what former owners left, counts for less',
     text:
-      'Registrations that a stranger sent name no documents, accounts or edges of their holder until the holder sets ' +
-      'something. After an account changed hands its profile links no host for a claim by `well-known`, a registration ' +
+      'Registrations that a stranger sent name no documents, accounts or edges of their holder, and feedback on them ' +
+      'does not judge it, until the holder sets something. After an account changed hands its profile links no host for a claim by `well-known`, a registration ' +
       'only when an address of the manifest holds it, and an auth address only when it was added since.',
     operations: [],
   },

@@ -21,7 +21,7 @@ export async function* eventsOf(pieces: AsyncIterable<string>): AsyncGenerator<S
 function eventOf(block: string): ServerEvent {
   const fields = new Map<string, string>()
   for (const line of block.split('\n')) {
-    const [, name = '', value = ''] = /^([^:]+)(?:: ?(.*))?$/.exec(line) ?? []
+    const [, name = '', value = ''] = /^([^:]+)(?:: ?(.*))?$/s.exec(line) ?? []
     // Data of several lines comes as several `data` fields.
     fields.set(name, name === 'data' && fields.has('data') ? `${fields.get('data')}\n${value}` : value)
   }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { AgentDirectory } from '../../client/client.ts'
+import { eventsOf } from '../../client/events.ts'
 
 const service = 'https://api.agents.example'
 
@@ -76,4 +77,11 @@ test('a stream that is refused, or fails again and again, is an error in the end
   const failing = asked(() => new Response('<html>', { status: 502 }))
   await expect(failing.follow().next()).rejects.toMatchObject({ code: 'ERR_UNKNOWN', status: 502 })
   expect(waited).toEqual([5_000, 10_000, 20_000, 40_000, ...Array(6).fill(60_000)])
+})
+
+test('an event has its data when a bio in it contains a line separator', async () => {
+  async function* pieces() {
+    yield 'id: 9f3a61c2-3\nevent: upsert\ndata: {"bio":"one\u2028two"}\n\n'
+  }
+  for await (const { data } of eventsOf(pieces())) expect(data).toBe('{"bio":"one\u2028two"}')
 })

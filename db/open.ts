@@ -22,8 +22,8 @@ export const embeddedFolder = '.data/postgres'
 /**
  * The database this installation uses: the one DATABASE_URL names, as it is; otherwise the embedded server under
  * `.data/`, started or adopted, and migrated; `onServer` is told of its process. Throws one line when DATABASE_URL is
- * no address of a Postgres, and, unless `isRestore`, when a restore of the embedded database has not ended: the log still
- * has the epoch of the lost server and would give that one's numbers out again.
+ * no address of a Postgres, and, unless `isRestore`, when a restore of the embedded database has not ended: its log
+ * still has the epoch of the lost server and would give those numbers out again.
  */
 export async function openDatabase(
   databaseUrl: string | undefined,

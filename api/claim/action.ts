@@ -76,7 +76,10 @@ async function carryOut(db: Queryable, attempt: Attempt, verified: VerifiedProof
   await refuseUsed(db, attempt)
   await refuseUsedManifest(db, attempt, verified)
   const at = new Date(deps.now())
-  refuseBeyondDay(await actionsSince(db, fid, new Date(lastUtcMidnight(at.getTime()))), at.getTime())
+  // By rank: an app key, which many services hold, must not use up what only the custody address may do.
+  const { byCustody } = verified
+  const since = new Date(lastUtcMidnight(at.getTime()))
+  refuseBeyondDay(await actionsSince(db, { fid, byCustody, since }), at.getTime())
   const answer = await effectOf(db, attempt, verified, at)
   await insertAction(db, {
     fid,
@@ -87,7 +90,7 @@ async function carryOut(db: Queryable, attempt: Attempt, verified: VerifiedProof
     proofSha256,
     manifestSha256: verified.manifestSha256,
     signer: verified.signer,
-    byCustody: verified.byCustody,
+    byCustody,
     signedAt: verified.signedAt === undefined ? null : new Date(verified.signedAt),
     acceptedAt: at,
     answer,

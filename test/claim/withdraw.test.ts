@@ -154,6 +154,16 @@ test('nothing to withdraw is withdrawn all the same: what was signed before clai
   expect(await failure(await send('claim', early))).toMatchObject({ error: 'ERR_SIG_EXPIRED' })
 })
 
+test('what others sign for an account uses up none of what its custody may do in a day', async () => {
+  const nextMidnight = Math.ceil(stage.clock.now / 86_400_000) * 86_400_000
+  stage.clock.now = nextMidnight + 601_000
+  const statuses: number[] = []
+  for (let actions = 0; actions < 21; actions++) statuses.push((await byKey('withdraw')).status)
+  expect(statuses).toEqual([...Array(20).fill(200), 429])
+  expect((await byCustody('withdraw')).status).toBe(200)
+  expect((await byCustody('unlist')).status).toBe(200)
+})
+
 test('an unlisted account is nowhere until it is listed again, and only its custody says so', async () => {
   await byText('claim')
   const { pool } = stage.database

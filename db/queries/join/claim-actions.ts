@@ -80,12 +80,15 @@ export async function findManifestAction(
   return rows[0]
 }
 
-/** Accepted actions of a FID from a time on. */
-export async function actionsSince(db: Queryable, fid: number, since: Date): Promise<number> {
+/** Accepted actions of a FID from a time on: those that its custody address signed, or those that others did. */
+export async function actionsSince(
+  db: Queryable,
+  { fid, byCustody, since }: { fid: number; byCustody: boolean; since: Date },
+): Promise<number> {
   const { rows } = await db.query<{ actions: number }>({
     name: 'claim-actions-since',
-    text: 'select count(*) as actions from claim_action where fid = $1 and accepted_at >= $2',
-    values: [fid, since],
+    text: 'select count(*) as actions from claim_action where fid = $1 and by_custody = $2 and accepted_at >= $3',
+    values: [fid, byCustody, since],
   })
   return rows[0]?.actions ?? 0
 }

@@ -17,8 +17,11 @@ import { type Query, Transport, type TransportOptions } from './transport.ts'
 export { DirectoryError } from './error.ts'
 export type * from './generated/types.gen.ts'
 
+/** A line of a snapshot. `text`: as it was sent, because numbers above 2^53, such as ids of registrations, are rounded. */
+export type SnapshotLine = GetLogResponse & { readonly text: string }
+
 /** A line of the log of profiles. `place`: cursor with which to go on after it. */
-export type LogLine = GetLogResponse & { readonly place: string }
+export type LogLine = SnapshotLine & { readonly place: string }
 
 /** Pause before the log is read again after a stream was reset, milliseconds. */
 const pauseMs = 1_000
@@ -79,7 +82,7 @@ export class AgentDirectory {
       const answer = await this.#transport.get(next)
       const epoch = (answer.headers.get('x-log-epoch') ?? '').slice(0, 8)
       for (const text of answer.body.split('\n').slice(0, -1)) {
-        const line = JSON.parse(text) as GetLogResponse
+        const line = lineOf(text)
         yield { ...line, place: `${epoch}-${line.seq}` }
       }
       next = answer.next
@@ -99,7 +102,7 @@ export class AgentDirectory {
       for await (const { id, event, data } of this.#transport.events('/data/log.sse', place || '0')) {
         if (event === 'reset') break // the place is of another log or too far back: read the log again
         place = id ?? place
-        if (data !== '') yield { ...(JSON.parse(data) as GetLogResponse), place }
+        if (data !== '') yield { ...lineOf(data), place }
       }
       await this.#transport.pause(pauseMs)
     }
@@ -109,20 +112,20 @@ export class AgentDirectory {
    * Every profile of the newest snapshot, and the `place` at which the log goes on after it: far fewer requests than
    * the log from its beginning. Throws DirectoryError ERR_NOT_FOUND when the service has no snapshot.
    */
-  async snapshot(): Promise<{ readonly place: string; readonly lines: AsyncIterable<GetLogResponse> }> {
+  async snapshot(): Promise<{ readonly place: string; readonly lines: AsyncIterable<SnapshotLine> }> {
     const { log, files } = await this.#read<Served>('/exports/manifest.json')
     if (log === null) throw new DirectoryError('ERR_NOT_FOUND', 404, 'there is no snapshot yet', {})
     const paths = files.filter(({ dataset }) => dataset === 'profiles').map(({ path }) => path)
     return { place: log.since, lines: this.#linesOf(paths) }
   }
 
-  async *#linesOf(paths: readonly string[]): AsyncGenerator<GetLogResponse> {
+  async *#linesOf(paths: readonly string[]): AsyncGenerator<SnapshotLine> {
     for (const path of paths) {
       let rest = ''
       for await (const piece of this.#transport.file(`/exports/${path}`)) {
         const lines = (rest + piece).split('\n')
         rest = lines.pop() ?? ''
-        for (const line of lines) yield JSON.parse(line)
+        yield* lines.map(lineOf)
       }
     }
   }
@@ -139,4 +142,8 @@ export class AgentDirectory {
       answer = await this.#transport.get(answer.next)
     }
   }
+}
+
+function lineOf(text: string): SnapshotLine {
+  return { ...(JSON.parse(text) as GetLogResponse), text }
 }

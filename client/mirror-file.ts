@@ -8,9 +8,25 @@ export interface Mirrored {
   agents: Map<number, string>
 }
 
-/** A profile as JSON in one line; U+2028 and U+2029, which some readers take for line ends, are escaped. */
-export function profileText(profile: object): string {
-  return JSON.stringify(profile).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
+/**
+ * The profile in a line of the log, in one line: as it is written there, because parsing changes numbers above 2^53.
+ * Other line ends are made spaces or, inside strings (U+2028 and U+2029), escaped. Throws when the line has no profile.
+ */
+export function profileText(line: string): string {
+  let depth = 0
+  let start: number | undefined
+  for (const { 0: token, index } of line.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?|[{}[\]]/g)) {
+    if (token === '{' || token === '[') depth++
+    else if (token === '}' || token === ']') depth--
+    else if (depth === 1 && /^"profile"\s*:$/.test(token)) start = index + token.length
+    if (start === undefined || depth !== 1 || token !== '}') continue
+    const text = line.slice(start, index + 1).trim()
+    return text
+      .replace(/[\r\n]/g, ' ')
+      .replaceAll('\u2028', '\\u2028')
+      .replaceAll('\u2029', '\\u2029')
+  }
+  throw new Error('a line of the log has no profile')
 }
 
 /** Characters of a piece of the file: a quarter of a million profiles do not fit into one JavaScript string. */

@@ -17,7 +17,7 @@ async function catchUp(directory: AgentDirectory, known: Mirrored): Promise<Mirr
 }
 
 function take(mirrored: Mirrored, line: LogLine): void {
-  if (line.kind === 'upsert') mirrored.agents.set(line.fid, profileText(line.profile))
+  if (line.kind === 'upsert') mirrored.agents.set(line.fid, profileText(line.text))
   else mirrored.agents.delete(line.fid)
   mirrored.place = line.place
 }

@@ -4,10 +4,12 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { installationOf } from '../../api/http/route.ts'
 import { readChains } from '../../chains.file.ts'
 import { AgentDirectory, DirectoryError, type LogLine } from '../../client/client.ts'
+import { followFile } from '../../client/mirror.ts'
 import { serveRound } from '../../export/served/round.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
@@ -244,6 +246,36 @@ test('a mirror that begins with the snapshot and follows the log is one that rea
   await pool.query('update change_epoch set epoch = gen_random_uuid()')
   ahead += 60_000
   expect(await fromSnapshot()).toMatchObject({ code: 0 })
+})
+
+test('a mirror keeps a number that is too large for JavaScript, as the log, a snapshot and a stream write it', async () => {
+  const profile = '{"fid":1,"bio":"\\"profile\\":{} \u2028","erc8004_records":[{"erc8004_id":9007199254740993}]}'
+  const line = (seq: number, fid: number) =>
+    `{"seq":${seq},"note":{"profile":{}},"profile":${profile},"kind":"upsert","fid":${fid}}\n`
+  const answers: Record<string, string | Uint8Array<ArrayBuffer>> = {
+    '/exports/manifest.json': '{"log":{"since":"9f3a61c2-1"},"files":[{"dataset":"profiles","path":"profiles/1"}]}',
+    '/exports/profiles/1': gzipSync(line(1, 1)),
+    '/data/log.ndjson?since=9f3a61c2-1': line(2, 2),
+    '/data/log.sse': `id: 9f3a61c2-3\nevent: upsert\ndata: ${line(3, 3)}\n`,
+  }
+  const send: typeof fetch = async (input) => {
+    const path = String(input).slice(api.url.length)
+    const { [path]: body } = answers
+    delete answers[path]
+    if (path === '/data/log.sse' && body === undefined) return new Promise(() => {}) // nothing changes any more
+    return new Response(body ?? '', { headers: { 'x-log-epoch': '9f3a61c2' } })
+  }
+  const directory = new AgentDirectory(api.url, { fetch: send })
+  const file = join(folder, 'large-numbers.json')
+  let saves = 0
+  const stop = new Error('that is enough')
+  const following = followFile(directory, file, 'snapshot', () => {
+    if (++saves === 2) throw stop
+  })
+  await expect(following).rejects.toBe(stop)
+  const kept = profile.replace('\u2028', '\\u2028')
+  const lines = [1, 2, 3].map((fid) => `"${fid}":${kept}`)
+  expect(await readFile(file, 'utf8')).toBe(`{"place":"9f3a61c2-3","agents":{\n${lines.join(',\n')}\n}}\n`)
 })
 
 test('a mirror that follows writes what changes while it runs', async () => {

@@ -18,7 +18,7 @@ export { DirectoryError } from './error.ts'
 export type * from './generated/types.gen.ts'
 
 /** A line of a snapshot. `text`: as it was sent, because numbers above 2^53, such as ids of registrations, are rounded. */
-export type SnapshotLine = GetLogResponse & { readonly text: string }
+type SnapshotLine = GetLogResponse & { readonly text: string }
 
 /** A line of the log of profiles. `place`: cursor with which to go on after it. */
 export type LogLine = SnapshotLine & { readonly place: string }

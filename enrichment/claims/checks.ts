@@ -2,15 +2,13 @@ import { type Hex, toHex } from 'viem'
 import type { Queryable } from '../../db/pool.ts'
 import type { StandingClaim } from '../../db/queries/join/claim-checks.ts'
 import { disputesOf, storedVerification } from '../../db/queries/join/claim-checks.ts'
-import { keyFactsOf } from '../../db/queries/sources/signer-keys.ts'
 import { day, hour } from '../../ops/time.ts'
-import { askKeyStanding } from '../../social/key-standing.ts'
-import { networkTime } from '../../social/messages.ts'
 import type { ProofWorld } from '../../social/proving.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { claimDigest } from '../../trust/verification-claim.ts'
 import type { Finding, Patience } from './finding.ts'
+import { askKeyOf, isOfFormerOwner } from './former-owner.ts'
 import type { Manifests } from './manifest.ts'
 
 export interface CheckWorld extends ProofWorld {
@@ -33,19 +31,23 @@ const denial: Patience = { looks: 2, overMs: day, apartMs: day }
  * method. When a host or node does not answer, the finding is `unknown`.
  */
 export async function checkClaim(fid: number, claim: StandingClaim, world: CheckWorld): Promise<Finding> {
-  const { transfer } = claim
-  if (transfer) {
-    const { kind, final, ...detail } = transfer
-    const reason = kind === 'r' ? 'fid_recovered' : 'fid_transferred'
-    return { kind: final ? 'refuted' : 'doubted', reason, detail }
-  }
+  const { transfer, custody } = claim
+  if (transfer) return changedHands(transfer)
   const check = checks[claim.method]
   if (!check) return holds
   try {
+    const change = custody && { at: new Date(custody.at), block: custody.block_number }
+    if (change && (await isOfFormerOwner(fid, claim, change, world))) return changedHands(custody)
     return await check(fid, claim, world)
   } catch (error) {
     return { kind: 'unknown', error }
   }
+}
+
+function changedHands(change: NonNullable<StandingClaim['transfer']>): Finding {
+  const { kind, final, chain, block_number, log_index, tx_hash } = change
+  const reason = kind === 'r' ? 'fid_recovered' : 'fid_transferred'
+  return { kind: final ? 'refuted' : 'doubted', reason, detail: { chain, block_number, log_index, tx_hash } }
 }
 
 type Check = (fid: number, claim: StandingClaim, world: CheckWorld) => Promise<Finding>
@@ -93,12 +95,8 @@ const checks: Readonly<Record<string, Check>> = {
  */
 async function isSignedFor(fid: number, hubMessage: unknown, world: CheckWorld): Promise<boolean> {
   const message = readHubMessage(hubMessage)
-  if (!message || !world.registries.canAnswer) return true // without a node nothing contradicts it
-  const { signer: key, hash, data } = message
-  const facts = await keyFactsOf(world.database, { fid, key, hash })
-  const at = networkTime(data.timestamp)
-  const signed = { at, seenAt: facts.messageSeenAt ?? at }
-  return (await askKeyStanding(world.registries, { fid, key: toHex(key), signed }, facts)).outcome === 'held'
+  const key = message && (await askKeyOf(fid, message, world))
+  return key === undefined || key.outcome === 'held' // without a node nothing contradicts it
 }
 
 /** A dispute between hubs about a verification of these addresses, as a finding; undefined: there is none. */

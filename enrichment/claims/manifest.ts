@@ -13,6 +13,7 @@ import type { ProofWorld } from '../../social/proving.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
 import type { Json } from '../../trust/canonical-json.ts'
 import type { Finding, Patience } from './finding.ts'
+import { isAnyVerifiedBefore } from './former-owner.ts'
 
 /** Checks the manifests with which claims were made. */
 export interface Manifests {
@@ -20,7 +21,7 @@ export interface Manifests {
 }
 
 interface ManifestsOptions extends ProofWorld {
-  readonly social: Pick<SocialIndex, 'profile'>
+  readonly social: Pick<SocialIndex, 'profile' | 'verifications'>
   readonly door: Pick<Door, 'fetchJson'>
   readonly database: Queryable
   readonly egressAllow: EgressAllow
@@ -92,9 +93,12 @@ export function createManifests(options: ManifestsOptions): Manifests {
       const addresses = manifest.addresses.map((one) => String(one).toLowerCase())
       const unverified = addresses.filter((one) => !live.includes(one))
       if (unverified.length > 0) return doubted({ host, problem: 'addresses that are not verified' })
+      const transfer = await lastCustodyChange(database, fid)
+      if (transfer && (await isAnyVerifiedBefore(fid, addresses, transfer, options))) {
+        return doubted({ host, problem: 'addresses that were verified before the account changed hands' })
+      }
       if (linkedBy === null) return { kind: 'holds' } // the claim was accepted without a host link
       const urlOf = (path: string) => `${schemeOf(host)}://${host}${path}`
-      const transfer = await lastCustodyChange(database, fid)
       const holders = transfer ? addresses : live
       const transferBlock = transfer?.block ?? null
       const subject = { fid, host, holders, transferBlock, association: manifest.accountAssociation, urlOf }

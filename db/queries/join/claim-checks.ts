@@ -11,6 +11,8 @@ interface Transfer {
   readonly log_index: number
   /** Lowercase hex with 0x. */
   readonly tx_hash: string
+  /** Time of its block, as JSON. */
+  readonly at: string
   /** Whether its block is at or below the final one. */
   readonly final: boolean
 }
@@ -30,10 +32,22 @@ export interface StandingClaim {
   readonly evidence: unknown
   /** The first change of custody after the proof was made; null: there is none. */
   readonly transfer: Transfer | null
+  /** The last change of custody, of whatever time; null: there is none. */
+  readonly custody: Transfer | null
 }
 
 /** When a proof was made: never later than it was accepted, whatever time was signed. */
 const provedAt = 'least(coalesce(c.signed_at, c.claimed_at), c.claimed_at)'
+
+/** The first change of custody, as JSON, of those that the clauses after `where` leave. */
+const changeOf = (clauses: string) => `(
+        select json_build_object('kind', t.kind, 'chain', t.chain, 'block_number', t.block_number,
+                                 'log_index', t.log_index, 'tx_hash', '0x' || encode(t.tx_hash, 'hex'),
+                                 'at', t.block_timestamp,
+                                 'final', coalesce(t.block_number <= s.finalized_block, false))
+          from fid_custody t left join chain_state s using (chain)
+         where t.fid = c.fid ${clauses}
+         limit 1)`
 
 /** The standing claims of a FID, oldest first. */
 export async function standingClaims(db: Queryable, fid: number): Promise<StandingClaim[]> {
@@ -41,12 +55,8 @@ export async function standingClaims(db: Queryable, fid: number): Promise<Standi
     name: 'standing-claims',
     text: `
 select c.method, c.nonce, c.state, c.signer, c.host_link, c.proof, e.seq, e.kind, e.evidence,
-       (select json_build_object('kind', t.kind, 'chain', t.chain, 'block_number', t.block_number,
-                                 'log_index', t.log_index, 'tx_hash', '0x' || encode(t.tx_hash, 'hex'),
-                                 'final', coalesce(t.block_number <= s.finalized_block, false))
-          from fid_custody t left join chain_state s using (chain)
-         where t.fid = c.fid and t.block_timestamp > ${provedAt}
-         order by t.block_number, t.log_index limit 1) as transfer
+       ${changeOf(`and t.block_timestamp > ${provedAt} order by t.block_number, t.log_index`)} as transfer,
+       ${changeOf('order by t.block_number desc, t.log_index desc')} as custody
   from claim c
  cross join lateral (
     select seq, kind, evidence from claim_event e
@@ -63,6 +73,8 @@ interface StoredVerification {
   readonly live: boolean
   /** Whether the network dropped the message (pruned), without a removal signed by the account. */
   readonly pruned: boolean
+  /** The live one's time, as JSON, and its message, null until it is seen; null: none is live, or its time is not known. */
+  readonly made: { readonly at: string; readonly message: unknown } | null
   /** The signed message that took it back, its hash in 0x hex; null: there is none. */
   readonly removal: { readonly hash: string; readonly message: unknown } | null
   /** The newest signed message that made it, of a contract wallet; null: a key signed. */
@@ -77,6 +89,9 @@ with last as (
   select * from verified_address where fid = $1 and address = $2 order by ended_at desc nulls first limit 1)
 select coalesce((select ended_at is null from last), false) as live,
        coalesce((select pruned from last), false) as pruned,
+       (select json_build_object('at', l.verified_at, 'message', m.message)
+          from last l left join farcaster_message m on m.fid = l.fid and m.hash = l.message_hash
+         where l.ended_at is null and l.timed) as made,
        (select json_build_object('hash', '0x' || encode(m.hash, 'hex'), 'message', m.message) from farcaster_message m
          where m.fid = $1 and m.address = $2 and m.type = 'MESSAGE_TYPE_VERIFICATION_REMOVE' and m.envelope = 'held'
            and m.key is distinct from 'failed'
@@ -158,6 +173,12 @@ update claim c set checked_at = $4
   })
 }
 
+/**
+ * By how much later than a claim a change of custody from before it may be stored, for the claim to be checked at once:
+ * then it may be the former owner's. One of a manifest waits for its turn, as its addresses may not be stored yet.
+ */
+const lateBy = `case c.method when 'well-known' then interval '0' else interval '1 day' end`
+
 /** Asks for the checks of these FIDs' claims: now where what is stored speaks against one, else at their turn. */
 export async function askForClaimChecks(db: Queryable, fids: readonly number[], now: Date): Promise<void> {
   const { rows } = await db.query<{ subject: string; doubtful: boolean; unplaced: boolean }>({
@@ -165,7 +186,8 @@ export async function askForClaimChecks(db: Queryable, fids: readonly number[], 
     text: `
 select 'fid:' || c.fid as subject,
        bool_or(c.state = 'suspended'
-               or exists (select from fid_custody t where t.fid = c.fid and t.block_timestamp > ${provedAt})
+               or exists (select from fid_custody t
+                           where t.fid = c.fid and t.block_timestamp > ${provedAt} - ${lateBy})
                or (c.method = 'eip191'
                    and not exists (select from verified_address v
                                     where v.fid = c.fid and v.address = decode(substr(c.signer, 3), 'hex')

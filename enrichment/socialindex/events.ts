@@ -12,7 +12,7 @@ import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
 import { type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
 import { type StoredKeyMessage, storeKeyMessages } from '../../db/queries/sources/signer-keys.ts'
 import { noteActivity, setProfilePart } from '../../db/queries/sources/social-profiles.ts'
-import { askForSubjects } from '../../db/queries/sources/source-state.ts'
+import { askForSubjects, endLeases } from '../../db/queries/sources/source-state.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { day, hour } from '../../ops/time.ts'
 import { firstIdBehind } from '../../social/events.ts'
@@ -201,10 +201,12 @@ async function storeChanges(db: Queryable, changes: readonly SocialChange[], now
     changes.filter((change) => change.kind === 'follow'),
     now,
   )
-  const fidsOf = (kind: 'unreadable' | 'unknown_profile' | 'unknown_follows' | 'key_removed') => [
+  const fidsOf = (kind: 'profile' | 'unreadable' | 'unknown_profile' | 'unknown_follows' | 'key_removed') => [
     ...new Set(changes.flatMap((change) => (change.kind === kind ? (change.fid ?? []) : []))),
   ]
   const subjectsOf = (fids: readonly number[]) => fids.map((fid) => `fid:${fid}`)
+  // A read in flight may have the old text. Behind the profiles' rows, which such a read locks first too.
+  await endLeases(db, sources.fids.name, subjectsOf(fidsOf('profile')), { dueAt: now })
   const claimed = await claimedAmong(db, fidsOf('key_removed'))
   const listed = await listedAmong(db, fidsOf('unknown_profile'))
   const following = await listedAmong(db, fidsOf('unknown_follows'))

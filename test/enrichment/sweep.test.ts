@@ -1,6 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { reachedAges } from '../../db/queries/sources/cursors.ts'
-import { storeVerifiedSet } from '../../enrichment/socialindex/fids.ts'
+import { runPass } from '../../enrichment/schedule/scheduler.ts'
+import type { Source } from '../../enrichment/schedule/source.ts'
+import { socialFids, storeVerifiedSet } from '../../enrichment/socialindex/fids.ts'
+import { createHost } from '../../hosts/host.ts'
+import { createHub } from '../../social/hub.ts'
 import { sources } from '../../sources.ts'
 import { wallet } from '../support/chain/rows.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
@@ -249,6 +253,30 @@ test('an answer that was asked for before an event does not undo what the event 
   const live = [{ address: wallet(10), verifiedAt: rows[0].verified_at }]
   await storeVerifiedSet(pool, { fid: 10, live, askedAt, now }, scene.hub.url)
   expect(await stored()).toEqual([])
+})
+
+test('a read that a profile event has overtaken is not stored, and begins again', async () => {
+  const { pool } = scene.database
+  populate(10)
+  scene.hub.state.setProfile(10, { bio: 'old' })
+  await scene.rows.transfer(token, null, wallet(10), scene.clock.pass(1_000))
+  await scene.settle()
+  scene.clock.pass(1.2 * day)
+  const host = createHost({ name: 'hub', requestsPerSecond: 1_000, now: scene.clock.now })
+  const social = createHub({ url: scene.hub.url })
+  onTestFinished(() => social.close())
+  const source = socialFids({ social, host, url: scene.hub.url, now: scene.clock.now })
+  const read: Source['read'] = async (subjects) => {
+    const reading = await source.read(subjects)
+    scene.hub.state.setProfile(10, { bio: 'new' })
+    await scene.job.pass(sources.events.name)
+    return reading
+  }
+  const pass = { pool, now: scene.clock.now, random: () => 0.5, failed: () => {} }
+  expect((await runPass({ ...source, read }, pass)).outcomes).toEqual(['lease_lost'])
+  expect((await pool.query('select bio from social_profile')).rows).toEqual([{ bio: 'new' }])
+  const { rows } = await pool.query(`select due_at from source_state where source = $1`, [source.name])
+  expect(rows).toEqual([{ due_at: scene.clock.now() }])
 })
 
 test('with a key, holders are looked up by address and read before they are believed; nobody is swept', async () => {

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import type { StoredTag } from '../../db/queries/sources/oli-tags.ts'
+import { NoAnswer } from '../../hosts/no-answer.ts'
 import type { Upstream } from '../upstream.ts'
 import { type RawTag, toTags } from './tags.ts'
 
-/** Answer of `/services/metadata/api/v1/metadata`, on the free host too; an address that is absent has no tags. */
+const route = '/services/metadata/api/v1/metadata'
+
+/** Answer of `route`, on the free host too; an address that is absent has no tags. */
 const metadata = z.object({
   addresses: z.record(
     z.string(),
@@ -38,8 +41,9 @@ export async function blockscoutTags(
   for (const chain of [null, ...chainNames]) {
     const query = new URLSearchParams({ addresses: addresses.join(','), tagsLimit: String(tagsLimit) })
     if (chain) query.set('chainId', String(chainOf(chain).id))
-    const answer = await ask({ path: `/services/metadata/api/v1/metadata?${query}` }, metadata)
-    if (answer.status !== 'ok') continue
+    const answer = await ask({ path: `${route}?${query}` }, metadata)
+    // A route that is gone, not addresses without tags: those are left out of an answer.
+    if (answer.status !== 'ok') throw new NoAnswer('refused', `${route} is not found`)
     for (const [key, { tags }] of Object.entries(answer.content.addresses)) {
       const known = found.get(key.toLowerCase()) // undefined: an address that was not asked for
       const isKnown = (tag: { slug: string; tagType: string }) =>

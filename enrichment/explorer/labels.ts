@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import type { StoredTag } from '../../db/queries/sources/oli-tags.ts'
+import { NoAnswer } from '../../hosts/no-answer.ts'
 import type { Upstream } from '../upstream.ts'
 import { type RawTag, toTags } from './tags.ts'
 
@@ -34,7 +35,9 @@ export async function oliLabels({ ask }: Upstream, addresses: readonly string[])
   const found = new Map<string, RawTag[]>(addresses.map((address) => [address, []]))
   const body = { addresses, limit_per_address: labelsPerAddress }
   const answer = await ask({ path: '/labels/bulk', body }, labels)
-  for (const result of answer.status === 'ok' ? answer.content.results : []) {
+  // A route that is gone, not addresses without labels: those are listed with none.
+  if (answer.status !== 'ok') throw new NoAnswer('refused', '/labels/bulk is not found')
+  for (const result of answer.content.results) {
     const known = found.get(result.address.toLowerCase()) // undefined: an address that was not asked for
     known?.push(...result.labels.flatMap(toTag))
   }

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startExplorer } from '../../../devnet/upstreams/explorer.ts'
 import { explorer, openLabels } from '../../../enrichment/explorer/source.ts'
-import { serveCanned } from '../../doubles/canned.ts'
+import { type Canned, serveCanned } from '../../doubles/canned.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { fixture } from '../../support/fixture.ts'
@@ -165,6 +165,32 @@ test('no misbehaviour of the host clears a tag', async () => {
   }
   expect(await shown()).toEqual(['kept', ['kept']])
   await expectUnharmed({ database, clock, job, server: double, source: 'explorer', fid: 6, shown })
+})
+
+test.each([
+  ['Blockscout', explorer, 'explorer', '{"code":5,"message":"Not Found","details":[]}'],
+  ['the Open Labels Initiative', openLabels, 'labels', '{"detail":"Not Found"}'],
+])('a route that %s does not have any more is a refusal, and clears no tag', async (_, create, source, body) => {
+  const { pool } = database
+  await pool.query('delete from source_state')
+  const address = addressOf(source)
+  const tag = { slug: 's', name: 'n', tagType: 'generic', ordinal: 1, meta: null }
+  const label = { tag_id: 'is_contract', tag_value: true, chain_id: null, attester: null }
+  const known = { addresses: { [address]: { tags: [tag] } }, results: [{ address, labels: [label] }] }
+  let answer: Canned = { body: known }
+  const server = await serveCanned(() => answer)
+  onTestFinished(server.stop)
+  const job = startUpstreamJob({ database, clock, url: server.url, create, name: source })
+  const fid = source === 'explorer' ? 9 : 10
+  await mintTo(pool, { fid, addresses: [address] })
+  await job.join()
+  await job.read()
+  const count = async () => (await pool.query('select from oli_tag where fid = $1', [fid])).rowCount
+  expect(await count()).toBe(1)
+  answer = { status: 404, body }
+  clock.pass(8 * day)
+  expect(new Set(await job.read())).toEqual(new Set(['refused']))
+  expect(await count()).toBe(1)
 })
 
 test('a day’s requests are counted across restarts: beyond them nothing is leased until the next day', async () => {

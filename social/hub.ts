@@ -87,13 +87,14 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
     async follows(fid) {
       const messages: Message[] = []
       let pageToken: string | undefined
-      do {
+      for (let page = 0; page < mostMessagePages; page++) {
         const query: Query = { fid, link_type: 'follow', pageSize: messagesPerPage, reverse: true, pageToken }
         const answer = await http.get('/v1/linksByFid', query, messagePage, saysNotFound)
         messages.push(...aboutFid(answer?.messages ?? [], fid, '/v1/linksByFid'))
         pageToken = answer?.nextPageToken || undefined
-      } while (pageToken && messages.length < mostFollows)
-      return toFollows(messages)
+        if (!pageToken || messages.length >= mostFollows) return toFollows(messages)
+      }
+      throw tooManyPages('/v1/linksByFid', fid)
     },
 
     async verifiedSets(fids) {
@@ -145,7 +146,11 @@ async function messagesOf(http: SocialHttp, path: string, fid: number): Promise<
     pageToken = answer?.nextPageToken || undefined
     if (!pageToken) return found
   }
-  throw new NoAnswer('bad_answer', `${path}: more than ${mostMessagePages} pages for fid ${fid}`)
+  throw tooManyPages(path, fid)
+}
+
+function tooManyPages(path: string, fid: number): NoAnswer {
+  return new NoAnswer('bad_answer', `${path}: more than ${mostMessagePages} pages for fid ${fid}`)
 }
 
 async function newestOf(http: SocialHttp, path: string, fid: number): Promise<readonly Message[]> {

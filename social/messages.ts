@@ -42,12 +42,14 @@ export const fidPage = z.object({
   nextPageToken: z.string().nullish(),
 })
 export const nameProof = z.object({ name: z.string(), fid })
+/** Most shards that a hub can have: a list of them all is made. */
+const mostShards = 1_024
 const total = z.int().nonnegative().nullish()
 /** Answer of `/v1/info`. Hubble reports neither shards nor delays; the count of registrations has two names. */
 export const hubInfo = z.object({
   isSyncing: z.boolean().nullish(),
   dbStats: z.object({ numMessages: total, numFidRegistrations: total, numFidEvents: total }).nullish(),
-  numShards: total,
+  numShards: z.int().nonnegative().max(mostShards).nullish(),
   shardInfos: z
     .array(z.object({ shardId: z.int().nonnegative(), maxHeight: z.int().nonnegative(), blockDelay: total }))
     .nullish(),

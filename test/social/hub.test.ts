@@ -217,6 +217,17 @@ describe('shards', () => {
   })
 })
 
+test('a hub that counts more shards than can be is no hub', async () => {
+  const hub = await hubThat(() => ({ body: { numShards: 1_025 } }))
+  await expect(hub.network()).rejects.toMatchObject({ failure: 'bad_answer' })
+})
+
+test('pages of follows that never end are a bad answer', async () => {
+  const hub = await hubThat(() => ({ body: { messages: [], nextPageToken: 'again' } }))
+  await expect(hub.follows(7)).rejects.toMatchObject({ failure: 'bad_answer' })
+  expect(server?.requests).toHaveLength(20)
+})
+
 test('a hub without the bulk route is asked for it once', async () => {
   const hub = await hubThat(() => ({ status: 404, body: 'Not Found' }))
   expect([await hub.verifiedSets([1]), await hub.verifiedSets([2])]).toEqual([undefined, undefined])

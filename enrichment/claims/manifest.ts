@@ -1,6 +1,6 @@
 import type { Queryable } from '../../db/pool.ts'
 import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
-import type { StandingClaim } from '../../db/queries/join/claim-checks.ts'
+import { type StandingClaim, storedVerification } from '../../db/queries/join/claim-checks.ts'
 import { registeredAddresses } from '../../db/queries/join/claims.ts'
 import { liveAddresses } from '../../db/queries/join/verified-addresses.ts'
 import { claimLimits } from '../../limits.config.ts'
@@ -73,6 +73,15 @@ export function createManifests(options: ManifestsOptions): Manifests {
     document: (url) => read(url, domainManifestLimits),
   }
 
+  /** Whether the network let go of all of them by itself, and no signed message took one back. */
+  async function areAllPruned(fid: number, addresses: readonly string[]): Promise<boolean> {
+    for (const address of addresses) {
+      const { pruned, removal } = await storedVerification(database, fid, address)
+      if (!pruned || removal !== null) return false
+    }
+    return true
+  }
+
   return {
     async check(fid, { signer: host, host_link: linkedBy }) {
       const doubted = (detail: Json): Finding => ({
@@ -91,8 +100,13 @@ export function createManifests(options: ManifestsOptions): Manifests {
       if (!Array.isArray(manifest.addresses)) return doubted({ host, problem: 'no addresses' })
       const live = (await liveAddresses(database, [fid])).get(fid) ?? []
       const addresses = manifest.addresses.map((one) => String(one).toLowerCase())
-      const unverified = addresses.filter((one) => !live.includes(one))
-      if (unverified.length > 0) return doubted({ host, problem: 'addresses that are not verified' })
+      const unverified = [...new Set(addresses.filter((one) => !live.includes(one)))]
+      if (unverified.length > 0) {
+        if (!(await areAllPruned(fid, unverified))) return doubted({ host, problem: 'addresses that are not verified' })
+        // Nobody took them back: that suspends the claim, however long it lasts.
+        const detail = { host, addresses: unverified, pruned: true }
+        return { kind: 'doubted', reason: 'verification_removed', detail }
+      }
       const transfer = await lastCustodyChange(database, fid)
       if (transfer && (await isAnyVerifiedBefore(fid, addresses, transfer, options))) {
         return doubted({ host, problem: 'addresses that were verified before the account changed hands' })

@@ -398,6 +398,20 @@ describe('a manifest', () => {
     expect(await lastEvidence()).toMatchObject({ reason: 'manifest_gone', detail: fields })
   })
 
+  test('whose address the network let go of by itself suspends its claim alone', async () => {
+    await byManifest()
+    const { fid, address, privateKey } = claimant
+    stage.clock.now += minute
+    stage.hub.state.removeVerification(fid, address, 'prune')
+    await job.run()
+    for (let looks = 0; looks < 5; looks++) await looking(30 * hour)
+    expect(await kinds()).toEqual(['claimed', 'suspended'])
+    stage.hub.state.addVerification(fid, address, { privateKey })
+    await passing(minute)
+    await looking(30 * hour)
+    expect(await kinds()).toEqual(['claimed', 'suspended', 'resumed'])
+  })
+
   test('stays linked by whatever links its host now, not only by what did then', async () => {
     await byManifest()
     const { fid, custody } = claimant

@@ -24,6 +24,7 @@ import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/sour
 import { cleanPart, type SocialSourceOptions } from './fids.ts'
 import { applyFollows } from './follows.ts'
 import { restartStream } from './shards.ts'
+import { sweepAgain } from './sweep.ts'
 
 /** Milliseconds for which hubs keep events, three days; older changes have to be found by a sweep. */
 const keptMs = 3 * day
@@ -98,7 +99,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
       outcome: 'skipped',
       async write(db) {
         const restMs = await storePage(db, inHand)
-        const sweep = [`shard:${inHand.shard}`]
+        const sweep = [sweepAgain(inHand.shard)]
         if (sweeps) await askForSubjects(db, sources.sweep.name, sweep, { priority: 0, dueAt: now() })
         return restMs
       },

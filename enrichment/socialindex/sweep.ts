@@ -12,7 +12,7 @@ import { NoAnswer } from '../../hosts/no-answer.ts'
 import { hour } from '../../ops/time.ts'
 import { sources } from '../../sources.ts'
 import { judgeSet } from '../proofs/messages.ts'
-import { LeaseLost, numberOf, type Source } from '../schedule/source.ts'
+import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { type SocialSourceOptions, storeUntimedSets, storeVerifiedSet } from './fids.ts'
 
 /** Accounts requested concurrently where the host does not answer in bulk. */
@@ -21,6 +21,15 @@ const together = 4
 const refusedMs = hour
 /** Most accounts of a page that may fail; doubled after each failure of the page. */
 const firstTolerated = 5
+
+/** Milliseconds between two looks whether the running sweep is done. */
+const againMs = hour
+
+/**
+ * Subject that asks for another sweep of a shard behind the running one, which may be past what changed. To begin anew
+ * at once would never reach the last accounts where the reason comes again and again.
+ */
+export const sweepAgain = (shard: number) => `again:${shard}`
 
 interface TimedSet extends Omit<VerifiedSet, 'now'> {
   readonly messages: readonly StoredMessage[]
@@ -100,12 +109,25 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
     }
   }
 
+  /** Makes a sweep due as soon as none is running. */
+  function beginAgain(shard: number): Reading {
+    return {
+      outcome: 'ok',
+      async write(db) {
+        if ((await readCursor(db, sources.sweep.name, shard)) !== '') return againMs
+        await askForSubjects(db, sources.sweep.name, [`shard:${shard}`], { priority: 0, dueAt: now() })
+        return undefined
+      },
+    }
+  }
+
   return {
     ...sources.sweep,
     host,
 
     async read([subject]) {
       const shard = numberOf(subject!)
+      if (subject!.subject === sweepAgain(shard)) return beginAgain(shard)
       const from = (await readCursor(pool, sources.sweep.name, shard)) ?? ''
       const page = await pageOf(shard, from, subject!)
       const { sets, untimed, toTime, unread } = await changedSets(page?.fids ?? [], subject!.failures)

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { NewEvent } from '../../devnet/hub/events.ts'
+import { firstIdBehind } from '../../social/events.ts'
 import { wallet } from '../support/chain/rows.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
 
@@ -112,4 +113,22 @@ test('events that the hub cannot answer are gone round, one by one and then behi
   await passTime(120_000, 12)
   expect(await verified()).toEqual([10, 11, 13, 20, 30, 40])
   expect(Number(await position(2))).toBeGreaterThan(Number(stuck))
+})
+
+test('what the skipped events changed is found behind a sweep that is already past it', async () => {
+  scene.register(...Array.from({ length: 400 }, (_, index) => index + 41))
+  scene.hub.state.forgetEvents()
+  scene.hub.faults.add({ kind: 'status', status: 500 }, { ...always, path: 'shard_id=2&pageSize=100&pageToken' })
+  await scene.settle()
+  const stuck = Number(await position(2))
+  for (const id of [stuck, firstIdBehind(stuck, 1)])
+    scene.hub.faults.add({ kind: 'status', status: 500 }, { ...always, path: `from_event_id=${id}&` })
+  scene.hub.state.addVerification(11, wallet(11))
+  scene.clock.pass(60_000)
+  scene.hub.state.addVerification(13, wallet(13))
+  await passTime(120_000, 12)
+  expect(await verified()).toEqual([10, 13, 20, 30, 40])
+  scene.hub.faults.clear()
+  await passTime(hour, 3)
+  expect(await verified()).toEqual([10, 11, 13, 20, 30, 40])
 })

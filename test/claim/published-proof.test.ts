@@ -203,14 +203,32 @@ test('the proof of a manifest holds, with its very bytes', async () => {
   expect(await failed(await publishedManifest())).toEqual([])
 })
 
+test('what the service reads in more than one spelling, a key or a manifest, holds in each of them', async () => {
+  const claimant = await stage.claimant()
+  const key = `0x${claimant.appKey.publicKey.slice(2).toUpperCase()}`
+  expect(await failed(await published(claimant, jfsClaim(stage, claimant, { header: { key } })))).toEqual([])
+  expect(await failed(await publishedManifest({}, (text) => `\uFEFF${text}`))).toEqual([])
+  const manifest = await publishedManifest()
+  const statement = { ...manifest.statement, url: 'https://host.example/', body: '' }
+  const { fid, service, address_proofs } = manifest
+  const addresses = address_proofs.map(({ address }) => address)
+  statement.body = JSON.stringify({ service, host: 'Host.Example', fid, addresses })
+  const lines = await failed({ ...manifest, statement } as ClaimProof)
+  expect(JSON.stringify(lines)).not.toContain('service and host')
+})
+
 /** The proof of a manifest with the given further fields. */
-async function publishedManifest(further: object = {}): Promise<ClaimProof> {
+async function publishedManifest(
+  further: object = {},
+  written: (text: string) => string = (text) => text,
+): Promise<ClaimProof> {
   const claimant = await stage.claimant()
   const { fid, address } = claimant
   const { name: host } = stage.host
   stage.hub.state.setProfile(fid, { url: `https://${host}/about` })
   const manifest = { service: 'agent-directory', host, fid, addresses: [address], ...further }
-  stage.host.pages.set('/.well-known/agent-directory.json', { body: manifest })
+  const body = written(JSON.stringify(manifest))
+  stage.host.pages.set('/.well-known/agent-directory.json', { body, headers: { 'content-type': 'application/json' } })
   return published(claimant, { method: 'well-known', fid, host, nonce: freshNonce() })
 }
 

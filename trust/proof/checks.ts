@@ -203,7 +203,7 @@ async function checkText(proof: ClaimProof, statement: Of<'eip191'>): Promise<Ch
 
 async function checkToken({ fid, base_url, keys }: ClaimProof, statement: Of<'jfs'>): Promise<CheckLine[]> {
   const [header, payload] = [statement.header, statement.payload].map(jsonOf)
-  const key = String(header?.key)
+  const key = String(header?.key).toLowerCase() // the service takes hexadecimal digits of either case
   return Promise.all([
     line('the token is for this claim', () => {
       const isFor = header?.fid === fid && header.type === 'app_key' && payload?.fid === fid
@@ -221,12 +221,14 @@ async function checkToken({ fid, base_url, keys }: ClaimProof, statement: Of<'jf
 }
 
 async function checkManifest(proof: ClaimProof, { url, body, sha256 }: Of<'well-known'>): Promise<CheckLine[]> {
-  const manifest = (): Record<string, unknown> => JSON.parse(body)
+  // A byte order mark, and letters of either case in the host, are taken by the service, too.
+  const manifest = (): Record<string, unknown> => JSON.parse(body.replace(/^\uFEFF/, ''))
   return Promise.all([
     line('the digest is of the manifest', () => createHash('sha256').update(body).digest('hex') === sha256),
     line('the manifest is of this FID, service and host', () => {
       const { fid, service, host } = manifest()
-      return fid === proof.fid && service === proof.service && host === new URL(url).host && url.startsWith('https://')
+      const isOfHost = String(host).toLowerCase() === new URL(url).host && url.startsWith('https://')
+      return fid === proof.fid && service === proof.service && isOfHost
     }),
     line('every address of the manifest is verified', () => {
       const named = listOf(manifest().addresses).map((address) => String(address).toLowerCase())

@@ -1,10 +1,9 @@
-import { keccak256, padHex, toBytes, toHex } from 'viem'
+import { padHex, toHex } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { claimHistory } from '../../db/queries/read/claim-proof.ts'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
-import { addAppKey, removeAppKey } from '../../devnet/chain/farcaster.ts'
+import { removeAppKey } from '../../devnet/chain/farcaster.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
-import type { Removal } from '../../devnet/hub/verifications.ts'
 import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
 import { day, hour, minute } from '../../ops/time.ts'
 import { isClaimHistory, type SealedClaimEvent } from '../../trust/claim-event.ts'
@@ -93,7 +92,7 @@ async function byManifest() {
 }
 
 /** Stores the account's transfer ('t') or recovery ('r') as the processor would. */
-async function transferred(kind: 't' | 'r', block = 1_000, at = stage.clock.now) {
+async function transferred(kind: 't' | 'r', block = 1_000) {
   await insert(stage.database.pool, 'fid_custody', {
     id: `optimism-${block}-${claimant.fid}`,
     chain: 'optimism',
@@ -103,7 +102,7 @@ async function transferred(kind: 't' | 'r', block = 1_000, at = stage.clock.now)
     to: Buffer.alloc(20, 2),
     block_number: block,
     log_index: 3,
-    block_timestamp: new Date(at),
+    block_timestamp: new Date(stage.clock.now),
     tx_hash: Buffer.alloc(32, 7),
   })
 }
@@ -170,85 +169,6 @@ test('a transfer before the claim is none of its business', async () => {
   expect(await kinds()).toEqual(['claimed'])
 })
 
-describe('a transfer that is stored after a claim, of a block before it', () => {
-  /** Stores the transfer of a second before now, as of the newest block there is. */
-  async function transferredBefore({ at = stage.clock.now - 1_000, isFinal = true } = {}) {
-    const block = Number(await stage.chain.client.getBlockNumber())
-    await finalized(isFinal ? block : block - 1)
-    await transferred('t', block, at)
-    await job.run()
-    return block
-  }
-
-  test.each([
-    ['an address', byText],
-    ['an app key', byKey],
-  ])('ends the claim of the former owner at once: %s', async (_, claim) => {
-    await claim()
-    const block_number = await transferredBefore()
-    expect(await kinds()).toEqual(['claimed', 'ended'])
-    expect(await lastEvidence()).toMatchObject({ reason: 'fid_transferred', detail: { block_number } })
-  })
-
-  test('ends the claim of the former owner at the next look: a manifest', async () => {
-    await byManifest()
-    await transferredBefore()
-    await looking(27 * hour)
-    expect(await kinds()).toEqual(['claimed', 'ended'])
-    expect(await lastEvidence()).toMatchObject({ reason: 'fid_transferred' })
-  })
-
-  test('leaves a manifest no address of before it, whichever it names since', async () => {
-    const { fid, address } = claimant
-    const { name: host } = stage.host
-    const other = accountOf(`other of ${fid}`).address.toLowerCase()
-    stage.hub.state.addVerification(fid, other, { privateKey: keccak256(toBytes(`other of ${fid}`)) })
-    await byManifest()
-    await transferredBefore()
-    stage.hub.state.removeVerification(fid, address)
-    stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, addresses: [other] } })
-    await passing(minute)
-    await looking(27 * hour)
-    const problem = 'addresses that were verified before the account changed hands'
-    expect(await lastEvidence()).toMatchObject({ reason: 'manifest_gone', looks: [{ detail: { host, problem } }] })
-  })
-
-  test('ends a claim whose address was verified since, by a key of the former owner', async () => {
-    stage.hub.state.addVerification(claimant.fid, claimant.address, { privateKey: claimant.privateKey })
-    await byText()
-    await transferredBefore({ at: stage.clock.now - minute })
-    expect(await kinds()).toEqual(['claimed', 'ended'])
-  })
-
-  test('suspends the claim until its block is final', async () => {
-    await byText()
-    const block = await transferredBefore({ isFinal: false })
-    expect(await kinds()).toEqual(['claimed', 'suspended'])
-    await finalized(block)
-    await passing(2 * minute)
-    expect(await kinds()).toEqual(['claimed', 'suspended', 'ended'])
-  })
-
-  test('leaves the claims of the new owner alone', async () => {
-    const transferBlock = Number(await stage.chain.client.getBlockNumber())
-    const transferAt = stage.clock.now
-    stage.clock.now += minute
-    const appKey = appKeyOf(`new key of ${claimant.fid}`)
-    await stage.chain.execute(funder, addAppKey(BigInt(claimant.fid), appKey.publicKey))
-    const signer = { publicKey: appKey.publicKey, privateKey: toHex(appKey.secret) }
-    const { fid, address, privateKey } = claimant
-    stage.hub.state.addVerification(fid, address, { privateKey, appKey: signer })
-    claimant = { ...claimant, appKey }
-    await byText()
-    await byKey()
-    await finalized(transferBlock)
-    await transferred('t', transferBlock, transferAt)
-    await job.run()
-    await looking(27 * hour)
-    expect(await kinds()).toEqual(['claimed', 'claimed'])
-  })
-})
-
 test('a signed removal of the verification ends a claim of the address at once, and no other', async () => {
   await byText()
   await byKey()
@@ -300,14 +220,18 @@ test('a verification that is left out suspends a claim, and ends it when that is
   expect(await lastEvidence()).toMatchObject({ reason: 'verification_removed', looks: [{}, {}] })
 })
 
-test.each<Removal>(['prune'])('a verification that the network lets go by itself suspends alone: %s', async (how) => {
-  await byText()
+test.each([
+  ['an address', byText],
+  ['a manifest', byManifest],
+])('a verification that the network lets go by itself suspends alone: %s', async (_, claim) => {
+  await claim()
+  const { fid, address, privateKey } = claimant
   stage.clock.now += minute
-  stage.hub.state.removeVerification(claimant.fid, claimant.address, how)
+  stage.hub.state.removeVerification(fid, address, 'prune')
   await job.run()
-  for (let days = 0; days < 4; days++) await looking(day)
+  for (let looks = 0; looks < 5; looks++) await looking(30 * hour)
   expect(await kinds()).toEqual(['claimed', 'suspended'])
-  stage.hub.state.addVerification(claimant.fid, claimant.address, { privateKey: claimant.privateKey })
+  stage.hub.state.addVerification(fid, address, { privateKey })
   await passing(minute)
   expect(await kinds()).toEqual(['claimed', 'suspended', 'resumed'])
 })
@@ -396,20 +320,6 @@ describe('a manifest', () => {
     await looking(27 * hour)
     expect(await kinds()).toEqual(['claimed', 'ended'])
     expect(await lastEvidence()).toMatchObject({ reason: 'manifest_gone', detail: fields })
-  })
-
-  test('whose address the network let go of by itself suspends its claim alone', async () => {
-    await byManifest()
-    const { fid, address, privateKey } = claimant
-    stage.clock.now += minute
-    stage.hub.state.removeVerification(fid, address, 'prune')
-    await job.run()
-    for (let looks = 0; looks < 5; looks++) await looking(30 * hour)
-    expect(await kinds()).toEqual(['claimed', 'suspended'])
-    stage.hub.state.addVerification(fid, address, { privateKey })
-    await passing(minute)
-    await looking(30 * hour)
-    expect(await kinds()).toEqual(['claimed', 'suspended', 'resumed'])
   })
 
   test('stays linked by whatever links its host now, not only by what did then', async () => {

@@ -39,7 +39,11 @@ export function createHttpServer(app: Express): Server {
   server.keepAliveTimeout = idleTimeoutMs
   server.setTimeout(idleTimeoutMs)
   server.maxConnections = maxConnections
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => refuse(socket, explain(error.code)))
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // Nothing was asked: a browser that opened the connection in advance would take this for the answer to its next request.
+    if (socket.bytesRead === 0) return void socket.destroy()
+    refuse(socket, explain(error.code))
+  })
   // An expectation we do not know is ignored rather than refused with a bare 417.
   server.on('checkExpectation', app)
   server.on('connect', (_request, socket: Socket) => refuse(socket, invalidRequest('method', 'CONNECT is for proxies')))

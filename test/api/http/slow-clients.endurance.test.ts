@@ -43,6 +43,11 @@ test('clients that never finish their headers are cut with the error body, while
   }
 })
 
+test('a connection over which nothing was asked is closed without an answer', async () => {
+  // Browsers open some in advance, and would take an answer for that to their next request.
+  expect(await begin('').closed).toBe('')
+})
+
 test('a client that never finishes its body is cut', async () => {
   const { closed } = begin('POST /api/agent/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nonly this')
   const answer = await closed

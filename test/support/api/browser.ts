@@ -25,7 +25,7 @@ export async function watch(context: BrowserContext, url: string): Promise<Watch
   const faults: string[] = []
   const { host } = new URL(url)
   page.on('console', (message) => {
-    if (message.type() === 'error') faults.push(message.text())
+    if (message.type() === 'error') faults.push(`${message.text()} ${message.location().url}`)
   })
   page.on('pageerror', (error) => faults.push(String(error)))
   page.on('request', (request) => {

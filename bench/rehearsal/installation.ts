@@ -13,7 +13,8 @@ import type { Line, Lines } from './lines.ts'
 
 const run = promisify(execFile)
 export const serverSettings = { shared_buffers: '1GB', max_wal_size: '4GB' }
-const connectTimeoutMs = 120_000
+/** Options of pools that wait for a server that is starved, or has just been ended. */
+export const patient = { statementTimeoutMs: 0, connectTimeoutMs: 120_000 }
 
 /** The database of an installation: a Postgres of its own, durable as a real one. */
 export interface Installation {
@@ -53,7 +54,6 @@ export async function openInstallation(folder: string, lines: Lines): Promise<In
   }
   const line = await openLine()
   const steady = await openLine()
-  const patient = { statementTimeoutMs: 0, connectTimeoutMs }
   const pool = createPool({ databaseUrl: steady.url, name: 'rehearsal', max: 16, ...patient })
   return {
     home,

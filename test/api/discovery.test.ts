@@ -162,6 +162,20 @@ describe('filters', () => {
     expect(await fids('?q=i%5Ct')).toEqual(expected((agent) => agent.oli !== null))
   })
 
+  test('q has no operators, which only a search has: -, or and quotes are letters of the text', async () => {
+    const { pool } = database
+    const words = (document: string) =>
+      pool.query(`update searched_agent set document = to_tsvector('simple', $1) where fid in (1001, 1002)`, [document])
+    expect(await fids('?q=-zzzz')).toEqual([])
+    expect(await (await api.get('/api/discovery/facets?q=-zzzz')).json()).toMatchObject({ counted: 0 })
+    await words('a weather service')
+    expect(await fids('?q=service%20weather')).toEqual([1_001, 1_002])
+    expect(await fids('?q=zzzz%20or%20weather')).toEqual([])
+    expect(await fids('?q=%22service%20weather%22')).toEqual([1_001, 1_002])
+    expect(await fids('?q=-zzzz%20weather')).toEqual([])
+    await words('')
+  })
+
   test('q of digits is also the exact fid, q of an address exactly the agent that verifies it', async () => {
     expect(await fids('?q=1009')).toEqual([1_009]) // its handle is null
     expect(await fids(`?q=${'9'.repeat(30)}`)).toEqual([])

@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'q-without-operators',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'A text that is looked for in the list has no operators',
+    text:
+      'In `q` of /api/discovery and its facets `-`, `or` and quotes are letters of the text, as documented: `-maps` ' +
+      'found everybody without that word. /api/search has its operators as before.',
+    operations: [],
+  },
+  {
     id: 'former-owners-and-strangers',
     day: '2026-11-26',
     kind: 'changed',

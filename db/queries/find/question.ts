@@ -48,8 +48,9 @@ export function findsAgent(q: string, parameter: (value: unknown) => string): st
   if (address !== null) {
     return `s.fid in (select fid from verified_address where address = ${parameter(address)} and ended_at is null)`
   }
+  // Plain words, as the rest is a text taken as it is written: operators would make `-zzz` find everybody without that word.
   // Lowercased as the column is: JavaScript has other rules for a few letters.
-  return `(s.document @@ websearch_to_tsquery('simple', ${parameter(words)}::text)
+  return `(s.document @@ plainto_tsquery('simple', ${parameter(words)}::text)
     or s.search like lower(${parameter(partOf(q))}::text)
     or s.fid = any (array(select h.fid from agent h where lower(h.handle) = lower(${parameter(handle)}::text)))
     or s.fid = ${parameter(fid)}::bigint)`

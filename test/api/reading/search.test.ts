@@ -233,7 +233,7 @@ test('discovery finds the same by q besides parts of names, in its own order, fe
   expect(await listed('maps')).toEqual({ fids: [1, 2, 3, 4, 8], total: 5 })
   expect(await listed('9007199254740993')).toEqual({ fids: [], total: 0 }) // beyond Number.MAX_SAFE_INTEGER
   expect(await listed('apmak')).toEqual({ fids: [2], total: 1 })
-  expect(await listed('invoices -maps')).toEqual({ fids: [], total: 0 })
+  expect(await listed('invoices -maps')).toEqual({ fids: [4], total: 1 })
   for (const q of ['@weaver', 'invoices', 'FID 4207', addressOf('42')])
     expect([q, (await listed(q)).total]).toEqual([q, 1])
   await pool.query(

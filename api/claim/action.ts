@@ -61,7 +61,7 @@ export function createActions(
       await countAttempt(deps.attempts, 'client and host', `${client} ${proof.host}`)
       await countAttempt(deps.attempts, 'host', proof.host)
     }
-    const verified = await proof.verify()
+    const verified = await proof.verify((sha256) => refuseUsedManifest(deps.database, attempt, sha256))
     const answer = await deps.transaction((db) => carryOut(db, attempt, verified, deps))
     const addresses = await liveAddresses(deps.database, [fid])
     await deps.accepted(fid, addresses.get(fid) ?? [])
@@ -74,7 +74,7 @@ async function carryOut(db: Queryable, attempt: Attempt, verified: VerifiedProof
   const { fid, action, method, proof, proofSha256 } = attempt
   await lockClaims(db, fid)
   await refuseUsed(db, attempt)
-  await refuseUsedManifest(db, attempt, verified)
+  if (verified.manifestSha256) await refuseUsedManifest(db, attempt, verified.manifestSha256)
   const at = new Date(deps.now())
   // By rank: an app key, which many services hold, must not use up what only the custody address may do.
   const { byCustody } = verified
@@ -128,11 +128,11 @@ async function refuseUsed(db: Queryable, { fid, action, method, proof, proofSha2
 
 async function refuseUsedManifest(
   db: Queryable,
-  { fid, action, method }: Attempt,
-  { signer: host, manifestSha256 }: VerifiedProof,
+  { fid, action, method, proof }: Attempt,
+  manifestSha256: Buffer,
 ): Promise<void> {
-  if (!manifestSha256) return
-  const used = await findManifestAction(db, { fid, action, host, manifestSha256 })
+  if (proof.host === undefined) return
+  const used = await findManifestAction(db, { fid, action, host: proof.host, manifestSha256 })
   if (used) throw usedError({ fid, method }, used, true)
 }
 

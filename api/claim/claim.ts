@@ -116,8 +116,9 @@ async function judge(
     await countAttempt(deps.attempts, 'client and host', `${client} ${proof.host}`)
     await countAttempt(deps.attempts, 'host', proof.host)
   }
-  const verified = await proof.verify()
-  await refuseUsedManifest(attempt, verified, deps)
+  const refuseKnown = (manifestSha256: Buffer) => refuseUsedManifest(attempt, manifestSha256, deps)
+  const verified = await proof.verify(refuseKnown)
+  if (verified.manifestSha256) await refuseKnown(verified.manifestSha256) // accepted while this one was checked
   const now = deps.now()
   const claims = await claimsSince(deps.database, fid, new Date(lastUtcMidnight(now)))
   if (claims >= claimLimits.acceptedPerDay) await refuseUsed(attempt, deps) // the day's last may be a copy of this
@@ -150,7 +151,7 @@ async function judge(
   })
   if (!outcome) {
     await refuseUsed(attempt, deps)
-    await refuseUsedManifest(attempt, verified, deps)
+    if (verified.manifestSha256) await refuseKnown(verified.manifestSha256)
     throw new Error(`the claim of fid ${fid} was neither stored nor found`)
   }
   await deps.accepted(fid, outcome.verifiedAddresses)
@@ -184,11 +185,11 @@ async function refuseUsed(attempt: Attempt, deps: ClaimDeps): Promise<void> {
 /** Throws ERR_NONCE_USED, with its first claim, for a manifest used before: the nonce beside it is not signed. */
 async function refuseUsedManifest(
   { fid, method, proof }: Attempt,
-  { signer: host, manifestSha256 }: VerifiedProof,
+  manifestSha256: Buffer,
   deps: ClaimDeps,
 ): Promise<void> {
-  if (!manifestSha256) return
-  const used = await findManifestClaim(deps.database, { fid, host, manifestSha256 })
+  if (proof.host === undefined) return
+  const used = await findManifestClaim(deps.database, { fid, host: proof.host, manifestSha256 })
   if (!used) return
   await deps.transaction(waitForStandby)
   const original = answer({ fid, method, proof: { ...proof, nonce: used.nonce } }, used, deps)

@@ -60,10 +60,16 @@ export interface DecodedProof {
   readonly host?: string
   /**
    * Checks the signature, then asks hubs, registries and hosts. Throws ApiError when the proof does not hold, any other
-   * error when a source does not answer.
+   * error when a source does not answer. `refuseKnown` gets the manifest's SHA-256 as soon as it is fetched.
    */
-  verify(): Promise<VerifiedProof>
+  verify(refuseKnown: RefuseKnown): Promise<VerifiedProof>
 }
+
+/**
+ * Throws when a manifest with this SHA-256 was accepted before: it is the same proof whatever stands beside it, even
+ * when it would not hold any more.
+ */
+export type RefuseKnown = (manifestSha256: Buffer) => Promise<void>
 
 export interface VerifiedProof {
   /** The proof as it was received, with the documents that were fetched to check it. */

@@ -17,6 +17,7 @@ import {
   invalidFields,
   nonceText,
   parseFields,
+  type RefuseKnown,
   timestampText,
   verificationsOf,
 } from './verifier.ts'
@@ -67,8 +68,9 @@ export const decodeWellKnown: Decode = (body, fid, world, action) => {
     identity: JSON.stringify(['well-known', fid, host, nonce]),
     host,
 
-    async verify() {
-      const { said, manifest, body, sha256, ...found } = await verifyManifest({ fid, host, nonce }, world, action)
+    async verify(refuseKnown) {
+      const subject = { fid, host, nonce }
+      const { said, manifest, body, sha256, ...found } = await verifyManifest(subject, world, action, refuseKnown)
       return {
         proof: { host, nonce, manifest, body },
         signer: host,
@@ -90,11 +92,17 @@ interface Subject {
 
 /**
  * Fetches the manifest of a host and checks it against what the hub says now. Throws the ApiError that a claim with it
- * would get, any other error when a source does not answer.
+ * would get, any other error when a source does not answer. `refuseKnown`: called before anything is checked.
  */
-export async function verifyManifest({ fid, host, nonce }: Subject, world: ClaimWorld, action: ClaimAction) {
+export async function verifyManifest(
+  { fid, host, nonce }: Subject,
+  world: ClaimWorld,
+  action: ClaimAction,
+  refuseKnown?: RefuseKnown,
+) {
   const urlOf = (path: string) => `${schemeOf(host, world)}://${host}${path}`
   const fetched = await fetchManifest(urlOf(`/.well-known/${world.serviceName}.json`), host, world)
+  await refuseKnown?.(fetched.sha256)
   const said = readManifest(fetched.manifest, { fid, host, nonce }, world, action)
   const verifications = await verificationsOf(world, fid)
   const verifiedAddresses = addressesOf(verifications)

@@ -87,6 +87,22 @@ test('a manifest that was accepted is the same claim under every other nonce, un
   expect([one.status, two.status].sort()).toEqual([200, 409])
 })
 
+test('a manifest that was accepted is the same claim, though its nonce, time, addresses and link hold no more', async () => {
+  const nonce = freshNonce()
+  const timestamp = new Date(stage.clock.now).toISOString()
+  const accepted = await claim({ nonce, timestamp }, { nonce })
+  const original = await accepted.json()
+  expect(accepted.status).toBe(200)
+  const again = async () => failure(await submit())
+  const same = { status: 409, error: 'ERR_NONCE_USED', replay: true, original, nonce }
+  expect(await again()).toMatchObject(same)
+  stage.clock.now += 901_000
+  expect(await again()).toMatchObject(same)
+  stage.hub.state.setProfile(claimant.fid, { url: 'https://elsewhere.example' })
+  stage.hub.state.removeVerification(claimant.fid, claimant.address)
+  expect(await again()).toMatchObject(same)
+})
+
 test.for<[string, object]>([
   ['no addresses', { addresses: [] }],
   ['no list', { addresses: undefined }],

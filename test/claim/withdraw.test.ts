@@ -147,6 +147,21 @@ test('a manifest that withdraws does so once, however long it stays', async () =
   expect(await failure(await byManifest('withdraw'))).toMatchObject({ status: 409, replay: true })
 })
 
+test('a manifest that withdrew is known again, though its nonce and time hold no more', async () => {
+  const { fid } = claimant
+  const { name: host } = stage.host
+  stage.hub.state.setProfile(fid, { url: `https://${host}/about` })
+  const nonce = freshNonce()
+  const timestamp = new Date(stage.clock.now).toISOString()
+  const manifest = { service: 'agent-directory', host, fid, withdrawn: true, nonce, timestamp }
+  stage.host.pages.set(path, { body: manifest })
+  const withdraw = (using: string) => send('withdraw', { method: 'well-known', fid, host, nonce: using })
+  const original = await (await withdraw(nonce)).json()
+  expect(original).toMatchObject({ ok: true })
+  stage.clock.now += 901_000
+  expect(await failure(await withdraw(freshNonce()))).toMatchObject({ status: 409, replay: true, original, nonce })
+})
+
 test('nothing to withdraw is withdrawn all the same: what was signed before claims no more', async () => {
   const early = await eip191Claim(stage, claimant)
   stage.clock.now += 1_000

@@ -14,6 +14,17 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'manifests-known-again',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'A manifest that was accepted is the same claim, whatever it says by now',
+    text:
+      'A claim or withdrawal with a manifest that was accepted before is 409 `ERR_NONCE_USED` with `replay` and ' +
+      '`original` as well where the manifest names another nonce, its time is out of the window, or its addresses or ' +
+      'link hold no more. Such were refused for that instead.',
+    operations: [],
+  },
+  {
     id: 'q-without-operators',
     day: '2026-11-26',
     kind: 'changed',

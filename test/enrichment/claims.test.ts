@@ -1,125 +1,34 @@
 import { padHex, toHex } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { claimHistory } from '../../db/queries/read/claim-proof.ts'
+import { describe, expect, test } from 'vitest'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
 import { removeAppKey } from '../../devnet/chain/farcaster.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
 import { day, hour, minute } from '../../ops/time.ts'
-import { isClaimHistory, type SealedClaimEvent } from '../../trust/claim-event.ts'
-import {
-  appKeyOf,
-  type Claimant,
-  type ClaimStage,
-  eip191Claim,
-  freshNonce,
-  jfsClaim,
-  post,
-  startClaimStage,
-} from '../support/api/claims.ts'
-import { type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
-import { insert } from '../support/seed.ts'
+import { isClaimHistory } from '../../trust/claim-event.ts'
+import { claimChecks, manifestPath, startStageJob } from '../support/api/claim-checks.ts'
+import { appKeyOf, eip191Claim } from '../support/api/claims.ts'
 
 // The basis of a claim is re-checked. Once it is gone the claim ends: at once on evidence, later on silence.
 
-const path = '/.well-known/agent-directory.json'
-let stage: ClaimStage
-let job: EnrichmentJob
-let claimant: Claimant
-const jobOf = (env: Record<string, string> = {}) =>
-  startJob({
-    database: stage.database,
-    clock: {
-      now: () => new Date(stage.clock.now),
-      pass(ms) {
-        stage.clock.now += ms
-        return new Date(stage.clock.now)
-      },
-    },
-    env: { HUB_URL: stage.hub.url, RPC_OPTIMISM: stage.chain.rpc, EGRESS_ALLOW: stage.host.name, ...env },
-  })
-beforeAll(async () => {
-  stage = await startClaimStage()
-  job = await jobOf()
-})
-afterAll(async () => {
-  await job.close()
-  await stage.stop()
-})
-beforeEach(async () => {
-  // Accounts of earlier tests are not read again.
-  stage.hub.state.accounts.clear()
-  await stage.database.pool.query(`delete from source_state where subject like 'fid:%'`)
-  claimant = await stage.claimant()
-  stage.hub.faults.clear()
-  stage.host.pages.clear()
-  stage.host.faults.clear()
-  await passing(11 * minute)
-})
+const checks = claimChecks()
+const { passing, looking, history, kinds, lastEvidence, claimed, byText, byKey, byManifest } = checks
+const { transferred, finalized } = checks
 
-async function passing(ms: number) {
-  stage.clock.now += ms
-  await job.run()
-}
-
-/** Passes of the claim checks alone after `ms`: nothing else changes in these tests. */
-async function looking(ms: number) {
-  stage.clock.now += ms
-  while ((await job.pass('claim_checks')).length > 0);
-  await job.join()
-}
-
-const history = async () => (await claimHistory(stage.database.pool, claimant.fid)) as SealedClaimEvent[]
-const kinds = async () => (await history()).map(({ kind }) => kind)
-const lastEvidence = async () => (await history()).at(-1)?.evidence
 const profile = async () => {
-  const answer = await stage.api.get(`/api/agent/${claimant.fid}?at=${stage.clock.now}`)
+  const answer = await checks.stage.api.get(`/api/agent/${checks.claimant.fid}?at=${checks.stage.clock.now}`)
   return answer.status === 200 ? ((await answer.json()) as { claimed: boolean }) : answer.status
 }
-
-async function claimed(body: unknown) {
-  expect((await post(stage.api, body)).status).toBe(200)
-  await job.run()
-}
-const byText = async () => claimed(await eip191Claim(stage, claimant))
-const byKey = async () => claimed(jfsClaim(stage, claimant))
-async function byManifest() {
-  const { fid, address } = claimant
-  const { name: host } = stage.host
-  stage.hub.state.setProfile(fid, { url: `https://${host}/about` })
-  stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, addresses: [address] } })
-  await claimed({ method: 'well-known', fid, host, nonce: freshNonce() })
-}
-
-/** Stores the account's transfer ('t') or recovery ('r') as the processor would. */
-async function transferred(kind: 't' | 'r', block = 1_000) {
-  await insert(stage.database.pool, 'fid_custody', {
-    id: `optimism-${block}-${claimant.fid}`,
-    chain: 'optimism',
-    fid: claimant.fid,
-    kind,
-    from: Buffer.alloc(20, 1),
-    to: Buffer.alloc(20, 2),
-    block_number: block,
-    log_index: 3,
-    block_timestamp: new Date(stage.clock.now),
-    tx_hash: Buffer.alloc(32, 7),
-  })
-}
-const finalized = (block: number) =>
-  stage.database.pool.query(
-    `insert into chain_state (chain, chain_id, indexed_block, finalized_block, head_block, updated_at)
-     values ('optimism', 10, $1, $1, $1, now()) on conflict (chain) do update set finalized_block = $1`,
-    [block],
-  )
 
 test('a claim whose grounds hold stands, and says when it was looked at', async () => {
   await byText()
   await byKey()
   await passing(25 * hour)
   expect(await kinds()).toEqual(['claimed', 'claimed'])
-  const { rows } = await stage.database.pool.query('select checked_at from claim where fid = $1', [claimant.fid])
-  for (const { checked_at } of rows) expect(checked_at.getTime()).toBeGreaterThan(stage.clock.now - 2 * hour)
+  const { rows } = await checks.stage.database.pool.query('select checked_at from claim where fid = $1', [
+    checks.claimant.fid,
+  ])
+  for (const { checked_at } of rows) expect(checked_at.getTime()).toBeGreaterThan(checks.stage.clock.now - 2 * hour)
 })
 
 describe.each([
@@ -130,9 +39,9 @@ describe.each([
     await byText()
     await byKey()
     await finalized(999)
-    stage.clock.now += minute
+    checks.stage.clock.now += minute
     await transferred(kind)
-    await job.run()
+    await checks.job.run()
     expect(await kinds()).toEqual(['claimed', 'claimed', 'suspended', 'suspended'])
     expect(await profile()).toMatchObject({ claimed: true })
     await finalized(1_000)
@@ -143,17 +52,17 @@ describe.each([
       detail: { chain: 'optimism', block_number: 1_000, log_index: 3, tx_hash: `0x${'07'.repeat(32)}` },
     })
     expect(await profile()).toBe(404)
-    expect(isClaimHistory(claimant.fid, await history())).toBe(true)
+    expect(isClaimHistory(checks.claimant.fid, await history())).toBe(true)
   })
 
   test('keeps them when a reorg undoes it', async () => {
     await byText()
     await finalized(999)
-    stage.clock.now += minute
+    checks.stage.clock.now += minute
     await transferred(kind)
-    await job.run()
-    await stage.database.pool.query('delete from fid_custody where fid = $1', [claimant.fid])
-    await job.run()
+    await checks.job.run()
+    await checks.stage.database.pool.query('delete from fid_custody where fid = $1', [checks.claimant.fid])
+    await checks.job.run()
     expect(await kinds()).toEqual(['claimed', 'suspended', 'resumed'])
   })
 })
@@ -162,8 +71,10 @@ test('a transfer before the claim is none of its business', async () => {
   await finalized(1)
   await transferred('t', 1)
   await passing(minute)
-  stage.hub.state.addVerification(claimant.fid, claimant.address, { privateKey: claimant.privateKey })
-  await job.run()
+  checks.stage.hub.state.addVerification(checks.claimant.fid, checks.claimant.address, {
+    privateKey: checks.claimant.privateKey,
+  })
+  await checks.job.run()
   await byText()
   await passing(day)
   expect(await kinds()).toEqual(['claimed'])
@@ -172,9 +83,9 @@ test('a transfer before the claim is none of its business', async () => {
 test('a signed removal of the verification ends a claim of the address at once, and no other', async () => {
   await byText()
   await byKey()
-  stage.clock.now += minute
-  stage.hub.state.removeVerification(claimant.fid, claimant.address)
-  await job.run()
+  checks.stage.clock.now += minute
+  checks.stage.hub.state.removeVerification(checks.claimant.fid, checks.claimant.address)
+  await checks.job.run()
   expect((await history()).map(({ kind, method }) => `${kind} ${method}`)).toEqual([
     'claimed eip191',
     'claimed jfs',
@@ -182,27 +93,27 @@ test('a signed removal of the verification ends a claim of the address at once, 
   ])
   expect(await lastEvidence()).toEqual({
     reason: 'verification_removed',
-    detail: { address: claimant.address, removal: expect.stringMatching(/^0x[0-9a-f]{40}$/) },
+    detail: { address: checks.claimant.address, removal: expect.stringMatching(/^0x[0-9a-f]{40}$/) },
   })
   expect(await profile()).toMatchObject({ claimed: true, claim_method: 'jfs' })
 })
 
 test('a removal that a key of nobody signed is worth no more than a hub that leaves the verification out', async () => {
   await byText()
-  const key = appKeyOf(`a hub's own for ${claimant.fid}`)
-  stage.clock.now += minute
-  const account = stage.hub.state.accounts.get(claimant.fid)!
+  const key = appKeyOf(`a hub's own for ${checks.claimant.fid}`)
+  checks.stage.clock.now += minute
+  const account = checks.stage.hub.state.accounts.get(checks.claimant.fid)!
   const signer = { publicKey: key.publicKey, privateKey: toHex(key.secret) }
-  stage.hub.state.accounts.set(claimant.fid, { ...account, signer })
-  stage.hub.state.removeVerification(claimant.fid, claimant.address)
-  await job.run()
+  checks.stage.hub.state.accounts.set(checks.claimant.fid, { ...account, signer })
+  checks.stage.hub.state.removeVerification(checks.claimant.fid, checks.claimant.address)
+  await checks.job.run()
   expect(await kinds()).toEqual(['claimed', 'suspended'])
   expect(await lastEvidence()).toMatchObject({ reason: 'verification_removed', looks: [{}] })
 })
 
 test('a verification that is left out suspends a claim, and ends it when that is said again an hour later', async () => {
   await byText()
-  const account = stage.hub.state.accounts.get(claimant.fid)
+  const account = checks.stage.hub.state.accounts.get(checks.claimant.fid)
   const [key, message] = [...(account?.verifications ?? [])][0] ?? []
   account?.verifications.clear()
   await passing(day + 2 * hour) // read again; the first empty answer ends nothing yet
@@ -225,13 +136,13 @@ test.each([
   ['a manifest', byManifest],
 ])('a verification that the network lets go by itself suspends alone: %s', async (_, claim) => {
   await claim()
-  const { fid, address, privateKey } = claimant
-  stage.clock.now += minute
-  stage.hub.state.removeVerification(fid, address, 'prune')
-  await job.run()
+  const { fid, address, privateKey } = checks.claimant
+  checks.stage.clock.now += minute
+  checks.stage.hub.state.removeVerification(fid, address, 'prune')
+  await checks.job.run()
   for (let looks = 0; looks < 5; looks++) await looking(30 * hour)
   expect(await kinds()).toEqual(['claimed', 'suspended'])
-  stage.hub.state.addVerification(fid, address, { privateKey })
+  checks.stage.hub.state.addVerification(fid, address, { privateKey })
   await passing(minute)
   expect(await kinds()).toEqual(['claimed', 'suspended', 'resumed'])
 })
@@ -239,15 +150,18 @@ test.each([
 test('an app key that was removed suspends its claims until its removal is final', async () => {
   await byKey()
   await byText()
-  const removal = await stage.chain.execute(funder, removeAppKey(BigInt(claimant.fid), claimant.appKey.publicKey))
-  stage.hub.state.removeAppKey(claimant.fid, claimant.appKey.publicKey)
+  const removal = await checks.stage.chain.execute(
+    funder,
+    removeAppKey(BigInt(checks.claimant.fid), checks.claimant.appKey.publicKey),
+  )
+  checks.stage.hub.state.removeAppKey(checks.claimant.fid, checks.claimant.appKey.publicKey)
   await passing(minute)
   expect((await history()).map(({ kind, method }) => `${kind} ${method}`)).toEqual([
     'claimed jfs',
     'claimed eip191',
     'suspended jfs',
   ])
-  await stage.chain.client.mine({ blocks: 96 })
+  await checks.stage.chain.client.mine({ blocks: 96 })
   await passing(2 * minute)
   expect((await history()).at(-1)).toMatchObject({
     kind: 'ended',
@@ -255,7 +169,7 @@ test('an app key that was removed suspends its claims until its removal is final
     evidence: {
       reason: 'key_removed',
       detail: {
-        key: claimant.appKey.publicKey,
+        key: checks.claimant.appKey.publicKey,
         chain: 'optimism',
         log: {
           block_number: Number(removal.blockNumber),
@@ -270,10 +184,10 @@ test('an app key that was removed suspends its claims until its removal is final
 
 test('an app key whose removal a reorg undoes has its claims resumed', async () => {
   await byKey()
-  const { client } = stage.chain
+  const { client } = checks.stage.chain
   const id = await client.snapshot()
-  await stage.chain.execute(funder, removeAppKey(BigInt(claimant.fid), claimant.appKey.publicKey))
-  stage.hub.state.removeAppKey(claimant.fid, claimant.appKey.publicKey)
+  await checks.stage.chain.execute(funder, removeAppKey(BigInt(checks.claimant.fid), checks.claimant.appKey.publicKey))
+  checks.stage.hub.state.removeAppKey(checks.claimant.fid, checks.claimant.appKey.publicKey)
   await passing(minute)
   expect(await kinds()).toEqual(['claimed', 'suspended'])
   expect(await lastEvidence()).toMatchObject({ reason: 'key_removed' })
@@ -284,17 +198,17 @@ test('an app key whose removal a reorg undoes has its claims resumed', async () 
 
 describe('a manifest', () => {
   const gone = [
-    ['is not there any more', () => stage.host.pages.delete(path)],
-    ['became a page', () => stage.host.pages.set(path, { body: '<html>' })],
+    ['is not there any more', () => checks.stage.host.pages.delete(manifestPath)],
+    ['became a page', () => checks.stage.host.pages.set(manifestPath, { body: '<html>' })],
     ['names an address that is not verified', () => change({ addresses: [accountOf('nobody').address] })],
     [
       'is on a host that nothing links to the account any more',
-      () => stage.hub.state.setProfile(claimant.fid, { url: 'https://elsewhere.example' }),
+      () => checks.stage.hub.state.setProfile(checks.claimant.fid, { url: 'https://elsewhere.example' }),
     ],
   ] as const
   const change = (fields: object) => {
-    const { body } = stage.host.pages.get(path) as { body: object }
-    stage.host.pages.set(path, { body: { ...body, ...fields } })
+    const { body } = checks.stage.host.pages.get(manifestPath) as { body: object }
+    checks.stage.host.pages.set(manifestPath, { body: { ...body, ...fields } })
   }
 
   test.each(gone)('that %s suspends its claim, and ends it after three days', async (_, happen) => {
@@ -324,25 +238,29 @@ describe('a manifest', () => {
 
   test('stays linked by whatever links its host now, not only by what did then', async () => {
     await byManifest()
-    const { fid, custody } = claimant
-    stage.hub.state.setProfile(fid, { url: '' })
+    const { fid, custody } = checks.claimant
+    checks.stage.hub.state.setProfile(fid, { url: '' })
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
     const header = part({ fid, type: 'custody', key: custody.address })
-    const payload = part({ domain: stage.host.name })
+    const payload = part({ domain: checks.stage.host.name })
     const hex = await custody.signMessage({ message: `${header}.${payload}` })
     const signature = Buffer.from(hex.slice(2), 'hex').toString('base64url')
     const accountAssociation = { header, payload, signature }
-    stage.host.pages.set('/.well-known/farcaster.json', { body: { accountAssociation } })
+    checks.stage.host.pages.set('/.well-known/farcaster.json', { body: { accountAssociation } })
     for (let days = 0; days < 4; days++) await looking(27 * hour)
     expect(await kinds()).toEqual(['claimed'])
-    stage.host.pages.delete('/.well-known/farcaster.json')
+    checks.stage.host.pages.delete('/.well-known/farcaster.json')
     await looking(27 * hour)
     expect(await kinds()).toEqual(['claimed', 'suspended'])
     expect(await lastEvidence()).toMatchObject({
       reason: 'manifest_gone',
       looks: [
         {
-          detail: { host: stage.host.name, problem: 'nothing links the host to the account', linked_by: 'profile_url' },
+          detail: {
+            host: checks.stage.host.name,
+            problem: 'nothing links the host to the account',
+            linked_by: 'profile_url',
+          },
         },
       ],
     })
@@ -350,29 +268,29 @@ describe('a manifest', () => {
 
   test('ends nothing while what links its host cannot be looked at', async () => {
     await byManifest()
-    stage.hub.state.setProfile(claimant.fid, { url: '' })
-    stage.host.pages.set('/.well-known/farcaster.json', { status: 503, body: {} })
+    checks.stage.hub.state.setProfile(checks.claimant.fid, { url: '' })
+    checks.stage.host.pages.set('/.well-known/farcaster.json', { status: 503, body: {} })
     for (let days = 0; days < 5; days++) await looking(27 * hour)
     expect(await kinds()).toEqual(['claimed'])
   })
 
   test('whose host is out of order for a week ends nothing', async () => {
     await byManifest()
-    stage.host.pages.set(path, { status: 503, body: {} })
+    checks.stage.host.pages.set(manifestPath, { status: 503, body: {} })
     for (let days = 0; days < 7; days++) await looking(27 * hour)
     expect(await kinds()).toEqual(['claimed'])
   })
 })
 
 test('a contract wallet that denies what it signed suspends its claim, and ends it when it does so a day later', async () => {
-  const { chain, hub } = stage
-  const { fid, account } = claimant
+  const { chain, hub } = checks.stage
+  const { fid, account } = checks.claimant
   const salt = padHex(`0x${fid.toString(16).padStart(4, '0')}`)
   const wallet = await walletOf(chain, account.address, salt)
   await chain.execute(funder, createWallet(chain, account.address, salt))
   const hash = verificationDigest({ fid, address: wallet, blockHash: blockHashOf(wallet.toLowerCase()) }, 10)
   hub.state.addVerification(fid, wallet, { contractChain: 10, walletSignature: await account.sign!({ hash }) })
-  await claimed(await eip191Claim(stage, claimant, { address: wallet }))
+  await claimed(await eip191Claim(checks.stage, checks.claimant, { address: wallet }))
   await looking(25 * hour)
   expect(await kinds()).toEqual(['claimed'])
   const bytecode = await chain.client.getCode({ address: wallet })
@@ -394,7 +312,7 @@ test('a contract wallet that denies what it signed suspends its claim, and ends 
 })
 
 test('with CLAIM_LAPSE off nothing but a withdrawal ends a claim', async () => {
-  const other = await jobOf({ CLAIM_LAPSE: 'off' })
+  const other = await startStageJob(checks.stage, { CLAIM_LAPSE: 'off' })
   await expect(other.pass('claim_checks')).rejects.toThrow('claim_checks is not on')
   await other.close()
 })

@@ -31,7 +31,7 @@ export function exportRoutes(folder: string): Router {
     if (list) return answerAlways(list, listMaxAgeSeconds)(req, res, next)
     const file = files.get(path)
     if (!file) throw new ApiError('ERR_NOT_FOUND', 'no such file; /exports/manifest.json names those there are')
-    res.once('close', seats.take(clientOf(req.ip)))
+    if (!seats.take(clientOf(req.ip), res)) return
     describe(res, file)
     if (holds(req.headers['if-none-match'], `"${file.sha256}"`)) return void res.writeHead(304).end()
     // Ranges, conditions and lengths are its work; the headers above stay.

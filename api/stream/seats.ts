@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { ApiError } from '../http/errors.ts'
 
 interface SeatLimits {
@@ -18,8 +19,12 @@ export class Seats {
 
   constructor(private readonly limits: SeatLimits) {}
 
-  /** Takes a seat; the returned function, to be called once, gives it back. Throws ERR_RATE_LIMITED if none is free. */
-  take(client: string): () => void {
+  /**
+   * Takes a seat until the response closes. False: it is closed already, because the client left while the request
+   * waited for something; no seat is taken, and there is nobody to answer. Throws ERR_RATE_LIMITED if none is free.
+   */
+  take(client: string, res: ServerResponse): boolean {
+    if (res.destroyed) return false // it closes once, and has: nothing would give the seat back
     const { ofClient, ofProcess, retrySeconds, windowSeconds, what } = this.limits
     const own = this.#ofClient.get(client) ?? 0
     const isOwn = own >= ofClient
@@ -36,11 +41,14 @@ export class Seats {
     }
     this.#taken++
     this.#ofClient.set(client, own + 1)
-    return () => {
-      this.#taken--
-      const left = (this.#ofClient.get(client) ?? 0) - 1
-      if (left > 0) this.#ofClient.set(client, left)
-      else this.#ofClient.delete(client)
-    }
+    res.once('close', () => this.#giveBack(client))
+    return true
+  }
+
+  #giveBack(client: string): void {
+    this.#taken--
+    const left = (this.#ofClient.get(client) ?? 0) - 1
+    if (left > 0) this.#ofClient.set(client, left)
+    else this.#ofClient.delete(client)
   }
 }

@@ -50,7 +50,7 @@ export function serveStream(definition: Stream, deps: StreamDeps): RequestHandle
   return async (req, res) => {
     const query = definition.query.parse(req.query)
     if (req.method === 'HEAD') return void res.writeHead(200, head).end()
-    res.once('close', seats.take(clientOf(req.ip)))
+    if (!seats.take(clientOf(req.ip), res)) return
     const newest = await log.head()
     if (res.destroyed) return
     const now = sources.now()

@@ -25,7 +25,7 @@ export function cardRoutes(world: World, painter: Painter, budget: readonly Requ
   router.get('/agent/:fid/card.png', ...budget, async (req, res, next) => {
     const fid = fidParameter.safeParse(req.params.fid)
     if (!fid.success) throw refusals.fid()
-    res.once('close', seats.take(clientOf(req.ip)))
+    if (!seats.take(clientOf(req.ip), res)) return
     const [agent, month] = await Promise.all([
       askExact<z.output<typeof profile>>(world, agentRoute, { fid: fid.data }),
       paidSince(world, fid.data, world.now() - monthMs),

@@ -3,7 +3,16 @@ import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
 import { richFid, seedShowcase } from '../support/api/showcase.ts'
 import { testDatabase } from '../support/database.ts'
-import { addressOf, hashOf, seedAgent, seedRegistration, seedSettlement, seedVerification } from '../support/seed.ts'
+import {
+  addressOf,
+  birth,
+  hashOf,
+  insert,
+  seedAgent,
+  seedRegistration,
+  seedSettlement,
+  seedVerification,
+} from '../support/seed.ts'
 
 const database = testDatabase()
 let api: TestApi
@@ -96,6 +105,15 @@ test('the explanation is a list of steps, with what to do next', async () => {
   }
   for (const other of ['tidelin', '%3Cscript%3E']) {
     expect(await read(`/explain?q=${other}`)).toContain('That is neither a FID nor an address.')
+  }
+})
+
+test('of an account that left the directory nothing is shown, and its FID is not refused', async () => {
+  await insert(database.pool, 'unlisted', { fid: 79, since: birth })
+  for (const q of ['79', 'FID%2079']) {
+    const page = await read(`/explain?q=${q}`)
+    expect(textOf(page)).toContain('Nothing is shown here of FID 79.')
+    expect(page).not.toMatch(/aria-invalid|neither a FID/)
   }
 })
 

@@ -42,8 +42,8 @@ export function explainPage(world: World): Route {
       return layout(world, head, [
         html`<section class="hero"><h1>Why am I not listed?</h1>
 <p class="lead">An account becomes an agent here when an address it verifies holds, or once held, an ERC-8004 identity, or when it is claimed. Ask about a FID, an address or the handle of an agent.</p></section>`,
-        form(q, q !== null && found === undefined),
-        ...(found && subject ? [answer(found, subject, world.now())] : []),
+        form(q, q !== null && subject === undefined),
+        ...(subject ? [found ? answer(found, subject, world.now()) : nothingOf(subject)] : []),
       ])
     },
   })
@@ -77,6 +77,10 @@ function form(q: string | null, refused: boolean): Html {
 <button>Explain</button></form>
 ${refused && html`<p class="problem" id="q-problem">That is neither a FID nor an address. No agent here has it for a handle, either: <a href="/?q=${q}">search for it</a>, or ask for the FID of the account.</p>`}`
 }
+
+/** Stands where an explanation would: the API gives none of an account that left the directory, nor says that it left. */
+const nothingOf = (subject: Subject) =>
+  html`<p class="empty">Nothing is shown here of ${'fid' in subject ? `FID ${subject.fid}` : subject.address}.</p>`
 
 function answer(found: Explanation, subject: Subject, now: number): Html {
   const { summary, rules, verifications, sources, chains, in_index: listed } = found

@@ -125,6 +125,26 @@ test('an address, a transaction, a registration and a FID lead on to what is kno
   expect(JSON.parse(api).agents[0].matched).toEqual([{ field: 'registration', snippet: 'Base #321' }])
 })
 
+test('a search for a transaction counts all its settlements, or says that there are more', async () => {
+  const recipient = addressOf('paid in batches')
+  for (const [block, count] of [
+    [6, 21],
+    [7, 100],
+    [8, 101],
+  ] as const) {
+    for (let logIndex = 0; logIndex < count; logIndex++) {
+      await seedSettlement(database.pool, { chain: 'base', recipient, block, logIndex })
+    }
+  }
+  const found = async (block: number) => {
+    const [, text = ''] = /<p class="jump">(.*?)<\/p>/s.exec(await read(`/?q=${hashOf(`tx base ${block}`)}`)) ?? []
+    return textOf(text)
+  }
+  expect(await found(6)).toMatch(/^21 settlements in the transaction /)
+  expect(await found(7)).toMatch(/^100 settlements in the transaction /)
+  expect(await found(8)).toMatch(/^At least 100 settlements in the transaction /)
+})
+
 test('every link of filters and pages leads to a page, and following all pages shows each agent once', async () => {
   const seen: number[] = []
   let path: string | undefined = '/?sort=oldest&limit=10'

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { chainOf } from '../../../chains.config.ts'
 import { understood } from '../../../db/queries/find/question.ts'
 import { tokenHolder } from '../../../db/queries/find/token.ts'
+import { rowLimits } from '../../../limits.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import { allSettlements } from '../../routes/find/all-settlements.ts'
 import type { allSettlementsList } from '../../schemas/settlement.ts'
@@ -16,12 +17,12 @@ export async function jumps(world: World, q: string): Promise<Html> {
   const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}`
   if (address) return jump(html`What is known of the address ${ownAddress(hex(address))}`)
   if (transaction) {
-    const query = allSettlements.query.parse({ tx_hash: hex(transaction) })
+    const query = allSettlements.query.parse({ tx_hash: hex(transaction), limit: `${rowLimits.settlements.maximum}` })
     const list = await askExact<z.output<typeof allSettlementsList>>(world, allSettlements, query)
     const [first] = list?.settlements ?? []
     if (!list || !first) return jump(html`${noneKnown}.`)
     return jump(
-      html`${counted(list.count, 'settlement')} in the transaction ${ownTransaction(first.chain, first.tx_hash)} on ${chainOf(first.chain).label}`,
+      html`${list.next_cursor !== null && 'At least '}${counted(list.count, 'settlement')} in the transaction ${ownTransaction(first.chain, first.tx_hash)} on ${chainOf(first.chain).label}`,
     )
   }
   if (registration) {

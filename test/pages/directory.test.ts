@@ -78,6 +78,17 @@ test.each(['?q=agent1', '?q=7', `?q=${addressOf('hers')}`, '?q=nobody', '?q=agen
   },
 )
 
+test.each(['', '?q=agent', '?q=agent&page=2', '?q=agent&limit=20', '?q=agent&sort=newest', '?chain=Base&limit=10'])(
+  'the link to the data of the page of %j leads to the same agents',
+  async (query) => {
+    const page = await read(`/${query}`)
+    const [, path = ''] = /<a href="([^"]+)">JSON<\/a>/.exec(page) ?? []
+    const { agents } = (await (await api.get(path.replaceAll('&amp;', '&'))).json()) as { agents: { fid: number }[] }
+    expect(agents.map(({ fid }) => fid)).toEqual(listed(page))
+    expect(agents).not.toEqual([])
+  },
+)
+
 test('each filter says how many agents it would leave, and leaves them', async () => {
   for (const query of ['', '?chain=Base', '?claimed=claimed&chain=Celo', '?q=agent1']) {
     const page = await read(`/${query}`)

@@ -137,9 +137,11 @@ ${pages > 1 && pager(filters, page, pages)}
 </section>`
 }
 
+/** Path of the answer that has the same agents. A page of the search API is shorter by default: its length is named. */
 function jsonPath(filters: Filters, page: number): string {
-  const query = filterQuery({ ...filters, page })
-  return `/api/${isRanked(filters) ? 'search' : 'discovery'}${query === '' ? '' : `?${query}`}`
+  const query = new URLSearchParams(filterQuery({ ...filters, page }))
+  if (isRanked(filters)) query.set('limit', String(filters.limit))
+  return `/api/${isRanked(filters) ? 'search' : 'discovery'}${query.size === 0 ? '' : `?${query}`}`
 }
 
 function row(agent: Agent, now: number): Html {

@@ -84,6 +84,18 @@ test('an account has a portfolio whether it is an agent or not', async () => {
   expect((await api.get('/owner/123456')).status).toBe(404)
 })
 
+test('an account with very many addresses has figures that say of how many they are', async () => {
+  const own = Array.from({ length: 11 }, (_, n) => addressOf(`of many ${n}`)).sort()
+  for (const [n, address] of own.entries()) {
+    await seedVerification(database.pool, { fid: 78, address })
+    if (n < 2) await seedRegistration(database.pool, { chain: 'base', id: 7_800 + n, owner: address })
+  }
+  const [figures = '', ...sections] = (await read('/owner/78')).split('<section aria-labelledby="a0x')
+  expect(textOf(figures)).toMatch(/ addresses 11 identities held 2 .* are figures of 10 of 11 verified addresses\. $/)
+  expect(sections).toHaveLength(10)
+  expect(textOf(await read(`/owner/${richFid}`))).not.toContain('are figures of')
+})
+
 test('the explanation is a list of steps, with what to do next', async () => {
   const form = await read('/explain')
   expect(form).toContain('<h1>Why am I not listed?</h1>')

@@ -56,7 +56,7 @@ export function ownerPage(world: World): Route {
         path: `/owner/${fid}`,
       }
       return layout(world, head, [
-        about(fid, agent, portfolios),
+        about(fid, agent, portfolios, live.length),
         ...portfolios.map((one) =>
           ofAddress(
             world,
@@ -64,9 +64,6 @@ export function ownerPage(world: World): Route {
             live.find(({ address }) => address === one.address),
           ),
         ),
-        live.length > portfolios.length
-          ? html`<p class="sub">${figure(portfolios.length)} of ${counted(live.length, 'verified address', 'verified addresses')}.</p>`
-          : html``,
         former(verifications.filter(({ ended_at }) => ended_at !== null)),
         others(fid, portfolios),
         asData(fid, agent !== undefined),
@@ -77,10 +74,11 @@ export function ownerPage(world: World): Route {
 
 const named = (value: number, one: string, many: string): [string, string] => [value === 1 ? one : many, figure(value)]
 
-function about(fid: number, agent: Profile | undefined, portfolios: readonly Portfolio[]): Html {
+/** Name and figures of an account: of its `addresses`, those with a portfolio are looked at. */
+function about(fid: number, agent: Profile | undefined, portfolios: readonly Portfolio[], addresses: number): Html {
   const sum = (of: (one: Portfolio) => number) => portfolios.reduce((total, one) => total + of(one), 0)
   const facts: [string, string][] = [
-    named(portfolios.length, 'address', 'addresses'),
+    named(addresses, 'address', 'addresses'),
     named(
       sum((one) => one.registrations_total),
       'identity held',
@@ -102,7 +100,8 @@ function about(fid: number, agent: Profile | undefined, portfolios: readonly Por
 <p class="line">Account with FID ${fid}${agent && html` · ${agentLink(agent)} ${statusBadge(agent.agent_status)} ${claimedMark(agent.claimed)}`}</p>
 ${!agent && html`<p class="line">This account is not listed as an agent. <a href="/explain?q=${fid}">Why?</a></p>`}
 </div></section>
-<dl class="numbers">${facts.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>`
+<dl class="numbers">${facts.map(([term, value]) => html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>
+${addresses > portfolios.length && html`<p class="sub">Identities and settlements are figures of ${figure(portfolios.length)} of ${counted(addresses, 'verified address', 'verified addresses')}.</p>`}`
 }
 
 function ofAddress(world: World, one: Portfolio, verified: Explanation['verifications'][number] | undefined): Html {

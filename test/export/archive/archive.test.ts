@@ -7,7 +7,6 @@ import { readArchiveRequest } from '../../../export/archive/request.ts'
 import { runArchive } from '../../../export/archive/run.ts'
 import { readRequest } from '../../../export/request.ts'
 import { runExport } from '../../../export/run.ts'
-import type { ServedManifest } from '../../../export/served/manifest.ts'
 import { reserveRange } from '../../../processors/backfill/reservation.ts'
 import { tallyStored } from '../../../processors/backfill/verify.ts'
 import { Freezer } from '../../../processors/freezer.ts'
@@ -26,8 +25,10 @@ import {
   now,
   recountAll,
   serve,
+  servedIn,
   settlementsOf,
   sumsOf,
+  task,
   wallet,
 } from './world.ts'
 
@@ -36,9 +37,6 @@ beforeAll(async () => {
   database = await archiveWorld()
 })
 afterAll(() => database?.drop())
-
-const task = (name: 'archive' | 'plan' | 'check' | 'restore') =>
-  ({ task: name, before: `${before}T00:00:00.000Z` }) as const
 
 interface Answer {
   readonly available_since?: string
@@ -77,8 +75,6 @@ const told = async (paths: readonly string[]) => {
   }
 }
 const timeless = (name: string, value: unknown) => (['generated_at', 'lag_seconds'].includes(name) ? null : value)
-const servedIn = async (folder: string): Promise<ServedManifest> =>
-  JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))
 const settlementFiles = async (folder: string) =>
   (await servedIn(folder)).files.filter(({ dataset }) => dataset === 'settlements')
 

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { readChains } from '../../../chains.file.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { ensurePartitions } from '../../../db/queries/chain/partitions-ahead.ts'
@@ -7,6 +9,7 @@ import { refreshCounts } from '../../../db/queries/rollup/refresh-counts.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import type { Archive } from '../../../export/archive/archive.ts'
+import type { ServedManifest } from '../../../export/served/manifest.ts'
 import { paceOf } from '../../../export/served/pace.ts'
 import { serveRound } from '../../../export/served/round.ts'
 import { tallyTable } from '../../../processors/backfill/verify.ts'
@@ -159,6 +162,10 @@ export function archiveOf(database: TestDatabase, folder: string, print: (line: 
   }
 }
 
+/** A request to the command, of what is older than `before`. */
+export const task = (name: 'archive' | 'plan' | 'check' | 'restore') =>
+  ({ task: name, before: `${before}T00:00:00.000Z` }) as const
+
 /** Runs a round of served files; `untilDay`: only of the chain's settlements up to that day. */
 export function serve(database: TestDatabase, folder: string, untilDay?: string): Promise<number> {
   const baseUrl = 'https://api.agents.example'
@@ -174,3 +181,6 @@ export function serve(database: TestDatabase, folder: string, untilDay?: string)
     ...(untilDay !== undefined && { only: { chain: 'base', untilDay } }),
   })
 }
+
+export const servedIn = async (folder: string): Promise<ServedManifest> =>
+  JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))

@@ -21,7 +21,7 @@ import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
 import { addTally, emptyTally } from '../../processors/backfill/row-pages.ts'
 import { differences, tallyStored, tallyTable } from '../../processors/backfill/verify.ts'
 import { Refusal } from '../../processors/refusal.ts'
-import { tallyFiles } from './day-files.ts'
+import { checkFiles, tallyFiles } from './day-files.ts'
 import { type Candidate, examine } from './sealed.ts'
 
 export interface Archive {
@@ -64,7 +64,7 @@ export async function archivePartition(archive: Archive, partition: BlockPartiti
     }
     await recordArchive(db, chain.name, partition, now.sealedTo, pieces)
   })
-  await finishArchives(archive)
+  await finishArchives(archive, name)
 }
 
 const patience: Patience = { lockTimeoutMs: 500, pauseMs: 1_000, totalMs: 600_000 }
@@ -129,10 +129,18 @@ async function provenPieces({ pool, chain, folder }: Archive, candidate: Candida
 const detachWaitMs = 600_000
 const pauseMs = 1_000
 
-/** Detaches and drops the tables of recorded archives, resuming wherever an earlier run was interrupted. */
-export async function finishArchives({ pool, databaseUrl, chain, print }: Archive): Promise<void> {
-  for (const { name, fromBlock, isDropped } of await readArchives(pool, chain.name)) {
+/**
+ * Detaches and drops the tables of recorded archives, resuming wherever an earlier run was interrupted. Since then the
+ * folder may have been lost, or be another one: a table that is still there is dropped only once its files are read
+ * back. `proven`: name of the partition whose files this run has just read. Throws a Refusal when the files differ from
+ * what was archived; the table stays.
+ */
+export async function finishArchives(archive: Archive, proven?: string): Promise<void> {
+  const { pool, databaseUrl, chain, folder, print } = archive
+  for (const stored of await readArchives(pool, chain.name)) {
+    const { name, fromBlock, isDropped, table } = stored
     if (isDropped) continue
+    if (table !== 'gone' && name !== proven) await checkFiles(pool, { folder, chain: chain.name }, stored)
     const client = new pg.Client({
       connectionString: endingWithClient(databaseUrl, { isPatient: true }),
       application_name: `archive ${chain.name}`,

@@ -8,9 +8,12 @@ import {
   parquetReadObjects,
 } from 'hyparquet'
 import type { ChainName } from '../../chains.config.ts'
+import type { Queryable } from '../../db/pool.ts'
+import { archivePieces } from '../../db/queries/chain/archive.ts'
 import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
 import type { Tally } from '../../processors/backfill/row-pages.ts'
-import { tallyOf } from '../../processors/backfill/verify.ts'
+import { differences, tallyOf } from '../../processors/backfill/verify.ts'
+import { Refusal } from '../../processors/refusal.ts'
 import { copyHeader, copyTrailer, encodeRows } from '../../processors/store/settlement-copy.ts'
 import { type DayFile, dayFiles, meets } from '../served/archived.ts'
 
@@ -64,6 +67,32 @@ export async function* copyOfFiles(folder: string, chain: ChainName, range: Bloc
 /** Count, sums and checksum of a block range's settlements in the served files, computed as for a certificate. */
 export function tallyFiles(folder: string, chain: ChainName, range: BlockRange): Promise<Tally> {
   return tallyOf(Readable.from(copyOfFiles(folder, chain, range)), chain)
+}
+
+/** Where the files of a chain's archived settlements are. */
+interface Place {
+  readonly folder: string
+  readonly chain: ChainName
+}
+
+/**
+ * Reads the files of an archived partition back and returns the number of its settlements. Throws a Refusal when they
+ * differ from what was archived.
+ */
+export async function checkFiles(db: Queryable, { folder, chain }: Place, partition: BlockRange): Promise<number> {
+  let settlements = 0
+  for (const { fromBlock, toBlock, ...sums } of await archivePieces(db, chain, partition)) {
+    const found = await tallyFiles(folder, chain, { fromBlock, toBlock })
+    const wrong = differences(sums as never, found)
+    if (wrong.length > 0) {
+      throw new Refusal(
+        `the files under ${folder} of blocks ${fromBlock} to ${toBlock} are not as archived (${wrong.join('; ')}): ` +
+          'bring EXPORT_DIR back, then run the same command again',
+      )
+    }
+    settlements += found.settlements
+  }
+  return settlements
 }
 
 /**

@@ -2,14 +2,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
 import { inTransaction } from '../../db/pool.ts'
-import {
-  archivePieces,
-  attachPartition,
-  createApart,
-  deleteArchive,
-  readArchives,
-  type StoredArchive,
-} from '../../db/queries/chain/archive.ts'
+import { attachPartition, createApart, deleteArchive, readArchives } from '../../db/queries/chain/archive.ts'
 import { settlementStorage } from '../../db/queries/chain/partitions-ahead.ts'
 import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
 import {
@@ -20,29 +13,15 @@ import {
   indexRecipients,
   indexSenders,
 } from '../../db/queries/chain/settlement-partitions.ts'
-import { differences } from '../../processors/backfill/verify.ts'
-import { Refusal } from '../../processors/refusal.ts'
 import { type Archive, finishArchives, underLocks } from './archive.ts'
-import { copyOfFiles, tallyFiles } from './day-files.ts'
+import { checkFiles, copyOfFiles } from './day-files.ts'
 
 /** Reads the files of all archived partitions and compares them with what was archived. Throws a Refusal when they differ. */
-export async function checkArchives(archive: Archive): Promise<void> {
-  for (const stored of await readArchives(archive.pool, archive.chain.name)) {
-    archive.print(`${stored.name}: ${await checkFiles(archive, stored)} settlements are in the files, as archived`)
+export async function checkArchives({ pool, chain, folder, print }: Archive): Promise<void> {
+  for (const stored of await readArchives(pool, chain.name)) {
+    const settlements = await checkFiles(pool, { folder, chain: chain.name }, stored)
+    print(`${stored.name}: ${settlements} settlements are in the files, as archived`)
   }
-}
-
-async function checkFiles({ pool, chain, folder }: Archive, stored: StoredArchive): Promise<number> {
-  let settlements = 0
-  for (const { fromBlock, toBlock, ...sums } of await archivePieces(pool, chain.name, stored)) {
-    const found = await tallyFiles(folder, chain.name, { fromBlock, toBlock })
-    const wrong = differences(sums as never, found)
-    if (wrong.length > 0) {
-      throw new Refusal(`the files under ${folder} of blocks ${fromBlock} to ${toBlock}: ${wrong.join('; ')}`)
-    }
-    settlements += found.settlements
-  }
-  return settlements
 }
 
 /**
@@ -55,7 +34,7 @@ export async function restoreNewest(archive: Archive): Promise<boolean> {
   const newest = (await readArchives(pool, chain.name)).at(-1)
   if (!newest) return false
   const { name, fromBlock, toBlock } = newest
-  const settlements = await checkFiles(archive, newest)
+  const settlements = await checkFiles(pool, { folder, chain: chain.name }, newest)
   await createApart(pool, name, settlementStorage)
   await inTransaction(pool, (client) =>
     pipeline(Readable.from(copyOfFiles(folder, chain.name, newest)), client.query(copyFrom(copySettlementsInto(name)))),

@@ -199,7 +199,7 @@ select from_block as "fromBlock", to_block as "toBlock", settlements, amount::te
 }
 
 /** An archived partition; `attached`: its table is still one of the chain's, `pending`: half detached. */
-export interface StoredArchive extends BlockRange {
+interface StoredArchive extends BlockRange {
   readonly name: string
   readonly isDropped: boolean
   readonly table: 'attached' | 'pending' | 'apart' | 'gone'

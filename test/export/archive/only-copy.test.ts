@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readArchives } from '../../../db/queries/chain/archive.ts'
+import { runArchive } from '../../../export/archive/run.ts'
+import type { OwnDatabase } from '../../support/database.ts'
+import { exportFolder } from '../../support/exports.ts'
+import { archiveOf, archiveWorld, settlementsOf, task } from './world.ts'
+
+// From the moment an archive is recorded, the served files count as the only copy of its rows.
+
+let database: OwnDatabase
+beforeAll(async () => {
+  database = await archiveWorld()
+})
+afterAll(() => database?.drop())
+
+const restoreAll = async (folder: string) => {
+  for (let times = 0; times < 2; times++) await runArchive(archiveOf(database, folder), task('restore'))
+}
+test('a recorded partition is dropped only once its files are read back, whatever folder a later run is given', async () => {
+  const { pool } = database
+  const folder = await exportFolder()
+  const tables = await settlementsOf(database)
+  const unreachable = 'postgres://127.0.0.1:1/none'
+  await expect(
+    runArchive({ ...archiveOf(database, folder), databaseUrl: unreachable }, task('archive')),
+  ).rejects.toThrow('ECONNREFUSED')
+  const states = async () => (await readArchives(pool, 'base')).map(({ name, table }) => `${name} ${table}`)
+  expect(await states()).toEqual(['settlement_base_0000 attached'])
+  const refused = async () => {
+    const empty = await exportFolder()
+    for (const name of ['archive', 'restore'] as const) {
+      await expect(runArchive(archiveOf(database, empty), task(name)), name).rejects.toThrow(
+        `the files under ${empty} of blocks 0 to 29999999 are not as archived (settlements is 0, certified 3`,
+      )
+    }
+    expect((await pool.query('select count(*)::int as n from settlement_base_0000')).rows).toEqual([{ n: 3 }])
+  }
+  await refused()
+  expect(await settlementsOf(database)).toEqual(tables)
+  await pool.query('alter table settlement_base detach partition settlement_base_0000')
+  expect(await states()).toEqual(['settlement_base_0000 apart'])
+  await refused()
+
+  await runArchive(archiveOf(database, folder), task('archive'))
+  expect(await states()).toEqual(['settlement_base_0000 gone', 'settlement_base_0030 gone'])
+  await restoreAll(folder)
+  expect(await settlementsOf(database)).toEqual(tables)
+})

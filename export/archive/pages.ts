@@ -26,7 +26,7 @@ interface PageOptions {
 
 /**
  * Readers of the archived settlements, for each of the chains that has any at `since` or later. Throws a UsageError
- * when the folder is not known or has fewer settlements than were archived.
+ * when the folder is not known, or its list does not have the archived days as they were summed up.
  */
 export async function archivedPages(db: Queryable, options: PageOptions): Promise<ArchivedPages[]> {
   const { chains, since, columns, folder } = options
@@ -42,8 +42,8 @@ export async function archivedPages(db: Queryable, options: PageOptions): Promis
         `the settlements of ${chain} up to block ${toBlock} are archived: EXPORT_DIR must name the folder of the served files`,
       )
     }
-    const { settlements, files, shortage } = await archivedFiles(db, folder, chain, toBlock)
-    if (shortage) throw new UsageError(shortage)
+    const { settlements, files, difference } = await archivedFiles(db, folder, chain, { toBlock, until: newest })
+    if (difference) throw new UsageError(difference)
     pages.push({
       chain,
       next: toBlock + 1,

@@ -1,20 +1,22 @@
 import { join } from 'node:path'
 import type { Queryable } from '../../db/pool.ts'
 import { archivedSums, readArchived } from '../../db/queries/chain/archive.ts'
+import { settlementsByDay } from '../../db/queries/mirror/served-days.ts'
 import { archivedUntil } from '../../db/queries/rollup/archived-until.ts'
 import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
 import { Refusal } from '../../processors/refusal.ts'
 import { readServed, type ServedFile } from './manifest.ts'
 
 /**
- * Throws a Refusal when the list lacks settlements that are archived. Their files are the only copy, no round can write
- * them again, and a round deletes what the list does not name. What the files hold is not read: `--check` does that.
+ * Throws a Refusal when the list lacks settlements that are archived, or has other files of their days. These are the
+ * only copy, no round can write them again, and a round deletes what the list does not name. What the files hold is not
+ * read: `--check` does that.
  */
 export async function refuseLost(db: Queryable, folder: string): Promise<void> {
-  for (const chain of (await archivedUntil(db)).keys()) {
+  for (const [chain, until] of await archivedUntil(db)) {
     const archived = await readArchived(db, chain)
-    const { shortage } = archived ? await archivedFiles(db, folder, chain, archived.toBlock) : {}
-    if (shortage) throw new Refusal(`${shortage}: bring EXPORT_DIR back, manifest.json last; nothing was changed`)
+    const { difference } = archived ? await archivedFiles(db, folder, chain, { ...archived, until }) : {}
+    if (difference) throw new Refusal(`${difference}: bring EXPORT_DIR back, manifest.json last; nothing was changed`)
   }
 }
 
@@ -23,26 +25,45 @@ interface ArchivedFiles {
   readonly settlements: number
   /** Files that the list names for their days; the last day may go on behind them. */
   readonly files: readonly DayFile[]
-  /** What is missing; undefined: the files have at least as many rows as were archived. */
-  readonly shortage: string | undefined
+  /** A day of which the list does not have as many rows as were summed up; undefined: there is none. */
+  readonly difference: string | undefined
 }
 
-/** A chain's settlements up to `toBlock`, all of them archived, as they were recorded and as the list has them. */
+/** How far a chain is archived: the last block, and the block time of the newest row. */
+interface Extent {
+  readonly toBlock: number
+  readonly until: Date
+}
+
+/**
+ * A chain's archived settlements, as they were recorded and as the list has their days. The days are compared one by
+ * one: in a sum of all, rows of the last day that are not archived would stand in for archived ones that are missing.
+ */
 export async function archivedFiles(
   db: Queryable,
   folder: string,
   chain: string,
-  toBlock: number,
+  { toBlock, until }: Extent,
 ): Promise<ArchivedFiles> {
   const range = { fromBlock: 0, toBlock }
+  const untilDay = until.toISOString().slice(0, 10)
   const { settlements } = await archivedSums(db, chain, range)
-  const files = await dayFiles(folder, chain, range)
-  const rows = files.reduce((sum, file) => sum + file.rows, 0)
-  const shortage =
-    rows < settlements
-      ? `the settlements of ${chain} up to block ${toBlock} are archived, and of ${settlements} only ${rows} are in the files listed in ${folder}/manifest.json`
-      : undefined
-  return { settlements, files, shortage }
+  // Without older rows in the database the day after the last archived one begins at block 0, as far as its file knows.
+  const files = (await dayFiles(folder, chain, range)).filter(({ partition: { day = '' } }) => day <= untilDay)
+  const listed = new Map<string, number>()
+  for (const { partition, rows } of files) {
+    const { day = '' } = partition
+    listed.set(day, (listed.get(day) ?? 0) + rows)
+  }
+  const summed = await settlementsByDay(db, chain, untilDay)
+  const wrong = [...new Set([...summed.keys(), ...listed.keys()])]
+    .toSorted()
+    .find((day) => listed.get(day) !== summed.get(day))
+  const difference =
+    wrong === undefined
+      ? undefined
+      : `the settlements of ${chain} up to block ${toBlock} are archived, and ${listed.get(wrong) ?? 0} instead of ${summed.get(wrong) ?? 0} of ${wrong} are in the files listed in ${folder}/manifest.json`
+  return { settlements, files, difference }
 }
 
 /** A served file; `at` is its path on this machine. */

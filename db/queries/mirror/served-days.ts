@@ -72,6 +72,22 @@ select chain, ${dayText('day')} as day, n as rows, amount::text as state
   return rows
 }
 
+/** Number of a chain's rolled up settlements by UTC day, of the days up to `untilDay` (`2026-11-21`) that have any. */
+export async function settlementsByDay(db: Queryable, chain: string, untilDay: string): Promise<Map<string, number>> {
+  const { rows } = await db.query<Pick<FactDay, 'day' | 'rows'>>({
+    name: 'settlements-by-day',
+    text: `
+select ${dayText('hour')} as day, sum(n)::bigint as rows
+  from settlement_hour_total
+ where chain = $1 and hour < ($2::date + 1)::timestamp at time zone 'UTC'
+ group by 1
+having sum(n) > 0
+ order by 1`,
+    values: [chain, untilDay],
+  })
+  return new Map(rows.map(({ day, rows: settlements }) => [day, settlements]))
+}
+
 const dayMs = 86_400_000
 const dayAfter = (day: string) => new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10)
 const nameOf = ({ chain, day }: Day) => `${chain} ${day}`

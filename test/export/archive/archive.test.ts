@@ -263,17 +263,17 @@ test('without the list of archived files, and with an older one, nothing is serv
   await serve(database, folder)
   const whole = await readFile(list, 'utf8')
   const parts = await partsIn()
-  const refused = async (rows: number) => {
+  const refused = async (what: string) => {
     await expect(serve(database, folder)).rejects.toThrow(
-      `the settlements of base up to block 30999999 are archived, and of 39 only ${rows} are in the files listed in ${list}: bring EXPORT_DIR back`,
+      `the settlements of base up to block 30999999 are archived, and ${what} are in the files listed in ${list}: bring EXPORT_DIR back`,
     )
     expect(await partsIn()).toEqual(parts)
   }
   await rm(list)
-  await refused(0)
+  await refused('0 instead of 3 of 2019-02-28')
   await expect(readFile(list)).rejects.toThrow('ENOENT')
   await writeFile(list, older)
-  await refused(3)
+  await refused('0 instead of 12 of 2019-03-01')
   expect(await readFile(list, 'utf8')).toBe(older)
   await writeFile(list, whole)
   expect(await serve(database, folder)).toBe(0)
@@ -298,7 +298,9 @@ test('an export of settlements has archived ones too, read from the files, and g
   const before = [await exported({}), await exported({ chain: 'base' }), await exported(newer)]
   await runArchive(archiveOf(database, folder), task('archive'))
   await expect(exported({})).rejects.toThrow('base up to block 30999999 are archived: EXPORT_DIR must name')
-  await expect(exported({}, { served: await exportFolder() })).rejects.toThrow('of 39 only 0 are in the files')
+  await expect(exported({}, { served: await exportFolder() })).rejects.toThrow(
+    '0 instead of 3 of 2019-02-28 are in the files',
+  )
   const served = { served: folder }
   const after = [await exported({}, served), await exported({ chain: 'base' }, served), await exported(newer, served)]
   expect(before.map(({ rows }) => rows.length)).toEqual([57, 57, 36])

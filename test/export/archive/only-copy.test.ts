@@ -1,9 +1,12 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readArchives } from '../../../db/queries/chain/archive.ts'
 import { runArchive } from '../../../export/archive/run.ts'
+import type { ServedFile } from '../../../export/served/manifest.ts'
 import type { OwnDatabase } from '../../support/database.ts'
 import { exportFolder } from '../../support/exports.ts'
-import { archiveOf, archiveWorld, settlementsOf, task } from './world.ts'
+import { archiveOf, archiveWorld, serve, servedIn, settlementsOf, task } from './world.ts'
 
 // From the moment an archive is recorded, the served files count as the only copy of its rows.
 
@@ -45,4 +48,36 @@ test('a recorded partition is dropped only once its files are read back, whateve
   expect(await states()).toEqual(['settlement_base_0000 gone', 'settlement_base_0030 gone'])
   await restoreAll(folder)
   expect(await settlementsOf(database)).toEqual(tables)
+})
+
+test('a list without an archived day, or with another file of it, is refused though it has rows enough', async () => {
+  const folder = await exportFolder()
+  const list = join(folder, 'manifest.json')
+  const partsIn = async () =>
+    (await readdir(folder, { recursive: true })).filter((path) => path.includes('part-')).sort()
+  await runArchive(archiveOf(database, folder), task('archive'))
+  await serve(database, folder)
+  const whole = await readFile(list, 'utf8')
+  const parts = await partsIn()
+  const refused = async (change: (files: readonly ServedFile[]) => readonly ServedFile[], what: string) => {
+    const { files, ...rest } = await servedIn(folder)
+    const changed = JSON.stringify({ ...rest, files: change(files) })
+    await writeFile(list, changed)
+    await expect(serve(database, folder)).rejects.toThrow(
+      `the settlements of base up to block 30999999 are archived, and ${what} are in the files listed in ${list}: bring EXPORT_DIR back`,
+    )
+    expect(await readFile(list, 'utf8')).toBe(changed)
+    await writeFile(list, whole)
+    expect(await partsIn()).toEqual(parts)
+  }
+  await refused(
+    (files) => files.filter(({ partition }) => partition.day !== '2019-02-28'),
+    '0 instead of 3 of 2019-02-28',
+  )
+  await refused(
+    (files) => files.map((file) => (file.partition.day === '2019-03-01' ? { ...file, rows: 13 } : file)),
+    '13 instead of 12 of 2019-03-01',
+  )
+  expect(await serve(database, folder)).toBe(0)
+  await restoreAll(folder)
 })

@@ -79,9 +79,11 @@ export async function serveRound(options: RoundOptions): Promise<number> {
   const { only } = options
   for (const name of only ? (['settlements'] as const) : (Object.keys(factSets) as FactName[])) {
     const days = await factSets[name].days(pool)
-    await put(goneDays(manifest, name, days), [])
+    const isArchived = await archivedDays(pool, name)
+    await put(goneDays(manifest, name, days, isArchived), [])
     const wanted = only ? days.filter(({ chain, day }) => chain === only.chain && day <= only.untilDay) : days
-    const waiting = await daysToWrite(options, manifest, name, await unarchived(options, name, wanted), columns)
+    const open = wanted.filter((day) => !isArchived(day))
+    const waiting = await daysToWrite(options, manifest, name, open, columns)
     await atOnce(options.writers.atOnce, waiting, async (day) => {
       const files = await writeDay(options, name, day, columns)
       if (files) await put(({ dataset, partition }) => dataset === name && isSameDay(partition, day), files)
@@ -116,26 +118,31 @@ async function atOnce<T>(count: number, members: readonly T[], work: (member: T)
 const isSameDay = (one: ServedFile['partition'], { chain, day }: Pick<FactDay, 'chain' | 'day'>) =>
   one.chain === chain && one.day === day
 
+/**
+ * A test for days that have archived settlements: for these the files are the only copy and stay as they are, whatever
+ * the database says of the day.
+ */
+async function archivedDays(pool: pg.Pool, name: FactName): Promise<(day: ServedFile['partition']) => boolean> {
+  if (name !== 'settlements') return () => false
+  const until = await archivedUntil(pool)
+  return ({ chain = '', day = '' }) => (until.get(chain)?.toISOString() ?? '') >= day
+}
+
 /** A test for files whose day no longer has rows. */
-function goneDays({ files }: ServedManifest, name: FactName, days: readonly FactDay[]) {
+function goneDays(
+  { files }: ServedManifest,
+  name: FactName,
+  days: readonly FactDay[],
+  isArchived: (day: ServedFile['partition']) => boolean,
+) {
   const there = new Set(days.map(({ chain, day }) => `${chain} ${day}`))
   const gone = new Set(
     files
       .filter(({ dataset, partition }) => dataset === name && !there.has(`${partition.chain} ${partition.day}`))
+      .filter(({ partition }) => !isArchived(partition))
       .map(({ path }) => path),
   )
   return ({ path }: ServedFile) => gone.has(path)
-}
-
-/** Days without those that have archived settlements: for these the files are the only copy and stay as they are. */
-async function unarchived(
-  { pool }: RoundOptions,
-  name: FactName,
-  days: readonly FactDay[],
-): Promise<readonly FactDay[]> {
-  if (name !== 'settlements') return days
-  const until = await archivedUntil(pool)
-  return days.filter(({ chain, day }) => !((until.get(chain)?.toISOString() ?? '') >= day))
 }
 
 interface DayToWrite extends FactDay {

@@ -19,6 +19,9 @@ afterAll(() => database?.drop())
 const restoreAll = async (folder: string) => {
   for (let times = 0; times < 2; times++) await runArchive(archiveOf(database, folder), task('restore'))
 }
+/** Newest day with archived settlements; the rest of it is in the database. */
+const lastDay = '2019-03-03'
+
 test('a recorded partition is dropped only once its files are read back, whatever folder a later run is given', async () => {
   const { pool } = database
   const folder = await exportFolder()
@@ -79,5 +82,28 @@ test('a list without an archived day, or with another file of it, is refused tho
     '13 instead of 12 of 2019-03-01',
   )
   expect(await serve(database, folder)).toBe(0)
+  await restoreAll(folder)
+})
+
+test('an archived day stays on the list though nothing behind it is summed up, as after a reset to its end', async () => {
+  const { pool } = database
+  const folder = await exportFolder()
+  await runArchive(archiveOf(database, folder), task('archive'))
+  const daysOf = async () => {
+    const { files } = await servedIn(folder)
+    return files.filter(({ dataset }) => dataset === 'settlements').map(({ partition }) => partition.day)
+  }
+  const archived = await daysOf()
+  expect(archived.at(-1)).toBe(lastDay)
+  await pool.query(`
+    create table kept as select * from settlement_hour_total where hour >= '2019-03-04Z';
+    delete from settlement_hour_total where hour >= '2019-03-04Z';
+    update chain_state set indexed_at = null where chain = 'base'`)
+  await serve(database, folder)
+  expect(await daysOf()).toEqual(archived)
+  await pool.query(`
+    insert into settlement_hour_total select * from kept;
+    drop table kept;
+    update chain_state set indexed_at = '2019-09-01Z' where chain = 'base'`)
   await restoreAll(folder)
 })

@@ -16,9 +16,9 @@ import {
 import { lockReservations } from '../../db/queries/chain/backfill.ts'
 import { dropTable } from '../../db/queries/chain/reset.ts'
 import { limitLockWait } from '../../db/queries/chain/settlement-partitions.ts'
-import { lockRollup } from '../../db/queries/rollup/hourly.ts'
+import { type BlockRange, lockRollup } from '../../db/queries/rollup/hourly.ts'
 import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
-import { addTally, emptyTally } from '../../processors/backfill/row-pages.ts'
+import { addTally, emptyTally, type Tally } from '../../processors/backfill/row-pages.ts'
 import { differences, tallyStored, tallyTable } from '../../processors/backfill/verify.ts'
 import { Refusal } from '../../processors/refusal.ts'
 import { checkFiles, tallyFiles } from './day-files.ts'
@@ -30,8 +30,11 @@ export interface Archive {
   readonly chain: ChainSettings
   /** Folder of the served files, EXPORT_DIR. */
   readonly folder: string
-  /** Writes the chain's served files of days up to `untilDay` (`2026-11-21`) that are missing or out of date. */
-  readonly serve: (untilDay: string) => Promise<unknown>
+  /**
+   * Writes the chain's served files of days up to `untilDay` (`2026-11-21`) that are missing or out of date, and those
+   * with blocks of `anew` in any case.
+   */
+  readonly serve: (untilDay: string, anew?: BlockRange) => Promise<unknown>
   /** Prints a line of progress for the operator. */
   readonly print: (line: string) => void
 }
@@ -90,26 +93,18 @@ function refuseUnsealed({ name, fromBlock, toBlock, obstacles }: Candidate): voi
  * The partition in pieces with their sums, split where certificates end. Throws a Refusal unless table, files and
  * certificates agree.
  */
-async function provenPieces({ pool, chain, folder }: Archive, candidate: Candidate): Promise<ArchivePiece[]> {
-  const { name, fromBlock, toBlock, certified } = candidate
+async function provenPieces(archive: Archive, candidate: Candidate): Promise<ArchivePiece[]> {
+  const { pool, chain } = archive
+  const { fromBlock, toBlock, sealedTo, certified } = candidate
   const begins = new Set([fromBlock, ...certified.flatMap(({ firstBlock, lastBlock }) => [firstBlock, lastBlock + 1])])
   const starts = [...begins].filter((block) => block >= fromBlock && block <= toBlock).sort((a, b) => a - b)
   const pieces: ArchivePiece[] = []
   for (const [at, first] of starts.entries()) {
     const range = { fromBlock: first, toBlock: (starts[at + 1] ?? toBlock + 1) - 1 }
-    const shard = { firstBlock: range.fromBlock, lastBlock: range.toBlock }
-    const table = await inTransaction(pool, (client) => tallyTable(client, chain.name, shard))
-    if (!table)
-      throw new Refusal(`${name}: a row of blocks ${first} to ${range.toBlock} has another shape than a settlement`)
-    const inFiles = await tallyFiles(folder, chain.name, range)
-    const wrong = differences({ ...shard, ...table } as never, inFiles)
-    if (wrong.length > 0) {
-      throw new Refusal(
-        `the files of blocks ${first} to ${range.toBlock} do not match the table (${wrong.join('; ')}); update them with: npm run export -- --served`,
-      )
-    }
-    pieces.push({ ...range, ...table })
+    pieces.push({ ...range, ...(await provenTally(archive, candidate, range)) })
   }
+  // The rest of the last day is in a file that nobody can write again once the day has archived rows.
+  if (sealedTo > toBlock) await provenTally(archive, candidate, { fromBlock: toBlock + 1, toBlock: sealedTo })
   for (const { by, firstBlock, lastBlock, settlements, amount, checksum } of certified) {
     const found = await inTransaction(pool, (client) => tallyStored(client, chain.name, { firstBlock, lastBlock }))
     const isEqual =
@@ -123,6 +118,34 @@ async function provenPieces({ pool, chain, folder }: Archive, candidate: Candida
     )
   }
   return pieces
+}
+
+/**
+ * Totals of a block range that the table and the files agree on. Files that differ, or that cannot be read, are written
+ * anew once: a day's rows and sums may be as they were when its file was written, so that no round writes it again.
+ * Throws a Refusal when they still differ.
+ */
+async function provenTally(archive: Archive, { name, lastAt }: Candidate, range: BlockRange): Promise<Tally> {
+  const { pool, chain, folder, print } = archive
+  const blocks = `blocks ${range.fromBlock} to ${range.toBlock}`
+  const shard = { firstBlock: range.fromBlock, lastBlock: range.toBlock }
+  const table = await inTransaction(pool, (client) => tallyTable(client, chain.name, shard))
+  if (!table) throw new Refusal(`${name}: a row of ${blocks} has another shape than a settlement`)
+  const compare = async () => differences({ ...shard, ...table } as never, await tallyFiles(folder, chain.name, range))
+  const isEqual = await compare().then(
+    (wrong) => wrong.length === 0,
+    () => false, // what still cannot be read when it is written anew throws below
+  )
+  if (isEqual) return table
+  print(`${name}: the files of ${blocks} do not match the table and are written anew`)
+  if (lastAt) await archive.serve(lastAt.toISOString().slice(0, 10), range)
+  const wrong = await compare()
+  if (wrong.length === 0) return table
+  throw new Refusal(
+    `the files of ${blocks} do not match the table (${wrong.join('; ')}), and writing them anew did not help. A day that ` +
+      `is archived in part is not written anew: bring its rows back with npm run archive -- --chain ${chain.name} ` +
+      '--restore, then run this command again',
+  )
 }
 
 /** Lock timeout of a detachment. It waits for transactions that use the table, and blocks nobody meanwhile. */

@@ -65,7 +65,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     chain,
     folder,
     print: console.log,
-    serve: (untilDay) =>
+    serve: (untilDay, anew) =>
       serveRound({
         pool,
         writers,
@@ -75,7 +75,7 @@ await runCommand({ usage, options }, async ({ values }) => {
         terms: { serviceName: vars.SERVICE_NAME, siteUrl: vars.SITE_URL, baseUrl: vars.BASE_URL },
         now: () => new Date(),
         tell: console.log,
-        only: { chain: chain.name, untilDay },
+        only: { chain: chain.name, untilDay, anew },
       }),
   }
   try {

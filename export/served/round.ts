@@ -7,7 +7,7 @@ import type { Installation } from '../../db/queries/sql/installation.ts'
 import type { Terms } from '../../trust/claim-text.ts'
 import { type DescribedColumn, exportColumns } from '../columns.ts'
 import { furtherColumns } from '../whole-proofs.ts'
-import { refuseLost } from './archived.ts'
+import { meets, refuseLost } from './archived.ts'
 import { type Dataset, datasets } from './datasets.ts'
 import { emptyManifest, readServed, type ServedFile, type ServedManifest, writeServed } from './manifest.ts'
 import type { Pace } from './pace.ts'
@@ -27,7 +27,12 @@ interface RoundOptions {
   /** Prints a line of progress for the operator. */
   readonly tell: (line: string) => void
   /** Restricts the round to one chain's settlements of days up to `untilDay`. Absent: everything. */
-  readonly only?: { readonly chain: string; readonly untilDay: string }
+  readonly only?: {
+    readonly chain: string
+    readonly untilDay: string
+    /** Blocks whose files are written anew, as if they were out of date. */
+    readonly anew?: BlockRange | undefined
+  }
 }
 
 /** Days that a replaced file is kept for readers that have an older list. */
@@ -155,7 +160,7 @@ const stateOf = ({ rows, state }: Pick<FactDay, 'rows' | 'state'>, columns: read
 
 /** The days whose files are missing or out of date. Days that are not fully rolled up are left to a later round. */
 async function daysToWrite(
-  { pool }: RoundOptions,
+  { pool, only }: RoundOptions,
   { files }: ServedManifest,
   name: FactName,
   days: readonly FactDay[],
@@ -172,9 +177,11 @@ async function daysToWrite(
       writtenAt: snapshot_at,
     })),
   )
+  const isAnew = ({ partition, min_block = 0, max_block = -1 }: ServedFile) =>
+    only?.anew !== undefined && partition.chain === only.chain && meets(only.anew, min_block, max_block)
   const asWritten = new Map(
     own
-      .filter((_, at) => !audited[at])
+      .filter((file, at) => !audited[at] && !isAnew(file))
       .map(({ partition, state }) => [`${partition.chain} ${partition.day}`, state] as const),
   )
   const present = columns.get(name) ?? []

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readChains } from '../../../chains.file.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { ensurePartitions } from '../../../db/queries/chain/partitions-ahead.ts'
-import { lockRollup, recountRecipients } from '../../../db/queries/rollup/hourly.ts'
+import { type BlockRange, lockRollup, recountRecipients } from '../../../db/queries/rollup/hourly.ts'
 import { refreshRankings } from '../../../db/queries/rollup/rankings.ts'
 import { refreshCounts } from '../../../db/queries/rollup/refresh-counts.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
@@ -158,7 +158,7 @@ export function archiveOf(database: TestDatabase, folder: string, print: (line: 
     chain,
     folder,
     print,
-    serve: (untilDay) => serve(database, folder, untilDay),
+    serve: (untilDay, anew) => serve(database, folder, untilDay, anew),
   }
 }
 
@@ -166,8 +166,11 @@ export function archiveOf(database: TestDatabase, folder: string, print: (line: 
 export const task = (name: 'archive' | 'plan' | 'check' | 'restore') =>
   ({ task: name, before: `${before}T00:00:00.000Z` }) as const
 
-/** Runs a round of served files; `untilDay`: only of the chain's settlements up to that day. */
-export function serve(database: TestDatabase, folder: string, untilDay?: string): Promise<number> {
+/**
+ * Runs a round of served files; `untilDay`: only of the chain's settlements up to that day; `anew`: blocks whose files
+ * are written again in any case.
+ */
+export function serve(database: TestDatabase, folder: string, untilDay?: string, anew?: BlockRange): Promise<number> {
   const baseUrl = 'https://api.agents.example'
   return serveRound({
     pool: database.pool,
@@ -178,7 +181,7 @@ export function serve(database: TestDatabase, folder: string, untilDay?: string)
     terms: { serviceName: 'agent-directory', siteUrl: 'https://agents.example', baseUrl },
     now: () => now,
     tell: () => {},
-    ...(untilDay !== undefined && { only: { chain: 'base', untilDay } }),
+    ...(untilDay !== undefined && { only: { chain: 'base', untilDay, anew } }),
   })
 }
 

@@ -97,8 +97,8 @@ export async function serveRound(options: RoundOptions): Promise<number> {
   const today = now().toISOString().slice(0, 10)
   if (!only && !manifest.files.some(({ partition }) => partition.snapshot === today)) {
     const { files, log } = await writeSnapshots(options, today, columns)
+    manifest = { ...manifest, log } // first: the list may be written as soon as it names the profiles
     await put(({ partition }) => partition.snapshot !== undefined, files)
-    manifest = { ...manifest, log }
   }
   const isKept = ({ until }: { readonly until: string }) => Date.parse(until) > now().getTime()
   manifest = { ...manifest, replaced: manifest.replaced.filter(isKept) }

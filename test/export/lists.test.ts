@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import type { ServedManifest } from '../../export/served/manifest.ts'
+import { paceOf } from '../../export/served/pace.ts'
+import { serveRound } from '../../export/served/round.ts'
+import type { Writers } from '../../export/served/writers.ts'
+import { testDatabase } from '../support/database.ts'
+import { exportFolder, writersOf } from '../support/exports.ts'
+import { insert, seedAgent } from '../support/seed.ts'
+
+// The lists of the served files, as they are while a round goes on.
+
+const database = testDatabase()
+const changed = (fid: number) =>
+  insert(database.pool, 'agent_change', { fid, kind: 'upsert', changed_at: new Date('2026-03-01') })
+beforeAll(async () => {
+  for (const fid of [1, 2]) await seedAgent(database.pool, { fid, chains: ['base'] })
+  await changed(1)
+})
+
+const baseUrl = 'https://api.agents.example'
+const round = (
+  folder: string,
+  day: string,
+  { writers = writersOf(database), look = () => {} }: { writers?: Writers; look?: () => void } = {},
+) =>
+  serveRound({
+    pool: database.pool,
+    writers,
+    folder,
+    pace: paceOf(10_000_000),
+    installation: { registries: {} as never, baseUrl },
+    terms: { serviceName: 'agent-directory', siteUrl: 'https://agents.example', baseUrl },
+    now: () => {
+      look()
+      return new Date(`${day}T12:00:00Z`)
+    },
+    tell: () => {},
+  })
+
+test('a list that is written while snapshots are has the position in the log that its profiles were taken at', async () => {
+  const folder = await exportFolder()
+  const listed = (): ServedManifest => JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
+  await round(folder, '2026-03-06')
+  const before = listed().log
+  await changed(2)
+  const lists: ServedManifest[] = []
+  const slow: Writers = {
+    ...writersOf(database),
+    async writeSnapshots(task, pace, tell) {
+      const written = await writersOf(database).writeSnapshots(task, pace, tell)
+      const late = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 3_600_000)
+      onTestFinished(() => late.mockRestore())
+      return written
+    },
+  }
+  await round(folder, '2026-03-07', { writers: slow, look: () => lists.push(listed()) })
+  const after = listed().log
+  expect(after?.seq).toBeGreaterThan(before?.seq ?? 0)
+  const positions = { '2026-03-06': before, '2026-03-07': after } as Record<string, ServedManifest['log']>
+  const days = lists.map(({ files }) => files.find(({ dataset }) => dataset === 'profiles')?.partition.snapshot ?? '')
+  expect(days).toContain('2026-03-07') // before the round was over
+  expect(lists.map(({ log }) => log)).toEqual(days.map((day) => positions[day]))
+})

@@ -19,7 +19,7 @@ interface Listing {
 const none: Listing = { files: new Map(), lists: new Map() }
 const listNames = ['manifest.json', 'datapackage.json']
 
-/** Listing of a folder of served files, read again whenever its manifest changes. */
+/** Listing of a folder of served files, read again whenever its manifest changes, which is written last. */
 export class Listings {
   #of = ''
   #reading: Promise<Listing> = Promise.resolve(none)
@@ -43,7 +43,7 @@ export class Listings {
   async #read(): Promise<Listing> {
     const lists = new Map<string, Content>()
     for (const name of listNames) {
-      const text = await readFile(join(this.folder, name)).catch(ifMissing) // it is written a moment after the manifest
+      const text = await readFile(join(this.folder, name)).catch(ifMissing) // a copy of the folder may lack the package
       if (text) lists.set(name, new Content(json, text))
     }
     const { files, replaced } = manifest.parse(JSON.parse(String(lists.get('manifest.json')?.text)))

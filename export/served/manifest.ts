@@ -82,10 +82,13 @@ export async function readServed(folder: string): Promise<ServedManifest> {
   return manifest
 }
 
-/** Writes manifest.json and the data package, each of them atomically; they are on the disk then. */
+/**
+ * Writes the data package and manifest.json, each of them atomically; they are on the disk then. The manifest is last:
+ * whoever sees that it is another one, as the API does, finds the package of the same files.
+ */
 export async function writeServed(folder: string, manifest: ServedManifest): Promise<void> {
-  await put(join(folder, manifestFile), manifest)
   await put(join(folder, packageFile), dataPackage(manifest))
+  await put(join(folder, manifestFile), manifest)
   await flushFolder(folder)
 }
 

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { ServedManifest } from '../../export/served/manifest.ts'
 import { paceOf } from '../../export/served/pace.ts'
 import { serveRound } from '../../export/served/round.ts'
 import type { Writers } from '../../export/served/writers.ts'
+import { startApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { exportFolder, writersOf } from '../support/exports.ts'
 import { insert, seedAgent } from '../support/seed.ts'
@@ -62,4 +64,28 @@ test('a list that is written while snapshots are has the position in the log tha
   const days = lists.map(({ files }) => files.find(({ dataset }) => dataset === 'profiles')?.partition.snapshot ?? '')
   expect(days).toContain('2026-03-07') // before the round was over
   expect(lists.map(({ log }) => log)).toEqual(days.map((day) => positions[day]))
+})
+
+test('the API has a list and a data package of the same files, also when a round stops between the two', async () => {
+  const folder = await exportFolder()
+  await round(folder, '2026-03-06')
+  const api = await startApi(database, { exportDir: folder })
+  onTestFinished(() => api.stop())
+  const listed = async () => {
+    const manifest = (await (await api.get('/exports/manifest.json')).json()) as ServedManifest
+    const { resources } = (await (await api.get('/exports/datapackage.json')).json()) as {
+      resources: { path: string[] }[]
+    }
+    return { files: manifest.files.map(({ path }) => path), resources: resources.flatMap(({ path }) => path) }
+  }
+  const before = await listed()
+  const obstacle = join(folder, 'datapackage.json.partial')
+  await mkdir(obstacle)
+  await expect(round(folder, '2026-03-07')).rejects.toThrow('EISDIR')
+  expect(await listed()).toEqual(before)
+  await rm(obstacle, { recursive: true })
+  await round(folder, '2026-03-07')
+  const { files, resources } = await listed()
+  expect(resources).toEqual(files)
+  expect(files).not.toEqual(before.files)
 })

@@ -15,6 +15,9 @@ import {
 import { beginSnapshot } from '../../db/queries/read/exports.ts'
 import { UsageError } from '../../ops/cli.ts'
 
+/** Mode of the file, whatever the umask allows: it holds what is not public. */
+const ownerOnly = 0o600
+
 /** The last line of the file; a file without it is incomplete. `sha256` is over all lines before it. */
 const trailer = z.strictObject({ format: z.literal('claim-record/1'), rows: z.int(), sha256: z.string() })
 
@@ -33,12 +36,13 @@ async function* linesOf(db: Queryable): AsyncGenerator<string> {
 }
 
 /**
- * Writes the whole record of claims to a new file, from one snapshot of the database; returns the number of rows. `db`
- * is in a transaction of which this is the first use. Throws a UsageError when the file exists already.
+ * Writes the whole record of claims to a new file that only its owner can read, from one snapshot of the database;
+ * returns the number of rows. `db` is in a transaction of which this is the first use. Throws a UsageError when the file
+ * exists already.
  */
 export async function exportRecord(db: Queryable, path: string): Promise<number> {
   await beginSnapshot(db)
-  const file = await open(path, 'wx').catch((error: NodeJS.ErrnoException) => {
+  const file = await open(path, 'wx', ownerOnly).catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(error.code === 'EEXIST' ? `${path} is there already` : error.message)
   })
   const hash = createHash('sha256')

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type pg from 'pg'
@@ -314,6 +314,10 @@ describe('the record of claims', () => {
     expect(await known(pool)).toEqual(await known(stage.database.pool))
     await expect(imported({ pool, ...other }, file)).rejects.toThrow(/^the database has rows of claim, claim_event/)
     await expect(inTransaction(pool, (db) => exportRecord(db, file))).rejects.toThrow('is there already')
+  })
+
+  test('can be read by its owner alone', async () => {
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
   })
 
   test('that was cut or changed is refused, and so is one whose checksum fits what was changed', async () => {

@@ -57,7 +57,8 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
           await keepProbes(db, fid, probesOf(documents, at), at)
           await noteSpecCheck(db, { fid, status: standing, now: at })
           if (failed) return 0
-          return Math.min(ttlOf(documents, at), closedUntil ? closedUntil.getTime() - at.getTime() : cadenceMs.nothing)
+          // Not at `closedUntil`, which the host chooses: the agent's other hosts would be asked again as well.
+          return closedUntil ? cadenceMs.failing : ttlOf(documents, at)
         },
       }
     },

@@ -239,6 +239,27 @@ test('an agent that leaves the index leaves no document behind', async () => {
   expect(await profileOf(pool, fid)).toBeUndefined()
 })
 
+test('an agent one of whose hosts asks to wait for no time is looked at again after an hour', async () => {
+  const { pool } = database
+  const [well, refusing] = (await startHosts(2)) as [WebHost, WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [well, refusing] })
+  const fid = newFid()
+  await publish(pool, well, fid)
+  const services = [well, refusing].map(({ url }) => ({ name: 'A2A', endpoint: `${url}/.well-known/agent-card.json` }))
+  await setUri(pool, fid, JSON.stringify({ name: 'x', services }))
+  refusing.faults.add({ kind: 'rate-limited', retryAfter: 0 }, { times: Number.POSITIVE_INFINITY })
+  await job.join()
+  await job.read('agent_uri')
+  await job.join()
+  await job.read(source)
+  expect(refusing.requests).toHaveLength(1)
+  const { rows } = await pool.query('select due_at from source_state where source = $1 and subject = $2', [
+    source,
+    `fid:${fid}`,
+  ])
+  expect(rows).toEqual([{ due_at: new Date(clock.now().getTime() + hour) }])
+})
+
 test('a card that is signed by a key of its own host is shown as such, and a changed one too', async () => {
   const [host] = (await startHosts(1)) as [WebHost]
   const job = startAgentsJob({ database, clock, hosts: [host] })

@@ -109,8 +109,9 @@ const accepted = () => new Response(null, { status: 202 })
 
 /** A refusal for the client: its status, and the body, a JSON-RPC error in which a server may name its versions. */
 function refused({ status, body }: Fetched): Response {
-  const bodiless = status === 304 || status < 200
-  return new Response(bodiless ? null : body.toString('utf8'), { status: bodiless ? 400 : status })
+  if (status === 304 || status < 200) return new Response(null, { status: 400 })
+  // A Response takes none above 599, which some walls against bots answer with.
+  return new Response(body.toString('utf8'), { status: status > 599 ? 500 : status })
 }
 
 /** The message in an answer that answers request `id`. Throws DoorError `not_json` or Unanswered when there is none. */

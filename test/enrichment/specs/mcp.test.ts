@@ -231,6 +231,7 @@ describe('a host that misbehaves is told by a word', () => {
     ['http_4xx', 403, always({ status: 403, body: '' })],
     ['not_found', 404, always({ status: 404, body: '' })],
     ['http_5xx', 500, always({ status: 500, body: '' })],
+    ['http_5xx', 999, always({ status: 999, body: 'Are you a robot?' })],
     ['not_json', 200, always({ body: '<!doctype html><title>Welcome</title>' })],
     ['schema_mismatch', 200, always({ body: { jsonrpc: '2.0', id: 'another', result: {} } })],
     ['schema_mismatch', 200, always(stream(event({ jsonrpc: '2.0', id: 99, method: 'ping' })))],

@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createPainter, type Painter } from '../../api/pages/card/painter.ts'
-import { createPictureDoor } from '../../api/pages/pictures/gallery.ts'
+import { createGallery, createPictureDoor } from '../../api/pages/pictures/gallery.ts'
 import { startWebHost, type WebHost } from '../../devnet/hosts/web-host.ts'
 import { cardLimits, pictureLimits } from '../../limits.config.ts'
-import type { Door } from '../../net/door.ts'
+import { createDoor, type Door } from '../../net/door.ts'
 import { parseEgressAllow } from '../../net/egress.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, seedAgent } from '../support/seed.ts'
+import { patienceMs, until } from '../support/until.ts'
 
 // Profile pictures on other hosts, which pages load through this service, and pictures of agents for other sites.
 
@@ -207,4 +208,28 @@ test('what cannot be painted fails alone, and a closed painter fails what waits 
   await refused
   await expect(one.paint(drawingOf('later'))).rejects.toThrow('closed')
   await one.close()
+})
+
+test('a picture that was not asked for, because others of its host waited, is asked for later', async () => {
+  const one = createDoor({
+    userAgent: 'agent-directory/1.0 (+https://agents.example)',
+    egressAllow: parseEgressAllow(host.name),
+    politeness: { intervalMs: 0, maxWaiting: 1, maxWaitMs: patienceMs },
+  })
+  onTestFinished(one.close)
+  const gallery = createGallery(one, () => clock.now)
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  host.pages.set('/slow.png', () => released.then(() => ({ body: png })))
+  for (const path of ['/waiting.png', '/refused.png']) host.pages.set(path, { body: png })
+  const slow = gallery(`${host.url}/slow.png`)
+  await until('the first is asked for', () => askedFor('/slow.png').length === 1)
+  const waiting = gallery(`${host.url}/waiting.png`)
+  expect(await gallery(`${host.url}/refused.png`)).toBeUndefined()
+  release()
+  for (const shown of await Promise.all([slow, waiting])) expect(shown?.type).toBe('image/png')
+  expect((await gallery(`${host.url}/refused.png`))?.type).toBe('image/png')
+  expect(askedFor('/refused.png')).toHaveLength(1)
 })

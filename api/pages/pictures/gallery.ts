@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { pictureLimits } from '../../../limits.config.ts'
 import { createDoor, type Door, type DoorOptions } from '../../../net/door.ts'
+import { DoorError } from '../../../net/errors.ts'
 import { Cache } from '../../http/cache.ts'
 import { Content } from '../../http/content.ts'
 import { pictureType } from './kind.ts'
@@ -58,10 +59,15 @@ export function createGallery(door: PictureDoor, now: () => number): Gallery {
     try {
       return (await kept.get(url, keptSeconds * 1_000, () => load(url))).value
     } catch (error) {
-      if (!(error instanceof TooMany)) broken.set(url, true)
+      if (!isOurs(error)) broken.set(url, true)
       return undefined
     }
   }
 }
 
 class TooMany extends Error {}
+
+/** Whether the host was not asked at all, so that nothing is known about its picture. */
+function isOurs(error: unknown): boolean {
+  return error instanceof TooMany || (error instanceof DoorError && error.checkStatus === null)
+}

@@ -74,19 +74,20 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
     const host = hostOf(target.host)
     await all.slot()
     await host.slot()
-    const later = (why: string, ms: number) => new HostClosed(why, new Date(now().getTime() + ms))
+    const later = (why: string, ms: number, wasAsked: boolean) =>
+      new HostClosed(why, new Date(now().getTime() + ms), wasAsked)
     try {
       const fetched = await door.fetch(target, options)
       const asked = restOf(fetched, now())
       if (asked !== undefined) {
         host.restFor(asked)
-        throw later(`${target.host}: asked to wait`, asked)
+        throw later(`${target.host}: asked to wait`, asked, true)
       }
       host.succeeded() // a 5xx may concern one page only
       return fetched
     } catch (error) {
       if (!(error instanceof DoorError)) throw error
-      if (error.checkStatus === null) throw later(error.message, restMs)
+      if (error.checkStatus === null) throw later(error.message, restMs, false)
       if (outOfOrder.includes(error.reason)) host.failed()
       throw error
     }

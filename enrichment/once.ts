@@ -20,10 +20,10 @@ const mostSubjects = 100
 export async function readOnce(source: Source, fid: number, pass: Pass, join: JoinOptions) {
   const reads: { subject: string; outcome: string }[] = []
   for (const subject of await subjectsOf(source, fid, pass)) {
-    const at = pass.now()
-    const order = { source: source.name, leaseId: randomUUID(), now: at, until: new Date(at.getTime() + minute) }
-    const leased = await leaseSubject(pass.pool, { ...order, subject })
-    const [outcome = ''] = await readGroup(source, pass, [leased], order.leaseId)
+    const leaseId = randomUUID()
+    const until = new Date(pass.now().getTime() + minute)
+    const leased = await leaseSubject(pass.pool, { source: source.name, subject, leaseId, until })
+    const [outcome = ''] = await readGroup(source, pass, [leased], leaseId)
     reads.push({ subject, outcome })
   }
   while ((await runJoin(join)) > 0);

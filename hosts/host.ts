@@ -7,10 +7,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 export class HostClosed extends Error {
   override readonly name = 'HostClosed'
   readonly until: Date
+  /** Whether the host said so in answer to this very request, which it then was asked. */
+  readonly wasAsked: boolean
 
-  constructor(reason: string, until: Date) {
+  constructor(reason: string, until: Date, wasAsked = false) {
     super(reason)
     this.until = until
+    this.wasAsked = wasAsked
   }
 }
 

@@ -96,7 +96,7 @@ export function createGateways(options: GatewayOptions): Gateways {
         const unknown = error.errors.find((one) => !isFailure(one))
         if (unknown) throw unknown
         const closed = error.errors.filter((one) => one instanceof HostClosed)
-        if (closed.length === attempts.length && closed[0]) throw closed[0]
+        if (closed.length === attempts.length && closed[0]) throw closed.find(({ wasAsked }) => wasAsked) ?? closed[0]
         return undefined
       }
     },

@@ -105,14 +105,15 @@ export async function readGroup(
   const { pool, now, random } = pass
   const subjects = group.map(({ subject }) => subject)
   const ending = (outcome: string, inMs: number): Ending => {
-    return { source: source.name, subjects, leaseId, outcome, dueAt: new Date(now().getTime() + inMs) }
+    const at = now()
+    return { source: source.name, subjects, leaseId, outcome, now: at, dueAt: new Date(at.getTime() + inMs) }
   }
   const failures = Math.max(...group.map((subject) => subject.failures))
   const retryMs = () => backoffMs(source.retry, failures, random)
   const end = (db: Queryable, { outcome, failed }: Reading, nextMs: number | undefined) => {
     if (nextMs === undefined) return dropSubjects(db, ending(outcome, 0))
     if (failed) return failSubjects(db, ending(outcome, Math.max(nextMs, retryMs())))
-    return finishSubjects(db, { ...ending(outcome, jittered(nextMs, random)), now: now() })
+    return finishSubjects(db, ending(outcome, jittered(nextMs, random)))
   }
   try {
     const reading = await source.read(group)
@@ -126,7 +127,8 @@ export async function readGroup(
   } catch (error) {
     if (error instanceof LeaseLost) return ['lease_lost']
     if (error instanceof HostClosed) {
-      await postponeSubjects(pool, ending('postponed', Math.max(0, error.until.getTime() - now().getTime())))
+      const waitMs = Math.max(0, error.until.getTime() - now().getTime())
+      await postponeSubjects(pool, { ...ending('postponed', waitMs), wasAsked: error.wasAsked })
       return ['postponed']
     }
     // Any other error is a bug here, or the database's.
@@ -142,7 +144,8 @@ export async function readGroup(
     if (error instanceof NoAnswer && failure === 'rate_limited') {
       const ms = error.retryAfterSeconds === undefined ? restMs : error.retryAfterSeconds * second
       source.host.restFor(ms)
-      await postponeSubjects(pool, { ...ending(failure, jittered(ms * 1.1, random)), error: thrown.message })
+      const later = ending(failure, jittered(ms * 1.1, random))
+      await postponeSubjects(pool, { ...later, error: thrown.message, wasAsked: true })
     } else await failSubjects(pool, { ...ending(failure, retryMs()), error: thrown.message })
     return [failure]
   }

@@ -28,6 +28,7 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   const checks: Check[] = []
   const references = new Map<string, BackReference>()
   let closedUntil: Date | undefined
+  let wasAsked = false
   let left = mostRequests
 
   async function lookAt(host: string) {
@@ -72,6 +73,7 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
         }
       } else if (error instanceof HostClosed) {
         if (closedUntil === undefined || error.until < closedUntil) closedUntil = error.until
+        wasAsked ||= error.wasAsked
       } else throw error
     }
   }
@@ -79,7 +81,7 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   await Promise.all([...new Set(ordered.flatMap((group) => group.map(({ url }) => url.host)))].map(visit))
   const places = new Set(ordered.flat().map(placeOf))
   const contradicted = new Set(ordered.flat().flatMap((one) => (one.contradicted ? [placeOf(one)] : [])))
-  return { checks, places, references, contradicted, closedUntil }
+  return { checks, places, references, contradicted, closedUntil, wasAsked }
 }
 
 /** The host cannot be reached: its other places need not be tried. */

@@ -47,6 +47,8 @@ export interface CheckUp {
   readonly contradicted: ReadonlySet<string>
   /** When a host that could not be asked this time may be asked again; undefined: there was none. */
   readonly closedUntil: Date | undefined
+  /** Whether one of those hosts was asked, and answered that it wants to wait. */
+  readonly wasAsked: boolean
 }
 
 /** Key of a document among those of its agent: kind and address. */

@@ -38,9 +38,9 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
       })
       const holdings = { held, isCut: inputs.registrations.length >= mostRegistrations, registries }
       const look = await checkUp(hosts, { ...inputs, holdings, known })
-      const { checks, closedUntil } = look
+      const { checks, closedUntil, wasAsked } = look
       if (checks.length === 0 && closedUntil)
-        throw new HostClosed('its hosts asked to wait, or their circuits are open', closedUntil)
+        throw new HostClosed('its hosts asked to wait, or their circuits are open', closedUntil, wasAsked)
 
       const at = now()
       const documents = documentsAfter(known, look, at).map((document) => {

@@ -60,6 +60,23 @@ test('a signed removal needs no second word', async () => {
   expect(await scene.agent(7)).toMatchObject({ agent_status: 'historical' })
 })
 
+test('a hub that is not believed is not asked, and the time of the last attempt stays what it was', async () => {
+  const attempt = async () => {
+    const { rows } = await scene.database.pool.query(
+      `select last_attempt_at, last_outcome, failures from source_state where source = 'socialindex' and subject = 'fid:7'`,
+    )
+    return rows[0]
+  }
+  const before = await attempt()
+  expect(before).toMatchObject({ last_attempt_at: expect.any(Date), last_outcome: 'ok' })
+  tell(scene.hub, { isSyncing: true })
+  await hours(30)
+  expect(await attempt()).toEqual({ ...before, last_outcome: 'postponed' })
+  tell(scene.hub, { isSyncing: false })
+  await hours(27)
+  expect((await attempt()).last_attempt_at.getTime()).toBeGreaterThan(before.last_attempt_at.getTime())
+})
+
 const doubts = [
   ['that is syncing', { isSyncing: true }, /says that it is syncing/],
   ['whose head is behind', { delaySeconds: 900 }, /newest block is 900 s old/],

@@ -171,7 +171,7 @@ describe('a failure', () => {
     await add(0, 'a', 'b')
     await runPass(toy(fails('rate_limited', 120), { batch: 1 }), pass)
     const attempted = await state('a')
-    expect(attempted).toMatchObject({ failures: 0, last_outcome: 'rate_limited' })
+    expect(attempted).toMatchObject({ failures: 0, last_attempt_at: clock.now(), last_outcome: 'rate_limited' })
     expect(host.state()).toBe('resting')
     expect((await runPass(toy(), pass)).leased).toBe(0)
     expect(await state('b')).toMatchObject({ last_attempt_at: null })
@@ -229,12 +229,12 @@ test('a host of which more than half of the last twenty requests failed has its 
   expect(host.state()).toBe('broken')
 })
 
-test('a process that stops gives its leases back at once', async () => {
+test('a process that stops gives its leases back at once, and has tried nothing', async () => {
   await add(0, 'a')
   const source = toy(async () => {
     host.stop()
     await host.slot()
   })
   expect((await runPass(source, pass)).outcomes).toEqual(['postponed'])
-  expect(await state('a')).toMatchObject({ due_at: clock.now(), failures: 0, lease_id: null })
+  expect(await state('a')).toMatchObject({ due_at: clock.now(), failures: 0, lease_id: null, last_attempt_at: null })
 })

@@ -14,6 +14,17 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'attempts-that-were-made',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'The time of a source’s last attempt moves only when the source is asked',
+    text:
+      'The five `last_*_at` of a profile, and `last_attempt_at` of an explanation and in `directory.sources`, moved ' +
+      'as well when a source’s turn came while its host was not to be asked: it had asked to wait, was out of order, ' +
+      'was a hub that is not believed, or the service was about to stop. Now they stay.',
+    operations: [],
+  },
+  {
     id: 'manifests-known-again',
     day: '2026-11-26',
     kind: 'changed',

@@ -33,7 +33,7 @@ const dueOf = (priority: Priority, limit: string) => `
 /** By key, whatever the plan: one made for any limit would take as many to be due as a part of the source, and read all of it. */
 const leased = `
 update source_state s
-   set due_at = $3, lease_id = $4, last_attempt_at = $2
+   set due_at = $3, lease_id = $4
  where s.source = $1 and s.subject = any (array(select subject from due))
 returning s.subject, s.failures, s.last_success_at as "lastSuccessAt"`
 
@@ -60,16 +60,16 @@ async function lease(db: Queryable, name: string, text: string, { source, leaseI
 /** Leases one subject whether it is due or not, known or not: for a person who wants to see it read. */
 export async function leaseSubject(
   db: Queryable,
-  { source, subject, leaseId, now, until }: Omit<LeaseOrder, 'limit'> & { subject: string },
+  { source, subject, leaseId, until }: Omit<LeaseOrder, 'now' | 'limit'> & { subject: string },
 ): Promise<LeasedSubject> {
   const { rows } = await db.query<LeasedSubject>({
     name: 'lease-subject',
     text: `
-insert into source_state as s (source, subject, due_at, lease_id, last_attempt_at)
-values ($1, $5, $3, $4, $2)
-    on conflict (source, subject) do update set due_at = $3, lease_id = $4, last_attempt_at = $2
+insert into source_state as s (source, subject, due_at, lease_id)
+values ($1, $2, $3, $4)
+    on conflict (source, subject) do update set due_at = $3, lease_id = $4
 returning s.subject, s.failures, s.last_success_at as "lastSuccessAt"`,
-    values: [source, now, until, leaseId, subject],
+    values: [source, subject, until, leaseId],
   })
   return rows[0] as LeasedSubject
 }
@@ -96,6 +96,8 @@ export interface Ending {
   readonly source: string
   readonly subjects: readonly string[]
   readonly leaseId: string
+  /** When it ended: the time of the attempt. */
+  readonly now: Date
   readonly dueAt: Date
   readonly outcome: string
   /** What went wrong, when there is more to say than the outcome does. */
@@ -117,14 +119,14 @@ const held = `with held as (
 const ofHeld = 'from held where s.source = $1 and s.subject = held.subject'
 
 /** Ends a lease with success. False: not every lease was still held, so what was read must not be written. */
-export async function finishSubjects(db: Queryable, ending: Ending & { now: Date }): Promise<boolean> {
+export async function finishSubjects(db: Queryable, ending: Ending): Promise<boolean> {
   const { source, subjects, leaseId, dueAt, outcome, now } = ending
   const { rowCount } = await db.query({
     name: 'finish-subjects',
     text: `${held}
 update source_state s
-   set due_at = $4, priority = 0, lease_id = null, failures = 0, last_success_at = $6, last_outcome = $5,
-       last_error = null
+   set due_at = $4, priority = 0, lease_id = null, failures = 0, last_attempt_at = $6, last_success_at = $6,
+       last_outcome = $5, last_error = null
   ${ofHeld}`,
     values: [source, subjects, leaseId, dueAt, outcome, now],
   })
@@ -143,28 +145,32 @@ export async function dropSubjects(db: Queryable, { source, subjects, leaseId }:
 
 /** Ends a lease with a failure; the subject stays as urgent as it was. False: as for `finishSubjects`. */
 export async function failSubjects(db: Queryable, ending: Ending): Promise<boolean> {
-  const { source, subjects, leaseId, dueAt, outcome } = ending
+  const { source, subjects, leaseId, dueAt, outcome, now } = ending
   const { rowCount } = await db.query({
     name: 'fail-subjects',
     text: `${held}
 update source_state s
-   set due_at = $4, lease_id = null, failures = failures + 1, last_outcome = $5, last_error = $6
+   set due_at = $4, lease_id = null, failures = failures + 1, last_attempt_at = $7, last_outcome = $5, last_error = $6
   ${ofHeld}`,
-    values: [source, subjects, leaseId, dueAt, outcome, errorOf(ending)],
+    values: [source, subjects, leaseId, dueAt, outcome, errorOf(ending), now],
   })
   return rowCount === subjects.length
 }
 
-/** Gives a lease back: the host did not want to be asked now, which says nothing about the subjects. */
-export async function postponeSubjects(db: Queryable, ending: Ending): Promise<void> {
-  const { source, subjects, leaseId, dueAt, outcome } = ending
+/**
+ * Gives a lease back: the host did not want to be asked now, which says nothing about the subjects. Unless that was its
+ * answer to a request for them (`wasAsked`), nobody was asked, and their last attempt stays what it was.
+ */
+export async function postponeSubjects(db: Queryable, ending: Ending & { readonly wasAsked: boolean }): Promise<void> {
+  const { source, subjects, leaseId, now, dueAt, outcome, wasAsked } = ending
   await db.query({
     name: 'postpone-subjects',
     text: `${held}
 update source_state s
-   set due_at = $4, lease_id = null, last_outcome = $5, last_error = coalesce($6, last_error)
+   set due_at = $4, lease_id = null, last_attempt_at = coalesce($7, last_attempt_at), last_outcome = $5,
+       last_error = coalesce($6, last_error)
   ${ofHeld}`,
-    values: [source, subjects, leaseId, dueAt, outcome, errorOf(ending)],
+    values: [source, subjects, leaseId, dueAt, outcome, errorOf(ending), wasAsked ? now : null],
   })
 }
 

@@ -23,11 +23,12 @@ async function start() {
   return { asked, other, clock, hosts, ask }
 }
 
-/** ISO time until which a host is closed, from the error of a request to it. */
-async function closedUntil(request: Promise<unknown>): Promise<string> {
+/** What the error of a request to a closed host says: until when, as ISO time, and whether this request reached it. */
+async function closed(request: Promise<unknown>) {
   const error = await request.catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(HostClosed)
-  return (error as HostClosed).until.toISOString()
+  const { until, wasAsked } = error as HostClosed
+  return { until: until.toISOString(), wasAsked }
 }
 
 test.each([
@@ -42,8 +43,8 @@ test.each([
   async (status, retryAfter, until) => {
     const { asked, other, clock, ask } = await start()
     asked.faults.add({ kind: 'status', status, retryAfter })
-    expect(await closedUntil(ask())).toBe(until)
-    expect(await closedUntil(ask())).toBe(until)
+    expect(await closed(ask())).toEqual({ until, wasAsked: true })
+    expect(await closed(ask())).toEqual({ until, wasAsked: false })
     expect(asked.requests).toHaveLength(1)
     expect((await ask(other)).status).toBe(404)
     clock.pass(Date.parse(until) - clock.now().getTime())
@@ -62,7 +63,7 @@ test('a host that is out of order ten times in a row has its circuit open for a 
   const { asked, clock, ask } = await start()
   asked.faults.add({ kind: 'cut' }, { times: Number.POSITIVE_INFINITY })
   for (let attempt = 0; attempt < 10; attempt++) await expect(ask()).rejects.toThrow(/broke off/)
-  expect(await closedUntil(ask())).toBe('2026-06-01T00:01:00.000Z')
+  expect(await closed(ask())).toEqual({ until: '2026-06-01T00:01:00.000Z', wasAsked: false })
   asked.faults.clear()
   clock.pass(60_000)
   expect((await ask()).status).toBe(404)
@@ -79,7 +80,7 @@ test('a full line for one host and a process that stops are no failures of the h
   const { asked, hosts, ask } = await start()
   asked.faults.add({ kind: 'hang' }, { times: 2 })
   const waiting = [ask(), ask()]
-  expect(await closedUntil(ask())).toBe('2026-06-01T00:01:00.000Z')
+  expect(await closed(ask())).toEqual({ until: '2026-06-01T00:01:00.000Z', wasAsked: false })
   hosts.host.stop()
   for (const request of waiting) await expect(request).rejects.toBeInstanceOf(HostClosed)
   expect(hosts.host.capacity()).toBe(0)

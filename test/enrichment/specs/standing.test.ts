@@ -46,7 +46,14 @@ function look(known: readonly KnownDocument[], checks: readonly Check[], unasked
     ...unasked.map((at) => `a2a ${at}`),
   ])
   const references = new Map<string, 'confirmed'>()
-  const result = { checks, places, references, contradicted: new Set<string>(), closedUntil: undefined }
+  const result = {
+    checks,
+    places,
+    references,
+    contradicted: new Set<string>(),
+    closedUntil: undefined,
+    wasAsked: false,
+  }
   const documents = documentsAfter(known, result, now)
   return { documents, standing: standingOf(documents, result, now) }
 }

@@ -54,8 +54,8 @@ export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   app.use(giveHeaders)
   app.use(metrics.timeRequests)
   app.use(healthRoutes(deps, metrics.registry))
-  app.use(requireHost)
   app.use(limiter(deps.limiter))
+  app.use(requireHost)
   app.post('/graphql', express.json({ limit: graphqlLimits.requestBytes, type: () => true }), refuseBody, guard(schema))
   app.use(waitInLane('api')) // after the parser, whose callback loses the async context
   await instance.createServ(grafserv).addTo(app, null, false)

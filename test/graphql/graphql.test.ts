@@ -1,4 +1,5 @@
-import type { Server } from 'node:http'
+import { once } from 'node:events'
+import { request, type Server } from 'node:http'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createGraphqlApp } from '../../api/graphql/app.ts'
@@ -185,8 +186,11 @@ test('GraphiQL comes from here, and may ask what it asks about the schema', asyn
   expect({ status, errors }).toEqual({ status: 200, errors: undefined })
 })
 
-test('a client has the limits of the API', async () => {
-  const limited = await serve(2)
+test('a client has the limits of the API, towards which a request without a Host counts', async () => {
+  const limited = await serve(3)
+  const { port } = new URL(limited)
+  const [hostless] = await once(request({ port, path: '/graphql', setHost: false, agent: false }).end(), 'response')
+  expect(hostless.resume().statusCode).toBe(400)
   const ask = () => post({ query: '{ __typename }' }, limited)
   expect([(await ask()).status, (await ask()).status]).toEqual([200, 200])
   expect(await ask()).toMatchObject({ status: 429, error: 'ERR_RATE_LIMIT' })

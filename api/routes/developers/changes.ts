@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'hosts-of-requests',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'Requests that are refused for their Host header count towards the limits',
+    text:
+      'Such a request under a limit is 400 as before, has the headers `RateLimit` and `RateLimit-Policy`, and counts ' +
+      'as one of the minute and the day.',
+    operations: [],
+  },
+  {
     id: 'attempts-that-were-made',
     day: '2026-11-26',
     kind: 'changed',

@@ -137,10 +137,13 @@ test.each([
   ['a port that is none', 'Host: a:http\r\n'],
   ['half an address', 'Host: [::1\r\n'],
   ['a list', 'Host: a, b\r\n'],
-])('HTTP/1.1 with %s is 400', async (_name, headers) => {
+])('HTTP/1.1 with %s is 400, and counts as a request', async (_name, headers) => {
   for (const path of ['/api/agent/1', '/feed.atom', '/docs']) {
     const answer = await raw(`GET ${path} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`)
     expectError(answer, 'ERR_PAYLOAD_INVALID')
+    const counted = /^ratelimit: "minute"; r=\d+; t=\d+, "day"; r=\d+; t=\d+$/im
+    if (path === '/docs') expect(answer.headers).not.toMatch(counted)
+    else expect(answer.headers).toMatch(counted)
   }
 })
 

@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'every-last-message',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: '`last_seen_at` moves with every message that is known',
+    text:
+      'A message of an account less than a minute after the one before did not move `last_seen_at`. Now each poll of ' +
+      'the network does, by the newest message in it.',
+    operations: [],
+  },
+  {
     id: 'hosts-of-requests',
     day: '2026-11-26',
     kind: 'changed',

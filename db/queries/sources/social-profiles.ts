@@ -57,10 +57,7 @@ export async function setProfilePart(
   })
 }
 
-/** Steps in which the last message moves: an account that posts every second costs one write a minute. */
-const activityStep = '1 minute'
-
-/** Advances the last message of stored profiles; accounts without one are not in the index. */
+/** Advances the last message of stored profiles, once for all messages; accounts without one are not in the index. */
 export async function noteActivity(
   db: Queryable,
   messages: readonly { readonly fid: number; readonly at: Date }[],
@@ -72,7 +69,7 @@ update social_profile p
    set last_message_at = newest.at
   from (select fid, max(at) as at from unnest($1::bigint[], $2::timestamptz[]) as message (fid, at) group by fid) newest
  where p.fid = newest.fid
-   and (p.last_message_at is null or newest.at >= p.last_message_at + interval '${activityStep}')`,
+   and (p.last_message_at is null or newest.at > p.last_message_at)`,
     values: [messages.map(({ fid }) => fid), messages.map(({ at }) => at)],
   })
 }

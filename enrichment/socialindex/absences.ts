@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/pool.ts'
-import { keptByWitnesses, type VerifiedSet } from '../../db/queries/join/verified-addresses.ts'
+import { keptByWitnesses, type Settled, type VerifiedSet } from '../../db/queries/join/verified-addresses.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { storeWitness } from '../../db/queries/sources/witnesses.ts'
 import { sources } from '../../sources.ts'
@@ -10,7 +10,7 @@ import { disputedAfterMs, storeTestimony } from '../proofs/disputes.ts'
  * has them. No removal was seen, so they stay, and are disputed when both hubs repeat their answers. True: there are
  * some, and the FID should be read again soon.
  */
-export async function noteAbsences(db: Queryable, set: VerifiedSet, url: string): Promise<boolean> {
+export async function noteAbsences(db: Queryable, set: Settled<VerifiedSet>, url: string): Promise<boolean> {
   const { fid, now } = set
   const kept = await keptByWitnesses(db, set)
   if (!kept) return false

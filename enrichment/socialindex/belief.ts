@@ -15,7 +15,7 @@ interface BeliefOptions {
 }
 
 /** Oldest that a hub's newest block may be, in seconds; with an older one the hub is behind. */
-const mostDelaySeconds = 600
+export const mostDelaySeconds = 600
 /** Largest share by which totals may fall, as they do by pruning. */
 const mostLost = 0.1
 /** Totals below this are not judged: the network is a private one. */

@@ -7,8 +7,10 @@ import {
   lockVerifications,
   openVerifications,
   removeUntimed,
+  type Settled,
   standingOf,
   storeAddresses,
+  unsettledFids,
   type VerifiedSet,
 } from '../../db/queries/join/verified-addresses.ts'
 import { storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
@@ -16,12 +18,13 @@ import { confirmEmpty, forgetEmptied } from '../../db/queries/sources/hub-standi
 import { type StoredProfile, storeProfile } from '../../db/queries/sources/social-profiles.ts'
 import { storableText } from '../../db/text.ts'
 import type { Host } from '../../hosts/host.ts'
-import { hour } from '../../ops/time.ts'
+import { hour, second } from '../../ops/time.ts'
 import type { ProfilePart, SocialIndex, SocialProfile } from '../../social/social-index.ts'
 import { sources } from '../../sources.ts'
 import { judgeSet } from '../proofs/messages.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
 import { noteAbsences } from './absences.ts'
+import { mostDelaySeconds } from './belief.ts'
 
 export interface SocialSourceOptions {
   readonly pool: pg.Pool
@@ -64,9 +67,9 @@ export function socialFids({ social, host, url, now }: Omit<SocialSourceOptions,
           if (stored === 'emptied') return cadenceMs.emptied
           await storeMessages(db, messages, now())
           const { listed, claimed, holder, unlisted } = await standingOf(db, fid)
-          if (!listed && !claimed && !holder) return undefined
+          if (!listed && !claimed && !holder) return stored === 'unsettled' ? cadenceMs.missing : undefined
           if (!unlisted) await storeProfile(db, storable(fid, profile), now())
-          return stored === 'missing' ? cadenceMs.missing : cadenceMs.all
+          return stored === 'stored' ? cadenceMs.all : cadenceMs.missing
         },
       }
     },
@@ -80,28 +83,35 @@ const emptyAfterMs = hour
  * Updates the stored set of a FID to an answer of the hub at `url`; the caller holds `lockVerifications`. `emptied`:
  * the answer would end every verification and is the first to say so; only this is recorded, and the FID must be read
  * again. `missing`: another hub still has verifications that the answer leaves out, so they stay; the FID should be
- * read again soon.
+ * read again soon. `unsettled`: so it should, because the answer contradicts what was stored just before.
  */
 export async function storeVerifiedSet(
   db: Queryable,
   set: VerifiedSet,
   url: string,
-): Promise<'stored' | 'emptied' | 'missing'> {
+): Promise<'stored' | 'emptied' | 'missing' | 'unsettled'> {
   if (set.live.length === 0 && !(await confirmEmpty(db, { ...set, afterMs: emptyAfterMs }))) return 'emptied'
-  await removeUntimed(
-    db,
-    set.fid,
-    set.live.map(({ address }) => address),
-  )
-  await endVerifications(db, set)
-  await openVerifications(db, set)
-  const isMissing = await noteAbsences(db, set, url)
+  const addresses = set.live.map(({ address }) => address)
+  const answer = settled(set)
+  await removeUntimed(db, set.fid, addresses)
+  await endVerifications(db, answer)
+  await openVerifications(db, answer)
+  const isMissing = await noteAbsences(db, answer, url)
   if (set.live.length > 0 || !isMissing) await forgetEmptied(db, [set.fid]) // else the empty answer stays recorded
-  return isMissing ? 'missing' : 'stored'
+  const unsettled = await unsettledFids(db, { ...answer, sets: [{ fid: set.fid, addresses }] })
+  return unsettled.length > 0 ? 'unsettled' : isMissing ? 'missing' : 'stored'
 }
 
-/** Updates the stored sets of FIDs to an answer without times. Returns those `emptied`, as in `storeVerifiedSet`. */
-export async function storeUntimedSets(db: Queryable, { sets, askedAt, now }: AddressSets): Promise<number[]> {
+/** An answer as a node gives it that is as far behind as one may be that is believed. */
+function settled<Answer extends Pick<VerifiedSet, 'askedAt'>>(answer: Answer): Settled<Answer> {
+  return { ...answer, settledBefore: new Date(answer.askedAt.getTime() - mostDelaySeconds * second) }
+}
+
+/** Updates the stored sets of FIDs to an answer without times. Returns FIDs by outcome, as in `storeVerifiedSet`. */
+export async function storeUntimedSets(
+  db: Queryable,
+  { sets, askedAt, now }: AddressSets,
+): Promise<Record<'emptied' | 'unsettled', number[]>> {
   const emptied: number[] = []
   const believed: AddressSet[] = []
   for (const set of sets) {
@@ -114,8 +124,9 @@ export async function storeUntimedSets(db: Queryable, { sets, askedAt, now }: Ad
     db,
     believed.map(({ fid }) => fid),
   )
-  await storeAddresses(db, { sets: believed, askedAt, now })
-  return emptied
+  const answer = settled({ sets: believed, askedAt, now })
+  await storeAddresses(db, answer)
+  return { emptied, unsettled: await unsettledFids(db, answer) }
 }
 
 function storable(fid: number, profile: SocialProfile): StoredProfile {

@@ -143,21 +143,23 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
             [...sets, ...untimed.sets].map(({ fid }) => fid),
           )
           const emptied: number[] = []
-          const missing: number[] = []
+          const again: number[] = []
           for (const set of sets) {
             const stored = await storeVerifiedSet(db, { ...set, now: now() }, url)
             if (stored === 'emptied') emptied.push(set.fid)
-            if (stored === 'missing') missing.push(set.fid)
+            if (stored === 'missing' || stored === 'unsettled') again.push(set.fid)
             await storeMessages(db, set.messages, now())
           }
-          emptied.push(...(await storeUntimedSets(db, { ...untimed, now: now() })))
+          const bulk = await storeUntimedSets(db, { ...untimed, now: now() })
+          emptied.push(...bulk.emptied)
+          again.push(...bulk.unsettled)
           const inMs = (ms: number) => new Date(now().getTime() + ms)
           const later = inMs(sources.fids.cadenceMs.emptied)
           const soon = inMs(sources.fids.cadenceMs.missing)
           await askForSubjects(db, sources.fids.name, subjectsOf(unread), { priority: 1, dueAt: now() })
           await askForSubjects(db, sources.fids.name, subjectsOf(toTime), { priority: 2, dueAt: now() })
           await askForSubjects(db, sources.fids.name, subjectsOf(emptied), { priority: 1, dueAt: later })
-          await askForSubjects(db, sources.fids.name, subjectsOf(missing), { priority: 1, dueAt: soon })
+          await askForSubjects(db, sources.fids.name, subjectsOf(again), { priority: 1, dueAt: soon })
           return to === '' && page ? sources.sweep.cadenceMs.all : 0
         },
       }

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { reachedAges } from '../../db/queries/sources/cursors.ts'
+import { askForSubjects } from '../../db/queries/sources/source-state.ts'
+import { verificationKey } from '../../devnet/hub/account.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
 import type { Source } from '../../enrichment/schedule/source.ts'
-import { socialFids, storeVerifiedSet } from '../../enrichment/socialindex/fids.ts'
+import { socialFids, storeUntimedSets, storeVerifiedSet } from '../../enrichment/socialindex/fids.ts'
 import { createHost } from '../../hosts/host.ts'
 import { createHub } from '../../social/hub.ts'
 import { sources } from '../../sources.ts'
@@ -27,7 +29,7 @@ function populate(count: number) {
 async function stored(): Promise<string[]> {
   const { rows } = await scene.database.pool.query(
     `select fid || ' ' || ltrim(encode(address, 'hex'), '0') as pair from verified_address
-      where ended_at is null order by fid`,
+      where ended_at is null order by fid, address`,
   )
   return rows.map(({ pair }) => pair)
 }
@@ -253,6 +255,99 @@ test('an answer that was asked for before an event does not undo what the event 
   const live = [{ address: wallet(10), verifiedAt: rows[0].verified_at }]
   await storeVerifiedSet(pool, { fid: 10, live, askedAt, now }, scene.hub.url)
   expect(await stored()).toEqual([])
+})
+
+describe('what an event brought is unknown to a node that is up to ten minutes behind:', () => {
+  const minute = 60_000
+  const here = wallet(10)
+  const other = wallet(11)
+  const both = ['10 a', '10 b']
+  beforeEach(async () => {
+    scene.register(10)
+    await scene.settle() // so that events tell what follows
+    for (const address of [here, other]) scene.hub.state.addVerification(10, address)
+    await scene.settle()
+    expect(await stored()).toEqual(both)
+    scene.clock.pass(60 * minute)
+  })
+
+  /** What became of an answer of these addresses to a question that was asked so long after the last event. */
+  async function answer(addresses: readonly string[], afterMs: number, untimed = false) {
+    const { pool } = scene.database
+    const { rows } = await pool.query(
+      `select '0x' || encode(address, 'hex') as address, verified_at, max(observed_at) over () as newest
+         from verified_address`,
+    )
+    const askedAt = new Date(rows[0].newest.getTime() + afterMs)
+    if (untimed) return storeUntimedSets(pool, { sets: [{ fid: 10, addresses }], askedAt, now: askedAt })
+    const known = rows.filter(({ address }) => addresses.includes(address))
+    const live = known.map(({ address, verified_at: verifiedAt }) => ({ address, verifiedAt }))
+    return storeVerifiedSet(pool, { fid: 10, live, askedAt, now: askedAt }, scene.hub.url)
+  }
+  async function prune() {
+    scene.hub.state.removeVerification(10, other, 'prune')
+    await scene.settle()
+    expect(await stored()).toEqual(['10 a'])
+  }
+  const isUnsettled = { emptied: [], unsettled: [10] }
+  const isStored = { emptied: [], unsettled: [] }
+
+  test('its answer without a new verification does not end it', async () => {
+    expect(await answer([here], 1_000)).toBe('unsettled')
+    expect(await answer([here], 10 * minute)).toBe('unsettled')
+    expect(await stored()).toEqual(both)
+    expect(await answer([here], 10 * minute + 1_000)).toBe('stored')
+    expect(await stored()).toEqual(['10 a'])
+  })
+
+  test('its answer without times and without a new verification does not end it', async () => {
+    expect(await answer([here], 10 * minute, true)).toEqual(isUnsettled)
+    expect(await stored()).toEqual(both)
+    expect(await answer([here], 10 * minute + 1_000, true)).toEqual(isStored)
+    expect(await stored()).toEqual(['10 a'])
+  })
+
+  test('its answer that still has a pruned verification does not open it again', async () => {
+    await prune()
+    expect(await answer([here, other], 1_000)).toBe('unsettled')
+    expect(await answer([here, other], 10 * minute)).toBe('unsettled')
+    expect(await stored()).toEqual(['10 a'])
+    expect(await answer([here, other], 10 * minute + 1_000)).toBe('stored')
+    expect(await stored()).toEqual(both)
+  })
+
+  test('its answer without times that still has a pruned verification does not open it again', async () => {
+    await prune()
+    expect(await answer([here, other], 10 * minute, true)).toEqual(isUnsettled)
+    expect(await stored()).toEqual(['10 a'])
+    expect(await answer([here, other], 10 * minute + 1_000, true)).toEqual(isStored)
+    expect(await stored()).toEqual(both)
+  })
+
+  test('an account that a sweep finds different is asked about until that is settled, agent or not', async () => {
+    const { pool } = scene.database
+    scene.hub.state.addVerification(10, wallet(12))
+    await scene.settle()
+    scene.hub.state.accounts.get(10)!.verifications.delete(verificationKey('ethereum', wallet(12))) // without an event
+    const before = asked('verificationsByFid').length
+    const shards = ['shard:1', 'shard:2']
+    await askForSubjects(pool, sources.sweep.name, shards, { priority: 2, dueAt: scene.clock.pass(1_000) })
+    const bulk = asked('/user/bulk').length
+    await scene.job.run()
+    expect(asked('/user/bulk').length).toBeGreaterThan(bulk)
+    expect(await stored()).toEqual([...both, '10 c'])
+    for (const [reads, left] of [
+      [1, [...both, '10 c']],
+      [2, both],
+    ] as const) {
+      scene.clock.pass(7 * minute)
+      await scene.job.run()
+      expect(asked('verificationsByFid')).toHaveLength(before + reads)
+      expect(await stored()).toEqual(left)
+    }
+    const { rows } = await pool.query('select from source_state where source = $1', [sources.fids.name])
+    expect(rows).toEqual([])
+  })
 })
 
 test('a read that a profile event has overtaken is not stored, and begins again', async () => {

@@ -5,6 +5,7 @@ import { makeMessage } from '../../devnet/hub/messages.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
+import { storeVerifiedSet } from '../../enrichment/socialindex/fids.ts'
 import { day, hour, minute } from '../../ops/time.ts'
 import { operatorOf, witnessUrls } from '../../social/hub-operators.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
@@ -118,6 +119,23 @@ test.each([
   expect(await outcomes()).toEqual([kind])
   expect(await shown()).toEqual({ disputed: false, witnesses: [] })
   expect(await scene.agent(fid)).toMatchObject({ agent_status: 'active' })
+})
+
+test('a followed hub that may not know it yet does not lack it', async () => {
+  await verified({ byBoth: true })
+  const { pool } = scene.database
+  const { rows } = await pool.query('select observed_at from verified_address where fid = $1', [fid])
+  const live = [{ address: walletOf('witnesses', 'second').address.toLowerCase(), verifiedAt: scene.clock.now() }]
+  const answer = (afterMs: number) => {
+    const askedAt = new Date(rows[0].observed_at.getTime() + afterMs)
+    return storeVerifiedSet(pool, { fid, live, askedAt, now: askedAt }, scene.hub.url)
+  }
+  const said = async () => {
+    const word = await pool.query('select has from verification_witness where url = $1', [scene.hub.url])
+    return word.rows.map(({ has }) => has)
+  }
+  expect([await answer(10 * minute), await said()]).toEqual(['unsettled', []])
+  expect([await answer(10 * minute + 1_000), await said()]).toEqual(['missing', [false]])
 })
 
 test('a signed removal ends it whatever the other hub still shows', async () => {

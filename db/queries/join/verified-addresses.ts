@@ -16,6 +16,13 @@ export interface VerifiedSet {
   readonly now: Date
 }
 
+/**
+ * An answer of a node that may be behind. What was stored at `settledBefore` or later, such as an event that another
+ * node behind the same address brought, may be unknown to it: its silence does not end that, and its word does not undo
+ * it.
+ */
+export type Settled<Answer> = Answer & { readonly settledBefore: Date }
+
 /** Makes writers of these FIDs' verifications wait for each other until the transaction ends. Always in one order. */
 export async function lockVerifications(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({
@@ -51,7 +58,10 @@ export interface AddressSets extends Pick<VerifiedSet, 'askedAt' | 'now'> {
 const firstSecond = `timestamptz '2021-01-01T00:00:00Z'`
 
 /** Brings the stored sets of FIDs to an answer without times; those that are known stay. */
-export async function storeAddresses(db: Queryable, { sets, askedAt, now }: AddressSets): Promise<void> {
+export async function storeAddresses(
+  db: Queryable,
+  { sets, settledBefore, now }: Settled<Omit<AddressSets, 'askedAt'>>,
+): Promise<void> {
   if (sets.length === 0) return
   const pairs = sets.flatMap(({ fid, addresses }) => addresses.map((address) => ({ fid, address: bytes(address) })))
   const given = [pairs.map(({ fid }) => fid), pairs.map(({ address }) => address)]
@@ -63,7 +73,7 @@ update verified_address v set ended_at = greatest(v.verified_at, $4), observed_a
    and not exists (select from unnest($1::bigint[], $2::bytea[]) as given (fid, address)
                     where given.fid = v.fid and given.address = v.address)
    and not ${witnessed('v')}`,
-    values: [...given, askedAt, now, sets.map(({ fid }) => fid)],
+    values: [...given, settledBefore, now, sets.map(({ fid }) => fid)],
   })
   await db.query({
     name: 'open-addresses',
@@ -74,16 +84,19 @@ select distinct given.fid, given.address, ${firstSecond}, $4::timestamptz, false
  where not exists (select from verified_address o where o.fid = given.fid and o.address = given.address
                                                     and (o.ended_at is null or o.observed_at >= $3))
     on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = excluded.observed_at, pruned = false`,
-    values: [...given, askedAt, now],
+    values: [...given, settledBefore, now],
   })
 }
 
 /**
  * Ends what a complete answer does not name any more: when another verification of the address took its place, at that
  * one's time; otherwise now. Rows that became what they are after the question was asked are newer than the answer; one
- * that another hub still has goes on.
+ * that is not settled, or that another hub still has, goes on unless another took its place.
  */
-export async function endVerifications(db: Queryable, { fid, live, askedAt, now }: VerifiedSet): Promise<void> {
+export async function endVerifications(
+  db: Queryable,
+  { fid, live, askedAt, settledBefore, now }: Settled<VerifiedSet>,
+): Promise<void> {
   await db.query({
     name: 'end-verifications',
     text: `
@@ -95,8 +108,8 @@ update verified_address v
  where v.fid = $1 and v.ended_at is null and v.observed_at < $4
    and not exists (select from live l where l.address = v.address and l.verified_at = v.verified_at)
    and (exists (select from live l where l.address = v.address and l.verified_at > v.verified_at)
-        or not ${witnessed('v')})`,
-    values: [fid, ...columns(live), askedAt, now],
+        or (v.observed_at < $6 and not ${witnessed('v')}))`,
+    values: [fid, ...columns(live), askedAt, now, settledBefore],
   })
 }
 
@@ -107,7 +120,7 @@ update verified_address v
  */
 export async function keptByWitnesses(
   db: Queryable,
-  { fid, live, askedAt }: Pick<VerifiedSet, 'fid' | 'live' | 'askedAt'>,
+  { fid, live, settledBefore }: Settled<Pick<VerifiedSet, 'fid' | 'live'>>,
 ): Promise<{ readonly hashes: readonly string[]; readonly toldAt: Date | null } | undefined> {
   const { rows } = await db.query<{ hashes: string[]; toldAt: Date | null }>({
     name: 'kept-by-witnesses',
@@ -122,16 +135,20 @@ select array(select '0x' || encode(message_hash, 'hex') from kept order by messa
        (select max(w.checked_at) from verification_witness w join kept using (message_hash)
          where w.fid = $1 and w.has) as "toldAt"
  where exists (select from verification_witness where fid = $1)`,
-    values: [fid, ...columns(live), askedAt],
+    values: [fid, ...columns(live), settledBefore],
   })
   return rows[0]
 }
 
 /**
- * Opens what a complete answer names and is not open, and knows that what is open was not let go of. The very verification that was thought to have ended goes on; a
- * newer one of the same address is a row of its own, and one that was taken back is none. Call `endVerifications` first.
+ * Opens what a complete answer names and is not open, and knows that what is open was not let go of. The very
+ * verification that was thought to have ended goes on, if its end is settled; a newer one of the same address is a row
+ * of its own, and one that was taken back is none. Call `endVerifications` first.
  */
-export async function openVerifications(db: Queryable, { fid, live, askedAt, now }: VerifiedSet): Promise<void> {
+export async function openVerifications(
+  db: Queryable,
+  { fid, live, askedAt, settledBefore, now }: Settled<VerifiedSet>,
+): Promise<void> {
   await db.query({
     name: 'open-verifications',
     text: `
@@ -147,9 +164,38 @@ select $1, l.address, l.verified_at, $5
  where not exists (select from verified_address o where o.fid = $1 and o.address = l.address and o.ended_at is null)
    and not ${takenBack('$1', 'l.address', 'l.verified_at')}
     on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = $5, pruned = false
- where v.ended_at is not null and v.observed_at < $4`,
-    values: [fid, ...columns(live), askedAt, now],
+ where v.ended_at is not null and v.observed_at < $6`,
+    values: [fid, ...columns(live), askedAt, now, settledBefore],
   })
+}
+
+/**
+ * The FIDs whose answers contradict what was stored of an address shortly before the question, too late to be settled.
+ * They have to be asked about again. Call it after the answers were stored.
+ */
+export async function unsettledFids(
+  db: Queryable,
+  { sets, askedAt, settledBefore }: Settled<Omit<AddressSets, 'now'>>,
+): Promise<number[]> {
+  const pairs = sets.flatMap(({ fid, addresses }) => addresses.map((address) => ({ fid, address: bytes(address) })))
+  const { rows } = await db.query<{ fid: number }>({
+    name: 'unsettled-fids',
+    text: `
+select distinct v.fid from verified_address v
+ where v.fid = any ($5::bigint[]) and v.observed_at >= $4 and v.observed_at < $3
+   and exists (select from unnest($1::bigint[], $2::bytea[]) as given (fid, address)
+                where given.fid = v.fid and given.address = v.address)
+       <> exists (select from verified_address o where o.fid = v.fid and o.address = v.address and o.ended_at is null)
+ order by v.fid`,
+    values: [
+      pairs.map(({ fid }) => fid),
+      pairs.map(({ address }) => address),
+      askedAt,
+      settledBefore,
+      sets.map(({ fid }) => fid),
+    ],
+  })
+  return rows.map(({ fid }) => fid)
 }
 
 interface VerificationEvent {

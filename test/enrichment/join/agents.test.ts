@@ -4,6 +4,7 @@ import { chainNames } from '../../../chains.config.ts'
 import { deriveAgents } from '../../../db/queries/join/agents.ts'
 import { runJoin } from '../../../enrichment/join/join.ts'
 import { runLargeHolders } from '../../../enrichment/join/large-holders.ts'
+import { mostDelaySeconds } from '../../../enrichment/socialindex/belief.ts'
 import { storeVerifiedSet } from '../../../enrichment/socialindex/fids.ts'
 import {
   differencesOfSearched,
@@ -92,7 +93,9 @@ async function live(steps: readonly (typeof step extends fc.Arbitrary<infer T> ?
       const own = history.verifications.filter((one) => one.fid === fid && one.endedAt === null)
       const set = own.map(({ address, verifiedAt }) => ({ address, verifiedAt: new Date(verifiedAt) }))
       const hub = 'https://hub.example'
-      const told = { fid, live: set, askedAt: now, now }
+      // Asked so late that the hub knows all that happened.
+      const askedAt = new Date(now.getTime() + mostDelaySeconds * 1_000)
+      const told = { fid, live: set, askedAt, now }
       const stored = await storeVerifiedSet(database.pool, told, hub)
       // A set ends only after two empty answers an hour apart: the first is backdated, then repeated.
       if (stored === 'emptied')

@@ -5,11 +5,15 @@ const mostSigners = 500
 
 /**
  * The part of `GET /supported` that names accounts, by namespace or chain of CAIP-2: `eip155:*`, `eip155:8453`. Version 1
- * has none. Source: x402-specification-v2.md, section 7.3.
+ * has kinds of payment alone; an object with neither is another answer, such as an error sent with status 200. Source:
+ * x402-specification-v2.md, section 7.3.
  */
-const supported = z.object({
-  signers: z.record(z.string(), z.array(z.string())).optional(),
-})
+const supported = z
+  .object({
+    kinds: z.array(z.unknown()).optional(),
+    signers: z.record(z.string(), z.array(z.string())).optional(),
+  })
+  .refine(({ kinds, signers }) => kinds !== undefined || signers !== undefined)
 
 /** Accounts of EVM chains that an answer names, lowercase and each once; undefined: it is not such an answer. */
 export function signersOf(answer: unknown): string[] | undefined {

@@ -106,6 +106,8 @@ test.each<[string, Canned, string]>([
   ['too large', { body: 'x'.repeat(600 * 1024) }, 'too_large'],
   ['no JSON', { body: '<html>' }, 'not_json'],
   ['of another form', { body: { signers: { 'eip155:*': 'all' } } }, 'schema_mismatch'],
+  ['empty', { body: {} }, 'schema_mismatch'],
+  ['an error with status 200', { body: { error: 'rate limited' } }, 'schema_mismatch'],
   ['a redirect', { status: 302, headers: { location: 'https://elsewhere.example' }, body: '' }, 'redirect_refused'],
   [
     'a list without end',

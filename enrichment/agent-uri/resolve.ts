@@ -39,7 +39,8 @@ export function createResolver({ hosts, gateways, arweaveUrl }: ResolverOptions)
     if (form.kind === 'nothing') return { status: form.status, settled: true }
     if (form.kind === 'inline') return inline(form.bytes)
     try {
-      if (form.kind !== 'ipfs') return remote(await fetchForm(form, known), form.kind === 'arweave')
+      if (form.kind === 'web') return remote(await fetchForm(form, known), false, known)
+      if (form.kind === 'arweave') return remote(await fetchForm(form, undefined), true)
       const content = await gateways.read(form, form.gateway)
       return content ? remote(content.fetched, content.proven) : failed('unreachable', 'no gateway has it')
     } catch (error) {
@@ -67,9 +68,10 @@ function inline(bytes: Uint8Array): Resolved {
   }
 }
 
-function remote(fetched: Fetched, settled: boolean): Resolved {
+/** Reads an answer; `sent`: the version that the request asked about, without which a host's 304 says nothing. */
+function remote(fetched: Fetched, settled: boolean, sent?: Version): Resolved {
   const { status, body, url } = fetched
-  if (status === 304) return { status: 'unchanged' }
+  if (status === 304 && (sent?.etag || sent?.lastModified)) return { status: 'unchanged' }
   if (status !== 200) return failed('unreachable', `${url} answers ${status}`)
   const resolved = read(parseJson(body), settled)
   if (!resolved) return failed('invalid', `${url} sends JSON that is no registration file`)

@@ -96,7 +96,7 @@ async function askDocument(hosts: AgentHosts, candidate: Candidate, known: Versi
     ? await hosts.fetch(hosts.secured(cardUrl), { ...options, headers: conditionsOf(undefined) })
     : first
   const { status: httpStatus, elapsedMs } = fetched
-  const judged = judge(kind, fetched)
+  const judged = judge(kind, fetched, isLed ? undefined : known)
   const { status, value } = judged
   const check = { candidate, httpStatus, latencyMs: Math.round(elapsedMs), status, prices: judged.prices }
   if (!judged.found) return check
@@ -113,9 +113,10 @@ interface Judged {
   readonly prices?: readonly Price[]
 }
 
-function judge(kind: SpecKind, fetched: Fetched): Judged {
+/** Judges an answer; `sent`: the version that the request asked about, without which a host's 304 says nothing. */
+function judge(kind: SpecKind, fetched: Fetched, sent: Version | undefined): Judged {
   const { status: httpStatus, body } = fetched
-  if (httpStatus === 304) return { status: 'ok' }
+  if (httpStatus === 304 && (sent?.etag || sent?.lastModified)) return { status: 'ok' }
   const status = statusOf(httpStatus)
   if (status === 'payment_required') return { status, prices: pricesIn(demandOf(fetched)) }
   if (status) return { status }

@@ -65,6 +65,37 @@ test('an unchanged file is asked for by its tag and writes nothing; a changed on
   expect((await documentOf(pool, id)).name).toBe('second')
 })
 
+test('a host that answers 304 though no version was named has not been read', async () => {
+  const { pool } = database
+  const [host] = (await startHosts(1)) as [Awaited<ReturnType<typeof startHosts>>[number]]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const never = newId()
+  const before = newId()
+  const nothingNew = { status: 304, body: '' }
+  host.pages.set(path, { headers: { etag: '' }, body: { name: 'before' } })
+  host.pages.set('/304.json', nothingNew)
+  await mint(pool, { id: never, fid: never, uri: `${host.url}/304.json` })
+  await mint(pool, { id: before, fid: before, uri: `${host.url}${path}` })
+  await job.join()
+  expect((await job.read(source)).toSorted()).toEqual(['ok', 'unreachable'])
+  expect(await documentOf(pool, never)).toMatchObject({ uri_status: 'unreachable', name: null })
+  expect(await documentOf(pool, before)).toMatchObject({ uri_status: 'ok', name: 'before' })
+
+  host.pages.set(path, nothingNew)
+  clock.pass(27 * hour)
+  await job.read(source)
+  expect(await documentOf(pool, before)).toMatchObject({ uri_status: 'unreachable', name: 'before' })
+  host.pages.set(path, { body: { name: 'before' } })
+  clock.pass(27 * hour)
+  await job.read(source)
+  expect(await documentOf(pool, before)).toMatchObject({ uri_status: 'ok', name: 'before' })
+
+  await setUri(pool, before, `${host.url}/304.json`)
+  await job.join()
+  expect(await job.read(source)).toEqual(['unreachable'])
+  expect(await documentOf(pool, before)).toMatchObject({ uri_status: 'unreachable', name: 'before' })
+})
+
 test('whatever the URI holds itself is read without a request and never again', async () => {
   const { pool } = database
   const job = startAgentsJob({ database, clock, hosts: [] })

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { WebHost } from '../../../devnet/hosts/web-host.ts'
 import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
 import { checkUp } from '../../../enrichment/specs/check.ts'
+import type { KnownDocument } from '../../../enrichment/specs/document.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
 import { startHosts } from '../join/agents-job.ts'
@@ -9,8 +10,13 @@ import { startHosts } from '../join/agents-job.ts'
 const impatient = { intervalMs: 0, maxWaiting: 100, maxWaitMs: 10_000 }
 const card = { name: 'Ada', url: 'https://a.shop.xyz', skills: [] }
 
+type Services = readonly (readonly [string, string])[]
+
 /** Checks services, given as name and endpoint; `found`: kind, path and status of each place that was checked. */
-async function lookAt(hosts: readonly WebHost[], ...services: readonly (readonly [string, string])[]) {
+const lookAt = (hosts: readonly WebHost[], ...services: Services) => lookAgain(hosts, [], ...services)
+
+/** The same for an agent of whom documents are known. */
+async function lookAgain(hosts: readonly WebHost[], known: readonly KnownDocument[], ...services: Services) {
   const egressAllow = parseEgressAllow(hosts.map(({ name }) => name).join())
   const door = createDoor({ userAgent: 'test/1.0 (+https://agents.shop.xyz)', egressAllow, politeness: impatient })
   onTestFinished(door.close)
@@ -18,7 +24,7 @@ async function lookAt(hosts: readonly WebHost[], ...services: readonly (readonly
     services: services.map(([name, endpoint]) => ({ name, endpoint, version: null, contradicted: false })),
     profileUrl: null,
     holdings: { held: [], isCut: false, registries: new Set() },
-    known: [],
+    known,
   })
   const found = look.checks.map(({ candidate, status }) => `${candidate.kind} ${candidate.url.pathname} ${status}`)
   return { ...look, found }
@@ -106,4 +112,31 @@ test('a host’s catalog leads to a card on its own site and nowhere else', asyn
   expect(mcpOf((await lookAt([other], ['web', other.url])).found).at(-1)).toBe(
     'mcp /.well-known/ai-catalog.json schema_mismatch',
   )
+})
+
+test('a host that answers 304 though no version was named has no document', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  host.pages.set('/card.json', { status: 304, body: '' })
+  const service = ['a2a', `${host.url}/card.json`] as const
+  expect((await lookAt([host], service)).found).toContain('a2a /card.json http_4xx')
+  const document = { kind: 'a2a', url: `${host.url}/card.json` } as KnownDocument
+  const nameless = { ...document, version: { etag: null, lastModified: null } }
+  expect((await lookAgain([host], [nameless], service)).found).toContain('a2a /card.json http_4xx')
+  const named = { ...document, version: { etag: '"1"', lastModified: null } }
+  expect((await lookAgain([host], [named], service)).found).toContain('a2a /card.json ok')
+})
+
+test('a version of what the place of a catalog had before is none of the card that the catalog leads to', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const path = '/.well-known/ai-catalog.json'
+  const entries = [{ identifier: 'urn:air:shop.xyz:ada', type: 'application/mcp-server-card+json', url: '/card' }]
+  host.pages.set(path, { body: { specVersion: '1.0', entries } })
+  host.pages.set('/card', { status: 304, body: '' })
+  const known = {
+    kind: 'mcp',
+    url: `${host.url}${path}`,
+    version: { etag: '"1"', lastModified: null },
+  } as KnownDocument
+  const { found } = await lookAgain([host], [known], ['web', host.url])
+  expect(mcpOf(found)).toContain(`mcp ${path} http_4xx`)
 })

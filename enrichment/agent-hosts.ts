@@ -16,11 +16,19 @@ export interface AgentHosts {
    * Fetches through the door of `net/`, by https where http is written. Throws HostClosed when the host may not be
    * asked now, also after an answer 429, or 503 with Retry-After; DoorError when there is no answer.
    */
-  fetch(url: URL, options: FetchOptions): Promise<Fetched>
+  fetch(url: URL, options: AskOptions): Promise<Fetched>
   /** The address that is requested instead: https, but for plain http that an operator allowed (EGRESS_ALLOW). */
   secured(url: URL): URL
   /** All hosts as one, for the scheduler: failures of single hosts do not reach it; `stop` aborts all requests. */
   readonly host: Host
+}
+
+interface AskOptions extends FetchOptions {
+  /**
+   * Whether a timeout tells of what was asked for and not of the host, as at a gateway that looks for it elsewhere: then
+   * it does not count towards the circuit breaker. Default: false.
+   */
+  readonly mayTimeOut?: boolean
 }
 
 /** ETag and Last-Modified of a document, for conditional requests. */
@@ -69,7 +77,7 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
     return host
   }
 
-  async function fetch(url: URL, options: FetchOptions): Promise<Fetched> {
+  async function fetch(url: URL, { mayTimeOut = false, ...options }: AskOptions): Promise<Fetched> {
     const target = secured(url, egressAllow)
     const host = hostOf(target.host)
     await all.slot()
@@ -88,7 +96,8 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
     } catch (error) {
       if (!(error instanceof DoorError)) throw error
       if (error.checkStatus === null) throw later(error.message, restMs, false)
-      if (outOfOrder.includes(error.reason)) host.failed()
+      const isExcused = error.reason === 'timeout' && mayTimeOut
+      if (outOfOrder.includes(error.reason) && !isExcused) host.failed()
       throw error
     }
   }

@@ -38,6 +38,8 @@ const archiveType = 'application/vnd.ipld.car'
 
 export function createGateways(options: GatewayOptions): Gateways {
   const { hosts, urls, hedgeMs = 3 * second, timeoutMs = 8 * second } = options
+  // Anybody can name content that nobody has: that must not close the gateways for the content of others.
+  const asking = { timeoutMs, redirects, mayRedirect, mayTimeOut: true }
   /** Failures in a row by gateway; the one with the fewest is asked first. */
   const failures = new Map(urls.map((url) => [url, 0]))
 
@@ -47,7 +49,7 @@ export function createGateways(options: GatewayOptions): Gateways {
       const content = await askForBlocks(url, cid, path)
       if (content) return content
     }
-    const fetched = await hosts.fetch(url, { timeoutMs, redirects, mayRedirect, maxBytes: maxDocumentBytes })
+    const fetched = await hosts.fetch(url, { ...asking, maxBytes: maxDocumentBytes })
     if (fetched.status !== 200) throw new ContentMissing(`${url.host} answers ${fetched.status}`)
     const file = isOneBlock ? fileOf(toBlocks([fetched.body]), cid, '') : 'unsupported'
     if (file === 'incomplete') throw new ContentMissing(`${url.host} sent other content`)
@@ -64,8 +66,7 @@ export function createGateways(options: GatewayOptions): Gateways {
     archive.searchParams.set('format', 'car')
     archive.searchParams.set('dag-scope', 'entity')
     const headers = { accept: archiveType }
-    const options = { timeoutMs, redirects, mayRedirect, headers, maxBytes: maxArchiveBytes }
-    const fetched = await hosts.fetch(archive, options)
+    const fetched = await hosts.fetch(archive, { ...asking, headers, maxBytes: maxArchiveBytes })
     if (fetched.status !== 200 || !fetched.headers.get('content-type')?.startsWith(archiveType)) return undefined
     const blocks = await readArchive(fetched.body)
     const file = typeof blocks === 'string' ? blocks : fileOf(blocks, cid, path)

@@ -1,18 +1,21 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startWebHost } from '../../../devnet/hosts/web-host.ts'
+import { rawBlock, smallFile } from '../../../devnet/world/blocks.ts'
 import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
+import { createGateways } from '../../../enrichment/agent-uri/gateways.ts'
 import { HostClosed } from '../../../hosts/host.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
 import { createClock } from '../../support/enrichment-job.ts'
+import { startGateways } from '../join/agents-job.ts'
 
 const options = { maxBytes: 1_000, timeoutMs: 20_000 }
 const impatient = { intervalMs: 0, maxWaiting: 1, maxWaitMs: 10_000 }
 
-async function start() {
+async function start(more: readonly string[] = []) {
   const [asked, other] = await Promise.all([startWebHost(), startWebHost()])
   const clock = createClock('2026-06-01T00:00:00Z')
-  const egressAllow = parseEgressAllow([asked.name, other.name].join())
+  const egressAllow = parseEgressAllow([asked.name, other.name, ...more].join())
   const door = createDoor({ userAgent: 'test/1.0 (+https://agents.shop.xyz)', egressAllow, politeness: impatient })
   const hosts = createAgentHosts({ door, egressAllow, now: clock.now })
   onTestFinished(async () => {
@@ -67,6 +70,27 @@ test('a host that is out of order ten times in a row has its circuit open for a 
   asked.faults.clear()
   clock.pass(60_000)
   expect((await ask()).status).toBe(404)
+})
+
+test('content that a gateway seeks in vain closes it for no other; a gateway that breaks off is closed', async () => {
+  const [gateway] = (await startGateways(1)) as [Awaited<ReturnType<typeof startGateways>>[number]]
+  const { hosts } = await start([gateway.name])
+  const known = rawBlock('{"name":"Ada"}')
+  gateway.add('{"name":"Ada"}')
+  const read = ({ cid }: typeof known, timeoutMs?: number) =>
+    createGateways({ hosts, urls: [gateway.url], timeoutMs }).read({ cid, path: '' })
+
+  gateway.faults.add({ kind: 'hang' }, { times: Number.POSITIVE_INFINITY })
+  // One block, and a tree of blocks, which is asked for as an archive.
+  for (const blockOf of [rawBlock, smallFile]) {
+    for (let n = 0; n < 10; n++) expect(await read(blockOf(`nowhere ${n}`), 100)).toBeUndefined()
+  }
+  gateway.faults.clear()
+  expect(await read(known)).toMatchObject({ fetched: { status: 200 }, proven: true })
+
+  gateway.faults.add({ kind: 'cut' }, { times: Number.POSITIVE_INFINITY })
+  for (let n = 0; n < 10; n++) expect(await read(known)).toBeUndefined()
+  expect((await closed(read(known))).until).toBe('2026-06-01T00:01:00.000Z')
 })
 
 test('plain http is kept for an operator’s exceptions; anybody else is asked by https', async () => {

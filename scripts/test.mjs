@@ -1,5 +1,5 @@
 // @ts-check
-// npm test: makes sure that redis-server, chromium and promtool are there, then runs vitest with the given arguments.
+// npm test: makes sure that redis-server and chromium are there, then runs vitest with the given arguments.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
@@ -18,12 +18,13 @@ if (args.includes('--help')) {
   )
 } else {
   try {
-    // The limiter's tests need a real Redis, the pages' a real browser, the alerts' the checker of Prometheus: system
-    // packages, which npm does not have.
+    // The limiter's tests need a real Redis, the pages' a real browser: system packages, which npm does not have.
     ensure('redis-server')
     ensure('chromium')
-    ensure('promtool', 'prometheus')
-    if (process.env.ENDURANCE === '1') wish('buildah', 'debootstrap', ...exporters)
+    if (process.env.ENDURANCE === '1') {
+      ensure('promtool', 'prometheus') // the checker of alerts
+      wish('buildah', 'debootstrap', ...exporters)
+    }
     // vitest runs in this process, so that a signal reaches it and it stops what the tests have started.
     process.chdir(root)
     process.argv.splice(2, 0, 'run')

@@ -7,7 +7,7 @@ import { createClock } from '../../support/enrichment-job.ts'
 import { fixture } from '../../support/fixture.ts'
 import { addressOf } from '../../support/seed.ts'
 import { profileOf } from '../join/agents-job.ts'
-import { expectUnharmed, mintTo, startUpstreamJob, stateOf } from './job.ts'
+import { mintTo, startUpstreamJob, stateOf } from './job.ts'
 
 const database = testDatabase()
 
@@ -147,24 +147,6 @@ test('an answer that is the same writes nothing, and one without tags takes them
   await job.read()
   await job.join()
   expect(await profileOf(pool, 5)).toMatchObject({ oli: null, oli_tags: [] })
-})
-
-test('no misbehaviour of the host clears a tag', async () => {
-  const { pool } = database
-  await pool.query('delete from source_state')
-  const double = await startDouble()
-  double.addTag(addressOf('hurt'), 8453, { slug: 's', name: 'kept', tagType: 'name', ordinal: 1, meta: '{}' })
-  const job = startUpstreamJob({ database, clock, url: double.url, create: explorer })
-  await mintTo(pool, { fid: 6, addresses: [addressOf('hurt')] })
-  await job.join()
-  await job.read()
-  await job.join()
-  const shown = async () => {
-    const { oli, oli_tags } = await profileOf(pool, 6)
-    return [oli, oli_tags.map(({ name }: { name: string }) => name)]
-  }
-  expect(await shown()).toEqual(['kept', ['kept']])
-  await expectUnharmed({ database, clock, job, server: double, source: 'explorer', fid: 6, shown })
 })
 
 test.each([

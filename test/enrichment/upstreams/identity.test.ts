@@ -7,7 +7,7 @@ import { createClock } from '../../support/enrichment-job.ts'
 import { fixture } from '../../support/fixture.ts'
 import { addressOf } from '../../support/seed.ts'
 import { profileOf } from '../join/agents-job.ts'
-import { expectUnharmed, mintTo, startUpstreamJob } from './job.ts'
+import { mintTo, startUpstreamJob } from './job.ts'
 
 const database = testDatabase()
 
@@ -135,21 +135,4 @@ test('a new address is a reason to ask before the time', async () => {
   expect(await job.read()).toEqual(['empty'])
   await job.join()
   expect(await job.read()).toEqual([])
-})
-
-test('no misbehaviour of the host clears an identity', async () => {
-  const { pool } = database
-  await pool.query('delete from source_state')
-  const double = await startDouble()
-  double.profiles.set('farcaster,#50', { ...dwr, social: { uid: 50, follower: 7, following: 1 } })
-  const job = startUpstreamJob({ database, clock, url: double.url, create: identity })
-  await mintTo(pool, { fid: 50, addresses: [addressOf('hurt')] })
-  await job.join()
-  await job.read()
-  await job.join()
-  const shown = async () => {
-    return (await profileOf(pool, 50)).agent_identities.map(({ identity }: { identity: string }) => identity)
-  }
-  expect(await shown()).toEqual(['dwr.eth'])
-  await expectUnharmed({ database, clock, job, server: double, source: 'identity', fid: 50, shown })
 })

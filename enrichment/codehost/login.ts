@@ -33,7 +33,7 @@ export function loginOf(name: string): string | undefined {
   return loginForm.test(login) && !notAccounts.has(login) ? login : undefined
 }
 
-/** Whether the account names the agent in turn: by an address, its handle in the network, or a page of the agent's. */
+/** Whether the account names the agent in turn: by an address, its handle in the network, or a host proven to be its. */
 export function namesAgent({ blog, bio }: Pick<StoredAccount, 'blog' | 'bio'>, agent: CodehostInput): boolean {
   const text = `${blog ?? ''} ${bio ?? ''}`.toLowerCase()
   if (agent.addresses.some((address) => text.includes(address))) return true

@@ -34,6 +34,16 @@ export const apiChanges: readonly ApiChange[] = [
     operations: [],
   },
   {
+    id: 'verified-code-accounts',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'A web site verifies an account on GitHub only if a host of it names the agent',
+    text:
+      '`verified` in `codehost_profiles` was true as well where the account’s web site was one that the agent only named. ' +
+      'Now a host of that site has to list a registration of the agent or carry the manifest of a live claim.',
+    operations: [],
+  },
+  {
     id: 'attempts-that-were-made',
     day: '2026-11-26',
     kind: 'changed',

@@ -66,7 +66,10 @@ type Naming = typeof sources.fids.name | typeof sources.identity.name | 'registr
 
 export interface CodehostInput extends AgentInput {
   readonly named: readonly { readonly name: string; readonly source: Naming }[]
-  /** Addresses of pages that are the agent's. */
+  /**
+   * Addresses on hosts that are proven to be the agent's: they list a registration of it, or carry the manifest of its
+   * claim. A page that the agent merely names may be anybody's.
+   */
   readonly pages: readonly string[]
 }
 
@@ -77,9 +80,10 @@ export async function readCodehostInput(db: Queryable, fid: number): Promise<Cod
     text: `
 select a.fid, a.handle, array(select '0x' || encode(v, 'hex') from unnest(a.verified_addresses) as v) as addresses,
        (${named}) as named,
-       array(select p.profile_url from social_profile p where p.fid = a.fid and p.profile_url is not null
+       array(select s.url from agent_spec s where s.fid = a.fid and s.domain_verified
               union
-             select s.endpoint from (${services}) s where s.endpoint is not null) as pages
+             select 'https://' || c.signer from claim c
+              where c.fid = a.fid and c.method = 'well-known' and c.state = 'live') as pages
   from agent a where a.fid = $1`,
     values: [fid],
   })

@@ -216,6 +216,56 @@ test('an account is verified when it names the agent as well', () => {
   )
 })
 
+test('the home page of an account verifies it if its host names the agent, not because the agent names it', async () => {
+  const { pool } = database
+  await pool.query('delete from source_state')
+  const double = await startDouble()
+  const homed = { ...recorded.body, login: 'homed', blog: 'https://www.homed.shop', bio: null }
+  double.accounts.set('homed', { user: homed, repositories: [] })
+  const job = startUpstreamJob({ database, clock, url: double.url, create: codehost, name: 'homed' })
+  const fid = 11
+  await addAgent(fid, 'homed')
+  await pool.query(`update social_profile set profile_url = 'https://homed.shop/me' where fid = $1`, [fid])
+  const services = JSON.stringify([{ name: 'A2A', endpoint: 'https://homed.shop/a2a', version: null }])
+  const document = { chain: 'base', agent_id: fid * 100, uri_status: 'ok', services, updated_at: birth }
+  await insert(pool, 'registration_document', document)
+  await job.join()
+  const verified = async () => {
+    clock.pass(2 * day)
+    expect(await job.read()).toContain('ok')
+    return (await profileOf(pool, fid)).codehost_profiles.verified
+  }
+  expect(await verified()).toBe(false)
+
+  await insert(pool, 'agent_spec', {
+    fid,
+    kind: 'a2a',
+    url: 'https://homed.shop/.well-known/agent-card.json',
+    declared: true,
+    has_content: true,
+    skills: [],
+    tools: [],
+    domain_verified: false,
+    first_seen_at: birth,
+    last_alive_at: birth,
+    last_check_at: birth,
+    last_check_status: 'ok',
+    consecutive_failures: 0,
+  })
+  expect(await verified()).toBe(false)
+  await pool.query('update agent_spec set domain_verified = true where fid = $1', [fid])
+  expect(await verified()).toBe(true)
+  await pool.query('delete from agent_spec where fid = $1', [fid])
+  expect(await verified()).toBe(false)
+
+  const proof = { proof: '{}', proof_sha256: Buffer.alloc(32), signer: 'homed.shop', verified_addresses: [] }
+  const times = { received_at: birth, claimed_at: birth }
+  await insert(pool, 'claim', { fid, method: 'well-known', nonce: 'homed', ...proof, ...times })
+  expect(await verified()).toBe(true)
+  await pool.query(`update claim set state = 'suspended' where fid = $1`, [fid])
+  expect(await verified()).toBe(false)
+})
+
 test('no misbehaviour of the host clears an account', async () => {
   const { pool } = database
   await pool.query('delete from source_state')

@@ -14,7 +14,8 @@ interface AgentHostsOptions {
 export interface AgentHosts {
   /**
    * Fetches through the door of `net/`, by https where http is written. Throws HostClosed when the host may not be
-   * asked now, also after an answer 429, or 503 with Retry-After; DoorError when there is no answer.
+   * asked now, also after an answer 429, or 503 with Retry-After; DoorError when there is no answer. Behind a redirect
+   * all this is about the host that it leads to.
    */
   fetch(url: URL, options: AskOptions): Promise<Fetched>
   /** The address that is requested instead: https, but for plain http that an operator allowed (EGRESS_ALLOW). */
@@ -79,25 +80,35 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
 
   async function fetch(url: URL, { mayTimeOut = false, ...options }: AskOptions): Promise<Fetched> {
     const target = secured(url, egressAllow)
-    const host = hostOf(target.host)
+    let answering = target
     await all.slot()
-    await host.slot()
+    await hostOf(target.host).slot()
     const later = (why: string, ms: number, wasAsked: boolean) =>
       new HostClosed(why, new Date(now().getTime() + ms), wasAsked)
+    const mayRedirect = (from: URL, to: URL) => {
+      if (options.mayRedirect && !options.mayRedirect(from, to)) return false
+      if (isPartOf(to, answering)) return true
+      hostOf(answering.host).succeeded()
+      hostOf(to.host).checkOpen()
+      answering = to
+      return true
+    }
     try {
-      const fetched = await door.fetch(target, options)
+      const fetched = await door.fetch(target, { ...options, mayRedirect })
+      const host = hostOf(answering.host)
       const asked = restOf(fetched, now())
       if (asked !== undefined) {
         host.restFor(asked)
-        throw later(`${target.host}: asked to wait`, asked, true)
+        throw later(`${answering.host}: asked to wait`, asked, true)
       }
       host.succeeded() // a 5xx may concern one page only
       return fetched
     } catch (error) {
       if (!(error instanceof DoorError)) throw error
       if (error.checkStatus === null) throw later(error.message, restMs, false)
-      const isExcused = error.reason === 'timeout' && mayTimeOut
-      if (outOfOrder.includes(error.reason) && !isExcused) host.failed()
+      // Behind a redirect the time may have passed at the host before: that must not close the one there.
+      const isExcused = error.reason === 'timeout' && (mayTimeOut || answering !== target)
+      if (outOfOrder.includes(error.reason) && !isExcused) hostOf(answering.host).failed()
       throw error
     }
   }
@@ -120,6 +131,11 @@ function secured(url: URL, egressAllow: EgressAllow): URL {
   const secure = new URL(url)
   secure.protocol = 'https:'
   return secure
+}
+
+/** Whether a redirect stays with a host. Gateways have a subdomain for each content, and one limit for all of them. */
+function isPartOf(to: URL, { host, hostname }: URL): boolean {
+  return to.host === host || to.hostname.endsWith(`.${hostname}`)
 }
 
 /**

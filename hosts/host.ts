@@ -43,6 +43,8 @@ export interface Host {
   capacity(): number
   /** Resolves when the next request may go out. Throws HostClosed when none may. Default: usual. */
   slot(urgency?: Urgency): Promise<void>
+  /** Throws HostClosed when no request may go out now. Takes no slot. */
+  checkOpen(): void
   /** Closes the host for `ms` milliseconds, because it sent a Retry-After. */
   restFor(ms: number): void
   succeeded(): void
@@ -84,7 +86,7 @@ export function createHost(options: HostOptions): Host {
   const time = () => now().getTime()
   const closedUntil = () => Math.max(restsUntil, brokenUntil)
 
-  function refuse() {
+  function checkOpen() {
     if (stopping.signal.aborted) throw new HostClosed('this process is stopping', now())
     if (closedUntil() > time())
       throw new HostClosed(
@@ -109,7 +111,7 @@ export function createHost(options: HostOptions): Host {
           .then((waitMs) =>
             waitMs > 0 ? delay(waitMs, undefined, { signal: stopping.signal }).catch(() => {}) : undefined,
           )
-          .then(refuse)
+          .then(checkOpen)
           .then(
             () => undefined,
             (error: unknown) => ({ error }),
@@ -136,8 +138,10 @@ export function createHost(options: HostOptions): Host {
       return breakMs > 0 ? 1 : Number.POSITIVE_INFINITY
     },
 
+    checkOpen,
+
     async slot(urgency = 'usual') {
-      refuse()
+      checkOpen()
       const slot = new Promise<void>((resolve, reject) => queues.get(urgency)!.push({ resolve, reject }))
       void grant()
       await slot

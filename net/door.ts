@@ -25,7 +25,10 @@ export interface FetchOptions {
   readonly timeoutMs: number
   /** Redirects followed at most; with 0 any redirect is an error. */
   readonly redirects?: number
-  /** Caller's condition on each redirect, besides the door's rules; false: DoorError `redirect_refused`. */
+  /**
+   * Caller's condition on each redirect, besides the door's rules; false: DoorError `redirect_refused`. What it throws
+   * ends the fetch.
+   */
   readonly mayRedirect?: (from: URL, to: URL) => boolean
   /** Ports allowed besides 443. */
   readonly ports?: readonly number[]
@@ -43,7 +46,7 @@ export interface Fetched extends Answer {
 }
 
 export interface Door {
-  /** Resolves with an answer of any status. Failures are DoorErrors. */
+  /** Resolves with an answer of any status. Failures are DoorErrors, or what `mayRedirect` throws. */
   fetch(url: string | URL, options: FetchOptions): Promise<Fetched>
   /**
    * Fetches a document and parses its body into `json`. A 2xx answer that is not JSON is a DoorError `not_json`; with

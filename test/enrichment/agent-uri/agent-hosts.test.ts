@@ -12,18 +12,27 @@ import { startGateways } from '../join/agents-job.ts'
 const options = { maxBytes: 1_000, timeoutMs: 20_000 }
 const impatient = { intervalMs: 0, maxWaiting: 1, maxWaitMs: 10_000 }
 
+const lookup = async () => ['127.0.0.1']
+
 async function start(more: readonly string[] = []) {
   const [asked, other] = await Promise.all([startWebHost(), startWebHost()])
   const clock = createClock('2026-06-01T00:00:00Z')
-  const egressAllow = parseEgressAllow([asked.name, other.name, ...more].join())
-  const door = createDoor({ userAgent: 'test/1.0 (+https://agents.shop.xyz)', egressAllow, politeness: impatient })
+  const { port } = new URL(asked.url)
+  const names = [`shop.xyz:${port}`, `a.shop.xyz:${port}`] as const // of the host that is asked
+  const egressAllow = parseEgressAllow([asked.name, other.name, ...names, ...more].join())
+  const userAgent = 'test/1.0 (+https://agents.shop.xyz)'
+  const door = createDoor({ userAgent, egressAllow, politeness: impatient, lookup })
   const hosts = createAgentHosts({ door, egressAllow, now: clock.now })
   onTestFinished(async () => {
     hosts.host.stop()
     await Promise.all([asked.stop(), other.stop()])
   })
   const ask = (host = asked) => hosts.fetch(new URL('/a.json', host.url), options)
-  return { asked, other, clock, hosts, ask }
+  const move = (to: string) =>
+    asked.pages.set('/moved', { status: 302, headers: { location: `http://${to}/a.json` }, body: '' })
+  const follow = (from = asked.name, timeoutMs = options.timeoutMs) =>
+    hosts.fetch(new URL(`http://${from}/moved`), { ...options, timeoutMs, redirects: 1 })
+  return { asked, other, names, clock, hosts, ask, move, follow }
 }
 
 /** What the error of a request to a closed host says: until when, as ISO time, and whether this request reached it. */
@@ -91,6 +100,44 @@ test('content that a gateway seeks in vain closes it for no other; a gateway tha
   gateway.faults.add({ kind: 'cut' }, { times: Number.POSITIVE_INFINITY })
   for (let n = 0; n < 10; n++) expect(await read(known)).toBeUndefined()
   expect((await closed(read(known))).until).toBe('2026-06-01T00:01:00.000Z')
+})
+
+test('what comes of a redirect counts for the host it leads to, which is not asked that way either', async () => {
+  const { other, clock, ask, move, follow } = await start()
+  move(other.name)
+  other.faults.add({ kind: 'status', status: 429, retryAfter: 600 })
+  const later = '2026-06-01T00:10:00.000Z'
+  expect((await closed(follow())).until).toBe(later)
+  expect((await ask()).status).toBe(404)
+  expect((await closed(ask(other))).until).toBe(later)
+  expect((await closed(follow())).until).toBe(later)
+  expect(other.requests).toHaveLength(1)
+
+  clock.pass(600_000)
+  other.faults.add({ kind: 'cut' }, { times: Number.POSITIVE_INFINITY })
+  for (let attempt = 0; attempt < 10; attempt++) await expect(follow()).rejects.toThrow(/broke off/)
+  expect((await ask()).status).toBe(404)
+  expect((await closed(ask(other))).until).toBe('2026-06-01T00:11:00.000Z')
+})
+
+test('a deadline that passes behind a redirect is a failure of neither host', async () => {
+  const { asked, other, ask, move, follow } = await start()
+  move(other.name)
+  other.faults.add({ kind: 'hang' }, { times: Number.POSITIVE_INFINITY })
+  for (let attempt = 0; attempt < 10; attempt++) {
+    await expect(follow(asked.name, 300)).rejects.toMatchObject({ reason: 'timeout' })
+  }
+  other.faults.clear()
+  for (const host of [asked, other]) expect((await ask(host)).status).toBe(404)
+})
+
+test('what comes of a redirect to a subdomain counts for the host itself', async () => {
+  const { asked, names, move, follow } = await start()
+  const [host, subdomain] = names
+  move(subdomain)
+  asked.faults.add({ kind: 'status', status: 429, retryAfter: 600 }, { path: '/a.json' })
+  for (const _ of [1, 2]) expect((await closed(follow(host))).until).toBe('2026-06-01T00:10:00.000Z')
+  expect(asked.requests.map(({ path }) => path)).toEqual(['/moved', '/a.json'])
 })
 
 test('plain http is kept for an operator’s exceptions; anybody else is asked by https', async () => {

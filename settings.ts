@@ -136,9 +136,11 @@ const api = {
   LIMIT_PER_DAY: { ...limit, default: String(requestLimits.perDay) },
   EXPORT_DIR: {
     form: text,
-    unset: 'nothing is served there',
+    default: '.data/exports',
     about: 'folder of the files that npm run export -- --served writes and the API serves under /exports',
-    more: 'Use it for nothing else; docker-compose.yml has a volume for it.',
+    more:
+      'While it does not exist, there is nothing under /exports. Use it for nothing else; docker-compose.yml has a ' +
+      'volume for it.',
     readers: ['api', 'export'],
   },
   STOP_PAUSE_SECONDS: {

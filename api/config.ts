@@ -24,7 +24,7 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
     siteUrl: vars.SITE_URL,
     serviceName: vars.SERVICE_NAME,
     trustProxyHops: vars.TRUST_PROXY_HOPS,
-    /** Folder of the files under /exports; undefined: none are served. */
+    /** Folder of the files under /exports; while it does not exist there are none. */
     exportDir: vars.EXPORT_DIR,
     /** Contact and policy for security.txt; undefined: that file is not served. */
     security: vars.SECURITY_CONTACT ? { contact: vars.SECURITY_CONTACT, policy: vars.SECURITY_POLICY } : undefined,

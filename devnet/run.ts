@@ -74,7 +74,7 @@ async function start(
   const file = chainSettings(running.chains)
   const chainsFile = join(folder, 'devnet.chains.json')
   writeFileSync(chainsFile, `${JSON.stringify(file, null, 2)}\n`)
-  const env = environment(given, running, database, { port, graphqlPort }, chainsFile)
+  const env = environment(given, running, database, { port, graphqlPort }, { folder, chainsFile })
   readSettings(env, file)
   const tasks = await planTasks(defaultChainNames, env)
   await teardown.own(stack)
@@ -128,10 +128,11 @@ function environment(
   { chains, hub, agentHosts, upstreams }: RunningWorld,
   { url }: FreshDatabase,
   { port, graphqlPort }: { port: number; graphqlPort: number },
-  chainsFile: string,
+  { folder, chainsFile }: { folder: string; chainsFile: string },
 ) {
   const address = `http://127.0.0.1:${port}`
   return {
+    EXPORT_DIR: join(folder, 'devnet.exports'), // the usual folder may have those of a real database
     ...withoutSources(given),
     ...Object.fromEntries(defaultChainNames.map((name) => [chainTable[name].rpcVariable, chains[name].rpc])),
     DATABASE_URL: url,

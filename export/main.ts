@@ -35,8 +35,8 @@ database at that time; the manifest says of what time each file is. A folder hol
              or when a claim was made. A date alone means midnight UTC
 --part-rows  most rows in one file: from 1 to 10000000 (1000000)
 
---served           updates EXPORT_DIR instead, which the API serves under /exports (docs/exports.md): finished days that
-                   are new or changed, and a snapshot of everything else if this UTC day has none yet
+--served           updates EXPORT_DIR (.data/exports) instead, which the API serves under /exports (docs/exports.md):
+                   finished days that are new or changed, and a snapshot of everything else if this UTC day has none yet
 --every            repeats: minutes from the end of a round to the next one, from 1 to 1440, with /healthz, /readyz and
                    /metrics on METRICS_PORT. Without it there is one round
 --rows-per-second  limits how fast it writes (50000)
@@ -60,7 +60,6 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
   const terms = { serviceName: vars.SERVICE_NAME, siteUrl: vars.SITE_URL, baseUrl: vars.BASE_URL }
   if (served) {
     const { everyMinutes, rowsPerSecond } = readServedRequest(values)
-    if (!vars.EXPORT_DIR) throw new UsageError('EXPORT_DIR must name the folder to write to')
     const folder = resolve(vars.EXPORT_DIR)
     endOn(stopping, 'what is missing is written by the next round')
     const registries = Object.fromEntries(
@@ -106,7 +105,9 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
   const { runExport } = await import('./run.ts')
   const print: Parameters<typeof runExport>[3] = (begun) => openDisplay(request.what, begun, process.stdout)
   const exportFrom = (pool: Parameters<typeof inTransaction>[0]) =>
-    inTransaction(pool, (client) => runExport(client, request, { folder, terms, served: vars.EXPORT_DIR }, print))
+    inTransaction(pool, (client) =>
+      runExport(client, request, { folder, terms, served: resolve(vars.EXPORT_DIR) }, print),
+    )
   await withDatabase(async (databaseUrl) => {
     const primary = poolTo(databaseUrl, 1)
     const { DATABASE_READ_URL: readUrl } = vars

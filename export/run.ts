@@ -33,8 +33,8 @@ interface ExportPlaces {
   readonly folder: string
   /** What claims are bound to. */
   readonly terms: Terms
-  /** Folder of the served files, which archived settlements are read from; undefined: EXPORT_DIR is not set. */
-  readonly served: string | undefined
+  /** Folder of the served files, which archived settlements are read from. */
+  readonly served: string
 }
 
 /**
@@ -91,7 +91,7 @@ export async function runExport(
 async function filterOf(
   db: Queryable,
   request: ExportRequest,
-  { columns, served }: { readonly columns: readonly ExportColumn[]; readonly served: string | undefined },
+  { columns, served }: { readonly columns: readonly ExportColumn[]; readonly served: string },
 ): Promise<{ readonly filter: ExportFilter; readonly archived: number }> {
   const { what, chain, since } = request
   if (what !== 'settlements') return { filter: request, archived: 0 }

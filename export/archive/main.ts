@@ -20,9 +20,10 @@ npm run archive -- --chain <chain> --check
 npm run archive -- --chain <chain> --restore
 
 Moves old partitions of a chain's settlements out of the database, oldest first: those that end before the date, a day in UTC
-at least ${leastAgeDays} days ago. From then on, their rows are only in the files under EXPORT_DIR (docs/exports.md). The command first
-brings these files up to date, reads them back, and compares them with the table and with the certificates of backfills and
-audits. Counts and income stay; lists of settlements say from when on they have rows. Reads and writes go on meanwhile.
+at least ${leastAgeDays} days ago. From then on, their rows are only in the files under EXPORT_DIR (.data/exports; docs/exports.md).
+The command first brings these files up to date, reads them back, and compares them with the table and with the certificates
+of backfills and audits. Counts and income stay; lists of settlements say from when on they have rows. Reads and writes go on
+meanwhile.
 
 It may be killed at any time: run the same command again to continue. A partition that is not yet final, audited, loaded and
 summed up is refused, with the command that fixes it. Keep EXPORT_DIR and back it up: the rows are nowhere else.
@@ -41,7 +42,6 @@ await runCommand({ usage, options }, async ({ values }) => {
   const request = readArchiveRequest(values, new Date())
   const chain = chains[request.chain]
   if (!chain) throw new UsageError(`${request.chain} is not an indexed chain`)
-  if (!vars.EXPORT_DIR) throw new UsageError('EXPORT_DIR must name the folder of the served files')
   const folder = resolve(vars.EXPORT_DIR)
   untilStopSignal().then((signal) => {
     process.stderr.write(`${signal}: stopped; run the same command again to continue\n`)

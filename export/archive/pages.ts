@@ -20,13 +20,13 @@ interface PageOptions {
   readonly since: string | undefined
   /** Columns of a row, in their order. */
   readonly columns: readonly ExportColumn[]
-  /** Folder of the served files; undefined: EXPORT_DIR is not set. */
-  readonly folder: string | undefined
+  /** Folder of the served files. */
+  readonly folder: string
 }
 
 /**
  * Readers of the archived settlements, for each of the chains that has any at `since` or later. Throws a UsageError
- * when the folder is not known, or its list does not have the archived days as they were summed up.
+ * when the folder's list does not have the archived days as they were summed up.
  */
 export async function archivedPages(db: Queryable, options: PageOptions): Promise<ArchivedPages[]> {
   const { chains, since, columns, folder } = options
@@ -37,13 +37,8 @@ export async function archivedPages(db: Queryable, options: PageOptions): Promis
     const archived = await readArchived(db, chain)
     if (!archived || !newest || (since !== undefined && newest < new Date(since))) continue
     const { toBlock } = archived
-    if (folder === undefined) {
-      throw new UsageError(
-        `the settlements of ${chain} up to block ${toBlock} are archived: EXPORT_DIR must name the folder of the served files`,
-      )
-    }
     const { settlements, files, difference } = await archivedFiles(db, folder, chain, { toBlock, until: newest })
-    if (difference) throw new UsageError(difference)
+    if (difference) throw new UsageError(`${difference}: EXPORT_DIR must name the folder of the served files`)
     pages.push({
       chain,
       next: toBlock + 1,

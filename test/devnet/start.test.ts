@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -119,6 +119,13 @@ describe('once it says ready', () => {
     }
     expect([...labels].sort()).toEqual(chainNames.map((name) => chainOf(name).label).sort())
     expect([...paid].sort()).toEqual(chainNames.filter((name) => chainOf(name).tokens.length > 0).sort())
+  })
+
+  test('the files under /exports are those of its own folder, not those of a real database', async () => {
+    const files = join(folder, 'devnet.exports')
+    mkdirSync(files)
+    writeFileSync(join(files, 'manifest.json'), JSON.stringify({ version: 1, files: [], replaced: [] }))
+    expect(await get('/exports/manifest.json')).toMatchObject({ status: 200, body: { files: [] } })
   })
 
   test('GraphQL answers with the same agents', async () => {

@@ -7,7 +7,9 @@ import { createInterface } from 'node:readline'
 import { zstdDecompressSync } from 'node:zlib'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { asyncBufferFromUrl, parquetReadObjects } from 'hyparquet'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pino } from 'pino'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { readConfig } from '../../api/config.ts'
 import { runIncome } from '../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import type { ServedFile, ServedManifest } from '../../export/served/manifest.ts'
@@ -371,10 +373,20 @@ test('a process that goes on has its health on a port of its own', async () => {
   }
 })
 
-test('the command writes the same', async () => {
-  const own = await exportFolder()
-  const env = { DATABASE_URL: database.url, EXPORT_DIR: own }
-  const ended = await runMain('export/main.ts', ['--served', '--rows-per-second', '1000000'], { env })
+test('a folder that does not exist yet has no files, which is no error', async () => {
+  const told: string[] = []
+  const log = pino({ level: 'info' }, { write: (line) => void told.push(line) })
+  const early = await startApi(database, { exportDir: join(folder, 'later'), log })
+  onTestFinished(() => early.stop())
+  expect(await failure(await early.get('/exports/manifest.json'))).toMatchObject({ error: 'ERR_NOT_FOUND' })
+  expect(told).toEqual([])
+})
+
+test('the command writes the same, to the folder that the API serves where neither is told of one', async () => {
+  const cwd = await exportFolder()
+  const own = join(cwd, readConfig({}).exportDir)
+  const env = { DATABASE_URL: database.url }
+  const ended = await runMain('export/main.ts', ['--served', '--rows-per-second', '1000000'], { env, cwd })
   expect(ended).toMatchObject({ code: 0, stderr: '' })
   expect(ended.stdout).toContain('settlements/chain=base/day=2026-03-02: 2 rows\n')
   const pathsOf = async (at: string) =>

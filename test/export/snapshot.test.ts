@@ -33,7 +33,7 @@ async function exportWhile(folder: string, meanwhile: () => Promise<void>) {
       },
     }
     const terms = { serviceName: 'agent-directory', siteUrl: 'https://site.example', baseUrl: 'https://api.example' }
-    await runExport(watched as unknown as typeof client, request, { folder, terms, served: undefined }, () => silent)
+    await runExport(watched as unknown as typeof client, request, { folder, terms, served: folder }, () => silent)
   })
 }
 

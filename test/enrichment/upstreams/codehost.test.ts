@@ -8,7 +8,7 @@ import { createClock } from '../../support/enrichment-job.ts'
 import { fixture } from '../../support/fixture.ts'
 import { addressOf, birth, insert, seedSent } from '../../support/seed.ts'
 import { profileOf } from '../join/agents-job.ts'
-import { expectUnharmed, mintTo, startUpstreamJob, stateOf } from './job.ts'
+import { mintTo, startUpstreamJob, stateOf } from './job.ts'
 
 const database = testDatabase()
 
@@ -264,19 +264,4 @@ test('the home page of an account verifies it if its host names the agent, not b
   expect(await verified()).toBe(true)
   await pool.query(`update claim set state = 'suspended' where fid = $1`, [fid])
   expect(await verified()).toBe(false)
-})
-
-test('no misbehaviour of the host clears an account', async () => {
-  const { pool } = database
-  await pool.query('delete from source_state')
-  const double = await startDouble()
-  double.accounts.set('hurt', { user: { ...recorded.body, login: 'hurt' }, repositories: [] })
-  const job = startUpstreamJob({ database, clock, url: double.url, create: codehost, name: 'github' })
-  await addAgent(6, 'hurt')
-  await job.join()
-  await job.read()
-  await job.join()
-  const shown = async () => (await profileOf(pool, 6)).codehost_profiles.login
-  expect(await shown()).toBe('hurt')
-  await expectUnharmed({ database, clock, job, server: double, source: 'codehost', fid: 6, shown })
 })

@@ -56,10 +56,16 @@ export function conditionsOf(known: Version | undefined): Record<string, string>
   }
 }
 
+interface AgentHost extends Host {
+  /** Times in a row that it asked to wait, each after the pause before was over. */
+  refusals: number
+}
+
 /** Most hosts whose state is kept; the least recently asked is forgotten first. */
 const mostHosts = 10_000
 /** Pause in milliseconds after a 429 without a Retry-After, and when our own queue for a host is full. */
 const restMs = minute
+/** Shortest pause, doubled with each 429 in a row: a host that never names a time would be asked all the time. */
 const shortestRestMs = second
 const longestRestMs = hour
 /** Failures that count towards the host's circuit breaker. */
@@ -67,11 +73,12 @@ const outOfOrder: readonly DoorReason[] = ['dns_error', 'connect_error', 'tls_er
 
 export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions): AgentHosts {
   const all = createHost({ name: 'agents', requestsPerSecond: Number.POSITIVE_INFINITY, now })
-  const known = new Map<string, Host>()
+  const known = new Map<string, AgentHost>()
 
   /** State of a host, created on first use; hosts are kept in the order of their last use. */
-  function hostOf(name: string): Host {
-    const host = known.get(name) ?? createHost({ name, requestsPerSecond: Number.POSITIVE_INFINITY, now })
+  function hostOf(name: string): AgentHost {
+    const open = () => ({ ...createHost({ name, requestsPerSecond: Number.POSITIVE_INFINITY, now }), refusals: 0 })
+    const host = known.get(name) ?? open()
     known.delete(name)
     known.set(name, host)
     if (known.size > mostHosts) known.delete(known.keys().next().value as string)
@@ -88,7 +95,7 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
     const mayRedirect = (from: URL, to: URL) => {
       if (options.mayRedirect && !options.mayRedirect(from, to)) return false
       if (isPartOf(to, answering)) return true
-      hostOf(answering.host).succeeded()
+      answered(hostOf(answering.host))
       hostOf(to.host).checkOpen()
       answering = to
       return true
@@ -97,11 +104,8 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
       const fetched = await door.fetch(target, { ...options, mayRedirect })
       const host = hostOf(answering.host)
       const asked = restOf(fetched, now())
-      if (asked !== undefined) {
-        host.restFor(asked)
-        throw later(`${answering.host}: asked to wait`, asked, true)
-      }
-      host.succeeded() // a 5xx may concern one page only
+      if (asked !== undefined) throw later(`${answering.host}: asked to wait`, rest(host, asked), true)
+      answered(host) // a 5xx may concern one page only
       return fetched
     } catch (error) {
       if (!(error instanceof DoorError)) throw error
@@ -124,6 +128,20 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
       },
     },
   }
+}
+
+function answered(host: AgentHost) {
+  host.refusals = 0
+  host.succeeded()
+}
+
+/** Closes a host that asked to wait `askedMs`; returns for how many milliseconds. */
+function rest(host: AgentHost, askedMs: number): number {
+  // Otherwise the request was on its way already when the pause began.
+  if (host.state() === 'answering') host.refusals++
+  const ms = Math.min(longestRestMs, Math.max(askedMs, shortestRestMs * 2 ** (host.refusals - 1)))
+  host.restFor(ms)
+  return ms
 }
 
 function secured(url: URL, egressAllow: EgressAllow): URL {

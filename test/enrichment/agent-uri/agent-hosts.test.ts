@@ -64,6 +64,32 @@ test.each([
   },
 )
 
+test('each 429 in a row makes the least pause twice as long, up to an hour, until there is another answer', async () => {
+  const { asked, clock, ask } = await start()
+  const pauses = async (count: number, retryAfter: number) => {
+    asked.faults.add({ kind: 'rate-limited', retryAfter }, { times: count })
+    const seconds: number[] = []
+    for (let n = 0; n < count; n++) {
+      const ms = Date.parse((await closed(ask())).until) - clock.now().getTime()
+      seconds.push(ms / 1_000)
+      clock.pass(ms)
+    }
+    return seconds
+  }
+  const hour = 3_600
+  expect(await pauses(14, 0)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 2_048, hour, hour])
+  expect((await ask()).status).toBe(404)
+  expect(await pauses(3, 3)).toEqual([3, 3, 4])
+})
+
+test('a request that was in line at the first 429 is no further one', async () => {
+  const { asked, clock, ask } = await start()
+  asked.faults.add({ kind: 'rate-limited', retryAfter: 0 }, { times: 3 })
+  for (const request of [ask(), ask()]) expect((await closed(request)).until).toBe('2026-06-01T00:00:01.000Z')
+  clock.pass(1_000)
+  expect((await closed(ask())).until).toBe('2026-06-01T00:00:03.000Z')
+})
+
 test('a 503 that names no time is an answer like any other', async () => {
   const { asked, ask } = await start()
   asked.faults.add({ kind: 'status', status: 503 })

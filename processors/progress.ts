@@ -14,6 +14,11 @@ export class Progress {
   headBlock: number | undefined
   /** Newest block the archive holds, as last seen; undefined: there is none, or it has not been asked. */
   archiveBlock: number | undefined
+  /**
+   * Last block that this process has read from the archive; before its first batch, the block before the first it asks
+   * for. Undefined: there is no archive.
+   */
+  archiveReadTo: number | undefined
   /** Last block whose rows are committed; undefined: none. */
   indexedBlock: number | undefined
   /** Newest block whose rows will not be undone; undefined: none is final yet. */

@@ -10,7 +10,7 @@ import { MetricsPage } from './metrics-page.ts'
 import { PatientNode } from './node.ts'
 import { NodeSource } from './node-source.ts'
 import { deepReorg, GuardedHotSource, GuardedSource } from './reorg.ts'
-import { fields, request } from './request.ts'
+import { fields, firstBlock, request } from './request.ts'
 import { checkSdk, type SdkArchive, type SdkClient, type SdkHotSource, SdkProcessor, type SdkSource } from './sdk.ts'
 import { type SdkLog, toSdkLog } from './sdk-log.ts'
 import { unreserved } from './unreserved.ts'
@@ -50,10 +50,13 @@ export class ChainProcessor extends SdkProcessor {
     checkSdk()
     super()
     this.#options = options
-    const { chain, backfilled } = options
+    const { chain, backfilled, progress } = options
     this.setFields(fields)
     const archive = chain.gateway ?? chain.portal
-    if (archive) this.setGateway(archive)
+    if (archive) {
+      this.setGateway(archive)
+      progress.archiveReadTo = firstBlock(chain, backfilled) - 1
+    }
     if (chain.rpc) {
       // Retries are PatientNode's.
       this.setRpcEndpoint({ url: chain.rpc, requestTimeout: rpcTimeoutMs, retryAttempts: 0 })
@@ -99,9 +102,12 @@ export class ChainProcessor extends SdkProcessor {
   }
 
   override getArchiveDataSource(): SdkSource {
-    const { chain, reservedFrom } = this.#options
+    const { chain, reservedFrom, progress, final, log } = this.#options
     const archive = unreserved(this.historyArchive(), chain.paymentContracts, reservedFrom)
-    this.#archiveSource ??= new GuardedSource(new EvmArchive(archive as never), this.#options)
+    const onRead = (height: number) => {
+      progress.archiveReadTo = height
+    }
+    this.#archiveSource ??= new GuardedSource(new EvmArchive(archive as never), { chain, final, log, onRead })
     return this.#archiveSource
   }
 

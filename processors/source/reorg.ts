@@ -10,6 +10,8 @@ interface FinalityOptions {
   /** Newest block whose rows will not be undone; undefined while there is none. */
   readonly final: () => BlockPlace | undefined
   readonly log: Pick<Logger, 'warn'>
+  /** Called with the last block of each batch before the batch is handed over. */
+  readonly onRead?: (height: number) => void
 }
 
 /** Milliseconds that a source may lack the newest final block: one of several nodes is behind or catching up. */
@@ -46,8 +48,7 @@ export class GuardedSource implements SdkSource {
   }
 
   getFinalizedBlocks(requests: SdkRequest[], stopOnHead: boolean): AsyncIterable<SdkBatch> {
-    const { chain, final } = this.options
-    return following(this.source.getFinalizedBlocks(requests, stopOnHead), final(), chain)
+    return following(this.source.getFinalizedBlocks(requests, stopOnHead), this.options)
   }
 }
 
@@ -73,14 +74,11 @@ export class GuardedHotSource extends GuardedSource implements SdkHotSource {
 }
 
 /** Passes batches on, and throws before one that does not follow the last. */
-async function* following<B extends SdkBatch>(
-  batches: AsyncIterable<B>,
-  first: BlockPlace | undefined,
-  { name }: ChainSettings,
-) {
-  const continuity = new Continuity(`${name}: the source`, first)
+async function* following<B extends SdkBatch>(batches: AsyncIterable<B>, { chain, final, onRead }: FinalityOptions) {
+  const continuity = new Continuity(`${chain.name}: the source`, final())
   for await (const batch of batches) {
     for (const { header } of batch.blocks) continuity.follow(header)
+    onRead?.(batch.blocks.at(-1).header.height)
     yield batch
   }
 }

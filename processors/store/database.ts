@@ -174,11 +174,14 @@ export class ChainDatabase extends TypeormDatabase {
     throw new Refusal(`another processor of ${name} has written to this database; only one may run`)
   }
 
-  /** Records blocks as read at the head, from the node: those that the archive did not have when it was last asked. */
+  /**
+   * Records blocks as read at the head, from the node: those above what the archive handed over. What it reports to hold
+   * tells nothing of that, because the SDK asks it for no more blocks once it has gone on to the node.
+   */
   async #noteHead(store: Store, first: number, last: number) {
-    const { archiveBlock } = this.progress
-    if (archiveBlock === undefined || last <= archiveBlock) return
-    const range = { fromBlock: Math.max(first, archiveBlock + 1), toBlock: last }
+    const { archiveReadTo } = this.progress
+    if (archiveReadTo === undefined || last <= archiveReadTo) return
+    const range = { fromBlock: Math.max(first, archiveReadTo + 1), toBlock: last }
     await noteHeadRange(connectionOf(store), this.settings.name, range)
   }
 

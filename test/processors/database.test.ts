@@ -53,6 +53,11 @@ function rowsOf(height: number, count = 1): SettlementRow[] {
 
 const tables = () => readChainTables(database.pool, 'base')
 const state = async () => JSON.parse((await tables()).chain_state[0] ?? 'null')
+/** First block, last block and the next one to audit of each range that was written from a node. */
+async function headRanges() {
+  const { rows } = await database.pool.query('select from_block, to_block, next_block from head_range order by 1')
+  return rows.map(({ from_block, to_block, next_block }) => [from_block, to_block, next_block])
+}
 
 test('final rows by COPY and hot rows by insert are the same rows, but for the id that undoes the hot ones', async () => {
   await chain.transact({ prevHead: genesis, nextHead: block(9) }, (store) => writeSettlements(store, rowsOf(9, 3)))
@@ -96,16 +101,13 @@ test('rows lose the id that undoes them when their block becomes final, and leav
   expect((await tables()).settlement).toHaveLength(5)
 })
 
-test('blocks that the archive does not have are noted as written from a node, forks and restarts included', async () => {
-  const ranges = async () => {
-    const { rows } = await database.pool.query('select from_block, to_block, next_block from head_range order by 1')
-    return rows.map(({ from_block, to_block, next_block }) => [from_block, to_block, next_block])
-  }
+test('blocks that the archive did not hand over are noted as written from a node, forks and restarts included', async () => {
   await chain.transact({ prevHead: genesis, nextHead: block(9) }, async () => {})
-  expect(await ranges()).toEqual([]) // there is no archive
-  progress.seeArchive(20)
+  expect(await headRanges()).toEqual([]) // there is no archive
+  progress.archiveReadTo = 20
   await chain.transact({ prevHead: block(9), nextHead: block(20) }, async () => {})
-  expect(await ranges()).toEqual([])
+  expect(await headRanges()).toEqual([])
+  progress.seeArchive(30) // it has got further, and is not asked for more blocks
   await chain.transact({ prevHead: block(20), nextHead: block(25) }, async () => {})
   const hot = (from: number, to: number, fork = 'a') => ({
     baseHead: block(from - 1),
@@ -114,7 +116,24 @@ test('blocks that the archive does not have are noted as written from a node, fo
   })
   await chain.transactHot2(hot(26, 28), async () => {})
   await chain.transactHot2(hot(27, 29, 'b'), async () => {})
-  expect(await ranges()).toEqual([[21, 29, 21]])
+  expect(await headRanges()).toEqual([[21, 29, 21]])
+})
+
+test('a restart that reads nothing from the archive notes what it writes, and nothing that was stored before', async () => {
+  progress.archiveReadTo = 20
+  await chain.transact({ prevHead: genesis, nextHead: block(20) }, async () => {})
+  expect(await headRanges()).toEqual([])
+  await chain.close(0)
+
+  progress = new Progress()
+  progress.archiveReadTo = -1
+  chain = open(readChains({ env: {} }).base)
+  const prevHead = await chain.connect()
+  await chain.transact({ prevHead, nextHead: block(25) }, async () => {})
+  expect(await headRanges()).toEqual([[21, 25, 21]])
+  progress.seeArchive(40) // it answers at last
+  await chain.transact({ prevHead: block(25), nextHead: block(30) }, async () => {})
+  expect(await headRanges()).toEqual([[21, 30, 21]])
 })
 
 test('hundreds of hot blocks at a time are all noted, so that a restart and a fork find each of them', async () => {

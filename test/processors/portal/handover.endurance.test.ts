@@ -18,13 +18,15 @@ const finality = 3
 
 let chain: DevChain
 let portal: Portal
+/** Last block that the Portal has. */
+let history: number
 const databases: OwnDatabase[] = []
 
 beforeAll(async () => {
   chain = await startDevChain('base', { funded: [holder.address, heir.address] })
   await chain.execute(funder, mint(chain, holder.address, 1_000_000n))
   await round('history')
-  const history = Number(await chain.client.getBlockNumber())
+  history = Number(await chain.client.getBlockNumber())
   const source = memorySource({ blocks: await readBlocks(chain.rpc, 0, history), chunkBlocks: 4 })
   portal = await startPortal({ datasets: { 'base-mainnet': source } })
   await round('tip')
@@ -48,6 +50,8 @@ test('history from the Portal and the tip from a node give the rows that the nod
   expect(streams.some(({ body, status }) => status === 200 && JSON.parse(body).traces?.length > 0)).toBe(true)
   const selectors = expected.settlement.map((row) => JSON.parse(row).selector_source)
   expect(selectors.filter((letter) => letter === 't')).toHaveLength(4)
+  expect(await fromNode(both)).toEqual(await everythingBehindHistory())
+  expect(await fromNode(alone)).toEqual([]) // with nothing to compare it with
 })
 
 test('a restart behind the hand-over goes on where it stopped', async () => {
@@ -70,6 +74,7 @@ test('a restart while the Portal is down goes on from the node alone', async () 
   await indexInto(both, { portal: `http://127.0.0.1:${await freePort()}` })
   const alone = await index({})
   expect(describeDifference(await tablesOf(both), await tablesOf(alone))).toBe('')
+  expect(await fromNode(both)).toEqual(await everythingBehindHistory())
 })
 
 /** A registration that changes hands, two plain payments, and two that a contract builds by itself. */
@@ -111,6 +116,16 @@ async function indexInto(database: OwnDatabase, sources: object) {
   } finally {
     await processor.stop()
   }
+}
+
+/** Ranges that are noted as written from the node, which the Portal has to confirm. */
+async function fromNode({ pool }: OwnDatabase) {
+  return (await pool.query('select from_block, to_block, next_block from head_range order by 1')).rows
+}
+
+async function everythingBehindHistory() {
+  const next = history + 1
+  return [{ from_block: next, to_block: Number(await chain.client.getBlockNumber()), next_block: next }]
 }
 
 function tablesOf(database: OwnDatabase) {

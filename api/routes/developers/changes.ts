@@ -17,7 +17,7 @@ export const apiChanges: readonly ApiChange[] = [
     id: 'every-last-message',
     day: '2026-11-26',
     kind: 'changed',
-    title: '`last_seen_at` moves with every message that is known',
+    title: 'The time an agent was last seen moves with every message',
     text:
       'A message of an account less than a minute after the one before did not move `last_seen_at`. Now each poll of ' +
       'the network does, by the newest message in it.',

@@ -275,7 +275,8 @@ test('without the list of archived files, and with an older one, nothing is serv
 })
 
 test('an export of settlements has archived ones too, read from the files, and goes on within them', async () => {
-  const [folder, empty] = [await exportFolder(), await exportFolder()]
+  const folder = await exportFolder()
+  const empty = await exportFolder()
   const exported = async (
     of: { readonly since?: string; readonly chain?: string },
     given: { out?: string; served?: string } = {},

@@ -1,7 +1,8 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
-import { createPool } from '../../db/pool.ts'
+import { createPool, inTransaction } from '../../db/pool.ts'
+import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
 import { recipientsDigest, scopeBacklog, waitingRecipients } from '../../db/queries/chain/scope.ts'
 import type { History } from '../history/history.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
@@ -122,6 +123,8 @@ export class ScopeLoader {
     const wanted = Math.max(...waiting.map((one) => one.toBlock))
     const toBlock = Math.min(wanted, finalBlock, finalHeight)
     if (toBlock < fromBlock) return undefined // the source is behind the processor
+    // Its blocks may be far above the processor's, which makes the partitions of its own blocks.
+    await inTransaction(this.#pool, (db) => ensurePartitions(db, chain.name, toBlock))
     this.#report = new LoadReport(log, recipients.length, fromBlock, toBlock)
     return new HistoryLoad({
       pool: this.#pool,

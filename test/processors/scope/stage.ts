@@ -6,7 +6,7 @@ import { spawnProcessor, type TestProcessor } from '../../support/chain/processo
 import { verifiedScope } from '../../support/chain/scope.ts'
 import { createTestDatabase, type OwnDatabase, type TestDatabase } from '../../support/database.ts'
 
-const token = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
+export const token = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
 export const firstBlock = 1_000
 
 /** Blocks of payments to a few recipients. */

@@ -27,6 +27,8 @@ const failurePauseMs = 15_000
 interface LoaderOptions {
   readonly databaseUrl: string
   readonly chain: ChainSettings
+  /** Newest final block of the source. */
+  readonly finalHeight: () => Promise<number>
   /** Opens the history of transfers to some recipients. */
   readonly openHistory: (recipients: readonly string[]) => History
   /** Looks calls up as the processor does, in a history that ends at a block. */
@@ -112,17 +114,21 @@ export class ScopeLoader {
     const { finalBlock, isBegun } = await readPosition(this.#pool, chain.name)
     // Rows of a chain without a state would be nobody's: the next start takes the chain for an empty one.
     if (!isBegun) return undefined
-    const limits = { finalBlock, tail: chain.finalityConfirmation, limit: this.#recipients }
-    const waiting = await waitingRecipients(this.#pool, chain.name, limits)
+    const waitingUpTo = (finalBlock: number) => {
+      const limits = { finalBlock, tail: chain.finalityConfirmation, limit: this.#recipients }
+      return waitingRecipients(this.#pool, chain.name, limits)
+    }
+    if ((await waitingUpTo(finalBlock)).length === 0) return undefined
+    const finalHeight = await this.options.finalHeight()
+    // The source may be behind the processor. Whom it cannot serve yet must not keep the others waiting.
+    const lastBlock = Math.min(finalBlock, finalHeight)
+    const waiting = await waitingUpTo(lastBlock)
     const [first] = waiting
     if (!first) return undefined
     const recipients = waiting.map(({ address }) => address)
     const history = this.options.openHistory(recipients.map(hexOf))
-    const finalHeight = await history.finalHeight()
     const fromBlock = first.nextBlock
-    const wanted = Math.max(...waiting.map((one) => one.toBlock))
-    const toBlock = Math.min(wanted, finalBlock, finalHeight)
-    if (toBlock < fromBlock) return undefined // the source is behind the processor
+    const toBlock = Math.min(Math.max(...waiting.map((one) => one.toBlock)), lastBlock)
     // Its blocks may be far above the processor's, which makes the partitions of its own blocks.
     await inTransaction(this.#pool, (db) => ensurePartitions(db, chain.name, toBlock))
     this.#report = new LoadReport(log, recipients.length, fromBlock, toBlock)

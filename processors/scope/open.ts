@@ -54,6 +54,7 @@ export async function openScope({
       databaseUrl,
       chain,
       log,
+      finalHeight: () => history.finalHeight(),
       openHistory: (recipients) => openHistory(source, { ...wantedOf(chain), recipients }),
       findCallsIn: (history, finalHeight) =>
         findCallsIn(history, { ...chain, chain: chain.name, tokens, finalHeight }, warn),

@@ -157,7 +157,8 @@ interface WaitingRecipient {
 
 /**
  * Recipients that wait at the same block, `limit` at most: the block that is furthest, so that what is begun is ended
- * before something else begins. A rest that is not final yet and not longer than `tail` blocks waits until it is.
+ * before something else begins. `finalBlock`: the last one that can be loaded now. A rest that goes beyond it and has
+ * not more than `tail` blocks before it waits until all of it is final.
  */
 export async function waitingRecipients(
   db: Queryable,

@@ -3,12 +3,43 @@ import { expect, onTestFinished, test } from 'vitest'
 import { readChains } from '../../../chains.file.ts'
 import { writeChainState } from '../../../db/queries/chain/chain-state.ts'
 import { openScope } from '../../../processors/scope/open.ts'
+import { updateRecipients } from '../../../processors/scope/recipients.ts'
+import type { Block } from '../../doubles/portal/blocks.ts'
 import { generatedSource, recipientAddress } from '../../doubles/portal/generated-source.ts'
+import { memorySource } from '../../doubles/portal/memory-source.ts'
 import { keepTo, settlementsTo, verify } from '../../support/chain/scope.ts'
 import { until } from '../../support/until.ts'
-import { firstBlock, startStage, token } from './stage.ts'
+import { firstBlock, paidBlocks, startStage, token } from './stage.ts'
 
 const known = recipientAddress(0)
+const other = recipientAddress(1)
+
+test('an address whose rest the source does not have yet keeps no other address waiting', async () => {
+  const source = paidBlocks(300, 4, 50)
+  const blocks = [...(source.blocks(firstBlock, firstBlock + 299) as Iterable<Block>)]
+  const growing = memorySource({ blocks: blocks.slice(0, 100), startBlock: 0, emptyHeader: source.header })
+  const load = await openLoad(growing)
+  await load.moveTo(firstBlock + 299)
+  await verify(load.pool, 1, known)
+  await verify(load.pool, 2, other)
+  await updateRecipients(load.pool, load.chain)
+  const restBlock = firstBlock + 200
+  await load.pool.query(`update known_recipient set next_block = $1 where address = decode(substr($2, 3), 'hex')`, [
+    restBlock,
+    other,
+  ])
+  load.start()
+  await load.untilNext([firstBlock + 100, restBlock])
+
+  growing.append(blocks.slice(100))
+  await load.untilNext([firstBlock + 300, firstBlock + 300])
+  const all = await load.stage.cleanSettlements(firstBlock + 299)
+  const isTheirs = (row: string) => keepTo([row], [known]).length > 0 || JSON.parse(row).block_number >= restBlock
+  const expected = keepTo(all, [known, other]).filter(isTheirs)
+  expect(expected.length).toBeGreaterThan(30)
+  expect(await settlementsTo(load.pool, 'base')).toEqual(expected)
+  expect(load.warned).toEqual([])
+})
 
 test('a load that is ahead of the processor finds the partitions of its blocks', async () => {
   const first = 60_000_000 // a migrated database has no partitions there
@@ -47,6 +78,7 @@ async function openLoad(...stageOf: Parameters<typeof startStage>) {
   return {
     stage,
     pool,
+    chain,
     warned,
     /** As if the processor had come to this block, and it were final. */
     moveTo: (block: number) =>

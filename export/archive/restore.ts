@@ -30,6 +30,7 @@ export async function checkArchives({ pool, chain, folder, print }: Archive): Pr
  */
 export async function restoreNewest(archive: Archive): Promise<boolean> {
   const { pool, chain, folder, print } = archive
+  if (await keepAttached(archive)) return true
   await finishArchives(archive)
   const newest = (await readArchives(pool, chain.name)).at(-1)
   if (!newest) return false
@@ -53,4 +54,18 @@ export async function restoreNewest(archive: Archive): Promise<boolean> {
   })
   print(`${name}: ${settlements} settlements are in the database again`)
   return true
+}
+
+/** Forgets the newest archive if its partition was recorded and never detached: its rows are there, whatever the files. */
+async function keepAttached(archive: Archive): Promise<boolean> {
+  const { chain, print } = archive
+  let kept = false
+  await underLocks(archive, async (db) => {
+    const newest = (await readArchives(db, chain.name)).at(-1)
+    kept = newest?.table === 'attached'
+    if (!newest || !kept) return
+    await deleteArchive(db, chain.name, newest)
+    print(`${newest.name} had not left the database, and is no longer taken for archived`)
+  })
+  return kept
 }

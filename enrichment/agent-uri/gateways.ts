@@ -97,8 +97,13 @@ export function createGateways(options: GatewayOptions): Gateways {
         const unknown = error.errors.find((one) => !isFailure(one))
         if (unknown) throw unknown
         const closed = error.errors.filter((one) => one instanceof HostClosed)
-        if (closed.length === attempts.length && closed[0]) throw closed.find(({ wasAsked }) => wasAsked) ?? closed[0]
-        return undefined
+        const [first] = closed.sort((a, b) => a.until.getTime() - b.until.getTime())
+        if (closed.length < attempts.length || !first) return undefined
+        throw new HostClosed(
+          first.message,
+          first.until,
+          closed.some(({ wasAsked }) => wasAsked),
+        )
       }
     },
   }

@@ -128,6 +128,19 @@ test('content that a gateway seeks in vain closes it for no other; a gateway tha
   expect((await closed(read(known))).until).toBe('2026-06-01T00:01:00.000Z')
 })
 
+test('content of closed gateways is due when the first of them opens, and one that says so was asked', async () => {
+  const [one, two] = (await startGateways(2)) as [
+    Awaited<ReturnType<typeof startGateways>>[number],
+    Awaited<ReturnType<typeof startGateways>>[number],
+  ]
+  const { hosts } = await start([one.name, two.name])
+  const { read } = createGateways({ hosts, urls: [one.url, two.url] })
+  one.faults.add({ kind: 'rate-limited', retryAfter: 3_600 })
+  two.faults.add({ kind: 'rate-limited', retryAfter: 1 })
+  const soon = { until: '2026-06-01T00:00:01.000Z', wasAsked: true }
+  expect(await closed(read({ cid: rawBlock('a').cid, path: '' }))).toEqual(soon)
+})
+
 test('what comes of a redirect counts for the host it leads to, which is not asked that way either', async () => {
   const { other, clock, ask, move, follow } = await start()
   move(other.name)

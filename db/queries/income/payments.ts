@@ -65,12 +65,18 @@ export async function incomePayments(
   const { rows, hours } = settlementConditions(all, { order, after, parameter })
   const one = '(select $2::int + 1)'
   const isSettled = `$1 in (${settledAgents('s')})`
-  const settled = receivedSettlements({ limit: one, order, overloads: 'true', hours, rows: [...rows, isSettled] })
+  const settled = receivedSettlements({
+    limit: one,
+    order,
+    overloads: 'true',
+    hours: [...hours, ...itsHours],
+    rows: [...rows, ...itsTime, isSettled],
+  })
   const isPaid = `$1 in (${paidAgents('s')})`
   // Unnamed: planned with its values, as filters that are there and those that are not want other plans.
   const found = await db.query<PaymentPage>({
     text: `
-with recipient as materialized (select distinct address from income_address where fid = $1),
+with recipient as materialized (${whenIts}),
 recent as (
   select s.*
     from ((select ${settlementKind(`not ${isListed('s.selector')}`)} as kind, ${settlementColumns}
@@ -81,7 +87,7 @@ recent as (
              from recipient
             cross join lateral (
               select * from ${otherPayments}
-               where ${['s.recipient = recipient.address', ...rows, isPaid].join(' and ')}
+               where ${['s.recipient = recipient.address', ...rows, ...itsTime, isPaid].join(' and ')}
                order by ${settlementOrder(order)} limit ${one}) s
             order by ${settlementOrder(order)} limit ${one})) s
    order by ${settlementOrder(order)} limit ${one}
@@ -100,6 +106,28 @@ select coalesce((select json_agg(${paymentAs(columns)} order by ${settlementOrde
   })
   return found.rows[0] ?? { rows: '[]', count: 0, next: null, availableSince: null }
 }
+
+/**
+ * A statement: the addresses of the agent $1, with each period in which they are its own: periods of a chain that overlap
+ * are one, so that no payment is found twice. An address is of every chain ('') or of single ones, never both.
+ */
+const whenIts = `
+  select its.address, its.chain, lower(period) as from_at, upper(period) as to_at
+    from (select address, chain, range_agg(tstzrange(from_at, to_at)) as periods
+            from income_address where fid = $1 group by address, chain) its
+   cross join lateral unnest(its.periods) period`
+
+// A wallet may have been paid a million times before it was the agent's: nothing outside the periods is searched.
+const itsHours = [
+  `recipient.chain in ('', h.chain)`,
+  `h.hour > recipient.from_at - interval '1 hour'`,
+  'h.hour < recipient.to_at',
+]
+const itsTime = [
+  `recipient.chain in ('', s.chain)`,
+  's.block_timestamp >= recipient.from_at',
+  's.block_timestamp < recipient.to_at',
+]
 
 /**
  * Lower bound on the number of an agent's income payments, from its hours alone: those that lie wholly in the period,

@@ -156,6 +156,55 @@ test.each([
   expect(await rowsRead(database.pool, statement, ['settlement_rollup%'])).toBeLessThanOrEqual(100)
 })
 
+const hoursLater = (hours: number) => new Date(start.getTime() + hours * 3_600_000).toISOString()
+const firstHour = [hoursLater(0), hoursLater(1)] as const
+const lastHour = [end.toISOString(), 'infinity'] as const
+/** Settlements of the first hour, and as many other payments. */
+const paidInFirstHour = 2 * Math.floor(paid / days / 24)
+
+// The wallet's payments between are not the agent's, and none of them is looked at.
+test.each([
+  ['named after most of its payments', [lastHour], 2],
+  ['replaced before most of its payments', [firstHour], paidInFirstHour],
+  ['named, replaced and named again', [firstHour, lastHour, [hoursLater(0.5), hoursLater(1)]], paidInFirstHour + 2],
+] as const)(
+  'payments to a wallet that was %s are found without the others, from either end',
+  async (_, named, count) => {
+    for (const order of ['asc', 'desc'] as const) {
+      const read = await rowsRead(
+        database.pool,
+        async (db) => {
+          for (const period of named) {
+            const text = `insert into income_address (fid, address, chain, from_at, to_at) values (3, $1, 'base', $2, $3)`
+            await db.query(text, [Buffer.from(busy.slice(2), 'hex'), ...period])
+          }
+          const filter = { chain: null, since: null, until: null }
+          const page = await incomePayments(db, { fid: 3, limit: 1_000, order, filter })
+          expect(page.count).toBe(Math.min(count, 1_000))
+        },
+        tables,
+      )
+      expect(read).toBeLessThanOrEqual(1_000 + rowsOfPayment * Math.min(count, 1_000))
+    }
+  },
+)
+
+test('payments to a wallet are not searched on other chains than that of its registration', async () => {
+  const read = (chain: string) =>
+    rowsRead(
+      database.pool,
+      async (db) => {
+        const text = `insert into income_address (fid, address, chain, from_at, to_at) values (3, $1, $2, $3, 'infinity')`
+        await db.query(text, [Buffer.from(busy.slice(2), 'hex'), chain, start])
+        const filter = { chain: null, since: null, until: null }
+        await incomePayments(db, { fid: 3, limit: 1_000, order: 'desc', filter })
+      },
+      ['settlement_base%'],
+    )
+  expect(await read('base')).toBeGreaterThan(500)
+  expect(await read('celo')).toBeLessThan(10)
+})
+
 test('sums of an agent read its hours, and who paid while there are few enough', async () => {
   const { members } = await agentIncome(database.pool, fid)
   expect(JSON.parse(members.raw ?? '')).toMatchObject({ payments: 2 * paid })

@@ -23,13 +23,27 @@ interface Pass {
 
 /**
  * Sums up again the income of hours that are due. What is stored of them becomes what their payments say, so that it
- * does not matter how often an hour is taken; of archived settlements it stays what it was. Returns how many hours were taken.
+ * does not matter how often an hour is taken; of archived settlements it stays what it was. To be called in a
+ * transaction. Returns how many hours were taken.
  */
 export async function sumDueHours(db: Queryable, { hours, payments }: Pass): Promise<number> {
+  // A statement of its own: one that locked the notes and summed as well would miss what a roll-up commits between its
+  // snapshot and a lock, and take away the note that was made of it.
+  const { rows: due } = await db.query<{ recipient: Buffer; chain: string; hour: Date }>({
+    name: 'lock-due-hours',
+    text: 'select recipient, chain, hour from income_due order by recipient, chain, hour limit $1 for update skip locked',
+    values: [hours],
+  })
+  if (due.length === 0) return 0
   const { rows } = await db.query<{ taken: number }>({
     name: 'sum-due-hours',
     text,
-    values: [hours, payments],
+    values: [
+      due.map(({ recipient }) => recipient),
+      due.map(({ chain }) => chain),
+      due.map(({ hour }) => hour.toISOString()),
+      payments,
+    ],
   })
   return rows[0]?.taken ?? 0
 }
@@ -45,7 +59,8 @@ const isDust = `is_dollar and paid.amount < ${dustBelow}`
 const text = `
 with ${unrolledBlocks},
 picked as materialized (
-  select recipient, chain, hour from income_due order by recipient, chain, hour limit $1 for update skip locked
+  select recipient, chain, hour
+    from unnest($1::bytea[], $2::text[], $3::timestamptz[]) as picked (recipient, chain, hour)
 ),
 sized as (
   select picked.*, sum(size.n) over (order by recipient, chain, hour) - size.n as before
@@ -59,7 +74,7 @@ sized as (
    ) size
 ),
 due as materialized (
-  select recipient, chain, hour, ${isArchived('sized.chain', 'sized.hour')} as archived from sized where before < $2
+  select recipient, chain, hour, ${isArchived('sized.chain', 'sized.hour')} as archived from sized where before < $4
 ),
 done as (
   delete from income_due d using due where (d.recipient, d.chain, d.hour) = (due.recipient, due.chain, due.hour)

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { inTransaction } from '../../../db/pool.ts'
+import { sumDueHours } from '../../../db/queries/income/hours.ts'
+import { runIncome } from '../../../enrichment/join/income.ts'
+import { createTestDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
+import { empty, store, World } from './income-world.ts'
+
+/** What `held` waits for. */
+const gate = 42
+/** Has sessions that set `test.held` wait at the gate when they look at a due hour: after their snapshot, before a lock on it. */
+const holdReaders = `
+alter table income_due rename to income_due_row;
+create function held() returns boolean language plpgsql as $$
+begin
+  if current_setting('test.held', true) = 'yes' then
+    perform pg_advisory_xact_lock_shared(${gate});
+  end if;
+  return true;
+end $$;
+create view income_due as select * from income_due_row where held()`
+
+test('what a roll-up commits between the snapshot of a pass and its lock on the hour is summed up', async () => {
+  const database = await createTestDatabase()
+  const { pool } = database
+  try {
+    await empty(pool)
+    const world = new World(pool)
+    await world.take({ kind: 'verify', fid: 1, now: [0] })
+    const row = { payer: 1, recipient: 0, sender: 0, selector: 0, amount: 5_000, logIndex: 0 }
+    const rollUp = async (block: number) => {
+      await store(pool, [{ ...row, block }])
+      await world.take({ kind: 'roll up', blocks: 1 })
+    }
+    await rollUp(0)
+    while ((await runIncome({ pool })) > 0);
+    await rollUp(1)
+    expect((await pool.query('select from income_due')).rowCount).toBe(1)
+    await pool.query(holdReaders)
+    const keeper = await pool.connect()
+    await keeper.query('select pg_advisory_lock($1)', [gate])
+    const summed = inTransaction(pool, async (db) => {
+      await db.query(`select set_config('test.held', 'yes', true)`)
+      return sumDueHours(db, { hours: 10, payments: 100 })
+    })
+    try {
+      await until('the pass has its snapshot', async () => {
+        const waiting = `select from pg_locks join pg_database d on d.oid = database
+                          where locktype = 'advisory' and not granted and datname = current_database()`
+        return (await pool.query(waiting)).rowCount === 1
+      })
+      await rollUp(2)
+    } finally {
+      await keeper.query('select pg_advisory_unlock($1)', [gate])
+      keeper.release()
+      await summed
+    }
+    while ((await runIncome({ pool })) > 0);
+    const { rows } = await pool.query('select sum(n)::int as n from income_hour')
+    expect(rows).toEqual([{ n: 3 }])
+  } finally {
+    await database.drop()
+  }
+})

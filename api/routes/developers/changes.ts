@@ -14,6 +14,17 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'income-complete-until',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'Income is said to be complete no further than its sums are',
+    text:
+      '`complete_until` of income, of its timeseries, of the income of all agents and of the facilitators could go beyond ' +
+      'payments that were summed up while the answer was read and are not in it. Now it does not, and it waits for the ' +
+      'payments of an address that the agent gave up until they are out of the sums.',
+    operations: [],
+  },
+  {
     id: 'every-last-message',
     day: '2026-11-26',
     kind: 'changed',

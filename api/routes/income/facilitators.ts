@@ -20,8 +20,9 @@ export const facilitators = route({
   maxAgeSeconds: 60,
   freshSeconds: 60,
   async read(_input, { database, now }) {
-    const { rows, count } = await readFacilitators(database)
+    // Before the sums: what is rolled up while they are read need not be in them.
     const complete = JSON.stringify(await completeUntil(database, null))
+    const { rows, count } = await readFacilitators(database)
     const at = JSON.stringify(new Date(now()).toISOString())
     return `{"count":${count},"generated_at":${at},"complete_until":${complete},"facilitators":${rows}}`
   },

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Queryable } from '../../../db/pool.ts'
 import { allIncome, agentIncome as readIncome } from '../../../db/queries/income/agent-income.ts'
 import { incomeSeries as readSeries } from '../../../db/queries/income/series.ts'
 import { agentExists } from '../../../db/queries/time/agent-exists.ts'
@@ -19,13 +18,12 @@ const ofAgent = {
 }
 
 /**
- * Time, as a JSON text, up to which income is rolled up and summed up; `null`: nothing is rolled up yet. `due`: first
- * hour that waits to be summed up; null: none waits.
+ * Time, as a JSON text, up to which income is rolled up and summed up; `null`: nothing is rolled up yet. `rolledUp`: what
+ * `completeUntil` said before the sums were read, as they need not have what is rolled up later. `due`: first hour that
+ * waited to be summed up when they were read; null: none did.
  */
-async function incomeUntil(db: Queryable, due: string | null): Promise<string> {
-  const rolledUp = await completeUntil(db, null)
-  return JSON.stringify(rolledUp !== null && due !== null && due < rolledUp ? due : rolledUp)
-}
+const incomeUntil = (rolledUp: string | null, due: string | null) =>
+  JSON.stringify(rolledUp !== null && due !== null && due < rolledUp ? due : rolledUp)
 
 /** GET /api/agent/:fid/income */
 export const income = route({
@@ -43,6 +41,7 @@ export const income = route({
   errors: [...ofAgent.errors],
   async read({ fid }, { database }) {
     if (!(await agentExists(database, fid))) return undefined
+    const rolledUp = await completeUntil(database, null)
     const { members, due } = await readIncome(database, fid)
     const { self, same_owner, ring, dust, reciprocal, single_payer, addresses, ...sums } = members as Record<
       string,
@@ -52,7 +51,7 @@ export const income = route({
     return objectText({
       fid: `${fid}`,
       currency: '"USD"',
-      complete_until: await incomeUntil(database, due),
+      complete_until: incomeUntil(rolledUp, due),
       ...(sums as Record<string, string>),
       flags: objectText(flags),
       addresses: addresses as string,
@@ -76,10 +75,10 @@ export const incomeTimeseries = route({
   async read({ fid, ...asked }, { database, now }) {
     if (!(await agentExists(database, fid))) return undefined
     const { starts, end, chain, members } = seriesWindow(asked, now())
-    const points = starts.length === 0 ? '[]' : await readSeries(database, { fid, starts, end, chain })
-    const { due } = await readIncome(database, fid)
+    const rolledUp = await completeUntil(database, null)
+    const { points, due } = await readSeries(database, { fid, starts, end, chain })
     const { interval, since, until, count } = members
-    const complete_until = await incomeUntil(database, due)
+    const complete_until = incomeUntil(rolledUp, due)
     return objectText({ fid: `${fid}`, interval, since, until, complete_until, count, points })
   },
 })
@@ -96,12 +95,13 @@ export const allIncomeStats = route({
   maxAgeSeconds: 60,
   freshSeconds: 60,
   async read(_input, { database, now }) {
+    const rolledUp = await completeUntil(database, null)
     const { members, due } = await allIncome(database)
     const { self, same_owner, ring, dust, ...sums } = members as Record<string, string>
     const flags = { self, same_owner, ring, dust } as Record<string, string>
     return objectText({
       currency: '"USD"',
-      complete_until: await incomeUntil(database, due),
+      complete_until: incomeUntil(rolledUp, due),
       ...(sums as Record<string, string>),
       flags: objectText(flags),
       generated_at: JSON.stringify(new Date(now()).toISOString()),

@@ -1,7 +1,7 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
-import { incomeKinds, otherPayments, paidAgents } from '../sql/income.ts'
+import { firstDue, incomeKinds, otherPayments, paidAgents } from '../sql/income.ts'
 import { dollars, hex, isoTime, textList } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
 
@@ -198,6 +198,6 @@ ${text(
             'since', case when from_at > '-infinity' then ${isoTime('from_at')} end,
             'until', case when to_at < 'infinity' then ${isoTime('to_at')} end
           ) order by chain, address, from_at), '[]') from whose) as addresses,
-  (select ${isoTime('min(d.hour)')} from whose join income_due d on d.recipient = whose.address) as due`,
+  ${firstDue('$1')} as due`,
   [...common, 'payers', 'reciprocal', 'single_payer', 'first_paid_at', 'last_paid_at', 'addresses'],
 )}`

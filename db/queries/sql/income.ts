@@ -1,3 +1,5 @@
+import { isoTime } from './json-text.ts'
+
 // What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator, block_timestamp, and
 // `through`, the addresses of the same transaction that the money went through, null: none. Arguments are SQL
 // expressions written in this folder, never values.
@@ -109,3 +111,15 @@ export const noteHours = (hours: string) => `
 insert into income_due (recipient, chain, hour)
 select distinct recipient, chain, hour from (${hours}) hours order by 1, 2, 3
     on conflict (recipient, chain, hour) do update set hour = excluded.hour`
+
+/**
+ * SQL: the first hour of an agent that waits to be summed up, as text; null: none does. Addresses that are its no more
+ * count while their hours stand in its sums.
+ */
+export const firstDue = (fid: string) => `(
+    select ${isoTime('min(waits.hour)')}
+      from (select address from income_address where fid = ${fid}
+             union
+            select recipient from income_hour where fid = ${fid}) one
+     -- By address, as the queue may be long, of dead rows as well.
+     cross join lateral (select min(d.hour) as hour from income_due d where d.recipient = one.address) waits)`

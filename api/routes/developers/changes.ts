@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'flags-of-no-value',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'Payments of no value are neither paid back nor those of a single payer',
+    text:
+      'Of income, `single_payer` was true and `reciprocal` told of payers where all amounts were zero or in tokens without ' +
+      'a dollar figure. Now there has to be some value.',
+    operations: [],
+  },
+  {
     id: 'income-complete-until',
     day: '2026-11-26',
     kind: 'changed',

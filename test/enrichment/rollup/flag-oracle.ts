@@ -21,7 +21,11 @@ export function payerFlags(paid: readonly Moved[], given: readonly Moved[], isOw
   }))
   const paidBack = payers.filter(
     ({ payer, there, back }) =>
-      !isOwn(payer) && back.length > 0 && 2n * sum(back) >= sum(there) && msBetween(there, back) <= withinMs,
+      !isOwn(payer) &&
+      sum(there) > 0n &&
+      back.length > 0 &&
+      2n * sum(back) >= sum(there) &&
+      msBetween(there, back) <= withinMs,
   )
   const reciprocal = paidBack.flatMap(({ there }) => there)
   const isMost = (one: readonly Moved[]) => 20n * sum(one) >= 19n * sum(paid)
@@ -31,7 +35,7 @@ export function payerFlags(paid: readonly Moved[], given: readonly Moved[], isOw
       payments: reciprocal.length,
       amount_usdc: Number(sum(reciprocal)) / 1e6,
     },
-    single_payer: paid.length >= 20 && payers.some(({ there }) => isMost(there)),
+    single_payer: paid.length >= 20 && sum(paid) > 0n && payers.some(({ there }) => isMost(there)),
   }
 }
 

@@ -285,6 +285,24 @@ test('who was paid back is also told of an agent that pays more accounts than ca
   expect(await reciprocal()).toEqual(expected)
 })
 
+test('payments of nothing are neither by a single payer nor paid back', async () => {
+  await empty(database.pool)
+  const world = new World(database.pool)
+  await world.take({ kind: 'verify', fid: 1, now: [0] })
+  const row = { logIndex: 0, sender: 0, selector: 0 }
+  const free = Array.from({ length: 20 }, (_, block) => ({ ...row, block, payer: 2, recipient: 0, amount: 0 }))
+  await world.take({ kind: 'pay', rows: [...free, { ...row, block: 20, payer: 0, recipient: 2, amount: 5_000 }] })
+  await world.take({ kind: 'roll up', blocks: 30 })
+  while ((await runIncome({ pool: database.pool })) > 0);
+  const { raw, reciprocal, single_payer } = (await agentIncome(database.pool, 1)).members
+  expect([raw, reciprocal, single_payer].map((text) => JSON.parse(text ?? ''))).toEqual([
+    { payments: 20, amount_usdc: 0 },
+    { payers: 0, payments: 0, amount_usdc: 0 },
+    false,
+  ])
+  await expectIncome(world)
+})
+
 test('a pass reads the settlements of the hours that are due, and no others', async () => {
   await empty(database.pool)
   const { pool } = database

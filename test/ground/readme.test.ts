@@ -25,6 +25,11 @@ test.for(commands)('$file: $command', ({ command }) => {
   expect(problemOf(command)).toBeUndefined()
 })
 
+test('a command that runs on whichever Node the reader has is refused', () => {
+  expect(problemOf('node dist/db/main.js')).toMatch(/may be older/)
+  expect(problemOf('node_modules/.bin/node dist/db/missing.js')).toBe('there is no db/missing.ts')
+})
+
 test.for(documents)('%s: links and named files lead somewhere', (file) => {
   const links = [...read(file).matchAll(/\]\((?!http)([^)]+)\)/g)].map((match) =>
     join(dirname(file), match[1] as string),
@@ -70,8 +75,10 @@ function problemOf(command: string): string | undefined {
       return isKnown(Boolean(scripts[(args[0] === 'run' ? args[1] : args[0]) as string]))
     case 'npx':
       return args[0] === 'vitest' && args[1] === 'run' ? exists(args[2]) : isKnown(false)
-    case 'node':
+    case 'node_modules/.bin/node':
       return exists(args[0]?.replace(/^dist\//, '').replace(/\.js$/, '.ts'))
+    case 'node':
+      return 'the Node of the reader may be older than the one that the lock file pins: node_modules/.bin/node'
     case 'cp':
       return exists(args[0])
     case 'curl':

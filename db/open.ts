@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { startPostgres } from '../postgres/embedded.ts'
 import { findHome, restoringPath } from '../postgres/home.ts'
 import { migrate } from './migrate.ts'
@@ -48,6 +48,12 @@ export async function openDatabase(
     await server.stop()
     throw error
   }
+}
+
+/** Whether the embedded database has been created; `openDatabase` creates it where it is missing. */
+export async function hasEmbeddedDatabase(): Promise<boolean> {
+  const { data } = await findHome(resolve(embeddedFolder))
+  return existsSync(join(data, 'PG_VERSION'))
 }
 
 function describe(databaseUrl: string): string {

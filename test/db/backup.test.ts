@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -141,6 +142,18 @@ test('of a database that is named the contents alone are written, and no folder 
   expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/what a copy of it must hold is in/) })
   const twice = await runMain('db/backup/main.ts', ['--out', out], options)
   expect(twice).toMatchObject({ code: 2, stderr: expect.stringMatching(/is not empty/) })
+})
+
+test('where there is no database nothing is backed up, and none is created', async () => {
+  const cwd = await installation('empty')
+  const out = join(folder, 'nothing')
+  expect(await runMain('db/backup/main.ts', ['--out', out], { cwd })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'there is no embedded database to back up; set DATABASE_URL (.env is read by start:mainnet alone)\n',
+  })
+  expect(existsSync(out)).toBe(false)
+  expect(existsSync(join(cwd, '.data/postgres'))).toBe(false)
 })
 
 async function installation(name: string): Promise<string> {

@@ -79,6 +79,8 @@ function problemOf(command: string): string | undefined {
       return exists(args[0]?.replace(/^dist\//, '').replace(/\.js$/, '.ts'))
     case 'node':
       return 'the Node of the reader may be older than the one that the lock file pins: node_modules/.bin/node'
+    case 'set':
+      return isKnown(command === 'set -a; . ./.env; set +a')
     case 'cp':
       return exists(args[0])
     case 'curl':

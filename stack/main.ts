@@ -6,6 +6,7 @@ import { migrate } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
 import { runCommand } from '../ops/cli.ts'
 import { withLock } from '../ops/lock.mjs'
+import { chooseAddress } from './address.ts'
 import { endLeftovers, ProcessFile } from './processes.ts'
 import { createStack } from './stack.ts'
 import { summarize } from './summary.ts'
@@ -55,11 +56,12 @@ async function run(folder: string, env: NodeJS.ProcessEnv) {
     const enabled = settings.chains.filter((chain) => chain.enabled).map(({ name }) => name)
     // The processes run in the project's folder, wherever this one was started.
     const chainsFile = env.CHAINS_FILE ? { CHAINS_FILE: resolve(env.CHAINS_FILE) } : {}
-    const tasks = await planTasks(enabled, { ...env, ...chainsFile, DATABASE_URL: database.databaseUrl })
+    const { port, url: api } = await chooseAddress(settings.api)
+    const its = { ...chainsFile, DATABASE_URL: database.databaseUrl, PORT: String(port) }
+    const tasks = await planTasks(enabled, { ...env, ...its })
     await teardown.own(stack)
     for (const group of [tasks.processors, tasks.enrichment, tasks.api, tasks.graphql]) stack.start(group)
     say(`  logs      ${join(stateFolder, 'logs')}`)
-    const api = `http://${settings.api.host}:${settings.api.port}`
     await untilAnswering(`${api}/healthz`, teardown.signal)
     say(`ready ${api}`)
   }

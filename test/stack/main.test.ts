@@ -7,7 +7,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chainNames } from '../../chains.config.ts'
 import { type RunningWorld, startWorld } from '../../devnet/start.ts'
 import { chainSettings } from '../../devnet/world/settings.ts'
-import { freePort } from '../../ops/ports.ts'
 import { testDatabase } from '../support/database.ts'
 import { signalUntilEnded, startMain } from '../support/mains.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
@@ -63,20 +62,21 @@ test('the chains that are switched on are indexed, agents answer, and Ctrl-C, wi
     chainNames.map((name) => [name, name === 'base' ? all.base : { ...all[name], enabled: false }]),
   )
   writeFileSync(join(folder, 'chains.json'), JSON.stringify(file))
-  const port = await freePort()
   const { started, output } = start({
     DATABASE_URL: database.url,
     CHAINS_FILE: 'chains.json',
     HUB_URL: running.hub.url,
     HUB_POLL_SECONDS: '1',
-    PORT: String(port),
+    PORT: '0',
   })
-  await expect.poll(output).toContain(`ready http://127.0.0.1:${port}`)
+  const ready = /^ready (http:\/\/127\.0\.0\.1:\d+)\n/m
+  await expect.poll(output).toMatch(ready)
+  const [, api] = ready.exec(output()) as RegExpExecArray
   expect(output()).toMatch(/base +history and tip from 127\.0\.0\.1/)
   expect(output()).toMatch(/celo +off in CHAINS_FILE/)
   const { fid } = running.world.people.agents[0] as RunningWorld['world']['people']['agents'][number]
   const chainsOf = async () => {
-    const response = await fetch(`http://127.0.0.1:${port}/api/agent/${fid}`)
+    const response = await fetch(`${api}/api/agent/${fid}`)
     return ((await response.json()) as { chains?: string[] }).chains
   }
   await expect.poll(chainsOf, { interval: 2_000 }).toEqual(['Base'])

@@ -19,7 +19,7 @@ interface Service {
   image?: string
   build?: string | { context: string; target: string }
   command?: string[]
-  volumes?: string[]
+  volumes?: (string | object)[]
   restart?: string
   environment?: Record<string, string | number | null>
   healthcheck?: { test?: string[]; disable?: boolean }
@@ -215,7 +215,21 @@ test('each process of docker-compose.yml gets the variables that it reads, and n
 test('each process of docker-compose.yml that is told of a file of chains has it in its container', () => {
   const told = ownServices.filter((name) => compose.services[name]?.environment?.CHAINS_FILE !== undefined)
   expect(told).toEqual(ownServices)
-  for (const name of told) expect(compose.services[name]?.volumes?.join(), name).toContain('chains.json:ro')
+  const given = { CHAINS_FILE: 'chains.json' }
+  for (const name of told) {
+    const { volumes = [], environment = {} } = compose.services[name] as Service
+    const mounts = volumes.filter((volume) => typeof volume === 'object')
+    expect(JSON.parse(interpolated(JSON.stringify(mounts), given)), name).toEqual([
+      {
+        type: 'bind', // the short form would take a name without a slash for a volume
+        source: 'chains.json',
+        target: interpolated(String(environment.CHAINS_FILE), given),
+        read_only: true,
+        bind: { create_host_path: false }, // a missing file is an error, not a new folder
+      },
+    ])
+    expect(interpolated(JSON.stringify(mounts), {}), name).toContain('"source":"/dev/null"')
+  }
 })
 
 /** Command line of the server that the Postgres service of docker-compose.yml ends up running. */

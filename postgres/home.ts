@@ -1,9 +1,23 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { constants, existsSync } from 'node:fs'
-import { access, chmod, chown, cp, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
+import {
+  access,
+  chmod,
+  chown,
+  cp,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  symlink,
+} from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 
 /** Where the binaries and the data are, and the user that the server runs as. */
@@ -33,15 +47,17 @@ export async function findHome(dataFolder: string): Promise<PostgresHome> {
   const packaged = await findBinaries()
   const parent = dirname(dataFolder)
   await makeParent(parent)
+  // The same whether or not a link leads there: by this path processes recognise the server that others have started.
+  const inPlace = join(await realpath(parent), basename(dataFolder))
   const owner = await stat(dataFolder).catch(() => stat(parent))
   const user = process.getuid?.()
   if (user !== 0) {
     if (owner.uid !== user) throw new Error(`${dataFolder} belongs to another user; remove it or set DATABASE_URL`)
-    return { binaries: join(packaged.folder, 'bin'), data: dataFolder }
+    return { binaries: join(packaged.folder, 'bin'), data: inPlace }
   }
   const binaries = join(await openBinaries(packaged), 'bin')
-  if (owner.uid !== 0) return { binaries, data: dataFolder, uid: owner.uid, gid: owner.gid }
-  let data = dataFolder
+  if (owner.uid !== 0) return { binaries, data: inPlace, uid: owner.uid, gid: owner.gid }
+  let data = inPlace
   if (!(await isOpen(parent))) {
     data = join(sharedData, createHash('sha256').update(dataFolder).digest('hex').slice(0, 16))
     await makeOpen(sharedData)

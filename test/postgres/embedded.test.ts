@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
-import { appendFile, chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, chown, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -86,6 +86,17 @@ test('a server whose processes were killed is adopted, and ends with the adopter
   expect(server.pid).toBe(user.pid)
   await server.stop()
   expect(await answers(user.databaseUrl)).toBe(false)
+})
+
+test('a server is adopted by a process that reaches its folder by a link', async () => {
+  copyCreated()
+  const user = await startUser()
+  await symlink(folder, join(folder, 'link'))
+  const server = await startPostgres({ dataFolder: join(folder, 'link/postgres'), durable: false })
+  expect(server).toMatchObject({ adopted: true, pid: user.pid, dataFolder: join(await realpath(folder), 'postgres') })
+  await server.stop()
+  expect(await answers(user.databaseUrl)).toBe(true)
+  await user.leave()
 })
 
 test('a killed server is recovered with every committed row', async () => {

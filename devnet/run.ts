@@ -106,6 +106,7 @@ async function start(
   writeFileSync(
     description,
     `${JSON.stringify(describeWorld(running, { api, graphql, databaseUrl: database.url }), null, 2)}\n`,
+    { mode: 0o600 }, // it has the password of the database's superuser
   )
   await teardown.own({ stop: async () => rmSync(description, { force: true }) })
 

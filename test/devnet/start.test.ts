@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -97,6 +97,10 @@ describe('once it says ready', () => {
       }
       expect(app_keys).toHaveLength(1)
     }
+  })
+
+  test('devnet.json, which has the password of the database, is for its owner alone', () => {
+    expect(statSync(join(folder, 'devnet.json')).mode & 0o077).toBe(0)
   })
 
   test('what was paid before the start is counted', () => expect(uncountedAtReady).toBe(0))

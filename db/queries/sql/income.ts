@@ -87,7 +87,8 @@ export const otherPayments = `(
               p.tx_hash, p.token, p.net as amount,
               -- Of a leg as well: that no payment is stored as its origin does not make it one of a settlement.
               exists (select from chain_contract c
-                       where c.chain = p.chain and c.address = '0x' || encode(p.token, 'hex')) as is_dollar,
+                       where c.chain = p.chain and c.address = '0x' || encode(p.token, 'hex')
+                         and c.from_block <= p.block_number) as is_dollar,
               p.kind <> 'forwarded' or origin.kind is not null as by_contract,
               p.forwarder,
               case when p.forwarder is not null then array(

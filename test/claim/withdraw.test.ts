@@ -19,7 +19,7 @@ import {
   withdrawalOf,
 } from '../support/api/claims.ts'
 import { rounds } from '../support/rounds.ts'
-import { seedVerification } from '../support/seed.ts'
+import { seedSent, seedVerification } from '../support/seed.ts'
 
 type Action = 'claim' | 'withdraw' | 'unlist' | 'relist'
 
@@ -180,8 +180,10 @@ test('what others sign for an account uses up none of what its custody may do in
 })
 
 test('an unlisted account is nowhere until it is listed again, and only its custody says so', async () => {
-  await byText('claim')
   const { pool } = stage.database
+  await seedVerification(pool, { fid: claimant.fid, address: claimant.address })
+  await seedSent(pool, { chain: 'base', id: claimant.fid, owner: claimant.address })
+  await byText('claim')
   await pool.query(`insert into social_profile (fid, bio, updated_at) values ($1, 'a bio', now())`, [claimant.fid])
   expect((await byText('unlist')).status).toBe(422)
   expect((await byKey('unlist')).status).toBe(400)
@@ -196,6 +198,7 @@ test('an unlisted account is nowhere until it is listed again, and only its cust
     claims: (await pool.query('select * from directory.claims where fid = $1', [claimant.fid])).rows,
     events: (await pool.query('select * from directory.claim_events where fid = $1', [claimant.fid])).rows,
     addresses: (await pool.query('select * from directory.addresses where fid = $1', [claimant.fid])).rows,
+    holdings: (await pool.query('select * from directory.holdings where fid = $1', [claimant.fid])).rows,
   })
   stage.clock.now += 901_000
   const hidden = await contract()
@@ -204,6 +207,7 @@ test('an unlisted account is nowhere until it is listed again, and only its cust
   expect(hidden.claims[0].proof_sha256).toMatch(/^0x[0-9a-f]{64}$/)
   expect(hidden.events).toMatchObject([{ kind: 'claimed', evidence: null, sha256: (await history())[0]?.sha256 }])
   expect(hidden.addresses).toEqual([])
+  expect(hidden.holdings).toEqual([])
   expect(JSON.stringify(hidden)).not.toContain(claimant.address.slice(2))
   expect((await stage.api.get(`/api/agent/${claimant.fid}/proof`)).status).toBe(404)
   stage.clock.now += 1_000
@@ -211,7 +215,11 @@ test('an unlisted account is nowhere until it is listed again, and only its cust
   expect((await profile()).status).toBe(404)
   expect(await (await byCustody('relist')).json()).toEqual({ ok: true, fid: claimant.fid, unlisted: false })
   expect((await profile()).status).toBe(200)
-  const [first] = (await contract()).claims
+  const {
+    claims: [first],
+    holdings,
+  } = await contract()
+  expect(holdings).toMatchObject([{ erc8004_id: String(claimant.fid), held_by: claimant.address }])
   expect(first).toMatchObject({ signer: claimant.address, verified_addresses: [claimant.address] })
 })
 

@@ -8,7 +8,7 @@ import { createHttpServer } from '../../api/http/server.ts'
 import { MemoryStore } from '../../api/limits/memory.ts'
 import { portOf } from '../../ops/health.ts'
 import { testDatabase } from '../support/database.ts'
-import { addressOf, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
+import { addressOf, insert, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 
 const database = testDatabase()
@@ -84,6 +84,33 @@ test('an agent comes with its addresses, holdings, identities, settlements and c
       },
     },
   })
+})
+
+test('an account that took itself out is found neither by its holdings nor from a registration', async () => {
+  const { pool } = database
+  const by = addressOf('left')
+  await seedRegistration(pool, { chain: 'gnosis', id: 9, owner: by })
+  await seedHolding(pool, { fid: 9, chain: 'gnosis', id: 9, by })
+  const holders = async () => {
+    const { errors, data } = await ask(`{
+      allHoldings(first: 10, condition: { fid: "9" }) { nodes { heldBy } }
+      allRegistrations(first: 10) { nodes { chain holdings(first: 10) { nodes { fid } } } }
+    }`)
+    expect(errors).toBeUndefined()
+    return data
+  }
+  const found = (own: unknown[], ofRegistration: unknown[]) => ({
+    allHoldings: { nodes: own },
+    allRegistrations: {
+      nodes: [
+        { chain: 'base', holdings: { nodes: [{ fid: '1' }] } },
+        { chain: 'gnosis', holdings: { nodes: ofRegistration } },
+      ],
+    },
+  })
+  expect(await holders()).toEqual(found([{ heldBy: by }], [{ fid: '9' }]))
+  await insert(pool, 'unlisted', { fid: 9, since: new Date() })
+  expect(await holders()).toEqual(found([], []))
 })
 
 test('what stands on an index may be filtered and ordered by; a page with its count is no dearer for its length', async () => {

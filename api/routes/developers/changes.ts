@@ -113,8 +113,9 @@ export const apiChanges: readonly ApiChange[] = [
     kind: 'changed',
     title: 'An account that took itself out is named nowhere',
     text:
-      'Events of an account that took itself out give no handle, `to_fid` of former holders does not name it, the ' +
-      'challenge shows none of its addresses, and a refresh of it is 404.',
+      'Events of an account that took itself out give no handle, `to_fid` of former holders does not name it, ' +
+      '`directory.holdings`, in GraphQL too, has none of its rows, the challenge shows none of its addresses, and a ' +
+      'refresh of it is 404.',
     operations: [],
   },
   {

@@ -75,6 +75,10 @@ DO, even in a session that has switched off what can be switched off; temporary 
 user that migrates has to be a superuser, as it is with Compose and with the embedded Postgres; elsewhere advisory
 locks, large objects, DO and temporary tables are everybody's, and temporary files have the server's limit.
 
+A login reads with the rights of \`directory_reader\` and cannot become it, nor give it a password, which would outlive the
+login. One that an earlier version made still can, until \`npm run reader\` makes it again. Postgres 15 has no such grant:
+let nobody log in as the role there, by \`alter role directory_reader nologin\`.
+
 Postgres lets every session change its own times, its \`work_mem\` and whether it writes, notify, and hold a view open with
 an ACCESS SHARE lock, which keeps nobody waiting but a migration. So the limits of times are for accidents: give logins to
 people you trust, on a replica if they are many, and take one away with \`--drop\`, which ends its sessions.`

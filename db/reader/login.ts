@@ -16,29 +16,51 @@ export const usualRights: ReaderRights = { seconds: 10, connections: 3 }
 const mark = 'reads the schema directory'
 
 /**
+ * Settings of a login besides its statement timeout, as the migrations give them to `directory_reader`. They are not read
+ * from that role: on Postgres 15 whoever has become it can change them.
+ */
+const loginSettings: Readonly<Record<string, string>> = {
+  default_transaction_read_only: 'on',
+  idle_in_transaction_session_timeout: '30s',
+  idle_session_timeout: '1h',
+  lock_timeout: '5s',
+  search_path: 'directory',
+  temp_file_limit: '2GB',
+  transaction_timeout: '1min',
+  work_mem: '16MB',
+}
+
+/**
  * Creates a login with the rights of `directory_reader`, or gives the existing one of that name a new password and
- * these limits. Returns the password, which cannot be read again later.
+ * these limits. From Postgres 16 on it cannot become that role. Returns the password, which cannot be read again later.
  *
- * Throws when the name belongs to another role, and when the connection's user may not create roles.
+ * Throws when the name belongs to another role, when another grant lets it become `directory_reader`, and when the
+ * connection's user may not create roles.
  */
 export async function makeReader(db: Queryable, name: string, rights: ReaderRights = usualRights): Promise<string> {
   await refuseOthers(db, name)
   const password = randomBytes(24).toString('base64url')
-  const { rowCount } = await db.query('select from pg_roles where rolname = $1', [name])
-  const role = pg.escapeIdentifier(name)
-  const may = `login password ${pg.escapeLiteral(password)} connection limit ${rights.connections}`
-  if (rowCount) await db.query(`alter role ${role} ${may}`)
-  else await db.query(`create role ${role} ${may} in role directory_reader`)
-  await db.query(`comment on role ${role} is ${pg.escapeLiteral(mark)}`)
-  // A member of a role does not inherit its settings.
-  const { rows } = await db.query<{ setting: string }>(
-    `select given.setting
-       from pg_db_role_setting, unnest(setconfig) as given (setting)
-       join pg_settings p on p.name = split_part(given.setting, '=', 1)
-      where setrole = 'directory_reader'::regrole and setdatabase = 0
-        and (p.context = 'user' or (select rolsuper from pg_roles where rolname = current_user))`,
+  const { rows } = await db.query<{ verb: string; confines: boolean }>(
+    `select case when exists (select from pg_roles where rolname = $1) then 'alter' else 'create' end as verb,
+            current_setting('server_version_num')::int >= 160000 as confines`,
+    [name],
   )
-  const settings = rows.map(({ setting }) => setting.split('=', 2) as [string, string])
+  const { verb, confines } = rows[0]!
+  const role = pg.escapeIdentifier(name)
+  // Who can become the role can give it a password, and log in with that after --drop. One transaction: a login without
+  // the comment would be taken for a stranger's.
+  await db.query(`
+${verb} role ${role} login password ${pg.escapeLiteral(password)} connection limit ${rights.connections};
+grant directory_reader to ${role}${confines ? ' with inherit true, set false' : ''};
+comment on role ${role} is ${pg.escapeLiteral(mark)}`)
+  if (confines) await refuseBecoming(db, name)
+  // A member of a role does not inherit its settings.
+  const { rows: known } = await db.query<{ name: string }>(
+    `select name from pg_settings
+      where name = any ($1) and (context = 'user' or (select rolsuper from pg_roles where rolname = current_user))`,
+    [Object.keys(loginSettings)],
+  )
+  const settings = known.map((setting) => [setting.name, loginSettings[setting.name]!] as const)
   for (const [parameter, value] of [...settings, ['statement_timeout', `${rights.seconds}s`]] as const) {
     await db.query(`alter role ${role} set ${pg.escapeIdentifier(parameter)} = ${pg.escapeLiteral(value)}`)
   }
@@ -66,6 +88,14 @@ async function refuseOthers(db: Queryable, name: string): Promise<void> {
   if (!rows[0]?.reader)
     throw new Error('there is no role directory_reader: npm run migrate makes it; docs/sql.md says who may')
   if (rows[0].other) throw new Error(`the role ${name} is no reader that was made here: choose another name`)
+}
+
+async function refuseBecoming(db: Queryable, name: string): Promise<void> {
+  const { rows } = await db.query<{ can: boolean }>(`select pg_has_role($1::name, 'directory_reader', 'SET') as can`, [
+    name,
+  ])
+  if (rows[0]?.can)
+    throw new Error(`${name} can still become directory_reader by another grant: --drop it, then make it again`)
 }
 
 /** Connection lines for common programs, with the password. `databaseUrl` is that of the login. */

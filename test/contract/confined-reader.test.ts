@@ -106,6 +106,7 @@ test.for([
   ['select pg_terminate_backend(pid) from pg_stat_activity', 'permission denied to terminate process'],
   ['select directory.grant_reader()', 'permission denied'],
   ['alter role directory_reader connection limit -1', 'permission denied'],
+  ['set role directory_reader', 'permission denied to set role'],
 ] as const)('even a session that may write is refused: %s', async ([statement, refusal]) => {
   const client = await hostile()
   await expect(client.query(statement)).rejects.toThrow(refusal)
@@ -129,6 +130,23 @@ test('there are no more connections than were given', async () => {
   await dropReader(admin, `${reader}_two`)
   await expect(only.query('select 1')).rejects.toThrow()
   await expect(login(`${reader}_two`, secret)).rejects.toThrow('authentication failed')
+})
+
+test('a login that can become the role no longer can once it is made again, or else the maker is told', async () => {
+  const name = `${reader}_before`
+  const first = await makeReader(admin, name)
+  await admin.query(`grant directory_reader to ${name} with set true`)
+  await (await login(name, first)).query('set role directory_reader')
+  const client = await login(name, await makeReader(admin, name))
+  await expect(client.query('set role directory_reader')).rejects.toThrow('permission denied to set role')
+  expect((await client.query('select from agents')).rowCount).toBe(0)
+  await admin.query(`grant directory_reader to ${owner} with admin true`)
+  await admin.query(`grant directory_reader to ${name} granted by ${owner}`)
+  await expect(makeReader(admin, name)).rejects.toThrow(`${name} can still become directory_reader by another grant`)
+  await dropReader(admin, name)
+  await login(name, await makeReader(admin, name))
+  await dropReader(admin, name)
+  await admin.query(`revoke directory_reader from ${owner}`)
 })
 
 test('what Postgres leaves to every session is what docs/sql.md says is left', async () => {

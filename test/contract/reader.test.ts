@@ -10,6 +10,7 @@ import { boundedDatabase } from '../../api/http/database.ts'
 import { createHttpServer } from '../../api/http/server.ts'
 import { MemoryStore } from '../../api/limits/memory.ts'
 import { migrate } from '../../db/migrate.ts'
+import { makeReader } from '../../db/reader/login.ts'
 import { portOf } from '../../ops/health.ts'
 import { startPostgres } from '../../postgres/embedded.ts'
 
@@ -37,10 +38,10 @@ async function createOwner(name: string, rights = ''): Promise<string> {
   await admin.query(`create database ${name} owner ${name}`)
   return loginOf(name, name)
 }
-function loginOf(user: string, database: string): string {
+function loginOf(user: string, database: string, password = user): string {
   const url = new URL(server.urlOf(database))
   url.username = user
-  url.password = user
+  url.password = password
   return url.href
 }
 async function connect(url: string): Promise<pg.Client> {
@@ -90,6 +91,10 @@ test('a migrating user who may create roles and is no superuser makes the reader
   expect(await migrated(url)).toEqual([])
   expect(await askGraphql(url)).toEqual(noAgents)
   const owner = await connect(url)
+  const password = await makeReader(owner, 'ana')
+  const reader = await connect(loginOf('ana', 'managed', password))
+  expect((await reader.query('select from agents')).rowCount).toBe(0)
+  await expect(reader.query('set role directory_reader')).rejects.toThrow('permission denied to set role')
   await owner.query('set role directory_reader')
   await expect(owner.query('select from claim')).rejects.toThrow('permission denied')
 })
@@ -114,8 +119,21 @@ test('a migrating user who may not create roles gets the views; an administrator
   expect(await askGraphql(url)).toEqual(noAgents)
 })
 
+const roleIfMissing = `do $$ begin create role directory_reader; exception when duplicate_object then null; end $$`
+
+test('a login has its limits, whatever became of those of the role', async () => {
+  await admin.query(roleIfMissing)
+  await admin.query('alter role directory_reader set lock_timeout = 0')
+  await admin.query('alter role directory_reader set default_transaction_read_only = off')
+  const reader = await connect(loginOf('ben', 'postgres', await makeReader(admin, 'ben')))
+  const { rows } = await reader.query(
+    `select current_setting('lock_timeout') as lock, current_setting('default_transaction_read_only') as read_only`,
+  )
+  expect(rows).toEqual([{ lock: '5s', read_only: 'on' }])
+})
+
 test('a second directory of the server, whose owner did not make the reader, says what an administrator has to do', async () => {
-  await admin.query(`do $$ begin create role directory_reader; exception when duplicate_object then null; end $$`)
+  await admin.query(roleIfMissing)
   const url = await createOwner('second', 'createrole')
   expect(await migrated(url)).toEqual([
     expect.stringContaining('second may not make itself a member of directory_reader'),

@@ -70,10 +70,11 @@ another user is made one by an administrator:
 
 ### What a reader can hold
 
-No table, no advisory lock, no lock that a writer would wait for, no temporary table, no large object, no function and no
-DO, even in a session that has switched off what can be switched off; temporary files up to 2 GB a process. For that the
-user that migrates has to be a superuser, as it is with Compose and with the embedded Postgres; elsewhere advisory
-locks, large objects, DO and temporary tables are everybody's, and temporary files have the server's limit.
+No table, no advisory lock, no lock that a writer would wait for, no temporary table, no large object, no message in the
+WAL, no function and no DO, even in a session that has switched off what can be switched off; temporary files up to 2 GB a
+process. For that the user that migrates has to be a superuser, as it is with Compose and with the embedded Postgres;
+elsewhere advisory locks, large objects, messages, DO and temporary tables are everybody's, and temporary files have the
+server's limit.
 
 A login reads with the rights of \`directory_reader\` and cannot become it, nor give it a password, which would outlive the
 login. One that an earlier version made still can, until \`npm run reader\` makes it again. Postgres 15 has no such grant:

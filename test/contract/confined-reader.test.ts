@@ -107,6 +107,8 @@ test.for([
   ['select directory.grant_reader()', 'permission denied'],
   ['alter role directory_reader connection limit -1', 'permission denied'],
   ['set role directory_reader', 'permission denied to set role'],
+  [`select pg_logical_emit_message(false, 'mine', 'x')`, 'permission denied for function'],
+  [`select pg_logical_emit_message(true, 'mine', '\\x00'::bytea)`, 'permission denied for function'],
 ] as const)('even a session that may write is refused: %s', async ([statement, refusal]) => {
   const client = await hostile()
   await expect(client.query(statement)).rejects.toThrow(refusal)
@@ -164,6 +166,7 @@ test('what Postgres leaves to every session is what docs/sql.md says is left', a
 test('whoever writes keeps what was taken from everybody', async () => {
   const client = await connect(urlOf(database).replace(/\/\/[^@]*@/, `//${owner}:owner@`))
   await client.query('select pg_advisory_lock(1), pg_advisory_unlock(1)')
+  await client.query(`select pg_logical_emit_message(true, 'agent-directory', '')`)
   await client.query('create temp table mine (n int)')
   await client.query('create function pg_temp.one() returns int language plpgsql as $$ begin return 1; end $$')
   await client.query('do $$ begin perform 1; end $$')

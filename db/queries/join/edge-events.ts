@@ -59,7 +59,7 @@ own as (
   select v.address from moved m join verified_address v on v.fid = m.fid and v.ended_at is null
 ),
 wallet as (
-  select r.agent_wallet as address
+  select distinct r.agent_wallet as address
     from moved m
     join agent_holding h on h.fid = m.fid and h.reason is null
     join registration r on r.chain = h.chain and r.agent_id = h.agent_id and r.agent_wallet is not null

@@ -108,6 +108,13 @@ const agentsBehind = (address: string) => `
         join agent_holding o on o.chain = r.chain and o.agent_id = r.agent_id and o.reason is null
        where r.agent_wallet = ${address}`
 
+/**
+ * Relations of edges, one of each kind.
+ *
+ * `sharing`: whatever an address mints has that address as its wallet, so registrations of a wallet are not compared with
+ * one another. Of those that an agent holds, the two earliest and the latest tell the times of its edges: two agents that
+ * verify one address hold the same registrations, and one registration alone is no edge.
+ */
 const derived = `
 follows as (
   select w.fid, t.fid as peer, 'follows' as kind, 'out' as direction, null as chain, 1::bigint as weight,
@@ -144,15 +151,28 @@ owners as (
    where exists (select from agent_holding h where h.fid = w.fid and h.held_by = mine.address and h.reason is null)
    group by w.fid, v.fid
 ),
+sharing as (
+  select agent_wallet, array_agg(fid) as fids, array_agg(id) as ids, array_agg(updated_at) as times
+    from (select h.fid, r.agent_wallet, r.id, r.updated_at,
+                 row_number() over (partition by r.agent_wallet, h.fid order by r.updated_at, r.id) as nth,
+                 count(*) over (partition by r.agent_wallet, h.fid) as n
+            from (select distinct r.agent_wallet as address
+                    from wanted w
+                    join agent_holding h on h.fid = w.fid and h.reason is null
+                    join registration r on r.chain = h.chain and r.agent_id = h.agent_id) own
+            join registration r on r.agent_wallet = own.address
+            join agent_holding h on h.chain = r.chain and h.agent_id = r.agent_id and h.reason is null) held
+   where nth <= 2 or nth = n
+   group by agent_wallet
+),
 wallets as (
-  select w.fid, o.fid as peer, 'shared_wallet', 'both', null, count(distinct r.agent_wallet), null::numeric,
-         min(greatest(r.updated_at, q.updated_at)), max(greatest(r.updated_at, q.updated_at))
-    from wanted w
-    join agent_holding h on h.fid = w.fid and h.reason is null
-    join registration r on r.chain = h.chain and r.agent_id = h.agent_id
-    join registration q on q.agent_wallet = r.agent_wallet and (q.chain, q.agent_id) <> (r.chain, r.agent_id)
-    join agent_holding o on o.chain = q.chain and o.agent_id = q.agent_id and o.reason is null and o.fid > w.fid
-   group by w.fid, o.fid
+  select mine.fid, o.fid as peer, 'shared_wallet', 'both', null, count(distinct s.agent_wallet), null::numeric,
+         min(greatest(mine.at, o.at)), max(greatest(mine.at, o.at))
+    from sharing s
+   cross join unnest(s.fids, s.ids, s.times) as mine (fid, id, at)
+   cross join unnest(s.fids, s.ids, s.times) as o (fid, id, at)
+   where mine.fid = any (array(select fid from wanted)) and o.fid > mine.fid and o.id <> mine.id
+   group by mine.fid, o.fid
 ),
 sites as (
   select w.fid, o.fid as peer, 'shared_host', 'both', null, count(*), null::numeric, null::timestamptz, null::timestamptz

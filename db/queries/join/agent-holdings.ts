@@ -68,8 +68,8 @@ digested as (
            extract(epoch from r.registered_at), extract(epoch from r.updated_at), r.updated_block,
            u.tried_uri_sha256, u.uri_status, u.name, u.description, u.image, u.active, u.x402_support, u.services::text,
            u.supported_trust::text,
-           (select row(count(*), count(f.revoked_block)) from feedback f
-             where f.chain = d.chain and f.agent_id = d.agent_id)
+           coalesce((select row(t.standing + t.revoked, t.revoked) from feedback_total t
+                      where t.chain = d.chain and t.agent_id = d.agent_id), row(0::bigint, 0::bigint))
          )::text) else md5(row(r.registered_block, extract(epoch from r.registered_at))::text) end::uuid as token_digest
     from derived d
     left join lateral (

@@ -111,6 +111,8 @@ const agentsBehind = (address: string) => `
 /**
  * Relations of edges, one of each kind.
  *
+ * `given`: anybody can give any number of feedbacks, so what one client gave is counted before its agents are looked up.
+ *
  * `sharing`: whatever an address mints has that address as its wallet, so registrations of a wallet are not compared with
  * one another. Of those that an agent holds, the two earliest and the latest tell the times of its edges: two agents that
  * verify one address hold the same registrations, and one registration alone is no edge.
@@ -124,15 +126,20 @@ follows as (
          unnest(f.targets, f.followed_at) as t (fid, at)
    where t.fid <> w.fid
 ),
-feedbacks as (
-  select h.fid, c.fid as peer, 'feedback', 'in', f.chain, count(*), null::numeric,
-         min(f.block_timestamp), max(f.block_timestamp)
+given as (
+  select h.fid, f.client, f.chain, count(*) as n, min(f.block_timestamp) as first_at, max(f.block_timestamp) as last_at
     from wanted w
     join agent_holding h on h.fid = w.fid and ${isJudged}
     join feedback f on f.chain = h.chain and f.agent_id = h.agent_id and f.revoked_block is null
-   cross join lateral (${agentsBehind('f.client')}) c
-   where c.fid <> h.fid and h.fid not in (${agentsBehind('f.client')})
-   group by h.fid, c.fid, f.chain
+   group by h.fid, f.client, f.chain
+),
+feedbacks as (
+  select g.fid, c.fid as peer, 'feedback', 'in', g.chain, sum(g.n)::bigint, null::numeric, min(g.first_at), max(g.last_at)
+    from given g
+   cross join lateral (select array_agg(b.fid) as fids from (${agentsBehind('g.client')}) b) b
+   cross join unnest(b.fids) as c (fid)
+   where g.fid <> all (b.fids)
+   group by g.fid, c.fid, g.chain
 ),
 settlements as (
   select w.fid, v.fid as peer, 'settlement', 'in', s.chain, sum(s.n)::bigint, sum(s.amount), min(s.first_at), max(s.last_at)

@@ -38,8 +38,9 @@ const digest = `md5(concat_ws('/',
 ))::uuid`
 
 /**
- * Makes agents due, and those whose edges to them may be others now; agents that left the index are forgotten. Call under
- * `lockEdges`. What sites link is for `spreadSites`.
+ * Makes agents due, and those whose edges to them may be others now; agents that left the index are forgotten: an
+ * edge may have been derived from what was there just before they left. Call under `lockEdges`. What sites link is for
+ * `spreadSites`.
  *
  * Whoever is linked to an agent already is found by the edge; the rest by what edges are made of: followers of one that is
  * new, those it gave feedback to, paid, gave a registration to or got one from, and those it shares an address or a
@@ -88,9 +89,13 @@ around as (
    union
   select h.fid from own join agent_holding h on h.transferred_to = own.address
 ),
-gone as (
-  delete from edge_derivation t
-   where t.fid = any ($1::bigint[]) and not exists (select from agent a where a.fid = t.fid)
+departed as (
+  select s.fid from unnest($1::bigint[]) as s (fid) where not exists (select from agent a where a.fid = s.fid)
+),
+gone as (delete from edge_derivation where fid = any (array(select fid from departed))),
+stale as (
+  delete from agent_edge
+   where fid = any (array(select fid from departed)) or peer = any (array(select fid from departed))
 )
 insert into edge_derivation as t (fid, digest, due)
 select fid, digest, true from looked

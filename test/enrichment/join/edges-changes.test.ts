@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
+import { noteEdgeEvents } from '../../../db/queries/join/edge-events.ts'
 import { runEdges } from '../../../enrichment/join/edges.ts'
 import { runJoin } from '../../../enrichment/join/join.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
@@ -210,6 +211,23 @@ test('an agent that leaves the index and comes back at once is linked as before'
   await settle()
   expect(await linked()).toEqual(before)
   expect(await overlooked()).toBe(0)
+})
+
+test('an edge derived while its agent left the index is nobody’s, and goes with the next look at that agent', async () => {
+  const { pool } = database
+  const gone = 4_000
+  const { rows } = await pool.query('select fid from agent order by fid limit 1')
+  await pool.query(
+    `insert into agent_edge (fid, peer, kind, direction, weight)
+     values ($1, $2, 'follows', 'out', 1), ($2, $1, 'follows', 'out', 1)`,
+    [gone, rows[0].fid],
+  )
+  const shown = await pool.query('select from directory.edges where $1 in (fid, peer_fid)', [gone])
+  expect(shown.rowCount).toBe(0)
+  await noteEdgeEvents(pool, [gone])
+  await settle()
+  const stored = await pool.query('select from agent_edge where $1 in (fid, peer)', [gone])
+  expect(stored.rowCount).toBe(0)
 })
 
 test('once a day everybody’s edges are derived, whether there is a reason or not', async () => {

@@ -87,7 +87,10 @@ export class Follower {
     this.#looking = true
     try {
       const { epoch, head } = await this.#deps.log.head()
-      for (const follow of this.#follows) if (!follow.busy) void this.#serve(follow, epoch, head)
+      for (const follow of this.#follows) {
+        // A stream that has ended stays here until its client has taken the rest.
+        if (!follow.busy && !follow.reader.isGone) void this.#serve(follow, epoch, head)
+      }
     } catch (cause) {
       this.#fail(cause)
     } finally {
@@ -114,7 +117,7 @@ export class Follower {
     }
   }
 
-  /** Sends one page. False: the client is gone, its stream's time is over, or there is nothing further. */
+  /** Sends one page. False: the client is gone, its stream has ended or is to end, or there is nothing further. */
   async #readTo(follow: Follow, epoch: string): Promise<boolean> {
     const { reader, seq } = follow
     const { lines, reached } = await this.#page(seq)

@@ -16,13 +16,14 @@ export class Reader {
     })
   }
 
+  /** True: nothing can be written any more, because the client is gone or the stream has ended. */
   get isGone(): boolean {
-    return this.#gone || this.res.destroyed
+    return this.#gone || this.res.destroyed || this.res.writableEnded
   }
 
   /**
    * Writes, and waits for the client to catch up if more than `unsentBytes` are buffered. False: the client is gone,
-   * or was cut off because it did not catch up within `drainSeconds`.
+   * or was cut off because it did not catch up within `drainSeconds`, or the stream has ended.
    */
   async write(text: string): Promise<boolean> {
     if (this.isGone) return false
@@ -31,8 +32,12 @@ export class Reader {
     return this.#drained()
   }
 
+  /** Ends the stream after `text`; a client that has not taken what was left within `drainSeconds` is cut off. */
   end(text = ''): void {
-    if (!this.isGone) this.res.end(text)
+    if (this.isGone) return
+    this.res.end(text)
+    const timer = setTimeout(() => this.res.destroy(), this.limits.drainSeconds * 1_000)
+    this.res.once('close', () => clearTimeout(timer))
   }
 
   #drained(): Promise<boolean> {

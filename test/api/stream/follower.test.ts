@@ -8,14 +8,14 @@ import { until } from '../../support/until.ts'
 
 const line = (seq: number, bytes: number) => ({ seq, kind: 'upsert', fid: seq, text: 'x'.repeat(bytes) })
 
-/** A log of `size` lines, and a record of the calls; its head fails while `asked.fails` is set. */
+/** A log of `asked.size` lines, and a record of the calls; its head fails while `asked.fails` is set. */
 function toyLog(size: number, bytes: number) {
-  const asked = { head: 0, after: [] as number[], fails: false, epoch: 'ffffffff-0000' }
+  const asked = { size, head: 0, after: [] as number[], fails: false, epoch: 'ffffffff-0000' }
   const log: Log = {
     async head() {
       asked.head++
       if (asked.fails) throw new Error('no database')
-      return { epoch: asked.epoch, head: size }
+      return { epoch: asked.epoch, head: asked.size }
     },
     async after(seq) {
       asked.after.push(seq)
@@ -25,21 +25,30 @@ function toyLog(size: number, bytes: number) {
   return { log, asked }
 }
 
-/** Starts a server that streams the log to every client from its beginning. */
-async function serve(log: Log, limits: { unsentBytes: number; drainSeconds: number }) {
+/**
+ * Starts a server that streams the log to every client from its beginning. `course`: whether the time of the streams
+ * is over, and whether the server is stopping.
+ */
+async function serve(
+  log: Log,
+  limits: { unsentBytes: number; drainSeconds: number },
+  course = { isOver: false, isStopping: false },
+) {
   const failures: unknown[] = []
+  const errors: unknown[] = []
+  const endsAt = Date.now() + 24 * 60 * 60 * 1_000
   const follower = new Follower({
     log,
-    now: Date.now,
-    isStopping: () => false,
+    now: () => (course.isOver ? endsAt : Date.now()),
+    isStopping: () => course.isStopping,
     onFailure: (cause) => failures.push(cause),
   })
   const open = new Set<ServerResponse>()
   const server = createServer((_req, res) => {
     open.add(res)
-    res.once('close', () => open.delete(res))
+    res.once('close', () => open.delete(res)).on('error', (error) => errors.push(error))
     res.writeHead(200).flushHeaders()
-    const reader = new Reader(res as unknown as Response, Number.POSITIVE_INFINITY, limits)
+    const reader = new Reader(res as unknown as Response, endsAt, limits)
     follower.add({ reader, wants: () => true, epoch: 'ffffffff-0000', seq: 0, heardAt: Date.now(), busy: false })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -48,16 +57,21 @@ async function serve(log: Log, limits: { unsentBytes: number; drainSeconds: numb
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
-  return { url: `http://127.0.0.1:${port}`, port, open, failures, stop }
+  return { url: `http://127.0.0.1:${port}`, port, open, failures, errors, stop }
+}
+
+/** Asks for a stream and reads nothing of it. */
+function askOnly(port: number) {
+  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
+  return socket.pause()
 }
 
 test('a client that does not read is cut off, and was never sent much more than it may leave', async () => {
   const mebibyte = 1024 * 1024
   const { log, asked } = toyLog(200, mebibyte)
   const { port, open, stop } = await serve(log, { unsentBytes: 64 * 1024, drainSeconds: 0.3 })
-  const socket = connect(port, '127.0.0.1').on('error', () => undefined)
-  socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n')
-  socket.pause()
+  const socket = askOnly(port)
   await until('the stream is open', () => open.size === 1 && asked.after.length > 0)
   const [res] = open
   let most = 0
@@ -67,6 +81,40 @@ test('a client that does not read is cut off, and was never sent much more than 
   })
   expect(most).toBeLessThan(3 * mebibyte)
   expect(asked.after.length).toBeLessThan(200)
+  socket.destroy()
+  await stop()
+})
+
+const endings: Record<string, (course: { isOver: boolean; isStopping: boolean }, asked: { epoch: string }) => void> = {
+  'its time is over': (course) => {
+    course.isOver = true
+  },
+  'the process stops': (course) => {
+    course.isStopping = true
+  },
+  'another log answers': (_course, asked) => {
+    asked.epoch = 'eeeeeeee-0000'
+  },
+}
+test.for(Object.entries(endings))('a client that does not read is let go when %s', async ([, begin]) => {
+  const mebibyte = 1024 * 1024
+  const lines = 48 // more than the buffers of a connection hold
+  const { log, asked } = toyLog(lines, mebibyte)
+  const course = { isOver: false, isStopping: false }
+  const limits = { unsentBytes: 2 * lines * mebibyte, drainSeconds: 1.5 } // longer than from one look to the next
+  const { port, open, errors, stop } = await serve(log, limits, course)
+  const socket = askOnly(port)
+  await until('all lines are written', () => asked.after.length === lines)
+  const [res] = open
+  asked.size += lines
+  begin(course, asked)
+  await until('the stream has ended', () => res?.writableEnded === true)
+  const looks = asked.head
+  const read = asked.after.length
+  await until('it is closed', () => open.size === 0 || errors.length > 0)
+  expect(errors).toEqual([])
+  expect(asked.head).toBeGreaterThan(looks)
+  expect(asked.after.length).toBe(read)
   socket.destroy()
   await stop()
 })

@@ -4,14 +4,15 @@ import { type Mirrored, profileText, readMirrorFile, writeMirrorFile } from './m
 /** How long changes are gathered before the file is written, milliseconds. */
 const gatherMs = 1_000
 
-/** Brings a copy of a mirror up to date. If the log is another one, as after a rebuilt database, it starts over. */
+/** Brings a copy of a mirror up to date. If the log is another one, as after a rebuilt database, it starts over, once. */
 async function catchUp(directory: AgentDirectory, known: Mirrored): Promise<Mirrored> {
   const mirrored = { ...known, agents: new Map(known.agents) }
   try {
     for await (const line of directory.log(known.place)) take(mirrored, line)
     return mirrored
   } catch (error) {
-    if (mirrored.place === '' || !isOfAnotherLog(error)) throw error
+    // What is missing in a log that was read from its beginning would be missing again.
+    if (known.place === '' || !isOfAnotherLog(error)) throw error
     return catchUp(directory, nothing())
   }
 }

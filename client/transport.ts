@@ -68,7 +68,7 @@ export class Transport {
     if (response.status === 304 && known) return known
     const body = await response.text()
     if (!response.ok) throw DirectoryError.of(response.status, body)
-    const answer = { body, next: nextOf(response.headers.get('link')), headers: response.headers }
+    const answer = { body, next: nextOf(response.headers.get('link'), target), headers: response.headers }
     const etag = response.headers.get('etag')
     if (etag !== null && body.length <= largestKept) this.#keep(target, { ...answer, etag })
     return answer
@@ -202,9 +202,13 @@ function withQuery(path: string, query: Query): string {
   return `${path}${path.includes('?') ? '&' : '?'}${new URLSearchParams(pairs)}`
 }
 
-/** Path and query of the `next` link. Its origin is ignored: the service may know itself by another name. */
-function nextOf(link: string | null): string | undefined {
+/**
+ * Path and query of the `next` link of the answer to `target`. Its origin, and what its path has in front of that of
+ * `target`, are ignored: the service may know itself by another address.
+ */
+function nextOf(link: string | null, target: string): string | undefined {
   const [, url] = /<([^>]+)>\s*;\s*rel="?next"?/.exec(link ?? '') ?? []
   const next = url === undefined ? null : URL.parse(url, 'http://service')
-  return next ? next.pathname + next.search : undefined
+  const [path = ''] = target.split('?')
+  return next ? (next.pathname.endsWith(path) ? path : next.pathname) + next.search : undefined
 }

@@ -63,6 +63,22 @@ test('a wait until tomorrow is not waited for', async () => {
   })
 })
 
+const addresses = [
+  ['https://api.agents.example/directory', 'https://api.agents.example/directory'],
+  ['https://api.agents.example/directory', 'http://10.0.0.7:3000'],
+  ['https://api.agents.example/api', 'http://10.0.0.7:3000'],
+  ['http://10.0.0.7:3000', 'https://api.agents.example/directory'],
+] as const
+test.for(addresses)('the next page is asked for at %s, though the service knows itself as %s', async ([url, own]) => {
+  const sent: string[] = []
+  const send: typeof fetch = async (input) => {
+    const link = `<${own}/api/discovery?cursor=b>; rel="next"`
+    return new Response('{"agents":[]}', sent.push(String(input)) === 1 ? { headers: { Link: link } } : {})
+  }
+  for await (const agent of new AgentDirectory(url, { fetch: send }).agents()) expect(agent).toBe('none')
+  expect(sent).toEqual([`${url}/api/discovery?cursor=`, `${url}/api/discovery?cursor=b`])
+})
+
 test('a stream that is refused, or fails again and again, is an error in the end', async () => {
   const waited: number[] = []
   const log = new Response('', { headers: { 'X-Log-Epoch': '9f3a61c2' } })

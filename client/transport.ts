@@ -21,6 +21,10 @@ interface Answer {
   readonly headers: Headers
 }
 
+interface Kept extends Answer {
+  readonly etag: string
+}
+
 export type Query = Readonly<Record<string, unknown>>
 
 /** Most answers cached for revalidation by ETag, beyond which the oldest is dropped; and characters of the largest. */
@@ -43,7 +47,7 @@ const reconnects = 10
 export class Transport {
   readonly #origin: string
   readonly #options: TransportOptions
-  readonly #kept = new Map<string, Answer & { readonly etag: string }>()
+  readonly #kept = new Map<string, Kept>()
 
   constructor(baseUrl: string, options: TransportOptions = {}) {
     this.#origin = new URL(baseUrl).href.replace(/\/+$/, '')
@@ -65,7 +69,7 @@ export class Transport {
   async #read(target: string): Promise<Answer> {
     const known = this.#kept.get(target)
     const response = await this.#fetch(target, known ? { 'If-None-Match': known.etag } : {})
-    if (response.status === 304 && known) return known
+    if (response.status === 304 && known) return this.#renew(target, known, response.headers)
     const body = await response.text()
     if (!response.ok) throw DirectoryError.of(response.status, body)
     const answer = { body, next: nextOf(response.headers.get('link'), target), headers: response.headers }
@@ -176,7 +180,19 @@ export class Transport {
     }
   }
 
-  #keep(target: string, answer: Answer & { readonly etag: string }): void {
+  /**
+   * The kept answer with the headers of a 304 over its own (RFC 9111, 3.2): the log of another database can begin with
+   * the same lines. Headers that the 304 lacks are kept, because some caches leave them out.
+   */
+  #renew(target: string, known: Kept, fresh: Headers): Answer {
+    const headers = new Headers(known.headers)
+    for (const [name, value] of fresh) headers.set(name, value)
+    const answer = { ...known, next: nextOf(headers.get('link'), target), headers }
+    this.#keep(target, answer)
+    return answer
+  }
+
+  #keep(target: string, answer: Kept): void {
     this.#kept.delete(target)
     this.#kept.set(target, answer)
     const [oldest] = this.#kept.keys()

@@ -79,6 +79,29 @@ test.for(addresses)('the next page is asked for at %s, though the service knows 
   expect(sent).toEqual([`${url}/api/discovery?cursor=`, `${url}/api/discovery?cursor=b`])
 })
 
+test('lines that have not changed are of the log that the service names now, and go on there', async () => {
+  const path = '/data/log.ndjson'
+  const from = (log: string) => ({ 'X-Log-Epoch': log, Link: `<${service}${path}?since=${log}-1>; rel="next"` })
+  const answers = [
+    new Response('{"seq":1,"kind":"delist","fid":1}\n', { headers: { ETag: '"one"', ...from('aaaaaaaa') } }),
+    new Response(''),
+    new Response(null, { status: 304, headers: { ETag: '"one"', ...from('bbbbbbbb') } }),
+    new Response(''),
+    new Response(null, { status: 304 }), // of a cache that sends no more
+    new Response(''),
+  ]
+  const sent: string[] = []
+  const send: typeof fetch = async (input) => {
+    sent.push(String(input).slice(service.length))
+    return answers.shift() ?? new Response('', { status: 500 })
+  }
+  const directory = new AgentDirectory(service, { fetch: send })
+  const places: string[] = []
+  for (let times = 0; times < 3; times++) for await (const { place } of directory.log()) places.push(place)
+  expect(places).toEqual(['aaaaaaaa-1', 'bbbbbbbb-1', 'bbbbbbbb-1'])
+  expect(sent).toEqual(['', 'aaaaaaaa-1', '', 'bbbbbbbb-1', '', 'bbbbbbbb-1'].map((place) => `${path}?since=${place}`))
+})
+
 test('a stream that is refused, or fails again and again, is an error in the end', async () => {
   const waited: number[] = []
   const log = new Response('', { headers: { 'X-Log-Epoch': '9f3a61c2' } })

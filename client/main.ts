@@ -47,15 +47,20 @@ const pageRows = 100
 /** Retries with --follow: enough to wait some minutes for a service that restarts. */
 const followRetries = 10
 
+// Whoever reads the output may leave before its end, as `head` does.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  const isLeft = error.code === 'EPIPE'
+  if (!isLeft) process.stderr.write(`${error.message}\n`)
+  process.exit(isLeft ? 0 : 1)
+})
+
 try {
   const { values, positionals } = read()
   if (values.help) process.stdout.write(`${usage.trim()}\n`)
   else await run(values, positionals)
 } catch (error) {
-  if ((error as NodeJS.ErrnoException).code !== 'EPIPE') {
-    process.stderr.write(`${(error as Error).message}\n`)
-    process.exitCode = error instanceof UsageError ? 2 : 1
-  }
+  process.stderr.write(`${(error as Error).message}\n`)
+  process.exitCode = error instanceof UsageError ? 2 : 1
 }
 
 function read() {

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -154,6 +155,13 @@ test('the command shows one agent, settlements, and says what is wrong in one li
   expect([settlements.code, settlements.stdout.trimEnd().split('\n').length]).toEqual([0, 105])
   expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/^404 ERR_NOT_FOUND: .+\n$/)])
   expect([wrong.code, wrong.stderr]).toEqual([2, '--format must be one of json, ndjson, csv, table\n'])
+})
+
+test('the command ends without a word when nobody reads its output any more', async () => {
+  const child = startMain('client/main.ts', ['agents', '--all', '--api', api.url])
+  child.stdout?.destroy() // as `head` does at the end of its lines
+  const [[code], said] = await Promise.all([once(child, 'exit'), text(child.stderr!)])
+  expect([code, said]).toEqual([0, ''])
 })
 
 test('a mirror is brought up to date from where it was, and begins anew with another database', async () => {

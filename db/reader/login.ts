@@ -16,19 +16,20 @@ export const usualRights: ReaderRights = { seconds: 10, connections: 3 }
 const mark = 'reads the schema directory'
 
 /**
- * Settings of a login besides its statement timeout, as the migrations give them to `directory_reader`. They are not read
- * from that role: on Postgres 15 whoever has become it can change them.
+ * Settings of a login, as the migrations give them to `directory_reader`. They are not read from that role: on Postgres 15
+ * whoever has become it can change them. A transaction has longer than a statement, which would else end with it.
  */
-const loginSettings: Readonly<Record<string, string>> = {
+const settingsOf = ({ seconds }: ReaderRights): Readonly<Record<string, string>> => ({
   default_transaction_read_only: 'on',
   idle_in_transaction_session_timeout: '30s',
   idle_session_timeout: '1h',
   lock_timeout: '5s',
   search_path: 'directory',
+  statement_timeout: `${seconds}s`,
   temp_file_limit: '2GB',
-  transaction_timeout: '1min',
+  transaction_timeout: `${seconds + 50}s`,
   work_mem: '16MB',
-}
+})
 
 /**
  * Creates a login with the rights of `directory_reader`, or gives the existing one of that name a new password and
@@ -55,14 +56,16 @@ grant directory_reader to ${role}${confines ? ' with inherit true, set false' : 
 comment on role ${role} is ${pg.escapeLiteral(mark)}`)
   if (confines) await refuseBecoming(db, name)
   // A member of a role does not inherit its settings.
-  const { rows: known } = await db.query<{ name: string }>(
-    `select name from pg_settings
+  const settings = settingsOf(rights)
+  const { rows: known } = await db.query<{ parameter: string }>(
+    `select name as parameter from pg_settings
       where name = any ($1) and (context = 'user' or (select rolsuper from pg_roles where rolname = current_user))`,
-    [Object.keys(loginSettings)],
+    [Object.keys(settings)],
   )
-  const settings = known.map((setting) => [setting.name, loginSettings[setting.name]!] as const)
-  for (const [parameter, value] of [...settings, ['statement_timeout', `${rights.seconds}s`]] as const) {
-    await db.query(`alter role ${role} set ${pg.escapeIdentifier(parameter)} = ${pg.escapeLiteral(value)}`)
+  for (const { parameter } of known) {
+    await db.query(
+      `alter role ${role} set ${pg.escapeIdentifier(parameter)} = ${pg.escapeLiteral(settings[parameter]!)}`,
+    )
   }
   return password
 }

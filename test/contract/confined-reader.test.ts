@@ -134,6 +134,21 @@ test('there are no more connections than were given', async () => {
   await expect(login(`${reader}_two`, secret)).rejects.toThrow('authentication failed')
 })
 
+test('a statement that may take long does not end with its transaction before', async () => {
+  const name = `${reader}_long`
+  const client = await login(name, await makeReader(admin, name, { seconds: 300, connections: 1 }))
+  const { rows } = await client.query(
+    `select name, setting::int / 1000 as seconds from pg_settings
+      where name in ('statement_timeout', 'transaction_timeout') order by name`,
+  )
+  const before17 = rows.length === 1
+  expect(rows).toEqual([
+    { name: 'statement_timeout', seconds: 300 },
+    ...(before17 ? [] : [{ name: 'transaction_timeout', seconds: 350 }]),
+  ])
+  await dropReader(admin, name)
+})
+
 test('a login that can become the role no longer can once it is made again, or else the maker is told', async () => {
   const name = `${reader}_before`
   const first = await makeReader(admin, name)

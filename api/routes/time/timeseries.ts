@@ -55,10 +55,11 @@ async function seriesOf(
   const { interval: length, starts, end, chain, members } = seriesWindow(asked, now())
   const { interval, since, until, count } = members
   const payersUpTo = readingLimits.payerSettlements
+  // Before the points, which need not have what comes later.
+  const complete_until = JSON.stringify(await completeUntil(database, chain))
   const points =
     starts.length === 0
       ? '[]'
       : await settlementSeries(database, { fid, starts, end, length, chain, settlementOverloads, payersUpTo })
-  const complete_until = JSON.stringify(await completeUntil(database, chain))
   return { interval, since, until, complete_until, count, points }
 }

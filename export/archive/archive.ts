@@ -183,9 +183,14 @@ export async function finishArchives(archive: Archive, proven?: string): Promise
   }
 }
 
-/** One attempt to detach the table. True: it is no longer a partition; false: try again. */
+/**
+ * One attempt to detach the table. True: it is no longer a partition; false: try again. Throws a Refusal when a restore
+ * has taken the partition back meanwhile.
+ */
 async function step(client: pg.Client, chain: string, name: string): Promise<boolean> {
-  const { table } = (await readArchives(client, chain)).find((one) => one.name === name) ?? { table: 'gone' }
+  const stored = (await readArchives(client, chain)).find((one) => one.name === name)
+  if (!stored) throw new Refusal(`${name} is no longer recorded as archived: a restore took it back meanwhile`)
+  const { table } = stored
   if (table === 'apart' || table === 'gone') return true
   try {
     await (table === 'pending' ? finishDetaching : detachPartition)(client, chain, name)

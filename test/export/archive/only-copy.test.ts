@@ -50,6 +50,25 @@ test('a recorded partition is dropped only once its files are read back, whateve
   await serve(database, await exportFolder())
 
   await recorded()
+  // A restore for another folder, which no lock keeps apart, takes it back while the files are read.
+  const beside = new Proxy(pool, {
+    get(target, key) {
+      if (key !== 'query') return Reflect.get(target, key, target)
+      return async (asked: { text: string }, values?: unknown[]) => {
+        const result = await target.query(asked, values as [])
+        if (asked.text?.includes('from settlement_archive_piece')) {
+          await runArchive(archiveOf(database, empty), task('restore'))
+        }
+        return result
+      }
+    },
+  })
+  await expect(runArchive({ ...archiveOf(database, folder), pool: beside }, task('archive'))).rejects.toThrow(
+    'settlement_base_0000 is no longer recorded as archived: a restore took it back meanwhile',
+  )
+  expect(await settlementsOf(database)).toEqual(tables)
+
+  await recorded()
   await pool.query('alter table settlement_base detach partition settlement_base_0000')
   expect(await states()).toEqual(['settlement_base_0000 apart'])
   await refused('archive', 'restore')

@@ -19,6 +19,7 @@ import { sources } from '../../sources.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
 import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
 import type { ProvableClaim } from '../../trust/proof/provable.ts'
+import { startStageJob } from '../support/api/claim-checks.ts'
 import {
   appKeyOf,
   type Claimant,
@@ -30,7 +31,7 @@ import {
   startClaimStage,
 } from '../support/api/claims.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
+import type { EnrichmentJob } from '../support/enrichment-job.ts'
 import { runMain } from '../support/mains.ts'
 import { keyAddMessage, keyRemoveMessage } from '../trust/key-adds.ts'
 
@@ -40,18 +41,7 @@ let stage: ClaimStage
 let job: EnrichmentJob
 beforeAll(async () => {
   stage = await startClaimStage()
-  job = await startJob({
-    database: stage.database,
-    clock: {
-      now: () => new Date(stage.clock.now),
-      pass(ms) {
-        stage.clock.now += ms
-        return new Date(stage.clock.now)
-      },
-    },
-    env: { HUB_URL: stage.hub.url, RPC_OPTIMISM: stage.chain.rpc, EGRESS_ALLOW: stage.host.name },
-    perAgent: [sources.proofs.name],
-  })
+  job = await startStageJob(stage, { perAgent: [sources.proofs.name] })
 })
 afterAll(async () => {
   await job.close()

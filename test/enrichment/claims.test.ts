@@ -312,7 +312,7 @@ test('a contract wallet that denies what it signed suspends its claim, and ends 
 })
 
 test('with CLAIM_LAPSE off nothing but a withdrawal ends a claim', async () => {
-  const other = await startStageJob(checks.stage, { CLAIM_LAPSE: 'off' })
+  const other = await startStageJob(checks.stage, { env: { CLAIM_LAPSE: 'off' } })
   await expect(other.pass('claim_checks')).rejects.toThrow('claim_checks is not on')
   await other.close()
 })

@@ -10,6 +10,7 @@ import { hour, minute } from '../../ops/time.ts'
 import { sources } from '../../sources.ts'
 import type { ClaimProof } from '../../trust/proof/proof.ts'
 import { failure } from '../support/api/api.ts'
+import { startStageJob } from '../support/api/claim-checks.ts'
 import {
   type Claimant,
   type ClaimStage,
@@ -19,7 +20,7 @@ import {
   post,
   startClaimStage,
 } from '../support/api/claims.ts'
-import { type EnrichmentJob, startJob } from '../support/enrichment-job.ts'
+import type { EnrichmentJob } from '../support/enrichment-job.ts'
 
 // Two hubs that disagree about a verification, whichever of them lacks it, and the claims that rest on it.
 
@@ -39,21 +40,8 @@ beforeEach(async () => {
   await stage.database.pool.query(`delete from source_state where subject like 'fid:%'`)
   other = await startHub(new HubState(() => new Date(stage.clock.now)))
   grpc = { followed: await startHubGrpc(stage.hub.state), other: await startHubGrpc(other.state) }
-  job = await startJob({
-    database: stage.database,
-    clock: {
-      now: () => new Date(stage.clock.now),
-      pass(ms) {
-        stage.clock.now += ms
-        return new Date(stage.clock.now)
-      },
-    },
-    env: {
-      HUB_URL: `${stage.hub.url},${other.url}`,
-      HUB_GRPC: `${grpc.followed.url},${grpc.other.url}`,
-      RPC_OPTIMISM: stage.chain.rpc,
-      EGRESS_ALLOW: stage.host.name,
-    },
+  job = await startStageJob(stage, {
+    env: { HUB_URL: `${stage.hub.url},${other.url}`, HUB_GRPC: `${grpc.followed.url},${grpc.other.url}` },
     perAgent: [sources.witnesses.name],
   })
   claimant = await stage.claimant()

@@ -9,8 +9,14 @@ import { type Claimant, type ClaimStage, eip191Claim, freshNonce, jfsClaim, post
 /** Where hosts serve manifests of this service. */
 export const manifestPath = '/.well-known/agent-directory.json'
 
-/** Another enrichment job of the stage, with the settings `env`; it must be closed. */
-export const startStageJob = (stage: ClaimStage, env: Record<string, string> = {}): Promise<EnrichmentJob> =>
+interface StageJobOptions {
+  /** Settings beside those of the stage, or in their place. */
+  readonly env?: Record<string, string>
+  readonly perAgent?: readonly string[]
+}
+
+/** An enrichment job of the stage, on its clock; it must be closed. */
+export const startStageJob = (stage: ClaimStage, { env, perAgent }: StageJobOptions = {}): Promise<EnrichmentJob> =>
   startJob({
     database: stage.database,
     clock: {
@@ -21,6 +27,7 @@ export const startStageJob = (stage: ClaimStage, env: Record<string, string> = {
       },
     },
     env: { HUB_URL: stage.hub.url, RPC_OPTIMISM: stage.chain.rpc, EGRESS_ALLOW: stage.host.name, ...env },
+    perAgent,
   })
 
 /** The parts of `claimChecks`: present while a test runs. */

@@ -27,6 +27,18 @@ const nothing = (): Mirrored => ({ place: '', agents: new Map() })
 
 const isOfAnotherLog = (error: unknown) => error instanceof DirectoryError && error.code === 'ERR_NOT_FOUND'
 
+const hasPlace = (directory: AgentDirectory, place: string) =>
+  directory
+    .log(place)
+    .next()
+    .then(
+      () => true,
+      (error) => {
+        if (!isOfAnotherLog(error)) throw error
+        return false
+      },
+    )
+
 /** What a new mirror starts from: the whole log, or the newest snapshot and the log after it. */
 type Beginning = 'log' | 'snapshot'
 
@@ -49,7 +61,8 @@ export async function followFile(
     try {
       await keepUp(directory, mirrored, save)
     } catch (error) {
-      if (!isOfAnotherLog(error)) throw error
+      // What is not found while the log has the place is the stream itself, and would not be the next time either.
+      if (!isOfAnotherLog(error) || (await hasPlace(directory, mirrored.place))) throw error
     }
   }
 }

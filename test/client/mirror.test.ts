@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { AgentDirectory } from '../../client/client.ts'
-import { mirrorFile } from '../../client/mirror.ts'
+import { followFile, mirrorFile } from '../../client/mirror.ts'
 
 const service = 'https://api.agents.example'
 const missing = () => new Response('{"error":"ERR_NOT_FOUND"}', { status: 404 })
@@ -46,4 +46,16 @@ test('a mirror of another log begins anew once, and keeps its file when that fai
   await expect(mirrorFile(directory, file, 'log')).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
   expect(asked).toEqual(['aaaaaaaa-7', '', 'bbbbbbbb-1'])
   expect(await readFile(file, 'utf8')).toBe(kept)
+})
+
+test('a mirror whose log goes on, but whose stream does not exist, ends with what the service says', async () => {
+  const file = join(await temporaryFolder(), 'agents.json')
+  let streams = 0
+  const send: typeof fetch = async (input) => {
+    if (String(input).endsWith('/data/log.sse')) return ++streams > 3 ? Promise.reject(new Error('again')) : missing()
+    return new Response('{"seq":1,"kind":"delist","fid":1}\n', { headers: { 'X-Log-Epoch': 'bbbbbbbb' } })
+  }
+  const following = followFile(new AgentDirectory(service, { fetch: send }), file, 'log', () => {})
+  await expect(following).rejects.toMatchObject({ code: 'ERR_NOT_FOUND' })
+  expect(streams).toBe(1)
 })

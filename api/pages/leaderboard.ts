@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { chainOf, settlementChains } from '../../chains.config.ts'
-import { areRankingsCounted } from '../../db/queries/time/rankings.ts'
 import { type Html, html } from '../http/html.ts'
 import { chainsParameter, wordParameter } from '../http/parameters.ts'
 import type { Route } from '../http/route.ts'
@@ -41,7 +40,7 @@ export function leaderboardPage(world: World): Route {
       const kept = await askExact<Ranking>(world, leaderboard, leaderboard.query.parse(inputOf(asked)))
       if (!kept) return undefined
       // Before the job has counted once, stored rankings are empty; by settlements on all chains it is counted live.
-      const isCounted = kept.count > 0 || asked.chain?.length === 0 || (await areRankingsCounted(world.database))
+      const isCounted = kept.counted || asked.chain?.length === 0
       const isPlain = !isCounted && asked.by === 'settlements' && asked.chain === null
       const plain = { period: asked.period, limit: `${ranked}` }
       const now = isPlain ? await askExact<Ranking>(world, leaderboard, leaderboard.query.parse(plain)) : undefined

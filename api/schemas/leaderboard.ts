@@ -35,6 +35,10 @@ export const leaderboardAnswer = z
     limit: z.int().min(rowLimits.leaderboard.minimum).max(rowLimits.leaderboard.maximum),
     count,
     generated_at: time,
+    counted: z.boolean().optional().meta({
+      description:
+        'Only of rankings as of the last round of counting. False: the first is not over, so nobody is ranked yet.',
+    }),
     compared_at: time.nullable().optional().meta({
       description: 'With `change`: when the earlier ranking was made. Null: none was made that day.',
     }),

@@ -14,6 +14,16 @@ interface ApiChange {
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'rankings-counted',
+    day: '2026-11-26',
+    kind: 'added',
+    title: 'A leaderboard says whether it was counted',
+    text:
+      'By volume, payers or income, with a chain, without own payments or with `change`, /api/leaderboard has `counted`. ' +
+      'It is false until the first round of counting is over: the ranking is empty then, whoever was paid.',
+    operations: [],
+  },
+  {
     id: 'flags-of-no-value',
     day: '2026-11-26',
     kind: 'changed',

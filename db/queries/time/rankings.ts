@@ -53,15 +53,6 @@ export async function keptRanking(db: Queryable, ranking: Ranking): Promise<stri
   })
 }
 
-/** Whether a round of counting has ended: before, a kept ranking is empty whoever was paid. */
-export async function areRankingsCounted(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ counted: boolean }>({
-    name: 'rankings-counted',
-    text: 'select exists (select from ranking_round) as counted',
-  })
-  return rows[0]?.counted ?? false
-}
-
 /** An agent that has left the index since the round leaves its rank empty until the next one. */
 const ranks = `
   select r.*
@@ -85,7 +76,8 @@ select json_build_object(
   'period', $1::text,
   'limit', $2::int,
   'count', count(*),
-  'generated_at', ${isoTime('coalesce((select max(counted_at) from ranking_round), now())')},${
+  'generated_at', ${isoTime('coalesce((select max(counted_at) from ranking_round), now())')},
+  'counted', exists (select from ranking_round),${
     compared
       ? `
   'compared_at', (select ${isoTime('taken_at')} from ranking_round where day = $6::date),`

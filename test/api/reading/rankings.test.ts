@@ -260,6 +260,13 @@ test('a week of rounds: the ranks of its days, and how far agents have moved sin
   expect(moves(month.agents).every(([, , previous, change]) => previous === null && change === null)).toBe(true)
 })
 
+test('a ranking says that it is empty because nothing was counted yet, and then that it was', async () => {
+  await empty()
+  expect(await read('by=volume&limit=20')).toMatchObject({ count: 0, counted: false })
+  await round(now)
+  expect(await read('by=volume&limit=21')).toMatchObject({ count: 0, counted: true })
+})
+
 test('by income agents stand who have no settlement that counts, without what they paid themselves', async () => {
   await empty()
   const paid = { chain: 'base', at: now - dayMs, amount: 2_000_000, overload: true } as const

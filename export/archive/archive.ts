@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { isLockFailure, type Patience, patiently } from '../../db/patience.ts'
-import { connectionTimeouts, endingWithClient, inTransaction } from '../../db/pool.ts'
+import { connectionTimeouts, endingWithClient, inTransaction, type Queryable } from '../../db/pool.ts'
 import {
   type ArchivePiece,
   type BlockPartition,
@@ -159,38 +159,49 @@ const pauseMs = 1_000
  * what was archived; the table stays.
  */
 export async function finishArchives(archive: Archive, proven?: string): Promise<void> {
-  const { pool, databaseUrl, chain, folder, print } = archive
+  const { pool, chain, folder, print } = archive
   for (const stored of await readArchives(pool, chain.name)) {
-    const { name, fromBlock, isDropped, table } = stored
-    if (isDropped) continue
-    if (table !== 'gone' && name !== proven) await checkFiles(pool, { folder, chain: chain.name }, stored)
-    const client = new pg.Client({
-      connectionString: endingWithClient(databaseUrl, { isPatient: true }),
-      application_name: `archive ${chain.name}`,
-      options: `-c lock_timeout=${detachWaitMs}`,
-      ...connectionTimeouts(0),
-    })
-    client.on('error', () => {})
-    await client.connect()
-    try {
-      for (let isApart = false; !isApart; ) isApart = await step(client, chain.name, name)
-      await dropTable(client, name)
-      await noteDropped(client, chain.name, fromBlock)
-    } finally {
-      await client.end()
+    const { name, fromBlock } = stored
+    if (stored.isDropped) continue
+    if (stored.table !== 'gone' && name !== proven) {
+      await checkFiles(pool, { folder, chain: chain.name }, stored).catch((error) => {
+        if (!(error instanceof Refusal)) throw error
+        const back = `npm run archive -- --chain ${chain.name} --restore`
+        throw new Refusal(`${error.message}; or take ${name} back, which needs no files: ${back}`)
+      })
     }
+    await detachTable(archive, name)
+    await underLocks(archive, async (db) => {
+      const { table, isDropped } = await readRecorded(db, chain.name, name)
+      if (isDropped) return
+      if (table !== 'apart' && table !== 'gone') throw new Refusal(`${name} changed; run the command again`)
+      await dropTable(db, name)
+      await noteDropped(db, chain.name, fromBlock)
+    })
     print(`${name} is out of the database`)
   }
 }
 
-/**
- * One attempt to detach the table. True: it is no longer a partition; false: try again. Throws a Refusal when a restore
- * has taken the partition back meanwhile.
- */
+/** Detaches the table of a recorded archive, or ends its detachment; nothing happens when it is apart or gone. */
+export async function detachTable({ databaseUrl, chain }: Archive, name: string): Promise<void> {
+  const client = new pg.Client({
+    connectionString: endingWithClient(databaseUrl, { isPatient: true }),
+    application_name: `archive ${chain.name}`,
+    options: `-c lock_timeout=${detachWaitMs}`,
+    ...connectionTimeouts(0),
+  })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    for (let isApart = false; !isApart; ) isApart = await step(client, chain.name, name)
+  } finally {
+    await client.end()
+  }
+}
+
+/** One attempt to detach the table. True: it is no longer a partition; false: try again. */
 async function step(client: pg.Client, chain: string, name: string): Promise<boolean> {
-  const stored = (await readArchives(client, chain)).find((one) => one.name === name)
-  if (!stored) throw new Refusal(`${name} is no longer recorded as archived: a restore took it back meanwhile`)
-  const { table } = stored
+  const { table } = await readRecorded(client, chain, name)
   if (table === 'apart' || table === 'gone') return true
   try {
     await (table === 'pending' ? finishDetaching : detachPartition)(client, chain, name)
@@ -199,4 +210,11 @@ async function step(client: pg.Client, chain: string, name: string): Promise<boo
     await delay(pauseMs)
   }
   return false
+}
+
+/** The record of an archive. Throws a Refusal when a restore has taken the partition back meanwhile. */
+async function readRecorded(db: Queryable, chain: string, name: string) {
+  const stored = (await readArchives(db, chain)).find((one) => one.name === name)
+  if (!stored) throw new Refusal(`${name} is no longer recorded as archived: a restore took it back meanwhile`)
+  return stored
 }

@@ -7,9 +7,12 @@ import {
   parquetMetadataAsync,
   parquetReadObjects,
 } from 'hyparquet'
+import type pg from 'pg'
+import { to as copyTo } from 'pg-copy-streams'
 import type { ChainName } from '../../chains.config.ts'
-import type { Queryable } from '../../db/pool.ts'
+import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { archivePieces } from '../../db/queries/chain/archive.ts'
+import { copySettlementsOut } from '../../db/queries/chain/settlement-copy.ts'
 import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
 import type { Tally } from '../../processors/backfill/row-pages.ts'
 import { differences, tallyOf } from '../../processors/backfill/verify.ts'
@@ -77,18 +80,45 @@ interface Place {
 
 /**
  * Reads the files of an archived partition back and returns the number of its settlements. Throws a Refusal when they
- * differ from what was archived.
+ * differ from what was archived, or when one cannot be read.
  */
-export async function checkFiles(db: Queryable, { folder, chain }: Place, partition: BlockRange): Promise<number> {
+export function checkFiles(db: Queryable, { folder, chain }: Place, partition: BlockRange): Promise<number> {
+  return checkPieces(db, chain, partition, {
+    tally: (range) => tallyFiles(folder, chain, range),
+    what: `files under ${folder}`,
+    remedy: 'bring EXPORT_DIR back, then run the same command again',
+  })
+}
+
+/**
+ * Reads the table of an archived partition that is no longer one of the chain's, and returns the number of its
+ * settlements. Throws a Refusal when they differ from what was archived.
+ */
+export function checkTable(pool: pg.Pool, chain: ChainName, partition: BlockRange & { name: string }): Promise<number> {
+  const { name } = partition
+  const rows = ({ fromBlock, toBlock }: BlockRange) => copyTo(copySettlementsOut(name, chain, fromBlock, toBlock))
+  return checkPieces(pool, chain, partition, {
+    tally: (range) => inTransaction(pool, (client) => tallyOf(client.query(rows(range)), chain)),
+    what: `rows of ${name}`,
+    remedy: `the files may be: npm run archive -- --chain ${chain} --check`,
+  })
+}
+
+interface Copy {
+  readonly tally: (range: BlockRange) => Promise<Tally>
+  /** Name of the copy, in the plural, and what to do when it is not as archived. */
+  readonly what: string
+  readonly remedy: string
+}
+
+async function checkPieces(db: Queryable, chain: ChainName, partition: BlockRange, { tally, what, remedy }: Copy) {
   let settlements = 0
   for (const { fromBlock, toBlock, ...sums } of await archivePieces(db, chain, partition)) {
-    const found = await tallyFiles(folder, chain, { fromBlock, toBlock })
+    const found = await tally({ fromBlock, toBlock })
     const wrong = differences(sums as never, found)
     if (wrong.length > 0) {
-      throw new Refusal(
-        `the files under ${folder} of blocks ${fromBlock} to ${toBlock} are not as archived (${wrong.join('; ')}): ` +
-          'bring EXPORT_DIR back, then run the same command again',
-      )
+      const blocks = `blocks ${fromBlock} to ${toBlock}`
+      throw new Refusal(`the ${what} of ${blocks} are not as archived (${wrong.join('; ')}): ${remedy}`)
     }
     settlements += found.settlements
   }

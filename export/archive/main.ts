@@ -31,7 +31,7 @@ summed up is refused, with the command that fixes it. Keep EXPORT_DIR and back i
 --plan             prints what would be moved out, with rows and bytes, and what prevents it; changes nothing
 --rows-per-second  limits how fast files are written (50000)
 --check            reads the files of all archived partitions and compares them with what was archived
---restore          brings the newest archived partition back from the files; one that had not left the database yet needs none
+--restore          brings the newest archived partition back from the files; one whose table is still there needs none
 
 Reads ${namesRead('export')}: see .env.example.
 `

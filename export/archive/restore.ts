@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
-import { inTransaction } from '../../db/pool.ts'
+import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { attachPartition, createApart, deleteArchive, readArchives } from '../../db/queries/chain/archive.ts'
 import { settlementStorage } from '../../db/queries/chain/partitions-ahead.ts'
 import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
@@ -13,8 +13,9 @@ import {
   indexRecipients,
   indexSenders,
 } from '../../db/queries/chain/settlement-partitions.ts'
-import { type Archive, finishArchives, underLocks } from './archive.ts'
-import { checkFiles, copyOfFiles } from './day-files.ts'
+import { Refusal } from '../../processors/refusal.ts'
+import { type Archive, detachTable, finishArchives, underLocks } from './archive.ts'
+import { checkFiles, checkTable, copyOfFiles } from './day-files.ts'
 
 /** Reads the files of all archived partitions and compares them with what was archived. Throws a Refusal when they differ. */
 export async function checkArchives({ pool, chain, folder, print }: Archive): Promise<void> {
@@ -25,12 +26,13 @@ export async function checkArchives({ pool, chain, folder, print }: Archive): Pr
 }
 
 /**
- * Restores the newest archived partition from the served files while readers and writers go on. An interrupted run can
- * be started again. False: nothing is archived. Throws a Refusal when the files differ from what was archived.
+ * Restores the newest archived partition while readers and writers go on: from its own table while that stands, else
+ * from the served files. An interrupted run can be started again. False: nothing is archived. Throws a Refusal when
+ * the rows differ from what was archived.
  */
 export async function restoreNewest(archive: Archive): Promise<boolean> {
   const { pool, chain, folder, print } = archive
-  if (await keepAttached(archive)) return true
+  if (await keepTable(archive)) return true
   await finishArchives(archive)
   const newest = (await readArchives(pool, chain.name)).at(-1)
   if (!newest) return false
@@ -56,16 +58,29 @@ export async function restoreNewest(archive: Archive): Promise<boolean> {
   return true
 }
 
-/** Forgets the newest archive if its partition was recorded and never detached: its rows are there, whatever the files. */
-async function keepAttached(archive: Archive): Promise<boolean> {
-  const { chain, print } = archive
-  let kept = false
+/**
+ * Takes the table of the newest archive back if it was never dropped, whatever became of its files. False: it is gone.
+ * Throws a Refusal when a table that has left the chain's has not the rows it left with.
+ */
+async function keepTable(archive: Archive): Promise<boolean> {
+  const { pool, chain, print } = archive
+  const readNewest = async (db: Queryable) => (await readArchives(db, chain.name)).at(-1)
+  const newest = await readNewest(pool)
+  if (!newest || newest.isDropped || newest.table === 'gone') return false
+  const { name, fromBlock, toBlock } = newest
+  const hasLeft = newest.table !== 'attached'
+  if (hasLeft) {
+    await detachTable(archive, name)
+    await checkTable(pool, chain.name, newest)
+    await addBounds(pool, chain.name, { partition: name, aside: name, firstBlock: fromBlock, lastBlock: toBlock })
+  }
   await underLocks(archive, async (db) => {
-    const newest = (await readArchives(db, chain.name)).at(-1)
-    kept = newest?.table === 'attached'
-    if (!newest || !kept) return
+    const now = await readNewest(db)
+    if (now?.name !== name || now.isDropped || now.table !== (hasLeft ? 'apart' : 'attached'))
+      throw new Refusal(`${name} changed; run the command again`)
+    if (hasLeft) await attachPartition(db, chain.name, newest)
     await deleteArchive(db, chain.name, newest)
-    print(`${newest.name} had not left the database, and is no longer taken for archived`)
   })
-  return kept
+  print(`${name} was still in the database, and is no longer taken for archived`)
+  return true
 }

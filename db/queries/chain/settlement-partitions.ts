@@ -117,7 +117,8 @@ export async function addKey(db: Queryable, table: string): Promise<void> {
 export async function addBounds(db: Queryable, chain: string, { aside, firstBlock, lastBlock }: AsidePartition) {
   const bounds = `chain is not null and chain = ${pg.escapeLiteral(chain)} and block_number is not null
         and block_number >= ${Math.trunc(firstBlock)} and block_number < ${Math.trunc(lastBlock) + 1}`
-  await db.query(`alter table ${pg.escapeIdentifier(aside)} add constraint bounds check (${bounds})`)
+  const table = pg.escapeIdentifier(aside)
+  await db.query(`alter table ${table} drop constraint if exists bounds, add constraint bounds check (${bounds})`)
 }
 
 export async function analyze(db: Queryable, table: string): Promise<void> {

@@ -52,12 +52,14 @@ beforeAll(async () => {
   const released = { reason: 'transfer', block: 2, at: minute(1) } as const
   await seedRegistration(pool, { chain: 'base', id: 8, owner: bob })
   await seedHolding(pool, { fid: 1, chain: 'base', id: 8, by: own, released })
-  // Bob pays at minute 10. Neither of eve's settlements counts (amount 0, and an overload); the agent pays itself.
+  // Bob pays at minute 10. Neither of eve's settlements counts then (amount 0, and an overload): she pays after all the
+  // feedback is given. The agent pays itself.
   const to = { chain: 'base', recipient: second, at: minute(10) } as const
   await seedSettlement(pool, { ...to, block: 10, payer: bob })
   await seedSettlement(pool, { ...to, block: 10, logIndex: 1, payer: eve, amount: 0n })
   await seedSettlement(pool, { ...to, block: 10, logIndex: 2, payer: eve, selector: '0x88b7ab63' })
   await seedSettlement(pool, { ...to, block: 10, logIndex: 3, payer: own })
+  await seedSettlement(pool, { ...to, block: 11, at: minute(100), payer: eve })
   await seedChainState(pool, { chain: 'base', indexed: 100, finalized: 100 })
   while ((await rollUpSettlements({ pool })) > 0);
 })

@@ -122,9 +122,10 @@ export async function storeArchiveSums(db: Queryable, chain: string, { fromBlock
   const { rows } = await db.query<{ settlements: number; amount: string }>({
     text: `
 with stored as (
-  insert into settlement_archive_sum (chain, recipient, payer, facilitator, overload, archive_block, first_at, last_at, n, amount)
+  insert into settlement_archive_sum (chain, recipient, payer, facilitator, overload, archive_block, first_at,
+                                      first_paid_at, last_at, n, amount)
   select s.chain, s.recipient, s.payer, s.facilitator, not ${isListed('s.selector')}, $2::int, min(s.block_timestamp),
-         max(s.block_timestamp), count(*), sum(s.amount)
+         min(s.block_timestamp) filter (where s.amount > 0), max(s.block_timestamp), count(*), sum(s.amount)
     from settlement s
    where s.chain = $1 and s.block_number between $2 and $3
    group by 1, 2, 3, 4, 5

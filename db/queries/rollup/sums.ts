@@ -23,7 +23,11 @@ interface Sums {
 const tables: readonly Sums[] = [
   { table: 'settlement_hourly', by: ['recipient', 'hour'], values: ['first_block', 'last_block', 'n', 'amount'] },
   { table: 'settlement_total', by: ['recipient'], values: ['last_at', 'n', 'amount'] },
-  { table: 'settlement_payer', by: ['recipient', 'payer'], values: ['first_at', 'last_at', 'n', 'amount'] },
+  {
+    table: 'settlement_payer',
+    by: ['recipient', 'payer'],
+    values: ['first_at', 'first_paid_at', 'last_at', 'n', 'amount'],
+  },
   {
     table: 'settlement_facilitator',
     by: ['recipient', 'facilitator'],
@@ -31,11 +35,19 @@ const tables: readonly Sums[] = [
   },
 ]
 
+/** When the first settlement with an amount was: sums from before it was kept say when the first of all was. */
+const firstPaidAt = (sum: string) =>
+  `coalesce(${sum}.first_paid_at, case when ${sum}.amount > 0 then ${sum}.first_at end)`
+
 /** How several sums become one, and how more is added to what is stored. */
 const values = {
   first_block: { over: 'min', add: (stored: string, more: string) => `least(${stored}, ${more})` },
   last_block: { over: 'max', add: (stored: string, more: string) => `greatest(${stored}, ${more})` },
   first_at: { over: 'min', add: (stored: string, more: string) => `least(${stored}, ${more})` },
+  first_paid_at: {
+    over: 'min',
+    add: (_: string, more: string) => `least(${firstPaidAt('t')}, ${more})`,
+  },
   last_at: { over: 'max', add: (stored: string, more: string) => `greatest(${stored}, ${more})` },
   n: { over: 'sum', add: (stored: string, more: string) => `${stored} + ${more}` },
   amount: { over: 'sum', add: (stored: string, more: string) => `${stored} + ${more}` },
@@ -58,7 +70,7 @@ export function recountSums(recipients: string, condition: string): string {
 with recipient as materialized (${recipients}),
 fact as materialized (${facts(`s.recipient in (select recipient from recipient) and ${condition} and s.block_number > ${archivedTo('$1')}`)}
    union all
-  select a.recipient, a.payer, a.facilitator, null, a.overload, null, null, a.first_at, a.last_at, a.n, a.amount
+  select a.recipient, a.payer, a.facilitator, null, a.overload, null, null, a.first_at, ${firstPaidAt('a')}, a.last_at, a.n, a.amount
     from settlement_archive_sum a
     join settlement_archive on settlement_archive.chain = a.chain and settlement_archive.from_block = a.archive_block
    where a.chain = $1 and a.recipient in (select recipient from recipient)),
@@ -78,7 +90,8 @@ function facts(condition: string): string {
   return `
   select s.recipient, s.payer, s.facilitator, date_trunc('hour', s.block_timestamp, 'UTC') as hour, not ${isListed('s.selector')} as overload,
          s.block_number as first_block, s.block_number as last_block,
-         s.block_timestamp as first_at, s.block_timestamp as last_at, 1 as n, s.amount
+         s.block_timestamp as first_at, case when s.amount > 0 then s.block_timestamp end as first_paid_at,
+         s.block_timestamp as last_at, 1 as n, s.amount
     from settlement s
    where s.chain = $1 and ${condition}`
 }

@@ -22,11 +22,11 @@ const accountsBehind = (clients: string, agent: string) => `
  * one by one: the planner would otherwise read all payers of the agent for each client.
  */
 const firstPaid = (clients: string, agent: string) => `
-  select c.client, min(s.first_at) as paid_at
+  select c.client, min(coalesce(s.first_paid_at, s.first_at)) as paid_at
     from ${clients} c
    cross join unnest(${agent}.verified_addresses) as paid (address)
    cross join lateral (
-     select s.first_at, s.amount, s.overload
+     select s.first_at, s.first_paid_at, s.amount, s.overload
        from settlement_payer s
       where s.recipient = paid.address and s.payer = c.client
      offset 0

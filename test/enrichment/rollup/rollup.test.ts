@@ -132,6 +132,17 @@ test('a job that knows fewer tables adds nothing', async () => {
   await expect(pool.query(mark)).rejects.toThrow('update it')
 })
 
+test('a pair summed up before first payments were kept paid first when it settled first', async () => {
+  const { pool } = database
+  await store(pool, [one, { ...one, block: 20 }, { ...one, payer: 1, amount: 0n }, { ...one, payer: 1, block: 20 }])
+  await finalize(database, 'base', 10)
+  await rollUp(database, 100)
+  await pool.query('update settlement_payer set first_paid_at = null')
+  await finalize(database, 'base', 20)
+  await rollUp(database, 100)
+  await expectExactTables(database)
+})
+
 test('blocks that can still be undone are not rolled up', async () => {
   await store(database.pool, [one, { ...one, block: 11 }])
   await finalize(database, 'base', 10)

@@ -114,8 +114,8 @@ ${[
   differing(
     'settlement_payer',
     'recipient, payer, chain, overload',
-    `min(block_timestamp), ${newest[0]}`,
-    `first_at, ${newest[1]}`,
+    `min(block_timestamp), min(block_timestamp) filter (where amount > 0), ${newest[0]}`,
+    `first_at, first_paid_at, ${newest[1]}`,
   ),
   differing(
     'settlement_facilitator',

@@ -1,4 +1,5 @@
 import { DirectoryError } from './error.ts'
+import { parseExact } from './exact.ts'
 import type {
   AgentProfile,
   GetAgentData,
@@ -17,7 +18,7 @@ import { type Query, Transport, type TransportOptions } from './transport.ts'
 export { DirectoryError } from './error.ts'
 export type * from './generated/types.gen.ts'
 
-/** A line of a snapshot. `text`: as it was sent, because numbers above 2^53, such as ids of registrations, are rounded. */
+/** A line of a snapshot. `text`: as it was sent, because parsing rounds amounts of more than 15 digits. */
 type SnapshotLine = GetLogResponse & { readonly text: string }
 
 /** A line of the log of profiles. `place`: cursor with which to go on after it. */
@@ -131,13 +132,13 @@ export class AgentDirectory {
   }
 
   async #read<T>(path: string, query: Query = {}): Promise<T> {
-    return JSON.parse((await this.#transport.get(path, query)).body) as T
+    return parseExact((await this.#transport.get(path, query)).body)
   }
 
   async *#list<T>(path: string, query: Query, name: string): AsyncGenerator<T> {
     let answer = await this.#transport.get(path, query)
     for (;;) {
-      yield* JSON.parse(answer.body)[name] as T[]
+      yield* parseExact<Record<string, T[]>>(answer.body)[name] as T[]
       if (answer.next === undefined) return
       answer = await this.#transport.get(answer.next)
     }
@@ -145,5 +146,5 @@ export class AgentDirectory {
 }
 
 function lineOf(text: string): SnapshotLine {
-  return { ...(JSON.parse(text) as GetLogResponse), text }
+  return { ...parseExact<GetLogResponse>(text), text }
 }

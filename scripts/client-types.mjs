@@ -21,6 +21,8 @@ const paths = [
   '/api/stats',
   '/data/log.ndjson',
 ]
+/** What the client makes of schemas whose numbers JavaScript may round (`client/exact.ts`). */
+const typesOfClient = /** @type {Record<string, string[]>} */ ({ TokenId: ['integer', 'string'] })
 const usage = `
 node scripts/client-types.mjs [--out <file>] [--by hash]
 
@@ -49,12 +51,13 @@ if (values) {
  */
 function asked({ paths: all, components, ...rest }) {
   const chosen = Object.fromEntries(paths.map((path) => [path, all[path]]))
-  /** @type {Record<string, unknown>} */
+  /** @type {Record<string, any>} */
   const schemas = {}
   const follow = (/** @type {unknown} */ part) => {
     for (const [, name = ''] of JSON.stringify(part).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
       if (name in schemas) continue
       schemas[name] = components.schemas[name]
+      if (typesOfClient[name]) schemas[name] = { ...schemas[name], type: typesOfClient[name] }
       follow(schemas[name])
     }
   }

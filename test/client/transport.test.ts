@@ -102,6 +102,24 @@ test('lines that have not changed are of the log that the service names now, and
   expect(sent).toEqual(['', 'aaaaaaaa-1', '', 'bbbbbbbb-1', '', 'bbbbbbbb-1'].map((place) => `${path}?since=${place}`))
 })
 
+test('an id above 2^53 comes with all its digits, and what only looks like one stays as it is', async () => {
+  const [large, bio] = ['9007199254740993', '\\": 9007199254740993,']
+  const ids = `[{"erc8004_id":${large}},{"erc8004_id":9007199254740991},{"erc8004_id": 0}]`
+  const profile = `{"bio":${JSON.stringify(bio)},"spent":4503599627370497.500000,"erc8004_records":${ids}}`
+  const told = [{ erc8004_id: large }, { erc8004_id: Number.MAX_SAFE_INTEGER }, { erc8004_id: 0 }]
+  const answers: Record<string, string> = {
+    '/api/agent/1': profile,
+    '/api/discovery?cursor=': `{"agents":[${profile}]}`,
+    '/data/log.ndjson?since=': `{"seq":1,"kind":"upsert","fid":1,"profile":${profile}}\n`,
+  }
+  const send: typeof fetch = async (input) => new Response(answers[String(input).slice(service.length)] ?? '')
+  const directory = new AgentDirectory(service, { fetch: send })
+  expect(await directory.agent(1)).toEqual({ bio, spent: 4503599627370497.5, erc8004_records: told })
+  for await (const agent of directory.agents()) expect(agent).toMatchObject({ bio, erc8004_records: told })
+  for await (const line of directory.log()) expect(line).toMatchObject({ seq: 1, profile: { erc8004_records: told } })
+  expect.assertions(3)
+})
+
 test('a stream that is refused, or fails again and again, is an error in the end', async () => {
   const waited: number[] = []
   const log = new Response('', { headers: { 'X-Log-Epoch': '9f3a61c2' } })

@@ -114,7 +114,7 @@ test('an id above 2^53 comes with all its digits, and what only looks like one s
   }
   const send: typeof fetch = async (input) => new Response(answers[String(input).slice(service.length)] ?? '')
   const directory = new AgentDirectory(service, { fetch: send })
-  expect(await directory.agent(1)).toEqual({ bio, spent: 4503599627370497.5, erc8004_records: told })
+  expect(await directory.agent(1)).toEqual({ bio, spent: Number('4503599627370497.5'), erc8004_records: told })
   for await (const agent of directory.agents()) expect(agent).toMatchObject({ bio, erc8004_records: told })
   for await (const line of directory.log()) expect(line).toMatchObject({ seq: 1, profile: { erc8004_records: told } })
   expect.assertions(3)

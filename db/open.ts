@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { startPostgres } from '../postgres/embedded.ts'
 import { findHome, restoringPath } from '../postgres/home.ts'
 import { migrate } from './migrate.ts'
+import { createPool } from './pool.ts'
 
 export interface OpenDatabase {
   readonly databaseUrl: string
@@ -19,24 +20,33 @@ export interface OpenDatabase {
 /** Data folder of the embedded server, relative to the working directory: the project's, for every npm script. */
 export const embeddedFolder = '.data/postgres'
 
+/** How to get a database, for errors. */
+const remedy = 'set DATABASE_URL (.env is read by start:mainnet alone), or make it with npm run migrate'
+
 /**
  * The database this installation uses: the one DATABASE_URL names, as it is; otherwise the embedded server under
  * `.data/`, started or adopted, and migrated; `onServer` is told of its process. Throws one line when DATABASE_URL is
- * no address of a Postgres, and, unless `isRestore`, when a restore of the embedded database has not ended: its log
+ * no address of a Postgres, and, unless to `restore`, when a restore of the embedded database has not ended: its log
  * still has the epoch of the lost server and would give those numbers out again.
  */
 export async function openDatabase(
   databaseUrl: string | undefined,
   onServer?: (pid: number) => void,
-  isRestore = false,
+  to: 'use' | 'look' | 'restore' = 'use',
 ): Promise<OpenDatabase> {
   if (databaseUrl) return { databaseUrl, description: describe(databaseUrl), migrated: [], close: async () => {} }
   const home = await findHome(resolve(embeddedFolder))
-  if (!isRestore && existsSync(restoringPath(home))) {
+  if (to !== 'restore' && existsSync(restoringPath(home))) {
     throw new Error(`a restore into ${home.data} was interrupted or still runs; run npm run restore again`)
+  }
+  if (to === 'look' && !existsSync(join(home.data, 'PG_VERSION'))) {
+    throw new Error(`there is no embedded database yet: ${remedy}`)
   }
   const server = await startPostgres({ dataFolder: embeddedFolder, onServer })
   try {
+    if (to === 'look' && !(await isMigrated(server.databaseUrl))) {
+      throw new Error(`the embedded database is empty, as npm start keeps its data in another: ${remedy}`)
+    }
     return {
       databaseUrl: server.databaseUrl,
       dataFolder: server.dataFolder,
@@ -50,10 +60,22 @@ export async function openDatabase(
   }
 }
 
-/** Whether the embedded database has been created; `openDatabase` creates it where it is missing. */
-export async function hasEmbeddedDatabase(): Promise<boolean> {
-  const { data } = await findHome(resolve(embeddedFolder))
-  return existsSync(join(data, 'PG_VERSION'))
+/**
+ * The same for a command that has nothing to do in an empty database: throws one line, and creates nothing, when there
+ * is no embedded one or it was never migrated. Its answer would look like that of a database that has nothing.
+ */
+export function openExisting(databaseUrl: string | undefined): Promise<OpenDatabase> {
+  return openDatabase(databaseUrl, undefined, 'look')
+}
+
+async function isMigrated(databaseUrl: string): Promise<boolean> {
+  const pool = createPool({ databaseUrl, name: 'open', max: 1 })
+  try {
+    const { rows } = await pool.query(`select to_regclass('schema_migration') is not null as migrated`)
+    return rows[0].migrated
+  } finally {
+    await pool.end()
+  }
 }
 
 function describe(databaseUrl: string): string {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openChainsFile, readChains } from '../chains.file.ts'
-import { openDatabase } from '../db/open.ts'
+import { openExisting } from '../db/open.ts'
 import { createPool, inTransaction } from '../db/pool.ts'
 import { tryLockExport } from '../db/queries/read/exports.ts'
 import { readAt, Standby } from '../db/standby.ts'
@@ -123,7 +123,7 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
   })
 
   async function withDatabase(work: (databaseUrl: string) => Promise<void>) {
-    const database = await openDatabase(vars.DATABASE_URL)
+    const database = await openExisting(vars.DATABASE_URL)
     try {
       await work(database.databaseUrl)
     } finally {

@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
 import { openChainsFile, readChains } from '../../chains.file.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
 import { readSettings } from '../../settings.read.ts'
-import { hasEmbeddedDatabase, openDatabase } from '../open.ts'
+import { openExisting } from '../open.ts'
 import { createPool } from '../pool.ts'
 import { noteBackup } from '../queries/server/backup.ts'
 import { contentsOf, writeContents } from './contents.ts'
@@ -24,16 +25,12 @@ Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 
 await runCommand({ usage, options: { out: { type: 'string' } } }, async ({ values: { out } }) => {
   if (!out) throw new UsageError('--out must name a folder')
-  const { DATABASE_URL } = readSettings('migrate', process.env).vars
-  // Opening would create an empty database, whose copy would look like a good backup.
-  if (!DATABASE_URL && !(await hasEmbeddedDatabase()))
-    throw new Error('there is no embedded database to back up; set DATABASE_URL (.env is read by start:mainnet alone)')
-  await mkdir(out, { recursive: true, mode: 0o700 })
-  if ((await readdir(out)).length > 0) throw new UsageError(`${out} is not empty`)
+  if (existsSync(out) && (await readdir(out)).length > 0) throw new UsageError(`${out} is not empty`)
   readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
-  const database = await openDatabase(DATABASE_URL)
+  const database = await openExisting(readSettings('migrate', process.env).vars.DATABASE_URL)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'backup', max: 1 })
   try {
+    await mkdir(out, { recursive: true, mode: 0o700 })
     const contents = await contentsOf(pool)
     const { databaseUrl, dataFolder } = database
     if (dataFolder !== undefined) await copyServer({ databaseUrl, dataFolder }, out)

@@ -1,7 +1,7 @@
 import { openChainsFile, readChains } from '../../chains.file.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
 import { readSettings } from '../../settings.read.ts'
-import { openDatabase } from '../open.ts'
+import { openExisting } from '../open.ts'
 import { createPool } from '../pool.ts'
 import { connectionLines, dropReader, loginUrl, makeReader, usualRights } from './login.ts'
 
@@ -42,7 +42,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     connections: countOf('connections', values.connections, 100) ?? usualRights.connections,
   }
   readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
-  const database = await openDatabase(readSettings('migrate', process.env).vars.DATABASE_URL)
+  const database = await openExisting(readSettings('migrate', process.env).vars.DATABASE_URL)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'reader', max: 1 })
   try {
     if (drop) {

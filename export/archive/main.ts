@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { openChainsFile, readChains } from '../../chains.file.ts'
-import { openDatabase } from '../../db/open.ts'
+import { openExisting } from '../../db/open.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
 import { tryLockExport } from '../../db/queries/read/exports.ts'
@@ -49,7 +49,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   })
   const { serveRound } = await import('../served/round.ts') // imported late, so that --help is quick
   const { runArchive } = await import('./run.ts')
-  const database = await openDatabase(vars.DATABASE_URL)
+  const database = await openExisting(vars.DATABASE_URL)
   await refusePooler(database.databaseUrl)
   const pool = createPool({
     databaseUrl: database.databaseUrl,

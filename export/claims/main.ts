@@ -1,5 +1,5 @@
 import { openChainsFile, readChains } from '../../chains.file.ts'
-import { openDatabase } from '../../db/open.ts'
+import { openExisting } from '../../db/open.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
 import { readSettings } from '../../settings.read.ts'
@@ -25,7 +25,7 @@ await runCommand({ usage, maxPositionals: 2 }, async ({ positionals: [action, fi
     throw new UsageError(`${action ?? 'no action'} is neither export nor import (see --help)`)
   if (!file) throw new UsageError(`name the file to ${action} (see --help)`)
   readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
-  const database = await openDatabase(readSettings('export', process.env).vars.DATABASE_URL)
+  const database = await openExisting(readSettings('export', process.env).vars.DATABASE_URL)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'claims', max: 1, statementTimeoutMs: 0 })
   try {
     const run = action === 'export' ? exportRecord : importRecord

@@ -1,5 +1,5 @@
 import { openChainsFile, readChains } from '../../chains.file.ts'
-import { openDatabase } from '../../db/open.ts'
+import { openExisting } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { readCoverage } from '../../db/queries/mirror/coverage.ts'
 import { coverageLimits } from '../../limits.config.ts'
@@ -23,7 +23,7 @@ await runCommand({ usage, options: { json: { type: 'boolean' } } }, async ({ val
   const { vars, others } = readSettings('backfill', env, () =>
     readChains({ env, file: openChainsFile(env.CHAINS_FILE) }),
   )
-  const database = await openDatabase(vars.DATABASE_URL)
+  const database = await openExisting(vars.DATABASE_URL)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'coverage', max: 1 })
   try {
     const coverage = await readCoverage(pool, others, coverageLimits.members)

@@ -1,6 +1,6 @@
 import { type ChainName, chainNames, findChain } from '../../chains.config.ts'
 import { openChainsFile } from '../../chains.file.ts'
-import { openDatabase } from '../../db/open.ts'
+import { openExisting } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
 import { checkDatabase } from '../checks.ts'
@@ -32,7 +32,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   const to = toBlock(values.to, values.all)
   const config = readConfig(name, env, openChainsFile(env.CHAINS_FILE))
   const { chain } = config
-  const database = await openDatabase(config.databaseUrl)
+  const database = await openExisting(config.databaseUrl)
   const lock = await lockForProcessor(database.databaseUrl, chain, {
     waitMs: commandWaitMs,
     onLost(error) {

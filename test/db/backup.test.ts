@@ -144,16 +144,24 @@ test('of a database that is named the contents alone are written, and no folder 
   expect(twice).toMatchObject({ code: 2, stderr: expect.stringMatching(/is not empty/) })
 })
 
-test('where there is no database nothing is backed up, and none is created', async () => {
-  const cwd = await installation('empty')
+test('where there is no database, or that of npm start alone, nothing is backed up, and none is created', async () => {
   const out = join(folder, 'nothing')
-  expect(await runMain('db/backup/main.ts', ['--out', out], { cwd })).toEqual({
-    code: 1,
-    stdout: '',
-    stderr: 'there is no embedded database to back up; set DATABASE_URL (.env is read by start:mainnet alone)\n',
-  })
-  expect(existsSync(out)).toBe(false)
-  expect(existsSync(join(cwd, '.data/postgres'))).toBe(false)
+  const refused = async (cwd: string, problem: string) => {
+    const remedy = 'set DATABASE_URL (.env is read by start:mainnet alone), or make it with npm run migrate'
+    expect(await runMain('db/backup/main.ts', ['--out', out], { cwd })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${problem}: ${remedy}\n`,
+    })
+    expect(existsSync(out)).toBe(false)
+  }
+  const empty = await installation('empty')
+  await refused(empty, 'there is no embedded database yet')
+  expect(existsSync(join(empty, '.data/postgres'))).toBe(false)
+  // What npm start leaves: a server whose own database was never migrated.
+  await pool.query('alter schema public rename to kept; create schema public')
+  await refused(join(folder, 'old'), 'the embedded database is empty, as npm start keeps its data in another')
+  await pool.query('drop schema public; alter schema kept rename to public')
 })
 
 async function installation(name: string): Promise<string> {

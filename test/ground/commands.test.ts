@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runMain } from '../support/mains.ts'
 import { root } from '../support/source-files.ts'
@@ -41,6 +42,13 @@ test('without redis-server, and no way to install it, npm test says in one line 
   const test = spawnSync(process.execPath, ['scripts/test.mjs'], { cwd: root, env: { PATH: '' }, encoding: 'utf8' })
   expect(test.stderr).toMatch(/^the tests need redis-server on the path: [^\n]*apt-get install redis-server[^\n]*\n$/)
   expect(test).toMatchObject({ stdout: '', status: 1 })
+})
+
+test('a command that only works on what is stored creates no embedded database', () => {
+  const creating = entries
+    .filter(({ entry }) => /\bopenDatabase\([^)]*\)/.test(readFileSync(join(root, entry), 'utf8')))
+    .map(({ name }) => name)
+  expect(creating).toEqual(['start:mainnet', 'migrate', 'processor', 'backfill', 'restore', 'enrichment', 'docs:sql'])
 })
 
 function scripts(): Record<string, string> {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Queryable } from '../../pool.ts'
 import { isArchived, isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import {
@@ -23,16 +24,21 @@ interface Pass {
 
 /**
  * Sums up again the income of hours that are due. What is stored of them becomes what their payments say, so that it
- * does not matter how often an hour is taken; of archived settlements it stays what it was. To be called in a
- * transaction. Returns how many hours were taken.
+ * does not matter how often an hour is taken; of archived settlements it stays what it was. Addresses take turns from
+ * one behind `begin` on, so that one with very many due hours keeps no other waiting. To be called in a transaction.
+ * Returns how many hours were taken.
  */
-export async function sumDueHours(db: Queryable, { hours, payments }: Pass): Promise<number> {
+export async function sumDueHours(
+  db: Queryable,
+  { hours, payments }: Pass,
+  begin: Buffer = randomBytes(20),
+): Promise<number> {
   // A statement of its own: one that locked the notes and summed as well would miss what a roll-up commits between its
   // snapshot and a lock, and take away the note that was made of it.
   const { rows: due } = await db.query<{ recipient: Buffer; chain: string; hour: Date }>({
-    name: 'lock-due-hours',
-    text: 'select recipient, chain, hour from income_due order by recipient, chain, hour limit $1 for update skip locked',
-    values: [hours],
+    // Unnamed, so planned for the queue as it is: a plan kept from when it was empty reads all of it for each address.
+    text: lockDue,
+    values: [hours, begin],
   })
   if (due.length === 0) return 0
   const { rows } = await db.query<{ taken: number }>({
@@ -48,6 +54,32 @@ export async function sumDueHours(db: Queryable, { hours, payments }: Pass): Pro
   return rows[0]?.taken ?? 0
 }
 
+/** The first address that is due behind another; behind the last one it is the first of all. */
+const nextDue = (address: string) => `coalesce(
+    (select recipient from income_due where recipient > ${address} order by recipient limit 1),
+    (select recipient from income_due order by recipient limit 1))`
+
+/** Locks the hours of a pass, each address's first before the second of any. `turn` goes round until it meets itself. */
+const lockDue = `
+with recursive turn as (
+  select ${nextDue('$2::bytea')} as recipient union select ${nextDue('turn.recipient')} from turn
+),
+turns as materialized (select row_number() over () as turn, recipient from (select recipient from turn limit $1) few),
+share as materialized (select ceil($1::float8 / count(*))::bigint as hours from turns)
+select recipient, chain, hour
+  from (select turn, due.*, row_number() over (partition by turn order by chain, hour) as place
+          from turns
+         cross join lateral (
+           select d.recipient, d.chain, d.hour
+             from income_due d
+            where d.recipient = turns.recipient
+            order by d.chain, d.hour
+            limit (select hours from share)
+              for update skip locked
+         ) due) picked
+ order by place, turn
+ limit $1`
+
 const key = ['fid', 'hour', 'recipient', 'chain', 'kind', 'flag', 'x402', 'passed_on']
 const values = ['first_at', 'last_at', 'n', 'amount', 'dust_n', 'dust_amount', 'other_n']
 const of = (table: string, names: readonly string[]) => names.map((name) => `${table}.${name}`).join(', ')
@@ -59,11 +91,11 @@ const isDust = `is_dollar and paid.amount < ${dustBelow}`
 const text = `
 with ${unrolledBlocks},
 picked as materialized (
-  select recipient, chain, hour
-    from unnest($1::bytea[], $2::text[], $3::timestamptz[]) as picked (recipient, chain, hour)
+  select recipient, chain, hour, place
+    from unnest($1::bytea[], $2::text[], $3::timestamptz[]) with ordinality as picked (recipient, chain, hour, place)
 ),
 sized as (
-  select picked.*, sum(size.n) over (order by recipient, chain, hour) - size.n as before
+  select picked.*, sum(size.n) over (order by place) - size.n as before
     from picked
    cross join lateral (
      select (select coalesce(sum(h.n), 0) from settlement_hourly h

@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
-import { inTransaction } from '../../../db/pool.ts'
+import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { sumDueHours } from '../../../db/queries/income/hours.ts'
 import { runIncome } from '../../../enrichment/join/income.ts'
-import { createTestDatabase } from '../../support/database.ts'
+import { createTestDatabase, testDatabase } from '../../support/database.ts'
+import { rowsRead } from '../../support/rows-read.ts'
 import { until } from '../../support/until.ts'
 import { empty, store, World } from './income-world.ts'
+
+const database = testDatabase()
 
 /** What `held` waits for. */
 const gate = 42
@@ -61,4 +64,31 @@ test('what a roll-up commits between the snapshot of a pass and its lock on the 
   } finally {
     await database.drop()
   }
+})
+
+test('an address with very many due hours keeps nobody waiting, and no pass reads more of them than it takes', async () => {
+  const { pool } = database
+  // Statistics say that none is due.
+  await pool.query('vacuum analyze income_due')
+  await pool.query(
+    `insert into income_due
+     select '\\x00', 'base', timestamptz '2020-01-01' + n * interval '1 hour' from generate_series(1, 20000) n
+      union all
+     select decode(md5(n::text), 'hex'), 'base', '2026-01-01' from generate_series(1, 100) n`,
+  )
+  const pass = (db: Queryable) => sumDueHours(db, { hours: 150, payments: 10 })
+  expect(await rowsRead(pool, pass, ['income_due'])).toBeLessThan(1_000)
+  expect(await inTransaction(pool, pass)).toBeGreaterThan(100)
+  expect((await pool.query(`select distinct recipient from income_due`)).rows).toEqual([{ recipient: Buffer.alloc(1) }])
+  expect(await inTransaction(pool, pass)).toBe(150)
+})
+
+test('where more addresses are due than a pass takes hours, it begins anywhere among them', async () => {
+  const { pool } = database
+  await pool.query('delete from income_due')
+  await pool.query(`insert into income_due select int4send(n), 'base', '2026-01-01' from generate_series(1, 5) n`)
+  const begin = Buffer.from('00000003', 'hex')
+  expect(await inTransaction(pool, (db) => sumDueHours(db, { hours: 3, payments: 10 }, begin))).toBe(3)
+  const { rows } = await pool.query('select recipient from income_due order by 1')
+  expect(rows.map(({ recipient }) => recipient.readInt32BE())).toEqual([2, 3])
 })

@@ -8,7 +8,6 @@ import { addressOf, birth, seedVerification } from '../../support/seed.ts'
 
 const database = testDatabase()
 let pool: pg.Pool
-const victim = addressOf('victim')
 const attacker = addressOf('attacker')
 const sent = rounds(20_000, 100_000)
 const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
@@ -22,20 +21,20 @@ beforeEach(() => {
   now += 120_000
 })
 
-/** Inserts registrations that the attacker mints and then, all in one later block, transfers to the victim. */
-async function send(first: number, count: number) {
+/** Inserts registrations that the attacker mints and then, all in one later block, transfers to an address. */
+async function send(to: string, first: number, count: number) {
   await pool.query(
     `insert into registration (id, chain, agent_id, owner, burned, registered_block, registered_at, registered_tx,
                                acquired_block, acquired_at, updated_block, updated_at)
      select 'base-' || n, 'base', n, $1, false, 1, $2, '', 2, $2, 2, $2 from generate_series($3::int, $4::int) n`,
-    [bytes(victim), birth, first, first + count - 1],
+    [bytes(to), birth, first, first + count - 1],
   )
   await pool.query(
     `insert into registration_transfer (id, chain, agent_id, "from", "to", block_number, log_index, block_timestamp, tx_hash)
      select 'base-' || n || '-' || step, 'base', n, case step when 2 then $1::bytea end, case step when 1 then $1 else $2 end,
             step, n, $3, ''
        from generate_series($4::int, $5::int) n, generate_series(1, 2) step`,
-    [bytes(attacker), bytes(victim), birth, first, first + count - 1],
+    [bytes(attacker), bytes(to), birth, first, first + count - 1],
   )
 }
 
@@ -52,7 +51,8 @@ const totals = async (fid: number) => {
 test(`who is sent ${sent} tokens keeps nobody waiting, and is derived once a minute`, {
   tags: ['rounds'],
 }, async () => {
-  await send(1, sent)
+  const victim = addressOf('victim')
+  await send(victim, 1, sent)
   await seedVerification(pool, { fid: 1, address: victim })
   await pool.query('vacuum (analyze) registration, registration_transfer')
   await joined()
@@ -90,7 +90,7 @@ test(`who is sent ${sent} tokens keeps nobody waiting, and is derived once a min
   expect(await totals(1)).toEqual({ total: sent, status: 'active' })
   expect(await runLargeHolders(options())).toBe(0)
 
-  await send(sent + 1, 1)
+  await send(victim, sent + 1, 1)
   await joined()
   expect(await totals(1)).toEqual({ total: sent, status: 'active' })
   now += 59_000
@@ -101,18 +101,24 @@ test(`who is sent ${sent} tokens keeps nobody waiting, and is derived once a min
 })
 
 test('while a large holder is derived the join goes on, with the holder’s own profile too', async () => {
+  const fid = 4
+  const received = 2_500
+  await send(addressOf('holder'), 1_000_000, received)
+  await seedVerification(pool, { fid, address: addressOf('holder') })
+  await joined()
+  expect(await runLargeHolders(options())).toBe(1)
   const client = await pool.connect()
   try {
     await client.query('begin')
-    await client.query('select from large_holder where fid = 1 for update')
-    await pool.query(`insert into social_profile (fid, handle, updated_at) values (1, 'ada', now())`)
+    await client.query('select from large_holder where fid = $1 for update', [fid])
+    await pool.query(`insert into social_profile (fid, handle, updated_at) values ($1, 'ada', now())`, [fid])
     await joined()
   } finally {
     await client.query('rollback')
     client.release()
   }
-  const { rows } = await pool.query('select handle, current_total from agent where fid = 1')
-  expect(rows).toEqual([{ handle: 'ada', current_total: sent + 1 }])
+  const { rows } = await pool.query('select handle, current_total from agent where fid = $1', [fid])
+  expect(rows).toEqual([{ handle: 'ada', current_total: received }])
 })
 
 test('a token sent by a stranger is unsolicited until its holder sets something', async () => {

@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { zstdDecompressSync } from 'node:zlib'
 import {
   type AsyncBuffer,
@@ -19,6 +22,7 @@ import { differences, tallyOf } from '../../processors/backfill/verify.ts'
 import { Refusal } from '../../processors/refusal.ts'
 import { copyHeader, copyTrailer, encodeRows } from '../../processors/store/settlement-copy.ts'
 import { type DayFile, dayFiles, meets } from '../served/archived.ts'
+import { readOrRefuse } from '../served/manifest.ts'
 
 type SettlementRow = Parameters<typeof encodeRows>[0][number]
 
@@ -128,14 +132,15 @@ async function checkPieces(db: Queryable, chain: ChainName, partition: BlockRang
 /**
  * The given columns of a block range's rows, one row group at a time; row groups without blocks of the range are
  * skipped. Times are microseconds since 1970 and dollars whole millionths; a column that an older file lacks is
- * undefined.
+ * undefined. Throws a Refusal that names the file when one is damaged or gone.
  */
 export async function* rowsOfFiles<Row extends { readonly block_number: number }>(
   files: readonly DayFile[],
   range: BlockRange,
   columns: readonly string[],
 ): AsyncGenerator<Row[]> {
-  for (const { at } of files) {
+  for (const { at, sha256 } of files) {
+    await readOrRefuse(at, () => compareHash(at, sha256))
     const file: AsyncBuffer = await asyncBufferFromFile(at)
     const metadata = exact(await parquetMetadataAsync(file))
     const there = columns.filter((name) => metadata.schema.some((element) => element.name === name))
@@ -152,6 +157,13 @@ export async function* rowsOfFiles<Row extends { readonly block_number: number }
       rowStart = rowEnd
     }
   }
+}
+
+/** Throws when a file has changed since it was listed: the Parquet reader does not end on some damaged bytes. */
+async function compareHash(at: string, sha256: string): Promise<void> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(at), hash)
+  if (hash.digest('hex') !== sha256) throw new Error('its SHA-256 is another than that in manifest.json')
 }
 
 /**

@@ -1,6 +1,7 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExportColumn } from '../../db/queries/read/exports.ts'
+import { Refusal } from '../../processors/refusal.ts'
 import type { DescribedColumn } from '../columns.ts'
 import { flushFolder } from '../part-file.ts'
 import { datasets } from './datasets.ts'
@@ -63,7 +64,8 @@ const manifestFile = 'manifest.json'
 const packageFile = 'datapackage.json'
 
 /**
- * The folder's manifest, an empty one if there is none; creates the folder. Throws on a manifest of another version.
+ * The folder's manifest, an empty one if there is none; creates the folder. Throws on a manifest of another version, and
+ * a Refusal on one that is no JSON.
  */
 export async function readServed(folder: string): Promise<ServedManifest> {
   await mkdir(folder, { recursive: true })
@@ -75,11 +77,21 @@ export async function readServed(folder: string): Promise<ServedManifest> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return emptyManifest
     throw error
   }
-  const manifest: ServedManifest = JSON.parse(text)
-  if (manifest.version !== 1 || !Array.isArray(manifest.files) || !Array.isArray(manifest.replaced)) {
+  const manifest: ServedManifest | null = await readOrRefuse(path, () => JSON.parse(text))
+  if (manifest?.version !== 1 || !Array.isArray(manifest.files) || !Array.isArray(manifest.replaced)) {
     throw new Error(`${path} is none of served files: EXPORT_DIR must name a folder of its own`)
   }
   return manifest
+}
+
+/** What `read` makes of a file. Throws a Refusal that names the file when that fails, however its bytes are damaged. */
+export async function readOrRefuse<T>(path: string, read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (cause) {
+    const reason = (cause as Error).message.replaceAll('\n', ' ')
+    throw new Refusal(`${path} cannot be read (${reason}): bring it back from a copy, then run the same command again`)
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../db/pool.ts'
@@ -7,6 +7,7 @@ import { type BlockPartition, partitionsBefore } from '../../../db/queries/chain
 import { archivePartition } from '../../../export/archive/archive.ts'
 import { tallyFiles } from '../../../export/archive/day-files.ts'
 import { runArchive } from '../../../export/archive/run.ts'
+import { describeError } from '../../../ops/cli.ts'
 import { tallyTable } from '../../../processors/backfill/verify.ts'
 import type { OwnDatabase } from '../../support/database.ts'
 import { exportFolder } from '../../support/exports.ts'
@@ -50,6 +51,26 @@ test('a day file that is damaged, or has older rows, is written anew before its 
   const shard = { firstBlock: rest.fromBlock, lastBlock: rest.toBlock }
   const stored = await inTransaction(database.pool, (db) => tallyTable(db, 'base', shard))
   expect(await tallyFiles(folder, 'base', rest)).toEqual(stored)
+
+  const check = () => runArchive(archiveOf(database, folder), task('check'))
+  const refused = async (path: string, damages: readonly (Buffer | undefined)[]) => {
+    const whole = await readFile(path)
+    for (const damaged of damages) {
+      await (damaged ? writeFile(path, damaged) : rm(path))
+      const refusal = await check().catch((error) => error)
+      expect(describeError(refusal)).toMatch(
+        new RegExp(`^${path} cannot be read \\([^\n]+\\): bring it back from a copy, then run the same command again$`),
+      )
+    }
+    await writeFile(path, whole)
+  }
+  const written = (await servedIn(folder)).files.find(({ dataset }) => dataset === 'settlements')
+  const path = join(folder, written?.path ?? '')
+  const whole = await readFile(path)
+  await refused(path, [undefined, Buffer.alloc(0), whole.subarray(0, -9), Buffer.from(whole).fill(0x55, 90, 99)])
+  await refused(join(folder, 'manifest.json'), [Buffer.from('{"version": 1, "fi')])
+  await check()
+
   for (let times = 0; times < 2; times++) await runArchive(archiveOf(database, folder), task('restore'))
   expect(await settlementsOf(database)).toEqual(tables)
 })

@@ -14,8 +14,9 @@ const data = ['db/migrations', 'api/pages/assets']
 const usage = `
 npm run build [-- --out <folder>] [--without verify-proof]
 
-Compiles the processes into the folder (dist), to be run as "node dist/<room>/main.js". Beside them it puts verify-proof.mjs,
-a single file that runs anywhere by itself; an image without optional packages cannot build that file and does not need it.
+Compiles the processes into the folder (dist), to be run as "node_modules/.bin/node dist/<room>/main.js": the Node of the lock
+file. Beside them it puts verify-proof.mjs, a single file that runs anywhere by itself; an image without optional packages
+cannot build that file and does not need it.
 
 Records the commit for build_info in /metrics: COMMIT if it is set, for builds without a repository, else git's HEAD.
 `

@@ -12,6 +12,8 @@ interface ResolverOptions {
   readonly gateways: Gateways
   /** Base address of an Arweave gateway. */
   readonly arweaveUrl: string
+  /** Milliseconds until an agent's host or the Arweave gateway must have answered. Default: 10 s. */
+  readonly timeoutMs?: number
 }
 
 /**
@@ -29,11 +31,10 @@ type Resolved =
 
 export type Resolve = (uri: string, known?: Version) => Promise<Resolved>
 
-const timeoutMs = 10 * second
 const redirects = 3
 
 /** Creates the function that resolves agentURIs. It throws HostClosed when the document's host may not be asked now. */
-export function createResolver({ hosts, gateways, arweaveUrl }: ResolverOptions): Resolve {
+export function createResolver({ hosts, gateways, arweaveUrl, timeoutMs = 10 * second }: ResolverOptions): Resolve {
   return async (uri, known) => {
     const form = parseForm(uri)
     if (form.kind === 'nothing') return { status: form.status, settled: true }
@@ -55,7 +56,8 @@ export function createResolver({ hosts, gateways, arweaveUrl }: ResolverOptions)
     if (form.kind === 'web') return hosts.fetch(form.url, { ...options, headers: conditionsOf(known) })
     // A gateway redirects each transaction to a subdomain of its own.
     const mayRedirect = (from: URL, to: URL) => to.host === from.host || to.hostname.endsWith(`.${from.hostname}`)
-    return hosts.fetch(new URL(`${arweaveUrl}${form.path}`), { ...options, mayRedirect })
+    // Anybody can name a transaction that nobody has: that must not close the gateway for the others.
+    return hosts.fetch(new URL(`${arweaveUrl}${form.path}`), { ...options, mayRedirect, mayTimeOut: true })
   }
 }
 

@@ -3,6 +3,7 @@ import { startWebHost } from '../../../devnet/hosts/web-host.ts'
 import { rawBlock, smallFile } from '../../../devnet/world/blocks.ts'
 import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
 import { createGateways } from '../../../enrichment/agent-uri/gateways.ts'
+import { createResolver } from '../../../enrichment/agent-uri/resolve.ts'
 import { HostClosed } from '../../../hosts/host.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
@@ -126,6 +127,23 @@ test('content that a gateway seeks in vain closes it for no other; a gateway tha
   gateway.faults.add({ kind: 'cut' }, { times: Number.POSITIVE_INFINITY })
   for (let n = 0; n < 10; n++) expect(await read(known)).toBeUndefined()
   expect((await closed(read(known))).until).toBe('2026-06-01T00:01:00.000Z')
+})
+
+test('a transaction that the Arweave gateway seeks in vain closes it for no other; one that breaks off is closed', async () => {
+  const { asked, hosts } = await start()
+  const gateways = createGateways({ hosts, urls: [] })
+  const resolve = (letter: string, timeoutMs?: number) =>
+    createResolver({ hosts, gateways, arweaveUrl: asked.url, timeoutMs })(`ar://${letter.repeat(43)}`)
+  asked.pages.set(`/${'a'.repeat(43)}`, { body: '{"name":"Ada"}' })
+
+  asked.faults.add({ kind: 'hang' }, { times: Number.POSITIVE_INFINITY })
+  for (let n = 0; n < 10; n++) expect(await resolve('b', 100)).toMatchObject({ status: 'failed', word: 'unreachable' })
+  asked.faults.clear()
+  expect(await resolve('a')).toMatchObject({ status: 'ok', settled: true })
+
+  asked.faults.add({ kind: 'cut' }, { times: Number.POSITIVE_INFINITY })
+  for (let n = 0; n < 10; n++) expect(await resolve('a')).toMatchObject({ status: 'failed', word: 'unreachable' })
+  expect((await closed(resolve('a'))).until).toBe('2026-06-01T00:01:00.000Z')
 })
 
 test('content of closed gateways is due when the first of them opens, and one that says so was asked', async () => {

@@ -77,6 +77,9 @@ export async function dropReader(db: Queryable, name: string): Promise<void> {
   const { rowCount } = await db.query('select from pg_roles where rolname = $1', [name])
   if (!rowCount) return
   await db.query(`alter role ${role} nologin`)
+  // Only who has a role's rights may end its sessions, and whoever made it need not have them.
+  const { rows } = await db.query<{ has: boolean }>(`select pg_has_role($1::name, 'USAGE') as has`, [name])
+  if (!rows[0]?.has) await db.query(`grant ${role} to current_user`)
   await db.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [name])
   await db.query(`drop role ${role}`)
 }

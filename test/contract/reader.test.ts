@@ -10,7 +10,7 @@ import { boundedDatabase } from '../../api/http/database.ts'
 import { createHttpServer } from '../../api/http/server.ts'
 import { MemoryStore } from '../../api/limits/memory.ts'
 import { migrate } from '../../db/migrate.ts'
-import { makeReader } from '../../db/reader/login.ts'
+import { dropReader, makeReader } from '../../db/reader/login.ts'
 import { portOf } from '../../ops/health.ts'
 import { startPostgres } from '../../postgres/embedded.ts'
 
@@ -95,6 +95,11 @@ test('a migrating user who may create roles and is no superuser makes the reader
   const reader = await connect(loginOf('ana', 'managed', password))
   expect((await reader.query('select from agents')).rowCount).toBe(0)
   await expect(reader.query('set role directory_reader')).rejects.toThrow('permission denied to set role')
+  reader.on('error', () => {}) // the server says why it ends the session, and then the line does
+  const ended = once(reader, 'error')
+  await dropReader(owner, 'ana')
+  expect(await ended).toMatchObject([{ message: 'terminating connection due to administrator command' }])
+  await expect(connect(loginOf('ana', 'managed', password))).rejects.toThrow('authentication failed')
   await owner.query('set role directory_reader')
   await expect(owner.query('select from claim')).rejects.toThrow('permission denied')
 })

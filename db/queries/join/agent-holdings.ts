@@ -5,9 +5,10 @@
  *
  * Rules: a holding counts when its address verifies or verified the FID, unless the verification had ended before the
  * registration came. It is current when the address has the registration and is verified now. A verification that ended
- * while the address had the registration ends the holding. A transfer to oneself is none. A current one is unsolicited
- * when somebody sent it who is none of the FID's addresses, and nothing was set in a later block: what a registry sets
- * while it hands a registration over, it sets in the same block.
+ * while the address had the registration ends the holding. A transfer to oneself is none. One is unsolicited when
+ * somebody sent it who is none of the FID's addresses, and nothing was set in a later block: what a registry sets while
+ * it hands a registration over, it sets in the same block. Of a registration that was passed on or burned nothing tells
+ * what was set before, so it counts as solicited.
  *
  * `offset 0` and `limit 1` keep rows looked up one by one: while the tables fill for the first time the planner does not
  * know how large they are, and would read them whole for every batch of agents. Times are digested as numbers: their
@@ -61,7 +62,7 @@ derived as (
 ),
 digested as (
   select d.*, r.registered_at, r.updated_at,
-         d.reason is null and d.came_from is not null and coalesce(r.updated_block <= d.acquired_block, true)
+         d.released_block is null and d.came_from is not null and coalesce(r.updated_block <= d.acquired_block, true)
            and not exists (select from verified_address v where v.fid = d.fid and v.address = d.came_from) as unsolicited,
          case when d.reason is null then md5(row(
            r.agent_wallet, r.agent_uri, r.agent_uri_length, r.agent_uri_sha256, r.registered_block, r.registered_tx,

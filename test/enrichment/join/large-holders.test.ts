@@ -150,6 +150,12 @@ test('a token sent by a stranger is unsolicited until its holder sets something'
   await pool.query(`update registration set updated_block = 6 where id = 'celo-2'`)
   await joined()
   expect(await unsolicited()).toEqual([false, true, false])
+  // It stays what it is when the account gives the address up.
+  const end = (at: Date | null) => pool.query('update verified_address set ended_at = $1 where fid = 3', [at])
+  await end(new Date(birth.getTime() + 60_000))
+  await joined()
+  expect(await unsolicited()).toEqual([false, true, false])
+  await end(null)
   await seedVerification(pool, { fid: 3, address: addressOf('stranger') })
   await joined()
   expect(await unsolicited()).not.toContain(true)

@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { assert, asyncProperty, integer } from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { portOf } from '../../ops/health.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
 import { sealClaimEvent } from '../../trust/claim-event.ts'
@@ -143,7 +143,9 @@ describe('the command', () => {
     return { code, output: stdout + stderr }
   }
   const saved = async (proof: unknown) => {
-    const path = join(await mkdtemp(join(tmpdir(), 'proof-')), 'proof.json')
+    const folder = await mkdtemp(join(tmpdir(), 'proof-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const path = join(folder, 'proof.json')
     await writeFile(path, JSON.stringify(proof))
     return path
   }

@@ -4,11 +4,11 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Tests that only read source files, so that they cannot affect each other. */
 const house = ['test/boundaries.test.ts', 'test/house/**/*.test.ts']
-/** Tests that wait for deadlines, outages and kills, which takes minutes; docs/testing.md lists them. */
+/** Tests that wait for deadlines, outages and kills, or need the whole world; docs/testing.md lists them. */
 const enduring = 'test/**/*.endurance.test.ts'
 const endurance = process.env.ENDURANCE === '1'
-/** Tests that need a worker of their own: they add a chain to their process, or start the whole local world. */
-const alone = ['test/chain/eighth-chain.test.ts', 'test/devnet/start.test.ts']
+/** Endurance tests that need a worker of their own: they add a chain to their process, or start the whole local world. */
+const alone = ['test/chain/eighth-chain.endurance.test.ts', 'test/devnet/start.endurance.test.ts']
 
 /** Tests that measure response times; they run after everything else. */
 const quiet = endurance
@@ -23,18 +23,20 @@ const quiet = endurance
 const long = [
   'test/ground/image.endurance.test.ts',
   'test/chain/faults.endurance.test.ts',
-  'test/enrichment/budget.endurance.test.ts',
+  'test/api/fuzz.test.ts',
+  'test/pages/browser.endurance.test.ts',
   'test/chain/backfill-crashes.endurance.test.ts',
   'test/client/mirror.endurance.test.ts',
+  'test/processors/scope/repairs.endurance.test.ts',
+  'test/chain/nodes.endurance.test.ts',
+  'test/enrichment/budget.endurance.test.ts',
+  'test/chain/crashes.endurance.test.ts',
+  'test/enrichment/scheduler-workers.endurance.test.ts',
   'test/chain/reorgs.test.ts',
-  'test/chain/scope/scope.test.ts',
-  'test/pages/browser.test.ts',
-  'test/ground/bootstrap.test.ts',
+  'test/enrichment/claims.test.ts',
+  'test/processors/scope/scope.test.ts',
   'test/ground/commands.test.ts',
-  'test/ground/build.test.ts',
   'test/enrichment/process.test.ts',
-  'test/postgres/embedded.test.ts',
-  'test/ops/alerts.test.ts',
 ]
 
 /** Begins with the tests of `long`: a fresh clone has no recorded durations and would begin with the largest files. */
@@ -53,7 +55,7 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** Projects that need a database server and compiled sources; five files at a time keep two cores busy. */
+/** Projects that need a database server and compiled sources; so many files at a time keep two cores busy. */
 const equipped = {
   globalSetup: [
     'test/support/compile/sources.ts',
@@ -61,7 +63,7 @@ const equipped = {
     'test/support/database-server.ts',
   ],
   provide: { endurance },
-  maxWorkers: 5,
+  maxWorkers: endurance ? 7 : 5,
   sequence: { groupOrder: 1 },
 }
 
@@ -90,17 +92,14 @@ export default defineConfig({
         test: {
           name: 'sharing',
           include: ['test/**/*.test.ts'],
-          exclude: [...house, ...alone, ...quiet, enduring],
+          exclude: [...house, ...alone, ...quiet, ...(endurance ? [] : [enduring])],
           isolate: false,
           ...equipped,
         },
       },
-      {
-        extends: true,
-        test: { name: 'alone', include: endurance ? [...alone, enduring] : alone, exclude: quiet, ...equipped },
-      },
       ...(endurance
         ? [
+            { extends: true as const, test: { name: 'alone', include: alone, ...equipped } },
             {
               extends: true as const,
               test: { name: 'quiet', include: quiet, ...equipped, maxWorkers: 1, sequence: { groupOrder: 2 } },

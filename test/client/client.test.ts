@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { installationOf } from '../../api/http/route.ts'
@@ -17,7 +15,6 @@ import { testDatabase } from '../support/database.ts'
 import { writersOf } from '../support/exports.ts'
 import { runMain, startMain } from '../support/mains.ts'
 import { addressOf, countSettlements, insert, seedAgent, seedSettlement } from '../support/seed.ts'
-import { root } from '../support/source-files.ts'
 import { until } from '../support/until.ts'
 
 const agents = 130
@@ -338,53 +335,4 @@ test('who follows the log hears every change once, over connections that end, an
   await endStreams()
   expect(await ended).toMatchObject({ name: 'DirectoryError', code: 'ERR_NOT_FOUND' })
   expect(heard.length).toBe(2)
-})
-
-test('the package as it is packed installs into an empty folder without a network, with its types and its command', async () => {
-  const run = promisify(execFile)
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME }
-  const elsewhere = await mkdtemp(join(folder, 'installed-'))
-  await run('npm', ['pack', '--silent', '--pack-destination', elsewhere], { cwd: join(root, 'client'), env })
-  const [archive = ''] = await readdir(elsewhere)
-  expect(archive).toMatch(/^agent-directory-client-.*\.tgz$/)
-  await writeFile(join(elsewhere, 'package.json'), '{ "type": "module" }')
-  const quiet = ['--offline', '--silent', '--no-audit', '--no-fund']
-  await run('npm', ['install', ...quiet, `./${archive}`], { cwd: elsewhere, env })
-  expect((await readdir(join(elsewhere, 'node_modules'))).filter((name) => !name.startsWith('.'))).toEqual([
-    'agent-directory-client',
-  ])
-  await writeFile(
-    join(elsewhere, 'use.ts'),
-    `import { AgentDirectory, type AgentProfile, DirectoryError } from 'agent-directory-client'
-const directory = new AgentDirectory(process.argv[2] ?? '')
-const agent: AgentProfile = await directory.agent(1)
-const handle: string | null = agent.handle
-const missing: unknown = await directory.agent(999).catch((error: unknown) => error)
-// @ts-expect-error: an agent is asked for by its number
-const wrong = () => directory.agent('one')
-console.log(JSON.stringify([handle, missing instanceof DirectoryError && missing.code, typeof wrong]))
-declare const process: { argv: string[] }
-`,
-  )
-  const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', 'use.ts']
-  await run(process.execPath, [compiler, ...strict], { cwd: elsewhere, env })
-  const used = await run(process.execPath, ['use.js', api.url], { cwd: elsewhere, env })
-  expect(JSON.parse(used.stdout)).toEqual(['agent1', 'ERR_NOT_FOUND', 'function'])
-
-  const command = async (...args: string[]) => {
-    const bin = join(elsewhere, 'node_modules/.bin/agent-directory')
-    return run(bin, args, { cwd: elsewhere, env: { ...env, AGENT_DIRECTORY_URL: api.url } })
-  }
-  const lines = async (...args: string[]) =>
-    (await command(...args, '--format', 'ndjson')).stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-  expect((await lines('agents', '--limit', '3')).length).toBe(3)
-  expect(await lines('agent', '1')).toMatchObject([{ fid: 1 }])
-  expect(await lines('settlements', '--fid', '1', '--limit', '2')).toMatchObject([{ chain: 'base' }, { chain: 'base' }])
-  await command('mirror', '--file', 'all.json')
-  expect(JSON.parse(await readFile(join(elsewhere, 'all.json'), 'utf8')).agents[1]).toMatchObject({ fid: 1 })
-  expect((await command('--help')).stdout).toContain('agent-directory mirror')
 })

@@ -167,7 +167,7 @@ test('whatever changes, the agents that are looked at are all whose edges change
       expect({ missed, after: some.map(({ name }) => name) }).toEqual({ missed: 0, after: expect.anything() })
     }),
     // One world goes through all of it, so a shorter list of changes would not say more.
-    { numRuns: rounds(40, 150), endOnFailure: true },
+    { numRuns: rounds(40, 80), endOnFailure: true },
   )
   const { rows } = await database.pool.query('select distinct kind from agent_edge')
   expect(rows.length).toBeGreaterThan(4)

@@ -15,7 +15,7 @@ import { addressOf, insert, seedAgent, seedChainState, seedPayment, seedSettleme
 // Rows read by a pass and by a query over an agent with very many payments, half of them settlements. Rows are counted,
 // because a difference in time shows only with millions of them.
 
-const paid = Number(process.env.INCOME_VOLUME ?? rounds(5_000, 1_000_000))
+const paid = Number(process.env.INCOME_VOLUME ?? rounds(5_000, 250_000))
 const days = 60
 /** Timeout in milliseconds for loading some millions of payments on a slow machine. */
 const loadingMs = 6 * 3_600_000

@@ -61,7 +61,7 @@ test('income is what the payments say one by one, whatever moves them, the addre
       await expectIncome(world)
       expect((await database.pool.query(totals)).rows).toEqual((await database.pool.query(summed)).rows)
     }),
-    { numRuns: rounds(4, 40), endOnFailure: true },
+    { numRuns: rounds(4, 20), endOnFailure: true },
   )
 })
 

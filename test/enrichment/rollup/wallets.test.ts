@@ -129,7 +129,7 @@ test('a wallet earns for whom its registration named it, from the word to the ne
       await settle()
       expect(await blocksOf()).toBe(earned(deeds).length)
     }),
-    { numRuns: rounds(5, 100), endOnFailure: true },
+    { numRuns: rounds(5, 40), endOnFailure: true },
   )
 })
 

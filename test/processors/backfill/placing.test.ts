@@ -11,7 +11,7 @@ import { rounds } from '../../support/rounds.ts'
 
 const { base } = readChains({ env: {} })
 /** Tens of thousands of rows that the processor has written. */
-const tenThousands = rounds(10, 200)
+const tenThousands = rounds(10, 60)
 
 test('while a partition that the processor writes is placed nobody waits for a second, and no row is lost', {
   tags: ['rounds'],

@@ -16,7 +16,6 @@ import {
 } from '../../support/chain/scope.ts'
 import { chainSettings } from '../../support/chain/settings.ts'
 import { createTestDatabase, type OwnDatabase } from '../../support/database.ts'
-import { rounds } from '../../support/rounds.ts'
 import { payer, paymentActs, preparePayer } from './payments.ts'
 
 const recipient = (name: string) => accountOf(`${name} recipient`).address
@@ -25,7 +24,7 @@ const late = recipient('late')
 const fickle = recipient('fickle')
 const stranger = recipient('other')
 
-const killed = Array.from({ length: rounds(1, 6) }, (_, number) => recipient(`killed ${number}`))
+const killed = Array.from({ length: 6 }, (_, number) => recipient(`killed ${number}`))
 
 const finality = 4 // blocks
 const timeout = 400_000

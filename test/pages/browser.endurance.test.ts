@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findings, offerWallets, startBrowser, watch } from '../support/api/browser.ts'
 import { type ClaimStage, startClaimStage, tokenOf } from '../support/api/claims.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
-import { rounds } from '../support/rounds.ts'
 import { addressOf, hashOf, seedAgent, seedSettlement } from '../support/seed.ts'
 
 /** Script that lists table cells so narrow that their words break. */
@@ -140,13 +139,10 @@ test.each(widths)(
 )
 
 const themes = ['dark', 'light'] as const
-/** Looks at each page in which axe searches it for barriers: none, or at both widths dark and light. */
-const looks = rounds(0, 4)
-const searched = looks > 0 ? themes : []
 
 test.each(widths)(
   'every page is without sideways scrolling, errors or barriers at %i px, dark and light',
-  { tags: ['rounds'], timeout: looksMs },
+  { timeout: looksMs },
   async (width) => {
     const context = await browser.newContext({ ...readerOf(width), colorScheme: 'dark', reducedMotion: 'reduce' })
     const { page, faults } = await watch(context, stage.api.url)
@@ -164,7 +160,7 @@ test.each(widths)(
         'document.documentElement.scrollWidth - document.documentElement.clientWidth',
       )
       const found = await page.evaluate<string[]>(`${squeezed}.concat(${torn}, ${wide})`)
-      for (const colorScheme of searched) {
+      for (const colorScheme of themes) {
         // In the other theme the same page is restyled, and searched as a whole again.
         await page.emulateMedia({ colorScheme })
         found.push(...(await findings(page)).map((one) => `${colorScheme}: ${one}`))

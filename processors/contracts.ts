@@ -1,31 +1,39 @@
+import type pg from 'pg'
 import type { ChainSettings } from '../chains.file.ts'
-import type { Queryable } from '../db/pool.ts'
+import { inTransaction } from '../db/pool.ts'
 import { readChainState } from '../db/queries/chain/chain-state.ts'
 import { type IndexedContract, lastTakenBlock, readContracts, writeContracts } from '../db/queries/chain/contracts.ts'
+import { clipScope } from '../db/queries/chain/scope.ts'
 import { Refusal } from './refusal.ts'
 
 /**
  * Records the contracts that a chain is indexed with. Throws a Refusal, with the command that mends it, when a contract
- * was added or now begins earlier: its events in blocks already indexed would be missing for ever.
+ * other than a payment contract was added or now begins earlier: its events in blocks already indexed would be missing
+ * for ever. Loads by recipient that are beyond these blocks are begun again above them when any contract was added or
+ * begins earlier: they had none of its events.
  */
-export async function rememberContracts(db: Queryable, chain: ChainSettings): Promise<void> {
-  const { name, registry, reputation, tokens } = chain
-  const contracts: IndexedContract[] = [registry, reputation, ...tokens].map(({ address, fromBlock }) => ({
-    address,
-    fromBlock,
-  }))
-  const known = new Map((await readContracts(db, name)).map(({ address, fromBlock }) => [address, fromBlock]))
-  const taken = await lastTakenBlock(db, name)
-  const late = contracts.filter(
-    ({ address, fromBlock }) =>
-      known.size > 0 && fromBlock <= taken && fromBlock < (known.get(address) ?? Number.POSITIVE_INFINITY),
-  )
-  if (late.length === 0) return writeContracts(db, name, contracts)
-  const first = Math.min(...late.map(({ fromBlock }) => fromBlock))
-  const finalized = (await readChainState(db, name))?.finalizedBlock ?? first
-  const target = Math.min(first, finalized) - 1
-  throw new Refusal(
-    `${name} is indexed up to block ${taken} without the events of ${late.map(({ address }) => address).join(', ')} from ` +
-      `block ${first} on; index them with: npm run reset -- --chain ${name} ${target < 0 ? '--all' : `--to ${target}`}`,
-  )
+export async function rememberContracts(pool: pg.Pool, chain: ChainSettings): Promise<void> {
+  const { name, registry, reputation, tokens, paymentContracts } = chain
+  const toContract = ({ address, fromBlock }: IndexedContract): IndexedContract => ({ address, fromBlock })
+  const required = [registry, reputation, ...tokens].map(toContract)
+  const contracts = [...required, ...paymentContracts.map(toContract)]
+  await inTransaction(pool, async (db) => {
+    const known = new Map((await readContracts(db, name)).map(({ address, fromBlock }) => [address, fromBlock]))
+    const isNew = ({ address, fromBlock }: IndexedContract) =>
+      fromBlock < (known.get(address) ?? Number.POSITIVE_INFINITY)
+    const taken = await lastTakenBlock(db, name)
+    const state = await readChainState(db, name)
+    const late = known.size > 0 ? required.filter((one) => one.fromBlock <= taken && isNew(one)) : []
+    if (late.length > 0) {
+      const first = Math.min(...late.map(({ fromBlock }) => fromBlock))
+      const target = Math.min(first, state?.finalizedBlock ?? first) - 1
+      throw new Refusal(
+        `${name} is indexed up to block ${taken} without the events of ${late.map(({ address }) => address).join(', ')} ` +
+          `from block ${first} on; index them with: npm run reset -- --chain ${name} ` +
+          (target < 0 ? '--all' : `--to ${target}`),
+      )
+    }
+    if (state && contracts.some(isNew)) await clipScope(db, name, state.indexedBlock)
+    await writeContracts(db, name, contracts)
+  })
 }

@@ -103,6 +103,7 @@ export function resetTo(
     await noteFinalBlock(db, name, block)
     await moveCursorBack(db, stateSchema(chain), block)
     const { height } = block
+    // Without a time, which also tells the next processor that what was loaded by recipient above the block is gone.
     await writeChainState(db, { ...state, indexedBlock: height, indexedAt: null, finalizedBlock: height })
     return settlements
   })

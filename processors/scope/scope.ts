@@ -58,7 +58,8 @@ export async function keepVerified(
     await lockScope(db, id)
     const state = await readChainState(db, name)
     if (!state) await deleteScope(db, name)
-    else await clipScope(db, name, state.indexedBlock)
+    // As a reset leaves it: the rows above are deleted. Else loads stay, which are ahead during the first catch-up.
+    else if (state.indexedAt === null) await clipScope(db, name, state.indexedBlock)
     const scope = await readScope(db, name)
     if (scope) return scope
     await refuseUnfinished(db, name)

@@ -42,9 +42,27 @@ test('so is an earlier first block, also when a backfill alone has passed it', a
   await expect(rememberContracts(pool, earlier)).rejects.toThrow(/is indexed up to block 100 /)
 })
 
+test('what is loaded by recipient beyond the indexed blocks is loaded again with a contract that is added', async () => {
+  const pool = await indexed(3_999_999)
+  await pool.query(`
+    insert into settlement_scope (chain, complete_to, own_from) values ('base', -1, 6000000);
+    insert into known_recipient (chain, address, next_block, to_block) values ('base', '\\x01', 6000000, 5999999)`)
+  const next = async () => (await pool.query('select next_block from known_recipient')).rows[0].next_block
+  await rememberContracts(pool, base)
+  expect(await next()).toBe(6_000_000)
+  const proxy = { kind: 'permit2_exact' as const, address: `0x${'cd'.repeat(20)}`, fromBlock: 4_000_000 }
+  const payments = { ...base, paymentContracts: [...base.paymentContracts, proxy, { ...proxy, fromBlock: 5_000_000 }] }
+  // Without a contract nothing is missing; when it is added again, what was loaded meanwhile has none of its events.
+  for (const chain of [later, base, later, payments]) {
+    await pool.query('update known_recipient set next_block = 6000000')
+    await rememberContracts(pool, chain)
+    expect(await next()).toBe(chain === base ? 6_000_000 : 4_000_000)
+  }
+})
+
 test('before anything is indexed, and above what is, contracts may change', async () => {
   const { pool, drop } = await createTestDatabase()
   onTestFinished(drop)
   for (const chain of [base, later, earlier, base]) await rememberContracts(pool, chain)
-  expect(await readContracts(pool, 'base')).toHaveLength(2 + base.tokens.length)
+  expect(await readContracts(pool, 'base')).toHaveLength(2 + base.tokens.length + base.paymentContracts.length)
 })

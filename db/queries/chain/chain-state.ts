@@ -5,7 +5,7 @@ export interface ChainState {
   readonly chain: string
   readonly chainId: number
   readonly indexedBlock: number
-  /** Timestamp of the newest indexed block; null: that block had nothing to read. */
+  /** Timestamp of the newest indexed block; null: that block had nothing to read, or a reset went back to it. */
   readonly indexedAt: Date | null
   /** Finalized block: rows at or below it are never undone by a reorg. */
   readonly finalizedBlock: number

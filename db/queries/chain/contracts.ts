@@ -16,14 +16,15 @@ export async function readContracts(db: Queryable, chain: string): Promise<Index
   return rows
 }
 
-/** Stores the contracts that a chain is indexed with from now on. */
+/** Stores the contracts that a chain is indexed with from now on. One that is given twice begins at the first block. */
 export async function writeContracts(
   db: Queryable,
   chain: string,
   contracts: readonly IndexedContract[],
 ): Promise<void> {
   await db.query(
-    `with given as (select * from unnest($2::text[], $3::int[]) as given (address, from_block)),
+    `with given as (select address, min(from_block) as from_block
+                      from unnest($2::text[], $3::int[]) as given (address, from_block) group by address),
           gone as (delete from chain_contract where chain = $1 and address not in (select address from given))
      insert into chain_contract (chain, address, from_block) select $1, address, from_block from given
          on conflict (chain, address) do update set from_block = excluded.from_block`,

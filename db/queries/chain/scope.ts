@@ -45,7 +45,7 @@ export async function deleteScope(db: Queryable, chain: string): Promise<void> {
   )
 }
 
-/** Moves the scope's cursors back to a block, after a reset has deleted the rows above it. */
+/** Moves the scope's cursors back to a block: what is stored above it is not, or not all, what recipients should have. */
 export async function clipScope(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query(
     `with clipped as (

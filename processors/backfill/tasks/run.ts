@@ -44,8 +44,9 @@ export async function runTask(
   if (config.task === 'verify') return verify(pool, config)
   if (config.task === 'legs') return findLegs(pool, config)
   if (config.task === 'abandon') return abandon(parts, config, exit)
-  await rememberContracts(pool, config.chain)
+  // First: where recipients' histories are loaded, only their loader's process may say which contracts it reads.
   await refuseBackfill(pool, config.chain, config.scope)
+  await rememberContracts(pool, config.chain)
   const openOwn = (shards: readonly ShardProgress[]) => openDisplay(config.chain.name, shards, process.stdout)
   await loadRange({ ...parts, openDisplay: openOwn }, config)
 }

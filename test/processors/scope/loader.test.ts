@@ -1,9 +1,12 @@
 import type { Logger } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { readChains } from '../../../chains.file.ts'
-import { writeChainState } from '../../../db/queries/chain/chain-state.ts'
+import { readChainState, writeChainState } from '../../../db/queries/chain/chain-state.ts'
+import { Progress } from '../../../processors/progress.ts'
+import { resetTo } from '../../../processors/reset/reset.ts'
 import { openScope } from '../../../processors/scope/open.ts'
 import { updateRecipients } from '../../../processors/scope/recipients.ts'
+import { ChainDatabase } from '../../../processors/store/database.ts'
 import type { Block } from '../../doubles/portal/blocks.ts'
 import { generatedSource, recipientAddress } from '../../doubles/portal/generated-source.ts'
 import { memorySource } from '../../doubles/portal/memory-source.ts'
@@ -62,6 +65,31 @@ test('a load that is ahead of the processor finds the partitions of its blocks',
   expect(load.warned).toEqual([])
 })
 
+test('a start in the first catch-up loads nothing again, and after a reset all that it has deleted', async () => {
+  const last = firstBlock + 299
+  const load = await openLoad(paidBlocks(300, 4, 50))
+  const database = new ChainDatabase(load.url, load.chain, new Progress())
+  await database.connect() // makes the cursor that the reset moves
+  await database.close(0)
+  await load.moveTo(firstBlock + 99)
+  await verify(load.pool, 1, known)
+  load.start()
+  await load.untilNext([last + 1])
+  await load.reopen()
+  expect(await load.next()).toEqual([last + 1])
+
+  const state = await readChainState(load.pool, 'base')
+  const target = { height: firstBlock + 49, hash: `0x${'ab'.repeat(32)}` }
+  if (state) await resetTo(load.pool, load.chain, state, target, { registrations: [], metadata: [] })
+  await load.reopen()
+  expect(await load.next()).toEqual([target.height + 1])
+  load.start()
+  await load.untilNext([last + 1])
+  const expected = keepTo(await load.stage.cleanSettlements(last), [known])
+  expect(expected.length).toBeGreaterThan(10)
+  expect(await settlementsTo(load.pool, 'base')).toEqual(expected)
+})
+
 /** A database in which nothing is indexed yet, with the scope's loader, which a test has to start. */
 async function openLoad(...stageOf: Parameters<typeof startStage>) {
   const stage = await startStage(...stageOf)
@@ -70,13 +98,15 @@ async function openLoad(...stageOf: Parameters<typeof startStage>) {
   const chain = readChains({ env: {}, file: stage.settings }).base
   const warned: string[] = []
   const log = { info: () => {}, warn: (text: string) => void warned.push(text) } as unknown as Logger
-  const opened = await openScope({ databaseUrl: url, chain, scope: 'verified', portalKey: undefined, log })
+  const open = () => openScope({ databaseUrl: url, chain, scope: 'verified', portalKey: undefined, log })
+  let opened = await open()
   const next = async () => {
     const { rows } = await pool.query('select next_block from known_recipient order by 1')
     return rows.map(({ next_block }) => next_block)
   }
   return {
     stage,
+    url,
     pool,
     chain,
     warned,
@@ -90,9 +120,16 @@ async function openLoad(...stageOf: Parameters<typeof startStage>) {
         headBlock: block,
         finalizedBlock: block,
       }),
+    next,
     start() {
-      opened?.loader.start()
-      onTestFinished(() => opened?.loader.close(10_000))
+      const loader = opened?.loader
+      loader?.start()
+      onTestFinished(() => loader?.close(10_000))
+    },
+    /** As if the processor had ended and started again; its loader has to be started. */
+    async reopen() {
+      await opened?.loader.close(10_000)
+      opened = await open()
     },
     /** Resolves once these are the blocks at which the known addresses stand, ascending. */
     async untilNext(expected: readonly number[]) {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chown, mkdir, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../ops/ports.ts'
@@ -98,7 +98,12 @@ async function readRunning(home: PostgresHome) {
   const state = lines[7]?.trim()
   if (!pid) return undefined
   const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  return commandLine.split('\0').includes(home.data) ? { pid, port, state } : undefined
+  const args = commandLine.split('\0')
+  // By its real path: version 0.1.0 names the folder as it was told to, perhaps by a link.
+  const [theirs, ours] = await Promise.all(
+    [args[args.indexOf('-D') + 1] ?? '', home.data].map((path) => realpath(path).catch(() => undefined)),
+  )
+  return theirs !== undefined && theirs === ours ? { pid, port, state } : undefined
 }
 
 /** Password of the superuser. Creates the data when there is none, or only the rest of an interrupted creation. */

@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
+import { findHome } from '../../postgres/home.ts'
+import { startServer } from '../../postgres/server.ts'
 import { openCopy } from '../support/open-copy.ts'
 import { until } from '../support/until.ts'
 
@@ -97,6 +99,20 @@ test('a server is adopted by a process that reaches its folder by a link', async
   await server.stop()
   expect(await answers(user.databaseUrl)).toBe(true)
   await user.leave()
+})
+
+test('a server that an older version has started by a link is adopted', async () => {
+  const data = copyCreated()
+  await symlink(folder, join(folder, 'link'))
+  const home = await findHome(data)
+  const older = await startServer(
+    { ...home, data: join(folder, 'link/postgres') },
+    { dataFolder: data, durable: false },
+  )
+  const server = await start()
+  expect(server).toMatchObject({ adopted: true, pid: older.pid })
+  await server.stop()
+  expect(await answers(server.databaseUrl)).toBe(false)
 })
 
 test('a killed server is recovered with every committed row', async () => {

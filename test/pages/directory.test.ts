@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
 import { testDatabase } from '../support/database.ts'
-import { addressOf, hashOf, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
+import { addressOf, hashOf, insert, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
 
 const database = testDatabase()
 let api: TestApi
@@ -195,6 +195,30 @@ test('what agents call themselves is text, whatever it looks like', async () => 
   expect(page).toContain('&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;')
   expect(strangeScripts(page)).toEqual([])
   expect(page).not.toMatch(/<img|javascript:/)
+})
+
+test('a row says in a line what its agent does: by its registrations, else by the bio of its account', async () => {
+  const { pool } = database
+  await pool.query(`update agent set bio = ' Tides \n<b>for ports</b>\u202e ' || repeat('W', 9000) where fid = 32`)
+  await pool.query(`update agent set bio = 'Of its account' where fid in (33, 34)`)
+  const words = { names: 'agent34', skills: '', descriptions: 'Maps reefs' }
+  const pieces = JSON.stringify([{ field: 'description', text: words.descriptions }])
+  await insert(pool, 'agent_words', { fid: 34, ...words, pieces })
+  const said = async (query: string) => {
+    const rows = (await read(query)).split('<li class="agent">').slice(1)
+    return Object.fromEntries(
+      rows.map((row) => [listed(row)[0], /<span class="sub says">(.*?)<\/span>/s.exec(row)?.[1]]),
+    )
+  }
+  expect(await said('/?sort=most-active&limit=20')).toMatchObject({
+    31: undefined,
+    32: `<bdi>Tides &lt;b&gt;for ports&lt;/b&gt; ${'W'.repeat(97)}…</bdi>`,
+    33: '<bdi>Of its account</bdi>',
+    34: '<bdi>Maps reefs</bdi>',
+  })
+  expect(await said('/?q=@agent33')).toEqual({ 33: '<bdi>Of its account</bdi>' })
+  // What was searched for is shown already.
+  expect(await said('/?q=reefs')).toEqual({ 34: undefined })
 })
 
 test('a page loads a style sheet, an icon and a script of ours, and may load no more', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { chainNames } from '../../../chains.config.ts'
+import { agentDescriptions } from '../../../db/queries/read/profile.ts'
 import { readingLimits } from '../../../limits.config.ts'
 import { feedPath } from '../../feed/selection.ts'
 import { type Html, html } from '../../http/html.ts'
@@ -17,7 +18,7 @@ import type { Exact } from '../parts/exact-json.ts'
 import { counted, figure, number, shortened } from '../parts/figures.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
-import { firstCodePoints, shortName } from '../parts/text.ts'
+import { excerpt, firstCodePoints, oneLine, shortName } from '../parts/text.ts'
 import { ago } from '../parts/times.ts'
 import { directoryPath, directoryQuery, type Filters, filterBar, filterQuery, noFilters } from './filters.ts'
 import { jumps } from './jumps.ts'
@@ -31,6 +32,10 @@ interface Shown {
   readonly total: number
   readonly page: number
   readonly limit: number
+}
+interface Described extends Shown {
+  /** What agents do, by FID. */
+  readonly descriptions: ReadonlyMap<number, string>
 }
 type Stats = Exact<z.output<typeof statsAnswer>>
 
@@ -48,7 +53,7 @@ export function directoryPage(world: World): Route {
     async view(filters) {
       const { sort: _sort, page: _page, limit: _limit, ...asked } = filters
       const [list, stats, facets, jump] = await Promise.all([
-        listOf(world, filters),
+        describedListOf(world, filters),
         askExact<Stats>(world, statsRoute, {}),
         askExact<z.output<typeof facetsAnswer>>(world, facetsRoute, {
           ...asked,
@@ -101,6 +106,13 @@ function listOf(world: World, { sort, ...filters }: Filters): Promise<Shown | un
   return askExact<z.output<typeof discoveryList>>(world, discovery, asked) as Promise<Shown | undefined>
 }
 
+async function describedListOf(world: World, filters: Filters): Promise<Described | undefined> {
+  const list = await listOf(world, filters)
+  if (!list) return undefined
+  const fids = list.agents.map(({ fid }) => fid)
+  return { ...list, descriptions: await agentDescriptions(world.database, fids) }
+}
+
 /** Path of the Atom feed with the same filters, of which it knows chain and claim status. */
 function feedOf({ chain, claimed }: Filters): string {
   return feedPath({ chain, claimed: claimedFlags[claimed] })
@@ -120,7 +132,7 @@ function hero(stats: Stats): Html {
 </section>`
 }
 
-function results(filters: Filters, { agents, total, page, limit }: Shown, now: number): Html {
+function results(filters: Filters, { agents, total, page, limit, descriptions }: Described, now: number): Html {
   const path = directoryPath(filters)
   const pages = Math.max(1, Math.ceil(total / limit))
   return html`<section aria-label="Agents">
@@ -131,7 +143,7 @@ function results(filters: Filters, { agents, total, page, limit }: Shown, now: n
 ${
   agents.length === 0
     ? html`<p class="empty">No agent matches. Try fewer filters, part of a name, a skill, a FID, or a whole address.${filters.q !== null && !isRanked(filters) && html` <a href="${directoryPath(filters, { sort: 'best' })}">The best match</a> forgives typing errors, and knows transactions and registrations.`}</p>`
-    : html`<ol class="agents">${agents.map((agent) => row(agent, now))}</ol>`
+    : html`<ol class="agents">${agents.map((agent) => row(agent, descriptions.get(agent.fid), now))}</ol>`
 }
 ${pages > 1 && pager(filters, page, pages)}
 </section>`
@@ -144,12 +156,12 @@ function jsonPath(filters: Filters, page: number): string {
   return `/api/${isRanked(filters) ? 'search' : 'discovery'}${query.size === 0 ? '' : `?${query}`}`
 }
 
-function row(agent: Agent, now: number): Html {
+function row(agent: Agent, description: string | undefined, now: number): Html {
   const { fid, handle, oli, chains, claimed, settlements_30d, settlements_all, last_seen_at } = agent
   return html`<li class="agent">
 ${avatar(agent)}
 <div class="who"><a class="name" href="/agent/${fid}"><bdi>${nameOf(agent)}</bdi></a> ${claimedMark(claimed)}
-<span class="sub">${handle !== null && html`<bdi>@${shortName(handle)}</bdi> · `}FID ${fid}${oli !== null && html` · <bdi>${shortName(oli)}</bdi>`}</span>${matches(agent)}</div>
+<span class="sub">${handle !== null && html`<bdi>@${shortName(handle)}</bdi> · `}FID ${fid}${oli !== null && html` · <bdi>${shortName(oli)}</bdi>`}</span>${matches(agent) || says(description)}</div>
 <div class="where">${chainBadges(chains)}</div>
 <div class="paid">${
     settlements_all === 0
@@ -170,6 +182,11 @@ function matches({ matched = [] }: Agent): Html | false {
     told.length > 0 &&
     html`<span class="sub match">${told.map(({ field, snippet }) => html`<span>${field}: <bdi>${isHex.test(snippet) ? shortened(snippet) : firstCodePoints(snippet, snippetCharacters)}</bdi></span>`)}</span>`
   )
+}
+
+function says(description: string | undefined): Html | false {
+  const line = excerpt(oneLine(description ?? ''), snippetCharacters)
+  return line !== '' && html`<span class="sub says"><bdi>${line}</bdi></span>`
 }
 
 const snippetCharacters = 120

@@ -113,6 +113,26 @@ export async function agentFace(db: Queryable, fid: number): Promise<Face | unde
   return rows[0]
 }
 
+/** Characters of a description that are read. */
+const describedLength = 300
+
+/**
+ * What agents do in their own words, the beginning of it, by FID: what their registrations say, without those that
+ * strangers sent, else the bio of the account. Absent: nothing is said of the agent.
+ */
+export async function agentDescriptions(db: Queryable, fids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const { rows } = await db.query<{ fid: number; text: string }>({
+    name: 'agent-descriptions',
+    text: `
+select a.fid::float8 as fid, left(coalesce(nullif(w.descriptions, ''), a.bio), ${describedLength}) as text
+  from agent a
+  left join agent_words w using (fid)
+ where a.fid = any ($1::bigint[]) and coalesce(nullif(w.descriptions, ''), a.bio) <> ''`,
+    values: [fids],
+  })
+  return new Map(rows.map(({ fid, text }) => [fid, text]))
+}
+
 /** The address that an account's profile names as its own, as it was last read; null: none is known. */
 export async function accountUrl(db: Queryable, fid: number): Promise<string | null> {
   const { rows } = await db.query<{ url: string | null }>({

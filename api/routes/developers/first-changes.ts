@@ -1,0 +1,176 @@
+/** A change of the API that a client can notice. */
+export interface ApiChange {
+  /** Unique and permanent: the last part of the change's URL. */
+  readonly id: string
+  /** UTC day of the change: `2026-11-22`. */
+  readonly day: string
+  readonly kind: 'added' | 'changed' | 'deprecated' | 'removed'
+  readonly title: string
+  readonly text: string
+  /** `operationId`s that the change added. */
+  readonly operations: readonly string[]
+}
+
+/** What changed for clients up to release 0.1.0, newest first. */
+export const firstChanges: readonly ApiChange[] = [
+  {
+    id: 'settlement-stream',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Settlements as they come, and what is usually paid',
+    text:
+      'Everybody’s settlements as server-sent events, and the amount in the middle (median_usdc) in each point of the ' +
+      'series of settlements.',
+    operations: ['followSettlements'],
+  },
+  {
+    id: 'exports',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Served files',
+    text:
+      'Everything as files under /exports: Parquet by chain and day, snapshots of state, whole profiles to begin a mirror ' +
+      'with. /exports/manifest.json names them; they are not counted by the limits of requests.',
+    operations: [],
+  },
+  {
+    id: 'agent-feed',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'The feed of one agent',
+    text: 'What happens to an agent as an Atom feed, beside its page, is part of the reference now.',
+    operations: ['getAgentFeed'],
+  },
+  {
+    id: 'rankings',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'More leaderboards',
+    text:
+      'By volume and by payers, on one chain, without what agents paid themselves, and with how ranks have changed in ' +
+      '1, 7 or 30 days.',
+    operations: [],
+  },
+  {
+    id: 'facets',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Filters with counts',
+    text:
+      'Agents by protocol, skill, whether they answer and whether they were paid lately, in the list and in the search, ' +
+      'which also knows transactions and registrations (base 123); how many each value of a filter would leave.',
+    operations: ['countFacets'],
+  },
+  {
+    id: 'feedback',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Feedback, and who gave it',
+    text:
+      'Feedback on the registrations of an agent: by itself, by other agents and accounts or by strangers, by those who ' +
+      'had paid before, and what it answered. Profiles have a summary.',
+    operations: ['listFeedback'],
+  },
+  {
+    id: 'growth',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Growth',
+    text: 'New agents and first claims by hour, day, week or month.',
+    operations: ['getGrowth'],
+  },
+  {
+    id: 'events',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Events as a feed with archives',
+    text: 'What became of agents, one entry an event, with everything from the beginning in archives (RFC 5005).',
+    operations: ['getEventsFeed', 'getEventsArchive'],
+  },
+  {
+    id: 'log-stream',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'The log, as it grows',
+    text: 'Changed profiles as server-sent events, resumable by Last-Event-ID.',
+    operations: ['followLog'],
+  },
+  {
+    id: 'badges',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Badges',
+    text: 'An agent’s standing as an image for a page of its own, and in the form that shields.io takes.',
+    operations: ['getBadge', 'getBadgeEndpoint'],
+  },
+  {
+    id: 'changelog',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'A changelog, and a promise',
+    text:
+      'This list, as a page and as a feed. Fields and requests may be added at any time; what is taken away is ' +
+      'announced here and by the headers Deprecation and Sunset at least twelve months before.',
+    operations: ['getApiFeed'],
+  },
+  {
+    id: 'errors',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Errors explained',
+    text:
+      'Every code with its status, its fields and whether to ask again. Who accepts application/problem+json and ' +
+      'nothing else gets errors as problem details (RFC 9457).',
+    operations: ['listErrors', 'getError'],
+  },
+  {
+    id: 'search',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Search',
+    text: 'Agents by words of their names, skills and descriptions, best first, with the places they were found at.',
+    operations: ['searchAgents'],
+  },
+  {
+    id: 'time',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Series and the past',
+    text: 'Settlements by hour, day, week or month; who held what, and which addresses were whose, at a time.',
+    operations: ['getAgentTimeseries', 'getTimeseries', 'getAgentState', 'getAddressOwners', 'getAddressPortfolio'],
+  },
+  {
+    id: 'cursors',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Reading on',
+    text:
+      'Lists go on by `cursor`, whose next one is in the header Link. Everybody’s settlements by payer, recipient, ' +
+      'facilitator or transaction; several profiles at once; all registrations of an agent; all agents as a feed in pages.',
+    operations: ['listAllSettlements', 'getAgents', 'listRegistrations', 'getAgentsFeed'],
+  },
+  {
+    id: 'mcp',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'Model Context Protocol',
+    text: 'The reads of the API as tools and resources of a server at /mcp.',
+    operations: [],
+  },
+  {
+    id: 'claim-life',
+    day: '2026-11-22',
+    kind: 'added',
+    title: 'The life of a claim',
+    text: 'Claims can be withdrawn and checked by anybody; owners can take an agent out of the directory and back.',
+    operations: ['getClaimProof', 'listAddresses', 'withdrawClaims', 'unlistAgent', 'relistAgent', 'refreshAgent'],
+  },
+  {
+    id: 'first',
+    day: '2026-11-20',
+    kind: 'added',
+    title: 'First version',
+    text: 'Profiles, settlements, discovery, the leaderboard, the feed, the bulk file, the log of changes and claims.',
+    operations: [],
+  },
+]

@@ -103,7 +103,8 @@ test('lines that have not changed are of the log that the service names now, and
 })
 
 test('an id above 2^53 comes with all its digits, and what only looks like one stays as it is', async () => {
-  const [large, bio] = ['9007199254740993', '\\": 9007199254740993,']
+  const large = '9007199254740993'
+  const bio = `\\": ${large},`
   const ids = `[{"erc8004_id":${large}},{"erc8004_id":9007199254740991},{"erc8004_id": 0}]`
   const profile = `{"bio":${JSON.stringify(bio)},"spent":4503599627370497.500000,"erc8004_records":${ids}}`
   const told = [{ erc8004_id: large }, { erc8004_id: Number.MAX_SAFE_INTEGER }, { erc8004_id: 0 }]

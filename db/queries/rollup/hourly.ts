@@ -7,8 +7,8 @@ export interface BlockRange {
   readonly toBlock: number
 }
 
-/** Tables that this version writes when it moves the roll-up's cursor; the database refuses versions that lack one. */
-const sums = 'hours, totals, payers, senders'
+/** What this version sums up when it moves the roll-up's cursor; the database refuses versions that leave something out. */
+const sums = 'hours, totals, payers, senders, first payments'
 
 /**
  * Locks a chain's roll-up until the transaction ends and returns its cursor, the first block that is not rolled up.

@@ -81,7 +81,7 @@ const empty = () =>
   database.pool.query(`
     truncate settlement, settlement_hourly, settlement_total, settlement_payer, chain_state, ranking, ranking_day, ranking_round,
              income_hour, income_total, income_agent, income_due, income_ring, income_ring_due, income_reach;
-    select set_config('directory.sums', 'hours, totals, payers, senders', true);
+    select set_config('directory.sums', 'hours, totals, payers, senders, first payments', true);
     update settlement_rollup set next_block = 0`)
 
 const round = (at: number, settlementOverloads: 'spec' | 'all' = 'spec') =>

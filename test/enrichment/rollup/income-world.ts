@@ -376,7 +376,7 @@ export async function empty(pool: pg.Pool): Promise<void> {
     truncate settlement, payment, payment_sum, settlement_hourly, settlement_total, settlement_payer, settlement_facilitator, chain_state, agent,
              agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_due, income_ring, income_reach,
              income_ring_due, income_wallet_event, registration_wallet, builder_code, registration_transfer, agent_holding, chain_contract cascade;
-    select set_config('directory.sums', 'hours, totals, payers, senders', true);
+    select set_config('directory.sums', 'hours, totals, payers, senders, first payments', true);
     update settlement_rollup set next_block = 0;
     update income_progress set change = 0`)
   await storeSenders(pool, 'test', [])

@@ -130,6 +130,8 @@ test('a job that knows fewer tables adds nothing', async () => {
   await expectExactTables(database)
   const mark = `insert into settlement_rollup_backfill (backfill_id, next_block) values (1, 5)`
   await expect(pool.query(mark)).rejects.toThrow('update it')
+  const before = `begin; set local directory.sums = 'hours, totals, payers, senders'; ${mark}; commit`
+  await expect(pool.query(before)).rejects.toThrow('update it')
 })
 
 test('a pair summed up before first payments were kept paid first when it settled first', async () => {

@@ -77,7 +77,7 @@ export async function empty({ pool }: TestDatabase): Promise<void> {
     truncate settlement, settlement_hourly, settlement_total, settlement_payer, settlement_facilitator,
              settlement_rollup_backfill, backfill,
              chain_state cascade;
-    select set_config('directory.sums', 'hours, totals, payers, senders', true);
+    select set_config('directory.sums', 'hours, totals, payers, senders, first payments', true);
     update settlement_rollup set next_block = 0`)
 }
 

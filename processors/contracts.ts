@@ -16,7 +16,10 @@ export async function rememberContracts(pool: pg.Pool, chain: ChainSettings): Pr
   const { name, registry, reputation, tokens, paymentContracts } = chain
   const toContract = ({ address, fromBlock }: IndexedContract): IndexedContract => ({ address, fromBlock })
   const required = [registry, reputation, ...tokens].map(toContract)
-  const contracts = [...required, ...paymentContracts.map(toContract)]
+  // `directory.coverage` begins at the first block that is stored here, and nobody has read a block below the others.
+  const first = Math.min(...required.map(({ fromBlock }) => fromBlock))
+  const payments = paymentContracts.map((one) => ({ ...toContract(one), fromBlock: Math.max(one.fromBlock, first) }))
+  const contracts = [...required, ...payments]
   await inTransaction(pool, async (db) => {
     const known = new Map((await readContracts(db, name)).map(({ address, fromBlock }) => [address, fromBlock]))
     const isNew = ({ address, fromBlock }: IndexedContract) =>
@@ -25,11 +28,11 @@ export async function rememberContracts(pool: pg.Pool, chain: ChainSettings): Pr
     const state = await readChainState(db, name)
     const late = known.size > 0 ? required.filter((one) => one.fromBlock <= taken && isNew(one)) : []
     if (late.length > 0) {
-      const first = Math.min(...late.map(({ fromBlock }) => fromBlock))
-      const target = Math.min(first, state?.finalizedBlock ?? first) - 1
+      const firstLate = Math.min(...late.map(({ fromBlock }) => fromBlock))
+      const target = Math.min(firstLate, state?.finalizedBlock ?? firstLate) - 1
       throw new Refusal(
         `${name} is indexed up to block ${taken} without the events of ${late.map(({ address }) => address).join(', ')} ` +
-          `from block ${first} on; index them with: npm run reset -- --chain ${name} ` +
+          `from block ${firstLate} on; index them with: npm run reset -- --chain ${name} ` +
           (target < 0 ? '--all' : `--to ${target}`),
       )
     }

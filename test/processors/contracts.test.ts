@@ -60,6 +60,16 @@ test('what is loaded by recipient beyond the indexed blocks is loaded again with
   }
 })
 
+test('a payment contract is recorded from the first block that the others are read from, or later', async () => {
+  const pool = await indexed(5_000_000)
+  const [first, ...others] = base.paymentContracts.map((one, n) => ({ ...one, fromBlock: n === 0 ? 0 : 4_000_000 }))
+  if (!first || !others[0]) throw new Error('base has fewer than two payment contracts')
+  await rememberContracts(pool, { ...base, paymentContracts: [first, ...others] })
+  const read = [base.registry, base.reputation, ...base.tokens].map(({ fromBlock }) => fromBlock)
+  const known = new Map((await readContracts(pool, 'base')).map(({ address, fromBlock }) => [address, fromBlock]))
+  expect([first, others[0]].map(({ address }) => known.get(address))).toEqual([Math.min(...read), 4_000_000])
+})
+
 test('before anything is indexed, and above what is, contracts may change', async () => {
   const { pool, drop } = await createTestDatabase()
   onTestFinished(drop)

@@ -8,7 +8,7 @@
  * while the address had the registration ends the holding. A transfer to oneself is none. One is unsolicited when
  * somebody sent it who is none of the FID's addresses, and nothing was set in a later block: what a registry sets while
  * it hands a registration over, it sets in the same block. Of a registration that was passed on or burned nothing tells
- * what was set before, so it counts as solicited.
+ * what was set before, so it counts as solicited; so does one to which something happens after its verification ended.
  *
  * `offset 0` and `limit 1` keep rows looked up one by one: while the tables fill for the first time the planner does not
  * know how large they are, and would read them whole for every batch of agents. Times are digested as numbers: their

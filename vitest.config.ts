@@ -23,7 +23,6 @@ const quiet = endurance
 const long = [
   'test/ground/image.endurance.test.ts',
   'test/chain/faults.endurance.test.ts',
-  'test/api/fuzz.test.ts',
   'test/pages/browser.endurance.test.ts',
   'test/chain/backfill-crashes.endurance.test.ts',
   'test/client/mirror.endurance.test.ts',
@@ -32,6 +31,7 @@ const long = [
   'test/enrichment/budget.endurance.test.ts',
   'test/chain/crashes.endurance.test.ts',
   'test/enrichment/scheduler-workers.endurance.test.ts',
+  'test/api/fuzz.test.ts',
   'test/chain/reorgs.test.ts',
   'test/enrichment/claims.test.ts',
   'test/processors/scope/scope.test.ts',
@@ -63,7 +63,7 @@ const equipped = {
     'test/support/database-server.ts',
   ],
   provide: { endurance },
-  maxWorkers: endurance ? 7 : 5,
+  maxWorkers: endurance ? 6 : 5,
   sequence: { groupOrder: 1 },
 }
 

@@ -27,4 +27,6 @@ export const lockClasses = {
    * The second number is the hash of a FID: held while claim events are appended. Migration 1020 contains this number.
    */
   claims: 8_010,
+  /** The second number is a chain id: held while a partition of its settlements is detached. */
+  detachment: 8_011,
 } as const

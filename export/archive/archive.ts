@@ -8,6 +8,7 @@ import {
   type BlockPartition,
   detachPartition,
   finishDetaching,
+  lockDetachment,
   noteDropped,
   readArchives,
   recordArchive,
@@ -193,6 +194,8 @@ export async function detachTable({ databaseUrl, chain }: Archive, name: string)
   client.on('error', () => {})
   await client.connect()
   try {
+    // Held by the session: a detachment may go on for a while after its command was killed.
+    await lockDetachment(client, chain.id)
     for (let isApart = false; !isApart; ) isApart = await step(client, chain.name, name)
   } finally {
     await client.end()

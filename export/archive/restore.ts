@@ -2,7 +2,13 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { from as copyFrom } from 'pg-copy-streams'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import { attachPartition, createApart, deleteArchive, readArchives } from '../../db/queries/chain/archive.ts'
+import {
+  attachPartition,
+  createApart,
+  deleteArchive,
+  keepDetachmentsAway,
+  readArchives,
+} from '../../db/queries/chain/archive.ts'
 import { settlementStorage } from '../../db/queries/chain/partitions-ahead.ts'
 import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
 import {
@@ -75,6 +81,8 @@ async function keepTable(archive: Archive): Promise<boolean> {
     await addBounds(pool, chain.name, { partition: name, aside: name, firstBlock: fromBlock, lastBlock: toBlock })
   }
   await underLocks(archive, async (db) => {
+    if (!(await keepDetachmentsAway(db, chain.id)))
+      throw new Refusal(`${name} is being detached; run the command again`)
     const now = await readNewest(db)
     if (now?.name !== name || now.isDropped || now.table !== (hasLeft ? 'apart' : 'attached'))
       throw new Refusal(`${name} changed; run the command again`)

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 import type { BlockRange } from '../rollup/hourly.ts'
 import { isListed } from '../sql/selectors.ts'
@@ -221,6 +222,21 @@ select a.partition as name, a.from_block as "fromBlock", a.to_block as "toBlock"
     values: [chain],
   })
   return rows
+}
+
+/** Waits until nobody else detaches a partition of the chain, and keeps others from it until the connection ends. */
+export async function lockDetachment(db: Queryable, chainId: number): Promise<void> {
+  await db.query('select pg_advisory_lock($1, $2)', [lockClasses.detachment, chainId])
+}
+
+/** Keeps the chain's partitions from being detached until the transaction ends. False: one is being detached. */
+export async function keepDetachmentsAway(db: Queryable, chainId: number): Promise<boolean> {
+  // A detachment waits for statements that began before it ends, so that nothing may wait for the lock here.
+  const { rows } = await db.query<{ taken: boolean }>('select pg_try_advisory_xact_lock($1, $2) as taken', [
+    lockClasses.detachment,
+    chainId,
+  ])
+  return rows[0]?.taken ?? false
 }
 
 /** Detaches a partition concurrently, without blocking readers; not inside a transaction. */

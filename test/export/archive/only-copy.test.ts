@@ -6,6 +6,7 @@ import { runArchive } from '../../../export/archive/run.ts'
 import type { ServedFile } from '../../../export/served/manifest.ts'
 import type { OwnDatabase } from '../../support/database.ts'
 import { exportFolder } from '../../support/exports.ts'
+import { until } from '../../support/until.ts'
 import { archiveOf, archiveWorld, serve, servedIn, settlementsOf, task } from './world.ts'
 
 // From the moment an archive is recorded, the served files count as the only copy of its rows.
@@ -174,4 +175,29 @@ test('an archived day stays on the list though nothing behind it is summed up, a
     drop table kept;
     update chain_state set indexed_at = '2019-09-01Z' where chain = 'base'`)
   await restoreAll(folder)
+})
+
+test('while a partition is being detached a restore leaves it to that command', async () => {
+  const { pool } = database
+  const folder = await exportFolder()
+  await serve(database, folder)
+  const tables = await settlementsOf(database)
+  // Somebody like a vacuum, which a detachment waits for.
+  const busy = await pool.connect()
+  await busy.query('begin; lock table settlement_base_0000 in share update exclusive mode')
+  const archived = runArchive(archiveOf(database, folder), task('archive'))
+  await until('the detachment waits', async () => {
+    const { rows } = await pool.query(
+      `select from pg_stat_activity where application_name = 'archive base' and wait_event_type = 'Lock'`,
+    )
+    return rows.length > 0
+  })
+  await expect(runArchive(archiveOf(database, await exportFolder()), task('restore'))).rejects.toThrow(
+    'settlement_base_0000 is being detached; run the command again',
+  )
+  await busy.query('commit')
+  busy.release()
+  await archived
+  await restoreAll(folder)
+  expect(await settlementsOf(database)).toEqual(tables)
 })

@@ -1,13 +1,15 @@
-/** A number of 16 digits or more, perhaps inside a string: a text without one is parsed as it is. */
-const wide = /[[:,\s]-?[0-9]{16}/
-const token = /"[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*/g
+/** An id of 16 digits or more, perhaps inside a string: a text without one is parsed as it is. */
+const wide = /"erc8004_id"\s*:\s*[0-9]{16}/
+const idOrString = /("erc8004_id"\s*:\s*)([0-9]{16,})|"[^"\\]*(?:\\.[^"\\]*)*"/g
 
 /**
- * Parses JSON. Integers beyond 2^53, as ids of registrations may be, become strings of their digits: numbers of
- * JavaScript would be rounded. The text is rewritten first, because before Node 22 no reviver sees a number's digits.
+ * Parses JSON. An `erc8004_id` beyond 2^53 becomes a string of its digits: a number of JavaScript would be rounded to
+ * another id. The text is rewritten first, because before Node 22 no reviver sees a number's digits.
  */
 export function parseExact<T>(text: string): T {
-  return JSON.parse(wide.test(text) ? text.replace(token, quoteWide) : text) as T
+  return JSON.parse(wide.test(text) ? text.replace(idOrString, quoteWide) : text) as T
 }
 
-const quoteWide = (one: string) => (/^-?[0-9]{16,}$/.test(one) && !Number.isSafeInteger(Number(one)) ? `"${one}"` : one)
+function quoteWide(one: string, key?: string, id?: string): string {
+  return key === undefined || Number.isSafeInteger(Number(id)) ? one : `${key}"${id}"`
+}

@@ -106,7 +106,8 @@ test('an id above 2^53 comes with all its digits, and what only looks like one s
   const large = '9007199254740993'
   const bio = `\\": ${large},`
   const ids = `[{"erc8004_id":${large}},{"erc8004_id":9007199254740991},{"erc8004_id": 0}]`
-  const profile = `{"bio":${JSON.stringify(bio)},"spent":4503599627370497.500000,"erc8004_records":${ids}}`
+  const median = `[1000000000000000000]` // what strangers give: a rounded number is a number still
+  const profile = `{"bio":${JSON.stringify(bio)},"spent":4503599627370497.500000,"medians":${median},"erc8004_records":${ids}}`
   const told = [{ erc8004_id: large }, { erc8004_id: Number.MAX_SAFE_INTEGER }, { erc8004_id: 0 }]
   const answers: Record<string, string> = {
     '/api/agent/1': profile,
@@ -115,7 +116,12 @@ test('an id above 2^53 comes with all its digits, and what only looks like one s
   }
   const send: typeof fetch = async (input) => new Response(answers[String(input).slice(service.length)] ?? '')
   const directory = new AgentDirectory(service, { fetch: send })
-  expect(await directory.agent(1)).toEqual({ bio, spent: Number('4503599627370497.5'), erc8004_records: told })
+  expect(await directory.agent(1)).toEqual({
+    bio,
+    spent: Number('4503599627370497.5'),
+    medians: [1e18],
+    erc8004_records: told,
+  })
   for await (const agent of directory.agents()) expect(agent).toMatchObject({ bio, erc8004_records: told })
   for await (const line of directory.log()) expect(line).toMatchObject({ seq: 1, profile: { erc8004_records: told } })
   expect.assertions(3)

@@ -221,6 +221,19 @@ test('a row says in a line what its agent does: by its registrations, else by th
   expect(await said('/?q=reefs')).toEqual({ 34: undefined })
 })
 
+test('a row whose description cannot be read stands without it, among all others', async () => {
+  await database.pool.query(`
+    alter table agent_words rename to readable_words;
+    create view agent_words as
+      select fid, names, skills, case fid when 34 then (1 / (fid - 34))::text else descriptions end as descriptions, pieces
+        from readable_words`)
+  const rows = (await read('/?sort=most-active&limit=21')).split('<li class="agent">').slice(1)
+  const said = rows.map((row) => row.includes('class="sub says"') && listed(row)[0])
+  expect(rows.length).toBeGreaterThan(15)
+  expect(said).toContain(33)
+  expect(said).not.toContain(34)
+})
+
 test('a page loads a style sheet, an icon and a script of ours, and may load no more', async () => {
   const response = await api.get('/?q=agent1')
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')

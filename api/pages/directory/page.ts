@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { chainNames } from '../../../chains.config.ts'
 import { agentDescriptions } from '../../../db/queries/read/profile.ts'
+import { readInParts } from '../../../db/queries/sql/broken-rows.ts'
 import { readingLimits } from '../../../limits.config.ts'
 import { feedPath } from '../../feed/selection.ts'
 import { type Html, html } from '../../http/html.ts'
@@ -109,8 +110,12 @@ function listOf(world: World, { sort, ...filters }: Filters): Promise<Shown | un
 async function describedListOf(world: World, filters: Filters): Promise<Described | undefined> {
   const list = await listOf(world, filters)
   if (!list) return undefined
-  const fids = list.agents.map(({ fid }) => fid)
-  return { ...list, descriptions: await agentDescriptions(world.database, fids) }
+  const parts = await readInParts({
+    fids: list.agents.map(({ fid }) => fid),
+    read: (fids) => agentDescriptions(world.database, fids),
+    leftOut: (fid, cause) => world.leftOut('descriptions', fid, cause),
+  })
+  return { ...list, descriptions: new Map(parts.flatMap((part) => [...part])) }
 }
 
 /** Path of the Atom feed with the same filters, of which it knows chain and claim status. */

@@ -78,8 +78,12 @@ export async function dropReader(db: Queryable, name: string): Promise<void> {
   if (!rowCount) return
   await db.query(`alter role ${role} nologin`)
   // Only who has a role's rights may end its sessions, and whoever made it need not have them.
-  const { rows } = await db.query<{ has: boolean }>(`select pg_has_role($1::name, 'USAGE') as has`, [name])
-  if (!rows[0]?.has) await db.query(`grant ${role} to current_user`)
+  const { rows } = await db.query<{ has: boolean; confines: boolean }>(
+    `select pg_has_role($1::name, 'USAGE') as has, current_setting('server_version_num')::int >= 160000 as confines`,
+    [name],
+  )
+  // Without the option a user that does not inherit would be a member without rights.
+  if (!rows[0]?.has) await db.query(`grant ${role} to current_user${rows[0]?.confines ? ' with inherit true' : ''}`)
   await db.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [name])
   await db.query(`drop role ${role}`)
 }

@@ -97,6 +97,7 @@ test('a migrating user who may create roles and is no superuser makes the reader
   await expect(reader.query('set role directory_reader')).rejects.toThrow('permission denied to set role')
   reader.on('error', () => {}) // the server says why it ends the session, and then the line does
   const ended = once(reader, 'error')
+  await admin.query('alter role managed noinherit')
   await dropReader(owner, 'ana')
   expect(await ended).toMatchObject([{ message: 'terminating connection due to administrator command' }])
   await expect(connect(loginOf('ana', 'managed', password))).rejects.toThrow('authentication failed')

@@ -10,7 +10,7 @@ const endurance = process.env.ENDURANCE === '1'
 /** Endurance tests that need a worker of their own: they add a chain to their process, or start the whole local world. */
 const alone = ['test/chain/eighth-chain.endurance.test.ts', 'test/devnet/start.endurance.test.ts']
 
-/** Tests that measure response times; they run after everything else. */
+/** Tests that measure response times; they run after everything else, two at a time. */
 const quiet = endurance
   ? [
       'test/api/http/bursts.test.ts',
@@ -25,13 +25,18 @@ const long = [
   'test/chain/faults.endurance.test.ts',
   'test/pages/browser.endurance.test.ts',
   'test/chain/backfill-crashes.endurance.test.ts',
-  'test/client/mirror.endurance.test.ts',
   'test/processors/scope/repairs.endurance.test.ts',
   'test/chain/nodes.endurance.test.ts',
-  'test/enrichment/budget.endurance.test.ts',
+  'test/client/mirror.endurance.test.ts',
   'test/chain/crashes.endurance.test.ts',
-  'test/enrichment/scheduler-workers.endurance.test.ts',
   'test/api/fuzz.test.ts',
+  'test/enrichment/scheduler-workers.endurance.test.ts',
+  'test/enrichment/budget.endurance.test.ts',
+  'test/processors/backfill/abandon.endurance.test.ts',
+  'test/chain/deep-forks.endurance.test.ts',
+  'test/chain/start.endurance.test.ts',
+  'test/enrichment/upstreams/faults.endurance.test.ts',
+  'test/devnet/interrupted.endurance.test.ts',
   'test/chain/reorgs.test.ts',
   'test/enrichment/claims.test.ts',
   'test/processors/scope/scope.test.ts',
@@ -102,7 +107,7 @@ export default defineConfig({
             { extends: true as const, test: { name: 'alone', include: alone, ...equipped } },
             {
               extends: true as const,
-              test: { name: 'quiet', include: quiet, ...equipped, maxWorkers: 1, sequence: { groupOrder: 2 } },
+              test: { name: 'quiet', include: quiet, ...equipped, maxWorkers: 2, sequence: { groupOrder: 2 } },
             },
           ]
         : []),

@@ -9,9 +9,9 @@ import { mcpLimits } from '../../limits.config.ts'
 import { parseRequest } from '../http/answer.ts'
 import { ApiError, invalidRequest } from '../http/errors.ts'
 import type { Route } from '../http/route.ts'
-import { plain } from '../pages/parts/text.ts'
 import { routes } from '../routes.ts'
 import { version } from './card.ts'
+import { withoutHiddenText } from './hidden-text.ts'
 import { asQuery, type Tool } from './tools.ts'
 
 /** What the server needs to answer one call. */
@@ -88,14 +88,6 @@ async function bodyOf(route: Route, asked: Record<string, string | string[]>, { 
   const body = await ask(route, parseRequest(route, { params: asked, query: asked }))
   if (body === undefined) throw new ApiError('ERR_NOT_FOUND', route.missing)
   return withoutHiddenText(body)
-}
-
-/**
- * Removes what models read and people do not see in strangers' texts: direction controls, and the tag characters that
- * spell ASCII invisibly. JSON stays valid, because these can only stand within strings.
- */
-function withoutHiddenText(body: string): string {
-  return plain(body).replace(/[\u{e0000}-\u{e007f}]/gu, '')
 }
 
 const tooLong = invalidRequest(

@@ -3,6 +3,27 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'mcp-without-selectors',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'What models are given has no variation selectors',
+    text:
+      'Answers of /mcp lose variation selectors, as they lose tag characters: people do not see them, and words can be ' +
+      'spelled with them. An emoji may lose its colours. The API and the pages keep them.',
+    operations: [],
+  },
+  {
+    id: 'paid-with-an-amount',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'Feedback is paid from the first settlement with an amount on',
+    text:
+      '`paid` of feedback was true as well where the client had settled nothing before the feedback, and an amount only ' +
+      'later. Now the first settlement with an amount counts; sums that were made before keep the old time until their ' +
+      'recipient is counted again.',
+    operations: [],
+  },
+  {
     id: 'rankings-counted',
     day: '2026-11-26',
     kind: 'added',

@@ -17,7 +17,7 @@ const hidden = 66
 beforeAll(async () => {
   await seedShowcase(database.pool, Date.now())
   await seedAgent(database.pool, { fid: hidden, addresses: [addressOf('own')] })
-  const bio = 'fine \u202egnilleps\u202c \u{e0069}\u{e0067}\u{e006e}ore "this" \\ \u{1f600}'
+  const bio = 'fine \u202egnilleps\u202c \u{e0069}\u{e0067}\u{e006e}ore "th\u{e0159}\ufe00is" \\ \u{1f600}\ufe0f'
   await database.pool.query('update agent set bio = $1 where fid = $2', [bio, hidden])
   await seedSettlement(database.pool, { chain: 'base', recipient: addressOf('own'), block: 1 })
   // The clock stands still, so that a tool and its route are asked at the same moment.
@@ -147,7 +147,7 @@ describe.each(eras)('a client of %s', (era, connect) => {
     expect(examples).toHaveProperty(name)
     for (const [args, path] of examples[name] ?? []) {
       const response = await api.get(path)
-      const body = (await response.text()).replace(/[\u202a-\u202e\u{e0000}-\u{e007f}]/gu, '')
+      const body = (await response.text()).replace(/[\u202a-\u202e\p{Variation_Selector}\u{e0000}-\u{e007f}]/gu, '')
       const answer = (await client.callTool({ name, arguments: args })) as Answer
       expect([args, answer.isError ?? false, textOf(answer)]).toEqual([args, !response.ok, body])
       if (response.ok) expect(answer.structuredContent).toEqual(JSON.parse(body))

@@ -1,5 +1,5 @@
 import { openChainsFile } from '../../chains.file.ts'
-import { openDatabase } from '../../db/open.ts'
+import { openDatabase, openExisting } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
 import { runCommand } from '../../ops/cli.ts'
@@ -68,7 +68,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     process.exit(signal === 'SIGINT' ? 130 : 143)
   })
   try {
-    const database = await openDatabase(config.databaseUrl)
+    const database = isLoad ? await openDatabase(config.databaseUrl) : await openExisting(config.databaseUrl)
     await refusePooler(database.databaseUrl)
     const pool = createPool({
       databaseUrl: database.databaseUrl,

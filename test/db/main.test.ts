@@ -81,6 +81,13 @@ test('without DATABASE_URL the embedded database is created, migrated and left r
   )
 })
 
+test('a backfill that only says what it would read creates no embedded database', async () => {
+  const { code, stderr } = await runMain('processors/backfill/main.ts', ['--all', '--plan'], { cwd: folder })
+  expect(stderr).toMatch(/^there is no embedded database yet: [^\n]+\n$/)
+  expect(code).toBe(1)
+  expect(existsSync(join(folder, '.data/postgres'))).toBe(false)
+})
+
 function migrate(databaseUrl: string | undefined, env: Record<string, string> = {}) {
   return runMain('db/main.ts', [], { cwd: folder, env: { DATABASE_URL: databaseUrl, ...env } })
 }

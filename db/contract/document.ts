@@ -1,4 +1,4 @@
-import type { Sample, Subject } from './samples/subject.ts'
+import type { Sample, Subject } from './questions/subject.ts'
 import type { ContractFunction, ContractView, Read } from './views.ts'
 
 interface Described {

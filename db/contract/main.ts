@@ -5,7 +5,7 @@ import { openDatabase } from '../open.ts'
 import { createPool } from '../pool.ts'
 import { contractOf, lostFrom } from './contract.ts'
 import { sqlDocument } from './document.ts'
-import { samples, subjects } from './samples.ts'
+import { samples, subjects } from './questions.ts'
 import { tableSizes } from './sizes.ts'
 import { directoryComment, directoryFunctions, directoryViews, type Read, readOf } from './views.ts'
 

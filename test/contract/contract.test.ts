@@ -3,7 +3,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { contractOf, lostFrom } from '../../db/contract/contract.ts'
 import { sqlDocument } from '../../db/contract/document.ts'
-import { samples, subjects } from '../../db/contract/samples.ts'
+import { samples, subjects } from '../../db/contract/questions.ts'
 import {
   type ContractFunction,
   type ContractView,

@@ -15,7 +15,7 @@ const exceptions: { in: RegExp; word?: RegExp; why: string }[] = [
   { in: /^devnet\/hub\//, word: /^ethereum$/, why: 'a protocol of verifications, whatever the chain' },
   { in: /^ops\/logger\.ts$/, word: /^base$/, why: 'an option of pino' },
   { in: /^devnet\/world\/identities\.ts$/, why: 'where the people of a made-up world hold what they hold' },
-  { in: /^db\/contract\/samples\//, why: 'a question that somebody asks of one chain, for an example' },
+  { in: /^db\/contract\/questions\//, why: 'a question that somebody asks of one chain, for an example' },
 ]
 
 test('the name, the label, the feed’s term and the dataset of a chain stand in the table of chains alone', async () => {

@@ -1,10 +1,10 @@
-import { agents } from './samples/agents.ts'
-import { coverage } from './samples/coverage.ts'
-import { elsewhere } from './samples/elsewhere.ts'
-import { feedback } from './samples/feedback.ts'
-import { payments } from './samples/payments.ts'
-import { registrations } from './samples/registrations.ts'
-import type { Sample, Subject } from './samples/subject.ts'
+import { agents } from './questions/agents.ts'
+import { coverage } from './questions/coverage.ts'
+import { elsewhere } from './questions/elsewhere.ts'
+import { feedback } from './questions/feedback.ts'
+import { payments } from './questions/payments.ts'
+import { registrations } from './questions/registrations.ts'
+import type { Sample, Subject } from './questions/subject.ts'
 
 /**
  * Sample queries as data teams ask them, at least one for every view and function of the contract. Each runs as

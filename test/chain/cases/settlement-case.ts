@@ -7,6 +7,7 @@ import {
   mint,
   signAuthorization,
 } from '../../../devnet/chain/payments.ts'
+import { until } from '../../support/until.ts'
 
 /** Selectors of the four EIP-3009 functions that pay, with the signature as v, r, s or as bytes. */
 export const selectors = {
@@ -113,7 +114,9 @@ export async function sendDelegated(chain: DevChain, account: LocalAccount, call
   })
   const call = { to: account.address, data: aggregate(chain, calls).data }
   const hash = await chain.send(account, call, { authorizationList: [delegation] })
-  // A delegation uses a nonce more once it is mined, which the count of pending transactions does not know before.
   await chain.mined(hash)
+  // A delegation uses a nonce more. The node counts it once its pool has let go of the mined transaction.
+  const counted = () => chain.client.getTransactionCount({ address: account.address, blockTag: 'pending' })
+  await until('the nonces of the delegation are counted', async () => (await counted()) >= nonce + 2)
   return hash
 }

@@ -9,10 +9,10 @@ import {
   type DefaultChain,
   isDefaultChain,
 } from './chains.config.ts'
-import { addition, newName, type Override, override } from './chains.forms.ts'
 import type { Chain } from './chains.row.ts'
+import { addition, newName, type Override, override } from './chains.schema.ts'
 import { portal as portalSetting } from './settings.chains.ts'
-import { httpUrl, nodeUrl } from './settings.forms.ts'
+import { httpUrl, nodeUrl } from './settings.schema.ts'
 
 /** A chain as one installation reads it: the table's row, this operator's overrides, and where its data comes from. */
 export interface ChainSettings extends Omit<Chain, 'rpcVariable' | 'gatewayVariable'> {

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { chainNames } from './chains.config.ts'
 import { claimLimits, requestLimits } from './limits.config.ts'
 import { enrichmentPort, exportPort, perChain, portal, portalKey, processorPort } from './settings.chains.ts'
+import { processors, type Reader, type Setting } from './settings.row.ts'
 import {
   contactUrl,
   egressAllow,
@@ -18,8 +19,7 @@ import {
   serviceName,
   text,
   whole,
-} from './settings.forms.ts'
-import { processors, type Reader, type Setting } from './settings.row.ts'
+} from './settings.schema.ts'
 import { publicHosts } from './sources.ts'
 
 const database = {

@@ -1,5 +1,5 @@
 import { readChains } from '../chains.file.ts'
-import { readSettings } from '../settings.read.ts'
+import { readSettings } from '../settings.check.ts'
 import { witnessUrls } from '../social/hub-operators.ts'
 import { publicHosts } from '../sources.ts'
 

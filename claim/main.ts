@@ -1,6 +1,6 @@
 import { text as readAll } from 'node:stream/consumers'
 import { runCommand, UsageError } from '../ops/cli.ts'
-import { type Action, askChallenge, type ClaimBody, sendClaim } from './service.ts'
+import { type Action, askChallenge, type ClaimBody, sendClaim } from './api-client.ts'
 import { explain } from './words.ts'
 
 const usage = `

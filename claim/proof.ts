@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
 import { privateKeyToAccount } from 'viem/accounts'
-import type { Action, Challenge, ClaimBody } from './service.ts'
+import type { Action, Challenge, ClaimBody } from './api-client.ts'
 
 interface SignedFields {
   readonly fid: number

@@ -1,4 +1,4 @@
-import type { Action, Verdict } from './service.ts'
+import type { Action, Verdict } from './api-client.ts'
 
 interface Asked {
   readonly fid: number

@@ -1,6 +1,6 @@
 import { openChainsFile, readChains } from '../chains.file.ts'
 import { runCommand } from '../ops/cli.ts'
-import { readSettings } from '../settings.read.ts'
+import { readSettings } from '../settings.check.ts'
 import { migrate } from './migrate.ts'
 import { openDatabase } from './open.ts'
 

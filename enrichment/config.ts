@@ -1,5 +1,5 @@
 import { enrichmentPort } from '../settings.chains.ts'
-import { readSettings } from '../settings.read.ts'
+import { readSettings } from '../settings.check.ts'
 import { witnessUrls } from '../social/hub-operators.ts'
 import { githubWithoutToken, namedHost, type PublicHost, publicHosts } from '../sources.ts'
 

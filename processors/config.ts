@@ -2,7 +2,7 @@ import { type ChainName, chainNames, findChain } from '../chains.config.ts'
 import { type ChainSettings, readChains, settingsOf } from '../chains.file.ts'
 import { UsageError } from '../ops/cli.ts'
 import { processorPort } from '../settings.chains.ts'
-import { readSettings } from '../settings.read.ts'
+import { readSettings } from '../settings.check.ts'
 import { Refusal } from './refusal.ts'
 import type { Scope } from './scope/scope.ts'
 

@@ -1,4 +1,4 @@
-import { readSettings } from '../../settings.read.ts'
+import { readSettings } from '../../settings.check.ts'
 
 /** Settings of the GraphQL process from the environment. Throws one error that names every bad variable. */
 export function readConfig(env: NodeJS.ProcessEnv) {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RequestHandler } from 'express'
-import { clientOf } from './client-address.ts'
+import { clientOf } from './rate-limit-key.ts'
 
 /** Pages and the API wait apart, so that neither can take all connections from the other's clients. */
 type Lane = 'api' | 'pages'

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { rateLimit, type Store } from 'express-rate-limit'
-import { clientOf } from '../http/client-address.ts'
 import { ApiError } from '../http/errors.ts'
+import { clientOf } from '../http/rate-limit-key.ts'
 import { type Denial, DenyList } from './deny-list.ts'
 import { CountedWindow, daySeconds, type Limits, minuteMs, nextUtcMidnight } from './window.ts'
 

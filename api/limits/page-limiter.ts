@@ -1,8 +1,8 @@
 import type { Request, RequestHandler } from 'express'
 import { rateLimit, type Store } from 'express-rate-limit'
 import { requestLimits } from '../../limits.config.ts'
-import { clientOf } from '../http/client-address.ts'
 import { ApiError } from '../http/errors.ts'
+import { clientOf } from '../http/rate-limit-key.ts'
 import { MemoryStore } from './memory.ts'
 import { type Limits, minuteMs } from './window.ts'
 

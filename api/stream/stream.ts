@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express'
 import type { z } from 'zod'
 import { streamLimits } from '../../limits.config.ts'
-import { clientOf } from '../http/client-address.ts'
+import { clientOf } from '../http/rate-limit-key.ts'
 import type { Operation, Sources } from '../http/route.ts'
 import { inLane } from '../http/turns.ts'
 import { type Follow, Follower, type Log, type LogHead, type LogLine } from './follower.ts'

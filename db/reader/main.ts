@@ -1,6 +1,6 @@
 import { openChainsFile, readChains } from '../../chains.file.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
-import { readSettings } from '../../settings.read.ts'
+import { readSettings } from '../../settings.check.ts'
 import { openExisting } from '../open.ts'
 import { createPool } from '../pool.ts'
 import { connectionLines, dropReader, loginUrl, makeReader, usualRights } from './login.ts'

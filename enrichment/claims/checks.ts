@@ -2,12 +2,11 @@ import { type Hex, toHex } from 'viem'
 import type { Queryable } from '../../db/pool.ts'
 import type { StandingClaim } from '../../db/queries/join/claim-checks.ts'
 import { disputesOf, storedVerification } from '../../db/queries/join/claim-checks.ts'
-import { day, hour } from '../../ops/time.ts'
 import type { ProofWorld } from '../../social/proving.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { claimDigest } from '../../trust/verification-claim.ts'
-import type { Finding, Patience } from './finding.ts'
+import { type Finding, patience } from './finding.ts'
 import { askKeyOf, isOfFormerOwner } from './former-owner.ts'
 import type { Manifests } from './manifest.ts'
 
@@ -22,9 +21,6 @@ export interface CheckWorld extends ProofWorld {
 }
 
 const holds: Finding = { kind: 'holds' }
-/** A verification that is missing from an answer ends the claim when it is missing twice. */
-const absence: Patience = { looks: 2, overMs: hour, apartMs: hour }
-const denial: Patience = { looks: 2, overMs: day, apartMs: day }
 
 /**
  * Checks what a claim rests on, cheap evidence first: whether the account changed hands, then the evidence of its
@@ -64,7 +60,7 @@ const checks: Readonly<Record<string, Check>> = {
       const reason = 'verification_removed'
       return stored.pruned
         ? { kind: 'doubted', reason, detail }
-        : { kind: 'doubted', reason, detail, patience: absence }
+        : { kind: 'doubted', reason, detail, patience: patience.missingVerification }
     }
     const disputed = await disputeAbout(fid, [address], world)
     if (disputed || stored.wallet_message === null) return disputed ?? holds
@@ -131,5 +127,5 @@ async function askWallet(address: Hex, hubMessage: unknown, { wallets }: ProofWo
   if (answer.signed) return holds
   const { block, blockHash, codeSha256 } = answer
   const detail = { address, chain_id: chainId, block_number: block, block_hash: blockHash, code_sha256: codeSha256 }
-  return { kind: 'doubted', reason: 'wallet_denies', detail, patience: denial }
+  return { kind: 'doubted', reason: 'wallet_denies', detail, patience: patience.walletDenies }
 }

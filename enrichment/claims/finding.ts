@@ -1,4 +1,5 @@
 import type { CheckEvent, StandingClaim } from '../../db/queries/join/claim-checks.ts'
+import { day, hour } from '../../ops/time.ts'
 import { canonicalJson, type Json } from '../../trust/canonical-json.ts'
 
 /** Why a claim was ended, as its event records it. */
@@ -29,13 +30,23 @@ export type Finding =
   /** Signed or final evidence: it ends the claim. */
   | { readonly kind: 'refuted'; readonly reason: EndReason; readonly detail: Json }
 
-export interface Patience {
+interface Patience {
   /** Checks that have to fail in a row, the last one `overMs` or more after the first. */
   readonly looks: number
   readonly overMs: number
   /** Checks closer together than this, in milliseconds, count once. */
   readonly apartMs: number
 }
+
+/** How long missing evidence is borne before it ends a claim. */
+export const patience = {
+  /** A verification that is missing from a hub's answer. */
+  missingVerification: { looks: 2, overMs: hour, apartMs: hour },
+  /** A contract wallet that no longer confirms its signature. */
+  walletDenies: { looks: 2, overMs: day, apartMs: day },
+  /** A host that answers without the manifest that the claim rests on. */
+  missingManifest: { looks: 3, overMs: 3 * day, apartMs: day },
+} as const satisfies Record<string, Patience>
 
 interface Look {
   readonly at: string

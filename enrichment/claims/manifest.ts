@@ -7,12 +7,12 @@ import { claimLimits } from '../../limits.config.ts'
 import type { Door } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
 import { DoorError, type DoorReason } from '../../net/errors.ts'
-import { day, second } from '../../ops/time.ts'
+import { second } from '../../ops/time.ts'
 import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social/host-link.ts'
 import type { ProofWorld } from '../../social/proving.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
 import type { Json } from '../../trust/canonical-json.ts'
-import type { Finding, Patience } from './finding.ts'
+import { type Finding, patience } from './finding.ts'
 import { isAnyVerifiedBefore } from './former-owner.ts'
 
 /** Checks the manifests with which claims were made. */
@@ -31,7 +31,6 @@ interface ManifestsOptions extends ProofWorld {
 }
 
 const limits = { maxBytes: 64 * 1024, timeoutMs: 10 * second }
-const silence: Patience = { looks: 3, overMs: 3 * day, apartMs: day }
 /** Failures that count as an answer without a manifest; all others are outages. */
 const otherAnswers: readonly DoorReason[] = ['not_json', 'too_large', 'encoded', 'redirect_refused']
 const gone: readonly number[] = [404, 410]
@@ -88,7 +87,7 @@ export function createManifests(options: ManifestsOptions): Manifests {
         kind: 'doubted',
         reason: 'manifest_gone',
         detail,
-        patience: silence,
+        patience: patience.missingManifest,
       })
       const refuted = (detail: Json): Finding => ({ kind: 'refuted', reason: 'manifest_gone', detail })
       const manifest = await manifestOf(host)

@@ -22,8 +22,8 @@ import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
 import { addTally, emptyTally, type Tally } from '../../processors/backfill/row-pages.ts'
 import { differences, tallyStored, tallyTable } from '../../processors/backfill/verify.ts'
 import { Refusal } from '../../processors/refusal.ts'
+import { type Candidate, examine } from './candidates.ts'
 import { checkFiles, tallyFiles } from './day-files.ts'
-import { type Candidate, examine } from './sealed.ts'
 
 export interface Archive {
   readonly pool: pg.Pool

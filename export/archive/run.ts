@@ -1,8 +1,8 @@
 import { countWithin } from '../../db/queries/chain/archive.ts'
 import { type Archive, archivePartition, finishArchives } from './archive.ts'
+import { candidatesOf, examine } from './candidates.ts'
 import type { ArchiveRequest } from './request.ts'
 import { checkArchives, restoreNewest } from './restore.ts'
-import { candidatesOf, examine } from './sealed.ts'
 
 /**
  * Runs the requested command. Throws a Refusal at the first partition that cannot be archived; earlier ones stay

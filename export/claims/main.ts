@@ -2,7 +2,7 @@ import { openChainsFile, readChains } from '../../chains.file.ts'
 import { openExisting } from '../../db/open.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
-import { readSettings } from '../../settings.read.ts'
+import { readSettings } from '../../settings.check.ts'
 import { exportRecord, importRecord } from './record.ts'
 
 const usage = `

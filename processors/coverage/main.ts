@@ -4,7 +4,7 @@ import { createPool } from '../../db/pool.ts'
 import { readCoverage } from '../../db/queries/mirror/coverage.ts'
 import { coverageLimits } from '../../limits.config.ts'
 import { runCommand } from '../../ops/cli.ts'
-import { readSettings } from '../../settings.read.ts'
+import { readSettings } from '../../settings.check.ts'
 import { describeChain } from './describe.ts'
 
 const usage = `

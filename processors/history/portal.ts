@@ -1,10 +1,10 @@
 import { pino } from 'pino'
 import { SourceFailure } from '../failures.ts'
 import type { TraceArchive } from '../mapping/traces.ts'
+import type { PortalClient } from '../portal/client.ts'
 import { wholeLines } from '../portal/lines.ts'
 import { Portal } from '../portal/portal.ts'
 import { toPortalQuery } from '../portal/query.ts'
-import type { PortalService } from '../portal/service.ts'
 import { Refusal } from '../refusal.ts'
 import { type Answer, type ArchiveBlock, type History, historyQuery, type Wanted } from './history.ts'
 
@@ -18,13 +18,13 @@ export class PortalHistory implements History {
   readonly traces: TraceArchive
 
   constructor(
-    private readonly service: PortalService,
+    private readonly client: PortalClient,
     private readonly wanted: Wanted,
   ) {
-    this.name = service.name
-    const foreignChain = () => new Refusal(`${service.name} changed its chain`)
+    this.name = client.name
+    const foreignChain = () => new Refusal(`${client.name} changed its chain`)
     this.traces = new Portal({
-      service,
+      client,
       log: pino({ level: 'silent' }),
       final: () => undefined,
       foreignChain,
@@ -32,11 +32,11 @@ export class PortalHistory implements History {
   }
 
   finalHeight(): Promise<number> {
-    return this.service.finalizedHead()
+    return this.client.finalizedHead()
   }
 
   async open(fromBlock: number, toBlock: number): Promise<Answer> {
-    const answer = await this.service.finalizedStream(
+    const answer = await this.client.finalizedStream(
       toPortalQuery(historyQuery(this.wanted, fromBlock, toBlock), fromBlock),
     )
     if (answer === 'frontier') throw new SourceFailure(`${this.name} does not have block ${fromBlock} yet`)

@@ -3,7 +3,7 @@ import type { SourceAddress } from '../backfill/job.ts'
 import { Patience } from '../failures.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { createTraceLookup, type TraceNode } from '../mapping/traces.ts'
-import { PortalService } from '../portal/service.ts'
+import { PortalClient } from '../portal/client.ts'
 import { hideAddresses } from '../source/sdk-log.ts'
 import { ArchiveHistory } from './archive.ts'
 import type { History, Wanted } from './history.ts'
@@ -14,7 +14,7 @@ import { RpcClient } from './rpc-client.ts'
 export function openHistory(source: SourceAddress, wanted: Wanted): History {
   if (source.kind === 'rpc') return new RpcHistory(source, wanted)
   if (source.kind === 'archive') return new ArchiveHistory(source.url, wanted)
-  return new PortalHistory(new PortalService(source), wanted)
+  return new PortalHistory(new PortalClient(source), wanted)
 }
 
 interface CallSources {

@@ -3,12 +3,12 @@ import type { Logger } from 'pino'
 import type { BlockPlace } from '../continuity.ts'
 import { Patience, SourceFailure, type SourceWatch } from '../failures.ts'
 import { Refusal } from '../refusal.ts'
+import type { PortalClient } from './client.ts'
 import type { ArchiveQuery } from './query.ts'
 import { type PortalBlock, PortalSequence } from './sequence.ts'
-import type { PortalService } from './service.ts'
 
 interface PortalOptions {
-  readonly service: PortalService
+  readonly client: PortalClient
   readonly log: Logger
   /** Newest block whose rows will not be undone: the first answer has to follow it. */
   readonly final: () => BlockPlace | undefined
@@ -38,10 +38,10 @@ export class Portal {
   constructor(private readonly options: PortalOptions) {}
 
   async getHeight(): Promise<number> {
-    const { service } = this.options
+    const { client } = this.options
     for (const patience = this.#patience(); ; ) {
       try {
-        return await service.finalizedHead()
+        return await client.finalizedHead()
       } catch (error) {
         await patience.afterFailure(error as Error)
       }
@@ -67,11 +67,11 @@ export class Portal {
   }
 
   #begin(query: ArchiveQuery): PortalSequence {
-    const { service, final, foreignChain } = this.options
+    const { client, final, foreignChain } = this.options
     const { fromBlock } = query
     const block = final()
     const last = block?.height === fromBlock - 1 ? block : undefined
-    return new PortalSequence(service, query, fromBlock, last, foreignChain)
+    return new PortalSequence(client, query, fromBlock, last, foreignChain)
   }
 
   async #readBatch(sequence: PortalSequence, { fromBlock, toBlock }: ArchiveQuery): Promise<PortalBlock[]> {

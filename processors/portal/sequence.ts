@@ -1,9 +1,9 @@
 import { type BlockPlace, Continuity } from '../continuity.ts'
 import { SourceFailure } from '../failures.ts'
 import { silenceMs } from '../http.ts'
+import type { PortalClient, PreviousBlock } from './client.ts'
 import { Lines } from './lines.ts'
 import { type ArchiveQuery, toPortalQuery } from './query.ts'
-import type { PortalService, PreviousBlock } from './service.ts'
 
 /** A block as the Portal sends it; what else is in it follows from the query, and the SDK checks it. */
 export interface PortalBlock {
@@ -25,13 +25,13 @@ export class PortalSequence {
 
   /** `next`: the block to begin with; `last`: the one before it, when it is known. */
   constructor(
-    private readonly service: PortalService,
+    private readonly client: PortalClient,
     private readonly query: ArchiveQuery,
     next: number,
     last: BlockPlace | undefined,
     private readonly foreignChain: (block: BlockPlace, found: string | undefined) => Error,
   ) {
-    this.#continuity = new Continuity(service.name, last, next)
+    this.#continuity = new Continuity(client.name, last, next)
   }
 
   /** Whether a query asks for the same data, from the block that this sequence has come to. */
@@ -68,7 +68,7 @@ export class PortalSequence {
   }
 
   async #open(): Promise<Lines | undefined> {
-    const answer = await this.service.finalizedStream(
+    const answer = await this.client.finalizedStream(
       toPortalQuery(this.query, this.#continuity.next, this.#continuity.last?.hash),
     )
     if (answer === 'frontier') return undefined
@@ -79,21 +79,21 @@ export class PortalSequence {
 
   /** Error for a 409: `foreignChain` when the last block is not on the chain, a SourceFailure when it is. */
   async #explainFork(previousBlocks: readonly PreviousBlock[]): Promise<Error> {
-    const { service } = this
+    const { client } = this
     const { last } = this.#continuity
-    if (!last) return new SourceFailure(`${service.name} answers 409 to a query without a parent hash`)
+    if (!last) return new SourceFailure(`${client.name} answers 409 to a query without a parent hash`)
     const listed = previousBlocks.find(({ number }) => number === last.height)
     const hash = listed?.hash ?? (await this.#hashAt(last.height))
     if (hash !== last.hash) return this.foreignChain(last, hash)
     return new SourceFailure(
-      `${service.name} answers 409, but holds the very block ${last.height} it was asked to follow`,
+      `${client.name} answers 409, but holds the very block ${last.height} it was asked to follow`,
     )
   }
 
   async #hashAt(height: number): Promise<string | undefined> {
-    const { service, foreignChain } = this
+    const { client, foreignChain } = this
     const range = { fromBlock: height, toBlock: height, includeAllBlocks: true }
-    const alone = new PortalSequence(service, range, height, undefined, foreignChain)
+    const alone = new PortalSequence(client, range, height, undefined, foreignChain)
     const found = await alone.read(silenceMs)
     alone.close()
     return typeof found === 'object' ? found.block.header.hash : undefined

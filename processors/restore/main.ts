@@ -4,7 +4,7 @@ import { endRestore, placeBackup } from '../../db/backup/copy.ts'
 import { embeddedFolder, openDatabase } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
-import { readSettings } from '../../settings.read.ts'
+import { readSettings } from '../../settings.check.ts'
 
 const usage = `
 npm run restore -- --from <folder>

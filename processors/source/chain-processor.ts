@@ -2,8 +2,8 @@ import { EvmArchive } from '@subsquid/evm-processor/lib/ds-archive/client.js'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import type { BlockPlace } from '../continuity.ts'
+import { PortalClient } from '../portal/client.ts'
 import { Portal } from '../portal/portal.ts'
-import { PortalService } from '../portal/service.ts'
 import type { Progress } from '../progress.ts'
 import type { Backfilled } from '../reserved.ts'
 import { MetricsPage } from './metrics-page.ts'
@@ -122,9 +122,9 @@ export class ChainProcessor extends SdkProcessor {
   #openArchive(): SdkArchive {
     const { chain, log, final, portalKey, progress } = this.#options
     if (!chain.gateway && chain.portal) {
-      const service = new PortalService({ url: chain.portal, dataset: chain.dataset, key: portalKey })
+      const client = new PortalClient({ url: chain.portal, dataset: chain.dataset, key: portalKey })
       const foreignChain = (block: BlockPlace, found: string | undefined) => deepReorg(chain, block, found)
-      return new Portal({ service, log, final, foreignChain, watch: progress.sources.portal })
+      return new Portal({ client, log, final, foreignChain, watch: progress.sources.portal })
     }
     return (super.getArchiveDataSource() as SdkSource & { readonly client: SdkArchive }).client
   }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { clientOf } from '../../../api/http/client-address.ts'
+import { clientOf } from '../../../api/http/rate-limit-key.ts'
 import { MemoryStore } from '../../../api/limits/memory.ts'
 import { errorBody } from '../../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'

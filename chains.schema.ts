@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { contractKinds } from './chains.row.ts'
-import { httpUrl, nodeUrl } from './settings.forms.ts'
+import { httpUrl, nodeUrl } from './settings.schema.ts'
 
 // Schemas of the entries of CHAINS_FILE.
 

@@ -25,7 +25,7 @@ const maxHeadText = 1_000
 const maxForkText = 64 * 1024
 
 /** Client for one dataset of the Portal: the routes that are used, and what their statuses mean. */
-export class PortalService {
+export class PortalClient {
   readonly #folder: string
   readonly #key: string | undefined
   /** Dataset and host, for messages. */

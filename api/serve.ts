@@ -5,11 +5,11 @@ import { createMemoryCounter, createRedisCounter } from './claim/attempts.ts'
 import { claimsWithoutWitness, createWitnesses } from './claim/world.ts'
 import type { Config } from './config.ts'
 import { readsThrough } from './http/database.ts'
+import { runHttp } from './http-process.ts'
 import { pageLimits } from './limits/page-limiter.ts'
 import { FusedRedisStore } from './limits/redis.ts'
 import { createPainter } from './pages/card/painter.ts'
 import { createPictureDoor } from './pages/pictures/gallery.ts'
-import { runHttp } from './process.ts'
 
 /** Serves the directory as these settings say until the process is told to stop. */
 export async function serveApi(config: Config): Promise<void> {

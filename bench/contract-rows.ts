@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { inTransaction } from '../db/pool.ts'
-import { lockRollup, moveBackfillRollup } from '../db/queries/rollup/hourly.ts'
+import { lockRollup, moveBackfillRollup } from '../db/queries/rollup/cursor.ts'
 import { busiestChain } from './busiest.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { type AgentDirectory, DirectoryError, type LogLine } from './client.ts'
-import { type Mirrored, profileText, readMirrorFile, writeMirrorFile } from './mirror-file.ts'
+import { type Mirrored, profileText, readMirrorFile, writeMirrorFile } from './mirror-format.ts'
 
 /** How long changes are gathered before the file is written, milliseconds. */
 const gatherMs = 1_000

@@ -1,5 +1,5 @@
 import type { DefaultChain } from '../chains.config.ts'
-import type { RunningWorld } from './start.ts'
+import type { RunningWorld } from './running-world.ts'
 
 interface Places {
   /** Base address of the API. */

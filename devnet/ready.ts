@@ -3,7 +3,7 @@ import { defaultChainNames } from '../chains.config.ts'
 import { createPool } from '../db/pool.ts'
 import { type JoinProgress, readJoinProgress } from '../db/queries/join/progress.ts'
 import { holders } from './description.ts'
-import type { RunningWorld } from './start.ts'
+import type { RunningWorld } from './running-world.ts'
 
 interface ReadyOptions {
   readonly running: RunningWorld

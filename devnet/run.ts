@@ -10,7 +10,7 @@ import { createFreshDatabase, type FreshDatabase, readerLines } from './database
 import { describeWorld } from './description.ts'
 import { firstProfile, untilReady } from './ready.ts'
 import { createReport } from './report.ts'
-import { type RunningWorld, startWorld } from './start.ts'
+import { type RunningWorld, startWorld } from './running-world.ts'
 import { startTraffic } from './traffic.ts'
 import type { Deed } from './world/deeds.ts'
 import { chainSettings } from './world/settings.ts'

@@ -15,7 +15,7 @@ import {
 import { settlementStarts } from '../db/queries/read/settlement-starts.ts'
 import { UsageError } from '../ops/cli.ts'
 import type { Terms } from '../trust/claim-text.ts'
-import { archivedPages } from './archive/pages.ts'
+import { archivedPages } from './archive/archived-rows.ts'
 import { exportColumns } from './columns.ts'
 import type { Display } from './display.ts'
 import { openPart } from './formats.ts'

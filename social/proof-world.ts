@@ -1,6 +1,6 @@
 import { createChainClient } from './chain-client.ts'
 import { createRegistries } from './key-registry.ts'
-import type { ProofWorld } from './proving.ts'
+import type { ProofWorld } from './message-proof.ts'
 import { createWallets } from './wallets.ts'
 
 /** The settings of a chain that checking proofs needs. */

@@ -6,7 +6,6 @@ import { signedByKey } from '../../social/wallets.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
-import { parseTimestamp } from './timestamp.ts'
 import {
   addressesOf,
   type ClaimWorld,
@@ -16,7 +15,8 @@ import {
   parseFields,
   timestampText,
   verificationsOf,
-} from './verifier.ts'
+} from './proof-method.ts'
+import { parseTimestamp } from './timestamp.ts'
 import { weaknessOf } from './weakness.ts'
 
 const chainIds = () => chainNames.map((name) => chainOf(name).id)

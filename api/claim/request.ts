@@ -3,7 +3,7 @@ import { ApiError, invalidRequest } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
 import { decodeEip191 } from './eip191.ts'
 import { decodeJfs } from './jfs.ts'
-import type { ClaimBody, Decode } from './verifier.ts'
+import type { ClaimBody, Decode } from './proof-method.ts'
 import { decodeWellKnown } from './well-known.ts'
 
 /** Decoders of the accepted methods of proof, by method. */

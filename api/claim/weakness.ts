@@ -2,11 +2,11 @@ import { type Hex, toHex } from 'viem'
 import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
 import { isTakenBack } from '../../db/queries/join/verified-addresses.ts'
 import { keyFactsOf } from '../../db/queries/sources/signer-keys.ts'
-import { proveMessage } from '../../social/proving.ts'
+import { proveMessage } from '../../social/message-proof.ts'
 import type { Verification } from '../../social/social-index.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { walletChains } from '../../trust/verification-claim.ts'
-import type { ClaimWorld } from './verifier.ts'
+import type { ClaimWorld } from './proof-method.ts'
 
 /**
  * Why a verification cannot carry a claim; undefined: it can. Its message, the address's own signature and, where the

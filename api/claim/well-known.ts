@@ -8,7 +8,6 @@ import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social
 import type { Verification } from '../../social/social-index.ts'
 import type { ClaimAction } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
-import { parseTimestamp } from './timestamp.ts'
 import {
   addressesOf,
   type ClaimWorld,
@@ -20,7 +19,8 @@ import {
   type RefuseKnown,
   timestampText,
   verificationsOf,
-} from './verifier.ts'
+} from './proof-method.ts'
+import { parseTimestamp } from './timestamp.ts'
 import { weaknessOf } from './weakness.ts'
 
 const mostHostCharacters = 260

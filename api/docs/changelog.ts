@@ -1,6 +1,6 @@
+import { apiChanges } from '../changelog/changes.ts'
 import { html } from '../http/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
-import { apiChanges } from '../routes/developers/changes.ts'
 import { requestPath } from './document.ts'
 import { docsFrame } from './frame.ts'
 import { prose } from './prose.ts'

@@ -16,7 +16,7 @@ Reads ${namesRead('graphql')}: see .env.example.
 await runCommand({ usage }, async () => {
   openChainsFile(process.env.CHAINS_FILE) // an embedded database is migrated, and brought what the chain table says
   const config = readConfig(process.env)
-  const { runHttp } = await import('../process.ts') // Express and Redis among what it is made of: --help is to be quick
+  const { runHttp } = await import('../http-process.ts') // Express and Redis among what it is made of: --help is to be quick
   await runHttp('graphql', { ...config, createReadPool: createGraphqlPool }, async (parts) => {
     Object.assign(process.env, { GRAPHILE_ENV: 'production' }) // unset, the packages ask for it in so many words
     const { createGraphqlApp } = await import('./app.ts')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { claimActions } from '../../trust/claim-text.ts'
-import { nonceForm } from '../claim/verifier.ts'
+import { nonceForm } from '../claim/proof-method.ts'
 import { address, agentStatus, chainId, claimMethod, fid, time } from './scalars.ts'
 
 const nonce = z.string().regex(nonceForm).meta({ description: 'Chosen by the claimant; good for one accepted claim.' })

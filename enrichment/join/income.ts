@@ -6,7 +6,7 @@ import {
   holdRollup,
   moveIncomeProgress,
   nextChangedAgents,
-} from '../../db/queries/income/addresses.ts'
+} from '../../db/queries/income/followed-addresses.ts'
 import { sumDueHours } from '../../db/queries/income/hours.ts'
 import { takeChangedWallets } from '../../db/queries/income/wallets.ts'
 import { allowLargeSums } from '../../db/queries/rollup/sums.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { inTransaction } from '../../db/pool.ts'
-import { holdRollup } from '../../db/queries/income/addresses.ts'
+import { holdRollup } from '../../db/queries/income/followed-addresses.ts'
 import { areRingsDue, paidBy, storeRings, takeDueRings } from '../../db/queries/income/rings.ts'
 import { findRings, ringBounds } from './ring-search.ts'
 

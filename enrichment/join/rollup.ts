@@ -9,7 +9,7 @@ import {
   moveBackfillRollup,
   moveRollup,
   unrolledBackfill,
-} from '../../db/queries/rollup/hourly.ts'
+} from '../../db/queries/rollup/cursor.ts'
 import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
 
 /** Settlements rolled up in one transaction, about. */

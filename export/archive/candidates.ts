@@ -9,7 +9,7 @@ import {
   readArchives,
   timesWithin,
 } from '../../db/queries/chain/archive.ts'
-import { settlementsReached } from '../../db/queries/mirror/served-days.ts'
+import { settlementsReached } from '../../db/queries/mirror/finished-days.ts'
 import { settlementStarts } from '../../db/queries/read/settlement-starts.ts'
 import { certifiedRanges } from '../../db/queries/server/backup.ts'
 import { Refusal } from '../../processors/refusal.ts'

@@ -9,8 +9,6 @@ import {
   keepDetachmentsAway,
   readArchives,
 } from '../../db/queries/chain/archive.ts'
-import { settlementStorage } from '../../db/queries/chain/partitions-ahead.ts'
-import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
 import {
   addBounds,
   addKey,
@@ -18,7 +16,9 @@ import {
   indexHot,
   indexRecipients,
   indexSenders,
-} from '../../db/queries/chain/settlement-partitions.ts'
+} from '../../db/queries/chain/aside-partitions.ts'
+import { settlementStorage } from '../../db/queries/chain/partitions-ahead.ts'
+import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
 import { Refusal } from '../../processors/refusal.ts'
 import { type Archive, detachTable, finishArchives, underLocks } from './archive.ts'
 import { checkFiles, checkTable, copyOfFiles } from './day-files.ts'

@@ -11,7 +11,7 @@ import {
 } from '../../db/queries/chain/audit-agents.ts'
 import { lockCursor } from '../../db/queries/chain/cursor.ts'
 import { type AgentTable, replaceRowsOfAgent } from '../../db/queries/chain/replaced-rows.ts'
-import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
+import type { BlockRange } from '../../db/queries/rollup/cursor.ts'
 import type { History, LogFilter } from '../history/history.ts'
 import { applyFeedbackEvents } from '../mapping/feedback.ts'
 import { applyRegistrationEvents, registrationId } from '../mapping/registrations.ts'

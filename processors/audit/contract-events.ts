@@ -3,12 +3,12 @@ import { events as reputation } from '../../abi/generated/reputation-registry.ts
 import type { ChainSettings } from '../../chains.file.ts'
 import type { FeedbackResponse } from '../../db/model/feedbackResponse.model.ts'
 import type { FidCustody } from '../../db/model/fidCustody.model.ts'
-import type { BlockRange } from '../../db/queries/rollup/hourly.ts'
+import type { BlockRange } from '../../db/queries/rollup/cursor.ts'
 import type { History, LogFilter } from '../history/history.ts'
 import { custodyChanges } from '../mapping/custody.ts'
 import { type FeedbackEvent, feedbackEvents, feedbackResponses } from '../mapping/feedback.ts'
 import { type RegistrationEvent, registrationEvents } from '../mapping/registration-events.ts'
-import { contractLogs } from '../source/request.ts'
+import { contractLogs } from '../source/wanted-logs.ts'
 import { readBlocks } from './range-blocks.ts'
 
 /** What the registries and the IdRegistry logged, in the order of the chain. */

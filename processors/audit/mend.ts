@@ -6,7 +6,7 @@ import { deleteUnpaidWithin, insertUnpaid } from '../../db/queries/chain/backfil
 import { replaceCodes } from '../../db/queries/chain/payments/builder-codes.ts'
 import { replacePayments } from '../../db/queries/chain/payments/payments.ts'
 import { addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
-import { type BlockRange, lockRollup, recountRecipients } from '../../db/queries/rollup/hourly.ts'
+import { type BlockRange, lockRollup, recountRecipients } from '../../db/queries/rollup/cursor.ts'
 import type { History } from '../history/history.ts'
 import { paymentContractsOf } from '../mapping/payment-kinds.ts'
 import { type SettledBlocks, settleBlocks, type UnpaidCount } from '../mapping/settle-blocks.ts'

@@ -15,9 +15,9 @@ import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { deleteCodesWithin } from '../../db/queries/chain/payments/builder-codes.ts'
 import { deletePaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import { lastScopedBlock } from '../../db/queries/chain/scope.ts'
-import { refuseArchived } from '../archived.ts'
+import { refuseArchived } from '../archived-settlements.ts'
 import { Refusal } from '../refusal.ts'
-import { dropAside } from './partitions.ts'
+import { dropAside } from './aside-placement.ts'
 import { findBackfill, type Range } from './reservation.ts'
 
 /**

@@ -1,10 +1,10 @@
 import type pg from 'pg'
+import { type AsidePartition, readAside } from '../../db/queries/chain/aside-partitions.ts'
 import { completeBackfill, readShards, type Shard } from '../../db/queries/chain/backfill.ts'
-import { type AsidePartition, readAside } from '../../db/queries/chain/settlement-partitions.ts'
+import { placePartition } from './aside-placement.ts'
 import type { BackfillConfig } from './config.ts'
 import type { Display, ShardProgress } from './display.ts'
 import type { Job, Report } from './job.ts'
-import { placePartition } from './partitions.ts'
 import type { Worker } from './workers.ts'
 
 interface Load {

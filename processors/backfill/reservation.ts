@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
+import { createAside, emptyPartitions } from '../../db/queries/chain/aside-partitions.ts'
 import {
   type BackfillRange,
   backfillsWithin,
@@ -10,8 +11,7 @@ import {
 } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
-import { createAside, emptyPartitions } from '../../db/queries/chain/settlement-partitions.ts'
-import { refuseArchived } from '../archived.ts'
+import { refuseArchived } from '../archived-settlements.ts'
 import { Refusal } from '../refusal.ts'
 
 export interface Range {

@@ -4,7 +4,7 @@ import { type ChainBlock, type ChainLog, type ChainTransaction, topicOf } from '
 import { paymentLogs } from '../mapping/payment-kinds.ts'
 import type { TraceArchive } from '../mapping/traces.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
-import { fields } from '../source/request.ts'
+import { fields } from '../source/wanted-logs.ts'
 
 /** A source of a chain's history. */
 export interface History {

@@ -3,6 +3,7 @@ import type { ChainSettings } from '../../chains.file.ts'
 import { isLockFailure, type Patience, patiently } from '../../db/patience.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { deleteCopies } from '../../db/queries/chain/aside-copies.ts'
+import { limitLockWait } from '../../db/queries/chain/aside-partitions.ts'
 import { deleteAuditsAbove } from '../../db/queries/chain/audit.ts'
 import {
   type BackfillRange,
@@ -39,11 +40,10 @@ import {
   truncateSettlements,
 } from '../../db/queries/chain/reset.ts'
 import { deleteScope } from '../../db/queries/chain/scope.ts'
-import { limitLockWait } from '../../db/queries/chain/settlement-partitions.ts'
-import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../db/queries/rollup/hourly.ts'
+import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../db/queries/rollup/cursor.ts'
 import { minute, second } from '../../ops/time.ts'
-import { refuseArchived } from '../archived.ts'
-import { dropAside } from '../backfill/partitions.ts'
+import { refuseArchived } from '../archived-settlements.ts'
+import { dropAside } from '../backfill/aside-placement.ts'
 import { emptyTally } from '../backfill/row-pages.ts'
 import { tallyStored } from '../backfill/verify.ts'
 import { Refusal } from '../refusal.ts'

@@ -6,7 +6,7 @@ import { insertBuilderCodes } from '../../db/queries/chain/payments/builder-code
 import { insertPayments } from '../../db/queries/chain/payments/payments.ts'
 import { addRecipientsToRollup, addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
 import { moveRecipients } from '../../db/queries/chain/scope.ts'
-import { type BlockRange, lockRollup, recountRecipients } from '../../db/queries/rollup/hourly.ts'
+import { type BlockRange, lockRollup, recountRecipients } from '../../db/queries/rollup/cursor.ts'
 import type { BlockScanner } from '../history/block-scanner.ts'
 import type { History } from '../history/history.ts'
 import { type BlockSink, RangeReader } from '../history/range-reader.ts'

@@ -11,7 +11,7 @@ import {
   readScope,
   type SettlementScope,
 } from '../../db/queries/chain/scope.ts'
-import { refuseArchived } from '../archived.ts'
+import { refuseArchived } from '../archived-settlements.ts'
 import { Refusal } from '../refusal.ts'
 
 const maxBlock = 2_147_483_647

@@ -10,10 +10,10 @@ import { MetricsPage } from './metrics-page.ts'
 import { PatientNode } from './node.ts'
 import { NodeSource } from './node-source.ts'
 import { deepReorg, GuardedHotSource, GuardedSource } from './reorg.ts'
-import { fields, firstBlock, request } from './request.ts'
 import { checkSdk, type SdkArchive, type SdkClient, type SdkHotSource, SdkProcessor, type SdkSource } from './sdk.ts'
 import { type SdkLog, toSdkLog } from './sdk-log.ts'
 import { unreserved } from './unreserved.ts'
+import { fields, firstBlock, request } from './wanted-logs.ts'
 import { WatchedArchive } from './watched-archive.ts'
 
 export interface SourceOptions {

@@ -2,8 +2,8 @@ import { EvmBatchProcessor } from '@subsquid/evm-processor'
 import { EvmRpcDataSource } from '@subsquid/evm-processor/lib/ds-rpc/client.js'
 import { Rpc } from '@subsquid/evm-processor/lib/ds-rpc/rpc.js'
 import type { Registry } from 'prom-client'
-import type { Fields } from './request.ts'
 import type { SdkLog } from './sdk-log.ts'
+import type { Fields } from './wanted-logs.ts'
 
 /**
  * Methods by which EvmBatchProcessor 1.27.3 gets its parts, marked private in its types. A subclass overrides them to

@@ -12,7 +12,7 @@ import type { BlockPlace } from '../continuity.ts'
 import type { Progress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import { checkConnection, connectionOf } from './connection.ts'
-import { PartitionsAhead } from './partitions.ts'
+import { PartitionsAhead } from './partitions-ahead.ts'
 
 type FinalInfo = Parameters<TypeormDatabase['transact']>[0]
 type FinalMap = Parameters<TypeormDatabase['transact']>[1]

@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * @typedef {(typeof import('../../api/routes/developers/changes.ts').apiChanges)[number]} Change
+ * @typedef {(typeof import('../../api/changelog/changes.ts').apiChanges)[number]} Change
  * @typedef {{
  *   version: string, day: string, changes: string[], migrations: string[], settings: string[]
  * }} Release
@@ -13,7 +13,7 @@ const lead = `# Changelog
 
 What changed for who asks the API and for who runs the service; the form is that of Keep a Changelog 1.1.0, versions are
 those of Semantic Versioning. Written by \`npm run release\` and \`npx vitest run test/house/changelog.test.ts -u\` from the
-changes of the API (\`api/routes/developers/changes.ts\`, also at /docs/changelog and as a feed) and \`docs/releases.json\`.`
+changes of the API (\`api/changelog/changes.ts\`, also at /docs/changelog and as a feed) and \`docs/releases.json\`.`
 
 /**
  * The text of CHANGELOG.md.

@@ -28,7 +28,7 @@ if (values) {
 /** @param {string} version */
 async function release(version) {
   // Later than the arguments: what is wrong with them is said at once.
-  const { apiChanges } = await import('../../api/routes/developers/changes.ts')
+  const { apiChanges } = await import('../../api/changelog/changes.ts')
   const { settings } = await import('../../settings.ts')
   const { prepareRelease } = await import('./prepare.mjs')
   const names = Object.values(settings).flatMap((group) => Object.keys(group))

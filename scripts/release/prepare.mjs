@@ -24,8 +24,7 @@ export function prepareRelease(root, version, { changes, settings, day }) {
   if (git(root, 'status', '--porcelain') !== '') throw new Error('commit or take away what has changed, then again')
   if (compared(version, last.version) <= 0) throw new Error(`${version} is not above ${last.version}, the last release`)
   const open = unreleased(changes, releases)
-  if (open.length === 0)
-    throw new Error(`no change was told since ${last.version}: see api/routes/developers/changes.ts`)
+  if (open.length === 0) throw new Error(`no change was told since ${last.version}: see api/changelog/changes.ts`)
   const before = JSON.parse(git(root, 'show', `${commitOf(root, last.version)}:openapi.json`))
   const breaks = breaksOf(before, JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8')))
   if (breaks.length > 0) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chainNames } from '../../chains.config.ts'
-import { type RunningWorld, startWorld } from '../../devnet/start.ts'
+import { type RunningWorld, startWorld } from '../../devnet/running-world.ts'
 import { startTraffic } from '../../devnet/traffic.ts'
 import { planTraffic } from '../../devnet/traffic-plan.ts'
 import type { Deed } from '../../devnet/world/deeds.ts'

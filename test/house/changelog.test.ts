@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { apiChanges } from '../../api/routes/developers/changes.ts'
+import { apiChanges } from '../../api/changelog/changes.ts'
 import { changelogOf } from '../../scripts/release/changelog.mjs'
 import { readReleases } from '../../scripts/release/record.mjs'
 import { root } from '../support/source-files.ts'

@@ -3,7 +3,7 @@ import { chainOf } from '../../chains.config.ts'
 import { migrate } from '../../db/migrate.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
-import { PartitionsAhead } from '../../processors/store/partitions.ts'
+import { PartitionsAhead } from '../../processors/store/partitions-ahead.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, seedSettlement } from '../support/seed.ts'
 

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import type { Queryable } from '../../pool.ts'
-import type { BlockRange } from '../rollup/hourly.ts'
+import type { BlockRange } from '../rollup/cursor.ts'
+import type { AsidePartition } from './aside-partitions.ts'
 import { settlementColumns } from './settlement-copy.ts'
-import type { AsidePartition } from './settlement-partitions.ts'
 
 // While a backfill loads a partition's new table aside, the partition itself receives rows of the processor and other
 // backfills. These are copied into the aside.

@@ -5,7 +5,7 @@ import type { Terms } from '../../../trust/claim-text.ts'
 import type { ClaimProof } from '../../../trust/proof/proof.ts'
 import { publishedProof } from '../../../trust/proof/published.ts'
 import type { Queryable } from '../../pool.ts'
-import { claimHistory, provableClaims } from './claim-proof.ts'
+import { claimHistory, provableClaims } from './provable-claims.ts'
 
 /**
  * The proofs of FIDs that are public at `now`, at most one per FID: of the newest standing claim, else of the newest

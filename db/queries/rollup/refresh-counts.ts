@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { inTransaction } from '../../pool.ts'
 import { limitLockWait } from '../join/claims.ts'
 import { lockJoin } from '../join/events.ts'
+import { storeDirectorySums } from './directory-sums.ts'
 import {
   countRecipients,
   countRecipientsOf,
@@ -10,8 +11,7 @@ import {
   movedCountsOf,
   type SettlementCounts,
   storeSettlementCounts,
-} from './counts.ts'
-import { storeDirectorySums } from './directory-sums.ts'
+} from './recipient-counts.ts'
 import { allowLargeSums } from './sums.ts'
 
 interface CountOptions {

@@ -8,7 +8,7 @@ import { reserveRange } from '../reservation.ts'
 import type { Worker } from '../workers.ts'
 import { AllDisplay } from './display.ts'
 import { type Piece, planOf, printPlan, workOf } from './plan.ts'
-import { loadReserved } from './range.ts'
+import { loadReserved } from './range-load.ts'
 
 interface LoadingAll {
   readonly pool: pg.Pool

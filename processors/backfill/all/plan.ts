@@ -8,7 +8,7 @@ import { gapsBetween } from '../../reserved.ts'
 import type { BackfillConfig } from '../config.ts'
 import { clock } from '../display.ts'
 import { type Estimate, estimate } from '../estimate.ts'
-import { finalHeightOf } from './range.ts'
+import { finalHeightOf } from './range-load.ts'
 
 /** A range of blocks that is not loaded, or only in part. */
 export interface Piece {

@@ -6,7 +6,7 @@ import {
   recountRecipients,
   recountRecipientsFrom,
   rewindRollup,
-} from '../../../db/queries/rollup/hourly.ts'
+} from '../../../db/queries/rollup/cursor.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'

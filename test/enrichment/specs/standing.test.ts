@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { documentsAfter, type KnownDocument, standingOf } from '../../../enrichment/specs/document.ts'
+import { documentsAfter, type KnownDocument, standingOf } from '../../../enrichment/specs/document-standing.ts'
 import type { Check } from '../../../enrichment/specs/probe.ts'
 import type { SpecStatus } from '../../../enrichment/specs/status.ts'
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readChains } from '../../../chains.file.ts'
-import { readAside } from '../../../db/queries/chain/settlement-partitions.ts'
-import { placePartition } from '../../../processors/backfill/partitions.ts'
+import { readAside } from '../../../db/queries/chain/aside-partitions.ts'
+import { placePartition } from '../../../processors/backfill/aside-placement.ts'
 import { reserveRange } from '../../../processors/backfill/reservation.ts'
 import { createTestDatabase } from '../database.ts'
 

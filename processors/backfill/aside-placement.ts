@@ -4,8 +4,6 @@ import type { ChainSettings } from '../../chains.file.ts'
 import { isLockFailure } from '../../db/patience.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { copyAside, copyRest, countUncopied, nextToCopy } from '../../db/queries/chain/aside-copies.ts'
-import { holdReservations } from '../../db/queries/chain/backfill.ts'
-import { dropTable } from '../../db/queries/chain/reset.ts'
 import {
   type AsidePartition,
   addBounds,
@@ -21,8 +19,10 @@ import {
   raiseIndexMemory,
   readAside,
   replacePartition,
-} from '../../db/queries/chain/settlement-partitions.ts'
-import { boundRange } from '../../db/queries/rollup/hourly.ts'
+} from '../../db/queries/chain/aside-partitions.ts'
+import { holdReservations } from '../../db/queries/chain/backfill.ts'
+import { dropTable } from '../../db/queries/chain/reset.ts'
+import { boundRange } from '../../db/queries/rollup/cursor.ts'
 
 type Chain = Pick<ChainSettings, 'name' | 'id'>
 

@@ -3,7 +3,7 @@ import { readArchived } from '../../db/queries/chain/archive.ts'
 import type { ExportColumn, ExportRow, ExportStart } from '../../db/queries/read/exports.ts'
 import { archivedUntil } from '../../db/queries/rollup/archived-until.ts'
 import { UsageError } from '../../ops/cli.ts'
-import { archivedFiles, type DayFile } from '../served/archived.ts'
+import { archivedFiles, type DayFile } from '../served/archived-days.ts'
 import { rowsOfFiles } from './day-files.ts'
 
 /** A chain's archived settlements, as the part of an export that is read from the served files. */

@@ -240,6 +240,8 @@ export const graphqlLimits = {
   /** Depth of nested selections; introspection needs more, for `ofType` of lists of required types. */
   depth: 10,
   introspectionDepth: 16,
+  /** Timeouts of planning and of executing an operation, in milliseconds. */
+  timeouts: { planning: 1_000, execution: 5_000 },
 } as const
 
 /** A number with thousands separators: `5,000`. */

@@ -10,7 +10,7 @@ import { judgeMessage } from '../enrichment/proofs/messages.ts'
 import { socialProofs } from '../enrichment/proofs/source.ts'
 import { runPass } from '../enrichment/schedule/scheduler.ts'
 import { createHost } from '../hosts/host.ts'
-import type { ProofWorld } from '../social/message-proof.ts'
+import type { ProofWorld } from '../social/proof-world.ts'
 import { proofNode, sources } from '../sources.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { createCircuitBreaker } from './circuit-breaker.ts'
 
 /**
  * Why no request may go out now: the host asked to wait, its circuit is open, or this process is stopping. It says
@@ -55,13 +56,6 @@ export interface Host {
   stop(): void
 }
 
-/** Failures in a row that open the circuit. */
-const failuresInRow = 10
-/** Size of the window of latest outcomes: the circuit also opens when more than half of a full window failed. */
-const remembered = 20
-const firstBreakMs = 60_000
-const longestBreakMs = 30 * 60_000
-
 /** One slot in this many goes to the least urgent request that waits. */
 const slotsATurn = 5
 const urgencies: readonly Urgency[] = ['urgent', 'usual', 'spare']
@@ -79,20 +73,16 @@ export function createHost(options: HostOptions): Host {
   const sent = { count: 0 }
   let isGranting = false
   let restsUntil = 0
-  let brokenUntil = 0
-  let breakMs = 0
-  let results: boolean[] = []
 
   const time = () => now().getTime()
-  const closedUntil = () => Math.max(restsUntil, brokenUntil)
+  const breaker = createCircuitBreaker(time)
+  const isBroken = () => breaker.openUntil() > time()
+  const closedUntil = () => Math.max(restsUntil, breaker.openUntil())
 
   function checkOpen() {
     if (stopping.signal.aborted) throw new HostClosed('this process is stopping', now())
     if (closedUntil() > time())
-      throw new HostClosed(
-        `${name}: ${brokenUntil > time() ? 'circuit open' : 'asked to wait'}`,
-        new Date(closedUntil()),
-      )
+      throw new HostClosed(`${name}: ${isBroken() ? 'circuit open' : 'asked to wait'}`, new Date(closedUntil()))
   }
 
   function takeWaiting(): Waiting | undefined {
@@ -135,7 +125,7 @@ export function createHost(options: HostOptions): Host {
 
     capacity() {
       if (stopping.signal.aborted || closedUntil() > time()) return 0
-      return breakMs > 0 ? 1 : Number.POSITIVE_INFINITY
+      return breaker.isProbing() ? 1 : Number.POSITIVE_INFINITY
     },
 
     checkOpen,
@@ -151,26 +141,12 @@ export function createHost(options: HostOptions): Host {
       restsUntil = Math.max(restsUntil, time() + ms)
     },
 
-    succeeded() {
-      breakMs = 0
-      results = [...results, true].slice(-remembered)
-    },
-
-    failed() {
-      if (brokenUntil > time()) return
-      results = [...results, false].slice(-remembered)
-      const latest = results.slice(-failuresInRow)
-      const rowBroken = latest.length === failuresInRow && !latest.includes(true)
-      const mostBroken = results.length === remembered && results.filter((good) => !good).length > remembered / 2
-      if (breakMs === 0 && !rowBroken && !mostBroken) return
-      breakMs = breakMs === 0 ? firstBreakMs : Math.min(longestBreakMs, breakMs * 2)
-      brokenUntil = time() + breakMs
-      results = []
-    },
+    succeeded: breaker.succeeded,
+    failed: breaker.failed,
 
     state() {
       if (stopping.signal.aborted) return 'stopped'
-      if (brokenUntil > time()) return 'broken'
+      if (isBroken()) return 'broken'
       return restsUntil > time() ? 'resting' : 'answering'
     },
 

@@ -3,15 +3,9 @@ import type { SignedMessage } from '../trust/hub-message.ts'
 import { networkEpoch } from '../trust/message-data.ts'
 import { type Checked, judgeRemoval, judgeVerification } from '../trust/verdict.ts'
 import { claimDigest, walletChains } from '../trust/verification-claim.ts'
-import type { Registries } from './key-registry.ts'
 import { askKeyStanding, type KeyFacts, type KeyStanding } from './key-standing.ts'
+import type { ProofWorld } from './proof-world.ts'
 import type { WalletAnswer, Wallets } from './wallets.ts'
-
-/** Readers of the chains that the on-chain checks of a proof ask. */
-export interface ProofWorld {
-  readonly registries: Registries
-  readonly wallets: Wallets
-}
 
 /** A message to prove about an address of a FID, and what is known of the key that signed it. */
 interface Provable {

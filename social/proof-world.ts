@@ -1,7 +1,12 @@
 import { createChainClient } from './chain-client.ts'
-import { createRegistries } from './key-registry.ts'
-import type { ProofWorld } from './message-proof.ts'
-import { createWallets } from './wallets.ts'
+import { createRegistries, type Registries } from './key-registry.ts'
+import { createWallets, type Wallets } from './wallets.ts'
+
+/** Readers of the chains that the on-chain checks of a proof ask. */
+export interface ProofWorld {
+  readonly registries: Registries
+  readonly wallets: Wallets
+}
 
 /** The settings of a chain that checking proofs needs. */
 export interface ProofChain {

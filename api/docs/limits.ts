@@ -57,6 +57,7 @@ export function limitsPage(site: Site): string {
       ['Rows of a list over MCP', `at most ${mcpLimits.rows.maximum}; ${mcpLimits.rows.fallback} unless asked for`],
       ['Rows of a GraphQL connection', `at most ${graphqlLimits.pageSize}`],
       ['Depth of a GraphQL query', `${graphqlLimits.depth}`],
+      ['Time of a GraphQL query', `${graphqlLimits.timeouts.execution / 1_000} seconds`],
     ],
   }
   const head = { path: '/docs/limits', title: 'Limits', description: 'How much you can ask of the API.' }

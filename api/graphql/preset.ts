@@ -7,9 +7,6 @@ import { makeJSONPgSmartTagsPlugin } from 'postgraphile/utils'
 import { graphqlLimits } from '../../limits.config.ts'
 import { connectionsByTurn } from '../http/database.ts'
 
-/** Timeouts of planning and of executing an operation, in milliseconds. */
-const timeouts = { planning: 1_000, execution: 5_000 }
-
 /** Indexed columns of each view, the only ones offered for filters and orders: others would scan everything. */
 const indexed: Record<string, readonly string[]> = {
   agents: ['fid', 'listed_at'],
@@ -49,7 +46,7 @@ export function createPreset(pool: Pick<pg.Pool, 'connect' | 'options'>, log: Lo
       defaultBehavior: '-insert -update -delete -attribute:filterBy -attribute:orderBy',
       dontSwallowErrors: true,
     },
-    grafast: { timeouts, explain: false },
+    grafast: { timeouts: graphqlLimits.timeouts, explain: false },
     grafserv: {
       graphqlPath: '/graphql',
       graphiql: true,

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
+import type { BlockRange } from '../../db/block-range.ts'
 import { isLockFailure, type Patience, patiently } from '../../db/patience.ts'
 import { connectionTimeouts, endingWithClient, inTransaction, type Queryable } from '../../db/pool.ts'
 import {
@@ -17,7 +18,7 @@ import {
 import { limitLockWait } from '../../db/queries/chain/aside-partitions.ts'
 import { lockReservations } from '../../db/queries/chain/backfill.ts'
 import { dropTable } from '../../db/queries/chain/reset.ts'
-import { type BlockRange, lockRollup } from '../../db/queries/rollup/cursor.ts'
+import { lockRollup } from '../../db/queries/rollup/cursor.ts'
 import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
 import { addTally, emptyTally, type Tally } from '../../processors/backfill/row-pages.ts'
 import { differences, tallyStored, tallyTable } from '../../processors/backfill/verify.ts'

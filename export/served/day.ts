@@ -1,6 +1,6 @@
 import type pg from 'pg'
+import type { BlockRange } from '../../db/block-range.ts'
 import { inTransaction } from '../../db/pool.ts'
-import type { BlockRange } from '../../db/queries/mirror/finished-days.ts'
 import { servedView } from '../../db/queries/mirror/served-rows.ts'
 import { beginSnapshot, type ExportColumn, snapshotTime } from '../../db/queries/read/exports.ts'
 import type { Pace } from './pace.ts'

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
+import type { BlockRange } from '../../db/block-range.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import {
   differingAgents,
@@ -11,7 +12,6 @@ import {
 } from '../../db/queries/chain/audit-agents.ts'
 import { lockCursor } from '../../db/queries/chain/cursor.ts'
 import { type AgentTable, replaceRowsOfAgent } from '../../db/queries/chain/replaced-rows.ts'
-import type { BlockRange } from '../../db/queries/rollup/cursor.ts'
 import type { History, LogFilter } from '../history/history.ts'
 import { applyFeedbackEvents } from '../mapping/feedback.ts'
 import { applyRegistrationEvents, registrationId } from '../mapping/registrations.ts'

@@ -1,4 +1,4 @@
-import type { BlockRange } from '../../db/queries/rollup/cursor.ts'
+import type { BlockRange } from '../../db/block-range.ts'
 import type { History } from '../history/history.ts'
 import { RangeReader } from '../history/range-reader.ts'
 import { scannedBlock } from '../history/scanned-block.ts'

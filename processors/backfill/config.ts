@@ -4,9 +4,8 @@ import { type ChainSettings, readChains, settingsOf } from '../../chains.file.ts
 import { UsageError } from '../../ops/cli.ts'
 import { readSettings } from '../../settings.check.ts'
 import type { SettingsOf } from '../../settings.ts'
-import { rpcSource, sourceOf } from '../history/source-address.ts'
+import { rpcSource, type SourceAddress, sourceOf } from '../history/source-address.ts'
 import type { Scope } from '../scope/scope.ts'
-import type { SourceAddress } from './job.ts'
 
 /** The command line as it was parsed; `--help` is not in it. */
 interface Arguments {

@@ -45,3 +45,10 @@ export async function estimate(history: History, config: BackfillConfig): Promis
   const settlements = Math.round((found * blocks) / (starts.length * length))
   return { settlements, bytes: settlements * bytesPerSettlement, density: counted.map((count) => count / length) }
 }
+
+/** An estimate in words, for the line that announces a load. */
+export function describeEstimate(expected: Estimate | undefined): string {
+  if (!expected) return 'the source is too slow to estimate how many'
+  const megabytes = Math.ceil(expected.bytes / 1024 ** 2)
+  return `about ${expected.settlements} of them, ${megabytes} MB in the database`
+}

@@ -1,5 +1,6 @@
 import type { ChainName } from '../../chains.config.ts'
 import type { PaymentContract } from '../../chains.row.ts'
+import type { SourceAddress } from '../history/source-address.ts'
 
 /** Message to a worker process: the shard that it is to load. */
 export interface Job {
@@ -27,17 +28,6 @@ interface AsideTable {
   readonly firstBlock: number
   readonly lastBlock: number
 }
-
-export type SourceAddress =
-  | { readonly kind: 'portal'; readonly url: string; readonly dataset: string; readonly key: string | undefined }
-  | { readonly kind: 'archive'; readonly url: string }
-  | {
-      readonly kind: 'rpc'
-      readonly url: string
-      readonly chainId: number
-      /** Blocks below the head that may still be replaced. */
-      readonly finalityConfirmation: number
-    }
 
 /** Message from a worker process to its backfill. */
 export type Report =

@@ -1,6 +1,17 @@
 import type { ChainSettings } from '../../chains.file.ts'
-import type { SourceAddress } from '../backfill/job.ts'
 import { Refusal } from '../refusal.ts'
+
+/** Where the history of a chain is read. */
+export type SourceAddress =
+  | { readonly kind: 'portal'; readonly url: string; readonly dataset: string; readonly key: string | undefined }
+  | { readonly kind: 'archive'; readonly url: string }
+  | {
+      readonly kind: 'rpc'
+      readonly url: string
+      readonly chainId: number
+      /** Blocks below the head that may still be replaced. */
+      readonly finalityConfirmation: number
+    }
 
 /** A self-hosted archive when one is set, else the Portal, else the chain's node. */
 export function sourceOf(chain: ChainSettings, portalKey: string | undefined): SourceAddress {

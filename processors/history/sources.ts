@@ -1,5 +1,4 @@
 import type { ChainName } from '../../chains.config.ts'
-import type { SourceAddress } from '../backfill/job.ts'
 import { Patience } from '../failures.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { createTraceLookup, type TraceNode } from '../mapping/traces.ts'
@@ -10,6 +9,7 @@ import type { History, Wanted } from './history.ts'
 import { PortalHistory } from './portal.ts'
 import { RpcHistory } from './rpc.ts'
 import { RpcClient } from './rpc-client.ts'
+import type { SourceAddress } from './source-address.ts'
 
 export function openHistory(source: SourceAddress, wanted: Wanted): History {
   if (source.kind === 'rpc') return new RpcHistory(source, wanted)

@@ -157,7 +157,7 @@ function limitRows(): string[] {
       'GraphQL',
       `${grouped(graphqlLimits.requestBytes)} bytes, ${grouped(graphqlLimits.tokens)} lexical tokens, pages of ` +
         `${graphqlLimits.pageSize}, ${grouped(graphqlLimits.offset)} rows skipped, cost ${grouped(graphqlLimits.cost)}, ` +
-        `depth ${graphqlLimits.depth}`,
+        `depth ${graphqlLimits.depth}, ${graphqlLimits.timeouts.execution / 1_000} seconds`,
     ],
   ]
   return rows.map(([limit, value]) => `| ${limit} | ${value} |`)

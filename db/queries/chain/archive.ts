@@ -1,7 +1,7 @@
 import pg from 'pg'
+import type { BlockRange } from '../../block-range.ts'
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
-import type { BlockRange } from '../rollup/cursor.ts'
 import { isListed } from '../sql/selectors.ts'
 
 /** Totals of settlements: their number, their amount in base units, and the checksum of certificates. */

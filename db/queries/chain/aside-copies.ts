@@ -1,6 +1,6 @@
 import pg from 'pg'
+import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
-import type { BlockRange } from '../rollup/cursor.ts'
 import type { AsidePartition } from './aside-partitions.ts'
 import { settlementColumns } from './settlement-copy.ts'
 

@@ -1,5 +1,5 @@
+import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
-import type { BlockRange } from '../rollup/cursor.ts'
 
 // Registrations whose rows differ from the chain's events. Lists are JSON arrays of rows with the columns' names.
 

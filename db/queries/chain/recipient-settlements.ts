@@ -1,5 +1,5 @@
+import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
-import type { BlockRange } from '../rollup/cursor.ts'
 import { addSums } from '../rollup/sums.ts'
 import { type StoredSettlement, settlementArrays, settlementColumns, unnestSettlements } from './settlement-arrays.ts'
 

@@ -1,3 +1,4 @@
+import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
 import { type ChainStart, startsAt } from '../read/settlement-starts.ts'
 
@@ -9,12 +10,6 @@ export interface FactDay {
   readonly rows: number
   /** Fingerprint that changes when rows change, even if their number does not. */
   readonly state: string
-}
-
-/** Blocks, both ends inclusive. */
-export interface BlockRange {
-  readonly fromBlock: number
-  readonly toBlock: number
 }
 
 type Day = Pick<FactDay, 'chain' | 'day'>

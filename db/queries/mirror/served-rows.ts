@@ -1,7 +1,7 @@
 import pg from 'pg'
+import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
 import type { ExportColumn } from '../read/exports.ts'
-import type { BlockRange } from './finished-days.ts'
 
 /** A column of served files. */
 export interface ServedColumn extends ExportColumn {

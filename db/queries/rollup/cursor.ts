@@ -1,11 +1,6 @@
+import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
 import { addSums, recountSums } from './sums.ts'
-
-/** Blocks, both ends inclusive. */
-export interface BlockRange {
-  readonly fromBlock: number
-  readonly toBlock: number
-}
 
 /** What this version sums up when it moves the roll-up's cursor; the database refuses versions that leave something out. */
 const sums = 'hours, totals, payers, senders, first payments'

@@ -8,7 +8,7 @@ import { Refusal } from '../../refusal.ts'
 import { certificateOf, joinCertificates, printCertificate } from '../certificate.ts'
 import type { BackfillConfig } from '../config.ts'
 import type { Display, ShardProgress } from '../display.ts'
-import { type Estimate, estimate } from '../estimate.ts'
+import { describeEstimate, type Estimate, estimate } from '../estimate.ts'
 import { runLoad } from '../load.ts'
 import { type Reservation, reserveRange } from '../reservation.ts'
 import { startWorker, type Worker } from '../workers.ts'
@@ -102,11 +102,4 @@ export async function loadReserved(
 /** Settlements are rolled up only below the chain's final block, which a processor reports. */
 function untilFollowed(chain: string, toBlock: number): string {
   return `they are counted row by row until the processor of ${chain} has passed block ${toBlock}: npm run processor -- ${chain}`
-}
-
-/** An estimate in words, for the line that announces a load. */
-function describeEstimate(expected: Estimate | undefined): string {
-  if (!expected) return 'the source is too slow to estimate how many'
-  const megabytes = Math.ceil(expected.bytes / 1024 ** 2)
-  return `about ${expected.settlements} of them, ${megabytes} MB in the database`
 }

@@ -1,5 +1,5 @@
+import type { BlockRange } from '../../../block-range.ts'
 import type { Queryable } from '../../../pool.ts'
-import type { BlockRange } from '../../rollup/cursor.ts'
 
 // Builder codes: what calldata says about who had a part in settlements and payments. Lists are JSON arrays of objects
 // with the columns' names.

@@ -1,5 +1,5 @@
+import type { BlockRange } from '../../../block-range.ts'
 import type { Queryable } from '../../../pool.ts'
-import type { BlockRange } from '../../rollup/cursor.ts'
 
 /**
  * Adds payments that are not there yet: `rows` is a JSON array of objects with the columns' names. Returns the ids of

@@ -9,7 +9,7 @@ import {
 import { grouped, requestLimits } from '../../limits.config.ts'
 import { type ErrorCode, errorTable } from '../http/errors.ts'
 import type { Action, Operation, Route } from '../http/route.ts'
-import { agentFeedOperation } from '../pages/agent/feed.ts'
+import { agentFeedOperation } from '../pages/agent/atom-feed.ts'
 import { actions, routes, streams } from '../routes.ts'
 import { errorSchemas } from '../schemas/error.ts'
 import type { Stream } from '../stream/stream.ts'

@@ -1,4 +1,4 @@
-import type { FeedAgent } from '../../db/queries/read/feed.ts'
+import type { FeedAgent } from '../../db/queries/read/newest-agents.ts'
 import type { Sources } from '../http/route.ts'
 import { atomFeed, type FeedOptions } from './atom.ts'
 import { type Entry, toEntry } from './entry.ts'

@@ -9,7 +9,7 @@ import {
   isGrouped,
 } from '../../db/queries/find/discovery.ts'
 import type { DiscoveryFilter } from '../../db/queries/find/discovery-filter.ts'
-import { newestChange } from '../../db/queries/read/feed.ts'
+import { newestChange } from '../../db/queries/read/newest-agents.ts'
 import { queryLimits, rowLimits } from '../../limits.config.ts'
 import { cursorParameter, objectText, pagedBody, readCursor } from '../http/cursor.ts'
 import {

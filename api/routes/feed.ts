@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { newestAgents } from '../../db/queries/read/feed.ts'
+import { newestAgents } from '../../db/queries/read/newest-agents.ts'
 import { documentLimits } from '../../limits.config.ts'
 import { feedOfAgents } from '../feed/listed.ts'
 import { feedPath, feedTitle } from '../feed/selection.ts'

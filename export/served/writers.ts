@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
-import type { DayTask, WrittenDay } from './day.ts'
+import type { DayTask, WrittenDay } from './day-writer.ts'
 import type { Pace } from './pace.ts'
 import type { SnapshotTask, WrittenSnapshots } from './snapshots.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { createPool } from '../../../db/pool.ts'
 import { describeError } from '../../../ops/cli.ts'
-import { writeDay } from '../day.ts'
+import { writeDay } from '../day-writer.ts'
 import { daysAtOnce, type ThreadOrder, type ThreadReport } from '../writers.ts'
 
 /** Worker thread of an export: writes the files that the main thread orders, several at once, and ends with it. */

@@ -3,7 +3,7 @@ import Parser from 'rss-parser'
 import { expect, test } from 'vitest'
 import { atomFeed } from '../../../api/feed/atom.ts'
 import { toEntry } from '../../../api/feed/entry.ts'
-import type { FeedAgent } from '../../../db/queries/read/feed.ts'
+import type { FeedAgent } from '../../../db/queries/read/newest-agents.ts'
 import { child, entriesOf, textOf } from '../../support/api/feed-xml.ts'
 import { rounds } from '../../support/rounds.ts'
 

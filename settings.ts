@@ -20,7 +20,7 @@ import {
   text,
   whole,
 } from './settings.schema.ts'
-import { publicHosts } from './sources.ts'
+import { publicHosts } from './sources.config.ts'
 
 const database = {
   DATABASE_URL: {

@@ -1,7 +1,7 @@
 import { readChains } from '../chains.file.ts'
 import { readSettings } from '../settings.check.ts'
 import { witnessUrls } from '../social/hub-operators.ts'
-import { publicHosts } from '../sources.ts'
+import { publicHosts } from '../sources.config.ts'
 
 export type Config = ReturnType<typeof readConfig>
 

@@ -1,7 +1,7 @@
 import { inSafeTransaction } from '../db/pool.ts'
 import { createApp } from './app.ts'
-import { askAgain, deriveClaimed } from './claim/accept.ts'
 import { createMemoryCounter, createRedisCounter } from './claim/attempts.ts'
+import { askAgain, deriveClaimed } from './claim/derive-claimed.ts'
 import { claimsWithoutWitness, createWitnesses } from './claim/world.ts'
 import type { Config } from './config.ts'
 import { readsThrough } from './http/database.ts'

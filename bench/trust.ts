@@ -11,7 +11,7 @@ import { socialProofs } from '../enrichment/proofs/source.ts'
 import { runPass } from '../enrichment/schedule/scheduler.ts'
 import { createHost } from '../hosts/host.ts'
 import type { ProofWorld } from '../social/proof-world.ts'
-import { proofNode, sources } from '../sources.ts'
+import { proofNode, sources } from '../sources.config.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 
 interface TrustBenchOptions {

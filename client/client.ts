@@ -1,4 +1,5 @@
 import { DirectoryError } from './error.ts'
+import { followEvents } from './events.ts'
 import { parseExact } from './exact.ts'
 import type {
   AgentProfile,
@@ -100,7 +101,7 @@ export class AgentDirectory {
         place = line.place
         yield line
       }
-      for await (const { id, event, data } of this.#transport.events('/data/log.sse', place || '0')) {
+      for await (const { id, event, data } of followEvents(this.#transport, '/data/log.sse', place || '0')) {
         if (event === 'reset') break // the place is of another log or too far back: read the log again
         place = id ?? place
         if (data !== '') yield { ...lineOf(data), place }

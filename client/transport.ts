@@ -1,5 +1,4 @@
 import { DirectoryError } from './error.ts'
-import { eventsOf, type ServerEvent } from './events.ts'
 
 export interface TransportOptions {
   /** Replaces the platform's `fetch`. */
@@ -37,11 +36,8 @@ const defaultRetries = 3
 const defaultTimeoutMs = 20_000
 /** Silence after which a stream counts as lost, milliseconds; the service sends a heartbeat every 15 seconds. */
 const silenceMs = 60_000
-/** Pause before reconnecting to a stream that has not set one, milliseconds; doubles with each failure in a row. */
-const reconnectMs = 5_000
-const longestReconnectMs = 60_000
-/** Failures in a row that a stream survives, some minutes; the next one is thrown. */
-const reconnects = 10
+/** Longest pause of a backoff after broken connections, milliseconds. */
+export const longestPauseMs = 60_000
 
 /** Sends GETs to one service: retries with backoff, and revalidates cached answers by ETag. */
 export class Transport {
@@ -78,35 +74,12 @@ export class Transport {
     return answer
   }
 
-  /**
-   * Events of a stream after the one with id `since`, without end: it reconnects and resumes when the stream ends or
-   * breaks. Throws a refusal of the service, and the last failure when there were too many in a row.
-   */
-  async *events(path: string, since: string): AsyncGenerator<ServerEvent> {
-    let id = since
-    let pauseMs = reconnectMs
-    for (let failures = 0; ; ) {
-      try {
-        for await (const event of eventsOf(this.#texts(path, { 'Last-Event-ID': id }))) {
-          failures = 0
-          id = event.id ?? id
-          pauseMs = event.retryMs ?? pauseMs
-          yield event
-        }
-      } catch (error) {
-        const isRefused = error instanceof DirectoryError && error.status < 500 && error.status !== 429
-        if (isRefused || ++failures > reconnects) throw error
-      }
-      await this.pause(Math.min(pauseMs * 2 ** Math.max(0, failures - 1), longestReconnectMs))
-    }
-  }
-
   /** Text of an immutable gzip file, streamed; after a broken connection it reads again and skips what it gave. */
   async *file(path: string): AsyncGenerator<string> {
     for (let told = 0, failures = 0; ; ) {
       try {
         let at = 0
-        for await (const piece of this.#texts(path, {}, true)) {
+        for await (const piece of this.texts(path, {}, true)) {
           const fresh = piece.slice(Math.max(0, told - at))
           at += piece.length
           if (fresh === '') continue
@@ -126,7 +99,7 @@ export class Transport {
     // A 503 was retried already, after its `Retry-After`.
     const isBroken = !(error instanceof DirectoryError) || (error.status >= 500 && error.status !== 503)
     if (!isBroken || failures > (this.#options.retries ?? defaultRetries)) throw error
-    await this.pause(Math.min(pauseSeconds * 1_000 * 2 ** (failures - 1), longestReconnectMs))
+    await this.pause(Math.min(pauseSeconds * 1_000 * 2 ** (failures - 1), longestPauseMs))
   }
 
   /** Waits some milliseconds, with `wait` of the options if given. */
@@ -135,7 +108,7 @@ export class Transport {
   }
 
   /** Text of an answer, streamed. Throws when the answer does not begin in time, or nothing comes for `silenceMs`. */
-  async *#texts(path: string, headers: Record<string, string>, isGzip = false): AsyncGenerator<string> {
+  async *texts(path: string, headers: Record<string, string>, isGzip = false): AsyncGenerator<string> {
     const { timeoutMs = defaultTimeoutMs } = this.#options
     let cut = new AbortController()
     let timer: ReturnType<typeof setTimeout> | undefined

@@ -1,7 +1,7 @@
 import { enrichmentPort } from '../settings.chains.ts'
 import { readSettings } from '../settings.check.ts'
 import { witnessUrls } from '../social/hub-operators.ts'
-import { githubWithoutToken, namedHost, type PublicHost, publicHosts } from '../sources.ts'
+import { githubWithoutToken, namedHost, type PublicHost, publicHosts } from '../sources.config.ts'
 
 const { hub, neynar, blockscout, oli, web3bio, github } = publicHosts
 

@@ -9,7 +9,7 @@ import { countDue, countSubjects, mostDue } from '../db/queries/sources/source-s
 import type { Host } from '../hosts/host.ts'
 import { tellBuild } from '../ops/build.ts'
 import { hour } from '../ops/time.ts'
-import { sources } from '../sources.ts'
+import { sources } from '../sources.config.ts'
 
 interface Metrics {
   /** Counts a read of a source that ended, by its outcome. */

@@ -1,5 +1,5 @@
 import { UsageError } from '../ops/cli.ts'
-import { namesOf } from '../sources.ts'
+import { namesOf } from '../sources.config.ts'
 
 /**
  * Names of the sources that can be asked about one FID: their subjects are FIDs, or a FID's addresses or registrations.

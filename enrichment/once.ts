@@ -3,7 +3,7 @@ import { liveAddresses, standingOf } from '../db/queries/join/verified-addresses
 import { registrationsHeldBy } from '../db/queries/sources/registration-documents.ts'
 import { leaseSubject } from '../db/queries/sources/source-state.ts'
 import { minute } from '../ops/time.ts'
-import { sourceNamed } from '../sources.ts'
+import { sourceNamed } from '../sources.config.ts'
 import { type JoinOptions, runJoin } from './join/join.ts'
 import { type Pass, readGroup } from './schedule/scheduler.ts'
 import type { Source } from './schedule/source.ts'

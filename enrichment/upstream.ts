@@ -13,7 +13,7 @@ import {
   retryAfterMs,
 } from '../hosts/json-host.ts'
 import { minute, second } from '../ops/time.ts'
-import { createSharedHost } from './shared-host.ts'
+import { createSharedHost } from './host-budget.ts'
 
 interface UpstreamOptions {
   /** Name of the host, under which processes share its state in the database. */

@@ -1,9 +1,7 @@
 import { resolve } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { openChainsFile, readChains } from '../chains.file.ts'
 import { openExisting } from '../db/open.ts'
 import { createPool, inTransaction } from '../db/pool.ts'
-import { tryLockExport } from '../db/queries/read/exports.ts'
 import { readAt, Standby } from '../db/standby.ts'
 import { runCommand, UsageError } from '../ops/cli.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
@@ -13,7 +11,6 @@ import { readSettings } from '../settings.check.ts'
 import { namesRead } from '../settings.ts'
 import { options, readRequest, readServedRequest } from './request.ts'
 import { paceOf } from './served/pace.ts'
-import { startThread } from './served/writers.ts'
 
 const usage = `
 npm run export -- --what <what> --format <format> --out <folder> [--chain <chain>] [--since <time>] [--part-rows <n>]
@@ -66,7 +63,7 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
       Object.entries(chains).map(([name, { registry }]) => [name, registry.address]),
     )
     const { createHealth } = await import('./served/health.ts') // imported late, so that --help is quick
-    const { serveRound } = await import('./served/round.ts')
+    const { runRounds } = await import('./served/schedule.ts')
     const health = createHealth({ rowsPerSecond, everyMinutes, now: Date.now })
     if (everyMinutes !== undefined) {
       const server = await serveHealth(vars.HOST, vars.METRICS_PORT ?? exportPort, health)
@@ -74,27 +71,19 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
     }
     await withDatabase(async (databaseUrl) => {
       const pool = poolTo(databaseUrl, 2)
-      for (;;) {
-        await inTransaction(pool, async (lock) => {
-          if (!(await tryLockExport(lock, folder))) throw new UsageError(`another process writes to ${folder}`)
-          const writers = startThread(databaseUrl)
-          health.began()
-          const files = await serveRound({
-            pool,
-            writers,
-            folder,
-            pace: health.watched(paceOf(rowsPerSecond)),
-            installation: { registries, baseUrl: vars.BASE_URL },
-            terms,
-            now: () => new Date(),
-            tell: console.log,
-          }).finally(() => writers.close())
-          health.ended(files)
-          console.log(`${folder}: ${files} new files`)
-        })
-        if (everyMinutes === undefined) return pool.end()
-        await delay(everyMinutes * 60_000)
-      }
+      await runRounds({
+        pool,
+        databaseUrl,
+        folder,
+        everyMinutes,
+        health,
+        pace: health.watched(paceOf(rowsPerSecond)),
+        installation: { registries, baseUrl: vars.BASE_URL },
+        terms,
+        now: () => new Date(),
+        tell: console.log,
+      })
+      await pool.end()
     })
     return
   }

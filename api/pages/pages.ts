@@ -1,6 +1,6 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
-import type { ManifestLook } from '../claim/manifest-look.ts'
+import type { ManifestLook } from '../claim/manifest-preview.ts'
 import { answer, type CacheObserver, readThrough } from '../http/answer.ts'
 import type { Cache } from '../http/cache.ts'
 import type { Content } from '../http/content.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { chainOf } from '../../chains.config.ts'
 import { type SourceProgress, sourceProgress } from '../../db/queries/read/source-progress.ts'
-import { sourceNamed } from '../../sources.ts'
+import { sourceNamed } from '../../sources.config.ts'
 import { type Html, html } from '../http/html.ts'
 import type { Route } from '../http/route.ts'
 import { stats as statsRoute } from '../routes/stats.ts'

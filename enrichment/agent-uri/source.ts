@@ -8,7 +8,7 @@ import {
 } from '../../db/queries/sources/registration-documents.ts'
 import type { LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import type { Host } from '../../hosts/host.ts'
-import { sources } from '../../sources.ts'
+import { sources } from '../../sources.config.ts'
 import { type ChainIdentities, registryOf } from '../registries.ts'
 import type { Reading, Source } from '../schedule/source.ts'
 import type { RegistrationFile } from './registration-file.ts'

@@ -1,6 +1,7 @@
 import type { CodehostInput } from '../../db/queries/join/enrichment-inputs.ts'
 import type { StoredAccount } from '../../db/queries/sources/codehost-profiles.ts'
-import { isSameSite, isSharedPlatform } from '../specs/site.ts'
+import { isSharedPlatform } from '../shared-platforms.ts'
+import { isSameSite } from '../site.ts'
 
 /** A GitHub account that an agent names, and where it names it. */
 interface NamedAccount {

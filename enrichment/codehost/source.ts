@@ -7,7 +7,7 @@ import {
   type StoredWork,
   storeCodehostProfile,
 } from '../../db/queries/sources/codehost-profiles.ts'
-import { sources } from '../../sources.ts'
+import { sources } from '../../sources.config.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import type { Upstream } from '../upstream.ts'
 import { githubUser, githubWork } from './github.ts'

@@ -11,7 +11,7 @@ import {
 } from '../../db/queries/join/edge-events.ts'
 import { deriveEdges, lockEdges, readEndpoints, storeSites } from '../../db/queries/join/edges.ts'
 import { day } from '../../ops/time.ts'
-import { isSharedPlatform } from '../specs/site.ts'
+import { isSharedPlatform } from '../shared-platforms.ts'
 
 interface EdgeOptions {
   readonly pool: pg.Pool

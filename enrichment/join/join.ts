@@ -14,7 +14,7 @@ import { deriveWithFollowUp, fidsOf } from '../../db/queries/join/follow-up.ts'
 import { refreshCountsOf } from '../../db/queries/rollup/refresh-counts.ts'
 import { askForDocuments } from '../../db/queries/sources/registration-documents.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
-import { sources } from '../../sources.ts'
+import { sources } from '../../sources.config.ts'
 
 export interface JoinOptions {
   readonly pool: pg.Pool

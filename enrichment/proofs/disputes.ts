@@ -3,7 +3,7 @@ import { claimedAmong } from '../../db/queries/join/claim-checks.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { disputedMessages } from '../../db/queries/sources/witnesses.ts'
 import { minute } from '../../ops/time.ts'
-import { sources } from '../../sources.ts'
+import { sources } from '../../sources.config.ts'
 
 /** Milliseconds after which a message that a hub still lacks is disputed: the network spreads messages in seconds. */
 export const disputedAfterMs = 5 * minute

@@ -14,7 +14,7 @@ import type { AddedLog } from '../../social/key-registry.ts'
 import { askKeyStanding, type KeyStanding } from '../../social/key-standing.ts'
 import { proveMessage } from '../../social/message-proof.ts'
 import type { ProofWorld } from '../../social/proof-world.ts'
-import { sources } from '../../sources.ts'
+import { sources } from '../../sources.config.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
 

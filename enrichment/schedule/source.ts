@@ -1,7 +1,7 @@
 import type { Queryable } from '../../db/pool.ts'
 import type { LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import type { Host } from '../../hosts/host.ts'
-import type { SourceRow } from '../../sources.ts'
+import type { SourceRow } from '../../sources.config.ts'
 
 /** A source of enrichment: how its subjects are read. The scheduler calls it when they are due. */
 export interface Source extends Pick<SourceRow, 'name' | 'batch' | 'perRead' | 'leaseMs' | 'retry'> {

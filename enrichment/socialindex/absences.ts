@@ -2,7 +2,7 @@ import type { Queryable } from '../../db/pool.ts'
 import { keptByWitnesses, type Settled, type VerifiedSet } from '../../db/queries/join/verified-addresses.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { storeWitness } from '../../db/queries/sources/witnesses.ts'
-import { sources } from '../../sources.ts'
+import { sources } from '../../sources.config.ts'
 import { disputedAfterMs, storeTestimony } from '../proofs/disputes.ts'
 
 /**

@@ -2,7 +2,7 @@ import type { Queryable } from '../../db/pool.ts'
 import { lockFollows, storeFollows } from '../../db/queries/join/edges.ts'
 import { endLeases } from '../../db/queries/sources/source-state.ts'
 import { type FollowChange, mostFollows } from '../../social/social-index.ts'
-import { sources } from '../../sources.ts'
+import { sources } from '../../sources.config.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
 import type { SocialSourceOptions } from './fids.ts'
 

@@ -10,7 +10,7 @@ import { type StoredMessage, storeMessages } from '../../db/queries/sources/farc
 import { askForSubjects, type LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { hour } from '../../ops/time.ts'
-import { sources } from '../../sources.ts'
+import { sources } from '../../sources.config.ts'
 import { judgeSet } from '../proofs/messages.ts'
 import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { type SocialSourceOptions, storeUntimedSets, storeVerifiedSet } from './fids.ts'

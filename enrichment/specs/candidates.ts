@@ -1,6 +1,6 @@
 import type { Service } from '../agent-uri/registration-file.ts'
+import { isSharedPlatform } from '../shared-platforms.ts'
 import type { SpecKind } from './kinds.ts'
-import { isSharedPlatform } from './site.ts'
 
 /** An address at which a document may be published. */
 export interface Candidate {

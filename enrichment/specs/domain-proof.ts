@@ -2,8 +2,8 @@ import { DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
 import { second } from '../../ops/time.ts'
 import { type AgentHosts, conditionsOf } from '../agent-hosts.ts'
+import { isSameSite } from '../site.ts'
 import { type BackReference, type Holdings, referenceIn } from './back-reference.ts'
-import { isSameSite } from './site.ts'
 
 const path = '/.well-known/agent-registration.json'
 const options = { maxBytes: 256 * 1024, timeoutMs: 10 * second, redirects: 3, mayRedirect: isSameSite, ports: [8443] }

@@ -7,7 +7,7 @@ const stuckMs = 60 * 60_000
 /** Rows between two heartbeats, at most; at a low rate limit these take long. */
 const batchRows = 50_000
 
-interface RoundHealth extends Health {
+export interface RoundHealth extends Health {
   readonly stuck: () => string | undefined
   readonly notReady: () => string | undefined
   readonly metrics: () => Promise<string>

@@ -15,7 +15,7 @@ import type { Pace } from './pace.ts'
 import { writingFolder } from './parts.ts'
 import type { Writers } from './writers.ts'
 
-interface RoundOptions {
+export interface RoundOptions {
   readonly pool: pg.Pool
   readonly writers: Writers
   /** Root folder of all served files. */

@@ -26,8 +26,6 @@ import { boundRange } from '../../db/queries/rollup/cursor.ts'
 
 type Chain = Pick<ChainSettings, 'name' | 'id'>
 
-/** Memory that Postgres may use to build an index. */
-const indexMemoryMegabytes = 256
 /** Rows that are copied by one transaction. */
 const chunkRows = 50_000
 /** Rows that the exchange may move while readers wait: some tens of milliseconds. */
@@ -51,7 +49,7 @@ export async function placePartition(pool: pg.Pool, chain: Chain, aside: AsidePa
   await copySettled(pool, chain, aside)
   if (!(await isIndexed(pool, aside.aside))) {
     await inTransaction(pool, async (client) => {
-      await raiseIndexMemory(client, indexMemoryMegabytes)
+      await raiseIndexMemory(client)
       await indexRecipients(client, aside.aside)
       await indexSenders(client, aside.aside)
       await indexHot(client, aside.aside)

@@ -1,6 +1,6 @@
 import type { LocalAccount } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { deriveClaimed } from '../../api/claim/accept.ts'
+import { deriveClaimed } from '../../api/claim/derive-claimed.ts'
 import { changeLine } from '../../api/routes/changes.ts'
 import { challengeAnswer } from '../../api/schemas/claim.ts'
 import { claimHistory } from '../../db/queries/read/provable-claims.ts'

@@ -13,7 +13,7 @@ import { createSources, type Sources } from '../../enrichment/installed-sources.
 import { runJoin } from '../../enrichment/join/join.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
 import { hubSubject } from '../../enrichment/socialindex/shards.ts'
-import { sources } from '../../sources.ts'
+import { sources } from '../../sources.config.ts'
 import { testDatabase } from '../support/database.ts'
 import { createClock } from '../support/enrichment-job.ts'
 import { addressOf } from '../support/seed.ts'

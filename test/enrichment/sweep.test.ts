@@ -7,7 +7,7 @@ import type { Source } from '../../enrichment/schedule/source.ts'
 import { socialFids, storeUntimedSets, storeVerifiedSet } from '../../enrichment/socialindex/fids.ts'
 import { createHost } from '../../hosts/host.ts'
 import { createHub } from '../../social/hub.ts'
-import { sources } from '../../sources.ts'
+import { sources } from '../../sources.config.ts'
 import { wallet } from '../support/chain/rows.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
 

@@ -19,7 +19,7 @@ const known = {
 }
 const restored = 'an import writes into tables that are empty, and nobody else meanwhile'
 /** Exempt: it derives a claimed agent at once, with the join's own function under the join's lock. */
-const except = ['api/claim/accept.ts']
+const except = ['api/claim/derive-claimed.ts']
 /** Tables with two kinds of writers, and why. */
 const shared: Record<string, string> = {
   claim: `the job notes when a claim of the API was checked last; ${restored}`,

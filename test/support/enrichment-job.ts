@@ -8,7 +8,7 @@ import { createSources } from '../../enrichment/installed-sources.ts'
 import { runJoin } from '../../enrichment/join/join.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
 import { hubSubject } from '../../enrichment/socialindex/shards.ts'
-import { sources } from '../../sources.ts'
+import { sources } from '../../sources.config.ts'
 import type { TestDatabase } from './database.ts'
 
 /** A clock that only tests move. */

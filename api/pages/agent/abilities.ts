@@ -7,7 +7,7 @@ import type { Exact } from '../parts/exact-json.ts'
 import { amount, figure } from '../parts/figures.ts'
 import { ownAddress } from '../parts/links.ts'
 import { excerpt } from '../parts/text.ts'
-import type { Sum } from './paid.ts'
+import type { Sum } from './payment-sums.ts'
 
 type Price = Exact<z.output<typeof agentPrices>>['prices'][number]
 

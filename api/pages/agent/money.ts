@@ -5,7 +5,7 @@ import { amount, counted, number } from '../parts/figures.ts'
 import { type Asked, ownPayments, type Series, seriesChart, seriesChoice, seriesPath } from '../parts/series.ts'
 import { settlementTable } from '../parts/settlement-table.ts'
 import { type Income, type IncomeSeries, incomeOf, type Self } from './income.ts'
-import type { Sum } from './paid.ts'
+import type { Sum } from './payment-sums.ts'
 
 interface Money {
   readonly month: Sum

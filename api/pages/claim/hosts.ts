@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { second } from '../../../ops/time.ts'
-import type { ManifestLook, ManifestStanding } from '../../claim/manifest-look.ts'
+import type { ManifestLook, ManifestStanding } from '../../claim/manifest-preview.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
 import { hostOf } from '../parts/links.ts'

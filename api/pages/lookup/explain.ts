@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { chainOf } from '../../../chains.config.ts'
 import { queryLimits } from '../../../limits.config.ts'
-import { sourceNamed } from '../../../sources.ts'
+import { sourceNamed } from '../../../sources.config.ts'
 import { type Html, html } from '../../http/html.ts'
 import { addressParameter, fidParameter, textParameter } from '../../http/parameters.ts'
 import type { Route } from '../../http/route.ts'

@@ -86,9 +86,12 @@ export async function isIndexed(db: Queryable, table: string): Promise<boolean> 
   return rows[0]?.indexed === true
 }
 
-/** Memory of a transaction's index builds. */
-export async function raiseIndexMemory(db: Queryable, megabytes: number): Promise<void> {
-  await db.query(`select set_config('maintenance_work_mem', $1, true)`, [`${megabytes}MB`])
+/** Memory that Postgres may use to build an index. */
+const indexMemory = '256MB'
+
+/** Gives the index builds of a transaction more memory than Postgres's own setting, for the length of it. */
+export async function raiseIndexMemory(db: Queryable): Promise<void> {
+  await db.query(`select set_config('maintenance_work_mem', $1, true)`, [indexMemory])
 }
 
 /** Gives a table the partitions' index by recipient. */

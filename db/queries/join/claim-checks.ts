@@ -1,4 +1,4 @@
-import { sources } from '../../../sources.ts'
+import { sources } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { addSubjects, askForSubjects } from '../sources/source-state.ts'
 import { disputed, testimonies } from '../sql/disputes.ts'

@@ -1,5 +1,5 @@
 import { chainNames } from '../../../chains.config.ts'
-import { sources } from '../../../sources.ts'
+import { sources } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { askForSpecs, forgetSpecs } from '../sources/agent-specs.ts'
 import { hurryDocumentsOf } from '../sources/registration-documents.ts'

@@ -1,5 +1,5 @@
 import { profileLimits } from '../../../limits.config.ts'
-import { namesOf } from '../../../sources.ts'
+import { namesOf } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from '../sql/json-text.ts'
 

@@ -1,5 +1,5 @@
 import type { ChainName } from '../../../chains.config.ts'
-import { sources } from '../../../sources.ts'
+import { sources } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { forgetUptime } from './uptime.ts'
 

@@ -1,4 +1,4 @@
-import { sources } from '../../../sources.ts'
+import { sources } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { shownRecords } from '../sql/shown-holdings.ts'
 

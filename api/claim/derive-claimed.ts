@@ -5,7 +5,7 @@ import { lockJoin } from '../../db/queries/join/events.ts'
 import { deriveWithFollowUp, fidsOf } from '../../db/queries/join/follow-up.ts'
 import { refreshCountsOf } from '../../db/queries/rollup/refresh-counts.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
-import { sources } from '../../sources.ts'
+import { sources } from '../../sources.config.ts'
 
 /** Lock timeout. A join in the middle of a batch holds the lock, and derives this agent itself seconds later. */
 const lockWaitMs = 2_000

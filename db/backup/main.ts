@@ -7,7 +7,7 @@ import { openExisting } from '../open.ts'
 import { createPool } from '../pool.ts'
 import { noteBackup } from '../queries/server/backup.ts'
 import { contentsOf, writeContents } from './contents.ts'
-import { copyServer } from './copy.ts'
+import { copyServer } from './copy-server.ts'
 
 const usage = `
 npm run backup -- --out <folder>

@@ -6,7 +6,7 @@ import type { ProofWorld } from '../../social/proof-world.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { claimDigest } from '../../trust/verification-claim.ts'
-import { type Finding, patience } from './finding.ts'
+import { type Finding, patience } from './ending.ts'
 import { askKeyOf, isOfFormerOwner } from './former-owner.ts'
 import type { Manifests } from './manifest.ts'
 

@@ -12,7 +12,7 @@ import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social
 import type { ProofWorld } from '../../social/proof-world.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
 import type { Json } from '../../trust/canonical-json.ts'
-import { type Finding, patience } from './finding.ts'
+import { type Finding, patience } from './ending.ts'
 import { isAnyVerifiedBefore } from './former-owner.ts'
 
 /** Checks the manifests with which claims were made. */

@@ -5,7 +5,7 @@ import type { Host } from '../../hosts/host.ts'
 import { sources } from '../../sources.config.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
 import { type CheckWorld, checkClaim } from './checks.ts'
-import { eventOf, type Finding } from './finding.ts'
+import { eventOf, type Finding } from './ending.ts'
 
 interface ClaimChecksOptions {
   readonly pool: pg.Pool

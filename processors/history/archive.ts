@@ -1,9 +1,9 @@
 import { readRetryAfter } from '../../hosts/retry-after.ts'
-import { SourceFailure } from '../failures.ts'
-import { ask, bytesOf, type SourceAnswer, textOf } from '../http.ts'
 import type { FlatTrace, TraceArchive } from '../mapping/traces.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
 import { Refusal } from '../refusal.ts'
+import { SourceFailure } from '../source-failures.ts'
+import { ask, bytesOf, type SourceAnswer, textOf } from '../source-request.ts'
 import { type Answer, type ArchiveBlock, type History, historyQuery, type Wanted } from './history.ts'
 
 /** Longest answer of a worker, in bytes. */

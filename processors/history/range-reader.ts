@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
 import { Continuity, type LinkedBlock } from '../continuity.ts'
-import { Patience, SourceFailure } from '../failures.ts'
 import type { ChainBlock } from '../mapping/block.ts'
 import { Refusal } from '../refusal.ts'
+import { Patience, SourceFailure } from '../source-failures.ts'
 import { BlockScanner, hashLength } from './block-scanner.ts'
 import { type Answer, type ArchiveBlock, type History, toChainBlock } from './history.ts'
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
-import { pauseMs, SourceFailure } from '../failures.ts'
-import { ask, bytesOf, textOf } from '../http.ts'
 import { Refusal } from '../refusal.ts'
 import { hideAddresses, hostOf } from '../source/sdk-log.ts'
+import { pauseMs, SourceFailure } from '../source-failures.ts'
+import { ask, bytesOf, textOf } from '../source-request.ts'
 
 export interface RpcCall {
   readonly method: string

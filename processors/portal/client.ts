@@ -1,7 +1,7 @@
 import { readRetryAfter } from '../../hosts/retry-after.ts'
-import { SourceFailure } from '../failures.ts'
-import { ask, type SourceAnswer, textOf } from '../http.ts'
 import { Refusal } from '../refusal.ts'
+import { SourceFailure } from '../source-failures.ts'
+import { ask, type SourceAnswer, textOf } from '../source-request.ts'
 
 interface PortalAddress {
   /** Address of the Portal, without the dataset. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
-import { piecesOf, silenceMs } from '../http.ts'
+import { piecesOf, silenceMs } from '../source-request.ts'
 
 /** Longest line of a block, in bytes; a longer one does not come from the Portal. */
 const maxLineBytes = 64 * 1024 * 1024

@@ -1,6 +1,6 @@
 import { type BlockPlace, Continuity } from '../continuity.ts'
-import { SourceFailure } from '../failures.ts'
-import { silenceMs } from '../http.ts'
+import { SourceFailure } from '../source-failures.ts'
+import { silenceMs } from '../source-request.ts'
 import type { PortalClient, PreviousBlock } from './client.ts'
 import { Lines } from './lines.ts'
 import { type ArchiveQuery, toPortalQuery } from './query.ts'

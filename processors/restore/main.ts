@@ -1,6 +1,6 @@
 import { openChainsFile, readChains } from '../../chains.file.ts'
 import { readContents } from '../../db/backup/contents.ts'
-import { endRestore, placeBackup } from '../../db/backup/copy.ts'
+import { endRestore, placeBackup } from '../../db/backup/copy-server.ts'
 import { embeddedFolder, openDatabase } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'

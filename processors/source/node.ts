@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
-import { longestRetryAfterMs, pauseMs, type SourceWatch } from '../failures.ts'
+import { longestRetryAfterMs, pauseMs, type SourceWatch } from '../source-failures.ts'
 import type { SdkCall, SdkCallOptions, SdkClient } from './sdk.ts'
 import { hideAddresses } from './sdk-log.ts'
 

@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
-import { Patience, SourceFailure, SourceWatch } from '../../processors/failures.ts'
 import { Lines } from '../../processors/portal/lines.ts'
 import { toPortalQuery } from '../../processors/portal/query.ts'
 import { Refusal } from '../../processors/refusal.ts'
+import { Patience, SourceFailure, SourceWatch } from '../../processors/source-failures.ts'
 
 const patienceMs = 10_000
 

@@ -4,7 +4,7 @@ import { encodeFunctionData, type Hex, keccak256, type LocalAccount, numberToHex
 import type { ApiDeps } from '../../../api/app.ts'
 import { type AttemptCounter, createMemoryCounter } from '../../../api/claim/attempts.ts'
 import { askAgain, deriveClaimed } from '../../../api/claim/derive-claimed.ts'
-import { createWitnesses } from '../../../api/claim/world.ts'
+import { createWitnesses } from '../../../api/claim/witnesses.ts'
 import type { ChainName } from '../../../chains.config.ts'
 import { readChains } from '../../../chains.file.ts'
 import { inSafeTransaction } from '../../../db/pool.ts'

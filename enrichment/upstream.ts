@@ -3,16 +3,15 @@ import type { z } from 'zod'
 import { type Host, HostClosed } from '../hosts/host.ts'
 import {
   type Question as AnyQuestion,
-  bearableRest,
   contentOf,
   createJsonHost,
   failureOf,
   firstOf,
   placeOf,
   type Received,
-  retryAfterMs,
 } from '../hosts/json-host.ts'
-import { minute, second } from '../ops/time.ts'
+import { bearableRest, retryAfterMs, unnamedRestMs } from '../hosts/retry-after.ts'
+import { second } from '../ops/time.ts'
 import { createSharedHost } from './host-budget.ts'
 
 interface UpstreamOptions {
@@ -47,9 +46,6 @@ export interface Upstream {
   /** Throws NoAnswer when there is no valid answer, HostClosed when the host may not be asked now. */
   ask<T>(question: Question, schema: z.ZodType<T>): Promise<Answer<T>>
 }
-
-/** Pause in milliseconds when a host rate-limits without saying for how long. */
-const restMs = minute
 
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { name, now } = options
@@ -101,8 +97,8 @@ function wishOf(received: Received, now: Date): number | undefined {
   const after = headers['retry-after'] !== undefined
   const limited = status === 429 || (status === 403 && (after || exhausted || /rate limit/i.test(text)))
   if (!limited && !exhausted && !(status === 503 && after)) return undefined
-  if (after) return retryAfterMs(received, now) ?? restMs
-  return bearableRest(resetMs(firstOf(headers['x-ratelimit-reset']), now) ?? restMs)
+  if (after) return retryAfterMs(firstOf(headers['retry-after']), now) ?? unnamedRestMs
+  return bearableRest(resetMs(firstOf(headers['x-ratelimit-reset']), now) ?? unnamedRestMs)
 }
 
 /** From this number on a reset is a Unix time in seconds: as milliseconds to wait it would be absurd. */

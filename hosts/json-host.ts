@@ -1,7 +1,6 @@
 import { Agent, type Dispatcher, request } from 'undici'
 import type { z } from 'zod'
 import { NoAnswer } from './no-answer.ts'
-import { readRetryAfter } from './retry-after.ts'
 
 export interface JsonHostOptions {
   /** Base address, without a path; the operator named it, so no guard against it is needed. */
@@ -40,9 +39,6 @@ interface JsonHost {
 const defaultTimeoutMs = 10_000
 const mostBodyBytes = 2 * 1024 * 1024
 const mostConnections = 4
-/** Bounds that a Retry-After is clamped to, in milliseconds. */
-const shortestRestMs = 1_000
-const longestRestMs = 3_600_000
 
 export function createJsonHost({ url, name, headers, timeoutMs = defaultTimeoutMs }: JsonHostOptions): JsonHost {
   const base = url.replace(/\/+$/, '')
@@ -102,16 +98,6 @@ export function failureOf(place: string, status: number, limited?: { readonly re
   }
   if (status >= 500) return new NoAnswer('unavailable', message)
   return new NoAnswer(status >= 400 ? 'refused' : 'bad_answer', message)
-}
-
-/** Retry-After of an answer in milliseconds, clamped to the bounds; undefined: absent or unreadable. */
-export function retryAfterMs({ headers }: Pick<Received, 'headers'>, now: Date): number | undefined {
-  const ms = readRetryAfter(firstOf(headers['retry-after']), now.getTime())
-  return ms === undefined ? undefined : bearableRest(ms)
-}
-
-export function bearableRest(ms: number): number {
-  return Math.min(longestRestMs, Math.max(shortestRestMs, ms))
 }
 
 export function firstOf(header: string | string[] | undefined): string | undefined {

@@ -1,3 +1,22 @@
+import { hour, minute, second } from '../ops/time.ts'
+
+/** Pause in milliseconds after a host rate-limits without saying for how long. */
+export const unnamedRestMs = minute
+/** Bounds of the pause that a host can ask for, in milliseconds. */
+export const shortestRestMs = second
+const longestRestMs = hour
+
+/** Milliseconds that a Retry-After header asks for, within the bounds; undefined: as for `readRetryAfter`. */
+export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
+  const ms = readRetryAfter(header, now.getTime())
+  return ms === undefined ? undefined : bearableRest(ms)
+}
+
+/** A pause in milliseconds, within the bounds. */
+export function bearableRest(ms: number): number {
+  return Math.min(longestRestMs, Math.max(shortestRestMs, ms))
+}
+
 /**
  * Milliseconds that a Retry-After header asks for, never less than 0; undefined: there is none, or it is neither seconds
  * nor a date. Some servers send fractions of a second. Source: RFC 9110 10.2.3.

@@ -1,8 +1,9 @@
 import { createHost, type Host, HostClosed } from '../hosts/host.ts'
+import { bearableRest, retryAfterMs, shortestRestMs, unnamedRestMs } from '../hosts/retry-after.ts'
 import type { Door, Fetched, FetchOptions } from '../net/door.ts'
 import type { EgressAllow } from '../net/egress.ts'
 import { DoorError, type DoorReason } from '../net/errors.ts'
-import { hour, minute, second } from '../ops/time.ts'
+import { minute } from '../ops/time.ts'
 
 interface AgentHostsOptions {
   readonly door: Door
@@ -63,11 +64,8 @@ interface AgentHost extends Host {
 
 /** Most hosts whose state is kept; the least recently asked is forgotten first. */
 const mostHosts = 10_000
-/** Pause in milliseconds after a 429 without a Retry-After, and when our own queue for a host is full. */
-const restMs = minute
-/** Shortest pause, doubled with each 429 in a row: a host that never names a time would be asked all the time. */
-const shortestRestMs = second
-const longestRestMs = hour
+/** Pause in milliseconds when our own queue for a host is full. */
+const queueRestMs = minute
 /** Failures that count towards the host's circuit breaker. */
 const outOfOrder: readonly DoorReason[] = ['dns_error', 'connect_error', 'tls_error', 'timeout', 'broken_answer']
 
@@ -109,7 +107,7 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
       return fetched
     } catch (error) {
       if (!(error instanceof DoorError)) throw error
-      if (error.checkStatus === null) throw later(error.message, restMs, false)
+      if (error.checkStatus === null) throw later(error.message, queueRestMs, false)
       // Behind a redirect the time may have passed at the host before: that must not close the one there.
       const isExcused = error.reason === 'timeout' && (mayTimeOut || answering !== target)
       if (outOfOrder.includes(error.reason) && !isExcused) hostOf(answering.host).failed()
@@ -139,7 +137,8 @@ function answered(host: AgentHost) {
 function rest(host: AgentHost, askedMs: number): number {
   // Otherwise the request was on its way already when the pause began.
   if (host.state() === 'answering') host.refusals++
-  const ms = Math.min(longestRestMs, Math.max(askedMs, shortestRestMs * 2 ** (host.refusals - 1)))
+  // Twice as long with each 429 in a row: a host that never names a time would be asked all the time.
+  const ms = bearableRest(Math.max(askedMs, shortestRestMs * 2 ** (host.refusals - 1)))
   host.restFor(ms)
   return ms
 }
@@ -163,7 +162,5 @@ function isPartOf(to: URL, { host, hostname }: URL): boolean {
 function restOf({ status, headers }: Fetched, now: Date): number | undefined {
   const text = headers.get('retry-after')?.trim()
   if (status !== 429 && !(status === 503 && text)) return undefined
-  if (!text) return restMs
-  const ms = /^\d+$/.test(text) ? Number(text) * second : Date.parse(text) - now.getTime()
-  return Number.isNaN(ms) ? restMs : Math.min(longestRestMs, Math.max(shortestRestMs, ms))
+  return retryAfterMs(text, now) ?? unnamedRestMs
 }

@@ -50,6 +50,7 @@ test.each([
   [429, undefined, '2026-06-01T00:01:00.000Z'],
   [429, 'soon', '2026-06-01T00:01:00.000Z'],
   [429, 0, '2026-06-01T00:00:01.000Z'],
+  [429, '90.5', '2026-06-01T00:01:30.500Z'],
   [429, 999_999, '2026-06-01T01:00:00.000Z'],
 ] as const)(
   '%i with Retry-After %s leaves that host alone for as long, and no other',

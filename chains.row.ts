@@ -82,3 +82,11 @@ export interface Chain {
   /** Farcaster's contracts; custody changes are read from `fromBlock` on. Null: they are on another chain. */
   readonly social: { readonly idRegistry: string; readonly keyRegistry: string; readonly fromBlock: number } | null
 }
+
+/** Objective for the age of a chain's newest indexed block, in seconds. */
+export const lagObjective = {
+  /** Where the tip is read from a node. */
+  atTip: 2 * 60,
+  /** Where only final blocks are read: Ethereum's finality, which other chains wait for, and a margin. */
+  whenFinal: 20 * 60,
+}

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { ChainSettings } from '../chains.file.ts'
+import { lagObjective } from '../chains.row.ts'
 import { tellBuild } from '../ops/build.ts'
 import type { Health } from '../ops/health.ts'
 import type { Auditor } from './audit/auditor.ts'
@@ -12,10 +13,6 @@ const lateMs = 2 * 60_000
 const stuckMs = 10 * 60_000
 /** The same for the audit: a source that is down gets twelve attempts and is no reason to restart the processor. */
 const auditStuckMs = 60 * 60_000
-/** Objective for the age of the newest indexed block, in seconds, on a chain whose tip is read from a node. */
-const objectiveAtTip = 2 * 60
-/** That objective where only final blocks are read: Ethereum's finality, which other chains wait for, and a margin. */
-const objectiveWhenFinal = 20 * 60
 /** Histogram buckets of a commit's seconds: from one block at the tip to the largest batch of history. */
 const commitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
@@ -85,7 +82,7 @@ export function createHealth(
   gauge(
     'processor_lag_objective_seconds',
     'How old the newest indexed block may be: more where no node tells the tip, and final blocks alone are read',
-    () => (rpc ? objectiveAtTip : objectiveWhenFinal),
+    () => (rpc ? lagObjective.atTip : lagObjective.whenFinal),
   )
   if (loads) {
     const ask = () => loads().catch(() => undefined)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { chainOf } from '../../chains.config.ts'
+import { lagObjective } from '../../chains.row.ts'
 import { type SourceProgress, sourceProgress } from '../../db/queries/read/source-progress.ts'
 import { sourceNamed } from '../../sources.config.ts'
 import { type Html, html } from '../http/html.ts'
@@ -13,9 +14,6 @@ import { askExact, page, type World } from './parts/page.ts'
 import { ago, duration, minute } from './parts/times.ts'
 
 type Stats = Exact<z.output<typeof statsAnswer>>
-
-/** A chain whose newest indexed block is older than this is behind. */
-const lateSeconds = 300
 
 /** `/status`: how far each chain is indexed and each source is read. */
 export function statusPage(world: World): Route {
@@ -55,8 +53,10 @@ function summary({ chains: all, generated_at }: Stats): Html {
 
 type Progress = Stats['chains'][number]
 
-function isLate({ lag_seconds }: Progress): boolean {
-  return lag_seconds !== null && lag_seconds > lateSeconds
+/** Whether a chain misses its objective; indexed no further than it is final, its tip is not read from a node. */
+function isLate({ lag_seconds, indexed_block, finalized_block }: Progress): boolean {
+  const readsTip = indexed_block !== null && finalized_block !== null && indexed_block > finalized_block
+  return lag_seconds !== null && lag_seconds > (readsTip ? lagObjective.atTip : lagObjective.whenFinal)
 }
 
 function chainTable({ chains: all, erc8004_supply: supply }: Stats): Html {

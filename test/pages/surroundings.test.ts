@@ -27,6 +27,10 @@ beforeAll(async () => {
   await countSettlements(pool)
   await seedChainState(pool, { chain: 'base', indexed: 1_234_567, finalized: 1_234_500 })
   await seedChainState(pool, { chain: 'celo', indexed: 77, finalized: 70, at: daysAgo(2) })
+  // Where only final blocks are read, the newest one is minutes old; where the tip is read, that is late.
+  const beforeFinality = new Date(Date.now() - 13 * 60_000)
+  await seedChainState(pool, { chain: 'polygon', indexed: 90, finalized: 90, at: beforeFinality })
+  await seedChainState(pool, { chain: 'gnosis', indexed: 90, finalized: 80, at: beforeFinality })
   const state = { source: 'agent_uri', last_success_at: daysAgo(1 / 24) }
   await insert(pool, 'source_state', { ...state, subject: 'token:base:1', due_at: daysAgo(1), failures: 2 })
   await insert(pool, 'source_state', { ...state, subject: 'token:base:2', due_at: daysAgo(-1), failures: 0 })
@@ -96,10 +100,10 @@ test('a rank says how far it moved in a week, up or down', async () => {
 
 test('the status says which chain is behind, how far each is, and what each source has waiting', async () => {
   const page = await read('/status')
-  expect(page).toContain('Behind: Celo.')
+  expect(page).toContain('Behind: Celo, Gnosis.')
   expect(textOf(page)).toContain(' 1,234,567 1,234,500 ')
   expect(page).toContain('2 days')
-  expect(page.match(/not started/g)).toHaveLength(5)
+  expect(page.match(/not started/g)).toHaveLength(3)
   expect(textOf(page)).toContain(' Registration documents 1 h ago 1 1 2 ')
 })
 

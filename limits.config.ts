@@ -157,6 +157,8 @@ export const streamLimits = {
   drainSeconds: 30,
   /** Sequence numbers behind the newest from which a stream may begin at most. */
   replay: 10_000,
+  /** Age in seconds up to which a settlement is sent by the stream of all settlements: what is older is no news. */
+  newsSeconds: 600,
   /** Lines read at once. */
   pageLines: 50,
   /** Settlements that a stream sends after one look at the database: the newest. */

@@ -10,7 +10,7 @@ import { docsRoutes } from './docs/routes.ts'
 import { type SecurityContact, securityRoutes } from './docs/security.ts'
 import { exportRoutes } from './exports/routes.ts'
 import { answer } from './http/answer.ts'
-import { Cache, type Subject } from './http/cache.ts'
+import { Cache, cacheBytes, type Subject } from './http/cache.ts'
 import type { Content } from './http/content.ts'
 import { cors } from './http/cors.ts'
 import { answerErrors, jsonOrProblem } from './http/error-answer.ts'
@@ -64,19 +64,15 @@ export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'>
   readonly notReady: () => string | undefined
 }
 
-/** Bounds of the caches of answers and of totals, in bytes. */
-const cacheBytes = 128 * 1024 * 1024
-const totalsBytes = 4 * 1024 * 1024
-
 /** The HTTP service. It starts nothing and listens nowhere. */
 export function createApp(deps: ApiDeps): Express {
-  const cache = new Cache<Content>({ maxBytes: cacheBytes, now: deps.now })
+  const cache = new Cache<Content>({ maxBytes: cacheBytes.answers, now: deps.now })
   const metrics = createMetrics({ ...deps, cache })
   const { primary = deps.database, standby } = deps
   const sources: Sources = {
     ...deps,
     primary,
-    totals: new Cache<Total>({ maxBytes: totalsBytes, now: deps.now }),
+    totals: new Cache<Total>({ maxBytes: cacheBytes.totals, now: deps.now }),
     leftOut(place, fid, err) {
       metrics.countLeftOut(place)
       deps.log.error({ err, fid, place }, 'an agent that cannot be shown is left out')

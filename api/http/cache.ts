@@ -14,6 +14,9 @@ export interface CacheAnswer<V> {
   readonly ageSeconds: number
 }
 
+/** Bounds of the cache of answers and of that of totals, in bytes. */
+export const cacheBytes = { answers: 128 * 1024 * 1024, totals: 4 * 1024 * 1024 }
+
 interface CacheOptions {
   /** Bound on the bytes of all entries together. */
   readonly maxBytes: number

@@ -16,6 +16,10 @@ const places = 8
 const blocksPerPlace = 100
 /** Bytes of a stored settlement with its share of key and indexes; `bench -- rehearsal` measured 442. */
 const bytesPerSettlement = 440
+/** Rows that one process loads in a second, as measured (docs/bench.md); a source can be slower. */
+export const rowsPerSecond = 80_000
+/** Cost of reading a block without settlements, in settlements. */
+export const workOfBlock = 0.02
 /** Timeout of an estimate in milliseconds; a range that cannot be estimated can still be loaded. */
 const patienceMs = 10_000
 

@@ -13,6 +13,7 @@ import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
 import { refuseArchived } from '../archived-settlements.ts'
 import { Refusal } from '../refusal.ts'
+import { workOfBlock } from './estimate.ts'
 
 export interface Range {
   readonly fromBlock: number
@@ -30,8 +31,6 @@ const alignment = 10_000
 /** A long range is cut into more shards than workers, because payments are not spread evenly over a chain. */
 const shardsPerWorker = 4
 const longShardBlocks = 250_000
-/** Cost of reading a block without settlements, in settlements. */
-const workOfBlock = 0.02
 
 /**
  * Reserves a range of blocks for a backfill: from then on the chain's processor skips their settlements, and another

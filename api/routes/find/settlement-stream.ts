@@ -32,9 +32,6 @@ export const settlementStream = stream({
   log: seenLog,
 })
 
-/** How old a settlement may be, by its block's time, to be sent as new; milliseconds. */
-const newsMs = 600_000
-
 const everything = {
   fid: null,
   recipient: null,
@@ -58,7 +55,7 @@ function seenLog({ database, settlementOverloads, now }: Sources): Log {
   let looking: Promise<void> | undefined
 
   async function look(): Promise<void> {
-    const since = new Date(now() - newsMs).toISOString()
+    const since = new Date(now() - streamLimits.newsSeconds * 1_000).toISOString()
     const page = { limit: seenAtOnce, order: 'desc', after: undefined, settlementOverloads } as const
     const rows = rowsOf((await allSettlements(database, { ...page, filter: { ...everything, since } })).rows)
     for (const { key, text } of rows.toReversed()) {

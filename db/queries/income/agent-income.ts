@@ -1,7 +1,7 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
-import { firstDue, incomeKinds, otherPayments, paidAgents } from '../sql/income.ts'
+import { firstDue, incomeKinds, otherPayments, paidAgents, paidBack, singlePayer } from '../sql/income.ts'
 import { dollars, hex, isoTime, textList } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
 
@@ -10,11 +10,6 @@ interface IncomeSums {
   readonly members: Record<string, string>
   readonly due: string | null
 }
-
-/** A payer counts as the single one from this share of the value on, if there is any, and at least so many payments. */
-const single = { share: 0.95, payments: 20 }
-/** Money, if it was any, counts as paid back when at least this share goes the other way within this time before or after. */
-const back = { share: 0.5, within: `interval '30 days'` }
 
 /** `{payments, amount_usdc}` of the sums `of` that a condition holds for. */
 const sums = (condition = 'true', n = 'n', amount = 'amount') => `json_build_object(
@@ -177,8 +172,8 @@ returned as (
   select p.*
     from payer p
     join given r on r.recipient = p.payer
-   where not p.own and p.amount > 0 and r.amount >= p.amount * ${back.share}
-     and r.first_at <= p.last_at + ${back.within} and r.last_at >= p.first_at - ${back.within}
+   where not p.own and p.amount > 0 and r.amount >= p.amount * ${paidBack.share}
+     and r.first_at <= p.last_at + ${paidBack.within} and r.last_at >= p.first_at - ${paidBack.within}
 )
 ${text(
   `select ${members},
@@ -187,8 +182,8 @@ ${text(
   (select json_build_object('payers', count(*), 'payments', coalesce(sum(n), 0)::bigint,
           'amount_usdc', ${dollars('coalesce(sum(amount), 0)')})
      from returned having (select yes from countable)) as reciprocal,
-  (select coalesce(sum(n) >= ${single.payments} and sum(amount) > 0
-                   and max(amount) >= sum(amount) * ${single.share}, false)
+  (select coalesce(sum(n) >= ${singlePayer.payments} and sum(amount) > 0
+                   and max(amount) >= sum(amount) * ${singlePayer.share}, false)
      from payer having (select yes from countable)) as single_payer,
   (select to_json(${isoTime('min(first_at)')}) from sums) as first_paid_at,
   (select to_json(${isoTime('max(last_at)')}) from sums) as last_paid_at,

@@ -4,6 +4,7 @@ import { isArchived, isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import {
   evidence,
   incomeFlag,
+  isDust,
   isPassedOn,
   otherPayments,
   paidAgents,
@@ -12,9 +13,6 @@ import {
   settlementKind,
 } from '../sql/income.ts'
 import { isListed } from '../sql/selectors.ts'
-
-/** Amount in base units below which a payment is dust: a thousandth of a dollar. */
-const dustBelow = 1_000
 
 interface Pass {
   /** Bounds of a pass: hours, and roughly the payments in them. At least one whole hour is taken. */
@@ -86,8 +84,6 @@ const of = (table: string, names: readonly string[]) => names.map((name) => `${t
 
 const settledKinds = [settlementKind('true'), settlementKind('false')].join(', ')
 
-const isDust = `is_dollar and paid.amount < ${dustBelow}`
-
 const text = `
 with ${unrolledBlocks},
 picked as materialized (
@@ -141,8 +137,8 @@ fact as materialized (
   select a.fid, paid.hour, paid.recipient, paid.chain, paid.kind, ${incomeFlag('a.fid', 'paid')} as flag,
          ${evidence('paid')} <> 'none' as x402, ${isPassedOn('paid')} as passed_on,
          min(paid.block_timestamp) as first_at, max(paid.block_timestamp) as last_at, count(*) as n,
-         coalesce(sum(paid.amount) filter (where is_dollar), 0) as amount, count(*) filter (where ${isDust}) as dust_n,
-         coalesce(sum(paid.amount) filter (where ${isDust}), 0) as dust_amount,
+         coalesce(sum(paid.amount) filter (where is_dollar), 0) as amount, count(*) filter (where ${isDust('paid')}) as dust_n,
+         coalesce(sum(paid.amount) filter (where ${isDust('paid')}), 0) as dust_amount,
          count(*) filter (where not is_dollar) as other_n
     from paid
    cross join lateral (${paidAgents('paid')}) a

@@ -4,6 +4,13 @@ import { isoTime } from './json-text.ts'
 // `through`, the addresses of the same transaction that the money went through, null: none. Arguments are SQL
 // expressions written in this folder, never values.
 
+/** Amount in base units below which a payment is dust: a thousandth of a dollar. */
+const dustBelow = 1_000
+/** A payer counts as the single one from this share of the value on, if there is any, and at least so many payments. */
+export const singlePayer = { share: 0.95, payments: 20 }
+/** Money, if it was any, counts as paid back when at least this share goes the other way within this time before or after. */
+export const paidBack = { share: 0.5, within: `interval '30 days'` }
+
 /** Kinds of payment, in the order in which they are told: settlements by the form of the signature, and the others. */
 export const incomeKinds = ['eip3009_vrs', 'eip3009_bytes', 'forwarded', 'permit2_exact', 'permit2_upto'] as const
 
@@ -46,6 +53,9 @@ export const incomeFlag = (fid: string, payment: string) => `case
            when exists (select from income_owner o where o.fid = ${fid} and o.address = ${payment}.payer) then 'same_owner'
            when exists (select from income_ring r where r.recipient = ${payment}.recipient and r.payer = ${payment}.payer) then 'ring'
            else 'none' end`
+
+/** SQL: whether a payment is dust. */
+export const isDust = (payment: string) => `is_dollar and ${payment}.amount < ${dustBelow}`
 
 /** What says that a payment is one of x402: `contract`, one of x402's own settled it; `facilitator`, a known one sent it;
  * `builder_code`, the calldata of its transaction names who had a part in it. */

@@ -7,7 +7,7 @@ import { openHistory } from '../../history/sources.ts'
 import { gapsBetween } from '../../reserved.ts'
 import type { BackfillConfig } from '../config.ts'
 import { clock } from '../display.ts'
-import { type Estimate, estimate } from '../estimate.ts'
+import { type Estimate, estimate, rowsPerSecond, workOfBlock } from '../estimate.ts'
 import { finalHeightOf } from './range-load.ts'
 
 /** A range of blocks that is not loaded, or only in part. */
@@ -26,10 +26,6 @@ interface Plan {
 }
 
 const maxBlock = 2_147_483_646
-/** Rows that one process loads in a second, as measured (docs/bench.md); a source can be slower. */
-const rowsPerSecond = 80_000
-/** Cost of reading a block without settlements, in settlements. */
-const workOfBlock = 0.02
 
 /** What is missing of these ranges. Reads the database and the sources, and writes nothing. */
 export async function planOf(pool: pg.Pool, configs: readonly BackfillConfig[]): Promise<Plan> {

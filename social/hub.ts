@@ -14,7 +14,7 @@ import {
   verifiedAddress,
 } from './messages.ts'
 import { isRealHandle, toProfile, userName } from './profile.ts'
-import { type Follow, mostFollows, type SocialIndex, type Verification } from './social-index.ts'
+import type { Follow, SocialIndex, Verification } from './social-index.ts'
 import { userPage, verifiedSetOf } from './users.ts'
 
 const messagesPerPage = 1_000
@@ -22,6 +22,8 @@ const mostMessagePages = 20
 /** Events on one page. An event can carry whole messages; this many of the largest still fit into one answer. */
 export const eventsPerPage = 250
 const fidsPerPage = 100
+/** Most follows of an account that are read and kept, the newest. */
+export const mostFollows = 2_000
 /** Shards with FIDs, assumed for a hub that does not report its shards. Shard 0 holds blocks only. */
 const usualShards = [1, 2]
 

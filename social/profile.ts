@@ -45,6 +45,18 @@ const partTypes = {
   twitter: 'USER_DATA_TYPE_TWITTER',
 } as const satisfies Record<ProfilePart, string>
 
+/** Longest texts of a profile that are kept, in code points; the network's own limits are lower. */
+const longest = { name: 256, bio: 4_096, url: 2_048 }
+export const longestHandle = longest.name
+export const longestPart: Readonly<Record<ProfilePart, number>> = {
+  displayName: longest.name,
+  bio: longest.bio,
+  pfpUrl: longest.url,
+  profileUrl: longest.url,
+  github: longest.name,
+  twitter: longest.name,
+}
+
 /** The part of a profile that a message sets. Undefined: it sets none, or the user name, which needs a proof. */
 export function profilePart({ data }: Message): { part: ProfilePart; text: string | null } | undefined {
   const parts = Object.keys(partTypes) as ProfilePart[]

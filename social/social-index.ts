@@ -124,7 +124,7 @@ export interface SocialIndex {
   /** Live verifications of a FID. Empty: it has none, or the FID is not registered. */
   verifications(fid: number): Promise<Verification[]>
   profile(fid: number): Promise<SocialProfile>
-  /** FIDs that a FID follows, newest first, at most `mostFollows`. */
+  /** FIDs that a FID follows, newest first, at most `mostFollows` of `hub.ts`. */
   follows(fid: number): Promise<Follow[]>
   /**
    * Verified addresses by FID, for a hundred FIDs at most, without times. FIDs whose answer does not parse are absent.
@@ -141,5 +141,3 @@ export interface Follow {
   readonly fid: number
   readonly at: Date
 }
-
-export const mostFollows = 2_000

@@ -2,6 +2,7 @@ import { NoAnswer } from '../hosts/no-answer.ts'
 import { readHubMessage } from '../trust/hub-message.ts'
 import { judgeVerification } from '../trust/verdict.ts'
 import type { SocialIndex } from './social-index.ts'
+import { whyStale } from './staleness.ts'
 
 /** A second hub, asked whether it knows the messages that the followed hub returned. */
 export interface Witness {
@@ -18,8 +19,6 @@ type Testimony =
   | { readonly kind: 'says'; readonly hashes: ReadonlySet<string> }
   | { readonly kind: 'stale' | 'forged' | 'silent'; readonly why: string }
 
-/** A hub whose newest block is older than this many seconds is stale. */
-const mostDelaySeconds = 600
 /** Milliseconds for which a hub's staleness is cached. */
 const freshnessMs = 60_000
 
@@ -29,8 +28,9 @@ export function createWitness(url: string, hub: Pick<SocialIndex, 'network' | 'v
   /** Why the hub is stale, so that messages it lacks mean nothing; undefined: it is up to date. */
   async function staleness(now: number): Promise<string | undefined> {
     if (looked && now >= looked.at && now - looked.at < freshnessMs) return looked.staleness
-    const { delaySeconds, isSyncing } = await hub.network()
-    looked = { at: now, staleness: whyStale(delaySeconds, isSyncing) }
+    const network = await hub.network()
+    const unsaid = network.delaySeconds === undefined ? 'it does not say how old its newest block is' : undefined
+    looked = { at: now, staleness: whyStale(network) ?? unsaid }
     return looked.staleness
   }
 
@@ -55,10 +55,4 @@ export function createWitness(url: string, hub: Pick<SocialIndex, 'network' | 'v
       }
     },
   }
-}
-
-function whyStale(delaySeconds: number | undefined, isSyncing: boolean): string | undefined {
-  if (isSyncing) return 'it says that it is syncing'
-  if (delaySeconds === undefined) return 'it does not say how old its newest block is'
-  return delaySeconds > mostDelaySeconds ? `its newest block is ${delaySeconds} s old` : undefined
 }

@@ -4,6 +4,7 @@ import { lastBelievedTotals, readHubStanding, storeHubStanding } from '../../db/
 import { HostClosed } from '../../hosts/host.ts'
 import { minute } from '../../ops/time.ts'
 import type { Network, SocialIndex } from '../../social/social-index.ts'
+import { whyStale } from '../../social/staleness.ts'
 import type { Source } from '../schedule/source.ts'
 
 interface BeliefOptions {
@@ -14,8 +15,6 @@ interface BeliefOptions {
   readonly now: () => Date
 }
 
-/** Oldest that a hub's newest block may be, in seconds; with an older one the hub is behind. */
-export const mostDelaySeconds = 600
 /** Largest share by which totals may fall, as they do by pruning. */
 const mostLost = 0.1
 /** Totals below this are not judged: the network is a private one. */
@@ -52,8 +51,8 @@ export function createBelief({ pool, social, url, now }: BeliefOptions): Belief 
 
   async function acceptTotals() {
     const network = await social.network()
-    const unfit = unfitness(network)
-    if (unfit) throw new Error(`the hub stays unbelieved: ${unfit}`)
+    const stale = whyStale(network)
+    if (stale) throw new Error(`the hub stays unbelieved: ${stale}`)
     const { accounts = null, messages = null } = network
     await storeHubStanding(pool, { url, accounts, messages, doubt: null, now: now() })
     return network
@@ -94,14 +93,7 @@ function doubtAbout(
 ): string | undefined {
   const fall =
     fallen('accounts', before.accounts, network.accounts) ?? fallen('messages', before.messages, network.messages)
-  return unfitness(network) ?? (fall && `${fall}; if that is true: npm run enrichment -- --accept-hub-totals`)
-}
-
-/** Why a hub cannot be believed whatever its totals: it is late, or still syncing. Undefined: neither. */
-function unfitness({ delaySeconds, isSyncing }: Network): string | undefined {
-  if (isSyncing) return 'it says that it is syncing'
-  if (delaySeconds !== undefined && delaySeconds > mostDelaySeconds) return `its newest block is ${delaySeconds} s old`
-  return undefined
+  return whyStale(network) ?? (fall && `${fall}; if that is true: npm run enrichment -- --accept-hub-totals`)
 }
 
 function fallen(what: string, before: number | null, total: number | undefined): string | undefined {

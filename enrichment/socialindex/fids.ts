@@ -18,13 +18,14 @@ import { confirmEmpty, forgetEmptied } from '../../db/queries/sources/hub-standi
 import { type StoredProfile, storeProfile } from '../../db/queries/sources/social-profiles.ts'
 import { storableText } from '../../db/text.ts'
 import type { Host } from '../../hosts/host.ts'
-import { hour, second } from '../../ops/time.ts'
+import { second } from '../../ops/time.ts'
+import { longestHandle, longestPart } from '../../social/profile.ts'
 import type { ProfilePart, SocialIndex, SocialProfile } from '../../social/social-index.ts'
+import { mostDelaySeconds } from '../../social/staleness.ts'
 import { sources } from '../../sources.config.ts'
 import { judgeSet } from '../proofs/messages.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
-import { noteAbsences } from './absences.ts'
-import { mostDelaySeconds } from './belief.ts'
+import { emptyAfterMs, noteAbsences } from './absences.ts'
 
 export interface SocialSourceOptions {
   readonly pool: pg.Pool
@@ -36,17 +37,6 @@ export interface SocialSourceOptions {
 }
 
 const { cadenceMs } = sources.fids
-
-/** Longest texts of a profile, in code points; the network's own limits are lower. */
-const longest = { name: 256, bio: 4_096, url: 2_048 }
-const longestPart: Readonly<Record<ProfilePart, number>> = {
-  displayName: longest.name,
-  bio: longest.bio,
-  pfpUrl: longest.url,
-  profileUrl: longest.url,
-  github: longest.name,
-  twitter: longest.name,
-}
 
 /** Source that rereads FIDs of the index: verified set, profile, last activity. */
 export function socialFids({ social, host, url, now }: Omit<SocialSourceOptions, 'pool'>): Source {
@@ -76,9 +66,6 @@ export function socialFids({ social, host, url, now }: Omit<SocialSourceOptions,
   }
 }
 
-/** Milliseconds between the two empty answers that it takes to empty a set: a hub without data answers so too. */
-const emptyAfterMs = hour
-
 /**
  * Updates the stored set of a FID to an answer of the hub at `url`; the caller holds `lockVerifications`. `emptied`:
  * the answer would end every verification and is the first to say so; only this is recorded, and the FID must be read
@@ -102,9 +89,12 @@ export async function storeVerifiedSet(
   return unsettled.length > 0 ? 'unsettled' : isMissing ? 'missing' : 'stored'
 }
 
-/** An answer as a node gives it that is as far behind as one may be that is believed. */
+/** Milliseconds by which an answer may be behind the question, as a hub that is believed may be. */
+const unsettledMs = mostDelaySeconds * second
+
+/** An answer, with the time up to which it settles what is stored. */
 function settled<Answer extends Pick<VerifiedSet, 'askedAt'>>(answer: Answer): Settled<Answer> {
-  return { ...answer, settledBefore: new Date(answer.askedAt.getTime() - mostDelaySeconds * second) }
+  return { ...answer, settledBefore: new Date(answer.askedAt.getTime() - unsettledMs) }
 }
 
 /** Updates the stored sets of FIDs to an answer without times. Returns FIDs by outcome, as in `storeVerifiedSet`. */
@@ -132,7 +122,7 @@ export async function storeUntimedSets(
 function storable(fid: number, profile: SocialProfile): StoredProfile {
   return {
     fid,
-    handle: clean(profile.handle, longest.name),
+    handle: clean(profile.handle, longestHandle),
     displayName: cleanPart('displayName', profile.displayName),
     bio: cleanPart('bio', profile.bio),
     pfpUrl: cleanPart('pfpUrl', profile.pfpUrl),

@@ -4,8 +4,8 @@ import { chainNames } from '../../../chains.config.ts'
 import { deriveAgents } from '../../../db/queries/join/agents.ts'
 import { runJoin } from '../../../enrichment/join/join.ts'
 import { runLargeHolders } from '../../../enrichment/join/large-holders.ts'
-import { mostDelaySeconds } from '../../../enrichment/socialindex/belief.ts'
 import { storeVerifiedSet } from '../../../enrichment/socialindex/fids.ts'
+import { mostDelaySeconds } from '../../../social/staleness.ts'
 import {
   differencesOfSearched,
   followedFids,

@@ -14,7 +14,6 @@ import { NoAnswer } from '../hosts/no-answer.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { untilStopSignal } from '../ops/stop.ts'
-import { hour, second } from '../ops/time.ts'
 import { sources } from '../sources.config.ts'
 import { facilitatorSubjects } from './facilitators/source.ts'
 import { checkTables, createHealth } from './health.ts'
@@ -30,15 +29,10 @@ import { isAnswer, readOnce } from './once.ts'
 import type { OnceRequest } from './once-request.ts'
 import { repeat } from './schedule/loop.ts'
 import { createProgress } from './schedule/progress.ts'
+import { rankingsRestFactor, restMs } from './schedule/rests.ts'
 import { runPass } from './schedule/scheduler.ts'
 import { hubSubject } from './socialindex/shards.ts'
 
-const joinRestMs = second / 4
-const sourceRestMs = second / 2
-const rollupRestMs = 5 * second
-const incomeRestMs = 5 * second
-/** Rest after refreshing the rankings, as a multiple of its time: it reads all sums and may use a tenth of the time. */
-const rankingsRestFactor = 9
 const connections = 12
 
 interface EnrichmentOptions extends Pick<SourcesOptions, 'config' | 'chains'> {
@@ -122,8 +116,8 @@ export async function runEnrichment({
   log.info({ metrics: `${config.host}:${portOf(server)}` }, `${description}; ${database.description}`)
 
   const stopping = new AbortController()
-  const loop = (name: string, pass: () => Promise<number>, restMs: number, restFactor?: number) =>
-    repeat({ name, pass, restMs, restFactor, signal: stopping.signal, log, progress })
+  const loop = (name: string, pass: () => Promise<number>, rest: number, restFactor?: number) =>
+    repeat({ name, pass, restMs: rest, restFactor, signal: stopping.signal, log, progress })
   untilStopSignal().then((signal) => {
     log.info(`${signal}: stopping after the passes in flight`)
     stopping.abort()
@@ -138,10 +132,10 @@ export async function runEnrichment({
         for (const outcome of outcomes) metrics.read(source.name, outcome)
         return leased
       },
-      sourceRestMs,
+      restMs.source,
     ),
   )
-  const joinLoop = loop('join', () => health.watch(() => runJoin(join)), joinRestMs)
+  const joinLoop = loop('join', () => health.watch(() => runJoin(join)), restMs.join)
   const refresh = async () => {
     await refreshCounts(join)
     return 0
@@ -159,20 +153,20 @@ export async function runEnrichment({
     await refreshRankings(join)
     return 0
   }
-  const rollupLoop = loop('settlement roll-up', () => rollUpSettlements({ pool }), rollupRestMs)
+  const rollupLoop = loop('settlement roll-up', () => rollUpSettlements({ pool }), restMs.rollup)
   const edge = async () => (await runEdges(join)).work
   await Promise.all([
     ...sourceLoops,
     joinLoop,
-    loop('large holders', () => runLargeHolders(join), joinRestMs),
+    loop('large holders', () => runLargeHolders(join), restMs.largeHolders),
     loop('edges', edge, config.countsPauseMs),
     rollupLoop,
-    loop('income', () => runIncome({ pool }), incomeRestMs),
+    loop('income', () => runIncome({ pool }), restMs.income),
     loop('settlement counts', refresh, config.countsPauseMs),
     loop('payers', payers, config.countsPauseMs),
     loop('feedback', feedback, config.countsPauseMs),
     loop('rankings', rankings, config.countsPauseMs, rankingsRestFactor),
-    loop('old changes', () => forgetOldChanges({ pool, now }), hour),
+    loop('old changes', () => forgetOldChanges({ pool, now }), restMs.oldChanges),
   ])
   server.close()
   await end()

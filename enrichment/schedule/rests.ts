@@ -1,0 +1,15 @@
+import { hour, second } from '../../ops/time.ts'
+
+/** Milliseconds that a loop of the job rests when its pass found nothing to do. All others rest for COUNTS_PAUSE_SECONDS. */
+export const restMs = {
+  /** The loop of each source. */
+  source: second / 2,
+  join: second / 4,
+  largeHolders: second / 4,
+  rollup: 5 * second,
+  income: 5 * second,
+  oldChanges: hour,
+} as const
+
+/** Rest after refreshing the rankings, as a multiple of its time: it reads all sums and may use a tenth of the time. */
+export const rankingsRestFactor = 9

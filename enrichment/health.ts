@@ -3,7 +3,7 @@ import { ping } from '../db/queries/read/readiness.ts'
 import { Underivable } from './join/join.ts'
 
 /** Milliseconds without a finished pass of the join after which the health check fails. */
-const longestPassMs = 120_000
+const longestJoinSilenceMs = 120_000
 
 interface HealthOptions {
   readonly pool: pg.Pool
@@ -21,7 +21,7 @@ export function createHealth({ pool, hubDoubt }: HealthOptions) {
       return `the database does not answer: ${(error as Error).message}`
     }
     const silentMs = Date.now() - joinedAt
-    if (silentMs > longestPassMs) return `the join has not come round for ${Math.round(silentMs / 1000)} s`
+    if (silentMs > longestJoinSilenceMs) return `the join has not come round for ${Math.round(silentMs / 1000)} s`
     const doubt = await hubDoubt()
     return doubt && `the hub is not believed: ${doubt}`
   }

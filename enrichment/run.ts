@@ -28,9 +28,9 @@ import { createMetrics } from './metrics.ts'
 import { isAnswer, readOnce } from './once.ts'
 import type { OnceRequest } from './once-request.ts'
 import { repeat } from './schedule/loop.ts'
-import { createProgress } from './schedule/progress.ts'
 import { rankingsRestFactor, restMs } from './schedule/rests.ts'
 import { runPass } from './schedule/scheduler.ts'
+import { createWatchdog } from './schedule/watchdog.ts'
 import { hubSubject } from './socialindex/shards.ts'
 
 const connections = 12
@@ -107,17 +107,17 @@ export async function runEnrichment({
   await askForAllDocuments(pool, now())
   await forgetOtherWitnesses(pool, [config.hub.url, ...config.witnesses])
   await noteAgentsUnknownTo(pool, perAgent)
-  const progress = createProgress({ passed: metrics.passed })
+  const watchdog = createWatchdog({ passed: metrics.passed })
   const server = await serveHealth(config.host, config.metricsPort, {
     ...health,
-    stuck: progress.stuck,
+    stuck: watchdog.stuck,
     metrics: () => metrics.text(),
   })
   log.info({ metrics: `${config.host}:${portOf(server)}` }, `${description}; ${database.description}`)
 
   const stopping = new AbortController()
   const loop = (name: string, pass: () => Promise<number>, rest: number, restFactor?: number) =>
-    repeat({ name, pass, restMs: rest, restFactor, signal: stopping.signal, log, progress })
+    repeat({ name, pass, restMs: rest, restFactor, signal: stopping.signal, log, watchdog })
   untilStopSignal().then((signal) => {
     log.info(`${signal}: stopping after the passes in flight`)
     stopping.abort()

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { Progress } from './progress.ts'
+import type { Watchdog } from './watchdog.ts'
 
 interface Loop {
   readonly name: string
@@ -11,7 +11,7 @@ interface Loop {
   readonly restFactor?: number | undefined
   readonly signal: AbortSignal
   readonly log: Logger
-  readonly progress: Progress
+  readonly watchdog: Watchdog
 }
 
 const firstRetryMs = 1_000
@@ -21,13 +21,13 @@ const longestRetryMs = 30_000
  * Repeats passes until the signal; the pass in flight is finished. A pass that throws is logged and retried with
  * backoff.
  */
-export async function repeat({ name, pass, restMs, restFactor = 0, signal, log, progress }: Loop): Promise<void> {
+export async function repeat({ name, pass, restMs, restFactor = 0, signal, log, watchdog }: Loop): Promise<void> {
   let failures = 0
   while (!signal.aborted) {
     let waitMs = 0
     const began = performance.now()
     try {
-      if ((await progress.watch(name, pass)) === 0) {
+      if ((await watchdog.watch(name, pass)) === 0) {
         waitMs = Math.max(restMs, restFactor * (performance.now() - began))
       }
       if (failures > 0) log.info(`${name} works again`)

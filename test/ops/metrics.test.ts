@@ -9,7 +9,7 @@ import { createPool } from '../../db/pool.ts'
 import { backfillLoads, insertBackfill, insertShards } from '../../db/queries/chain/backfill.ts'
 import { noteBackup } from '../../db/queries/server/backup.ts'
 import { createMetrics as metricsOfEnrichment } from '../../enrichment/metrics.ts'
-import { createProgress } from '../../enrichment/schedule/progress.ts'
+import { createWatchdog } from '../../enrichment/schedule/watchdog.ts'
 import { createHost } from '../../hosts/host.ts'
 import { portOf } from '../../ops/health.ts'
 import { createHealth } from '../../processors/health.ts'
@@ -92,11 +92,11 @@ test('the enrichment tells requests and budgets of its hosts, how long passes to
   })
   await Promise.all([host.slot(), host.slot('spare'), unlimited.slot()])
   let nowMs = 0
-  const progress = createProgress({ nowMs: () => nowMs, passed: metrics.passed })
-  await progress.watch('join', async () => {
+  const watchdog = createWatchdog({ nowMs: () => nowMs, passed: metrics.passed })
+  await watchdog.watch('join', async () => {
     nowMs += 2_000
   })
-  await progress.watch('join', () => Promise.reject(new Error('it fails'))).catch(() => {})
+  await watchdog.watch('join', () => Promise.reject(new Error('it fails'))).catch(() => {})
   const text = await metrics.text()
   const told = (series: string) => read(text, series)
   expect(told('enrichment_host_requests_total{host="hub"}')).toBe(2)

@@ -1,17 +1,17 @@
 import { minute } from '../../ops/time.ts'
 
 /** Milliseconds after which a pass counts as hung: all its requests and statements have timeouts of their own. */
-export const longestPassMs = 15 * minute
+export const hungAfterMs = 15 * minute
 
 /** Watchdog of a process's loops. */
-export interface Progress {
+export interface Watchdog {
   /** Runs a pass of a loop; the loop counts as at work from its first unfinished or failed pass until one succeeds. */
   watch<T>(loop: string, pass: () => Promise<T>): Promise<T>
   /** Name of a loop that has been at work for too long without finishing a pass; undefined: there is none. */
   stuck(): string | undefined
 }
 
-interface ProgressOptions {
+interface WatchdogOptions {
   /** A clock in milliseconds that only goes forward. */
   readonly nowMs?: () => number
   /** Called after each pass that did not fail, with the seconds it took. */
@@ -19,7 +19,7 @@ interface ProgressOptions {
 }
 
 /** A loop that rests has nothing to do and is never stuck. */
-export function createProgress({ nowMs = () => performance.now(), passed }: ProgressOptions = {}): Progress {
+export function createWatchdog({ nowMs = () => performance.now(), passed }: WatchdogOptions = {}): Watchdog {
   const workingSince = new Map<string, number>()
   return {
     async watch(loop, pass) {
@@ -34,7 +34,7 @@ export function createProgress({ nowMs = () => performance.now(), passed }: Prog
     stuck() {
       for (const [loop, since] of workingSince) {
         const silentMs = nowMs() - since
-        if (silentMs > longestPassMs) return `${loop} has got nothing done for ${Math.round(silentMs / minute)} minutes`
+        if (silentMs > hungAfterMs) return `${loop} has got nothing done for ${Math.round(silentMs / minute)} minutes`
       }
       return undefined
     },

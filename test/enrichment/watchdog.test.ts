@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { repeat } from '../../enrichment/schedule/loop.ts'
-import { createProgress, longestPassMs } from '../../enrichment/schedule/progress.ts'
+import { createWatchdog, hungAfterMs } from '../../enrichment/schedule/watchdog.ts'
 import { portOf, serveHealth } from '../../ops/health.ts'
 import { createLogger } from '../../ops/logger.ts'
 
@@ -9,20 +9,20 @@ let now = 0
 const clock = () => now
 
 test('a process of which a loop hangs or fails for a quarter of an hour is not healthy, and one that rests is', async () => {
-  const progress = createProgress({ nowMs: clock })
-  const server = await serveHealth('127.0.0.1', 0, { ...progress, notReady: () => undefined, metrics: () => '' })
+  const watchdog = createWatchdog({ nowMs: clock })
+  const server = await serveHealth('127.0.0.1', 0, { ...watchdog, notReady: () => undefined, metrics: () => '' })
   const health = async () => {
     const response = await fetch(`http://127.0.0.1:${portOf(server)}/healthz`)
     return [response.status, await response.text()]
   }
   try {
-    await progress.watch('resting', async () => 0)
-    now += longestPassMs + 1
+    await watchdog.watch('resting', async () => 0)
+    now += hungAfterMs + 1
     expect(await health()).toEqual([200, 'ok\n'])
 
     let finish = () => {}
-    const hanging = progress.watch('events', () => new Promise<void>((resolve) => (finish = resolve)))
-    now += longestPassMs
+    const hanging = watchdog.watch('events', () => new Promise<void>((resolve) => (finish = resolve)))
+    now += hungAfterMs
     expect(await health()).toEqual([200, 'ok\n'])
     now += 60_000
     expect(await health()).toEqual([503, 'events has got nothing done for 16 minutes\n'])
@@ -31,7 +31,7 @@ test('a process of which a loop hangs or fails for a quarter of an hour is not h
     expect(await health()).toEqual([200, 'ok\n'])
 
     for (let attempt = 0; attempt < 20; attempt++) {
-      await progress.watch('join', () => Promise.reject(new Error('no database'))).catch(() => {})
+      await watchdog.watch('join', () => Promise.reject(new Error('no database'))).catch(() => {})
       now += 60_000
     }
     expect(await health()).toEqual([503, 'join has got nothing done for 20 minutes\n'])
@@ -41,7 +41,7 @@ test('a process of which a loop hangs or fails for a quarter of an hour is not h
 })
 
 test('a loop tells of its passes', async () => {
-  const progress = createProgress({ nowMs: clock })
+  const watchdog = createWatchdog({ nowMs: clock })
   const stopping = new AbortController()
   let passes = 0
   const loop = repeat({
@@ -49,16 +49,16 @@ test('a loop tells of its passes', async () => {
     restMs: 1,
     signal: stopping.signal,
     log: createLogger('test', 'silent'),
-    progress,
+    watchdog,
     pass: async () => {
       if (++passes === 3) stopping.abort()
-      now += longestPassMs + 1
-      expect(progress.stuck()).toMatch(/^toy has got nothing done/)
+      now += hungAfterMs + 1
+      expect(watchdog.stuck()).toMatch(/^toy has got nothing done/)
       return 0
     },
   })
   await loop
-  expect([passes, progress.stuck()]).toEqual([3, undefined])
+  expect([passes, watchdog.stuck()]).toEqual([3, undefined])
 })
 
 test('what takes long rests longer, by the factor that it is given', async () => {
@@ -70,7 +70,7 @@ test('what takes long rests longer, by the factor that it is given', async () =>
     restFactor: 5,
     signal: stopping.signal,
     log: createLogger('test', 'silent'),
-    progress: createProgress({ nowMs: clock }),
+    watchdog: createWatchdog({ nowMs: clock }),
     pass: async () => {
       times.push(performance.now())
       if (times.length === 3) stopping.abort()

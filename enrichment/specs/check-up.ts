@@ -2,9 +2,10 @@ import { HostClosed } from '../../hosts/host.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 import type { BackReference, Holdings } from './back-reference.ts'
 import { type Candidate, type CandidateInputs, candidatesOf } from './candidates.ts'
+import { isAlive, isOutOfReach } from './check-status.ts'
 import type { KnownDocument } from './document-standing.ts'
 import { askOrigin } from './domain-proof.ts'
-import { type Check, type CheckUp, isAlive, isOutOfReach, placeOf, probe } from './probe.ts'
+import { type Check, type CheckUp, placeOf, probe } from './probe.ts'
 
 interface CheckUpInputs extends Omit<CandidateInputs, 'secured'> {
   readonly holdings: Holdings

@@ -1,10 +1,10 @@
 import type { StoredSpec } from '../../db/queries/sources/agent-specs.ts'
 import { day, hour } from '../../ops/time.ts'
+import { isAlive, isOutOfReach, type SpecStatus } from './check-status.ts'
 import type { SpecContent } from './content.ts'
 import type { SpecKind } from './kinds.ts'
 import type { Price } from './prices.ts'
-import { type Check, type CheckUp, isAlive, isOutOfReach, placeOf } from './probe.ts'
-import type { SpecStatus } from './status.ts'
+import { type Check, type CheckUp, placeOf } from './probe.ts'
 
 /** A document of an agent with the results of its checks. */
 export interface KnownDocument extends StoredSpec {

@@ -4,10 +4,10 @@ import { DoorError } from '../../net/errors.ts'
 import { second } from '../../ops/time.ts'
 import { type Json, jsonSha256 } from '../../trust/canonical-json.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
+import { type SpecStatus, statusOf } from './check-status.ts'
 import { mostNames, type SpecContent, shortText } from './content.ts'
 import { createWire } from './mcp-wire.ts'
 import { type Price, pricesIn } from './prices.ts'
-import { type SpecStatus, statusOf } from './status.ts'
 
 /** Milliseconds for all requests to one MCP server together, without the time spent in our own queue. */
 const usualMs = 10 * second

@@ -8,12 +8,12 @@ import { isSameSite } from '../site.ts'
 import type { BackReference } from './back-reference.ts'
 import type { Candidate } from './candidates.ts'
 import { signatureOf } from './card-keys.ts'
+import { type SpecStatus, statusOf } from './check-status.ts'
 import { parsed, type SpecContent } from './content.ts'
 import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
 import { cardInCatalog } from './mcp.ts'
 import { askServer } from './mcp-session.ts'
 import { type Price, pricesIn } from './prices.ts'
-import { type SpecStatus, statusOf } from './status.ts'
 import { demandOf } from './x402.ts'
 
 /** Result of a request for a document. */
@@ -66,16 +66,6 @@ export async function probe(hosts: AgentHosts, candidate: Candidate, known?: Ver
     if (!(error instanceof DoorError) || error.checkStatus === null) throw error
     return { candidate, httpStatus: null, latencyMs: null, status: error.checkStatus }
   }
-}
-
-/** Whether a check is a sign of life: a document, or at a declared place a demand for payment or authentication. */
-export function isAlive({ candidate, status }: Check): boolean {
-  return status === 'ok' || (candidate.declared && (status === 'auth_required' || status === 'payment_required'))
-}
-
-/** Whether a status says that the host could not be reached. */
-export function isOutOfReach(status: SpecStatus): boolean {
-  return ['timeout', 'dns_error', 'tls_error', 'connect_error', 'blocked'].includes(status)
 }
 
 async function askSession(hosts: AgentHosts, candidate: Candidate): Promise<Check> {

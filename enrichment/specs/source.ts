@@ -6,10 +6,10 @@ import { sources } from '../../sources.config.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 import { type ChainIdentities, registryOf } from '../registries.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'
+import { isOutOfReach } from './check-status.ts'
 import { checkUp } from './check-up.ts'
 import { documentsAfter, type KnownDocument, standingOf, stands } from './document-standing.ts'
 import { inDollars } from './prices.ts'
-import { isOutOfReach } from './probe.ts'
 
 interface SpecsOptions {
   readonly pool: pg.Pool

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import type { SpecStatus } from '../../../enrichment/specs/check-status.ts'
 import { documentsAfter, type KnownDocument, standingOf } from '../../../enrichment/specs/document-standing.ts'
 import type { Check } from '../../../enrichment/specs/probe.ts'
-import type { SpecStatus } from '../../../enrichment/specs/status.ts'
 
 const hour = 3_600_000
 const now = new Date('2026-06-10T00:00:00Z')

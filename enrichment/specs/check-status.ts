@@ -1,4 +1,5 @@
 import type { CheckStatus } from '../../net/errors.ts'
+import type { Candidate } from './candidates.ts'
 
 /** Values of `last_check_status` (docs/rules.md 3). */
 export type SpecStatus =
@@ -18,4 +19,18 @@ export function statusOf(httpStatus: number): SpecStatus | undefined {
   if (httpStatus === 404 || httpStatus === 410) return 'not_found'
   if (httpStatus >= 500) return 'http_5xx'
   return httpStatus < 200 || httpStatus >= 300 ? 'http_4xx' : undefined
+}
+
+/** Whether a check is a sign of life: a document, or at a declared place a demand for payment or authentication. */
+export function isAlive(check: {
+  readonly candidate: Pick<Candidate, 'declared'>
+  readonly status: SpecStatus
+}): boolean {
+  const { candidate, status } = check
+  return status === 'ok' || (candidate.declared && (status === 'auth_required' || status === 'payment_required'))
+}
+
+/** Whether a status says that the host could not be reached. */
+export function isOutOfReach(status: SpecStatus): boolean {
+  return ['timeout', 'dns_error', 'tls_error', 'connect_error', 'blocked'].includes(status)
 }

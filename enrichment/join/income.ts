@@ -10,7 +10,7 @@ import {
 import { sumDueHours } from '../../db/queries/income/hours.ts'
 import { takeChangedWallets } from '../../db/queries/income/wallets.ts'
 import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
-import { runRings } from './rings.ts'
+import { runRings } from './due-rings.ts'
 
 /** Changes of agents and of wallets applied in one transaction, for which the roll-up waits. */
 const changesPerStep = 100

@@ -1,7 +1,7 @@
 import { sources } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { addSubjects, askForSubjects } from '../sources/source-state.ts'
-import { disputed, testimonies } from '../sql/disputes.ts'
+import { disputed, testimonies } from '../sql/disputed-messages.ts'
 
 /** A change of custody on the chain. */
 interface Transfer {

@@ -1,6 +1,6 @@
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
-import { takenBack, witnessed } from '../sql/disputes.ts'
+import { takenBack, witnessed } from '../sql/disputed-messages.ts'
 
 interface LiveVerification {
   /** Lowercase hex with 0x. */

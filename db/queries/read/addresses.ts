@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 import { beforeCustody } from '../sql/before-custody.ts'
-import { disputed, testimonies } from '../sql/disputes.ts'
+import { disputed, testimonies } from '../sql/disputed-messages.ts'
 import { hex, isoTime } from '../sql/json-text.ts'
 
 /** A verified address of an agent, and what its verification rests on. */

@@ -42,6 +42,9 @@ const platforms = new Set([
   'jsonblob.com',
 ])
 
+/** A site of more agents than these counts as a platform that the list above does not know yet. */
+export const mostAgentsOfSite = 50
+
 /** Whether the host is a platform of many accounts: documents at its root are not those of an account there. */
 export function isSharedPlatform(url: URL): boolean {
   return platforms.has(siteOf(url) ?? '')

@@ -11,7 +11,7 @@ import {
 } from '../../db/queries/join/edge-events.ts'
 import { deriveEdges, lockEdges, readEndpoints, storeSites } from '../../db/queries/join/edges.ts'
 import { day } from '../../ops/time.ts'
-import { isSharedPlatform } from '../shared-platforms.ts'
+import { isSharedPlatform, mostAgentsOfSite } from '../shared-platforms.ts'
 
 interface EdgeOptions {
   readonly pool: pg.Pool
@@ -53,7 +53,7 @@ function lookAt({ pool }: EdgeOptions): Promise<number> {
     if (fids.length === 0) return 0
     const agents = await readEndpoints(db, fids)
     const sites = agents.flatMap(({ fid, endpoints }) => sitesOf(endpoints).map((site) => ({ fid, site })))
-    await spreadSites(db, await storeSites(db, fids, sites))
+    await spreadSites(db, await storeSites(db, fids, sites), mostAgentsOfSite)
     await spreadEdges(db, fids)
     return fids.length
   })
@@ -64,7 +64,7 @@ function derive({ pool, now, settlementOverloads }: EdgeOptions): Promise<EdgePa
     await lockEdges(db)
     const fids = await dueEdges(db, mostDerived)
     if (fids.length === 0) return { work: 0, moved: 0 }
-    const moved = await deriveEdges(db, { fids, settlementOverloads })
+    const moved = await deriveEdges(db, { fids, settlementOverloads, mostOfSite: mostAgentsOfSite })
     await endEdges(db, fids, now())
     return { work: fids.length, moved }
   })

@@ -1,5 +1,4 @@
 import type { Queryable } from '../../pool.ts'
-import { mostAgentsOfSite } from './edges.ts'
 
 // Which agents' edges must be derived again: events are turned into agents that are due, and those are derived.
 
@@ -110,10 +109,10 @@ select fid, null, true from around
 }
 
 /**
- * Makes the agents of sites due that somebody gained or lost. A site of too many links nobody; there those are who were
- * linked before.
+ * Makes the agents of sites due that somebody gained or lost. A site of more than `mostOfSite` agents links nobody;
+ * there those are who were linked before.
  */
-export async function spreadSites(db: Queryable, sites: readonly string[]): Promise<void> {
+export async function spreadSites(db: Queryable, sites: readonly string[], mostOfSite: number): Promise<void> {
   await db.query({
     name: 'spread-sites',
     text: `
@@ -121,10 +120,9 @@ update edge_derivation t
    set due = true
   from agent_site s
  where s.site = any ($1::text[]) and t.fid = s.fid and not t.due
-   and ((select count(*) from (select from agent_site n where n.site = s.site limit ${mostAgentsOfSite + 1}) n)
-        <= ${mostAgentsOfSite}
+   and ((select count(*) from (select from agent_site n where n.site = s.site limit $2::bigint + 1) n) <= $2
         or exists (select from agent_edge e where e.fid = s.fid and e.kind = 'shared_host'))`,
-    values: [sites],
+    values: [sites, mostOfSite],
   })
 }
 

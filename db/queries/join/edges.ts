@@ -70,8 +70,6 @@ select a.fid,
   return rows
 }
 
-/** A site of more agents than these is a platform that the list of platforms does not know yet. */
-export const mostAgentsOfSite = 50
 /** Edges of one kind that an agent keeps, the heaviest. */
 const mostOfKind = 500
 
@@ -186,8 +184,7 @@ sites as (
     from wanted w
     join agent_site s using (fid)
     join agent_site o on o.site = s.site and o.fid > w.fid
-   where (select count(*) from (select from agent_site n where n.site = s.site limit ${mostAgentsOfSite + 1}) n)
-         <= ${mostAgentsOfSite}
+   where (select count(*) from (select from agent_site n where n.site = s.site limit $3::bigint + 1) n) <= $3
    group by w.fid, o.fid
 ),
 transfers as (
@@ -200,16 +197,23 @@ transfers as (
 const columns = 'weight, amount, first_seen_at, last_seen_at'
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
+interface EdgeDerivation {
+  readonly fids: readonly number[]
+  readonly settlementOverloads: 'spec' | 'all'
+  readonly mostOfSite: number
+}
+
 /**
  * Derives the edges of agents to others of the index, under `lockEdges`. What has not changed is not written. Returns how
  * many were added, changed or removed.
  *
  * Feedback and settlements from one's own address are none, nor from one that is both agents'. Settlements are those of
- * final blocks that are rolled up. Edges that have no direction are derived for the lower of the two FIDs.
+ * final blocks that are rolled up. Edges that have no direction are derived for the lower of the two FIDs. A site of more
+ * than `mostOfSite` agents links none.
  */
 export async function deriveEdges(
   db: Queryable,
-  { fids, settlementOverloads }: { fids: readonly number[]; settlementOverloads: 'spec' | 'all' },
+  { fids, settlementOverloads, mostOfSite }: EdgeDerivation,
 ): Promise<number> {
   const { rows } = await db.query<{ moved: number }>({
     name: 'derive-edges',
@@ -244,7 +248,7 @@ stored as (
   returning 1
 )
 select (select count(*) from lost) + (select count(*) from stored) as moved`,
-    values: [fids, settlementOverloads === 'all'],
+    values: [fids, settlementOverloads === 'all', mostOfSite],
   })
   return rows[0]?.moved ?? 0
 }

@@ -102,7 +102,7 @@ test('two agents are linked by every wallet on which they hold different registr
       }
       await inTransaction(pool, async (db) => {
         await lockEdges(db)
-        await deriveEdges(db, { fids, settlementOverloads: 'spec' })
+        await deriveEdges(db, { fids, settlementOverloads: 'spec', mostOfSite: 50 })
       })
       expect(await storedEdges()).toEqual(edgesOfPairs(held, fids))
     }),
@@ -143,7 +143,7 @@ test('what one holder minted, all on one wallet, is gone through once for each r
   await seedHolding(pool, { fid: neighbour, chain: 'celo', id: 1, by: addressOf('neighbour') })
   await pool.query('vacuum (analyze) agent, registration, agent_holding')
 
-  const derivation = { fids: [minter], settlementOverloads: 'spec' } as const
+  const derivation = { fids: [minter], settlementOverloads: 'spec', mostOfSite: 50 } as const
   expect(await rowsHandled((db) => spreadEdges(db, [minter]))).toBeLessThan(100 * many)
   expect(await rowsHandled((db) => deriveEdges(db, derivation))).toBeLessThan(100 * many)
 

@@ -57,7 +57,7 @@ test('an agent is derived without a look at the feedback it got, and changes wit
 })
 
 test('who gave an agent much feedback is looked up once, not for each', async () => {
-  const derivation = { fids: [judged], settlementOverloads: 'spec' } as const
+  const derivation = { fids: [judged], settlementOverloads: 'spec', mostOfSite: 50 } as const
   const work = async (db: Queryable) => {
     await lockEdges(db)
     await deriveEdges(db, derivation)

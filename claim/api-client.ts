@@ -9,6 +9,8 @@ export interface Challenge {
   readonly text: string
   readonly nonce: string
   readonly timestamp: string
+  /** ISO time until which the service takes the signature. */
+  readonly expires_at: string
 }
 
 /** Status and JSON body of the service's answer, a refusal as well as a success. */
@@ -24,8 +26,7 @@ export async function askChallenge(
   api: string,
   { fid, address, chainId, action }: { fid: number; address: string; chainId: number; action: Action },
 ): Promise<Challenge> {
-  const query = new URLSearchParams({ fid: String(fid), address, chain_id: String(chainId) })
-  if (action !== 'claim') query.set('action', action)
+  const query = new URLSearchParams({ fid: String(fid), address, chain_id: String(chainId), method: 'eip191', action })
   const { status, body } = await ask(`${api}/api/claim/challenge?${query}`)
   if (status !== 200) throw new Error(`there is no challenge: ${body.error} ${body.detail ?? ''}`.trim())
   return body as unknown as Challenge

@@ -1,7 +1,7 @@
 import { text as readAll } from 'node:stream/consumers'
 import { runCommand, UsageError } from '../ops/cli.ts'
 import { type Action, askChallenge, type ClaimBody, sendClaim } from './api-client.ts'
-import { explain } from './words.ts'
+import { explain, howToSign } from './words.ts'
 
 const usage = `
 npm run claim -- --method <method> --fid <fid> [--action withdraw] [--api <url>] [--dry-run]
@@ -94,12 +94,8 @@ async function signedBody(values: Values, { fid, api, action }: Wanted): Promise
     )
   }
   const address = given('--private-key or --address', values.address)
-  const { text, nonce, timestamp } = await askChallenge(api, { fid, address, chainId, action })
-  const again = `--address ${address} --nonce ${nonce} --timestamp ${timestamp} --chain-id ${chainId}${action === 'claim' ? '' : ` --action ${action}`}`
-  process.stdout.write(`Sign this text with ${address}:\n\n${text}\n\nThen, within 15 minutes, send the signature:\n\n`)
-  process.stdout.write(
-    `npm run claim -- --method eip191 --fid ${fid} ${again} --api ${api} --signature <signature>\n\n`,
-  )
+  const challenge = await askChallenge(api, { fid, address, chainId, action })
+  process.stdout.write(howToSign(challenge, { fid, api, action, address, chainId }))
   throw new Error(`nothing was ${action === 'claim' ? 'claimed' : 'withdrawn'} yet`)
 }
 

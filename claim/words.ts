@@ -1,10 +1,34 @@
-import type { Action, Verdict } from './api-client.ts'
+import type { Action, Challenge, Verdict } from './api-client.ts'
 
 interface Asked {
   readonly fid: number
   readonly api: string
   readonly action: Action
   readonly dryRun: boolean
+}
+
+interface Signer {
+  readonly fid: number
+  readonly api: string
+  readonly action: Action
+  readonly address: string
+  readonly chainId: number
+}
+
+/** How to sign a challenge elsewhere, and the command that then sends the signature. */
+export function howToSign(challenge: Challenge, { fid, api, action, address, chainId }: Signer): string {
+  const { text, nonce, timestamp, expires_at } = challenge
+  const signed = `--address ${address} --nonce ${nonce} --timestamp ${timestamp} --chain-id ${chainId}`
+  const acting = action === 'claim' ? '' : ` --action ${action}`
+  return `Sign this text with ${address}:
+
+${text}
+
+Then send the signature, before ${expires_at}:
+
+npm run claim -- --method eip191 --fid ${fid} ${signed}${acting} --api ${api} --signature <signature>
+
+`
 }
 
 /** What a verdict means, and after a refusal what to do next. */

@@ -6,6 +6,7 @@ import { proveMessage } from '../../social/message-proof.ts'
 import type { Verification } from '../../social/social-index.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { walletChains } from '../../trust/verification-claim.ts'
+import { contradictionOf } from './other-hubs.ts'
 import type { ClaimWorld } from './proof-method.ts'
 
 /**
@@ -47,14 +48,6 @@ export async function weaknessOf(
     return 'it was verified by an app key from before the fid was last transferred; verify it again with a new one'
   }
   return contradictionOf(toHex(message.hash), fid, world)
-}
-
-/** Problem when another, up-to-date hub lacks the message; undefined: none does. Hubs without an answer are ignored. */
-async function contradictionOf(hash: Hex, fid: number, { witnesses, now }: ClaimWorld): Promise<string | undefined> {
-  const testimonies = await Promise.all(witnesses.map(({ testify }) => testify(fid, new Date(now()))))
-  const against = testimonies.findIndex((testimony) => testimony.kind === 'says' && !testimony.hashes.has(hash))
-  const hub = witnesses[against]?.url
-  return hub && `${new URL(hub).host}, another hub, does not know its verification; try again in a few minutes`
 }
 
 const unchecked = 'the signatures of its verification cannot be checked; verify it again'

@@ -10,8 +10,9 @@ import {
 import { sources } from '../../sources.config.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import type { Upstream } from '../upstream.ts'
+import { namesAgent } from './back-reference.ts'
 import { githubUser, githubWork } from './github.ts'
-import { namedAccounts, namesAgent } from './login.ts'
+import { namedAccounts } from './login.ts'
 
 interface CodehostOptions {
   readonly pool: pg.Pool

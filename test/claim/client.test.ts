@@ -55,9 +55,12 @@ test('a claim with a manifest is accepted, and a missing manifest is described',
 test('without a key the text to sign is printed, and a signature made elsewhere is sent', async () => {
   const asked = await run('--method', 'eip191', '--address', claimant.account.address)
   expect([asked.code, asked.stderr]).toEqual([1, 'nothing was claimed yet\n'])
-  const text = /:\n\n([\s\S]*?)\n\nThen,/.exec(asked.stdout)?.[1] as string
+  const text = /:\n\n([\s\S]*?)\n\nThen send/.exec(asked.stdout)?.[1] as string
   const signature = await claimant.account.signMessage({ message: text })
   const command = /npm run claim -- (.*) --signature/.exec(asked.stdout)?.[1]?.split(' ') as string[]
+  const [, until = ''] = /signature, before (\S+):\n/.exec(asked.stdout) ?? []
+  const signedAt = command[command.indexOf('--timestamp') + 1] as string
+  expect(Date.parse(until) - Date.parse(signedAt)).toBe(900_000) // what the service says, not what its default is
   const sent = await runMain('claim/main.ts', [...command, '--signature', signature])
   expect([sent.code, sent.stdout]).toEqual([0, expect.stringContaining('is claimed by eip191')])
   const again = await runMain('claim/main.ts', [...command, '--signature', signature])

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startCodehost } from '../../../devnet/upstreams/codehost.ts'
-import { loginOf, namesAgent } from '../../../enrichment/codehost/login.ts'
+import { namesAgent } from '../../../enrichment/codehost/back-reference.ts'
+import { loginOf } from '../../../enrichment/codehost/login.ts'
 import { codehost } from '../../../enrichment/codehost/source.ts'
 import { serveCanned } from '../../doubles/canned.ts'
 import { testDatabase } from '../../support/database.ts'

@@ -78,5 +78,7 @@ const advices: Record<string, (body: Verdict['body'], fid: number) => string> = 
 }
 
 function waiting({ retryAfterSeconds }: Verdict['body']): string {
-  return `Try again in ${retryAfterSeconds} seconds.`
+  const seconds = Number(retryAfterSeconds)
+  const [unitSeconds, unit] = seconds < 120 ? [1, 'seconds'] : seconds < 7_200 ? [60, 'minutes'] : [3_600, 'hours']
+  return `Try again in ${Math.ceil(seconds / unitSeconds)} ${unit}.`
 }

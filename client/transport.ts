@@ -175,9 +175,11 @@ export class Transport {
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-/** Seconds of a `Retry-After` header; `pauseSeconds` when it is absent or a date. */
+/** Seconds of a `Retry-After` header, or until the date in it; `pauseSeconds` when it is absent, unreadable or past. */
 function secondsOf(header: string | null): number {
-  return header !== null && /^[0-9]+$/.test(header) ? Number(header) : pauseSeconds
+  if (header !== null && /^[0-9]+$/.test(header)) return Number(header)
+  const until = Math.ceil((Date.parse(header ?? '') - Date.now()) / 1_000)
+  return until > 0 ? until : pauseSeconds // NaN is not
 }
 
 /** Path with a query; a list repeats its parameter, undefined and null are left out. */

@@ -31,7 +31,7 @@ const defaultStartTimeoutMs = 60_000
 const stopTimeoutMs = 60_000
 const pollMs = 25
 const startAttempts = 5
-/** Size of the server's log above which the next start truncates it. */
+/** Size of the server's log above which the next start begins a new one, and keeps this one as `.old`. */
 const logBytes = 10 * 1024 * 1024
 /** Start errors worth a retry: the port was taken meanwhile, or children of a killed server are still ending. */
 const passing = /address already in use|could not bind|pre-existing shared memory block/i
@@ -150,11 +150,9 @@ async function launch(home: PostgresHome, port: number, { durable = true, settin
     ...(durable ? {} : { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }),
     ...settings,
   }
-  const grown = await stat(logPath(home)).then(
-    ({ size }) => size > logBytes,
-    () => false,
-  )
-  const log = await open(logPath(home), grown ? 'w' : 'a')
+  const { size } = await stat(logPath(home)).catch(() => ({ size: 0 }))
+  if (size > logBytes) await rename(logPath(home), `${logPath(home)}.old`)
+  const log = await open(logPath(home), 'a')
   await handOver(home, logPath(home))
   // A session of its own: Ctrl-C must not reach the server before the processes that use it have closed their pools.
   const child = spawn(

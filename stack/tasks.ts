@@ -4,7 +4,7 @@ import type { ChainSettings } from '../chains.file.ts'
 import { type Config as EnrichmentConfig, readConfig as readEnrichmentConfig } from '../enrichment/config.ts'
 import { freePort } from '../ops/ports.ts'
 import { enrichmentPort, processorPort } from '../settings.chains.ts'
-import type { Task } from './stack.ts'
+import type { Task } from './supervisor.ts'
 
 interface TaskGroups {
   readonly processors: Task[]

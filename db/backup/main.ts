@@ -6,7 +6,7 @@ import { readSettings } from '../../settings.check.ts'
 import { openExisting } from '../open.ts'
 import { createPool } from '../pool.ts'
 import { noteBackup } from '../queries/server/backup.ts'
-import { contentsOf, writeContents } from './contents.ts'
+import { contentsOf, writeContents } from './checklist.ts'
 import { copyServer } from './copy-server.ts'
 
 const usage = `

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { grouped } from '../../limits.config.ts'
 import type { History } from '../history/history.ts'
 import { RangeReader } from '../history/range-reader.ts'
 import { BlockEncoder } from './block-encoder.ts'
@@ -53,6 +54,11 @@ export async function estimate(history: History, config: BackfillConfig): Promis
 /** An estimate in words, for the line that announces a load. */
 export function describeEstimate(expected: Estimate | undefined): string {
   if (!expected) return 'the source is too slow to estimate how many'
-  const megabytes = Math.ceil(expected.bytes / 1024 ** 2)
-  return `about ${expected.settlements} of them, ${megabytes} MB in the database`
+  return `about ${grouped(expected.settlements)} of them, ${sizeOf(expected.bytes)} in the database`
+}
+
+/** Bytes as they are said to a person: `512 MB`, from ten thousand of these on `24 GB`. */
+export function sizeOf(bytes: number): string {
+  const megabytes = Math.ceil(bytes / 1024 ** 2)
+  return megabytes < 10_000 ? `${megabytes} MB` : `${grouped(Math.round(megabytes / 1024))} GB`
 }

@@ -3,8 +3,8 @@ import { events as proxy } from '../../abi/generated/permit2-proxy.ts'
 import type { ContractKind, PaymentContract } from '../../chains.row.ts'
 import type { ChainLog, SettlingTransaction } from './block.ts'
 import type { Transfer } from './fields.ts'
+import { toTransfer } from './hex-fields.ts'
 import { askedFor } from './proxy-calls.ts'
-import { toTransfer } from './text-fields.ts'
 
 /** Payment that a contract's log proves. Addresses are lowercase hex, amounts base units of the token. */
 interface ContractPayment {

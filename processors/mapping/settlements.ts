@@ -3,11 +3,11 @@ import type { ChainName } from '../../chains.config.ts'
 import type { ChainLog, ChainTransaction, SettlingTransaction } from './block.ts'
 import { type BuilderCodes, builderCodesOf } from './builder-codes.ts'
 import type { Authorization, Transfer } from './fields.ts'
+import { TextCalldata, TextFields } from './hex-fields.ts'
 import { Matching } from './matching.ts'
 import type { PaymentContracts } from './payment-kinds.ts'
 import { type PaymentRow, paymentsOf } from './payments.ts'
 import { isExecutionOf } from './selector.ts'
-import { TextCalldata, TextFields } from './text-fields.ts'
 
 /** An authorization that was executed and paid. Addresses and hashes are lowercase hex. */
 export interface SettlementRow {

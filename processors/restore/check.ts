@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { ChainName } from '../../chains.config.ts'
-import type { BackupContents } from '../../db/backup/contents.ts'
+import type { BackupContents } from '../../db/backup/checklist.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { logHead } from '../../db/queries/mirror/log.ts'
 import {

@@ -1,5 +1,5 @@
 import { openChainsFile, readChains } from '../../chains.file.ts'
-import { readContents } from '../../db/backup/contents.ts'
+import { readContents } from '../../db/backup/checklist.ts'
 import { endRestore, placeBackup } from '../../db/backup/copy-server.ts'
 import { embeddedFolder, openDatabase } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { explain } from '../../claim/words.ts'
 import { accountOf } from '../../devnet/chain/chain.ts'
 import { freePort } from '../../ops/ports.ts'
 import { type Claimant, type ClaimStage, startClaimStage } from '../support/api/claims.ts'
@@ -132,4 +133,14 @@ test('nobody at the address is one line and exit code 1', async () => {
     appSecret,
   ])
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^no answer from 127\.0\.0\.1:\d+: [^\n]+\n$/)])
+})
+
+test.for([
+  [45, '45 seconds'],
+  [600, '10 minutes'],
+  [41_230, '12 hours'],
+])('a wait of %i seconds is said as %s', ([seconds, words]) => {
+  const body = { error: 'ERR_RATE_LIMIT_DAILY', retryAfterSeconds: seconds }
+  const asked = { fid: 1, api: 'https://api.example', action: 'claim', dryRun: false } as const
+  expect(explain({ status: 429, body }, asked)).toMatch(new RegExp(`\\nTry again in ${words}\\.$`))
 })

@@ -50,6 +50,21 @@ test('what a broken line has cut off is asked for again, and not for ever', asyn
   expect(waited.slice(3)).toEqual([1_000, 2_000, 4_000])
 })
 
+test('a Retry-After that is a date is waited for until then', async () => {
+  const waited: number[] = []
+  const until = new Date(Date.now() + 90_000).toUTCString()
+  const busy = () => new Response('', { status: 503, headers: { 'Retry-After': until } })
+  const answers = [busy, () => new Response('{"agents":1}')]
+  const directory = new AgentDirectory(service, {
+    wait: async (ms) => void waited.push(ms),
+    fetch: async () => (answers.shift() ?? busy)(),
+  })
+  expect(await directory.stats()).toEqual({ agents: 1 })
+  expect(waited).toHaveLength(1)
+  expect(waited[0]).toBeGreaterThan(80_000)
+  expect(waited[0]).toBeLessThanOrEqual(90_000)
+})
+
 test('a wait until tomorrow is not waited for', async () => {
   const body =
     '{"error":"ERR_RATE_LIMIT_DAILY","detail":"at most 2000","limits":{"perDay":2000},"retryAfterSeconds":9000}'

@@ -44,6 +44,16 @@ test('committed rows survive a stop and a start', async () => {
   await second.stop()
 })
 
+test('a log that has grown is kept beside the new one at the next start', async () => {
+  copyCreated()
+  const log = join(folder, 'postgres.log')
+  await writeFile(log, `PANIC: the disk was gone\n${' '.repeat(11 * 1024 * 1024)}`)
+  const server = await start()
+  expect(await readFile(`${log}.old`, 'utf8')).toMatch(/^PANIC: the disk was gone/)
+  expect(await readFile(log, 'utf8')).not.toContain('PANIC')
+  await server.stop()
+})
+
 test('text sorts by code point whatever the locale of the host', async () => {
   copyCreated()
   const server = await start()

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { concat, type Hex, numberToHex, padHex } from 'viem'
 import { describe, expect, test } from 'vitest'
+import { TextFields } from '../../processors/mapping/hex-fields.ts'
 import { findCall } from '../../processors/mapping/selector.ts'
-import { TextFields } from '../../processors/mapping/text-fields.ts'
 import { settlementRecordings } from '../support/recorded/settlements.ts'
 import { batcher, batchOf, callOf, type EntryPoint, type Payment, paymentOf, selectors, token } from './calls.ts'
 

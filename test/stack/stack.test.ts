@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { endLeftovers, ProcessFile } from '../../stack/processes.ts'
-import { createStack, type Stack, type Task } from '../../stack/stack.ts'
+import { createStack, type Stack, type Task } from '../../stack/supervisor.ts'
 import { Interrupted, Teardown, together } from '../../stack/teardown.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
 

@@ -1,13 +1,14 @@
 import type pg from 'pg'
 import { type BackfillRange, backfillsWithin } from '../../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../../db/queries/chain/chain-state.ts'
+import { grouped } from '../../../limits.config.ts'
 import { describeError } from '../../../ops/cli.ts'
 import { wantedOf } from '../../history/history.ts'
 import { openHistory } from '../../history/sources.ts'
 import { gapsBetween } from '../../reserved.ts'
 import type { BackfillConfig } from '../config.ts'
 import { clock } from '../display.ts'
-import { type Estimate, estimate, rowsPerSecond, workOfBlock } from '../estimate.ts'
+import { type Estimate, estimate, rowsPerSecond, sizeOf, workOfBlock } from '../estimate.ts'
 import { finalHeightOf } from './range-load.ts'
 
 /** A range of blocks that is not loaded, or only in part. */
@@ -95,5 +96,5 @@ export function printPlan({ pieces, failures }: Plan, workers: number): void {
 function described({ settlements, bytes }: Pick<Estimate, 'settlements' | 'bytes'>, workers: number): string {
   const least = clock(Math.ceil(settlements / (rowsPerSecond * workers)))
   const processes = workers === 1 ? '1 process' : `${workers} processes`
-  return `about ${settlements} settlements, ${Math.ceil(bytes / 1024 ** 2)} MB of disk, at least ${least} with ${processes}`
+  return `about ${grouped(settlements)} settlements, ${sizeOf(bytes)} of disk, at least ${least} with ${processes}`
 }

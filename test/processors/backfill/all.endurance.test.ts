@@ -37,7 +37,7 @@ test('what would be read is said, and nothing is written', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toMatch(
     new RegExp(
-      `^base ${chain.firstBlock} to ${wholeEnd}, ${wholeEnd - chain.firstBlock + 1} blocks from portal: about \\d+ ` +
+      `^base ${chain.firstBlock} to ${wholeEnd}, ${wholeEnd - chain.firstBlock + 1} blocks from portal: about [\\d,]+ ` +
         'settlements, \\d+ MB of disk, at least 0:\\d\\d with 2 processes\n$',
     ),
   )

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openDisplay, type ShardProgress } from '../../../processors/backfill/display.ts'
+import { sizeOf } from '../../../processors/backfill/estimate.ts'
 
 const shard = (firstBlock: number, lastBlock: number): ShardProgress => ({
   firstBlock,
@@ -121,4 +122,13 @@ test('in a file there is a line every few seconds for each shard at work and for
   ])
   display.stop()
   expect(written()).not.toMatch(/[\x00-\x09\x0b-\x1f]/)
+})
+
+test('the size of a load is said in a unit that can be read', () => {
+  expect([1, 9_999, 10_001, 481_234].map((megabytes) => sizeOf(megabytes * 1024 ** 2))).toEqual([
+    '1 MB',
+    '9999 MB',
+    '10 GB',
+    '470 GB',
+  ])
 })

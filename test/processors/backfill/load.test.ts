@@ -28,7 +28,7 @@ describe('a range that two processes have loaded', () => {
       `select count(*)::int as settlements, sum(amount)::text as amount from settlement`,
     )
     const { settlements, amount } = rows[0]
-    expect(stdout).toMatch(/about \d+ of them, \d+ MB in the database\n/)
+    expect(stdout).toMatch(/about [\d,]+ of them, \d+ MB in the database\n/)
     const hashes = [chain.firstBlock, chain.lastBlock].map((number) => chain.source.header(number).hash)
     expect(stdout).toMatch(
       new RegExp(

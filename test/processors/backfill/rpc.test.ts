@@ -50,7 +50,7 @@ test('a node alone gives the rows that the processor makes of it, traced calls i
   const database = await emptyDatabase()
   const { code, stdout, stderr } = await load(database, '--workers', '2')
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-  expect(stdout).toMatch(/from the RPC endpoint 127\.0\.0\.1:\d+; about \d+ of them/)
+  expect(stdout).toMatch(/from the RPC endpoint 127\.0\.0\.1:\d+; about [\d,]+ of them/)
   expect(await difference(database)).toBe('')
   const sources = expected.settlement.map((row) => JSON.parse(row).selector_source)
   expect(new Set(sources)).toEqual(new Set(['c', 't']))

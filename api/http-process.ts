@@ -10,9 +10,9 @@ import { type BoundedDatabase, boundedDatabase, createApiPool } from './http/dat
 import { whyNotReady } from './http/health.ts'
 import { serve } from './http/server.ts'
 import type { LimiterOptions } from './limits/limiter.ts'
-import { MemoryStore } from './limits/memory.ts'
-import { FusedRedisStore } from './limits/redis.ts'
-import { connectRedis, type RedisSender } from './limits/sender.ts'
+import { MemoryStore } from './limits/memory-store.ts'
+import { connectRedis, type RedisSender } from './limits/redis-connection.ts'
+import { FusedRedisStore } from './limits/redis-store.ts'
 import type { Limits } from './limits/window.ts'
 
 /** Settings of every process that serves HTTP. */

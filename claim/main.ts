@@ -64,7 +64,7 @@ interface Wanted {
 }
 
 async function bodyOf(values: Values, { fid, api, action }: Wanted): Promise<ClaimBody> {
-  const { jfsBody, wellKnownBody } = await import('./proof.ts') // loaded late: --help needs no signing library
+  const { jfsBody, wellKnownBody } = await import('./body.ts') // loaded late: --help needs no signing library
   switch (values.method) {
     case 'eip191':
       return signedBody(values, { fid, api, action })
@@ -80,7 +80,7 @@ async function bodyOf(values: Values, { fid, api, action }: Wanted): Promise<Cla
 async function signedBody(values: Values, { fid, api, action }: Wanted): Promise<ClaimBody> {
   const chainId = Number(values['chain-id'])
   if (!Number.isSafeInteger(chainId) || chainId <= 0) throw new UsageError('--chain-id must be a positive integer')
-  const { unsignedBody, withSignature } = await import('./proof.ts')
+  const { unsignedBody, withSignature } = await import('./body.ts')
   if (values.signature !== undefined) {
     const address = given('--address', values.address)
     const nonce = given('--nonce', values.nonce)

@@ -17,8 +17,9 @@ import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'
 import { countAttempt, refuseBeyondDay } from './attempts.ts'
 import type { ClaimAttempt, ClaimDeps } from './claim.ts'
-import { checkWindow, type DecodedProof, type VerifiedProof } from './proof-method.ts'
+import type { DecodedProof, VerifiedProof } from './proof-method.ts'
 import { type ClaimMethod, methods, readRequest } from './request.ts'
+import { checkWindow } from './timestamp.ts'
 
 /** Body of a 200 answer to a withdrawal, unlisting or relisting. */
 type ActionAnswer = { readonly ok: true; readonly fid: number } & (

@@ -16,8 +16,9 @@ import { canonicalJson } from '../../trust/canonical-json.ts'
 import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'
 import { type AttemptCounter, countAttempt, refuseBeyondDay } from './attempts.ts'
-import { type ClaimWorld, checkWindow, type DecodedProof, invalidFields, type VerifiedProof } from './proof-method.ts'
+import { type ClaimWorld, type DecodedProof, invalidFields, type VerifiedProof } from './proof-method.ts'
 import { type ClaimMethod, methods, readRequest } from './request.ts'
+import { checkWindow } from './timestamp.ts'
 
 export interface ClaimDeps extends ClaimWorld {
   readonly attempts: AttemptCounter

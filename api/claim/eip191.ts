@@ -6,17 +6,9 @@ import { signedByKey } from '../../social/wallets.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
-import {
-  addressesOf,
-  type ClaimWorld,
-  type Decode,
-  invalidFields,
-  nonceText,
-  parseFields,
-  timestampText,
-  verificationsOf,
-} from './proof-method.ts'
-import { parseTimestamp } from './timestamp.ts'
+import { type ClaimWorld, type Decode, invalidFields, nonceText, parseFields } from './proof-method.ts'
+import { parseTimestamp, timestampText } from './timestamp.ts'
+import { addressesOf, verificationsOf } from './verified-set.ts'
 import { weaknessOf } from './weakness.ts'
 
 const chainIds = () => chainNames.map((name) => chainOf(name).id)

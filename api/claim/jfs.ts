@@ -6,8 +6,9 @@ import { isSignedByAccount, signatureOf } from '../../social/account-association
 import type { ClaimAction } from '../../trust/claim-text.ts'
 import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
 import { ApiError } from '../http/errors.ts'
-import { type Decode, nonceText, parseFields, timestampText, verifiedSet } from './proof-method.ts'
-import { parseTimestamp } from './timestamp.ts'
+import { type Decode, nonceText, parseFields } from './proof-method.ts'
+import { parseTimestamp, timestampText } from './timestamp.ts'
+import { verifiedSet } from './verified-set.ts'
 
 /** Form of the header's `key` by its type: an Ed25519 public key (RFC 8032) for app keys, else an address. */
 const keyForms = { app_key: /^0x[0-9a-fA-F]{64}$/, custody: /^0x[0-9a-fA-F]{40}$/, auth: /^0x[0-9a-fA-F]{40}$/ }

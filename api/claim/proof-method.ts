@@ -1,19 +1,14 @@
-import type { Hex } from 'viem'
 import { z } from 'zod'
 import type { Queryable } from '../../db/pool.ts'
-import { NoAnswer } from '../../hosts/no-answer.ts'
 import { claimLimits } from '../../limits.config.ts'
 import type { Door } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
 import type { Registries } from '../../social/key-registry.ts'
-import type { SocialIndex, Verification } from '../../social/social-index.ts'
+import type { SocialIndex } from '../../social/social-index.ts'
 import type { Wallets } from '../../social/wallets.ts'
 import type { Witness } from '../../social/witness.ts'
 import type { ClaimAction, Terms } from '../../trust/claim-text.ts'
-import { readHubMessage } from '../../trust/hub-message.ts'
-import { judgeVerification } from '../../trust/verdict.ts'
 import { ApiError } from '../http/errors.ts'
-import { parseTimestamp } from './timestamp.ts'
 
 /** Body of a claim: known to be a JSON object, its fields not checked yet. */
 export type ClaimBody = Readonly<Record<string, unknown>>
@@ -90,13 +85,6 @@ const { least, most } = claimLimits.nonceCharacters
 export const nonceForm = new RegExp(`^[A-Za-z0-9]{${least},${most}}$`)
 export const nonceText = z.string('must be a string').regex(nonceForm, `must be ${least} to ${most} letters and digits`)
 
-export const timestampText = z
-  .string('must be a string')
-  .refine(
-    (text) => parseTimestamp(text) !== undefined,
-    'must be ISO 8601 with a zone, such as 2026-11-20T04:00:00.000Z',
-  )
-
 /** Throws ERR_PAYLOAD_INVALID naming every field that is wrong; `within`: prefix of the paths, empty for the body. */
 export function parseFields<S extends z.ZodType>(schema: S, value: unknown, within = ''): z.output<S> {
   const parsed = schema.safeParse(value)
@@ -111,45 +99,4 @@ export function parseFields<S extends z.ZodType>(schema: S, value: unknown, with
 export function invalidFields(fields: readonly { path: string; problem: string }[]): ApiError {
   const detail = fields.map(({ path, problem }) => `${path} ${problem}`).join('; ')
   return new ApiError('ERR_PAYLOAD_INVALID', detail, { fields })
-}
-
-/** Throws ERR_SIG_EXPIRED when a signed time is too long ago or too far ahead. */
-export function checkWindow(
-  timestamp: string,
-  { windowSeconds, now }: Pick<ClaimWorld, 'windowSeconds' | 'now'>,
-): void {
-  const time = now()
-  const apart = Math.abs(time - (parseTimestamp(timestamp) as number))
-  if (apart <= windowSeconds * 1_000) return
-  throw new ApiError('ERR_SIG_EXPIRED', `the timestamp must lie within ${windowSeconds} seconds of the server's time`, {
-    timestamp,
-    server_time: new Date(time).toISOString(),
-    window_seconds: windowSeconds,
-  })
-}
-
-/**
- * The FID's verifications as the hub gives them now. Throws NoAnswer, also when one of the messages is forged: a hub
- * that serves one is not believed about the others either.
- */
-export async function verificationsOf(
-  { social, now }: Pick<ClaimWorld, 'social' | 'now'>,
-  fid: number,
-): Promise<readonly Verification[]> {
-  const verifications = await social.verifications(fid)
-  for (const { address, message } of verifications) {
-    const asked = { fid, address, now: new Date(now()) }
-    const { verdict } = await judgeVerification(readHubMessage(message), asked)
-    if (verdict === 'forged') throw new NoAnswer('bad_answer', `a forged verification of ${address} for fid ${fid}`)
-  }
-  return verifications
-}
-
-/** The FID's verified addresses as the hub gives them now, lowercase, sorted. Throws NoAnswer. */
-export async function verifiedSet(world: Pick<ClaimWorld, 'social' | 'now'>, fid: number): Promise<Hex[]> {
-  return addressesOf(await verificationsOf(world, fid))
-}
-
-export function addressesOf(verifications: readonly Verification[]): Hex[] {
-  return verifications.map(({ address }) => address as Hex).sort()
 }

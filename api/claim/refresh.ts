@@ -4,7 +4,7 @@ import { claimLimits } from '../../limits.config.ts'
 import { ApiError } from '../http/errors.ts'
 import type { AttemptCounter } from './attempts.ts'
 import type { ClaimDeps } from './claim.ts'
-import { verifiedSet } from './proof-method.ts'
+import { verifiedSet } from './verified-set.ts'
 
 /** Body of a 200 answer to a refresh. */
 interface RefreshAnswer {

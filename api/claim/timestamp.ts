@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import { isDay } from '../../ops/time.ts'
+import { ApiError } from '../http/errors.ts'
 
 const form = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})?(?:Z|[+-](\d{2}):(\d{2}))$/
 
@@ -13,4 +15,26 @@ export function parseTimestamp(text: string): number | undefined {
   if (!isReal) return undefined
   const time = Date.parse(text)
   return Number.isNaN(time) ? undefined : time
+}
+
+export const timestampText = z
+  .string('must be a string')
+  .refine(
+    (text) => parseTimestamp(text) !== undefined,
+    'must be ISO 8601 with a zone, such as 2026-11-20T04:00:00.000Z',
+  )
+
+/** Throws ERR_SIG_EXPIRED when a signed time is more than `windowSeconds` ago or ahead; `now`: milliseconds since the epoch. */
+export function checkWindow(
+  timestamp: string,
+  { windowSeconds, now }: { readonly windowSeconds: number; readonly now: () => number },
+): void {
+  const time = now()
+  const apart = Math.abs(time - (parseTimestamp(timestamp) as number))
+  if (apart <= windowSeconds * 1_000) return
+  throw new ApiError('ERR_SIG_EXPIRED', `the timestamp must lie within ${windowSeconds} seconds of the server's time`, {
+    timestamp,
+    server_time: new Date(time).toISOString(),
+    window_seconds: windowSeconds,
+  })
 }

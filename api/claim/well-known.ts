@@ -9,18 +9,15 @@ import type { Verification } from '../../social/social-index.ts'
 import type { ClaimAction } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
 import {
-  addressesOf,
   type ClaimWorld,
-  checkWindow,
   type Decode,
   invalidFields,
   nonceText,
   parseFields,
   type RefuseKnown,
-  timestampText,
-  verificationsOf,
 } from './proof-method.ts'
-import { parseTimestamp } from './timestamp.ts'
+import { checkWindow, parseTimestamp, timestampText } from './timestamp.ts'
+import { addressesOf, verificationsOf } from './verified-set.ts'
 import { weaknessOf } from './weakness.ts'
 
 const mostHostCharacters = 260

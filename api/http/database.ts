@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { createPool, type Queryable, withSettings } from '../../db/pool.ts'
 import { isTooSlow } from '../../db/queries/sql/broken-rows.ts'
 import type { Standby } from '../../db/standby.ts'
-import { requestOf, Turns } from './turns.ts'
+import { requestOf, Turns } from './database-turns.ts'
 
 /** Connections of one API process: more would gain nothing on few cores, and would cost the server memory. */
 const poolConnections = 10

@@ -3,7 +3,7 @@ import { rateLimit, type Store } from 'express-rate-limit'
 import { requestLimits } from '../../limits.config.ts'
 import { ApiError } from '../http/errors.ts'
 import { clientOf } from '../http/rate-limit-key.ts'
-import { MemoryStore } from './memory.ts'
+import { MemoryStore } from './memory-store.ts'
 import { type Limits, minuteMs } from './window.ts'
 
 /** Limits of a client for pages, agents' feeds and sitemaps, counted apart from the API; there is none for the day. */

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRedisCounter } from '../../api/claim/attempts.ts'
-import { connectRedis, type RedisSender } from '../../api/limits/sender.ts'
+import { connectRedis, type RedisSender } from '../../api/limits/redis-connection.ts'
 import { failure, type TestApi } from '../support/api/api.ts'
 import {
   type Claimant,

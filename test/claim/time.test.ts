@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { checkWindow } from '../../api/claim/proof-method.ts'
-import { parseTimestamp } from '../../api/claim/timestamp.ts'
+import { checkWindow, parseTimestamp } from '../../api/claim/timestamp.ts'
 
 const now = Date.parse('2026-11-20T04:00:00.000Z')
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { MemoryStore } from '../../api/limits/memory.ts'
+import { MemoryStore } from '../../api/limits/memory-store.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { seedAgent } from '../support/seed.ts'

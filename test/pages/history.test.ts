@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { historyOf } from '../../api/feed/history.ts'
+import { historyOf } from '../../api/pages/agent/events.ts'
 import type { Profile } from '../../api/pages/parts/answers.ts'
 
 test('the history tells the status each event led to', () => {

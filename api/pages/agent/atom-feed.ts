@@ -3,7 +3,6 @@ import { chainOf } from '../../../chains.config.ts'
 import { documentLimits } from '../../../limits.config.ts'
 import { atomFeed } from '../../feed/atom.ts'
 import type { Entry } from '../../feed/entry.ts'
-import { historyOf } from '../../feed/history.ts'
 import { html } from '../../http/html.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import { type Route, route } from '../../http/route.ts'
@@ -17,6 +16,7 @@ import { dollars } from '../parts/figures.ts'
 import { askExact, type World } from '../parts/page.ts'
 import { settlementId } from '../parts/settlement-table.ts'
 import { oneLine } from '../parts/text.ts'
+import { historyOf } from './events.ts'
 
 const newestSettlements = 20
 

@@ -1,8 +1,8 @@
-import { historyOf } from '../../feed/history.ts'
 import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
 import { statusBadge } from '../parts/badges.ts'
 import { minute } from '../parts/times.ts'
+import { historyOf } from './events.ts'
 
 /** Most events on the page; the others can be derived from the JSON. */
 const mostEvents = 40

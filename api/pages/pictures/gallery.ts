@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { pictureLimits } from '../../../limits.config.ts'
 import { createDoor, type Door, type DoorOptions } from '../../../net/door.ts'
 import { DoorError } from '../../../net/errors.ts'
+import { userAgentOf } from '../../../net/user-agent.ts'
 import { Cache } from '../../http/cache.ts'
 import { Content } from '../../http/content.ts'
 import { pictureType } from './kind.ts'
@@ -20,10 +21,10 @@ const mostBroken = 10_000
 const accept = 'image/webp, image/png, image/jpeg, image/gif'
 
 export function createPictureDoor(
-  { serviceName, siteUrl }: { readonly serviceName: string; readonly siteUrl: string },
+  service: Parameters<typeof userAgentOf>[0],
   egressAllow: DoorOptions['egressAllow'],
 ): Door {
-  return createDoor({ userAgent: `${serviceName}/1.0 (+${siteUrl})`, egressAllow, politeness })
+  return createDoor({ userAgent: userAgentOf(service), egressAllow, politeness })
 }
 
 /**

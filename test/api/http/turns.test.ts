@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import express from 'express'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
-import { type EndTurn, inLane, NoTurn, type TurnLimits, Turns, waitInLane } from '../../../api/http/turns.ts'
+import { type EndTurn, inLane, NoTurn, type TurnLimits, Turns, waitInLane } from '../../../api/http/database-turns.ts'
 import { portOf } from '../../../ops/health.ts'
 import { until } from '../../support/until.ts'
 

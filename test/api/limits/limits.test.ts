@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { clientOf } from '../../../api/http/rate-limit-key.ts'
-import { MemoryStore } from '../../../api/limits/memory.ts'
+import { MemoryStore } from '../../../api/limits/memory-store.ts'
 import { errorBody } from '../../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'

@@ -3,7 +3,7 @@ import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { MemoryStore } from '../../../api/limits/memory.ts'
+import { MemoryStore } from '../../../api/limits/memory-store.ts'
 import { createTools } from '../../../api/mcp/tools.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { richFid, seedShowcase } from '../../support/api/showcase.ts'

@@ -61,7 +61,7 @@ export function createWitnesses(settings: WorldSettings): Witnesses {
     createHub({ ...address, timeoutMs: hubTimeoutMs, now: () => new Date(settings.now()) })
   const hub = hubOf(settings.hub)
   const others = (settings.otherHubs ?? []).map((address) => ({ url: address.url, hub: hubOf(address) }))
-  const door = createDoor({ userAgent: `${serviceName}/1.0 (+${siteUrl})`, egressAllow, politeness, lookup })
+  const door = createDoor({ userAgent: userAgentOf({ serviceName, siteUrl }), egressAllow, politeness, lookup })
   return {
     social: hub,
     witnesses: others.map((other) => createWitness(other.url, other.hub)),

@@ -1,6 +1,6 @@
-import { chainOf, type chains } from '../../chains.config.ts'
-import type { Profile } from '../pages/parts/answers.ts'
-import { protocolNames } from '../schemas/enriched.ts'
+import { chainOf, type chains } from '../../../chains.config.ts'
+import { protocolNames } from '../../schemas/enriched.ts'
+import type { Profile } from '../parts/answers.ts'
 
 /** Something that happened to an agent. */
 interface HistoryEvent {

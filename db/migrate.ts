@@ -7,6 +7,7 @@ import { type MigrationFile, readMigrations } from './migration-files.ts'
 import { blockersOf, type Patience, patiently } from './patience.ts'
 import { connectionTimeouts, endingWithClient } from './pool.ts'
 import { refusePooler } from './pooler.ts'
+import { limitLockWait } from './queries/server/transaction-settings.ts'
 
 /** Server routine that reports `raise notice`; the server's own notices ("does not exist, skipping") have others. */
 const raisedByMigration = 'exec_stmt_raise'
@@ -151,7 +152,7 @@ async function apply(client: pg.Client, file: MigrationFile, patience: Patience)
       await note(client, file)
     })
   }
-  await limitLockWait(client, patience.totalMs, false)
+  await client.query(`select set_config('lock_timeout', $1, false)`, [`${patience.totalMs}ms`])
   for (const statement of file.outside) await client.query(statement)
   await note(client, file)
 }
@@ -159,17 +160,13 @@ async function apply(client: pg.Client, file: MigrationFile, patience: Patience)
 async function inTransaction(client: pg.Client, { lockTimeoutMs }: Patience, work: () => Promise<void>) {
   await client.query('begin')
   try {
-    await limitLockWait(client, lockTimeoutMs, true)
+    await limitLockWait(client, lockTimeoutMs)
     await work()
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
     throw error
   }
-}
-
-async function limitLockWait(client: pg.Client, milliseconds: number, local: boolean): Promise<void> {
-  await client.query(`select set_config('lock_timeout', $1, $2)`, [`${milliseconds}ms`, local])
 }
 
 async function note(client: pg.Client, { name, sha256 }: MigrationFile): Promise<void> {

@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import { inTransaction } from '../../db/pool.ts'
-import { limitLockWait } from '../../db/queries/join/claims.ts'
 import { lockJoin } from '../../db/queries/join/events.ts'
 import { deriveWithFollowUp, fidsOf } from '../../db/queries/join/follow-up.ts'
 import { refreshCountsOf } from '../../db/queries/rollup/refresh-counts.ts'
+import { limitLockWait } from '../../db/queries/server/transaction-settings.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { sources } from '../../sources.config.ts'
 

@@ -9,7 +9,7 @@ import {
 } from '../../db/queries/income/followed-addresses.ts'
 import { sumDueHours } from '../../db/queries/income/hours.ts'
 import { takeChangedWallets } from '../../db/queries/income/wallets.ts'
-import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
+import { allowLargeSums } from '../../db/queries/server/transaction-settings.ts'
 import { runRings } from './due-rings.ts'
 
 /** Changes of agents and of wallets applied in one transaction, for which the roll-up waits. */

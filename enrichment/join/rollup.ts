@@ -10,7 +10,7 @@ import {
   moveRollup,
   unrolledBackfill,
 } from '../../db/queries/rollup/cursor.ts'
-import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
+import { allowLargeSums } from '../../db/queries/server/transaction-settings.ts'
 
 /** Settlements rolled up in one transaction, about. */
 const settlementsPerStep = 200_000

@@ -15,11 +15,10 @@ import {
   recordArchive,
   storeArchiveSums,
 } from '../../db/queries/chain/archive.ts'
-import { limitLockWait } from '../../db/queries/chain/aside-partitions.ts'
 import { lockReservations } from '../../db/queries/chain/backfill.ts'
 import { dropTable } from '../../db/queries/chain/reset.ts'
 import { lockRollup } from '../../db/queries/rollup/cursor.ts'
-import { allowLargeSums } from '../../db/queries/rollup/sums.ts'
+import { allowLargeSums, limitLockWait } from '../../db/queries/server/transaction-settings.ts'
 import { addTally, emptyTally, type Tally } from '../../processors/backfill/row-pages.ts'
 import { differences, tallyStored, tallyTable } from '../../processors/backfill/verify.ts'
 import { Refusal } from '../../processors/refusal.ts'

@@ -13,16 +13,15 @@ import {
   indexRecipients,
   indexSenders,
   isIndexed,
-  limitLockWait,
   lockMaintenance,
   lockPartition,
-  raiseIndexMemory,
   readAside,
   replacePartition,
 } from '../../db/queries/chain/aside-partitions.ts'
 import { holdReservations } from '../../db/queries/chain/backfill.ts'
 import { dropTable } from '../../db/queries/chain/reset.ts'
 import { boundRange } from '../../db/queries/rollup/cursor.ts'
+import { limitLockWait, raiseIndexMemory } from '../../db/queries/server/transaction-settings.ts'
 
 type Chain = Pick<ChainSettings, 'name' | 'id'>
 

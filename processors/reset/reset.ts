@@ -3,7 +3,6 @@ import type { ChainSettings } from '../../chains.file.ts'
 import { isLockFailure, type Patience, patiently } from '../../db/patience.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { deleteCopies } from '../../db/queries/chain/aside-copies.ts'
-import { limitLockWait } from '../../db/queries/chain/aside-partitions.ts'
 import { deleteAuditsAbove } from '../../db/queries/chain/audit.ts'
 import {
   type BackfillRange,
@@ -41,6 +40,7 @@ import {
 } from '../../db/queries/chain/reset.ts'
 import { deleteScope } from '../../db/queries/chain/scope.ts'
 import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../db/queries/rollup/cursor.ts'
+import { limitLockWait } from '../../db/queries/server/transaction-settings.ts'
 import { minute, second } from '../../ops/time.ts'
 import { refuseArchived } from '../archived-settlements.ts'
 import { dropAside } from '../backfill/aside-placement.ts'

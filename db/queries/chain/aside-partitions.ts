@@ -86,14 +86,6 @@ export async function isIndexed(db: Queryable, table: string): Promise<boolean> 
   return rows[0]?.indexed === true
 }
 
-/** Memory that Postgres may use to build an index. */
-const indexMemory = '256MB'
-
-/** Gives the index builds of a transaction more memory than Postgres's own setting, for the length of it. */
-export async function raiseIndexMemory(db: Queryable): Promise<void> {
-  await db.query(`select set_config('maintenance_work_mem', $1, true)`, [indexMemory])
-}
-
 /** Gives a table the partitions' index by recipient. */
 export async function indexRecipients(db: Queryable, table: string): Promise<void> {
   await db.query(`create index on ${pg.escapeIdentifier(table)} (recipient, block_number desc)`)
@@ -126,11 +118,6 @@ export async function addBounds(db: Queryable, chain: string, { aside, firstBloc
 
 export async function analyze(db: Queryable, table: string): Promise<void> {
   await db.query(`analyze ${pg.escapeIdentifier(table)}`)
-}
-
-/** Waiting for a lock fails after this long, until the transaction ends. */
-export async function limitLockWait(db: Queryable, milliseconds: number): Promise<void> {
-  await db.query(`select set_config('lock_timeout', $1, true)`, [`${milliseconds}ms`])
 }
 
 /** Keeps autovacuum from a partition, which is told to leave it when somebody has waited for a second. Readers do not wait. */

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { type ChainName, chainOf } from '../../../chains.config.ts'
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
+import { limitLockWait } from '../server/transaction-settings.ts'
 
 /** Target maximum of rows per partition, so that it can be indexed, vacuumed or archived in minutes. */
 const mostPartitionRows = 50_000_000
@@ -31,7 +32,7 @@ export async function ensurePartitions(
   mostRows = mostPartitionRows,
 ): Promise<void> {
   const { id, partitions } = chainOf(chain)
-  await db.query(`select set_config('lock_timeout', $1, true)`, [`${lockWaitMs}ms`])
+  await limitLockWait(db, lockWaitMs)
   await db.query('select pg_advisory_xact_lock($1, $2)', [lockClasses.partitions, id])
   const whole = `settlement_${chain}`
   if (!(await isAttached(db, whole))) {

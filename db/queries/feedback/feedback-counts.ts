@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { profileLimits } from '../../../limits.config.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
-import { allowLargeSums } from '../rollup/sums.ts'
+import { allowLargeSums } from '../server/transaction-settings.ts'
 import { feedbackSummary, isJudged } from '../sql/feedback.ts'
 
 /** Age in milliseconds at which an agent's stored count is refreshed. */

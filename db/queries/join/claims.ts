@@ -200,12 +200,3 @@ select url
   })
   return rows.map(({ url }) => url)
 }
-
-/** Limits how long statements of this transaction wait for a lock, in milliseconds. */
-export async function limitLockWait(db: Queryable, milliseconds: number): Promise<void> {
-  await db.query({
-    name: 'limit-lock-wait',
-    text: `select set_config('lock_timeout', $1, true)`,
-    values: [String(milliseconds)],
-  })
-}

@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import { profileLimits, rowLimits } from '../../../limits.config.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
+import { allowLargeSums } from '../server/transaction-settings.ts'
 import { payersOf } from '../sql/payers.ts'
 import { busiestAgents, type CountedWindow } from '../sql/settlement-windows.ts'
-import { allowLargeSums } from './sums.ts'
 
 /** Age in milliseconds at which an agent's stored payer counts are refreshed. */
 const staleMs = 60_000

@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import { readingLimits } from '../../../limits.config.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
+import { allowLargeSums } from '../server/transaction-settings.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import { isListed } from '../sql/selectors.ts'
-import { allowLargeSums } from './sums.ts'
 
 const { ranks: mostRanked, rankingDays: keptDays } = readingLimits
 /** Rows of expired days deleted per round; a day takes several rounds. */

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { inTransaction } from '../../pool.ts'
-import { limitLockWait } from '../join/claims.ts'
 import { lockJoin } from '../join/events.ts'
+import { allowLargeSums, limitLockWait } from '../server/transaction-settings.ts'
 import { storeDirectorySums } from './directory-sums.ts'
 import {
   countRecipients,
@@ -12,7 +12,6 @@ import {
   type SettlementCounts,
   storeSettlementCounts,
 } from './recipient-counts.ts'
-import { allowLargeSums } from './sums.ts'
 
 interface CountOptions {
   readonly pool: pg.Pool

@@ -2,10 +2,10 @@ import type pg from 'pg'
 import { type ChainName, settlementChains } from '../../../chains.config.ts'
 import { readingLimits } from '../../../limits.config.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
+import { allowLargeSums } from '../server/transaction-settings.ts'
 import { bucketsOf, intervals, moved } from '../time/buckets.ts'
 import { settlementSeries } from '../time/timeseries.ts'
 import { archivedUntil } from './archived-until.ts'
-import { allowLargeSums } from './sums.ts'
 
 /** Time budget of a round, in milliseconds, after which it begins no further count. */
 const roundMs = 30_000

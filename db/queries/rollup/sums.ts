@@ -1,17 +1,8 @@
-import type { Queryable } from '../../pool.ts'
 import { archivedTo } from '../sql/block-states.ts'
 import { isListed } from '../sql/selectors.ts'
 
 // Statements that keep the four tables settlements are summed up in: by recipient and hour, by recipient, by recipient
 // and payer, by recipient and sender of the transaction. $1 is the chain.
-
-/** Raises `work_mem` until the transaction ends: the default is too small for sums over many settlements. */
-export async function allowLargeSums(db: Queryable): Promise<void> {
-  await db.query({
-    name: 'allow-large-sums',
-    text: `select set_config('work_mem', '64MB', true), set_config('jit', 'off', true)`,
-  })
-}
 
 interface Sums {
   readonly table: string

@@ -1,3 +1,4 @@
+import { userAgentOf } from '../net/user-agent.ts'
 import { enrichmentPort } from '../settings.chains.ts'
 import { readSettings } from '../settings.check.ts'
 import { witnessUrls } from '../social/hub-operators.ts'
@@ -31,7 +32,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       ipfsGateways: vars.IPFS_GATEWAYS,
       arweaveUrl: vars.ARWEAVE_URL,
       egressAllow: vars.EGRESS_ALLOW,
-      userAgent: `${vars.SERVICE_NAME}/1.0 (+${vars.SITE_URL})`,
+      userAgent: userAgentOf({ serviceName: vars.SERVICE_NAME, siteUrl: vars.SITE_URL }),
     },
     blockscout: keyed(blockscout, vars.BLOCKSCOUT_URL, vars.BLOCKSCOUT_API_KEY),
     oli: keyed(oli, vars.OLI_URL, vars.OLI_API_KEY),

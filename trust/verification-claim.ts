@@ -2,9 +2,6 @@ import { bytesToHex, type Hex, hashTypedData, recoverAddress } from 'viem'
 import type { Outcome } from './envelope.ts'
 import type { VerificationAdd } from './message-data.ts'
 
-/** Ids of chains on which nodes ask contract wallets. Source: snapchain, `src/core/validations/verification.rs`. */
-export const walletChains: readonly number[] = [1, 10]
-
 /**
  * The EIP-712 digest that a verified address signed. The domain of a key has no chain id at all: a chain id of zero in
  * it gives another digest.

@@ -5,7 +5,7 @@ import { keyFactsOf } from '../../db/queries/sources/signer-keys.ts'
 import { proveMessage } from '../../social/message-proof.ts'
 import type { Verification } from '../../social/social-index.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
-import { walletChains } from '../../trust/verification-claim.ts'
+import { walletChains } from '../../trust/wallet-chains.ts'
 import { contradictionOf } from './other-hubs.ts'
 import type { ClaimWorld } from './proof-method.ts'
 

@@ -6,7 +6,7 @@ import { userAgentOf } from '../../net/user-agent.ts'
 import { createHub } from '../../social/hub.ts'
 import { createProofWorld } from '../../social/proof-world.ts'
 import { createWitness } from '../../social/witness.ts'
-import { walletChains } from '../../trust/verification-claim.ts'
+import { walletChains } from '../../trust/wallet-chains.ts'
 import type { ClaimWorld } from './proof-method.ts'
 
 interface HubAddress {

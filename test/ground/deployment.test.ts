@@ -12,7 +12,7 @@ import { chainNames, chainOf } from '../../chains.config.ts'
 import { findHome } from '../../postgres/home.ts'
 import type { Setting } from '../../settings.row.ts'
 import { settings } from '../../settings.ts'
-import { walletChains } from '../../trust/verification-claim.ts'
+import { walletChains } from '../../trust/wallet-chains.ts'
 import { listFiles, root } from '../support/source-files.ts'
 
 interface Service {

@@ -6,7 +6,8 @@ import { claimMessage } from '../claim-text.ts'
 import { checkEnvelope, type Envelope, type Outcome, signedBy } from '../envelope.ts'
 import { keyAddSigner, keyRemoveSigner } from '../key-add.ts'
 import { decodeVerification, encodeMessageData, messageTypes, type VerificationAdd } from '../message-data.ts'
-import { checkKeyClaim, claimDigest, walletChains } from '../verification-claim.ts'
+import { checkKeyClaim, claimDigest } from '../verification-claim.ts'
+import { walletChains } from '../wallet-chains.ts'
 import { type AddressProof, type ClaimProof, type KeyPlace, proofSchema, type Statement } from './proof.ts'
 
 /** One check and its outcome. `unknown`: it needs a chain or hub that was not asked; `unanswered`: asking it failed. */

@@ -1,5 +1,5 @@
 import { createPublicClient, type Hex, hashMessage, http, keccak256, numberToHex, pad, parseAbi } from 'viem'
-import { walletChains } from '../verification-claim.ts'
+import { walletChains } from '../wallet-chains.ts'
 import type { CheckLine } from './checks.ts'
 import type { ClaimProof, Statement } from './proof.ts'
 import { registries } from './registries.ts'

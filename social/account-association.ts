@@ -2,7 +2,8 @@ import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
 import { JsonProblem, parseStrictJson } from '../trust/strict-json.ts'
 import type { Registries } from './key-registry.ts'
-import { signedByKey, type Wallets } from './wallets.ts'
+import { signedByKey } from './key-signature.ts'
+import type { Wallets } from './wallets.ts'
 
 const text = z.string().min(1)
 const association = z.object({ header: text, payload: text, signature: text })

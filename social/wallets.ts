@@ -9,10 +9,10 @@ import {
   numberToHex,
   parseAbi,
   RpcRequestError,
-  recoverAddress,
   sha256,
 } from 'viem'
 import type { ChainClient } from './chain-client.ts'
+import { signedByKey } from './key-signature.ts'
 
 /** Answer of a contract wallet, with the block it was read at: its owners and code may change later. */
 export interface WalletAnswer {
@@ -46,8 +46,6 @@ interface Wallet {
   readonly chainId: number
 }
 
-/** Half the order of secp256k1: a signature with a higher s has an equivalent one with a lower s. Source: EIP-2. */
-const highestS = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n
 /** Suffix of a signature by a contract that is not deployed yet. Source: ERC-6492. */
 const undeployedMark = '6492'.repeat(16)
 /** Magic value that `isValidSignature` returns for a valid signature. Source: ERC-1271. */
@@ -104,24 +102,6 @@ async function answered<T>(chain: ChainClient, ask: () => Promise<T>): Promise<T
     return await ask()
   } catch (error) {
     throw chain.failure(error)
-  }
-}
-
-/** Values of v (the recovery id) that wallets write: 0 or 1, or 27 more. */
-const parities = new Set([0, 1, 27, 28])
-
-/**
- * Whether the key of an address signed a digest. No chain is asked: code that the account delegates to (EIP-7702) has
- * no say. `address` is lowercase; a signature must have 65 bytes and a low s.
- */
-export async function signedByKey(address: Hex, hash: Hex, signature: Hex): Promise<boolean> {
-  if (!/^0x[0-9a-fA-F]{130}$/.test(signature)) return false
-  const s = BigInt(`0x${signature.slice(66, 130)}`)
-  if (s > highestS || !parities.has(Number.parseInt(signature.slice(130), 16))) return false
-  try {
-    return (await recoverAddress({ hash, signature })).toLowerCase() === address
-  } catch {
-    return false // r is no point of the curve
   }
 }
 

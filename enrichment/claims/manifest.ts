@@ -30,7 +30,7 @@ interface ManifestsOptions extends ProofWorld {
   believe(): Promise<void>
 }
 
-const limits = { maxBytes: 64 * 1024, timeoutMs: 10 * second }
+const limits = { maxBytes: claimLimits.manifestBytes, timeoutMs: 10 * second }
 /** Failures that count as an answer without a manifest; all others are outages. */
 const otherAnswers: readonly DoorReason[] = ['not_json', 'too_large', 'encoded', 'redirect_refused']
 const gone: readonly number[] = [404, 410]

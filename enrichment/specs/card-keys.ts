@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
-import { second } from '../../ops/time.ts'
 import type { Json } from '../../trust/canonical-json.ts'
 import { type CardSignature, checkCard } from '../../trust/card-signature.ts'
 import { type AgentHosts, conditionsOf } from '../agent-hosts.ts'
+import { specRequests } from './spec-requests.ts'
 
 /** No redirects: a key from another place proves nothing for this one. */
-const options = { maxBytes: 64 * 1024, timeoutMs: 10 * second, redirects: 0, ports: [8443] }
+const options = { ...specRequests, maxBytes: 64 * 1024, redirects: 0 }
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(50) })
 
 /** Verdict on the signatures of a card that was read at `url`. Throws HostClosed when its host may not be asked. */

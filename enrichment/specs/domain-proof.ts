@@ -1,12 +1,12 @@
 import { DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
-import { second } from '../../ops/time.ts'
 import { type AgentHosts, conditionsOf } from '../agent-hosts.ts'
 import { isSameSite } from '../site.ts'
 import { type BackReference, type Holdings, referenceIn } from './back-reference.ts'
+import { specRequests } from './spec-requests.ts'
 
 const path = '/.well-known/agent-registration.json'
-const options = { maxBytes: 256 * 1024, timeoutMs: 10 * second, redirects: 3, mayRedirect: isSameSite, ports: [8443] }
+const options = { ...specRequests, maxBytes: 256 * 1024, redirects: 3, mayRedirect: isSameSite }
 
 /**
  * Whether an origin lists a registration of an agent as its own. Undefined: unknown, as after an error or a page

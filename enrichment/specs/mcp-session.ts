@@ -1,16 +1,14 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import { DoorError } from '../../net/errors.ts'
-import { second } from '../../ops/time.ts'
 import { type Json, jsonSha256 } from '../../trust/canonical-json.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 import { type SpecStatus, statusOf } from './check-status.ts'
 import { mostNames, type SpecContent, shortText } from './content.ts'
 import { createWire } from './mcp-wire.ts'
 import { type Price, pricesIn } from './prices.ts'
+import { specRequests } from './spec-requests.ts'
 
-/** Milliseconds for all requests to one MCP server together, without the time spent in our own queue. */
-const usualMs = 10 * second
 /** Most pages of a list of tools that are read. */
 const mostPages = 3
 const longestCursor = 4_096
@@ -36,12 +34,12 @@ interface Asked {
 /**
  * Asks an MCP server who it is, which tools it has, and what it wants to be paid for telling either (x402, by a 402), in
  * the newest revision of the protocol or an older one, whichever it speaks. The revision is found out each time, so that
- * one that was upgraded is seen to be. Throws HostClosed when the host is not to be asked now, DoorErrors that say
- * nothing about the host.
+ * one that was upgraded is seen to be. `timeoutMs` is for all its requests together, without the time in our own queue.
+ * Throws HostClosed when the host is not to be asked now, DoorErrors that say nothing about the host.
  *
  * Source: Model Context Protocol 2026-07-28 (server/discover) and 2025-11-25 (Lifecycle; Tools).
  */
-export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = usualMs): Promise<Asked> {
+export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = specRequests.timeoutMs): Promise<Asked> {
   const wire = createWire(hosts, url, timeoutMs)
   const client = new Client({ name: 'agent-directory', version: '1.0' }, { versionNegotiation: { mode: 'auto' } })
   const asked = (status: SpecStatus) => ({ status, httpStatus: wire.httpStatus(), latencyMs: wire.latencyMs() })

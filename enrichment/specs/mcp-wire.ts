@@ -3,12 +3,12 @@ import type { Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
+import { specRequests } from './spec-requests.ts'
 import { demandOf } from './x402.ts'
 
 /** Most requests of one conversation with an MCP server; `maxBytes`: bytes of one answer. */
 const mostRequests = 8
 const maxBytes = 256 * 1024
-const ports = [8443]
 
 /** The only messages that are sent. No tool is ever called, whatever a server asks of its client. */
 const sent: ReadonlySet<unknown> = new Set(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
@@ -66,7 +66,7 @@ export function createWire(hosts: AgentHosts, url: URL, timeoutMs: number): Wire
       maxBytes,
       timeoutMs: leftMs,
       redirects: 0,
-      ports,
+      ports: specRequests.ports,
     })
     leftMs -= fetched.elapsedMs
     latencyMs ??= Math.round(fetched.elapsedMs)

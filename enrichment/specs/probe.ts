@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
-import { second } from '../../ops/time.ts'
 import type { CardSignature } from '../../trust/card-signature.ts'
 import { type AgentHosts, conditionsOf, type Version, versionOf } from '../agent-hosts.ts'
 import { isSameSite } from '../site.ts'
@@ -14,6 +13,7 @@ import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
 import { cardInCatalog } from './mcp.ts'
 import { askServer } from './mcp-session.ts'
 import { type Price, pricesIn } from './prices.ts'
+import { specRequests } from './spec-requests.ts'
 import { demandOf } from './x402.ts'
 
 /** Result of a request for a document. */
@@ -54,9 +54,7 @@ export interface CheckUp {
 /** Key of a document among those of its agent: kind and address. */
 export const placeOf = ({ kind, url }: Candidate) => `${kind} ${url.href}`
 
-const timeoutMs = 10 * second
 const redirects = 3
-const ports = [8443]
 
 /** Requests one document. Throws HostClosed when its host must not be asked now. */
 export async function probe(hosts: AgentHosts, candidate: Candidate, known?: Version): Promise<Check> {
@@ -77,7 +75,7 @@ async function askSession(hosts: AgentHosts, candidate: Candidate): Promise<Chec
 
 async function askDocument(hosts: AgentHosts, candidate: Candidate, known: Version | undefined): Promise<Check> {
   const { kind, url } = candidate
-  const options = { maxBytes: maxSpecBytes[kind], timeoutMs, redirects, mayRedirect: isSameSite, ports }
+  const options = { ...specRequests, maxBytes: maxSpecBytes[kind], redirects, mayRedirect: isSameSite }
   const first = await hosts.fetch(url, { ...options, headers: conditionsOf(known) })
   const cardUrl = kind === 'mcp' ? cardInCatalog(parsed(first.body), url) : undefined
   // A catalog says nothing about another site. No version is kept of the card: the catalog would be requested with it.

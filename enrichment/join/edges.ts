@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import { getDomain } from 'tldts'
 import { inTransaction } from '../../db/pool.ts'
 import {
   dueEdges,
@@ -12,6 +11,7 @@ import {
 import { deriveEdges, lockEdges, readEndpoints, storeSites } from '../../db/queries/join/edges.ts'
 import { day } from '../../ops/time.ts'
 import { isSharedPlatform, mostAgentsOfSite } from '../shared-platforms.ts'
+import { siteOf } from '../site.ts'
 
 interface EdgeOptions {
   readonly pool: pg.Pool
@@ -75,7 +75,7 @@ export function sitesOf(endpoints: readonly string[]): string[] {
   const sites = endpoints.flatMap((endpoint) => {
     const url = /^https?:\/\//i.test(endpoint) ? URL.parse(endpoint) : null
     if (!url || isSharedPlatform(url)) return []
-    return getDomain(url.hostname, { allowPrivateDomains: true }) ?? []
+    return siteOf(url) ?? []
   })
   return [...new Set(sites)].sort().slice(0, mostSites)
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Message } from '../../devnet/hub/messages.ts'
 import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
-import { judgeKeyMessage } from '../../enrichment/proofs/messages.ts'
+import { judgeKeyMessage } from '../../enrichment/proofs/key-messages.ts'
 import { networkEpoch } from '../../trust/message-data.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
 import { keyAddMessage, keyRemoveMessage } from '../trust/key-adds.ts'

@@ -1,6 +1,6 @@
 import { readChains } from '../chains.file.ts'
 import { readSettings } from '../settings.check.ts'
-import { witnessUrls } from '../social/hub-operators.ts'
+import { hubHeaders, witnessUrls } from '../social/hub-operators.ts'
 import { publicHosts } from '../sources.config.ts'
 
 export type Config = ReturnType<typeof readConfig>
@@ -45,9 +45,4 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
     logLevel: vars.LOG_LEVEL,
     chains,
   }
-}
-
-/** Headers for requests to a hub: Neynar's key if it is Neynar's own, which alone may get it; otherwise none. */
-function hubHeaders(url: string, neynarKey: string | undefined): Record<string, string> {
-  return neynarKey && new URL(url).hostname.endsWith('.neynar.com') ? { 'x-api-key': neynarKey } : {}
 }

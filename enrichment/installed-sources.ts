@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { createHost, type Host, type Urgency } from '../hosts/host.ts'
 import { createDoor, type DoorOptions } from '../net/door.ts'
 import { createHub } from '../social/hub.ts'
+import { hubHeaders } from '../social/hub-operators.ts'
 import { createNeynar } from '../social/neynar.ts'
 import { createProofWorld, type ProofChain } from '../social/proof-world.ts'
 import { createRemovals } from '../social/removals.ts'
@@ -64,7 +65,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const hubFor = (urgency: Urgency) =>
     createHub({
       url: hubSettings.url,
-      headers: hubHeaders(hubSettings.url, config),
+      headers: hubHeaders(hubSettings.url, neynarSettings?.apiKey),
       slot: () => hubHost.slot(urgency),
       now,
     })
@@ -91,7 +92,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const proofs = proofWorld.registries.canAnswer ? [socialProofs({ pool, world: proofWorld, host: nodeHost, now })] : []
   const otherHubs = config.witnesses.map((url) => ({
     url,
-    hub: createHub({ url, headers: hubHeaders(url, config), now }),
+    hub: createHub({ url, headers: hubHeaders(url, neynarSettings?.apiKey), now }),
   }))
   const witnessHost = createSharedHost({ name: 'witnesses', requestsPerSecond: proofNode.requestsPerSecond, ...shared })
   const witnesses = otherHubs.map(({ url, hub }) => createWitness(url, hub))
@@ -158,12 +159,6 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       )
     },
   }
-}
-
-/** Headers for a hub: Neynar's own needs the API key; no other hub is sent it. */
-function hubHeaders(url: string, { neynar }: Config): Record<string, string> {
-  const { hostname } = new URL(url)
-  return neynar && hostname.endsWith('.neynar.com') ? { 'x-api-key': neynar.apiKey } : {}
 }
 
 function describe({ hub, neynar, hubPollMs, agentHosts }: Config, sweeps: boolean): string {

@@ -9,6 +9,11 @@ export function operatorOf(url: string): string {
   return domain ? (operators[domain] ?? domain) : new URL(url).host
 }
 
+/** Headers of requests to a hub: the key for Neynar's API if the hub is Neynar's, which alone may get it. */
+export function hubHeaders(url: string, neynarKey: string | undefined): Record<string, string> {
+  return neynarKey && new URL(url).hostname.endsWith('.neynar.com') ? { 'x-api-key': neynarKey } : {}
+}
+
 /** Hubs to use as witnesses: of those after the first, one per operator, none of the first hub's operator. */
 export function witnessUrls([followed, ...others]: readonly string[]): string[] {
   const known = new Set(followed === undefined ? [] : [operatorOf(followed)])

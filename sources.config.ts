@@ -54,6 +54,9 @@ export const githubWithoutToken: PublicHost = { ...publicHosts.github, requestsP
 /** Limits for a chain's JSON-RPC node; proofs of an account take a request per signing key and per contract wallet. */
 export const proofNode = { requestsPerSecond: 10, perDay: null }
 
+/** Limits for the other hubs of HUB_URL, and those of HUB_GRPC, all of them together. */
+export const otherHubs = { requestsPerSecond: 10, perDay: null }
+
 /** Limits for a host that the operator names in place of a public one. 429 and Retry-After are obeyed there as well. */
 export const namedHost = { requestsPerSecond: 100, perDay: null }
 

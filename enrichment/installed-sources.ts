@@ -8,7 +8,7 @@ import { createProofWorld, type ProofChain } from '../social/proof-world.ts'
 import { createRemovals } from '../social/removals.ts'
 import type { SocialIndex } from '../social/social-index.ts'
 import { createWitness } from '../social/witness.ts'
-import { proofNode, publicHosts, sources } from '../sources.config.ts'
+import { otherHubs, proofNode, publicHosts, sources } from '../sources.config.ts'
 import { createAgentHosts } from './agent-hosts.ts'
 import { createGateways } from './agent-uri/gateways.ts'
 import { createResolver } from './agent-uri/resolve.ts'
@@ -90,12 +90,12 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const proofWorld = createProofWorld(chains)
   const nodeHost = createSharedHost({ name: 'proofs', requestsPerSecond: proofNode.requestsPerSecond, ...shared })
   const proofs = proofWorld.registries.canAnswer ? [socialProofs({ pool, world: proofWorld, host: nodeHost, now })] : []
-  const otherHubs = config.witnesses.map((url) => ({
+  const witnessHubs = config.witnesses.map((url) => ({
     url,
     hub: createHub({ url, headers: hubHeaders(url, neynarSettings?.apiKey), now }),
   }))
-  const witnessHost = createSharedHost({ name: 'witnesses', requestsPerSecond: proofNode.requestsPerSecond, ...shared })
-  const witnesses = otherHubs.map(({ url, hub }) => createWitness(url, hub))
+  const witnessHost = createSharedHost({ name: 'witnesses', requestsPerSecond: otherHubs.requestsPerSecond, ...shared })
+  const witnesses = witnessHubs.map(({ url, hub }) => createWitness(url, hub))
   const removals = config.hubGrpc.map((url) => createRemovals({ url, slot: () => witnessHost.slot() }))
   const asking = { pool, world: proofWorld, removals, now }
   const asked = witnesses.length > 0 ? [socialWitnesses({ ...asking, witnesses, host: witnessHost })] : []
@@ -155,7 +155,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       for (const host of fixedHosts) host.stop()
       for (const one of removals) one.close()
       await Promise.all(
-        [social, urgentHub, spareHub, proofWorld, ...otherHubs.map(({ hub }) => hub)].map((one) => one.close()),
+        [social, urgentHub, spareHub, proofWorld, ...witnessHubs.map(({ hub }) => hub)].map((one) => one.close()),
       )
     },
   }

@@ -81,7 +81,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       if (status === 200) return { status: 'ok', content: contentOf(place, received, schema), etag: etagOf(headers) }
       if (status === 304 && question.etag) return { status: 'unchanged' }
       if (status === 404 && saysNothing(text)) return { status: 'nothing' }
-      throw failureOf(place, status, wishMs !== undefined && status >= 400 ? { restMs: wishMs } : undefined)
+      throw failureOf(place, status, status >= 400 ? wishMs : undefined)
     },
   }
 }

@@ -88,13 +88,11 @@ export function contentOf<T>(place: string, { headers, text }: Received, schema:
   throw new NoAnswer('bad_answer', `${place}: ${issue?.path.join('.')}: ${issue?.message}`)
 }
 
-/** The error for a status other than 200. `limited` present: the host rate limits, with this Retry-After if any. */
-export function failureOf(place: string, status: number, limited?: { readonly restMs: number | undefined }): NoAnswer {
+/** The error for a status other than 200. `restMs` present: the host rate limits, for so many milliseconds. */
+export function failureOf(place: string, status: number, restMs?: number): NoAnswer {
   const message = `${place}: status ${status}`
-  if (limited) {
-    const { restMs } = limited
-    const retryAfterSeconds = restMs === undefined ? undefined : Math.ceil(restMs / 1_000)
-    return new NoAnswer('rate_limited', message, { retryAfterSeconds })
+  if (restMs !== undefined) {
+    return new NoAnswer('rate_limited', message, { retryAfterSeconds: Math.ceil(restMs / 1_000) })
   }
   if (status >= 500) return new NoAnswer('unavailable', message)
   return new NoAnswer(status >= 400 ? 'refused' : 'bad_answer', message)

@@ -9,7 +9,7 @@ type Failure = 'rate_limited' | 'unavailable' | 'bad_answer' | 'refused'
 export class NoAnswer extends Error {
   override readonly name = 'NoAnswer'
   readonly failure: Failure
-  /** Retry-After of the host; with `rate_limited` only. */
+  /** Retry-After of the host, or the usual pause where it names none; with `rate_limited` always, and only then. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(failure: Failure, message: string, options: { retryAfterSeconds?: number; cause?: unknown } = {}) {

@@ -2,6 +2,8 @@ import { hour, minute, second } from '../ops/time.ts'
 
 /** Pause in milliseconds after a host rate-limits without saying for how long. */
 export const unnamedRestMs = minute
+/** The same for hosts of the social network. */
+export const unnamedSocialRestMs = 30 * second
 /** Bounds of the pause that a host can ask for, in milliseconds. */
 export const shortestRestMs = second
 const longestRestMs = hour

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { contentOf, createJsonHost, failureOf, firstOf, type JsonHostOptions, placeOf } from '../hosts/json-host.ts'
-import { retryAfterMs } from '../hosts/retry-after.ts'
+import { retryAfterMs, unnamedSocialRestMs } from '../hosts/retry-after.ts'
 
 export interface SocialHttpOptions extends Omit<JsonHostOptions, 'name'> {
   /** Awaited before every request: the caller's rate limit. Absent: none. */
@@ -33,7 +33,7 @@ export function createSocialHttp({ slot, ...options }: SocialHttpOptions): Socia
       if (isNothing?.(status, text)) return undefined
       const restMs = retryAfterMs(firstOf(received.headers['retry-after']), new Date())
       const isLimited = status === 429 || (status === 503 && restMs !== undefined)
-      throw failureOf(place, status, isLimited ? { restMs } : undefined)
+      throw failureOf(place, status, isLimited ? (restMs ?? unnamedSocialRestMs) : undefined)
     },
     close: () => host.close(),
   }

@@ -34,8 +34,6 @@ interface PassResult {
 
 /** Share of a pass that is kept from urgent subjects, so that they do not starve the rest. */
 const tailShare = 0.2
-/** Pause in milliseconds after a 429 without Retry-After of a host of the social network; others use `unnamedRestMs`. */
-const socialRestMs = 30 * second
 const renewalsALease = 3
 /** Milliseconds after which a lease is not renewed any more: no read takes that long. */
 const longestHoldMs = 30 * minute
@@ -141,8 +139,8 @@ export async function readGroup(
     }
     const thrown = error instanceof Error ? error : new Error(String(error))
     pass.failed(source.name, subjects, thrown)
-    if (error instanceof NoAnswer && failure === 'rate_limited') {
-      const ms = error.retryAfterSeconds === undefined ? socialRestMs : error.retryAfterSeconds * second
+    if (error instanceof NoAnswer && error.retryAfterSeconds !== undefined) {
+      const ms = error.retryAfterSeconds * second
       source.host.restFor(ms)
       const later = ending(failure, jittered(ms * 1.1, random))
       await postponeSubjects(pool, { ...later, error: thrown.message, wasAsked: true })

@@ -134,7 +134,7 @@ describe('no answer', () => {
     ['0', 1],
     ['86400', 3_600],
     ['Sun, 06 Nov 1994 08:49:37 GMT', 1],
-    ['soon', undefined],
+    ['soon', 30],
   ])('with Retry-After: %s asks for %s seconds', async (header, seconds) => {
     const error = await failure({ status: 429, headers: { 'retry-after': header }, body: '' })
     expect(error.retryAfterSeconds).toBe(seconds)

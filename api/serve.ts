@@ -1,4 +1,4 @@
-import { inSafeTransaction } from '../db/pool.ts'
+import { inSafeTransaction } from '../db/safe-transaction.ts'
 import { createApp } from './app.ts'
 import { createMemoryCounter, createRedisCounter } from './claim/attempts.ts'
 import { askAgain, deriveClaimed } from './claim/derive-claimed.ts'

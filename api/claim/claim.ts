@@ -9,8 +9,8 @@ import {
   findManifestClaim,
   insertClaim,
   lockClaims,
-  waitForStandby,
 } from '../../db/queries/join/claims.ts'
+import { waitForStandby } from '../../db/safe-transaction.ts'
 import { claimLimits } from '../../limits.config.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
 import { ApiError } from '../http/errors.ts'

@@ -35,15 +35,6 @@ export interface ClaimOutcome {
   readonly agentStatus: string
 }
 
-/** Lets the transaction wait at its end, where there are synchronous standbys, until one has all that was written so far. */
-export async function waitForStandby(db: Queryable): Promise<void> {
-  await db.query({
-    name: 'wait-for-standby',
-    text: `
-select pg_logical_emit_message(true, 'agent-directory', '') where current_setting('synchronous_standby_names') <> ''`,
-  })
-}
-
 /** Serializes writers of a FID's claims and their events until the transaction ends. */
 export async function lockClaims(db: Queryable, fid: number): Promise<void> {
   await db.query({

@@ -2,10 +2,10 @@ import type pg from 'pg'
 import { createHost, type Host, type Urgency } from '../hosts/host.ts'
 import { createDoor, type DoorOptions } from '../net/door.ts'
 import { createHub } from '../social/hub.ts'
+import { createRemovals } from '../social/hub-grpc.ts'
 import { hubHeaders } from '../social/hub-operators.ts'
 import { createNeynar } from '../social/neynar.ts'
 import { createProofWorld, type ProofChain } from '../social/proof-world.ts'
-import { createRemovals } from '../social/removals.ts'
 import type { SocialIndex } from '../social/social-index.ts'
 import { createWitness } from '../social/witness.ts'
 import { otherHubs, proofNode, publicHosts, sources } from '../sources.config.ts'
@@ -17,7 +17,6 @@ import { createManifests } from './claims/manifest.ts'
 import { claimChecks } from './claims/source.ts'
 import type { Config } from './config.ts'
 import { facilitatorSigners } from './facilitators/source.ts'
-import { createFixedSources } from './fixed-sources.ts'
 import { createSharedHost } from './host-budget.ts'
 import { socialProofs } from './proofs/source.ts'
 import { socialWitnesses } from './proofs/witnesses.ts'
@@ -31,6 +30,7 @@ import { socialLookup } from './socialindex/lookup.ts'
 import { socialShards } from './socialindex/shards.ts'
 import { socialSweep } from './socialindex/sweep.ts'
 import { specs } from './specs/source.ts'
+import { createUpstreamSources } from './upstream-sources.ts'
 
 export interface Sources {
   readonly installed: readonly Source[]
@@ -84,7 +84,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const gateways = createGateways({ hosts: agentHosts, urls: ipfsGateways })
   const resolve = createResolver({ hosts: agentHosts, gateways, arweaveUrl })
 
-  const fixed = createFixedSources(config, pool, now)
+  const upstreams = createUpstreamSources(config, pool, now)
   const belief = createBelief({ pool, social: urgentHub, url: hubSettings.url, now })
 
   const proofWorld = createProofWorld(chains)
@@ -100,7 +100,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const asking = { pool, world: proofWorld, removals, now }
   const asked = witnesses.length > 0 ? [socialWitnesses({ ...asking, witnesses, host: witnessHost })] : []
   const options = { pool, social, host: hubHost, url: hubSettings.url, now }
-  const perAgent = [belief.guard(socialFollows({ social, host: hubHost })), ...proofs, ...asked, ...fixed.sources]
+  const perAgent = [belief.guard(socialFollows({ social, host: hubHost })), ...proofs, ...asked, ...upstreams.sources]
   const hubDoubt = () => belief.doubt()
   const claimHost = createHost({ name: 'claims', requestsPerSecond: Number.POSITIVE_INFINITY, now })
   const believe = async () => {
@@ -123,7 +123,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     ...(checkWorld ? [claimChecks({ pool, world: checkWorld, host: claimHost, now })] : []),
     ...perAgent,
   ]
-  const fixedHosts = fixed.sources.map(({ host }) => host)
+  const upstreamHosts = upstreams.sources.map(({ host }) => host)
   return {
     installed,
     hosts: [
@@ -133,7 +133,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       witnessHost,
       ...(neynarHost ? [neynarHost] : []),
       agentHosts.host,
-      ...fixedHosts,
+      ...upstreamHosts,
     ],
     lookups: !sweeps,
     perAgent: perAgent.map(({ name }) => name),
@@ -148,11 +148,11 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
         ? `witnesses: ${witnesses.map(({ url }) => new URL(url).host).join(', ')}`
         : 'no second hub: HUB_URL names one operator, whose word nobody checks',
       `removals ${removals.length > 0 ? `asked of ${removals.map(({ url }) => new URL(url).host).join(', ')}` : 'not asked for: HUB_GRPC is not set'}`,
-      fixed.description,
+      upstreams.description,
     ].join('; '),
     async close() {
       agentHosts.host.stop()
-      for (const host of fixedHosts) host.stop()
+      for (const host of upstreamHosts) host.stop()
       for (const one of removals) one.close()
       await Promise.all(
         [social, urgentHub, spareHub, proofWorld, ...witnessHubs.map(({ hub }) => hub)].map((one) => one.close()),

@@ -1,8 +1,8 @@
 import { NoAnswer } from '../hosts/no-answer.ts'
 import { readHubMessage } from '../trust/hub-message.ts'
 import { judgeVerification } from '../trust/verdict.ts'
+import { whyStale } from './hub-staleness.ts'
 import type { SocialIndex } from './social-index.ts'
-import { whyStale } from './staleness.ts'
 
 /** A second hub, asked whether it knows the messages that the followed hub returned. */
 export interface Witness {

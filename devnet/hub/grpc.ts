@@ -1,5 +1,5 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js'
-import { removalsMethod } from '../../social/removals.ts'
+import { removalsMethod } from '../../social/hub-grpc.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { bytes, bytesIn, join, number, numberIn, readFields } from '../../trust/protobuf.ts'
 import { compareMessages, type Message } from './messages.ts'

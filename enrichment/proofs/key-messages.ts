@@ -2,7 +2,7 @@ import type { StoredKeyMessage } from '../../db/queries/sources/signer-keys.ts'
 import { networkTime } from '../../social/messages.ts'
 import { checkEnvelope } from '../../trust/envelope.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
-import { keyAddSigner, keyRemoveSigner } from '../../trust/key-add.ts'
+import { keyAddSigner, keyRemoveSigner } from '../../trust/key-message.ts'
 import { messageTypes } from '../../trust/message-data.ts'
 import { isStorable } from './messages.ts'
 

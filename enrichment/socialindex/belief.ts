@@ -3,8 +3,8 @@ import type { Queryable } from '../../db/pool.ts'
 import { lastBelievedTotals, readHubStanding, storeHubStanding } from '../../db/queries/sources/hub-standing.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { minute } from '../../ops/time.ts'
+import { whyStale } from '../../social/hub-staleness.ts'
 import type { Network, SocialIndex } from '../../social/social-index.ts'
-import { whyStale } from '../../social/staleness.ts'
 import type { Source } from '../schedule/source.ts'
 
 interface BeliefOptions {

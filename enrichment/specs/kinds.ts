@@ -1,6 +1,6 @@
 import { toA2aCard } from './a2a.ts'
 import type { SpecContent } from './content.ts'
-import { toMcpCard } from './mcp.ts'
+import { toMcpCard } from './mcp-card.ts'
 import { toOpenApi } from './openapi.ts'
 import { toX402Manifest } from './x402.ts'
 

@@ -5,7 +5,7 @@ import { deriveAgents } from '../../../db/queries/join/agents.ts'
 import { runJoin } from '../../../enrichment/join/join.ts'
 import { runLargeHolders } from '../../../enrichment/join/large-holders.ts'
 import { storeVerifiedSet } from '../../../enrichment/socialindex/fids.ts'
-import { mostDelaySeconds } from '../../../social/staleness.ts'
+import { mostDelaySeconds } from '../../../social/hub-staleness.ts'
 import {
   differencesOfSearched,
   followedFids,

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startHubGrpc } from '../../devnet/hub/grpc.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
-import { createRemovals, removalsMethod } from '../../social/removals.ts'
+import { createRemovals, removalsMethod } from '../../social/hub-grpc.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 
 // The gRPC method of a hub that lists an account's removed verifications, over a real socket.

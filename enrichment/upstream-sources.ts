@@ -7,14 +7,14 @@ import { identity } from './identity/source.ts'
 import type { Source } from './schedule/source.ts'
 import { createUpstream, type Upstream } from './upstream.ts'
 
-interface FixedSources {
+interface UpstreamSources {
   readonly sources: readonly Source[]
   /** Which sources are on, and which are off and why. */
   readonly description: string
 }
 
 /** The configured ones of the sources whose hosts have fixed addresses. */
-export function createFixedSources(config: Config, pool: pg.Pool, now: () => Date): FixedSources {
+export function createUpstreamSources(config: Config, pool: pg.Pool, now: () => Date): UpstreamSources {
   const sources: Source[] = []
   const described: string[] = []
   const { userAgent } = config.agentHosts

@@ -3,9 +3,9 @@ import { startHub } from '../../../devnet/hub/server.ts'
 import { HubState } from '../../../devnet/hub/state.ts'
 import { startExplorer } from '../../../devnet/upstreams/explorer.ts'
 import { type Config, readConfig } from '../../../enrichment/config.ts'
-import { createFixedSources } from '../../../enrichment/fixed-sources.ts'
 import { runPass } from '../../../enrichment/schedule/scheduler.ts'
 import { socialFollows } from '../../../enrichment/socialindex/follows.ts'
+import { createUpstreamSources } from '../../../enrichment/upstream-sources.ts'
 import { createHub } from '../../../social/hub.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
@@ -17,7 +17,7 @@ const database = testDatabase()
 const clock = createClock('2026-06-01T00:00:00Z')
 
 function create(config: Config) {
-  const { sources, description } = createFixedSources(config, database.pool, clock.now)
+  const { sources, description } = createUpstreamSources(config, database.pool, clock.now)
   onTestFinished(() => {
     for (const { host } of sources) host.stop()
   })

@@ -19,7 +19,7 @@ import { rollUpSettlements } from '../enrichment/join/rollup.ts'
 import { recording } from '../test/support/recording.ts'
 import { busiestChain } from './busiest.ts'
 import { fillContractRows } from './contract-rows.ts'
-import { contractLists, listStatements, type Statement } from './lists.ts'
+import { contractLists, listStatements, type Statement } from './read-statements.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 import { fillWorld, settlementIndexes, type WorldSize } from './world.ts'
 

@@ -1,8 +1,8 @@
 import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
+import { signedByKey } from '../trust/key-signature.ts'
 import { JsonProblem, parseStrictJson } from '../trust/strict-json.ts'
 import type { Registries } from './key-registry.ts'
-import { signedByKey } from './key-signature.ts'
 import type { Wallets } from './wallets.ts'
 
 const text = z.string().min(1)

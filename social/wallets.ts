@@ -11,8 +11,8 @@ import {
   RpcRequestError,
   sha256,
 } from 'viem'
+import { signedByKey } from '../trust/key-signature.ts'
 import type { ChainClient } from './chain-client.ts'
-import { signedByKey } from './key-signature.ts'
 
 /** Answer of a contract wallet, with the block it was read at: its owners and code may change later. */
 export interface WalletAnswer {

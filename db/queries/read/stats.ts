@@ -1,6 +1,6 @@
 import { chainNames } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { countedParts, directorySums, dirtyParts, keptParts } from '../rollup/directory-parts.ts'
+import { countedParts, directorySums, dirtyParts, keptParts } from '../rollup/directory-sums.ts'
 import { isoTime } from '../sql/json-text.ts'
 
 /**

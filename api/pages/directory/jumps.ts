@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { chainOf } from '../../../chains.config.ts'
-import { understood } from '../../../db/queries/find/question.ts'
+import { understood } from '../../../db/queries/find/query-text.ts'
 import { tokenHolder } from '../../../db/queries/find/token.ts'
 import { rowLimits } from '../../../limits.config.ts'
 import { type Html, html } from '../../http/html.ts'

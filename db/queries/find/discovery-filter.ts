@@ -1,5 +1,5 @@
 import type { ChainName } from '../../../chains.config.ts'
-import { findsAgent } from './question.ts'
+import { findsAgent } from './query-text.ts'
 
 /**
  * Filters of agents, combined with AND; null or absent: the filter is not set. A list matches any of its values; an

@@ -3,7 +3,13 @@ import { type Choice, chosen, chosenValue, type LeftOut, listWithoutBroken } fro
 import { members } from '../sql/json-text.ts'
 import { leanFields } from '../sql/lean-row.ts'
 import { type DiscoveryFilter, filterConditions, withOf } from './discovery-filter.ts'
-import { findsAgent, mostNamed, namedBy, newestChange } from './question.ts'
+import { findsAgent } from './query-text.ts'
+
+/** Finds up to which agents are named one by one instead of being looked for along an order. */
+const mostNamed = 2_000
+
+/** Number of the newest change of any agent: while it is the same, so are all agents. */
+const newestChange = '(select coalesce(max(seq), 0) from agent_change)'
 
 /** Every order is total: the fid is always last. Each has its index. */
 const orders = {
@@ -163,6 +169,27 @@ async function atOneMoment<T extends { readonly change: number }>(
   const { fids, change } = await namedBy(db, q)
   const found = await read(fids)
   return fids === null || found.change === change ? found : read(null)
+}
+
+interface Named {
+  /** Digits. Null: there are so many that a page of them is found sooner along its order. */
+  readonly fids: string[] | null
+  /** The newest change of any agent at that moment. */
+  readonly change: number
+}
+
+/** FIDs of the agents that `q` finds, and the newest change at that moment. */
+export async function namedBy(db: Queryable, q: string): Promise<Named> {
+  const values: unknown[] = []
+  const found = findsAgent(q, (value) => `$${values.push(value)}`)
+  // Unnamed: planned with its words, as common and rare ones want other plans.
+  const { rows } = await db.query<{ fids: string[]; change: number }>({
+    text: `
+select array(select s.fid from searched_agent s where ${found} limit ${mostNamed}) as fids, ${newestChange} as change`,
+    values,
+  })
+  const { fids, change } = rows[0]!
+  return { fids: fids.length >= mostNamed ? null : fids, change }
 }
 
 interface Wanted {

@@ -1,10 +1,10 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, list } from '../sql/json-text.ts'
+import { namedBy } from './discovery.ts'
 import { type DiscoveryFilter, filterConditions, isAlive, withOf } from './discovery-filter.ts'
-import { namedBy } from './question.ts'
+import { type Part, searchedHits } from './facet-hits.ts'
 import { askedBy } from './search.ts'
-import { type Part, searchedHits } from './searched.ts'
 
 /** Filters that agents are counted by. */
 const facets = ['chain', 'claimed', 'protocol', 'skill', 'alive', 'paid_30d'] as const

@@ -3,7 +3,7 @@ import type { Queryable } from '../../pool.ts'
 import { chainLabel, list, members } from '../sql/json-text.ts'
 import { leanFields } from '../sql/lean-row.ts'
 import { type DiscoveryFilter, filterConditions } from './discovery-filter.ts'
-import { partOf, understood } from './question.ts'
+import { partOf, understood } from './query-text.ts'
 
 /** Parts of what an agent is found by, and the weight of each in its document. */
 export const searchParts = { name: 'a', skill: 'b', description: 'c' } as const

@@ -1,5 +1,4 @@
 import { findChain } from '../../../chains.config.ts'
-import type { Queryable } from '../../pool.ts'
 
 const largestFid = 9_223_372_036_854_775_807n // of a bigint column
 
@@ -25,19 +24,6 @@ export function understood(q: string) {
 /** A text as a part of any other, in SQL's `like`. */
 export const partOf = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
-/** Finds up to which agents are named one by one instead of being looked for along an order. */
-export const mostNamed = 2_000
-
-/** Number of the newest change of any agent: while it is the same, so are all agents. */
-export const newestChange = '(select coalesce(max(seq), 0) from agent_change)'
-
-interface Named {
-  /** Digits. Null: there are so many that a page of them is found sooner along its order. */
-  readonly fids: string[] | null
-  /** The newest change of any agent at that moment. */
-  readonly change: number
-}
-
 /**
  * Whether `q` finds an agent, over its row `s` of `searched_agent`: by a part of its names, by words of what it and its
  * documents say, by handle or by FID; an address: verified by it. All that is asked of `s` has an index there, so that the
@@ -54,18 +40,4 @@ export function findsAgent(q: string, parameter: (value: unknown) => string): st
     or s.search like lower(${parameter(partOf(q))}::text)
     or s.fid = any (array(select h.fid from agent h where lower(h.handle) = lower(${parameter(handle)}::text)))
     or s.fid = ${parameter(fid)}::bigint)`
-}
-
-/** FIDs of the agents that `q` finds, and the newest change at that moment. */
-export async function namedBy(db: Queryable, q: string): Promise<Named> {
-  const values: unknown[] = []
-  const found = findsAgent(q, (value) => `$${values.push(value)}`)
-  // Unnamed: planned with its words, as common and rare ones want other plans.
-  const { rows } = await db.query<{ fids: string[]; change: number }>({
-    text: `
-select array(select s.fid from searched_agent s where ${found} limit ${mostNamed}) as fids, ${newestChange} as change`,
-    values,
-  })
-  const { fids, change } = rows[0]!
-  return { fids: fids.length >= mostNamed ? null : fids, change }
 }

@@ -60,7 +60,8 @@ const product = [...Object.keys(mayImport).filter((room) => !['vitest.config.ts'
 mayImport.stack = product
 mayImport.devnet = [...product, 'stack']
 mayImport.bench = [...product, 'stack', 'devnet', 'test', 'scripts']
-mayImport.test = [...product, 'stack', 'devnet', 'bench', 'claim', 'client', 'scripts']
+mayImport.deploy = ['chains.config.ts']
+mayImport.test = [...product, 'stack', 'devnet', 'bench', 'claim', 'client', 'deploy', 'scripts']
 
 /** Tests of more than a room or of a part of one: the chain side as a whole, what data teams read, the house's files. */
 const testRooms = ['chain', 'contract', 'doubles', 'fixtures', 'graphql', 'ground', 'house', 'pages', 'support']

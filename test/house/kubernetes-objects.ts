@@ -1,89 +1,27 @@
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
-import { chainNames } from '../../chains.config.ts'
+import {
+  api,
+  backfill,
+  enrichment,
+  graphql,
+  migrate,
+  type Process,
+  postgresCores,
+  postgresVolumes,
+  probes,
+  processors,
+} from '../../deploy/kubernetes/processes.ts'
 import { monitoringFiles } from '../ops/rules.ts'
 import { root } from '../support/source-files.ts'
 
-// The objects of deploy/kubernetes that repeat for every process or every chain, generated from tables.
+// The objects of deploy/kubernetes that repeat for every process or every chain, generated from its processes.ts and
+// other tables.
 
 const partOf = { 'part-of': 'agent-directory' }
 const metricsPort = 9100
 
-interface Process {
-  readonly name: string
-  /** Command of the container: node, a script under dist/, and its arguments. */
-  readonly command: readonly string[]
-  readonly labels?: Record<string, string>
-  readonly image?: string
-  readonly memory: readonly [request: string, limit: string]
-  readonly cpu: string
-  /** Port for public clients; undefined: none. */
-  readonly port?: number
-  /** Whether the process runs until it is stopped, so that it gets probes and a metrics port. */
-  readonly runsOn?: boolean
-  /** Whether the process connects to hosts outside the cluster, so that its egress is allowed. */
-  readonly asksOut?: boolean
-}
-
-const processors = chainNames.map(
-  (chain): Process => ({
-    name: `processor-${chain}`,
-    command: ['node', 'dist/processors/main.js', chain],
-    labels: { chain },
-    memory: ['256Mi', '1Gi'],
-    cpu: '100m',
-    runsOn: true,
-    asksOut: true,
-  }),
-)
-const enrichment: Process = {
-  name: 'enrichment',
-  command: ['node', 'dist/enrichment/main.js'],
-  memory: ['512Mi', '1Gi'],
-  cpu: '200m',
-  runsOn: true,
-  asksOut: true,
-}
-const api: Process = {
-  name: 'api',
-  command: ['node', 'dist/api/main.js'],
-  memory: ['512Mi', '1Gi'],
-  cpu: '500m',
-  port: 3000,
-  runsOn: true,
-  asksOut: true,
-}
-const graphql: Process = {
-  name: 'graphql',
-  command: ['node', 'dist/api/graphql/main.js'],
-  image: 'agent-directory-graphql',
-  memory: ['512Mi', '1Gi'],
-  cpu: '200m',
-  port: 3001,
-  runsOn: true,
-}
-const migrate: Process = {
-  name: 'migrate',
-  command: ['node', 'dist/db/main.js'],
-  memory: ['128Mi', '512Mi'],
-  cpu: '100m',
-}
-const backfill: Process = {
-  name: 'backfill',
-  command: [
-    'sh',
-    '-c',
-    'from=$((FIRST_BLOCK + JOB_COMPLETION_INDEX * BLOCKS_EACH)) && ' +
-      'exec node dist/processors/backfill/main.js --chain "$CHAIN" --from $from --to $((from + BLOCKS_EACH - 1)) --workers 1',
-  ],
-  memory: ['1Gi', '2Gi'],
-  cpu: '1',
-  asksOut: true,
-}
-
-/** Cores requested for Postgres, by gigabytes of memory, which also name its file in deploy/postgres. */
-const postgresCores = { 24: '4', 64: '16', 256: '32' } as const
 const clusterHead = {
   apiVersion: 'postgresql.cnpg.io/v1',
   kind: 'Cluster',
@@ -146,8 +84,8 @@ function cluster(): object {
       primaryUpdateStrategy: 'unsupervised',
       enablePDB: true,
       bootstrap: { initdb: { ...database, localeProvider: 'builtin', builtinLocale: 'C.UTF-8' } },
-      storage: { size: '500Gi' },
-      walStorage: { size: '100Gi' },
+      storage: { size: postgresVolumes.data },
+      walStorage: { size: postgresVolumes.log },
       affinity: { podAntiAffinityType: 'required', topologyKey: 'kubernetes.io/hostname' },
       resources,
       postgresql: {
@@ -253,10 +191,9 @@ function labelsOf({ name, labels }: Process): Record<string, string> {
 
 function podOf(process: Process, more: object) {
   const { name, command, image = 'agent-directory', memory, cpu, port, runsOn, asksOut } = process
-  const probe = (path: string, periodSeconds: number, failureThreshold: number) => ({
+  const probe = ({ path, ...often }: (typeof probes)[keyof typeof probes]) => ({
     httpGet: { path, port: 'metrics' },
-    periodSeconds,
-    failureThreshold,
+    ...often,
   })
   const ports = [
     ...(port === undefined ? [] : [{ name: 'http', containerPort: port }]),
@@ -272,9 +209,9 @@ function podOf(process: Process, more: object) {
       { secretRef: { name: 'directory-secrets', optional: true } },
     ],
     ports,
-    startupProbe: runsOn ? probe('/healthz', 2, 60) : undefined,
-    livenessProbe: runsOn ? probe('/healthz', 15, 4) : undefined,
-    readinessProbe: runsOn ? probe('/readyz', 5, 2) : undefined,
+    startupProbe: runsOn ? probe(probes.startup) : undefined,
+    livenessProbe: runsOn ? probe(probes.liveness) : undefined,
+    readinessProbe: runsOn ? probe(probes.readiness) : undefined,
     // Load balancers learn of a pod's end later than the pod: it serves on for ten seconds.
     lifecycle: port === undefined ? undefined : { preStop: { sleep: { seconds: 10 } } },
     resources: { requests: { cpu, memory: memory[0] }, limits: { memory: memory[1] } },

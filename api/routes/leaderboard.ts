@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { leaderboardPeriods, leaderboard as rank } from '../../db/queries/read/leaderboard.ts'
-import { keptRanking, rankingMeasures } from '../../db/queries/time/rankings.ts'
+import { keptRanking, rankingMeasures } from '../../db/queries/time/kept-rankings.ts'
 import { rowLimits } from '../../limits.config.ts'
 import { askable, chainFilter } from '../http/filter-parameters.ts'
 import { flagParameter, integerParameter, wordParameter } from '../http/parameters.ts'

@@ -4,6 +4,7 @@ import { inTransaction, type Queryable } from '../../pool.ts'
 import { allowLargeSums } from '../server/transaction-settings.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import { isListed } from '../sql/selectors.ts'
+import type { rankingMeasures } from '../time/kept-rankings.ts'
 
 const { ranks: mostRanked, rankingDays: keptDays } = readingLimits
 /** Rows of expired days deleted per round; a day takes several rounds. */
@@ -43,7 +44,7 @@ const measures = {
   volume: ['volume', 'settlements', 'settlements', 'settlements'],
   payers: ['payers', 'settlements', 'volume', 'settlements'],
   income: ['income', 'income_n', 'settlements', 'income_n'],
-} as const
+} as const satisfies Record<(typeof rankingMeasures)[number], readonly string[]>
 
 const isIn = (time: string, window: Window) => (window === 'ever' ? 'true' : `${time} >= since.${window}`)
 const counts = windows.flatMap((window) => [window, `${window}_amount`])

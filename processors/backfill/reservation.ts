@@ -10,7 +10,7 @@ import {
   lockReservations,
 } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
-import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
+import { ensurePartitions } from '../../db/queries/chain/settlement-partitions.ts'
 import { refuseArchived } from '../archived-settlements.ts'
 import { Refusal } from '../refusal.ts'
 import { workOfBlock } from './estimate.ts'

@@ -1,6 +1,6 @@
 import { type ChainName, chainOf } from '../../chains.config.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
-import { ensurePartitions } from '../../db/queries/chain/partitions-ahead.ts'
+import { ensurePartitions } from '../../db/queries/chain/settlement-partitions.ts'
 
 /** Partitions ahead of the newest row, so that one is there long before it is needed. */
 const ahead = 2

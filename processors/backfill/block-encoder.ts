@@ -12,7 +12,7 @@ import type { CodedRow } from '../store/builder-code-record.ts'
 import { writeRow } from '../store/settlement-copy.ts'
 import { decode, fitsRow, same } from './hex-text.ts'
 import { PlaceFields } from './place-fields.ts'
-import { legRows } from './place-legs.ts'
+import { legRows } from './place-forwarded-legs.ts'
 import { RowPages } from './row-pages.ts'
 import { type RowTemplate, rowTemplate } from './row-template.ts'
 

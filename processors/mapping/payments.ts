@@ -2,8 +2,8 @@ import type { ChainName } from '../../chains.config.ts'
 import type { ContractKind } from '../../chains.row.ts'
 import type { SettlingTransaction } from './block.ts'
 import { type BuilderCodes, builderCodesOf } from './builder-codes.ts'
+import { followLegs, type Paid } from './forwarded-legs.ts'
 import { TextFields, toTransfer } from './hex-fields.ts'
-import { followLegs, type Paid } from './legs.ts'
 import { isTransfer, type PaymentContracts, provenPayments } from './payment-kinds.ts'
 
 /** Money that an address received other than as a settlement's recipient. Addresses and hashes are lowercase hex. */

@@ -1,7 +1,7 @@
 import type { ChainName } from '../../chains.config.ts'
 import type { BlockScanner } from '../history/block-scanner.ts'
 import type { BuilderCodes } from '../mapping/builder-codes.ts'
-import { followLegs } from '../mapping/legs.ts'
+import { followLegs } from '../mapping/forwarded-legs.ts'
 import type { Matching } from '../mapping/matching.ts'
 import { type PaymentRow, toLegRow } from '../mapping/payments.ts'
 import type { PlaceFields } from './place-fields.ts'

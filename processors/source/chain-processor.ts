@@ -1,20 +1,20 @@
 import { EvmArchive } from '@subsquid/evm-processor/lib/ds-archive/client.js'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
+import type { Backfilled } from '../backfilled.ts'
 import type { BlockPlace } from '../continuity.ts'
 import { PortalClient } from '../portal/client.ts'
 import { Portal } from '../portal/portal.ts'
 import type { Progress } from '../progress.ts'
-import type { Backfilled } from '../reserved.ts'
 import { deepReorg, GuardedHotSource, GuardedSource } from './deep-reorg.ts'
 import { MetricsPage } from './metrics-page.ts'
 import { PatientNode } from './node.ts'
 import { NodeSource } from './node-source.ts'
 import { checkSdk, type SdkArchive, type SdkClient, type SdkHotSource, SdkProcessor, type SdkSource } from './sdk.ts'
 import { type SdkLog, toSdkLog } from './sdk-log.ts'
-import { unreserved } from './unreserved.ts'
 import { fields, firstBlock, request } from './wanted-logs.ts'
 import { WatchedArchive } from './watched-archive.ts'
+import { archiveWithoutBackfilled } from './without-backfilled.ts'
 
 export interface SourceOptions {
   readonly chain: ChainSettings
@@ -103,7 +103,7 @@ export class ChainProcessor extends SdkProcessor {
 
   override getArchiveDataSource(): SdkSource {
     const { chain, reservedFrom, progress, final, log } = this.#options
-    const archive = unreserved(this.historyArchive(), chain.paymentContracts, reservedFrom)
+    const archive = archiveWithoutBackfilled(this.historyArchive(), chain.paymentContracts, reservedFrom)
     const onRead = (height: number) => {
       progress.archiveReadTo = height
     }

@@ -4,8 +4,8 @@ import { events as custody } from '../../abi/generated/id-registry.ts'
 import { events as identity } from '../../abi/generated/identity-registry.ts'
 import { events as reputationEvents } from '../../abi/generated/reputation-registry.ts'
 import type { ChainSettings } from '../../chains.file.ts'
+import { type Backfilled, gapsBetween } from '../backfilled.ts'
 import { paymentLogs } from '../mapping/payment-kinds.ts'
-import { type Backfilled, gapsBetween } from '../reserved.ts'
 
 /** What a row needs and nothing else: every further field is downloaded for each of 1e8 transactions. */
 export const fields = {

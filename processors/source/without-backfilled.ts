@@ -1,15 +1,15 @@
 import { events } from '../../abi/generated/dollar-token.ts'
 import type { PaymentContract } from '../../chains.row.ts'
+import type { Backfilled } from '../backfilled.ts'
 import { paymentLogs } from '../mapping/payment-kinds.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
-import type { Backfilled } from '../reserved.ts'
 import type { SdkArchive } from './sdk.ts'
 
 /**
  * Wraps an archive so that settlements and payments of blocks that a backfill has reserved, even while the processor
  * runs, are not asked for. A query ends where a reservation begins or ends.
  */
-export function unreserved(
+export function archiveWithoutBackfilled(
   archive: SdkArchive,
   contracts: readonly PaymentContract[],
   reservedFrom: ((block: number) => Promise<Backfilled>) | undefined,

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { inTransaction } from '../../db/pool.ts'
-import { holdRollup } from '../../db/queries/income/followed-addresses.ts'
 import { areRingsDue, paidBy, storeRings, takeDueRings } from '../../db/queries/income/rings.ts'
+import { holdRollup } from '../../db/queries/rollup/cursor.ts'
 import { findRings, ringBounds } from './rings.ts'
 
 /**

@@ -3,12 +3,12 @@ import { inTransaction } from '../../db/pool.ts'
 import {
   followAddresses,
   followOwners,
-  holdRollup,
   moveIncomeProgress,
   nextChangedAgents,
 } from '../../db/queries/income/followed-addresses.ts'
 import { sumDueHours } from '../../db/queries/income/hours.ts'
 import { takeChangedWallets } from '../../db/queries/income/wallets.ts'
+import { holdRollup } from '../../db/queries/rollup/cursor.ts'
 import { allowLargeSums } from '../../db/queries/server/transaction-settings.ts'
 import { runRings } from './due-rings.ts'
 

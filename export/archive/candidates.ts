@@ -9,9 +9,9 @@ import {
   readArchives,
   timesWithin,
 } from '../../db/queries/chain/archive.ts'
+import { certifiedRanges } from '../../db/queries/chain/audit.ts'
 import { settlementsReached } from '../../db/queries/mirror/finished-days.ts'
 import { settlementStarts } from '../../db/queries/read/settlement-starts.ts'
-import { certifiedRanges } from '../../db/queries/server/backup.ts'
 import { Refusal } from '../../processors/refusal.ts'
 
 /** A certified block range. */

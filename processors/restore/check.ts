@@ -2,14 +2,9 @@ import type pg from 'pg'
 import type { ChainName } from '../../chains.config.ts'
 import type { BackupContents } from '../../db/backup/checklist.ts'
 import { inTransaction } from '../../db/pool.ts'
-import { logHead } from '../../db/queries/mirror/log.ts'
-import {
-  certifiedRanges,
-  claimFaults,
-  fidsWithoutEvent,
-  logFaults,
-  renewEpoch,
-} from '../../db/queries/server/backup.ts'
+import { certifiedRanges } from '../../db/queries/chain/audit.ts'
+import { logHead, renewEpoch } from '../../db/queries/mirror/log.ts'
+import { claimFaults, fidsWithoutEvent, logFaults } from '../../db/queries/server/backup.ts'
 import { tallyStored } from '../backfill/verify.ts'
 
 /** Most accounts that one finding names. */

@@ -206,6 +206,43 @@ select $1, $2::int, $3::int, decode(substr($4, 3), 'hex'), decode(substr($5, 3),
   })
 }
 
+/** Blocks that were certified, and the totals of their settlements. */
+interface CertifiedRange {
+  readonly chain: string
+  readonly by: 'backfill' | 'audit'
+  readonly firstBlock: number
+  /** Inclusive. */
+  readonly lastBlock: number
+  readonly settlements: number
+  /** Digits of base units. */
+  readonly amount: string
+  /** Digits. */
+  readonly checksum: string
+}
+
+/**
+ * Certificates of backfills and audits, by chain and blocks. Audits of a chain that stores only settlements of known
+ * recipients are left out: the contents of their blocks grow as recipients become known.
+ */
+export async function certifiedRanges(db: Queryable): Promise<CertifiedRange[]> {
+  const { rows } = await db.query<CertifiedRange>({
+    text: `
+select b.chain, 'backfill' as by, s.first_block as "firstBlock", s.last_block as "lastBlock",
+       s.settlements, s.amount::text, s.checksum::text
+  from backfill b
+  join backfill_shard s on s.backfill_id = b.id
+ where b.completed_at is not null
+ union all
+select a.chain, 'audit', a.from_block, a.to_block, a.settlements, a.amount::text, a.checksum::text
+  from audit_certificate a
+ where not exists (select from settlement_scope s where s.chain = a.chain)
+   and not exists (select from backfill b
+                    where b.chain = a.chain and b.from_block <= a.to_block and b.to_block >= a.from_block)
+ order by 1, 3, 2`,
+  })
+  return rows
+}
+
 /** Deletes the records of written and audited blocks above a block, because their rows are deleted. */
 export async function deleteAuditsAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query('delete from audit_certificate where chain = $1 and to_block > $2', [chain, block])

@@ -35,11 +35,6 @@ export async function moveIncomeProgress(db: Queryable, change: number): Promise
   await db.query({ name: 'move-income-progress', text: 'update income_progress set change = $1', values: [change] })
 }
 
-/** Prevents roll-ups until the transaction ends, so that no new hour of an address is missed. */
-export async function holdRollup(db: Queryable): Promise<void> {
-  await db.query({ name: 'hold-rollup', text: 'select chain from settlement_rollup order by chain for update' })
-}
-
 /**
  * Brings the addresses whose payments are the income of some agents to what is known of them, and has the hours of those
  * that came or went summed up anew, and of whom these passed money on to. To be called under `holdRollup`. Returns how many came or went.

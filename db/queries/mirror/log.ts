@@ -64,6 +64,17 @@ select case when (e.system_identifier, e.timeline) = (s.system_identifier, s.tim
   return rows[0] as LogHead
 }
 
+/** Gives the log a new epoch, so that mirrors notice that its numbers no longer mean the same changes. */
+export async function renewEpoch(db: Queryable): Promise<void> {
+  await db.query({
+    text: `
+update change_epoch
+   set epoch = gen_random_uuid(),
+       system_identifier = (select system_identifier from pg_control_system()),
+       timeline = left(pg_walfile_name(pg_current_wal_flush_lsn()), 8)`,
+  })
+}
+
 /**
  * Lines behind a number: of each agent the newest only, with its profile as it is now, or that it is gone; the latter
  * is kept for good. A profile may be newer than its line, and then has a later line as well.

@@ -35,6 +35,11 @@ select next_block as "nextBlock", set_config('directory.sums', $2, true)
   return rows[0]?.nextBlock
 }
 
+/** Prevents the roll-ups of all chains until the transaction ends, so that no new hour of an address is missed. */
+export async function holdRollup(db: Queryable): Promise<void> {
+  await db.query({ name: 'hold-rollup', text: 'select chain from settlement_rollup order by chain for update' })
+}
+
 /**
  * Blocks of a backfill that its chain is rolled up beyond and that are not rolled up themselves, as far as all their
  * rows are there: below the first shard that is not done, and below the first partition still being loaded aside.

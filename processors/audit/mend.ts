@@ -7,7 +7,7 @@ import { deleteUnpaidWithin, insertUnpaid } from '../../db/queries/chain/backfil
 import { replaceCodes } from '../../db/queries/chain/payments/builder-codes.ts'
 import { replacePayments } from '../../db/queries/chain/payments/payments.ts'
 import { addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
-import { lockRollup, recountRecipients } from '../../db/queries/rollup/cursor.ts'
+import { lockRollup, recipientsPerRecount, recountRecipients } from '../../db/queries/rollup/cursor.ts'
 import { withoutBackfilled } from '../backfilled.ts'
 import type { History } from '../history/history.ts'
 import { paymentContractsOf } from '../mapping/payment-kinds.ts'
@@ -28,9 +28,6 @@ export interface Mended {
   readonly changed: number
   readonly unpaid: number
 }
-
-/** Recipients whose sums are recounted by one statement. */
-const recipientsPerRecount = 100
 
 /** Settlements and payments of a short range of final blocks, as the history source has them. */
 export async function readSettled(

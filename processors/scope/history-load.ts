@@ -7,7 +7,7 @@ import { insertBuilderCodes } from '../../db/queries/chain/payments/builder-code
 import { insertPayments } from '../../db/queries/chain/payments/payments.ts'
 import { addRecipientsToRollup, addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
 import { moveRecipients } from '../../db/queries/chain/scope.ts'
-import { lockRollup, recountRecipients } from '../../db/queries/rollup/cursor.ts'
+import { lockRollup, recipientsPerRecount, recountRecipients } from '../../db/queries/rollup/cursor.ts'
 import { withoutBackfilled } from '../backfilled.ts'
 import type { BlockScanner } from '../history/block-scanner.ts'
 import type { History } from '../history/history.ts'
@@ -29,8 +29,6 @@ const maxStepSettlements = 20_000
 const maxStepMs = 10_000
 /** Settlements of one statement. */
 const settlementsPerInsert = 2_000
-/** Recipients whose sums are recounted by one statement. */
-const recipientsPerRecount = 100
 
 interface LoadOptions {
   readonly pool: pg.Pool

@@ -120,10 +120,13 @@ export async function addToRollup(
 const isRolledUp = `not exists (select from settlement_unrolled u
                     where u.chain = $1 and s.block_number between u.from_block and u.to_block)`
 
+/** Recipients to recount by one statement. */
+export const recipientsPerRecount = 100
+
 /**
  * Counts recipients of a chain again, from their settlements in blocks that are rolled up: for rows that came into such
  * blocks later. Call under `lockRollup`, in the transaction that adds the rows. It reads all that the recipients
- * received on the chain, so give it some hundreds at most.
+ * received on the chain, so give it `recipientsPerRecount` at a time.
  */
 export async function recountRecipients(db: Queryable, chain: string, recipients: readonly Buffer[]): Promise<void> {
   await db.query({

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../chains.file.ts'
+import { maxBlock } from '../db/block-range.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
 import { backfillLoads, backfillsWithin } from '../db/queries/chain/backfill.ts'
@@ -29,7 +30,6 @@ import { lockForProcessor, processorWaitMs } from './store/lock.ts'
 
 /** Milliseconds that the transaction in flight may still take when the process is asked to stop. */
 const stopGraceMs = 10_000
-const maxBlock = 2_147_483_647
 
 /** Indexes a chain until the process is asked to stop. Calls `exit` when it loses the chain's processor lock. */
 export async function runProcessor(

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { chainNames, findChain } from '../../chains.config.ts'
 import { type ChainSettings, readChains, settingsOf } from '../../chains.file.ts'
+import { maxRangeEnd } from '../../db/block-range.ts'
 import { UsageError } from '../../ops/cli.ts'
 import { readSettings } from '../../settings.check.ts'
 import type { SettingsOf } from '../../settings.ts'
@@ -46,7 +47,6 @@ export interface BackfillConfig {
 }
 
 const maxWorkers = 256
-const maxBlock = 2_147_483_646
 
 /** Configuration of a command for one chain. Throws a UsageError that names the first bad argument. */
 export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unknown): BackfillConfig {
@@ -58,8 +58,8 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
     throw new UsageError('--legs goes through all remaining blocks: it takes no --from, --to or --workers')
   }
   const isWhole = plan && from === undefined && to === undefined
-  const fromBlock = legs || isWhole ? 0 : integer('--from', from, 0, maxBlock)
-  const toBlock = legs || isWhole ? maxBlock : integer('--to', to, fromBlock, maxBlock)
+  const fromBlock = legs || isWhole ? 0 : integer('--from', from, 0, maxRangeEnd)
+  const toBlock = legs || isWhole ? maxRangeEnd : integer('--to', to, fromBlock, maxRangeEnd)
   const { vars, others: chains } = readSettings('backfill', env, () => readChains({ env, file }))
   const chain = settingsOf(chains, name)
   if (chain.tokens.length === 0) throw new UsageError(`--chain ${name} has no settlements, only registrations`)

@@ -1,5 +1,6 @@
 import { type ChainName, chainNames, findChain } from '../../chains.config.ts'
 import { openChainsFile } from '../../chains.file.ts'
+import { maxBlock } from '../../db/block-range.ts'
 import { openExisting } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
@@ -24,7 +25,6 @@ first block on.
 Configured by the same environment variables as the chain's processor: see .env.example.
 `
 const options = { chain: { type: 'string' }, to: { type: 'string' }, all: { type: 'boolean' } } as const
-const maxBlock = 2_147_483_647
 
 await runCommand({ usage, options }, async ({ values }) => {
   const { env } = process

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
+import { maxBlock, maxRangeEnd } from '../../db/block-range.ts'
 import { isLockFailure, type Patience, patiently } from '../../db/patience.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { deleteCopies } from '../../db/queries/chain/aside-copies.ts'
@@ -51,7 +52,6 @@ import { stateSchema } from '../store/database.ts'
 import { jsonPages } from '../store/json-rows.ts'
 import type { Registrations } from './registrations.ts'
 
-const maxBlock = 2_147_483_647
 const patience: Patience = { lockTimeoutMs: second, pauseMs: 2 * second, totalMs: 15 * minute }
 
 /**
@@ -84,7 +84,7 @@ export function resetTo(
     }
     for (const { id } of backfills) await dropAside(db, id) // a complete one has none
     await deleteBackfillsAbove(db, name, block.height)
-    await deleteCopies(db, name, { fromBlock: block.height + 1, toBlock: maxBlock - 1 })
+    await deleteCopies(db, name, { fromBlock: block.height + 1, toBlock: maxRangeEnd })
     const settlements = await deleteSettlementsAbove(db, name, block.height)
     await cutPasses(db, name, block.height)
     await deletePaymentsWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })

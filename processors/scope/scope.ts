@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
+import { maxBlock } from '../../db/block-range.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { backfillsWithin } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
@@ -13,8 +14,6 @@ import {
 } from '../../db/queries/chain/scope.ts'
 import { refuseArchived } from '../archived-settlements.ts'
 import { Refusal } from '../refusal.ts'
-
-const maxBlock = 2_147_483_647
 
 /** Whose settlements are kept: everybody's, or those of recipients that are verified addresses of accounts in the directory. */
 export type Scope = 'all' | 'verified'

@@ -1,10 +1,10 @@
 import { type ChainName, chainOf } from '../../chains.config.ts'
+import { maxRangeEnd } from '../../db/block-range.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { ensurePartitions } from '../../db/queries/chain/settlement-partitions.ts'
 
 /** Partitions ahead of the newest row, so that one is there long before it is needed. */
 const ahead = 2
-const maxBlock = 2_147_483_646
 
 /** Sees to it that settlements find their partition; a block beyond the last one would be refused by the database. */
 export class PartitionsAhead {
@@ -22,17 +22,17 @@ export class PartitionsAhead {
   async reach(block: number): Promise<void> {
     const { partitions, tokens } = chainOf(this.chain)
     if (tokens.length === 0) return
-    const step = partitions?.blocks ?? maxBlock
+    const step = partitions?.blocks ?? maxRangeEnd
     if (block + step <= this.#madeUpTo) return
     const pool = createPool({ databaseUrl: this.databaseUrl, name: `processor ${this.chain} partitions`, max: 1 })
     const make = (upTo: number) =>
-      inTransaction(pool, (client) => ensurePartitions(client, this.chain, Math.min(upTo, maxBlock)))
+      inTransaction(pool, (client) => ensurePartitions(client, this.chain, Math.min(upTo, maxRangeEnd)))
     try {
       if (block > this.#madeUpTo) await make(block)
       this.#madeUpTo = Math.max(this.#madeUpTo, block)
       await make(block + ahead * step).then(
         () => {
-          this.#madeUpTo = Math.min(block + ahead * step, maxBlock)
+          this.#madeUpTo = Math.min(block + ahead * step, maxRangeEnd)
         },
         () => {},
       )

@@ -1,4 +1,5 @@
 import { type ChainName, settlementChains } from '../../../chains.config.ts'
+import { maxBlock } from '../../block-range.ts'
 import { withKeptPlan } from '../../kept-plans.ts'
 import type { Queryable } from '../../pool.ts'
 import { availableSince } from '../sql/block-states.ts'
@@ -175,7 +176,7 @@ select coalesce((select json_agg(${settlementObject} order by ${settlementOrder(
        ${since} as "availableSince"`
 }
 
-const anyBlock = { low: 0, high: 2_147_483_647 }
+const anyBlock = { low: 0, high: maxBlock }
 
 const chainsOf = ({ chain }: SettlementFilter): ChainName[] =>
   settlementChains().filter((name) => chain === null || chain.includes(name))

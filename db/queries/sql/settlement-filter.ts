@@ -1,4 +1,5 @@
 import type { ChainName } from '../../../chains.config.ts'
+import { maxBlock } from '../../block-range.ts'
 
 /** Which settlements; null: no filter. Addresses and selectors are lowercase hex. */
 export interface SettlementFilter {
@@ -71,7 +72,7 @@ export function settlementConditions(filter: SettlementFilter, { order, after, p
     )
     // On the chain of the last row the index leads there; blocks before it, or behind it, need not be read.
     rows.push(
-      `s.block_number ${operator}= case when s.chain = ${name} then ${block} else ${order === 'desc' ? 2_147_483_647 : 0} end`,
+      `s.block_number ${operator}= case when s.chain = ${name} then ${block} else ${order === 'desc' ? maxBlock : 0} end`,
     )
     hours.push(`h.hour ${operator}= date_trunc('hour', ${time}, 'UTC')`)
   }

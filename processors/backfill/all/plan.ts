@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { maxBlock } from '../../../db/block-range.ts'
 import { type BackfillRange, backfillsWithin } from '../../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../../db/queries/chain/chain-state.ts'
 import { grouped } from '../../../limits.config.ts'
@@ -25,8 +26,6 @@ interface Plan {
   /** Chains whose source fails, with the reason. */
   readonly failures: readonly { readonly chain: string; readonly reason: string }[]
 }
-
-const maxBlock = 2_147_483_646
 
 /** What is missing of these ranges. Reads the database and the sources, and writes nothing. */
 export async function planOf(pool: pg.Pool, configs: readonly BackfillConfig[]): Promise<Plan> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
-import { registeredAddresses } from '../../db/queries/join/claims.ts'
+import { registeredAddresses } from '../../db/queries/sources/registration-documents.ts'
 import { claimLimits } from '../../limits.config.ts'
 import { DoorError } from '../../net/errors.ts'
 import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social/host-link.ts'

@@ -202,3 +202,46 @@ export async function forgetDocument(db: Queryable, { chain, agentId }: Registra
     values: [chain, agentId],
   })
 }
+
+/** Web addresses of the registrations that are looked at for a host, at most. */
+const mostAddresses = 1_000
+
+/**
+ * Web addresses that registrations of these holders name and that contain `host`: agentURIs, and endpoints of services
+ * in what the current agentURI led to. `addresses` are the verified set of one fid, lowercase hex.
+ *
+ * A registration that somebody else gave to the holder counts only after the holder changed something about it:
+ * otherwise anybody could link a host of his own to a stranger's fid by sending a registration there.
+ */
+export async function registeredAddresses(
+  db: Queryable,
+  addresses: readonly string[],
+  host: string,
+): Promise<string[]> {
+  const { rows } = await db.query<{ url: string }>({
+    name: 'registered-addresses',
+    text: `
+with held as (
+  select r.*
+    from registration r
+   where r.owner = any ($1::bytea[]) and not r.burned
+     and (r.updated_block > r.acquired_block
+          or not exists (select from registration_transfer t
+                          where t.chain = r.chain and t.agent_id = r.agent_id and t."to" = r.owner
+                            and t.block_number = r.acquired_block
+                            and t."from" <> all ($1::bytea[])))
+)
+select url
+  from (select h.agent_uri as url from held h
+         union
+        select service ->> 'endpoint'
+          from held h
+          join registration_document d using (chain, agent_id)
+         cross join json_array_elements(d.services) as service
+         where d.uri_sha256 = uri_sha256(row(h.*)::registration)) as named
+ where url ~* '^https?://' and position($2 in lower(left(url, 512))) > 0
+ limit $3`,
+    values: [addresses.map((address) => Buffer.from(address.slice(2), 'hex')), host, mostAddresses],
+  })
+  return rows.map(({ url }) => url)
+}

@@ -17,6 +17,14 @@ export const requestLimits = {
   pagesPerMinute: 120,
   /** Pictures of agents on pages; they do not count towards the other limits. */
   picturesPerMinute: 1_200,
+  /** Retry-After of every ERR_RATE_LIMIT, whatever is left of the minute: docs/rules.md 8. */
+  retrySeconds: 60,
+  /** Retry-After while requests cannot be counted. */
+  uncountedRetrySeconds: 5,
+  /** Request line and headers together. */
+  headerBytes: 16_384,
+  /** Time within which a request has to arrive whole. */
+  arrivalSeconds: 10,
 } as const
 
 export const rowLimits = {
@@ -41,10 +49,16 @@ export const pictureLimits = {
   atOnce: 24,
 } as const
 
-/** Limits of the income routes. */
+/** Limits of the income routes, and the marks of payments. */
 export const incomeLimits = {
   /** Payments in one CSV file; a request for more is refused. */
   csvLines: 10_000,
+  /** Amount in base units below which a payment is dust: a thousandth of a dollar. */
+  dustBelow: 1_000,
+  /** A payer counts as the single one from this share of the value on, if there is any, and at least so many payments. */
+  singlePayer: { share: 0.95, payments: 20 },
+  /** Money, if it was any, counts as paid back when at least this share goes the other way within so many days. */
+  paidBack: { share: 0.5, days: 30 },
 } as const
 
 /** Limits of query parameters. */
@@ -66,6 +80,10 @@ export const queryLimits = {
 export const readingLimits = {
   /** Points of a time series; where there would be more, a coarser interval is used. */
   points: 1_000,
+  /** Points of a time series whose beginning is not given. */
+  usualPoints: 30,
+  /** Days that /api/settlements reaches back for a request that names no FID, address or transaction. */
+  settlementDays: 31,
   /** Settlements in a series' window up to which distinct payers are counted while the client waits. */
   payerSettlements: 20_000,
   /** Hits of a search that can be paged through. */
@@ -78,6 +96,8 @@ export const readingLimits = {
   facetSkills: 12,
   /** Registrations received by an address that are examined to find what it held at a moment. */
   receivedRegistrations: 5_000,
+  /** Accounts that verify or verified an address and are examined for it, the earliest ones. */
+  verifiers: 1_000,
   /** Registrations in a portfolio, and agents in each of its two lists. */
   portfolioRegistrations: 1_000,
   portfolioAgents: 100,
@@ -99,6 +119,9 @@ export const profileLimits = {
   feedbackCountedAtOnce: 500,
   /** Tags of feedback in a profile. */
   feedbackTags: 10,
+  /** Characters of a shown tag, and of a URI of feedback; a longer URI is left out. */
+  feedbackTagCharacters: 100,
+  feedbackUriCharacters: 2_048,
   /** Responses to one feedback. */
   responsesCounted: 100,
   /** Feedback of one registration that a filtered page examines; the page may have fewer rows than asked for. */
@@ -129,6 +152,8 @@ export const documentLimits = {
   bioCharacters: 280,
   /** Lines in one response of the log of changes. */
   changeLines: 1_000,
+  /** Days for which every change of an agent is kept; of older ones only each agent's newest is. */
+  changeDays: 30,
   /** Bytes of one response of the log: it ends with the batch of at most fifty lines that reaches them. */
   logBytes: 8 * 1024 * 1024,
 } as const
@@ -213,6 +238,10 @@ export const claimLimits = {
   signatureBytes: 2_048,
   manifestAddresses: 25,
   manifestBytes: 64 * 1024,
+  /** Timeout of fetching a manifest while its claimant waits. */
+  manifestSeconds: 4,
+  /** Characters of a host's name. */
+  hostCharacters: 260,
   /** Characters of each part of a signature over a domain. */
   associationCharacters: 4_096,
 } as const
@@ -244,6 +273,8 @@ export const graphqlLimits = {
   introspectionDepth: 16,
   /** Timeouts of planning and of executing an operation, in milliseconds. */
   timeouts: { planning: 1_000, execution: 5_000 },
+  /** Timeout of one SQL statement, and of the wait for a connection, in milliseconds. */
+  statementMs: 2_000,
 } as const
 
 /** A number with thousands separators: `5,000`. */

@@ -1,6 +1,6 @@
-import { text as readAll } from 'node:stream/consumers'
 import { runCommand, UsageError } from '../ops/cli.ts'
 import { type Action, askChallenge, type ClaimBody, sendClaim } from './api-client.ts'
+import { given, keyOf } from './secret-key.ts'
 import { explain, howToSign } from './words.ts'
 
 const usage = `
@@ -97,16 +97,4 @@ async function signedBody(values: Values, { fid, api, action }: Wanted): Promise
   const challenge = await askChallenge(api, { fid, address, chainId, action })
   process.stdout.write(howToSign(challenge, { fid, api, action, address, chainId }))
   throw new Error(`nothing was ${action === 'claim' ? 'claimed' : 'withdrawn'} yet`)
-}
-
-function given(option: string, value: string | boolean | undefined): string {
-  if (typeof value !== 'string' || value === '') throw new UsageError(`${option} is needed for this method`)
-  return value
-}
-
-/** Secret key of 32 bytes from an option, or from standard input for `-`. Throws UsageError for any other form. */
-async function keyOf(option: string, value: string | boolean | undefined): Promise<`0x${string}`> {
-  const text = given(option, value) === '-' ? (await readAll(process.stdin)).trim() : given(option, value)
-  if (!/^0x[0-9a-fA-F]{64}$/.test(text)) throw new UsageError(`${option} must be 0x and 64 hex digits`)
-  return text as `0x${string}`
 }

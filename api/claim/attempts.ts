@@ -1,5 +1,5 @@
 import type { RedisReply } from 'rate-limit-redis'
-import { claimLimits } from '../../limits.config.ts'
+import { claimLimits, requestLimits } from '../../limits.config.ts'
 import { ApiError } from '../http/errors.ts'
 import { daySeconds, nextUtcMidnight } from '../limits/window.ts'
 
@@ -68,16 +68,18 @@ if left < 0 then
 end
 return { attempts, left }`
 
-/** Retry-After, in seconds, while Redis does not answer. */
-const retryAfterSeconds = 5
-
 /** A counter in Redis, shared by all processes. Throws ERR_RATE_LIMITER_UNAVAILABLE when Redis does not answer. */
 export function createRedisCounter(send: (...command: string[]) => Promise<RedisReply>): AttemptCounter {
   return {
     async count(key, seconds = windowSeconds) {
       const command = ['EVAL', script, '1', `claim:${key}`, String(seconds * 1_000)]
       const reply = await send(...command).catch((cause) => {
-        throw new ApiError('ERR_RATE_LIMITER_UNAVAILABLE', undefined, { retryAfterSeconds }, { cause })
+        throw new ApiError(
+          'ERR_RATE_LIMITER_UNAVAILABLE',
+          undefined,
+          { retryAfterSeconds: requestLimits.uncountedRetrySeconds },
+          { cause },
+        )
       })
       const [attempts, leftMs] = reply as [number, number]
       return { attempts, leftMs }

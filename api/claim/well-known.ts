@@ -20,12 +20,10 @@ import { checkWindow, parseTimestamp, timestampText } from './timestamp.ts'
 import { addressesOf, verificationsOf } from './verified-set.ts'
 import { weaknessOf } from './weakness.ts'
 
-const mostHostCharacters = 260
-
 const request = z.object({
   host: z
     .string('must be a string')
-    .max(mostHostCharacters, `must be at most ${mostHostCharacters} characters`)
+    .max(claimLimits.hostCharacters, `must be at most ${claimLimits.hostCharacters} characters`)
     .toLowerCase()
     .refine((host) => URL.parse(`https://${host}/`)?.host === host, 'must be a host name, without scheme or path'),
   nonce: nonceText,
@@ -53,8 +51,6 @@ const manifestShape = z.object({
 const withdrawalShape = manifestShape.omit({ addresses: true }).extend({ withdrawn: z.literal(true, 'must be true') })
 
 type Said = Omit<z.output<typeof manifestShape>, 'addresses'> & { readonly addresses?: readonly string[] }
-
-const manifestTimeoutMs = 4_000
 
 /** Proof by a manifest on the claimant's host that names the fid and its addresses. */
 export const decodeWellKnown: Decode = (body, fid, world, action) => {
@@ -169,7 +165,7 @@ function schemeOf(host: string, { egressAllow }: ClaimWorld): 'http' | 'https' {
 
 async function fetchManifest(url: string, host: string, { door }: ClaimWorld) {
   const fetched = await door
-    .fetchJson(url, { maxBytes: claimLimits.manifestBytes, timeoutMs: manifestTimeoutMs })
+    .fetchJson(url, { maxBytes: claimLimits.manifestBytes, timeoutMs: claimLimits.manifestSeconds * 1_000 })
     .catch((cause: unknown) => {
       if (cause instanceof DoorError) throw unreadable(url, host, cause)
       throw cause

@@ -125,20 +125,3 @@ export function askable<T extends Record<string, unknown>>(
 ): { [K in keyof T]: Exclude<T[K], typeof nothing> } | undefined {
   return Object.values(filters).includes(nothing) ? undefined : (filters as never)
 }
-
-/** The parameter `fields`: names separated by commas; parsed to the order of `names`, with `fid`. Undefined: all. */
-export function fieldsParameter(names: readonly string[]) {
-  return z
-    .unknown()
-    .optional()
-    .transform((value) => {
-      const text = [value].flat()[0]
-      if (typeof text !== 'string' || text === '') return undefined
-      const wanted = new Set(text.split(',').map((name) => name.trim()))
-      return names.filter((name) => name === 'fid' || wanted.has(name))
-    })
-    .meta({
-      description: 'Fields of an agent to send, separated by commas; `fid` always comes. Unknown ones are ignored.',
-      override: { type: 'string', examples: ['handle,chains'] },
-    })
-}

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Express } from 'express'
 import type { Logger } from 'pino'
+import { requestLimits } from '../../limits.config.ts'
 import { portOf } from '../../ops/health.ts'
 import { listen } from '../../ops/listen.ts'
 import { untilStopSignal } from '../../ops/stop.ts'
@@ -11,11 +12,9 @@ import { drainOf } from './drain.ts'
 import { type ApiError, invalidRequest } from './errors.ts'
 import { requestIdHeader } from './headers.ts'
 
-/** Request line and headers together, in bytes. */
-const maxHeaderBytes = 16_384
-/** Time for the headers, then for the whole request, in milliseconds: slow senders are cut. */
+const { headerBytes, arrivalSeconds } = requestLimits
+/** Time for the headers, in milliseconds: slow senders are cut, as they are after `arrivalSeconds`. */
 const headersTimeoutMs = 5_000
-const requestTimeoutMs = 10_000
 /** How often Node checks these two timeouts, in milliseconds. */
 const checkEveryMs = 1_000
 /** Connections silent for so many milliseconds are closed. Above the idle timeout of common load balancers, 60 s. */
@@ -26,7 +25,7 @@ const maxConnections = 10_000
 export function createHttpServer(app: Express): Server {
   const server = createServer(
     {
-      maxHeaderSize: maxHeaderBytes,
+      maxHeaderSize: headerBytes,
       connectionsCheckingInterval: checkEveryMs,
       requireHostHeader: false,
       IncomingMessage: classOf(app.request, IncomingMessage),
@@ -35,7 +34,7 @@ export function createHttpServer(app: Express): Server {
     app,
   )
   server.headersTimeout = headersTimeoutMs
-  server.requestTimeout = requestTimeoutMs
+  server.requestTimeout = arrivalSeconds * 1_000
   server.keepAliveTimeout = idleTimeoutMs
   server.setTimeout(idleTimeoutMs)
   server.maxConnections = maxConnections
@@ -64,10 +63,10 @@ function classOf<C>(prototype: object, base: C): C {
 
 function explain(code: string | undefined): ApiError {
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return invalidRequest('header', `and request line must be at most ${maxHeaderBytes} bytes together`)
+    return invalidRequest('header', `and request line must be at most ${headerBytes} bytes together`)
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return invalidRequest('request', `must arrive whole within ${requestTimeoutMs / 1_000} seconds`)
+    return invalidRequest('request', `must arrive whole within ${arrivalSeconds} seconds`)
   }
   return invalidRequest('request', 'must be well-formed HTTP/1.1')
 }

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { rateLimit, type Store } from 'express-rate-limit'
+import { requestLimits } from '../../limits.config.ts'
 import { ApiError } from '../http/errors.ts'
 import { clientOf } from '../http/rate-limit-key.ts'
 import { type Denial, DenyList } from './deny-list.ts'
@@ -16,9 +17,6 @@ export interface LimiterOptions {
   /** Whether the store would answer now; absent: always. */
   readonly isReady?: () => boolean
 }
-
-/** Retry-After, in seconds, of every ERR_RATE_LIMIT, whatever is left of the minute: docs/rules.md 8. */
-const minuteRetryAfterSeconds = 60
 
 /** Paths under the rate limit, with all paths below them: the API, GraphQL, MCP, the bulk data, feeds and badges. */
 export const meteredPrefixes = ['/api', '/data', '/graphql', '/mcp', '/feed', '/feed.atom', '/badge'] as const
@@ -37,7 +35,7 @@ export function limiter({ limits, store, now }: LimiterOptions): RequestHandler 
     const windowSeconds = name === 'minute' ? minuteMs / 1_000 : daySeconds
     res.setHeader('RateLimit-Policy', `"${name}"; q=${limit}; w=${windowSeconds}`)
     res.setHeader('RateLimit', `"${name}"; r=0; t=${secondsTo(until)}`)
-    const retryAfterSeconds = name === 'minute' ? minuteRetryAfterSeconds : secondsTo(until)
+    const retryAfterSeconds = name === 'minute' ? requestLimits.retrySeconds : secondsTo(until)
     const code = name === 'minute' ? 'ERR_RATE_LIMIT' : 'ERR_RATE_LIMIT_DAILY'
     return new ApiError(code, `at most ${limit} requests a ${name}`, { limits, retryAfterSeconds })
   }

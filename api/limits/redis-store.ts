@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { ClientRateLimitInfo } from 'express-rate-limit'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
+import { requestLimits } from '../../limits.config.ts'
 import { ApiError } from '../http/errors.ts'
 import { CountedWindow, type Limits, minuteMs, nextUtcMidnight, utcDay } from './window.ts'
 
 /** Sends one command and gives its reply; rejects soon when there is none. */
 type SendCommand = (...command: string[]) => Promise<RedisReply>
 
-/** Retry-After, in seconds, while the limiter does not work. */
-const retryAfterSeconds = 5
 /** Milliseconds that a key outlives its UTC day, which ends by the clock of the API: it must never expire early. */
 const dayKeySlackMs = 60_000
 
@@ -47,7 +46,12 @@ export class FusedRedisStore extends RedisStore {
   override async increment(client: string): Promise<ClientRateLimitInfo> {
     const now = this.#now()
     const reply = await this.#run(client, now).catch((cause) => {
-      throw new ApiError('ERR_RATE_LIMITER_UNAVAILABLE', undefined, { retryAfterSeconds }, { cause })
+      throw new ApiError(
+        'ERR_RATE_LIMITER_UNAVAILABLE',
+        undefined,
+        { retryAfterSeconds: requestLimits.uncountedRetrySeconds },
+        { cause },
+      )
     })
     const [minute, left, day] = reply as [number, number, number]
     return { totalHits: minute, resetTime: new CountedWindow(now + left, day) }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { agentProfile } from '../../db/queries/read/profile.ts'
-import { fieldsParameter } from '../http/filter-parameters.ts'
-import { fidParameter } from '../http/parameters.ts'
+import { fidParameter, fieldsParameter } from '../http/parameters.ts'
 import { installationOf, json, route } from '../http/route.ts'
 import { profile, profileFields } from '../schemas/profile.ts'
 

@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { agentProfiles } from '../../db/queries/read/profile.ts'
 import { queryLimits } from '../../limits.config.ts'
-import { fieldsParameter } from '../http/filter-parameters.ts'
-import { addressParameter, fidParameter } from '../http/parameters.ts'
+import { addressParameter, fidParameter, fieldsParameter } from '../http/parameters.ts'
 import { installationOf, json, route } from '../http/route.ts'
 import { agentBatch, agentFieldsBatch, profile } from '../schemas/profile.ts'
 

@@ -12,16 +12,15 @@ import type { DiscoveryFilter } from '../../db/queries/find/discovery-filter.ts'
 import { newestChange } from '../../db/queries/read/newest-agents.ts'
 import { queryLimits, rowLimits } from '../../limits.config.ts'
 import { cursorParameter, objectText, pagedBody, readCursor } from '../http/cursor.ts'
+import { askable, countFilter, flagFilter, namesFilter, timeFilter, wordsFilter } from '../http/filter-parameters.ts'
 import {
-  askable,
-  countFilter,
+  chainsParameter,
   fieldsParameter,
-  flagFilter,
-  namesFilter,
-  timeFilter,
-  wordsFilter,
-} from '../http/filter-parameters.ts'
-import { chainsParameter, flagParameter, integerParameter, textParameter, wordParameter } from '../http/parameters.ts'
+  flagParameter,
+  integerParameter,
+  textParameter,
+  wordParameter,
+} from '../http/parameters.ts'
 import { json, route, type Sources, type Total } from '../http/route.ts'
 import { discoveryList, discoverySelection } from '../schemas/discovery.ts'
 import { leanFields } from '../schemas/lean-row.ts'

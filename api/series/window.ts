@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import type { ChainName } from '../../chains.config.ts'
 import { bucketsOf, type Interval, intervals } from '../../db/queries/time/buckets.ts'
+import { readingLimits } from '../../limits.config.ts'
 import { askable, timeFilter } from '../http/filter-parameters.ts'
 import { chainsParameter, wordParameter } from '../http/parameters.ts'
 
 /** Query parameters that all series have in common. */
 export const seriesQuery = z.object({
   interval: wordParameter(intervals, 'day', 'Length of a point: UTC, weeks from Monday.'),
-  since: timeFilter('ISO 8601 with a zone; the point it is in is the first. Without it there are 30.'),
+  since: timeFilter(
+    `ISO 8601 with a zone; the point it is in is the first. Without it there are ${readingLimits.usualPoints}.`,
+  ),
   until: timeFilter('ISO 8601 with a zone, exclusive; the point before it is the last. Without it, now.'),
   chain: chainsParameter,
 })

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { forgetChanges } from '../../db/queries/read/changes.ts'
+import { documentLimits } from '../../limits.config.ts'
+import { day } from '../../ops/time.ts'
 
-/** Milliseconds for which every change of an agent is kept; of older ones only each agent's newest is. */
-export const keptMs = 30 * 86_400_000
 /** Changes removed in one transaction. */
 const changesPerPass = 10_000
 
@@ -17,5 +17,5 @@ export function forgetOldChanges({
   /** For tests. */
   readonly perPass?: number
 }): Promise<number> {
-  return forgetChanges(pool, { before: new Date(now().getTime() - keptMs), limit: perPass })
+  return forgetChanges(pool, { before: new Date(now().getTime() - documentLimits.changeDays * day), limit: perPass })
 }

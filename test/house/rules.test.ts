@@ -123,7 +123,11 @@ function limitRows(): string[] {
     ['body of a claim', kib(claimLimits.bodyBytes)],
     ['nonce', `${nonceCharacters.least} to ${nonceCharacters.most} letters and digits`],
     ['signature of an eip191 claim', kib(claimLimits.signatureBytes)],
-    ['manifest', `${kib(claimLimits.manifestBytes)}, ${claimLimits.manifestAddresses} addresses`],
+    [
+      'manifest',
+      `${kib(claimLimits.manifestBytes)}, ${claimLimits.manifestAddresses} addresses, served within ` +
+        `${claimLimits.manifestSeconds} seconds`,
+    ],
     [`\`limit\` of ${Object.keys(rowLimits).join(', ')}`, limits.join(', ')],
     ['`page`', `1 to ${grouped(queryLimits.lastPage)} (1)`],
     ['`q`, `cursor`', `${queryLimits.characters}, ${queryLimits.cursorCharacters} characters`],
@@ -142,7 +146,8 @@ function limitRows(): string[] {
       'bulk file, feed, page of the feed in pages, log of changes',
       `${grouped(documentLimits.bulkAgents)} agents, ${documentLimits.feedEntries} agents, ` +
         `${documentLimits.feedPageEntries} agents, ` +
-        `${grouped(documentLimits.changeLines)} lines`,
+        `${grouped(documentLimits.changeLines)} lines; superseded ones go after ` +
+        `${documentLimits.changeDays} days`,
     ],
     [
       'log of profiles',
@@ -157,7 +162,8 @@ function limitRows(): string[] {
       'GraphQL',
       `${grouped(graphqlLimits.requestBytes)} bytes, ${grouped(graphqlLimits.tokens)} lexical tokens, pages of ` +
         `${graphqlLimits.pageSize}, ${grouped(graphqlLimits.offset)} rows skipped, cost ${grouped(graphqlLimits.cost)}, ` +
-        `depth ${graphqlLimits.depth}, ${graphqlLimits.timeouts.execution / 1_000} seconds`,
+        `depth ${graphqlLimits.depth}, ${graphqlLimits.timeouts.execution / 1_000} seconds, of them ` +
+        `${graphqlLimits.statementMs / 1_000} for one list`,
     ],
   ]
   return rows.map(([limit, value]) => `| ${limit} | ${value} |`)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { allSettlements as findSettlements } from '../../../db/queries/read/all-settlements.ts'
+import { readingLimits } from '../../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import { invalidRequest } from '../../http/errors.ts'
 import { addressFilter, askable, countFilter, hashFilter } from '../../http/filter-parameters.ts'
@@ -8,8 +9,7 @@ import { allSettlementsList } from '../../schemas/settlement.ts'
 import { inBaseUnits, settlementColumns, settlementFilters, settlementPaging } from '../settlements.ts'
 
 const path = '/api/settlements'
-/** Days that the list reaches back for a request that names no FID, address or transaction. */
-const mostDays = 31
+const { settlementDays } = readingLimits
 
 /** GET /api/settlements */
 export const allSettlements = route({
@@ -30,7 +30,8 @@ export const allSettlements = route({
     type: json,
     schema: allSettlementsList,
     description:
-      'Needs one of `fid`, `payer`, `recipient`, `facilitator`, `tx_hash`, or a `since` of at most 31 days ago; ' +
+      'Needs one of `fid`, `payer`, `recipient`, `facilitator`, `tx_hash`, or a `since` of at most ' +
+      `${settlementDays} days ago; ` +
       'otherwise 400. A page for which very many settlements would have to be looked at is short, or empty; only a ' +
       '`next_cursor` of null says that nothing follows.',
   },
@@ -45,7 +46,7 @@ export const allSettlements = route({
   async read({ limit, order, cursor, ...given }, { database, settlementOverloads, baseUrl, now }) {
     const { fid, payer, recipient, facilitator, tx_hash } = given
     const isNarrow = [fid, payer, recipient, facilitator, tx_hash].some((value) => value !== null)
-    const oldest = now() - mostDays * 86_400_000
+    const oldest = now() - settlementDays * 86_400_000
     const since = typeof given.since === 'string' ? Date.parse(given.since) : undefined
     const list = { name: [path, order, given], order: settlementColumns }
     const after = readCursor(list, cursor)
@@ -54,7 +55,7 @@ export const allSettlements = route({
     if (!isNarrow && (given.since === null || isTooOld)) {
       throw invalidRequest(
         'since',
-        `must be at most ${mostDays} days ago, or one of fid, payer, recipient, facilitator and tx_hash given`,
+        `must be at most ${settlementDays} days ago, or one of fid, payer, recipient, facilitator and tx_hash given`,
       )
     }
     const asked = askable(given)

@@ -1,19 +1,17 @@
 import { z } from 'zod'
-import { type ChainName, chainOf } from '../../../chains.config.ts'
-import { countedIncomePayments, incomePayments as readPayments } from '../../../db/queries/income/payments.ts'
+import { incomePayments as readPayments } from '../../../db/queries/income/payments.ts'
 import { agentExists } from '../../../db/queries/time/agent-exists.ts'
-import { grouped, incomeLimits } from '../../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
-import { invalidRequest } from '../../http/errors.ts'
 import { askable } from '../../http/filter-parameters.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
-import { type IncomePayment, incomePayments } from '../../schemas/income/income.ts'
+import { incomePayments } from '../../schemas/income/income.ts'
 import { settlementColumns, settlementFilters, settlementPaging } from '../settlements.ts'
 
 const { chain, since, until } = settlementFilters
-const filters = { chain, since, until }
-const ofAgent = {
+export const incomeFilters = { chain, since, until }
+/** What the routes over an agent's payments have in common. */
+export const paymentsOfAgent = {
   params: z.object({ fid: fidParameter }),
   missing: 'no agent with this fid',
   maxAgeSeconds: 30,
@@ -22,13 +20,13 @@ const ofAgent = {
 
 /** GET /api/agent/:fid/income/payments */
 export const incomeRows = route({
-  ...ofAgent,
+  ...paymentsOfAgent,
   path: '/api/agent/{fid}/income/payments',
   operationId: 'listIncome',
   summary: 'The payments that an agent’s income is made of, newest first unless told otherwise.',
   query: z.object({
     limit: settlementPaging.limit,
-    ...filters,
+    ...incomeFilters,
     order: settlementPaging.order,
     cursor: cursorParameter,
   }),
@@ -47,94 +45,3 @@ export const incomeRows = route({
     return pagedBody(list, page, { fields, url: `${baseUrl}${path}`, query: { ...given, order, limit } })
   },
 })
-
-const columns = [
-  'block_timestamp',
-  'chain',
-  'block_number',
-  'log_index',
-  'tx_hash',
-  'payer_address',
-  'recipient_address',
-  'token_address',
-  'amount_usdc',
-  'kind',
-  'flag',
-  'facilitator_address',
-  'facilitator_name',
-  'x402_evidence',
-  'final',
-  'amount',
-  'forwarder_address',
-] as const satisfies readonly (keyof IncomePayment)[]
-
-/** Payments that one statement reads: it stays far below the statement timeout, and other requests get a turn. */
-const paymentsAtOnce = 5_000
-
-/**
- * GET /api/agent/:fid/income.csv. Built in memory, not streamed: it has at most `incomeLimits.csvLines` lines of some
- * 500 bytes, and a document with more is refused as a whole instead of being cut.
- */
-export const incomeCsv = route({
-  ...ofAgent,
-  path: '/api/agent/{fid}/income.csv',
-  operationId: 'getIncomeCsv',
-  summary: 'The same for bookkeeping: one payment a line, oldest first, as comma-separated values.',
-  query: z.object(filters),
-  answer: {
-    type: 'text/csv; charset=utf-8',
-    schema: z.string(),
-    description:
-      'RFC 4180, with a line of names. Dollars have all six decimals. A text that a spreadsheet would take for a ' +
-      `formula begins with an apostrophe. More than ${grouped(incomeLimits.csvLines)} payments are refused with 400: ` +
-      'narrow `since` and `until`.',
-  },
-  errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND', 'ERR_PAYLOAD_INVALID'],
-  async read({ fid, ...given }, { database }) {
-    if (!(await agentExists(database, fid))) return undefined
-    const filter = askable(given)
-    const names = `${[...columns, 'explorer_url'].join(',')}\r\n`
-    if (!filter) return names
-    const tooMany = () => invalidRequest('until', `must leave at most ${grouped(incomeLimits.csvLines)} payments`)
-    // Refuse by the hourly counts, before any payment is read.
-    if ((await countedIncomePayments(database, { fid, filter })) > incomeLimits.csvLines) throw tooMany()
-    const lines: string[] = []
-    let after: readonly string[] | undefined
-    do {
-      const page = await readPayments(database, { fid, limit: paymentsAtOnce, order: 'asc', filter, after, columns })
-      lines.push(...(JSON.parse(page.rows) as Cell[][]).map(lineOf))
-      after = page.next ?? undefined
-      if (after && lines.length >= incomeLimits.csvLines) throw tooMany()
-    } while (after)
-    return names + lines.join('')
-  },
-})
-
-type Cell = string | number | boolean | null
-
-/** CSV line of a payment; `values` are in the order of `columns`, and the explorer's link is added at the end. */
-function lineOf(values: readonly Cell[]): string {
-  const cells = [...values]
-  const value = (name: (typeof columns)[number]) => String(values[columns.indexOf(name)])
-  if (values[dollarsAt] !== null) cells[dollarsAt] = dollarsOf(value('amount'))
-  cells.push(chainOf(value('chain') as ChainName).explorer.transaction.replace('{hash}', value('tx_hash')))
-  return `${cells.map(cellOf).join(',')}\r\n`
-}
-
-const dollarsAt = columns.indexOf('amount_usdc')
-
-/** Base units as dollars with all six decimals, as text: a JavaScript number would round large ones. */
-function dollarsOf(amount: string): string {
-  const digits = amount.padStart(decimals + 1, '0')
-  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
-}
-
-/** Decimals of every token that has a dollar figure. */
-const decimals = 6
-
-/** A value as a CSV cell, with `'` before what a spreadsheet takes for a formula (RFC 4180; OWASP, "CSV Injection"). */
-function cellOf(value: Cell): string {
-  const text = value === null ? '' : String(value)
-  const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
-}

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { incomeKinds } from '../../../db/queries/sql/income.ts'
 import { intervals } from '../../../db/queries/time/buckets.ts'
-import { grouped, readingLimits, rowLimits } from '../../../limits.config.ts'
+import { grouped, incomeLimits, readingLimits, rowLimits } from '../../../limits.config.ts'
 import { address, availableSince, chainName, count, dollars, fid, hash, nextCursor, time } from '../scalars.ts'
 
 const paid = z.strictObject({ payments: count, amount_usdc: dollars }).meta({ id: 'Paid' })
@@ -67,8 +67,8 @@ export const agentIncome = z
         .nullable()
         .meta({
           description:
-            'By others whom the agent paid back at least half, with at most 30 days between there and back; they ' +
-            `count. ${uncounted}`,
+            `By others whom the agent paid back at least half, with at most ${incomeLimits.paidBack.days} days between ` +
+            `there and back; they count. ${uncounted}`,
         }),
       single_payer: z
         .boolean()

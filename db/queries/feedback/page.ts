@@ -27,9 +27,9 @@ const key = (
 ) => `array[((extract(epoch from ${row}.block_timestamp) * 1000000)::bigint)::text, ${row}.chain,
     ${row}.block_number::text, ${row}.log_index::text]`
 
-/** Greatest length of an endpoint or URI; a longer one is left out, as a shortened one would be of no use. */
-const mostUriCharacters = 2_048
-const shownUri = (uri: string) => `case when ${uri} <> '' and length(${uri}) <= ${mostUriCharacters} then ${uri} end`
+/** SQL: an endpoint or URI; a long one is left out, as a shortened one would be of no use. */
+const shownUri = (uri: string) =>
+  `case when ${uri} <> '' and length(${uri}) <= ${profileLimits.feedbackUriCharacters} then ${uri} end`
 
 const feedbackObject = `json_build_object(
     'chain', f.chain,

@@ -1,7 +1,7 @@
-import { readingLimits } from '../../../limits.config.ts'
+import { incomeLimits, readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
-import { firstDue, incomeKinds, otherPayments, paidAgents, paidBack, singlePayer } from '../sql/income.ts'
+import { firstDue, incomeKinds, otherPayments, paidAgents } from '../sql/income.ts'
 import { dollars, hex, isoTime, textList } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
 
@@ -10,6 +10,9 @@ interface IncomeSums {
   readonly members: Record<string, string>
   readonly due: string | null
 }
+
+const { singlePayer, paidBack } = incomeLimits
+const within = `interval '${paidBack.days} days'`
 
 /** `{payments, amount_usdc}` of the sums `of` that a condition holds for. */
 const sums = (condition = 'true', n = 'n', amount = 'amount') => `json_build_object(
@@ -173,7 +176,7 @@ returned as (
     from payer p
     join given r on r.recipient = p.payer
    where not p.own and p.amount > 0 and r.amount >= p.amount * ${paidBack.share}
-     and r.first_at <= p.last_at + ${paidBack.within} and r.last_at >= p.first_at - ${paidBack.within}
+     and r.first_at <= p.last_at + ${within} and r.last_at >= p.first_at - ${within}
 )
 ${text(
   `select ${members},

@@ -58,9 +58,8 @@ export const answered = (agent: string) => `exists (select from feedback_respons
 /** SQL: the rating of a feedback as an exact decimal, scaled by its `value_decimals`. */
 export const feedbackValue = (f: string) => `(${f}.value * ('1e-' || ${f}.value_decimals)::numeric)`
 
-/** Greatest length of a shown tag; clients may write tags of any length. */
-const mostTagCharacters = 100
-export const shownTag = (tag: string) => `left(${tag}, ${mostTagCharacters})`
+/** SQL: a tag as it is shown; clients may write tags of any length. */
+export const shownTag = (tag: string) => `left(${tag}, ${profileLimits.feedbackTagCharacters})`
 
 const tagObject = `json_build_object('tag', t.tag, 'feedback', t.feedback, 'median', t.median,
       'feedback_known', t.feedback_known, 'median_known', t.median_known)`

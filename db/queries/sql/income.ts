@@ -1,15 +1,9 @@
+import { incomeLimits } from '../../../limits.config.ts'
 import { isoTime } from './json-text.ts'
 
 // What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator, block_timestamp, and
 // `through`, the addresses of the same transaction that the money went through, null: none. Arguments are SQL
 // expressions written in this folder, never values.
-
-/** Amount in base units below which a payment is dust: a thousandth of a dollar. */
-const dustBelow = 1_000
-/** A payer counts as the single one from this share of the value on, if there is any, and at least so many payments. */
-export const singlePayer = { share: 0.95, payments: 20 }
-/** Money, if it was any, counts as paid back when at least this share goes the other way within this time before or after. */
-export const paidBack = { share: 0.5, within: `interval '30 days'` }
 
 /** Kinds of payment, in the order in which they are told: settlements by the form of the signature, and the others. */
 export const incomeKinds = ['eip3009_vrs', 'eip3009_bytes', 'forwarded', 'permit2_exact', 'permit2_upto'] as const
@@ -55,7 +49,7 @@ export const incomeFlag = (fid: string, payment: string) => `case
            else 'none' end`
 
 /** SQL: whether a payment is dust. */
-export const isDust = (payment: string) => `is_dollar and ${payment}.amount < ${dustBelow}`
+export const isDust = (payment: string) => `is_dollar and ${payment}.amount < ${incomeLimits.dustBelow}`
 
 /** What says that a payment is one of x402: `contract`, one of x402's own settled it; `facilitator`, a known one sent it;
  * `builder_code`, the calldata of its transaction names who had a part in it. */

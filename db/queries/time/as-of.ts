@@ -4,8 +4,6 @@ import { chainPosition, hex, isoTime, list } from '../sql/json-text.ts'
 
 /** Registrations received by an address that are examined, the earliest ones. */
 const mostReceived = readingLimits.receivedRegistrations
-/** Accounts that verify or verified an address and are examined, the earliest ones. */
-const mostVerifiers = 1_000
 
 /** A moment, in milliseconds since 1970; null: the whole history, each entry with its beginning and end. */
 type Moment = number | null
@@ -113,7 +111,7 @@ verifier as (
    where v.address = $1 and ${held('v.verified_at', 'v.ended_at')}
      and not exists (select from unlisted u where u.fid = v.fid)
    order by v.verified_at, v.fid
-   limit ${mostVerifiers}
+   limit ${readingLimits.verifiers}
 ),${holdings}
 select json_build_object(
          'address', ${hex('$1::bytea')}, ${common},

@@ -4,9 +4,6 @@ import { readingLimits } from '../../../limits.config.ts'
 export const intervals = ['hour', 'day', 'week', 'month'] as const
 export type Interval = (typeof intervals)[number]
 
-/** Number of buckets when the request has no `since`. */
-const usualBuckets = 30
-
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const mondayMs = 4 * dayMs // the first Monday after 1970-01-01
@@ -47,7 +44,7 @@ export function bucketsOf(
   const { floor, move } = calendar[wanted]
   // The last millisecond that counts: a bucket that begins at `until` is none of it.
   const last = Math.min((until ?? now + 1) - 1, now)
-  const first = floor(since ?? move(floor(last), 1 - usualBuckets))
+  const first = floor(since ?? move(floor(last), 1 - readingLimits.usualPoints))
   const starts: number[] = []
   const isEmpty = since !== null && since > last
   for (let start = first; start <= last && !isEmpty; start = move(start, 1)) {

@@ -5,12 +5,15 @@ import { inTransaction } from '../../../db/pool.ts'
 import { deriveAgents } from '../../../db/queries/join/agents.ts'
 import { lockJoin } from '../../../db/queries/join/events.ts'
 import { storeSettlementCounts } from '../../../db/queries/rollup/recipient-counts.ts'
-import { forgetOldChanges, keptMs } from '../../../enrichment/join/old-changes.ts'
+import { forgetOldChanges } from '../../../enrichment/join/old-changes.ts'
+import { documentLimits } from '../../../limits.config.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { addressOf, birth } from '../../support/seed.ts'
 import { LogMirror } from './log-mirror.ts'
+
+const keptMs = documentLimits.changeDays * 86_400_000
 
 const database = testDatabase()
 let api: TestApi

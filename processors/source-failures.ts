@@ -10,6 +10,12 @@ const undithered = () => 1
 /** Longest Retry-After that is honoured, in milliseconds. */
 export const longestRetryAfterMs = 5 * 60_000
 
+/**
+ * HTTP statuses of a source that cannot answer now: rate limits, failures, Cloudflare's for a server that it does not
+ * reach (521 to 524), and the Portal's for being overloaded (529).
+ */
+export const passingStatuses: readonly number[] = [429, 500, 502, 503, 504, 521, 522, 523, 524, 529]
+
 /** A source could not answer this time. */
 export class SourceFailure extends Error {
   override readonly name = 'SourceFailure'

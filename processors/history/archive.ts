@@ -2,7 +2,7 @@ import { readRetryAfter } from '../../hosts/retry-after.ts'
 import type { FlatTrace, TraceArchive } from '../mapping/traces.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
 import { Refusal } from '../refusal.ts'
-import { SourceFailure } from '../source-failures.ts'
+import { passingStatuses, SourceFailure } from '../source-failures.ts'
 import { ask, bytesOf, type SourceAnswer, textOf } from '../source-request.ts'
 import { type Answer, type ArchiveBlock, type History, historyQuery, type Wanted } from './history.ts'
 
@@ -10,7 +10,6 @@ import { type Answer, type ArchiveBlock, type History, historyQuery, type Wanted
 const maxAnswerBytes = 256 * 1024 * 1024
 /** Most characters that are read of an error, a worker's address or a height. */
 const maxShortText = 1_000
-const worthRetrying = [429, 500, 502, 503, 504, 521, 522, 523, 524]
 
 /** The settlement history in a v2 archive: a router that names workers, whose answers are one array of blocks. */
 export class ArchiveHistory implements History {
@@ -72,7 +71,7 @@ export class ArchiveHistory implements History {
     const text = await textOf(answer, maxShortText)
     const problem = `${this.name} answers ${answer.status}${text ? `: ${text}` : ''}`
     const retryAfterMs = readRetryAfter(answer.headers['retry-after'])
-    if (worthRetrying.includes(answer.status) || retryAfterMs !== undefined) {
+    if (passingStatuses.includes(answer.status) || retryAfterMs !== undefined) {
       return new SourceFailure(problem, retryAfterMs)
     }
     return new Refusal(`${problem}; check the address`)

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
 import { Refusal } from '../refusal.ts'
 import { hideAddresses, hostOf } from '../source/sdk-log.ts'
-import { pauseMs, SourceFailure } from '../source-failures.ts'
+import { passingStatuses, pauseMs, SourceFailure } from '../source-failures.ts'
 import { ask, bytesOf, textOf } from '../source-request.ts'
 
 export interface RpcCall {
@@ -28,7 +28,6 @@ const maxShown = 80
 const maxQuietAttempts = 4
 const quiet = { baseMs: 400, capMs: 5_000 }
 
-const passing = [429, 500, 502, 503, 504, 521, 522, 523, 524, 529]
 const closed = [401, 403, 404]
 
 interface Answer {
@@ -136,7 +135,8 @@ export class RpcClient {
     if (answer.status !== 200) {
       const text = await textOf(answer, maxErrorText)
       const problem = `${this.name} answers ${answer.status}${text ? `: ${hideAddresses(text)}` : ''}`
-      if (passing.includes(answer.status) || retryAfterMs !== undefined) throw new SourceFailure(problem, retryAfterMs)
+      if (passingStatuses.includes(answer.status) || retryAfterMs !== undefined)
+        throw new SourceFailure(problem, retryAfterMs)
       if (closed.includes(answer.status)) throw new Refusal(`${problem}; check the address and its key`)
       return calls.map(() => new RpcError(problem)) // too many calls, or too much asked for
     }

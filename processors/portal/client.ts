@@ -1,6 +1,6 @@
 import { readRetryAfter } from '../../hosts/retry-after.ts'
 import { Refusal } from '../refusal.ts'
-import { SourceFailure } from '../source-failures.ts'
+import { passingStatuses, SourceFailure } from '../source-failures.ts'
 import { ask, type SourceAnswer, textOf } from '../source-request.ts'
 
 interface PortalAddress {
@@ -15,8 +15,6 @@ export interface PreviousBlock {
   readonly hash: string
 }
 
-/** HTTP statuses that are worth a retry: overload and transient failures. */
-const worthRetrying = [429, 500, 502, 503, 504, 529]
 /** Most characters of an error's text. */
 const maxErrorText = 300
 /** Most characters of the answer that names the newest final block. */
@@ -66,7 +64,7 @@ export class PortalClient {
     const text = await textOf(answer, maxErrorText)
     const problem = `${this.name} answers ${answer.status}${text ? `: ${text}` : ''}`
     const retryAfterMs = readRetryAfter(answer.headers['retry-after'])
-    if (worthRetrying.includes(answer.status) || retryAfterMs !== undefined) {
+    if (passingStatuses.includes(answer.status) || retryAfterMs !== undefined) {
       return new SourceFailure(problem, retryAfterMs)
     }
     return new Refusal(`${problem}; check PORTAL_URL, PORTAL_API_KEY and the chain's dataset`)

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { RangeReader } from '../../../processors/history/range-reader.ts'
 import { openHistory } from '../../../processors/history/sources.ts'
 import { Refusal } from '../../../processors/refusal.ts'
+import { SourceFailure } from '../../../processors/source-failures.ts'
 import { type CannedServer, serveCanned } from '../../doubles/canned.ts'
 import { type Portal, startPortal } from '../../doubles/portal/server.ts'
 import { chain } from '../backfill/load-run.ts'
@@ -62,4 +63,19 @@ test('an archive whose answers have no block is asked again as after a failure, 
   await reader.advance(noBlocks)
   await reader.advance(noBlocks)
   expect(warned.slice(2)).toEqual([failed(1)])
+})
+
+test('a status for an overload or an outage is a failure to wait out, whichever source sends it', async () => {
+  const server = await serveCanned((path) => ({ status: Number(path.split('/')[1]), body: '' }))
+  onTestFinished(() => server.stop())
+  const failureOf = (kind: 'portal' | 'archive', status: number) =>
+    openHistory({ kind, url: `${server.url}/${status}`, dataset: 'base-mainnet', key: undefined }, { tokens })
+      .finalHeight()
+      .catch((error: Error) => error)
+  for (const kind of ['portal', 'archive'] as const) {
+    for (const status of [429, 503, 521, 524, 529]) {
+      expect(await failureOf(kind, status), `${kind} ${status}`).toBeInstanceOf(SourceFailure)
+    }
+    expect(await failureOf(kind, 404)).toBeInstanceOf(Refusal)
+  }
 })

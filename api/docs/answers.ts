@@ -1,4 +1,4 @@
-import { html } from '../http/html.ts'
+import { html } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import type { ApiDocument } from './document.ts'
 import { docsFrame } from './frame.ts'

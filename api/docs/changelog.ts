@@ -1,5 +1,5 @@
 import { apiChanges } from '../changelog/changes.ts'
-import { html } from '../http/html.ts'
+import { html } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { requestPath } from './document.ts'
 import { docsFrame } from './frame.ts'

@@ -1,6 +1,6 @@
 import { errorPagePath } from '../http/error-answer.ts'
 import { type ErrorCode, errorTable } from '../http/errors.ts'
-import { type Html, html } from '../http/html.ts'
+import { type Html, html } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { errorFields } from '../schemas/error.ts'
 import { docsFrame } from './frame.ts'

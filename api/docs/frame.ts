@@ -1,4 +1,4 @@
-import { type Html, html } from '../http/html.ts'
+import { type Html, html } from '../pages/parts/html.ts'
 import { layout, type Site } from '../pages/parts/layout.ts'
 
 interface DocsPage {

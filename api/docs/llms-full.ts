@@ -1,4 +1,4 @@
-import type { Html } from '../http/html.ts'
+import type { Html } from '../pages/parts/html.ts'
 import { type ApiDocument, requestsOf } from './document.ts'
 import { boundsOf, type Schema, typeOf } from './schema.ts'
 

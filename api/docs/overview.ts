@@ -1,4 +1,4 @@
-import { type Html, html } from '../http/html.ts'
+import { type Html, html } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { type ApiDocument, type DocumentedRequest, requestPath, requestsOf } from './document.ts'
 import { docsFrame } from './frame.ts'

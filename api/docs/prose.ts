@@ -1,4 +1,4 @@
-import { type Html, html } from '../http/html.ts'
+import { type Html, html } from '../pages/parts/html.ts'
 
 /** A text of ours with names in backticks, as a page shows it. */
 export function prose(text: string): Html {

@@ -1,6 +1,6 @@
 import { errorPagePath } from '../http/error-answer.ts'
 import { errorTable } from '../http/errors.ts'
-import { type Html, html } from '../http/html.ts'
+import { type Html, html } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { type DocumentedParameter, type DocumentedRequest, requestPath } from './document.ts'
 import { docsFrame } from './frame.ts'

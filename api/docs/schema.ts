@@ -1,5 +1,5 @@
 import { grouped } from '../../limits.config.ts'
-import { type Html, html } from '../http/html.ts'
+import { type Html, html } from '../pages/parts/html.ts'
 import { prose } from './prose.ts'
 
 /** The part of JSON Schema that our definitions produce. */

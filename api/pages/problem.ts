@@ -1,6 +1,6 @@
 import type { Response } from 'express'
 import type { ApiError } from '../http/errors.ts'
-import { html } from '../http/html.ts'
+import { html } from './parts/html.ts'
 import { layout, type Site } from './parts/layout.ts'
 import { htmlType } from './parts/page.ts'
 import { searchBox } from './parts/search-box.ts'

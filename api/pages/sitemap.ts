@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { discoveryTotal } from '../../db/queries/find/discovery.ts'
 import { listedAgents } from '../../db/queries/read/sitemap.ts'
-import { type Html, html } from '../http/html.ts'
 import { type Route, route, type Sources } from '../http/route.ts'
+import { type Html, html } from './parts/html.ts'
 
 /** URLs in one part of the sitemap; the protocol allows 50,000 and 50 MB. */
 const partSize = 20_000

@@ -1,6 +1,6 @@
-import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
 import { counted } from '../parts/figures.ts'
+import { type Html, html } from '../parts/html.ts'
 import { outsideLink } from '../parts/links.ts'
 import { day } from '../parts/times.ts'
 

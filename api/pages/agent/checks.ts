@@ -1,6 +1,6 @@
 import { chainOf } from '../../../chains.config.ts'
-import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
+import { type Html, html } from '../parts/html.ts'
 
 /** How a reader gets the numbers of the page without trusting it: from the API, by SQL, from a chain. */
 export function checks(agent: Profile, siteUrl: string): Html {

@@ -1,7 +1,7 @@
 import { chainOf } from '../../../chains.config.ts'
-import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
 import { counted, dollars } from '../parts/figures.ts'
+import { type Html, html } from '../parts/html.ts'
 import { shortName } from '../parts/text.ts'
 
 type Edge = Profile['agent_edges'][number]

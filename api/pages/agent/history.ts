@@ -1,6 +1,6 @@
-import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
 import { statusBadge } from '../parts/badges.ts'
+import { type Html, html } from '../parts/html.ts'
 import { minute } from '../parts/times.ts'
 import { historyOf } from './events.ts'
 

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
-import { type Html, html } from '../../http/html.ts'
 import { wordParameter } from '../../http/parameters.ts'
 import type { agentIncome, incomeSeries } from '../../schemas/income/income.ts'
 import { chart } from '../parts/chart.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { amount, counted, dollars, number, shortDollars } from '../parts/figures.ts'
+import { type Html, html } from '../parts/html.ts'
 import { type Asked, bucketName, firstShown, ownPayments, type Series, seriesPath } from '../parts/series.ts'
 
 export type Income = Exact<z.output<typeof agentIncome>>

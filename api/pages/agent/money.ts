@@ -1,7 +1,7 @@
 import { chainOf } from '../../../chains.config.ts'
-import { type Html, html } from '../../http/html.ts'
 import type { Profile, Settlement } from '../parts/answers.ts'
 import { amount, counted, number } from '../parts/figures.ts'
+import { type Html, html } from '../parts/html.ts'
 import { type Asked, ownPayments, type Series, seriesChart, seriesChoice, seriesPath } from '../parts/series.ts'
 import { settlementTable } from '../parts/settlement-table.ts'
 import { type Income, type IncomeSeries, incomeOf, type Self } from './income.ts'

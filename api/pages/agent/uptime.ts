@@ -1,8 +1,8 @@
 import type { z } from 'zod'
-import { html } from '../../http/html.ts'
 import type { agentUptime } from '../../schemas/enriched.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { counted } from '../parts/figures.ts'
+import { html } from '../parts/html.ts'
 
 export type Uptime = Exact<z.output<typeof agentUptime>>
 type Day = Uptime['documents'][number]['days'][number]

@@ -1,8 +1,8 @@
 import { chainNames, chainOf } from '../../../chains.config.ts'
-import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
 import { colorOf, initial, nameOf } from '../parts/avatar.ts'
 import { counted, dollars } from '../parts/figures.ts'
+import { type Html, html } from '../parts/html.ts'
 import { previewSize } from '../parts/layout.ts'
 import { firstCodePoints, oneLine } from '../parts/text.ts'
 

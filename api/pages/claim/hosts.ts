@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { second } from '../../../ops/time.ts'
 import type { ManifestLook, ManifestStanding } from '../../claim/manifest-preview.ts'
-import { type Html, html } from '../../http/html.ts'
 import type { Profile } from '../parts/answers.ts'
+import { type Html, html } from '../parts/html.ts'
 import { hostOf } from '../parts/links.ts'
 
 /** A host that may carry a well-known claim. `manifest`: would its file be accepted; undefined: not looked at. */

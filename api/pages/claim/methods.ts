@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
 import { type ClaimAction, claimMessage } from '../../../trust/claim-text.ts'
 import { defaultChainId } from '../../claim/eip191.ts'
-import { type Html, html } from '../../http/html.ts'
 import { shortened } from '../parts/figures.ts'
+import { type Html, html } from '../parts/html.ts'
 import type { World } from '../parts/page.ts'
 import type { Signer } from './standing.ts'
 

@@ -1,7 +1,7 @@
 import { chainNames, chainOf } from '../../../chains.config.ts'
-import { type Html, html } from '../../http/html.ts'
 import type { Addresses } from '../agent/standing.ts'
 import { shortened } from '../parts/figures.ts'
+import { type Html, html } from '../parts/html.ts'
 import { ownAddress } from '../parts/links.ts'
 import { day } from '../parts/times.ts'
 import { hostLine, type NamedHost } from './hosts.ts'

@@ -1,5 +1,5 @@
-import { type Html, html } from '../../http/html.ts'
 import type { ExplainedRule } from '../../schemas/explain.ts'
+import { type Html, html } from '../parts/html.ts'
 import { sentence } from '../parts/text.ts'
 import { day } from '../parts/times.ts'
 

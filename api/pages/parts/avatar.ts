@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Face } from '../../../db/queries/read/profile.ts'
-import { type Html, html } from '../../http/html.ts'
+import { type Html, html } from './html.ts'
 import { shortName } from './text.ts'
 
 /** Number of CSS classes `hue-0`, `hue-1` …; `hueStep` keeps neighbouring FIDs far apart in hue. */

@@ -1,5 +1,5 @@
 import { chainNames, chainOf } from '../../../chains.config.ts'
-import { type Html, html } from '../../http/html.ts'
+import { type Html, html } from './html.ts'
 
 /** Chains by their labels. */
 export function chainBadges(labels: readonly string[]): Html {

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts'
+import { type Html, html } from './html.ts'
 
 /** One bar of a chart; its tooltip has the same values as its row of the table. */
 export interface Bar {

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts'
+import { type Html, html } from './html.ts'
 
 const grouped = new Intl.NumberFormat('en-US')
 

@@ -1,4 +1,4 @@
-import { Html, html } from '../../http/html.ts'
+import { Html, html } from './html.ts'
 import { oneLine, plain } from './text.ts'
 
 interface Head {

@@ -1,7 +1,7 @@
 import { type ChainName, chainOf } from '../../../chains.config.ts'
-import { type Html, html } from '../../http/html.ts'
 import type { Sources } from '../../http/route.ts'
 import { shortened } from './figures.ts'
+import { type Html, html } from './html.ts'
 import { shortName } from './text.ts'
 
 /** Link from a shortened address to the explorer of a chain. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Html } from '../../http/html.ts'
 import { type Route, route, type Sources } from '../../http/route.ts'
 import { type Exact, parseExact } from './exact-json.ts'
+import type { Html } from './html.ts'
 
 /** What pages are made from. */
 export interface World extends Sources {

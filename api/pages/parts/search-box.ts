@@ -1,5 +1,5 @@
 import { queryLimits } from '../../../limits.config.ts'
-import { type Html, html } from '../../http/html.ts'
+import { type Html, html } from './html.ts'
 
 /** Search form of the directory. `kept`: names and values of the filters that a new search keeps. */
 export function searchBox(q: string | null = null, kept: readonly (readonly [string, string])[] = []): Html {

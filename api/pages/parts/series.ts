@@ -1,12 +1,12 @@
 import type { z } from 'zod'
 import { type ChainName, chainNames, chainOf } from '../../../chains.config.ts'
-import { type Html, html } from '../../http/html.ts'
 import { chainsParameter, wordParameter } from '../../http/parameters.ts'
 import type { Route } from '../../http/route.ts'
 import type { allSeries } from '../../schemas/timeseries.ts'
 import { type Bar, chart } from './chart.ts'
 import type { Exact } from './exact-json.ts'
 import { counted, dollars, figure, shortDollars } from './figures.ts'
+import { type Html, html } from './html.ts'
 
 /** Settlements over time, as the timeseries routes answer. */
 export type Series = Exact<z.output<typeof allSeries>>

@@ -1,7 +1,7 @@
 import { chainOf } from '../../../chains.config.ts'
-import { type Html, html } from '../../http/html.ts'
 import type { Settlement } from './answers.ts'
 import { amount } from './figures.ts'
+import { type Html, html } from './html.ts'
 import { ownAddress, ownTransaction } from './links.ts'
 import { minute } from './times.ts'
 

@@ -1,5 +1,5 @@
 import { storableText } from '../../../db/text.ts'
-import { escapeHtml } from '../../http/html.ts'
+import { escapeHtml } from './html.ts'
 
 /**
  * Text of others, fit for a feed: without what XML 1.0 has no place for (it is cleaned on its way in; a feed that one

@@ -1,4 +1,4 @@
-import { type Html, html } from '../../http/html.ts'
+import { type Html, html } from './html.ts'
 
 const options = { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' } as const
 const dayFormat = new Intl.DateTimeFormat('en-GB', options)

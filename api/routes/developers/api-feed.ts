@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { apiChanges } from '../../changelog/changes.ts'
 import { atomFeed } from '../../feed/atom.ts'
-import { html } from '../../http/html.ts'
 import { route } from '../../http/route.ts'
+import { html } from '../../pages/parts/html.ts'
 
 const path = '/feed/api.atom'
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { agentStanding, type Standing } from '../../../db/queries/read/profile.ts'
-import { html } from '../../http/html.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import { json, type Route, route } from '../../http/route.ts'
+import { html } from '../../pages/parts/html.ts'
 
 /** Content of a badge, whether drawn as SVG or sent as JSON. */
 interface Badge {

@@ -1,6 +1,6 @@
 import { Feed } from 'feed'
 import { type Element, js2xml, xml2js } from 'xml-js'
-import type { Entry } from './entry.ts'
+import type { Entry } from './agent-entry.ts'
 
 export interface FeedOptions {
   readonly title: string

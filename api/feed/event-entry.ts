@@ -1,6 +1,6 @@
 import type { DirectoryEvent } from '../../db/queries/mirror/directory-events.ts'
 import { html, oneLine } from '../pages/parts/text.ts'
-import type { Entry } from './entry.ts'
+import type { Entry } from './agent-entry.ts'
 
 const words: Record<DirectoryEvent['kind'], (status: string) => string> = {
   listed: () => 'is in the directory now',

@@ -1,7 +1,7 @@
 import type { FeedAgent } from '../../db/queries/read/newest-agents.ts'
 import type { Sources } from '../http/route.ts'
+import { type Entry, toEntry } from './agent-entry.ts'
 import { atomFeed, type FeedOptions } from './atom.ts'
-import { type Entry, toEntry } from './entry.ts'
 
 /** A feed of agents, without those that cannot be written, which `leftOut` is called with. */
 export function feedOfAgents(agents: readonly FeedAgent[], options: FeedOptions, leftOut: Sources['leftOut']): string {

@@ -1,4 +1,6 @@
 import { functions } from '../../abi/generated/dollar-token.ts'
+import { listedSelectors } from '../../abi/selectors.ts'
+import type { ChainLog, ChainTransaction } from './block.ts'
 import type { Authorization, Calldata, TransactionFields, Transfer } from './fields.ts'
 
 /** The four entry points that move money by an authorization; the latter two take the signature as bytes. */
@@ -69,4 +71,17 @@ export function isExecutionOf<V>(
     calldata.hasWord(place, argument.nonce, nonce) &&
     calldata.hasAddress(place, argument.from, authorizer)
   )
+}
+
+/**
+ * receiveWithAuthorization pays nobody but its caller. So a recipient that can have called the token (it sent the
+ * transaction, was called by it, or logged something in it) was most likely paid by receive, any other by transfer.
+ */
+export function inferSelector(
+  { from, to }: ChainTransaction,
+  logs: readonly ChainLog[],
+  { to: recipient }: Transfer<string>,
+): string {
+  const canCall = recipient === from || recipient === to || logs.some((log) => log.address === recipient)
+  return canCall ? listedSelectors.receiveWithAuthorization : listedSelectors.transferWithAuthorization
 }

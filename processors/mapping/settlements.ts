@@ -1,13 +1,12 @@
-import { listedSelectors } from '../../abi/selectors.ts'
 import type { ChainName } from '../../chains.config.ts'
-import type { ChainLog, ChainTransaction, SettlingTransaction } from './block.ts'
+import type { SettlingTransaction } from './block.ts'
 import { type BuilderCodes, builderCodesOf } from './builder-codes.ts'
 import type { Authorization, Transfer } from './fields.ts'
 import { TextCalldata, TextFields } from './hex-fields.ts'
 import { Matching } from './matching.ts'
 import type { PaymentContracts } from './payment-kinds.ts'
 import { type PaymentRow, paymentsOf } from './payments.ts'
-import { isExecutionOf } from './selector.ts'
+import { inferSelector, isExecutionOf } from './selector.ts'
 
 /** An authorization that was executed and paid. Addresses and hashes are lowercase hex. */
 export interface SettlementRow {
@@ -113,19 +112,6 @@ function tracedSelector(authorization: Authorization<string>, calls: readonly To
     if (isExecutionOf(calldata, 0, authorization)) return calldata.paymentSelectorAt(0)
   }
   return undefined
-}
-
-/**
- * receiveWithAuthorization pays nobody but its caller. So a recipient that can have called the token (it sent the
- * transaction, was called by it, or logged something in it) was most likely paid by receive, any other by transfer.
- */
-function inferSelector(
-  { from, to }: ChainTransaction,
-  logs: readonly ChainLog[],
-  { to: recipient }: Transfer<string>,
-): string {
-  const canCall = recipient === from || recipient === to || logs.some((log) => log.address === recipient)
-  return canCall ? listedSelectors.receiveWithAuthorization : listedSelectors.transferWithAuthorization
 }
 
 function toRows(

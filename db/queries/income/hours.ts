@@ -2,9 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { Queryable } from '../../pool.ts'
 import { isArchived, isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import {
-  evidence,
-  incomeFlag,
-  isDust,
   isPassedOn,
   otherPayments,
   paidAgents,
@@ -13,6 +10,7 @@ import {
   settlementKind,
 } from '../sql/income.ts'
 import { isListed } from '../sql/selectors.ts'
+import { evidence, incomeFlag, isDust } from './payment-marks.ts'
 
 interface Pass {
   /** Bounds of a pass: hours, and roughly the payments in them. At least one whole hour is taken. */

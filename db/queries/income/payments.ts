@@ -2,8 +2,6 @@ import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { availableSince, isArchived } from '../sql/block-states.ts'
 import {
-  evidence,
-  incomeFlag,
   otherPayments,
   paidAgents,
   paymentColumns,
@@ -15,6 +13,7 @@ import { dollars, hex, isoTime } from '../sql/json-text.ts'
 import { receivedSettlements, settlementOrder } from '../sql/received-settlements.ts'
 import { isListed } from '../sql/selectors.ts'
 import { settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
+import { evidence, incomeFlag } from './payment-marks.ts'
 
 interface Payments {
   readonly fid: number

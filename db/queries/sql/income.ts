@@ -1,4 +1,3 @@
-import { incomeLimits } from '../../../limits.config.ts'
 import { isoTime } from './json-text.ts'
 
 // What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator, block_timestamp, and
@@ -40,26 +39,6 @@ export const paidAgents = (payment: string) =>
 export const isPassedOn = (payment: string) => `(${payment}.through is not null and exists (
              select from income_address before
               where before.address = any (${payment}.through) and ${isThen('before', payment)}))`
-
-/** SQL: flag that says what the payer is to the agent; of several the first that applies. */
-export const incomeFlag = (fid: string, payment: string) => `case
-           when ${payment}.payer = ${payment}.recipient then 'self'
-           when exists (select from income_owner o where o.fid = ${fid} and o.address = ${payment}.payer) then 'same_owner'
-           when exists (select from income_ring r where r.recipient = ${payment}.recipient and r.payer = ${payment}.payer) then 'ring'
-           else 'none' end`
-
-/** SQL: whether a payment is dust. */
-export const isDust = (payment: string) => `is_dollar and ${payment}.amount < ${incomeLimits.dustBelow}`
-
-/** What says that a payment is one of x402: `contract`, one of x402's own settled it; `facilitator`, a known one sent it;
- * `builder_code`, the calldata of its transaction names who had a part in it. */
-export const evidence = (payment: string) => `case
-           when ${payment}.by_contract then 'contract'
-           when ${payment}.facilitator in (select address from facilitator_sender) then 'facilitator'
-           when exists (select from builder_code c
-                         where (c.chain, c.block_number, c.log_index) = (${payment}.chain, ${payment}.block_number, ${payment}.log_index))
-             then 'builder_code'
-           else 'none' end`
 
 /** Columns that settlements `s` and the rows of `otherPayments` have in common. */
 export const settlementColumns = `s.recipient, s.chain, s.payer, s.facilitator, s.block_number, s.block_timestamp, s.log_index,

@@ -1,0 +1,23 @@
+import { incomeLimits } from '../../../limits.config.ts'
+
+// What is told of a payment: SQL expressions over a relation as sql/income.ts describes it.
+
+/** SQL: flag that says what the payer is to the agent; of several the first that applies. */
+export const incomeFlag = (fid: string, payment: string) => `case
+           when ${payment}.payer = ${payment}.recipient then 'self'
+           when exists (select from income_owner o where o.fid = ${fid} and o.address = ${payment}.payer) then 'same_owner'
+           when exists (select from income_ring r where r.recipient = ${payment}.recipient and r.payer = ${payment}.payer) then 'ring'
+           else 'none' end`
+
+/** SQL: whether a payment is dust. */
+export const isDust = (payment: string) => `is_dollar and ${payment}.amount < ${incomeLimits.dustBelow}`
+
+/** What says that a payment is one of x402: `contract`, one of x402's own settled it; `facilitator`, a known one sent it;
+ * `builder_code`, the calldata of its transaction names who had a part in it. */
+export const evidence = (payment: string) => `case
+           when ${payment}.by_contract then 'contract'
+           when ${payment}.facilitator in (select address from facilitator_sender) then 'facilitator'
+           when exists (select from builder_code c
+                         where (c.chain, c.block_number, c.log_index) = (${payment}.chain, ${payment}.block_number, ${payment}.log_index))
+             then 'builder_code'
+           else 'none' end`

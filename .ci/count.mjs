@@ -1,5 +1,5 @@
 // node .ci/count.mjs <other failures> (<vitest's JSON> <vitest's exit code>)...: prints each failed test with the
-// start of its message, then "N passed, N failed".
+// start of its message, then each that passed once its file ran alone (.ci/again.mjs), then "N passed, N failed".
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
@@ -7,14 +7,16 @@ import { stripVTControlCharacters } from 'node:util'
 const [others, ...runs] = process.argv.slice(2)
 let passed = 0
 let failed = Number(others)
+const flaky = []
 while (runs.length > 0) {
   const [file, exitCode] = runs.splice(0, 2)
   const counted = count(file)
   passed += counted.passed
   // A run that failed without a failed test (a crash, an unhandled error, no result at all) is one failure.
-  failed += exitCode !== '0' && counted.failed === 0 ? 1 : counted.failed
+  failed += exitCode !== '0' && counted.failed === 0 && counted.recovered === 0 ? 1 : counted.failed
 }
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0
+for (const name of flaky) console.log(`flaky: ${name}`)
 console.log(`${passed} passed, ${failed} failed`)
 
 function count(path) {
@@ -22,17 +24,35 @@ function count(path) {
   try {
     report = JSON.parse(readFileSync(path, 'utf8'))
   } catch {
-    return { passed: 0, failed: 1 }
+    return { passed: 0, failed: 1, recovered: 0 }
   }
-  // A file that does not load, or whose set-up fails, has no failed test.
-  const isBroken = ({ status, assertionResults }) =>
-    status === 'failed' && !assertionResults.some((test) => test.status === 'failed')
-  for (const { name, message, assertionResults, ...file } of report.testResults) {
-    if (isBroken({ ...file, assertionResults })) say(name, '(the file)', message || neverBegan(assertionResults))
-    for (const test of assertionResults)
-      if (test.status === 'failed') say(name, test.fullName, test.failureMessages.join('\n'))
+  const counted = { passed: report.numPassedTests, failed: 0, recovered: 0 }
+  for (const { name, message, status, assertionResults, again = [] } of report.testResults) {
+    const failures = assertionResults.filter((test) => test.status === 'failed')
+    const hasPassed = ({ fullName }) => again.some((test) => test.fullName === fullName && test.status === 'passed')
+    for (const test of failures) {
+      if (hasPassed(test)) recover(name, test.fullName, 1)
+      else fail(name, test.fullName, test.failureMessages.join('\n'))
+    }
+    // A file that does not load, or whose set-up fails, has no failed test.
+    if (status !== 'failed' || failures.length > 0) continue
+    const passedBefore = assertionResults.filter((test) => test.status === 'passed').length
+    if (again.length > passedBefore && again.every((test) => test.status === 'passed'))
+      recover(name, '(the file)', again.length - passedBefore)
+    else fail(name, '(the file)', message || neverBegan(assertionResults))
   }
-  return { passed: report.numPassedTests, failed: report.numFailedTests + report.testResults.filter(isBroken).length }
+  return counted
+
+  function recover(file, test, tests) {
+    counted.passed += tests
+    counted.recovered += 1
+    flaky.push(`${relative('.', file)}: ${test}`)
+  }
+
+  function fail(file, test, message) {
+    counted.failed += 1
+    say(file, test, message)
+  }
 }
 
 /** vitest's JSON has no error of the set-up of a group, only its tests, which did not run. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -46,6 +46,56 @@ test('two runs are counted together, and one that is well does not hide one that
   const well = { testResults: [passedFile], numPassedTests: 3, numFailedTests: 0 }
   expect(countAll([{ report: well }, { report: { ...well, numPassedTests: 4 } }])).toEqual(['7 passed, 0 failed', 0])
   expect(countAll([{ report: well }, { exitCode: 1 }])).toEqual(['3 passed, 1 failed', 1])
+})
+
+test('a test that passes once its file runs alone counts as passed, and is named as flaky', () => {
+  const failed = { ...file, assertionResults: [failedTest, { status: 'passed', fullName: 'subtracts' }] }
+  const again = [
+    { fullName: 'adds', status: 'passed' },
+    { fullName: 'subtracts', status: 'passed' },
+  ]
+  const report = { testResults: [{ ...failed, again }], numPassedTests: 1, numFailedTests: 1 }
+  expect(count(report, { exitCode: 1 })).toEqual(['2 passed, 0 failed', 0])
+  expect(printedOf(report)).toBe('flaky: test/one.test.ts: adds\n2 passed, 0 failed\n')
+  const stillFailed = { ...report, testResults: [{ ...failed, again: [{ fullName: 'adds', status: 'failed' }] }] }
+  expect(count(stillFailed, { exitCode: 1 })).toEqual(['1 passed, 1 failed', 1])
+})
+
+test('a file that loads at the second try counts with the tests that it has then', () => {
+  const again = [{ fullName: 'adds', status: 'passed' }]
+  const report = { testResults: [{ ...file, assertionResults: [], again }], numPassedTests: 0, numFailedTests: 0 }
+  expect(count(report, { exitCode: 1 })).toEqual(['1 passed, 0 failed', 0])
+  expect(printedOf(report)).toContain('flaky: test/one.test.ts: (the file)\n')
+  const nothing = { ...report, testResults: [{ ...file, assertionResults: [], again: [] }] }
+  expect(count(nothing, { exitCode: 1 })).toEqual(['0 passed, 1 failed', 1])
+})
+
+test('only the files that failed run again, each alone, and their second result goes into the report', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-directory-ci-'))
+  const path = join(folder, 'report.json')
+  const other = { ...file, name: join(root, 'test/other.test.ts'), assertionResults: [] }
+  const passed = { ...passedFile, name: join(root, 'test/passed.test.ts') }
+  writeFileSync(path, JSON.stringify({ testResults: [{ ...file, assertionResults: [failedTest] }, passed, other] }))
+  // Stands for `npm test --`: leaves a report for one of the files, none for the other.
+  const stand = join(folder, 'run.mjs')
+  const answer = JSON.stringify({ testResults: [{ assertionResults: [{ fullName: 'adds', status: 'passed' }] }] })
+  writeFileSync(
+    stand,
+    `import { appendFileSync, writeFileSync } from 'node:fs'
+    const [file, ...options] = process.argv.slice(2)
+    appendFileSync(${JSON.stringify(join(folder, 'asked'))}, file + ' ')
+    const output = options.find((option) => option.startsWith('--outputFile.json=')).split('=')[1]
+    if (file === 'test/one.test.ts') writeFileSync(output, ${JSON.stringify(answer)})`,
+  )
+  const script = join(root, '.ci/again.mjs')
+  spawnSync(process.execPath, [script, path, process.execPath, stand], { cwd: root })
+  expect(readFileSync(join(folder, 'asked'), 'utf8')).toBe('test/one.test.ts test/other.test.ts ')
+  expect(JSON.parse(readFileSync(path, 'utf8')).testResults.map(({ again }: { again?: object[] }) => again)).toEqual([
+    [{ fullName: 'adds', status: 'passed' }],
+    undefined,
+    [],
+  ])
+  rmSync(folder, { recursive: true })
 })
 
 interface Run {

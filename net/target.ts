@@ -12,8 +12,8 @@ export interface Target {
   readonly allowed: boolean
 }
 
-/** Longest URL accepted, in UTF-16 units. */
-const maxUrlLength = 2_048
+/** Longest URL accepted, in characters, as written and as parsed: percent-encoding makes nine of a Chinese character. */
+export const maxUrlLength = 2_048
 
 /**
  * Judges a URL by its text; throws DoorError `blocked` saying which rule it breaks. Rules: https, port 443 or one of
@@ -27,6 +27,7 @@ export function parseTarget(input: string | URL, ports: readonly number[], egres
   if (text.length > maxUrlLength) throw blocked(text, `longer than ${maxUrlLength} characters`)
   const url = URL.parse(text)
   if (!url) throw blocked(text, 'not a URL')
+  if (url.href.length > maxUrlLength) throw blocked(text, `longer than ${maxUrlLength} characters once it is encoded`)
   if (url.protocol !== 'https:' && url.protocol !== 'http:') throw blocked(text, 'not https')
   if (url.username !== '' || url.password !== '') throw blocked(text, 'it carries a user or a password')
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)

@@ -1,3 +1,4 @@
+import { maxUrlLength } from '../../net/target.ts'
 import type { Service } from '../agent-uri/registration-file.ts'
 import { isSharedPlatform } from '../shared-platforms.ts'
 import type { SpecKind } from './kinds.ts'
@@ -111,7 +112,8 @@ function withoutRepeats(groups: readonly (readonly Candidate[])[]): Candidate[][
   const seen = new Set<string>()
   const isNew = ({ kind, url }: Candidate) => {
     const key = `${kind} ${url.href}`
-    return !seen.has(key) && seen.add(key)
+    // A longer place cannot be requested, and is more than the index of stored documents takes.
+    return url.href.length <= maxUrlLength && !seen.has(key) && seen.add(key)
   }
   return groups.map((group) => group.filter(isNew)).filter((group) => group.length > 0)
 }

@@ -4,6 +4,11 @@ import type { Queryable } from '../../pool.ts'
 const mostRegistrations = 50
 const mostPieces = 300
 const longestPiece = 2_000
+/**
+ * Bytes of all pieces together. Postgres takes 1,048,575 bytes of words with their positions (`tsvector`), and makes up
+ * to four bytes of one: of `a.bc/d` it keeps the address, its host and its path.
+ */
+const mostBytes = 250_000
 
 /**
  * Brings what agents are found by to what they, their registrations and their live documents say now; of agents that are
@@ -47,8 +52,9 @@ said as (
    union all select fid, 8, 'description', description from record
 ),
 piece as (
-  select *, row_number() over (partition by fid order by place, text) as number
+  select *, row_number() over first_places as number, sum(octet_length(text)) over first_places as bytes
     from (select distinct fid, place, field, left(text, ${longestPiece}) as text from said where text <> '') one
+  window first_places as (partition by fid order by place, text rows unbounded preceding)
 ),
 gathered as (
   select w.fid,
@@ -58,7 +64,7 @@ gathered as (
          coalesce(json_agg(json_build_object('field', p.field, 'text', p.text) order by p.number)
                     filter (where p.text is not null), '[]') as pieces
     from wanted w
-    left join piece p on p.fid = w.fid and p.number <= ${mostPieces}
+    left join piece p on p.fid = w.fid and p.number <= ${mostPieces} and p.bytes <= ${mostBytes}
    group by w.fid
 ),
 stored as (

@@ -20,7 +20,7 @@ const commitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 interface Beside {
   /** Loads the history of recipients that become known; runs when not every settlement is kept. */
   readonly loader?: Pick<ScopeLoader, 'backlog' | 'turnedAt'> | undefined
-  readonly auditor?: Pick<Auditor, 'mended' | 'blocksToGo' | 'silentSince'> | undefined
+  readonly auditor?: Pick<Auditor, 'mended' | 'disputed' | 'succeededAt' | 'blocksToGo' | 'silentSince'> | undefined
   /** What the chain's backfills have loaded; they are commands and have no /metrics of their own. */
   readonly loads?: () => Promise<{ readonly blocksToGo: number; readonly settlements: number }>
 }
@@ -115,6 +115,11 @@ export function createHealth(
       'Blocks written from a node that the auditor has not read again',
       () => auditor.blocksToGo,
     )
+    gauge(
+      'audit_succeeded_timestamp_seconds',
+      'When a round of the audit last ended without a failure; before the first, when the process started',
+      () => auditor.succeededAt / 1_000,
+    )
   }
   const count = (metric: string, help: string, total: () => number) =>
     new Counter({
@@ -167,6 +172,11 @@ export function createHealth(
       'audit_contract_rows_total',
       'Rows of registrations, feedback and custody that were missing, too many or otherwise, mended',
       () => auditor.mended.contracts,
+    )
+    count(
+      'audit_disputed_rows_total',
+      'Rows that the history source denies and that stay, because the node confirms them or they are too many',
+      () => auditor.disputed,
     )
     count('audit_unpaid_rows_total', 'Counts of unpaid authorizations, mended', () => auditor.mended.unpaid)
   }

@@ -3,17 +3,21 @@ import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import type { BlockRange } from '../../db/block-range.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
-import { countUnaudited, unauditedRange, writeAudit } from '../../db/queries/chain/audit.ts'
-import { differingAgents } from '../../db/queries/chain/audit-agents.ts'
-import { replaceCustody } from '../../db/queries/chain/replaced-rows.ts'
+import { countUnaudited, putOffRange, unauditedRange, writeAudit } from '../../db/queries/chain/audit.ts'
+import { blocksOfAgents, differingAgents, noteDiffering } from '../../db/queries/chain/audit-agents.ts'
+import { otherCustody, replaceCustody } from '../../db/queries/chain/replaced-rows.ts'
 import { type History, type Wanted, wantedOf } from '../history/history.ts'
 import type { SourceAddress } from '../history/source-address.ts'
+import { nodeAt } from '../history/sources.ts'
 import { Rounds } from '../rounds.ts'
 import type { Scope } from '../scope/scope.ts'
 import { jsonRows } from '../store/json-rows.ts'
-import { mendAgents, noteAgents } from './agents.ts'
+import { agentsUnlike, mendAgents } from './agents.ts'
 import { type ContractEvents, logsOfContracts, readContractEvents } from './contract-events.ts'
+import { confirmEvents, mostAsked } from './contract-word.ts'
+import { DisputedRows } from './disputed.ts'
 import type { Mended } from './mend.ts'
+import { NodeWord } from './node-word.ts'
 import { auditSettlements, emptyAudit } from './settlements.ts'
 
 /** Most blocks of one audit, which writes one certificate. */
@@ -38,20 +42,28 @@ interface AuditOptions {
 
 /**
  * Background audit in the processor's process. Blocks that were indexed from a node at the head are read again from the
- * history source once they are final there too, and rows that the node left out or got wrong are mended. A failure is
- * logged and retried later.
+ * history source once they are final there too, and rows that the node left out or got wrong are mended. A row is deleted
+ * or changed only when the node, asked again for its block, agrees; else both sources are at odds, the row stays, and its
+ * blocks are not certified. A failure is logged and retried later.
  */
 export class Auditor {
   /** Rows mended since the start; `contracts`: rows of registrations, feedback and custody. */
   readonly mended = { missing: 0, surplus: 0, changed: 0, unpaid: 0, contracts: 0 }
+  /** Rows found since the start that the history source denies and that stay; counted again at each audit of their blocks. */
+  disputed = 0
+  /** When a round last ended without a failure, at first when the process started; milliseconds since 1970. */
+  succeededAt = Date.now()
   /** Blocks that still have to be audited; the newest of them are not final yet. */
   blocksToGo = 0
   readonly #pool: pg.Pool
+  readonly #node: NodeWord | undefined
   readonly #rounds = new Rounds({ turn: () => this.#turn(), failed: (error) => this.#failed(error) })
   readonly #warn = (text: string) => this.options.log.warn(text)
 
   constructor(private readonly options: AuditOptions) {
-    const { databaseUrl, chain } = options
+    const { databaseUrl, chain, openHistory } = options
+    const { rpc } = chain
+    this.#node = rpc ? new NodeWord(nodeAt(rpc), openHistory(wantedOf(chain)), chain, this.#warn) : undefined
     this.#pool = createPool({ databaseUrl, name: `processor ${chain.name} audit`, max: 1 })
   }
 
@@ -72,6 +84,7 @@ export class Auditor {
   async #turn(): Promise<number> {
     const began = Date.now()
     await this.audit()
+    this.succeededAt = Date.now()
     return Math.max(this.options.pauseMs, restShare * (Date.now() - began))
   }
 
@@ -91,16 +104,34 @@ export class Auditor {
     const finalHeight = await contracts.finalHeight()
     const toBlock = waiting ? Math.min(waiting.toBlock, finalHeight, waiting.fromBlock + maxBlocks - 1) : -1
     const isThere = waiting !== undefined && toBlock >= waiting.fromBlock
-    if (isThere) await this.#auditRange({ fromBlock: waiting.fromBlock, toBlock }, contracts, finalHeight)
+    if (isThere) await this.#certify({ fromBlock: waiting.fromBlock, toBlock }, contracts, finalHeight)
     this.mended.contracts += await mendAgents({
       pool: this.#pool,
       chain,
       openHistory: (logs) => openHistory({ tokens: [], logs }),
+      node: this.#node,
       finalHeight,
       warn: this.#warn,
+      onDisputed: (disputed) => this.#dispute(disputed),
     })
     this.blocksToGo = await countUnaudited(this.#pool, chain.name)
     return isThere
+  }
+
+  /** Audits a range; one with disputed rows is put off. */
+  async #certify(range: BlockRange, contracts: History, finalHeight: number) {
+    try {
+      await this.#auditRange(range, contracts, finalHeight)
+    } catch (error) {
+      if (!(error instanceof DisputedRows)) throw error
+      await putOffRange(this.#pool, this.options.chain.name, range)
+      this.#dispute(error)
+    }
+  }
+
+  #dispute({ rows, message }: DisputedRows) {
+    this.disputed += rows
+    this.#warn(`the audit: ${message}`)
   }
 
   async #auditRange(range: BlockRange, contracts: History, finalHeight: number) {
@@ -112,6 +143,7 @@ export class Auditor {
       chain,
       scope,
       history: openHistory(wantedOf(chain)),
+      node: this.#node,
       finalHeight,
       warn: this.#warn,
       isClosing: () => this.#rounds.isClosing,
@@ -121,8 +153,11 @@ export class Auditor {
     this.#rounds.moved()
     const { events, firstHash, lastHash } = await readContractEvents(contracts, chain, range, this.#warn)
     this.#rounds.moved()
+    const differing = await agentsUnlike(this.#pool, chain, range, events)
+    await this.#confirm(range, events, differing)
     const custody = await this.#mendCustody(range, events)
-    const agents = await noteAgents(this.#pool, chain, range, events)
+    await noteDiffering(this.#pool, chain.name, differing)
+    const agents = differing.length
     const read = events.registrations.length + events.feedback.length + events.responses.length + events.custody.length
     const found = { ...mended, events: read, agents, custody }
     await writeAudit(this.#pool, chain.name, {
@@ -142,6 +177,24 @@ export class Auditor {
       sum[kind] += piece[kind]
       this.mended[kind] += piece[kind]
     }
+  }
+
+  /** Throws DisputedRows when stored rows of a range rest on events of contracts that only the node has. */
+  async #confirm(range: BlockRange, events: ContractEvents, differing: readonly bigint[]) {
+    const { chain } = this.options
+    if (!this.#node) return
+    const ids = new Set(differing)
+    const limit = mostAsked + 1
+    const of = { chain: chain.name, ...range }
+    const named = [
+      ...(ids.size > 0 ? await blocksOfAgents(this.#pool, chain.name, range, differing, limit) : []),
+      ...(chain.social ? await otherCustody(this.#pool, of, jsonRows(events.custody), limit) : []).flatMap(
+        ({ blocks: [blockNumber], txHash }) => (blockNumber === undefined ? [] : { blockNumber, txHash }),
+      ),
+    ]
+    const blocks = `blocks ${range.fromBlock} to ${range.toBlock} of ${chain.name}`
+    const isMeant = (event: object) => !('agentId' in event) || ids.has(event.agentId as bigint)
+    await confirmEvents(named, { chain, node: this.#node, events, isMeant, of: blocks })
   }
 
   async #mendCustody({ fromBlock, toBlock }: BlockRange, events: ContractEvents): Promise<number> {

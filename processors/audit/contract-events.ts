@@ -5,6 +5,7 @@ import type { BlockRange } from '../../db/block-range.ts'
 import type { FeedbackResponse } from '../../db/model/feedbackResponse.model.ts'
 import type { FidCustody } from '../../db/model/fidCustody.model.ts'
 import type { History, LogFilter } from '../history/history.ts'
+import type { ChainBlock } from '../mapping/block.ts'
 import { custodyChanges } from '../mapping/custody.ts'
 import { type FeedbackEvent, feedbackEvents, feedbackResponses } from '../mapping/feedback.ts'
 import { type RegistrationEvent, registrationEvents } from '../mapping/registration-events.ts'
@@ -22,7 +23,7 @@ export interface ContractEvents {
 /** Reads the events of a range, and the hashes of its first and last block. `history` is opened for their logs. */
 export async function readContractEvents(
   history: History,
-  { name, registry, reputation, social }: ChainSettings,
+  chain: ChainSettings,
   range: BlockRange,
   warn: (text: string) => void,
 ) {
@@ -31,12 +32,25 @@ export async function readContractEvents(
   const responses: FeedbackResponse[] = []
   const custody: FidCustody[] = []
   const ends = await readBlocks(history, range, warn, (block) => {
-    registrations.push(...registrationEvents(block, registry.address))
-    feedback.push(...feedbackEvents(name, block, reputation.address))
-    responses.push(...feedbackResponses(name, block, reputation.address))
-    if (social) custody.push(...custodyChanges(name, block, social.idRegistry))
+    const events = eventsOfBlock(chain, block)
+    registrations.push(...events.registrations)
+    feedback.push(...events.feedback)
+    responses.push(...events.responses)
+    custody.push(...events.custody)
   })
   return { events: { registrations, feedback, responses, custody }, ...ends }
+}
+
+export function eventsOfBlock(
+  { name, registry, reputation, social }: ChainSettings,
+  block: ChainBlock,
+): ContractEvents {
+  return {
+    registrations: registrationEvents(block, registry.address),
+    feedback: feedbackEvents(name, block, reputation.address),
+    responses: feedbackResponses(name, block, reputation.address),
+    custody: social ? custodyChanges(name, block, social.idRegistry) : [],
+  }
 }
 
 /** Filters for the logs of all of a chain's contracts but its tokens. */

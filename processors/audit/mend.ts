@@ -29,25 +29,45 @@ export interface Mended {
   readonly unpaid: number
 }
 
-/** Settlements and payments of a short range of final blocks, as the history source has them. */
+export interface Mendable {
+  readonly pool: pg.Pool
+  readonly chain: ChainSettings
+  readonly scope: Scope
+}
+
+/** A short range of final blocks, and what the history source has of it. */
+export interface Piece {
+  readonly range: BlockRange
+  readonly found: SettledBlocks
+}
+
+export interface SettledPiece extends Piece {
+  /** Hashes of the blocks in which something was found, lowercase hex. */
+  readonly hashes: ReadonlyMap<number, string>
+}
+
+/** Reads the settlements and payments of a short range of final blocks. */
 export async function readSettled(
   history: History,
   { name, tokens, paymentContracts }: ChainSettings,
   range: BlockRange,
   findCalls: FindCalls,
   warn: (text: string) => void,
-): Promise<SettledBlocks> {
-  const found: SettledBlocks[] = []
+): Promise<SettledPiece> {
+  const blocks: SettledBlocks[] = []
+  const hashes = new Map<number, string>()
   const wanted = new Set(tokens.map(({ address }) => address))
   const contracts = paymentContractsOf(paymentContracts)
   await readBlocks(history, range, warn, async (block) => {
-    found.push(await settleBlocks(name, wanted, [block], findCalls, contracts))
+    hashes.set(block.header.height, block.header.hash)
+    blocks.push(await settleBlocks(name, wanted, [block], findCalls, contracts))
   })
-  return {
-    settlements: found.flatMap(({ settlements }) => settlements),
-    payments: found.flatMap(({ payments }) => payments),
-    unpaid: found.flatMap(({ unpaid }) => unpaid),
+  const found = {
+    settlements: blocks.flatMap(({ settlements }) => settlements),
+    payments: blocks.flatMap(({ payments }) => payments),
+    unpaid: blocks.flatMap(({ unpaid }) => unpaid),
   }
+  return { range, found, hashes }
 }
 
 /** The rows that the processor keeps: in blocks that no backfill loads, to recipients within the scope. */
@@ -61,20 +81,21 @@ export async function keptOf(
   return scope === 'all' ? ours : ofReadRecipients(db, chain, ours)
 }
 
-/** Makes the rows of a range equal to the source's (`found`), and recounts the sums of the recipients concerned. */
+/**
+ * Adds the rows that a range lacks, makes those of the agreed blocks equal to the source's, and recounts the sums of the
+ * recipients concerned. `isWhole`: no row of the range is disputed.
+ */
 export function mendRange(
-  pool: pg.Pool,
-  chain: ChainSettings,
-  scope: Scope,
-  range: BlockRange,
-  found: SettledBlocks,
+  { pool, chain, scope }: Mendable,
+  { range, found }: Piece,
+  { agreed, isWhole }: { readonly agreed: readonly number[]; readonly isWhole: boolean },
 ): Promise<Mended> {
   const { name } = chain
   return inTransaction(pool, async (db) => {
     const kept = await keptOf(db, chain, scope, found)
     const rows = kept.settlements.map(toRecord)
     await lockRollup(db, name)
-    const deleted = await deleteOthers(db, name, range, { rows, known: scope === 'verified' })
+    const deleted = await deleteOthers(db, name, range, { rows, known: scope === 'verified' }, agreed)
     const added = await addSettlements(db, name, rows)
     const touched = new Map(
       [...deleted.map(({ recipient }) => recipient), ...added].map((one) => [one.toString('hex'), one]),
@@ -85,11 +106,11 @@ export function mendRange(
     }
     const keys = new Set(rows.map(({ blockNumber, logIndex }) => `${blockNumber}-${logIndex}`))
     const changed = deleted.filter(({ key }) => keys.has(key)).length
-    const payments = await replacePayments(db, name, range, expectedPayments(scope, kept))
-    const codes = await replaceCodes(db, name, range, expectedCodes([...found.settlements, ...found.payments]))
+    const payments = await replacePayments(db, name, range, expectedPayments(scope, kept), agreed)
+    const codes = await replaceCodes(db, name, range, expectedCodes([...found.settlements, ...found.payments]), agreed)
     // All of them, not only the kept ones: a backfill is complete by the time its blocks are audited, and has stored the
     // counts of each. Those of its blocks would be deleted here without being inserted again.
-    const wrong = differingUnpaid(found.unpaid, await readUnpaid(db, name, range))
+    const wrong = isWhole ? differingUnpaid(found.unpaid, await readUnpaid(db, name, range)) : 0
     if (wrong > 0) {
       await deleteUnpaidWithin(db, name, range)
       await insertUnpaid(db, name, found.unpaid)

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream'
-import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import type { BlockRange } from '../../db/block-range.ts'
 import { inTransaction } from '../../db/pool.ts'
-import { areSettlements, readUnpaid } from '../../db/queries/chain/audit.ts'
+import { areSettlements, countSettlements, readUnpaid } from '../../db/queries/chain/audit.ts'
 import { areCodes } from '../../db/queries/chain/payments/builder-codes.ts'
 import { arePayments } from '../../db/queries/chain/payments/payments.ts'
 import { addTally, emptyTally, type Tally } from '../backfill/row-pages.ts'
@@ -12,30 +11,34 @@ import type { History } from '../history/history.ts'
 import { findCallsIn } from '../history/sources.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
 import type { UnpaidCount } from '../mapping/settle-blocks.ts'
-import type { Scope } from '../scope/scope.ts'
 import type { CodedRow } from '../store/builder-code-record.ts'
 import { addPaymentTally, emptyPaymentTally, type PaymentTally, tallyPayments } from '../store/payment-tally.ts'
 import { encodeSettlements } from '../store/settlement-copy.ts'
 import { toRecord } from '../store/settlement-record.ts'
+import { areTooMany, DisputedRows, enoughDisputed } from './disputed.ts'
+import { judge } from './judge.ts'
 import {
   differingUnpaid,
   expectedCodes,
   expectedPayments,
   keptOf,
+  type Mendable,
   type Mended,
   mendRange,
+  type Piece,
   readSettled,
+  type SettledPiece,
 } from './mend.ts'
+import type { NodeWord } from './node-word.ts'
 
 /** Blocks of one piece, which is mended in one transaction. */
 const pieceBlocks = 64
 
-interface SettlementsAudit {
-  readonly pool: pg.Pool
-  readonly chain: ChainSettings
-  readonly scope: Scope
+interface SettlementsAudit extends Mendable {
   /** Opened for the settlements and payments of the chain. */
   readonly history: History
+  /** Asked before a row is deleted or changed; undefined: the chain has no node. */
+  readonly node: NodeWord | undefined
   readonly finalHeight: number
   readonly warn: (text: string) => void
   /** Whether to stop after the piece in flight; blocks not compared by then are audited again later. */
@@ -76,11 +79,12 @@ async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Aud
     return arePayments(pool, chain.name, range, expectedPayments('all', ours))
   }
   if (await isSame()) return certificate
+  const mending = new Mending(audit, range)
   for (const piece of piecesOf(range)) {
     if (audit.isClosing()) break
-    const found = await readSettled(history, chain, piece, findCallsOf(audit), warn)
-    audit.onMended(await mendRange(pool, chain, 'all', piece, found))
+    await mending.take(await readPiece(audit, piece))
   }
+  await mending.end()
   if (!(await isSame()))
     throw new Error(`blocks ${range.fromBlock} to ${range.toBlock} still differ from ${history.name}`)
   return certificate
@@ -88,35 +92,106 @@ async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Aud
 
 /** Audit where only known recipients are kept: row by row, because who is known changes from block to block. */
 async function auditKnown(audit: SettlementsAudit, range: BlockRange): Promise<Audited> {
-  const { pool, chain, history, warn } = audit
   let sum = emptyTally()
   let paid = emptyPaymentTally()
-  for (const piece of piecesOf(range)) {
+  const mending = new Mending(audit, range)
+  const count = async (piece: SettledPiece) => {
+    const kept = await lookAt(audit, piece)
+    if (!kept) return false
+    sum = addTally(sum, await tallyOf(Readable.from(encodeSettlements(kept.settlements)), audit.chain.name))
+    paid = addPaymentTally(paid, tallyPayments(kept.payments))
+    return true
+  }
+  const mended: SettledPiece[] = []
+  for (const range of piecesOf(mending.range)) {
     if (audit.isClosing()) throw new Error('closed in its middle')
-    const found = await readSettled(history, chain, piece, findCallsOf(audit), warn)
-    const look = () =>
-      inTransaction(pool, async (db) => {
-        const kept = await keptOf(db, chain, 'verified', found)
-        const { settlements, payments } = kept
-        const expected = { rows: settlements.map(toRecord), known: true }
-        const isSame =
-          (await areSettlements(db, chain.name, piece, expected)) &&
-          (await arePayments(db, chain.name, piece, expectedPayments('verified', kept))) &&
-          (await areCodes(db, chain.name, piece, expectedCodes([...found.settlements, ...found.payments]))) &&
-          differingUnpaid(found.unpaid, await readUnpaid(db, chain.name, piece)) === 0
-        return { settlements, payments, isSame }
-      })
-    let { settlements, payments, isSame } = await look()
-    if (!isSame) {
-      audit.onMended(await mendRange(pool, chain, 'verified', piece, found))
-      ;({ settlements, payments, isSame } = await look())
-      if (!isSame) throw new Error(`blocks ${piece.fromBlock} to ${piece.toBlock} still differ from ${history.name}`)
-    }
-    sum = addTally(sum, await tallyOf(Readable.from(encodeSettlements(settlements)), chain.name))
-    paid = addPaymentTally(paid, tallyPayments(payments))
+    const piece = await readPiece(audit, range)
+    if (await count(piece)) continue
+    await mending.take(piece)
+    mended.push(piece)
+  }
+  await mending.end()
+  for (const piece of mended) {
+    const { fromBlock, toBlock } = piece.range
+    if (!(await count(piece)))
+      throw new Error(`blocks ${fromBlock} to ${toBlock} still differ from ${audit.history.name}`)
   }
   return { ...sum, ...paid }
 }
+
+/** Rows of a piece that are kept; undefined: the stored ones differ. */
+function lookAt({ pool, chain: { name }, chain, scope }: SettlementsAudit, { range, found }: Piece) {
+  return inTransaction(pool, async (db) => {
+    const kept = await keptOf(db, chain, scope, found)
+    const expected = { rows: kept.settlements.map(toRecord), known: true }
+    const isSame =
+      (await areSettlements(db, name, range, expected)) &&
+      (await arePayments(db, name, range, expectedPayments(scope, kept))) &&
+      (await areCodes(db, name, range, expectedCodes([...found.settlements, ...found.payments]))) &&
+      differingUnpaid(found.unpaid, await readUnpaid(db, name, range)) === 0
+    return isSame ? kept : undefined
+  })
+}
+
+interface Judged {
+  readonly piece: SettledPiece
+  readonly agreed: readonly number[]
+  readonly isWhole: boolean
+}
+
+/**
+ * Mends the pieces of an audit. Pieces of which rows are removed wait for the end: when there are too many of these, a
+ * hole in the history is likelier than a node that made them all up, and none is removed.
+ */
+class Mending {
+  #disputed = 0
+  #removed = 0
+  readonly #waiting: Judged[] = []
+
+  constructor(
+    private readonly audit: SettlementsAudit,
+    readonly range: BlockRange,
+  ) {}
+
+  /** Throws DisputedRows once the audit has no chance to certify its range. */
+  async take(piece: SettledPiece): Promise<void> {
+    const { audit } = this
+    const findCalls = findCallsOf(audit)
+    const { agreed, disputed, removed } = await judge(audit, piece, { node: audit.node, findCalls })
+    const verdict = { piece, agreed, isWhole: disputed === 0 }
+    this.#disputed += disputed
+    this.#removed += removed
+    if (removed > 0) this.#waiting.push(verdict)
+    else await this.#mend(verdict)
+    await this.#check(this.#disputed >= enoughDisputed)
+  }
+
+  /** Mends what waits. Throws DisputedRows when rows of the range stay that the history source does not have. */
+  async end(): Promise<void> {
+    for (const verdict of this.#waiting) await this.#mend(verdict)
+    await this.#check(this.#disputed > 0)
+  }
+
+  async #mend({ piece, ...verdict }: Judged) {
+    this.audit.onMended(await mendRange(this.audit, piece, verdict))
+  }
+
+  async #check(isDisputed: boolean) {
+    const { pool, chain, history, node } = this.audit
+    const blocks = `blocks ${this.range.fromBlock} to ${this.range.toBlock} of ${chain.name}`
+    if (isDisputed) {
+      const text = `${history.name} lacks or denies ${this.#disputed} rows of ${blocks} that the node confirms`
+      throw new DisputedRows(`${text}; they stay`, this.#disputed)
+    }
+    if (node && (await areTooMany(this.#removed, () => countSettlements(pool, chain.name, this.range)))) {
+      const text = `neither ${history.name} nor the node has ${this.#removed} rows of ${blocks}`
+      throw new DisputedRows(`${text}, too many to remove; if they are wrong: npm run reset`, this.#removed)
+    }
+  }
+}
+
+const readPiece = (audit: SettlementsAudit, piece: BlockRange) =>
+  readSettled(audit.history, audit.chain, piece, findCallsOf(audit), audit.warn)
 
 function* piecesOf({ fromBlock, toBlock }: BlockRange): Generator<BlockRange> {
   for (let first = fromBlock; first <= toBlock; first += pieceBlocks) {

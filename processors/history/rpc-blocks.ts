@@ -12,13 +12,13 @@ export interface WantedBlock {
   readonly logs: Map<string, number[]>
 }
 
-interface RpcReceipt {
+export interface RpcReceipt {
   readonly transactionHash: string
   readonly blockHash: string
   readonly logs: readonly RpcLog[]
 }
 
-interface RpcTransaction {
+export interface RpcTransaction {
   readonly hash: string
   readonly blockHash: string
   readonly transactionIndex: string
@@ -80,7 +80,8 @@ export async function readWanted(
   })
 }
 
-function toBlock(
+/** A block as an archive would send it, with some of its transactions and their logs. */
+export function toBlock(
   { number, hash, parentHash, timestamp }: RpcHeader,
   transactions: readonly RpcTransaction[],
   logs: readonly RpcLog[],

@@ -52,7 +52,8 @@ export function findCallsIn(history: History, sources: CallSources, warn: (text:
   }
 }
 
-function nodeAt(url: string): TraceNode {
+/** The chain's node, at an HTTP or WebSocket address. */
+export function nodeAt(url: string): TraceNode {
   return /^http/.test(url) ? new RpcClient(url) : lazyNode(url)
 }
 

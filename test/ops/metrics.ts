@@ -46,7 +46,7 @@ function registerAll() {
   const loader = { backlog: { recipients: 0, blocks: 0 }, turnedAt: 0 }
   createHealth({ name: 'base', rpc: null, ...chainOf('base') }, new Progress(), page.registry, {
     loader,
-    auditor: { mended, blocksToGo: 0, silentSince: undefined },
+    auditor: { mended, disputed: 0, succeededAt: 0, blocksToGo: 0, silentSince: undefined },
     loads: async () => ({ blocksToGo: 0, settlements: 0 }),
   })
   healthOfExports({ rowsPerSecond: 1, everyMinutes: 1, now: Date.now })

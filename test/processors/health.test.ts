@@ -78,7 +78,13 @@ test('a processor whose history of recipients hangs does not live, as long as th
 test('a processor whose audit hangs does not live, however well the tip is', () => {
   const lives = (silentSince: number | undefined) =>
     createHealth(base, new Progress(), new Registry(), {
-      auditor: { mended: { missing: 0, surplus: 0, changed: 0, unpaid: 0, contracts: 0 }, blocksToGo: 9, silentSince },
+      auditor: {
+        mended: { missing: 0, surplus: 0, changed: 0, unpaid: 0, contracts: 0 },
+        disputed: 0,
+        succeededAt: 0,
+        blocksToGo: 9,
+        silentSince,
+      },
     }).stuck?.()
   expect(lives(minutesAgo(61))).toMatch(/^the audit has not moved for 36[67]\d seconds$/)
   expect(lives(minutesAgo(59))).toBeUndefined()

@@ -73,25 +73,18 @@ select e.agent_id, t.agent_id
                               or (t.revoked_block <= $3 and t.revoked_block <> e.revoked_block)))`
 
 /**
- * Queues the registrations of a chain whose rows differ from the events of a range, to be re-derived. Rows that later
- * events have changed are compared only in part, so some are queued in vain. Returns how many were queued.
+ * Ids of a chain's registrations whose rows differ from the events of a range. Rows that later events have changed are
+ * compared only in part, so some are named in vain.
  */
-export async function noteDiffering(
+export async function differingFrom(
   db: Queryable,
   chain: string,
   { fromBlock, toBlock }: BlockRange,
   rows: EventRows,
-): Promise<number> {
-  const { rows: noted } = await db.query<{ agents: number }>({
-    name: 'note-differing-agents',
-    text: `
-with differing as (
-  select distinct coalesce(agent_id, stored) as agent_id from (${differing}) d
-),
-noted as (
-  insert into audit_agent (chain, agent_id) select $1, agent_id from differing on conflict do nothing
-)
-select count(*)::int as agents from differing`,
+): Promise<bigint[]> {
+  const { rows: found } = await db.query<{ agentId: string }>({
+    name: 'differing-from-events',
+    text: `select distinct coalesce(agent_id, stored) as "agentId" from (${differing}) d order by 1`,
     values: [
       chain,
       fromBlock,
@@ -105,14 +98,67 @@ select count(*)::int as agents from differing`,
       rows.wallets,
     ],
   })
-  return noted[0]?.agents ?? 0
+  return found.map(({ agentId }) => BigInt(agentId))
 }
 
-/** Ids of the queued registrations, longest waiting first. */
+/** A block that a stored row of a registration names, and the row's transaction (lowercase hex; null: not stored). */
+interface NamedBlock {
+  readonly blockNumber: number
+  readonly txHash: string | null
+}
+
+/** Blocks of a range that stored rows of some registrations name, ascending, `limit` at most. */
+export async function blocksOfAgents(
+  db: Queryable,
+  chain: string,
+  { fromBlock, toBlock }: BlockRange,
+  agents: readonly bigint[],
+  limit: number,
+): Promise<NamedBlock[]> {
+  const tables = [
+    'registration_transfer',
+    'registration_metadata',
+    'registration_wallet',
+    'feedback',
+    'feedback_response',
+  ]
+  const named = (table: string, block: string, tx: string) => `
+select ${block} as block_number, ${tx} as tx_hash
+  from ${table} where chain = $1 and agent_id = any ($4::numeric[]) and ${block} between $2 and $3`
+  const { rows } = await db.query<NamedBlock>({
+    name: 'blocks-of-agents',
+    text: `
+select distinct block_number as "blockNumber", '0x' || encode(tx_hash, 'hex') as "txHash" from (
+${[
+  ...tables.map((table) => named(table, 'block_number', 'tx_hash')),
+  named('registration', 'updated_block', 'null::bytea'),
+  named('feedback', 'revoked_block', 'null::bytea'),
+].join('\n union all')}
+) named
+ order by 1, 2
+ limit $5`,
+    values: [chain, fromBlock, toBlock, agents.map(String), limit],
+  })
+  return rows
+}
+
+/** Queues registrations to be re-derived. */
+export async function noteDiffering(db: Queryable, chain: string, agents: readonly bigint[]): Promise<void> {
+  await db.query('insert into audit_agent (chain, agent_id) select $1, unnest($2::numeric[]) on conflict do nothing', [
+    chain,
+    agents.map(String),
+  ])
+}
+
+/** Ids of the queued registrations whose turn it is, longest waiting first. */
 export async function differingAgents(db: Queryable, chain: string, limit: number): Promise<bigint[]> {
   const { rows } = await db.query<{ agentId: string }>({
     name: 'differing-agents',
-    text: `select agent_id as "agentId" from audit_agent where chain = $1 order by noted_at, agent_id limit $2`,
+    text: `
+select agent_id as "agentId" from audit_agent
+ where chain = $1 and noted_at <= clock_timestamp()
+ order by noted_at, agent_id
+ limit $2`,
     values: [chain, limit],
   })
   return rows.map(({ agentId }) => BigInt(agentId))
@@ -130,12 +176,39 @@ select not exists (select from registration where chain = $1 and agent_id = $2 a
   return rows[0]?.quiet === true
 }
 
-/** Moves a registration to the end of the queue. */
-export async function putOff(db: Queryable, chain: string, agentId: bigint): Promise<void> {
-  await db.query('update audit_agent set noted_at = clock_timestamp() where chain = $1 and agent_id = $2', [
-    chain,
-    String(agentId),
-  ])
+/** URI of a registration as it is stored, or its SHA-256 (`\\x` and hex); undefined: none is stored. */
+export async function storedUri(db: Queryable, chain: string, agentId: bigint) {
+  const { rows } = await db.query<{ uri: string | null; sha256: string | null; updatedBlock: number }>({
+    name: 'stored-uri',
+    text: `
+select agent_uri as uri, '\\x' || encode(agent_uri_sha256, 'hex') as sha256, updated_block as "updatedBlock"
+  from registration
+ where chain = $1 and agent_id = $2 and agent_uri_length is not null`,
+    values: [chain, String(agentId)],
+  })
+  return rows[0]
+}
+
+/** Number of the rows that a registration's events have left, of those that are kept one by one. */
+export async function countRowsOfAgent(db: Queryable, chain: string, agentId: bigint): Promise<number> {
+  const { rows } = await db.query<{ rows: number }>({
+    name: 'count-rows-of-agent',
+    text: `
+select ((select count(*) from registration_transfer where chain = $1 and agent_id = $2)
+      + (select count(*) from registration_metadata where chain = $1 and agent_id = $2)
+      + (select count(*) from feedback where chain = $1 and agent_id = $2)
+      + (select count(*) from feedback_response where chain = $1 and agent_id = $2))::float8 as rows`,
+    values: [chain, String(agentId)],
+  })
+  return rows[0]?.rows ?? 0
+}
+
+/** Moves a registration to the end of the queue; `seconds`: its turn comes after them at the earliest. */
+export async function putOff(db: Queryable, chain: string, agentId: bigint, seconds = 0): Promise<void> {
+  await db.query(
+    `update audit_agent set noted_at = clock_timestamp() + make_interval(secs => $3) where chain = $1 and agent_id = $2`,
+    [chain, String(agentId), seconds],
+  )
 }
 
 export async function forgetDiffering(db: Queryable, chain: string, agentId: bigint): Promise<void> {

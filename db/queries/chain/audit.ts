@@ -5,6 +5,9 @@ import { type StoredSettlement, settlementArrays, settlementColumns, unnestSettl
 /** Blocks per certificate: certificates of adjacent blocks are merged up to each multiple of this. */
 const blocksPerCertificate = 100_000
 
+/** Time before blocks with disputed rows are audited again. */
+const disputePause = `interval '1 hour'`
+
 /** Records blocks as written from a node, and so due for an audit, in the transaction that writes their rows. */
 export async function noteHeadRange(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange): Promise<void> {
   await db.query({
@@ -13,7 +16,7 @@ export async function noteHeadRange(db: Queryable, chain: string, { fromBlock, t
 with grown as (
   update head_range set to_block = $3
    where chain = $1 and from_block = (select max(from_block) from head_range where chain = $1 and from_block <= $2)
-     and to_block >= $2 - 1
+     and to_block >= $2 - 1 and retry_at is null
   returning 1
 )
 insert into head_range (chain, from_block, to_block, next_block)
@@ -23,7 +26,10 @@ select $1, $2::int, $3::int, $2::int where not exists (select from grown)
   })
 }
 
-/** The first blocks that are final, were written from a node, and are not audited; not while a backfill loads some. */
+/**
+ * The first blocks that are final, were written from a node, and are not audited; not while a backfill loads some.
+ * Blocks with disputed rows come last, once their pause is over.
+ */
 export async function unauditedRange(db: Queryable, chain: string): Promise<BlockRange | undefined> {
   const { rows } = await db.query<BlockRange>({
     name: 'unaudited-range',
@@ -32,16 +38,36 @@ select h.next_block as "fromBlock",
        least(h.to_block, s.finalized_block, (h.next_block / ${blocksPerCertificate} + 1)::bigint * ${blocksPerCertificate} - 1)::int as "toBlock"
   from head_range h join chain_state s using (chain)
  where chain = $1 and h.next_block <= least(h.to_block, s.finalized_block)
+   and (h.retry_at is null or h.retry_at <= clock_timestamp())
    and not exists (select from backfill_partition p join backfill b on b.id = p.backfill_id
                     where b.chain = $1 and p.first_block <= h.to_block and p.last_block >= h.next_block)
    and not exists (select from backfill b
                     where b.chain = $1 and b.completed_at is null
                       and b.from_block <= h.to_block and b.to_block >= h.next_block)
- order by h.from_block
+ order by h.retry_at nulls first, h.from_block
  limit 1`,
     values: [chain],
   })
   return rows[0]
+}
+
+/** Puts off the audit of blocks that are next in their range, so that those above them are audited meanwhile. */
+export async function putOffRange(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange): Promise<void> {
+  await db.query({
+    name: 'put-off-range',
+    text: `
+with whole as (
+  select from_block, to_block from head_range where chain = $1 and next_block = $2 and to_block >= $3 for update
+),
+above as (
+  insert into head_range (chain, from_block, to_block, next_block)
+  select $1, $3::int + 1, to_block, $3::int + 1 from whole where to_block > $3
+)
+update head_range h set to_block = $3, retry_at = clock_timestamp() + ${disputePause}
+  from whole w
+ where h.chain = $1 and h.from_block = w.from_block`,
+    values: [chain, fromBlock, toBlock],
+  })
 }
 
 /** Number of blocks that wait for an audit, including those that are not final yet. */
@@ -82,15 +108,53 @@ const valuesOf = (chain: string, { fromBlock, toBlock }: BlockRange, { rows, kno
   ...settlementArrays(rows),
 ]
 
+/** A stored row that is not as the history source has it. */
+export interface OtherRow {
+  readonly blockNumber: number
+  readonly logIndex: number
+  /** Lowercase hex; null: the row does not tell. */
+  readonly txHash: string | null
+}
+
+/** Settlements of a range that are not among these, value by value; those of a backfill are left out. */
+export async function otherSettlements(
+  db: Queryable,
+  chain: string,
+  range: BlockRange,
+  expected: ExpectedSettlements,
+): Promise<OtherRow[]> {
+  const { rows } = await db.query<OtherRow>({
+    name: 'other-settlements',
+    text: `
+select block_number as "blockNumber", log_index as "logIndex", '0x' || encode(tx_hash, 'hex') as "txHash"
+  from settlement s
+ where ${audited}
+   and ${isOther}`,
+    values: valuesOf(chain, range, expected),
+  })
+  return rows
+}
+
+/** Number of stored settlements in a range. */
+export async function countSettlements(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange) {
+  const { rows } = await db.query<{ rows: number }>({
+    name: 'count-settlements-within',
+    text: 'select count(*)::float8 as rows from settlement where chain = $1 and block_number between $2 and $3',
+    values: [chain, fromBlock, toBlock],
+  })
+  return rows[0]?.rows ?? 0
+}
+
 /**
- * Deletes settlements of a range that are not among these, value by value; those of a backfill are left alone. Returns
- * their keys and recipients.
+ * Deletes settlements in some blocks of a range that are not among these, value by value; those of a backfill are left
+ * alone. Returns their keys and recipients.
  */
 export async function deleteOthers(
   db: Queryable,
   chain: string,
   range: BlockRange,
   expected: ExpectedSettlements,
+  blocks: readonly number[],
 ): Promise<{ readonly key: string; readonly recipient: Buffer }[]> {
   const deleted = await db.query<{ key: string; recipient: Buffer }>({
     name: 'delete-other-settlements',
@@ -98,8 +162,9 @@ export async function deleteOthers(
 delete from settlement s
  where ${audited}
    and ${isOther}
+   and s.block_number = any ($17::int[])
 returning block_number || '-' || log_index as key, recipient`,
-    values: valuesOf(chain, range, expected),
+    values: [...valuesOf(chain, range, expected), blocks],
   })
   return deleted.rows
 }

@@ -1,5 +1,6 @@
 import type { BlockRange } from '../../../block-range.ts'
 import type { Queryable } from '../../../pool.ts'
+import type { OtherRow } from '../audit.ts'
 
 // Builder codes: what calldata says about who had a part in settlements and payments. Lists are JSON arrays of objects
 // with the columns' names.
@@ -63,12 +64,39 @@ select not exists (select from builder_code t where ${isWrong})
   return rows[0]?.same === true
 }
 
-/** Replaces the codes of a range by the given ones, compared as in `areCodes`. Returns how many rows differed. */
-export async function replaceCodes(db: Queryable, chain: string, range: BlockRange, codes: string) {
+/** Stored codes of a range that are not as given. */
+export async function otherCodes(db: Queryable, chain: string, range: BlockRange, codes: string): Promise<OtherRow[]> {
+  const { rows } = await db.query<OtherRow>({
+    name: 'other-codes',
+    text: `
+with ${expected}
+select block_number as "blockNumber", log_index as "logIndex", null::text as "txHash"
+  from builder_code t
+ where ${isWrong}`,
+    values: valuesOf(chain, range, codes),
+  })
+  return rows
+}
+
+/**
+ * Adds the given codes of a range, compared as in `areCodes`, and deletes others in some blocks of it. Returns how many
+ * rows differed.
+ */
+export async function replaceCodes(
+  db: Queryable,
+  chain: string,
+  range: BlockRange,
+  codes: string,
+  blocks: readonly number[],
+) {
   const deleted = await db.query<{ id: string }>({
     name: 'delete-other-codes',
-    text: `with ${expected} delete from builder_code t where ${isWrong} returning t.id`,
-    values: valuesOf(chain, range, codes),
+    text: `
+with ${expected}
+delete from builder_code t
+ where ${isWrong} and t.block_number = any ($5::int[])
+returning t.id`,
+    values: [...valuesOf(chain, range, codes), blocks],
   })
   const added = await db.query<{ id: string }>({
     name: 'add-expected-codes',

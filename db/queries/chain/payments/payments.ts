@@ -1,5 +1,6 @@
 import type { BlockRange } from '../../../block-range.ts'
 import type { Queryable } from '../../../pool.ts'
+import type { OtherRow } from '../audit.ts'
 
 /**
  * Adds payments that are not there yet: `rows` is a JSON array of objects with the columns' names. Returns the ids of
@@ -95,12 +96,44 @@ select (select count(*) from expected) = (select count(*) from payment t where $
   return rows[0]?.same === true
 }
 
-/** Replaces the payments of a range by the expected ones. Returns how many rows differed. */
-export async function replacePayments(db: Queryable, chain: string, range: BlockRange, payments: ExpectedPayments) {
+/** Stored payments of a range that are not among the expected ones, value by value. */
+export async function otherPayments(
+  db: Queryable,
+  chain: string,
+  range: BlockRange,
+  payments: ExpectedPayments,
+): Promise<OtherRow[]> {
+  const { rows } = await db.query<OtherRow>({
+    name: 'other-payments',
+    text: `
+with ${expected}
+select block_number as "blockNumber", log_index as "logIndex", '0x' || encode(tx_hash, 'hex') as "txHash"
+  from payment t
+ where ${audited} and ${isOther}`,
+    values: valuesOf(chain, range, payments),
+  })
+  return rows
+}
+
+/**
+ * Adds the expected payments of a range, and deletes others of it. `blocks`: only in these; absent: in all. Returns how
+ * many rows differed.
+ */
+export async function replacePayments(
+  db: Queryable,
+  chain: string,
+  range: BlockRange,
+  payments: ExpectedPayments,
+  blocks?: readonly number[],
+) {
   const deleted = await db.query<{ id: string }>({
     name: 'delete-other-payments',
-    text: `with ${expected} delete from payment t where ${audited} and ${isOther} returning t.id`,
-    values: valuesOf(chain, range, payments),
+    text: `
+with ${expected}
+delete from payment t
+ where ${audited} and ${isOther} and ($6::int[] is null or t.block_number = any ($6))
+returning t.id`,
+    values: [...valuesOf(chain, range, payments), blocks ?? null],
   })
   const added = await insertPayments(db, payments.rows)
   const gone = new Set(deleted.rows.map(({ id }) => id))

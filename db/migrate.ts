@@ -5,7 +5,7 @@ import { ensureFacilitatorRows } from './facilitator-rows.ts'
 import { lockKeys } from './lock-keys.ts'
 import { type MigrationFile, readMigrations } from './migration-files.ts'
 import { blockersOf, type Patience, patiently } from './patience.ts'
-import { connectionTimeouts, endingWithClient } from './pool.ts'
+import { connectionTimeouts, sessionOf } from './pool.ts'
 import { refusePooler } from './pooler.ts'
 import { limitLockWait } from './queries/server/transaction-settings.ts'
 
@@ -39,7 +39,7 @@ export async function migrate(databaseUrl: string, options: Partial<typeof defau
   const { folder, patience, onNotice } = { ...defaults, ...options }
   await refusePooler(databaseUrl)
   const client = new pg.Client({
-    connectionString: endingWithClient(databaseUrl, { isPatient: true }),
+    connectionString: sessionOf(databaseUrl, { isPatient: true }),
     application_name: 'migrate',
     connectionTimeoutMillis: connectTimeoutMs,
     ...connectionTimeouts(0),

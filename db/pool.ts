@@ -49,10 +49,12 @@ export function withSettings(databaseUrl: string, { before = '', after = '' }): 
 }
 
 /**
- * Connection string whose sessions end, and free their locks, within 25 seconds after their client's host vanishes; by
- * default servers wait for hours. With `isPatient` a client may read its results as slowly as it likes.
+ * Connection string of a session of this project. It is in UTC, whatever the server or the operator says: elsewhere a day
+ * has 23 or 25 hours when clocks change, and "7 days" would begin an hour off. It ends, and frees its locks, within 25
+ * seconds after its client's host vanishes; by default servers wait for hours. With `isPatient` a client may read its
+ * results as slowly as it likes.
  */
-export function endingWithClient(databaseUrl: string, { isPatient = false } = {}): string {
+export function sessionOf(databaseUrl: string, { isPatient = false } = {}): string {
   const settings = [
     'tcp_keepalives_idle=10',
     'tcp_keepalives_interval=5',
@@ -60,7 +62,8 @@ export function endingWithClient(databaseUrl: string, { isPatient = false } = {}
     'client_connection_check_interval=10s',
     ...(isPatient ? [] : ['tcp_user_timeout=25000']), // counts while the client's buffers are full, too
   ]
-  return withSettings(databaseUrl, { before: settings.map((setting) => `-c ${setting}`).join(' ') })
+  const before = settings.map((setting) => `-c ${setting}`).join(' ')
+  return withSettings(databaseUrl, { before, after: '-c timezone=UTC' })
 }
 
 /**
@@ -82,7 +85,7 @@ export function createPool({
 }: PoolOptions) {
   const pool = new pg.Pool({
     ...connectionTimeouts(statementTimeoutMs),
-    connectionString: endingWithClient(databaseUrl, { isPatient: statementTimeoutMs === 0 }),
+    connectionString: sessionOf(databaseUrl, { isPatient: statementTimeoutMs === 0 }),
     application_name: name,
     max,
     connectionTimeoutMillis: connectTimeoutMs,

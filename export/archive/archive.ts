@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import type { BlockRange } from '../../db/block-range.ts'
 import { isLockFailure, type Patience, patiently } from '../../db/patience.ts'
-import { connectionTimeouts, endingWithClient, inTransaction, type Queryable } from '../../db/pool.ts'
+import { connectionTimeouts, inTransaction, type Queryable, sessionOf } from '../../db/pool.ts'
 import {
   type ArchivePiece,
   type BlockPartition,
@@ -186,7 +186,7 @@ export async function finishArchives(archive: Archive, proven?: string): Promise
 /** Detaches the table of a recorded archive, or ends its detachment; nothing happens when it is apart or gone. */
 export async function detachTable({ databaseUrl, chain }: Archive, name: string): Promise<void> {
   const client = new pg.Client({
-    connectionString: endingWithClient(databaseUrl, { isPatient: true }),
+    connectionString: sessionOf(databaseUrl, { isPatient: true }),
     application_name: `archive ${chain.name}`,
     options: `-c lock_timeout=${detachWaitMs}`,
     ...connectionTimeouts(0),

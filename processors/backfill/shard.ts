@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Logger } from 'pino'
-import { connectionTimeouts, endingWithClient, rebuildable } from '../../db/pool.ts'
+import { connectionTimeouts, rebuildable, sessionOf } from '../../db/pool.ts'
 import { readShards, type Shard } from '../../db/queries/chain/backfill.ts'
 import type { History } from '../history/history.ts'
 import { Slices } from '../history/slices.ts'
@@ -30,7 +30,7 @@ interface ShardOptions {
 export async function loadShard(options: ShardOptions): Promise<void> {
   const { databaseUrl, chain, firstBlock, backfillId } = options.job
   const client = new pg.Client({
-    connectionString: rebuildable(endingWithClient(databaseUrl, { isPatient: true })),
+    connectionString: rebuildable(sessionOf(databaseUrl, { isPatient: true })),
     application_name: `backfill ${chain} from ${firstBlock}`,
     connectionTimeoutMillis: connectTimeoutMs,
     ...connectionTimeouts(0), // a COPY waits for the source

@@ -3,7 +3,7 @@ import { Store, TypeormDatabase } from '@subsquid/typeorm-store'
 import { DataSource } from 'typeorm'
 import type { ChainSettings } from '../../chains.file.ts'
 import * as entities from '../../db/model/index.ts'
-import { connectionTimeouts, endingWithClient, patientStatementMs, rebuildable } from '../../db/pool.ts'
+import { connectionTimeouts, patientStatementMs, rebuildable, sessionOf } from '../../db/pool.ts'
 import { noteHeadRange } from '../../db/queries/chain/audit.ts'
 import { writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { lockCursor } from '../../db/queries/chain/cursor.ts'
@@ -66,7 +66,7 @@ export class ChainDatabase extends TypeormDatabase {
   protected override async initializeDataSource(): Promise<DataSource> {
     const dataSource = new DataSource({
       type: 'postgres',
-      url: rebuildable(endingWithClient(this.databaseUrl)),
+      url: rebuildable(sessionOf(this.databaseUrl)),
       applicationName: `processor ${this.settings.name}`,
       entities: Object.values(entities),
       namingStrategy: new SnakeNamingStrategy(),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
-import { connectionTimeouts, endingWithClient } from '../../db/pool.ts'
+import { connectionTimeouts, sessionOf } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
 import { readSessionId, tryLockChain } from '../../db/queries/chain/lock.ts'
 import { Refusal } from '../refusal.ts'
@@ -43,7 +43,7 @@ export async function lockForProcessor(
 ): Promise<ChainLock> {
   await refusePooler(databaseUrl)
   const session = new pg.Client({
-    connectionString: endingWithClient(databaseUrl),
+    connectionString: sessionOf(databaseUrl),
     application_name: `processor ${chain.name} lock`,
     connectionTimeoutMillis: connectTimeoutMs,
     ...connectionTimeouts(statementMs),

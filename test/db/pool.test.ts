@@ -37,6 +37,21 @@ test('a statement to a server that vanished without a word fails, and the next o
   expect((await pool.query('select 1 as one')).rows).toEqual([{ one: 1 }])
 })
 
+test('a session is in UTC, whatever the server, the database and the operator say', async () => {
+  const { url, pool, drop } = await createTestDatabase()
+  onTestFinished(drop)
+  await pool.query(`alter database ${new URL(url).pathname.slice(1)} set timezone = 'America/New_York'`)
+  for (const options of ['', '-c timezone=Asia/Tokyo']) {
+    const named = new URL(url)
+    if (options) named.searchParams.set('options', options)
+    const own = createPool({ databaseUrl: named.href, name: 'zone', max: 1 })
+    onTestFinished(() => own.end())
+    // The clocks of New York went forward on 8 March 2026.
+    const { rows } = await own.query(`select timestamptz '2026-03-10T12:00Z' - interval '7 days' as week_before`)
+    expect(rows[0].week_before).toEqual(new Date('2026-03-03T12:00Z'))
+  }
+})
+
 test('a background process notices a silent server in minutes, a load that may take hours by keepalive alone', () => {
   expect(connectionTimeouts(patientStatementMs)).toMatchObject({ keepAlive: true, query_timeout: 301_000 })
   expect(connectionTimeouts(0)).toEqual({ keepAlive: true, keepAliveInitialDelayMillis: 10_000 })

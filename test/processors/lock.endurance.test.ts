@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { readChains } from '../../chains.file.ts'
 import { migrate } from '../../db/migrate.ts'
-import { createPool, endingWithClient } from '../../db/pool.ts'
+import { createPool, sessionOf } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
 import { abandonRange } from '../../processors/backfill/abandon.ts'
 import { commandWaitMs, lockForProcessor } from '../../processors/store/lock.ts'
@@ -56,7 +56,7 @@ test('the server notices within 25 seconds that the owner of a lock vanished', a
            * current_setting('tcp_keepalives_count')::int as seconds,
            current_setting('tcp_user_timeout') as unacknowledged,
            current_setting('client_connection_check_interval') as checked`
-  const session = new pg.Client({ connectionString: endingWithClient(url) })
+  const session = new pg.Client({ connectionString: sessionOf(url) })
   await session.connect()
   expect((await session.query(asked)).rows).toEqual([{ seconds: 25, unacknowledged: '25000', checked: '10s' }])
   await session.end()

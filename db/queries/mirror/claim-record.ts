@@ -29,7 +29,6 @@ export const recordPage = 500
 export async function* readRecord(db: Queryable, table: RecordTable): AsyncGenerator<readonly string[]> {
   const { key, of } = { of: undefined, ...tables[table] }
   const own = of ? ` where fid in (${of})` : ''
-  await db.query(`set local timezone = 'UTC'`)
   await db.query(`declare record cursor for select row_to_json(t)::text as row from ${table} t${own} order by ${key}`)
   while (true) {
     const { rows } = await db.query<{ row: string }>(`fetch ${recordPage} from record`)

@@ -1,4 +1,5 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { createPool } from '../../../db/pool.ts'
 import { refreshCounts } from '../../../db/queries/rollup/refresh-counts.ts'
 import { wallet } from '../../support/chain/rows.ts'
 import { type Scene, startScene } from '../../support/chain/scene.ts'
@@ -39,6 +40,21 @@ test('thirty days are counted to the millisecond, over all chains and addresses'
   await scene.rows.settle('polygon', wallet(3), ago(0))
   await scene.job.counts()
   expect(await counts()).toEqual({ recent: 1, ever: 2, newest: ago(30 * day - 1) })
+})
+
+test('windows have the same hours on a server in New York while its clocks change', async () => {
+  const { url, pool } = scene.database
+  await scene.settle()
+  const now = new Date('2026-03-10T12:00Z') // the clocks went forward on 8 March
+  const hour = 3_600_000
+  await scene.rows.settle('base', first, new Date(now.getTime() - 7 * day + hour / 2))
+  await scene.rows.settle('base', first, new Date(now.getTime() - 30 * day + hour / 2))
+  await pool.query(`alter database ${new URL(url).pathname.slice(1)} set timezone = 'America/New_York'`)
+  const abroad = createPool({ databaseUrl: url, name: 'abroad' })
+  onTestFinished(() => abroad.end())
+  await refreshCounts({ pool: abroad, now: () => now, settlementOverloads: 'spec' })
+  const { rows } = await pool.query('select settlements_7d, settlements_30d from agent')
+  expect(rows).toEqual([{ settlements_7d: 1, settlements_30d: 2 }])
 })
 
 test('an address verified later brings its history along, and takes it away again', async () => {

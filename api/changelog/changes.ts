@@ -3,6 +3,16 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'names-in-lists',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'The list of agents is searched by names only',
+    text:
+      '`q` of /api/discovery, and of its facets, finds a part of handle, display name or oli, an exact FID or an exact ' +
+      'address. It also found words of documents, `@handle` and `FID 42`: those are found by /api/search.',
+    operations: ['listAgents', 'countFacets'],
+  },
+  {
     id: 'mcp-without-selectors',
     day: '2026-11-26',
     kind: 'changed',

@@ -162,18 +162,26 @@ describe('filters', () => {
     expect(await fids('?q=i%5Ct')).toEqual(expected((agent) => agent.oli !== null))
   })
 
-  test('q has no operators, which only a search has: -, or and quotes are letters of the text', async () => {
-    const { pool } = database
-    const words = (document: string) =>
-      pool.query(`update searched_agent set document = to_tsvector('simple', $1) where fid in (1001, 1002)`, [document])
-    expect(await fids('?q=-zzzz')).toEqual([])
-    expect(await (await api.get('/api/discovery/facets?q=-zzzz')).json()).toMatchObject({ counted: 0 })
-    await words('a weather service')
-    expect(await fids('?q=service%20weather')).toEqual([1_001, 1_002])
-    expect(await fids('?q=zzzz%20or%20weather')).toEqual([])
-    expect(await fids('?q=%22service%20weather%22')).toEqual([1_001, 1_002])
-    expect(await fids('?q=-zzzz%20weather')).toEqual([])
-    await words('')
+  test('q finds nothing but names: words of documents, and operators, are for a search', async () => {
+    await database.pool.query(
+      `update searched_agent set document = to_tsvector('simple', 'a weather service') where fid in (1001, 1002)`,
+    )
+    const searched = (await (await api.get('/api/search?q=service%20weather')).json()) as { total: number }
+    expect(searched.total).toBe(2)
+    for (const q of [
+      'service weather',
+      'weather',
+      '-zzzz',
+      'zzzz or weather',
+      '"weather"',
+      '@agent_1001',
+      'FID 1009',
+    ]) {
+      const asked = `?q=${encodeURIComponent(q)}`
+      expect([q, await fids(asked)]).toEqual([q, []])
+      expect(await (await api.get(`/api/discovery/facets${asked}`)).json()).toMatchObject({ counted: 0 })
+    }
+    await database.pool.query(`update searched_agent set document = '' where fid in (1001, 1002)`)
   })
 
   test('q of digits is also the exact fid, q of an address exactly the agent that verifies it', async () => {

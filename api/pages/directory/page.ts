@@ -147,7 +147,7 @@ function results(filters: Filters, { agents, total, page, limit, descriptions }:
   } <a href="${jsonPath(filters, page)}">JSON</a> <a href="${feedOf(filters)}">Atom</a></p>
 ${
   agents.length === 0
-    ? html`<p class="empty">No agent matches. Try fewer filters, part of a name, a skill, a FID, or a whole address.${filters.q !== null && !isRanked(filters) && html` <a href="${directoryPath(filters, { sort: 'best' })}">The best match</a> forgives typing errors, and knows transactions and registrations.`}</p>`
+    ? html`<p class="empty">No agent matches. Try fewer filters, part of a name, a skill, a FID, or a whole address.${filters.q !== null && !isRanked(filters) && html` <a href="${directoryPath(filters, { sort: 'best' })}">The best match</a> looks at skills and descriptions too, forgives typing errors, and knows transactions and registrations.`}</p>`
     : html`<ol class="agents">${agents.map((agent) => row(agent, descriptions.get(agent.fid), now))}</ol>`
 }
 ${pages > 1 && pager(filters, page, pages)}

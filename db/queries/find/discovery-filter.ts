@@ -6,10 +6,7 @@ import { findsAgent } from './query-text.ts'
  * empty list matches nothing.
  */
 export interface DiscoveryFilter {
-  /**
-   * Part of handle, display name or oli in any case, words of what the agent and its documents say, `@handle`, a FID; an
-   * address: verified by the agent.
-   */
+  /** Part of handle, display name or oli in any case; digits: a FID as well; an address: verified by the agent. */
   readonly q: string | null
   readonly chain: readonly ChainName[] | null
   readonly claimed: boolean | null

@@ -25,19 +25,18 @@ export function understood(q: string) {
 export const partOf = (text: string) => `%${text.replace(/[\\%_]/g, '\\$&')}%`
 
 /**
- * Whether `q` finds an agent, over its row `s` of `searched_agent`: by a part of its names, by words of what it and its
- * documents say, by handle or by FID; an address: verified by it. All that is asked of `s` has an index there, so that the
- * rows of those who are found are read and no others.
+ * Whether the `q` of a list finds an agent, over its row `s` of `searched_agent`: by a part of handle, display name or oli,
+ * digits also by FID; an address: verified by it. Words of documents are found by a search alone. All that is asked of `s`
+ * has an index there, so that the rows of those who are found are read and no others.
  */
 export function findsAgent(q: string, parameter: (value: unknown) => string): string {
-  const { words, handle, fid, address } = understood(q)
+  const { address, fid } = understood(q)
   if (address !== null) {
     return `s.fid in (select fid from verified_address where address = ${parameter(address)} and ended_at is null)`
   }
-  // Plain words, as the rest is a text taken as it is written: operators would make `-zzz` find everybody without that word.
   // Lowercased as the column is: JavaScript has other rules for a few letters.
-  return `(s.document @@ plainto_tsquery('simple', ${parameter(words)}::text)
-    or s.search like lower(${parameter(partOf(q))}::text)
-    or s.fid = any (array(select h.fid from agent h where lower(h.handle) = lower(${parameter(handle)}::text)))
-    or s.fid = ${parameter(fid)}::bigint)`
+  const named = `s.search like lower(${parameter(partOf(q))}::text)`
+  return isDigits.test(q) ? `(${named} or s.fid = ${parameter(fid)}::bigint)` : named
 }
+
+const isDigits = /^[0-9]+$/

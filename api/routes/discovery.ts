@@ -10,6 +10,7 @@ import {
 } from '../../db/queries/find/discovery.ts'
 import type { DiscoveryFilter } from '../../db/queries/find/discovery-filter.ts'
 import { newestChange } from '../../db/queries/read/newest-agents.ts'
+import { documentKinds } from '../../db/queries/sources/agent-specs.ts'
 import { queryLimits, rowLimits } from '../../limits.config.ts'
 import { cursorParameter, objectText, pagedBody, readCursor } from '../http/cursor.ts'
 import { askable, countFilter, flagFilter, namesFilter, timeFilter, wordsFilter } from '../http/filter-parameters.ts'
@@ -33,8 +34,6 @@ export const claimedParameter = wordParameter(['all', 'claimed', 'unclaimed'], '
 /** The filter of claim status as the statements take it. */
 export const claimedFlags = { all: null, claimed: true, unclaimed: false } as const
 
-const protocols = ['a2a', 'mcp', 'openapi', 'x402'] as const
-
 export const discoveryQuery = z.object({
   q: textParameter,
   chain: chainsParameter,
@@ -52,7 +51,7 @@ export const facetFilters = {
   claimed: claimedParameter,
   spec: discoveryQuery.shape.spec,
   codehost: discoveryQuery.shape.codehost,
-  protocol: wordsFilter(protocols, 'Kinds of descriptions found on the agent’s hosts.'),
+  protocol: wordsFilter(documentKinds, 'Kinds of descriptions found on the agent’s hosts.'),
   skill: namesFilter('Skill that such a description names, in any case.'),
   alive: flagFilter('Whether one of them answered when it was checked last.'),
   paid_30d: flagFilter('Whether the agent was paid in the last 30 days.'),

@@ -1,11 +1,11 @@
+import type { documentKinds } from '../../db/queries/sources/agent-specs.ts'
 import { toA2aCard } from './a2a.ts'
 import type { SpecContent } from './content.ts'
 import { toMcpCard } from './mcp-card.ts'
 import { toOpenApi } from './openapi.ts'
 import { toX402Manifest } from './x402.ts'
 
-/** Machine-readable documents an agent may publish about itself. */
-export type SpecKind = 'a2a' | 'mcp' | 'openapi' | 'x402'
+export type SpecKind = (typeof documentKinds)[number]
 
 /** Readers of parsed JSON values, by kind of document. Undefined: not a document of the kind. They never throw. */
 export const readContent: Record<SpecKind, (value: unknown) => SpecContent | undefined> = {

@@ -119,3 +119,35 @@ test('of more equals than are looked at, the one with the most volume is shown',
   await countSettlements(database.pool)
   expect((await ranking('?period=all&limit=5')).at(-1)).toEqual([5, 100, 1])
 })
+
+test('an agent was last seen when the counters beside that time say, in rankings, profiles, lists and SQL', async () => {
+  const { pool } = database
+  const cached = await startApi(database) // nothing of the tests before
+  const own = addressOf('seen')
+  await seedAgent(pool, { fid: 777, addresses: [own] })
+  await pay(own, 2, Array(6).fill(1n))
+  await countSettlements(pool)
+  await pay(own, 1, [1n])
+  const seenBy = async (path: string) => {
+    const { agents, ...profile } = (await (await cached.get(path)).json()) as Record<string, unknown>
+    const rows = (agents ?? [profile]) as Record<string, unknown>[]
+    const { settlements_all, last_seen_at } = rows.find(({ fid }) => fid === 777) ?? {}
+    return { settlements_all, last_seen_at }
+  }
+  const newest = async (counted: number) => {
+    const { rows } = await pool.query(
+      `select block_timestamp as at from settlement where recipient = decode($1, 'hex')
+        order by block_timestamp limit 1 offset $2 - 1`,
+      [own.slice(2), counted],
+    )
+    return { settlements_all: counted, last_seen_at: rows[0].at.toISOString() as string }
+  }
+  expect(await seenBy('/api/leaderboard?period=7d')).toEqual(await newest(7))
+  expect(await seenBy('/api/agent/777')).toEqual(await newest(7))
+  const listed = await newest(6)
+  expect(await seenBy('/api/discovery?limit=100')).toEqual(listed)
+  expect(await seenBy(`/api/discovery?limit=100&seen_since=${listed.last_seen_at}`)).toEqual(listed)
+  const { rows } = await pool.query('select settlements_all, last_seen_at from directory.agents where fid = 777')
+  expect(rows).toEqual([{ settlements_all: 6, last_seen_at: new Date(listed.last_seen_at) }])
+  await cached.stop()
+})

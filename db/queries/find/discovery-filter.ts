@@ -1,4 +1,5 @@
 import type { ChainName } from '../../../chains.config.ts'
+import { lastSeenAt } from '../sql/lean-row.ts'
 import { findsAgent } from './query-text.ts'
 
 /**
@@ -52,8 +53,7 @@ const conditionOf: {
   min_settlements: (value) => `a.settlements_all >= ${value}::bigint`,
   registered_since: (value) => `a.registered_at >= ${value}::timestamptz`,
   registered_until: (value) => `a.registered_at < ${value}::timestamptz`,
-  seen_since: (value) =>
-    `greatest(a.registry_event_at, a.last_settlement_at, a.last_message_at, a.last_alive_at) >= ${value}::timestamptz`,
+  seen_since: (value) => `${lastSeenAt()} >= ${value}::timestamptz`,
   protocol: (value) => `exists (
     select from agent_spec s where s.fid = a.fid and s.has_content and s.kind = any (${value}::text[]))`,
   skill: (value) => `exists (

@@ -1,16 +1,11 @@
-import { bestTagOrder } from '../sql/enriched-fields.ts'
+import { bestLabel, bestTagOrder } from '../sql/enriched-fields.ts'
 
 /**
  * What deriving the agent `s.fid` takes from the sources outside the chains and the social network: its best tag, whether
  * it has an account on a host of code, and a digest of what is shown. Times are left out: they are no news.
  */
 export const enriched = `
-      select (select t.name from oli_tag t
-               where t.fid = s.fid and t.tag_type in ('name', 'protocol', 'generic', 'classifier')
-                 and exists (select from verified_address v
-                              where v.fid = t.fid and v.address = t.address and v.ended_at is null)
-               order by ${bestTagOrder('t')}
-               limit 1) as oli,
+      select ${bestLabel('s.fid')} as oli,
              exists (select from codehost_profile c where c.fid = s.fid) as has_codehost,
              md5(concat_ws('/',
                (select string_agg(md5(row(t.address, t.source, t.chain, t.slug, t.name, t.tag_type, t.ordinal,

@@ -2,15 +2,15 @@ import type { Queryable } from '../../pool.ts'
 import { chosen, chosenValue, type LeftOut, listWithoutBroken } from '../sql/broken-rows.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
 import { leanRowWith } from '../sql/lean-row.ts'
-import { besideSums, busiestAgents, countedSettlements, spareAgents } from '../sql/settlement-windows.ts'
+import { besideSums, busiestAgents, countedSettlements, spareAgents, windowStart } from '../sql/settlement-windows.ts'
 
 /**
  * Rolling windows: where each begins, as SQL (null: with the first block), its columns of `recipient_counts`, and that of
  * `agent`, which has an index.
  */
 const windows = {
-  '7d': { since: `now() - interval '7 days'`, count: 'last_7d', counted: 'settlements_7d' },
-  '30d': { since: `now() - interval '30 days'`, count: 'last_30d', counted: 'settlements_30d' },
+  '7d': { since: windowStart.last_7d('now()'), count: 'last_7d', counted: 'settlements_7d' },
+  '30d': { since: windowStart.last_30d('now()'), count: 'last_30d', counted: 'settlements_30d' },
   all: { since: null, count: 'ever', counted: 'settlements_all' },
 } as const
 
@@ -158,7 +158,7 @@ select json_build_object(
   'count', count(*),
   'generated_at', ${isoTime('now()')},
   'agents', coalesce(json_agg(json_build_object(
-    'rank', ranked.rank, ${leanRowWith({ last30d: 'ranked.last_30d', ever: 'ranked.ever' })},
+    'rank', ranked.rank, ${leanRowWith({ last30d: 'ranked.last_30d', ever: 'ranked.ever', newestAt: 'ranked.newest_at' })},
     'settlement_count', ranked.settlement_count,
     'volume_usdc', ${dollars('ranked.volume')},
     'unique_payers', coalesce(payers.payers, 0),

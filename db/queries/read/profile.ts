@@ -2,7 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import type { Installation } from '../sql/installation.ts'
 import { members } from '../sql/json-text.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
-import { figuresBeside, settlementFigures } from '../sql/settlement-windows.ts'
+import { figuresBeside, settlementFigures, windowStart } from '../sql/settlement-windows.ts'
 
 interface ProfileOptions {
   readonly fid: number
@@ -27,7 +27,7 @@ export async function agentProfile(
 }
 
 const overloads = '$3::boolean'
-const since = `now() - interval '30 days'`
+const since = windowStart.last_30d('now()')
 const paid = (beside: string | null) => `
  cross join lateral (
    select recent as last_30d, ever, newest_at

@@ -3,7 +3,7 @@ import { profileLimits, rowLimits } from '../../../limits.config.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
 import { allowLargeSums } from '../server/transaction-settings.ts'
 import { payersOf } from '../sql/payers.ts'
-import { busiestAgents, type CountedWindow } from '../sql/settlement-windows.ts'
+import { busiestAgents, type CountedWindow, windowStart } from '../sql/settlement-windows.ts'
 
 /** Age in milliseconds at which an agent's stored payer counts are refreshed. */
 const staleMs = 60_000
@@ -79,8 +79,8 @@ insert into agent_payers as kept (fid, addresses, overloads, last_7d, last_30d, 
 select a.fid, a.verified_addresses, $2, counted.last_7d, counted.last_30d, counted.ever, $3
   from agent a
  cross join lateral (
-   select count(*) filter (where last_at > $3::timestamptz - interval '7 days') as last_7d,
-          count(*) filter (where last_at > $3::timestamptz - interval '30 days') as last_30d,
+   select count(*) filter (where last_at > ${windowStart.last_7d('$3::timestamptz')}) as last_7d,
+          count(*) filter (where last_at > ${windowStart.last_30d('$3::timestamptz')}) as last_30d,
           count(*) as ever
      from (${payers}) payer) counted
  where a.fid = $1

@@ -4,6 +4,7 @@ import { inTransaction, type Queryable } from '../../pool.ts'
 import { allowLargeSums } from '../server/transaction-settings.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import { isListed } from '../sql/selectors.ts'
+import { windowStart } from '../sql/settlement-windows.ts'
 import type { rankingMeasures } from '../time/kept-rankings.ts'
 
 const { ranks: mostRanked, rankingDays: keptDays } = readingLimits
@@ -71,8 +72,8 @@ const makeFigures = `
 create temporary table ranking_figure on commit drop as
 with ${unrolledBlocks},
 since as materialized (
-  select date_trunc('hour', $1::timestamptz - interval '7 days', 'UTC') as last_7d,
-         date_trunc('hour', $1::timestamptz - interval '30 days', 'UTC') as last_30d
+  select date_trunc('hour', ${windowStart.last_7d('$1::timestamptz')}, 'UTC') as last_7d,
+         date_trunc('hour', ${windowStart.last_30d('$1::timestamptz')}, 'UTC') as last_30d
 ),
 member as materialized (
   select fid, verified_addresses as addresses, unnest(verified_addresses) as address from agent

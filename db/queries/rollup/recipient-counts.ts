@@ -1,5 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import { besideSums, countedColumns, countedSettlements } from '../sql/settlement-windows.ts'
+import { besideSums, countedColumns, countedSettlements, windowStart } from '../sql/settlement-windows.ts'
 
 export interface SettlementCounts {
   readonly fid: number
@@ -15,9 +15,7 @@ interface CountOptions {
 }
 
 const windows = [
-  { name: 'last_24h', since: `$1::timestamptz - interval '24 hours'` },
-  { name: 'last_7d', since: `$1::timestamptz - interval '7 days'` },
-  { name: 'last_30d', since: `$1::timestamptz - interval '30 days'` },
+  ...Object.entries(windowStart).map(([name, start]) => ({ name, since: start('$1::timestamptz') })),
   { name: 'ever', since: null },
 ]
 

@@ -3,6 +3,9 @@ import { sources } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { forgetUptime } from './uptime.ts'
 
+/** Kinds of machine-readable documents that an agent may publish about itself. */
+export const documentKinds = ['a2a', 'mcp', 'openapi', 'x402'] as const
+
 /** A document on an agent's host; texts are clean and short enough. Meaning of the fields: docs/rules.md 3. */
 export interface StoredSpec {
   readonly kind: string

@@ -8,10 +8,21 @@ import { dollars, hex, isoTime, list } from './json-text.ts'
  */
 const fetchedAt = (table: string, success: string) => isoTime(`greatest(${table}.fetched_at, source.${success})`)
 
-/** Order of tags, best first: by kind, the most telling first, then by the explorer's own order. */
+/** SQL: types of tags that an agent is called by, the most telling first. */
+const namingTypes = `array['name', 'protocol', 'generic', 'classifier']`
+
+/** Order of tags, best first: by type, then by the explorer's own order. */
 export const bestTagOrder = (tag: string) => `
-  array_position(array['name', 'protocol', 'generic', 'classifier'], ${tag}.tag_type), ${tag}.ordinal desc nulls last,
+  array_position(${namingTypes}, ${tag}.tag_type), ${tag}.ordinal desc nulls last,
   ${tag}.source, ${tag}.name, ${tag}.address, ${tag}.chain, ${tag}.slug, ${tag}.attester`
+
+/** SQL: the name of the best tag on an address that the account `fid` verifies now; null: there is none. */
+export const bestLabel = (fid: string) => `(
+select t.name from oli_tag t
+ where t.fid = ${fid} and t.tag_type = any (${namingTypes})
+   and exists (select from verified_address v where v.fid = t.fid and v.address = t.address and v.ended_at is null)
+ order by ${bestTagOrder('t')}
+ limit 1)`
 
 export const oliTags = `(
 select ${list(

@@ -4,12 +4,31 @@ import { chainLabel, chainPosition, isoTime, list, type Member, members } from '
  * The members of a lean row of the agent `a`. Counters are those of the row, refreshed every minute; the profile counts
  * exactly.
  */
-export const leanFields = leanFieldsWith({ last30d: 'a.settlements_30d', ever: 'a.settlements_all' })
+export const leanFields = leanFieldsWith({
+  last30d: 'a.settlements_30d',
+  ever: 'a.settlements_all',
+  newestAt: 'a.last_settlement_at',
+})
+
+/** Figures of an agent's settlements, as SQL: in 30 days, ever, and the time of the newest. */
+interface Counters {
+  readonly last30d: string
+  readonly ever: string
+  readonly newestAt: string
+}
+
+/**
+ * SQL: when the agent `a` last gave a sign of life. `newestAt`: its newest settlement, counted together with the counters
+ * that stand beside this time; by default as it was last counted. The view directory.agents says the same.
+ */
+export function lastSeenAt(newestAt = 'a.last_settlement_at'): string {
+  return `greatest(a.registry_event_at, ${newestAt}, a.last_message_at, a.last_alive_at)`
+}
 
 /** Arguments of json_build_object for the row, with counters that the caller has counted together with other figures of its answer. */
-export const leanRowWith = (counters: { last30d: string; ever: string }) => members(leanFieldsWith(counters))
+export const leanRowWith = (counters: Counters) => members(leanFieldsWith(counters))
 
-function leanFieldsWith({ last30d, ever }: { last30d: string; ever: string }): readonly Member[] {
+function leanFieldsWith({ last30d, ever, newestAt }: Counters): readonly Member[] {
   return [
     ['fid', 'a.fid'],
     ['handle', 'a.handle'],
@@ -26,9 +45,6 @@ function leanFieldsWith({ last30d, ever }: { last30d: string; ever: string }): r
     ['has_codehost', 'a.has_codehost'],
     ['registered_at', isoTime('a.registered_at')],
     ['listed_at', isoTime('a.listed_at')],
-    [
-      'last_seen_at',
-      isoTime('greatest(a.registry_event_at, a.last_settlement_at, a.last_message_at, a.last_alive_at)'),
-    ],
+    ['last_seen_at', isoTime(lastSeenAt(newestAt))],
   ]
 }

@@ -5,6 +5,7 @@ import { codehostProfile, edges, identities, oliTags } from './enriched-fields.t
 import { profileFeedback } from './feedback.ts'
 import { incomeUrl } from './installation.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from './json-text.ts'
+import { lastSeenAt } from './lean-row.ts'
 import { historyObject, recordObject } from './registration-objects.ts'
 import { historyOrder, recordOrder, shownHistory, shownRecords } from './shown-holdings.ts'
 import { uptimeOf } from './uptime.ts'
@@ -91,7 +92,7 @@ export const profileFields: readonly (readonly [name: string, expression: string
   ['settlements_30d', 'paid.last_30d'],
   ['settlements_all', 'paid.ever'],
   ['registered_at', isoTime('a.registered_at')],
-  ['last_seen_at', isoTime('greatest(a.registry_event_at, paid.newest_at, a.last_message_at, a.last_alive_at)')],
+  ['last_seen_at', isoTime(lastSeenAt('paid.newest_at'))],
   ['last_enriched_at', isoTime('source.success_at')],
   ['agent_status', 'a.agent_status'],
   ['spec_check_status', 'a.spec_check_status'],

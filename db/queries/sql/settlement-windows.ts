@@ -8,6 +8,13 @@ interface Window {
   readonly since: string | null
 }
 
+/** SQL: where each rolling window begins, given the time it ends at as SQL; what is counted in it is later. */
+export const windowStart = {
+  last_24h: (end: string) => `${end} - interval '24 hours'`,
+  last_7d: (end: string) => `${end} - interval '7 days'`,
+  last_30d: (end: string) => `${end} - interval '30 days'`,
+} as const
+
 /** SQL expressions written in this folder, never values. */
 interface Counted {
   /** A relation with one row for each recipient and a column `address`; it is scanned several times. */

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { chosen, chosenValue, everyone, type LeftOut, listWithoutBroken } from '../sql/broken-rows.ts'
-import { dollars, isoTime } from '../sql/json-text.ts'
-import { leanRowWith } from '../sql/lean-row.ts'
+import { dollars, isoTime, members } from '../sql/json-text.ts'
+import { leanFields } from '../sql/lean-row.ts'
 
 /** Measures of rankings. Ties go by settlements, then volume, then the lowest FID; for income first by payments. */
 export const rankingMeasures = ['settlements', 'volume', 'payers', 'income'] as const
@@ -60,7 +60,7 @@ const ranks = `
    where r.period = $1::text and r.measure = $3::text and r.chain = $4::text and r.own = $5::boolean and r.rank <= $2::int`
 
 function answerOf(compared: boolean, byIncome: boolean): string {
-  const leanRow = leanRowWith({ last30d: 'a.settlements_30d', ever: 'a.settlements_all' })
+  const leanRow = members(leanFields)
   const before = compared
     ? `
     'previous_rank', before.rank,

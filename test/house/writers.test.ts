@@ -37,7 +37,7 @@ const shared: Record<string, string> = {
   settlement_rollup_backfill: 'a load that is taken out is not rolled up any further',
 }
 /** Tables that the API writes: claims, their actions and events, and when a served document was first produced. */
-const ofApi = ['claim', 'claim_action', 'claim_event', 'produced_document', 'unlisted']
+const ofApi = ['claim', 'claim_action', 'claim_event', 'produced_content', 'unlisted']
 
 test('a table has one kind of writer', async () => {
   const migrations = listFiles().filter((path) => /^db\/migrations\/.*\.sql$/.test(path))

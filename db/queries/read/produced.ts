@@ -1,8 +1,11 @@
 import type { Queryable } from '../../pool.ts'
 
+/** Contents of a document whose times are kept: more than all processes together can still serve. */
+const keptContents = 100
+
 /**
- * When the content of a document was first produced: `now` for other content than the database knows under this name,
- * else the time it knows. All who produce the same content are told the same time.
+ * When the content of a document was first produced: the time that the database knows, else `now`. All who produce the
+ * same content get the same time, also while others still produce the one before.
  */
 export async function firstProduced(
   db: Queryable,
@@ -11,19 +14,22 @@ export async function firstProduced(
   // Mostly the content is known: reading it takes no lock, and writes nothing.
   const { rows } = await db.query<{ at: Date }>({
     name: 'produced-document',
-    text: 'select produced_at as at from produced_document where name = $1 and content_sha256 = $2',
+    text: 'select produced_at as at from produced_content where name = $1 and content_sha256 = $2',
     values: [name, sha256],
   })
   if (rows[0]) return rows[0].at
   const { rows: written } = await db.query<{ at: Date }>({
     name: 'note-produced-document',
     text: `
-insert into produced_document as known (name, content_sha256, produced_at)
+with forgotten as (
+  delete from produced_content
+   where name = $1
+     and produced_at < (select produced_at from produced_content where name = $1
+                         order by produced_at desc offset ${keptContents} - 1 limit 1)
+)
+insert into produced_content as known (name, content_sha256, produced_at)
 values ($1, $2, $3)
-    on conflict (name) do update
-   set produced_at = case when known.content_sha256 = excluded.content_sha256
-                          then known.produced_at else excluded.produced_at end,
-       content_sha256 = excluded.content_sha256
+    on conflict (name, content_sha256) do update set produced_at = known.produced_at
 returning produced_at as at`,
     values: [name, sha256, now],
   })

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { bulkDocument } from '../../../api/schemas/bulk.ts'
+import { firstProduced } from '../../../db/queries/read/produced.ts'
 import { startApi } from '../../support/api/api.ts'
 import { createTestDatabase, testDatabase } from '../../support/database.ts'
 import { addressOf, seedAgent, seedHolding, seedRegistration } from '../../support/seed.ts'
@@ -68,6 +69,19 @@ test('unchanged content has its time and tag on every replica, and after a resta
   const changed = await ask()
   expect(changed.etag).not.toBe(first.etag)
   expect(changed.generated_at > first.generated_at).toBe(true)
+})
+
+test('two processes that produce different content for a while do not take turns with its time', async () => {
+  const { pool } = database
+  const told = (content: string, second: number) =>
+    firstProduced(pool, { name: 'a document', sha256: Buffer.from(content), now: new Date(second * 1_000) })
+  expect(await told('before', 1)).toEqual(new Date(1_000))
+  expect(await told('after', 2)).toEqual(new Date(2_000))
+  expect(await told('before', 3)).toEqual(new Date(1_000)) // of a process that reads a standby
+  expect(await told('after', 4)).toEqual(new Date(2_000))
+  for (let n = 5; n < 300; n++) await told(`content ${n}`, n)
+  const { rows } = await pool.query(`select count(*)::int as kept from produced_content where name = 'a document'`)
+  expect(rows[0].kept).toBeLessThan(110)
 })
 
 test('readers at once share one build, and what they get says how old it is', async () => {

@@ -34,11 +34,10 @@ export function cardRoutes({ baseUrl, serviceName }: { baseUrl: string; serviceN
     ],
   }
   const catalog = {
-    specVersion: '1.0',
+    specVersion: '0.9', // the first release, of 2026-11-22; a name is the card's own
     entries: [
       {
         identifier: `urn:air:${hostname}:${serviceName}`,
-        displayName: serviceName,
         type: cardType,
         url: `${url}/server-card`,
       },

@@ -321,11 +321,14 @@ test('pages of the site and of localhost may ask, and are told so', async () => 
 test('who knows the host alone is led to the card, and by it to a server that speaks what it says', async () => {
   const catalog = await api.get('/.well-known/ai-catalog.json')
   expect(catalog.headers.get('content-type')).toBe('application/ai-catalog+json')
-  const { entries } = (await catalog.json()) as { entries: { url: string; type: string }[] }
+  const { specVersion, entries } = (await catalog.json()) as {
+    specVersion: string
+    entries: { url: string; type: string }[]
+  }
+  expect(specVersion).toBe('0.9')
   expect(entries).toEqual([
     {
       identifier: 'urn:air:api.agents.example:agent-directory',
-      displayName: 'agent-directory',
       type: 'application/mcp-server-card+json',
       url: 'https://api.agents.example/mcp/server-card',
     },

@@ -3,6 +3,17 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'left-without-status',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'Who left has no status; the catalog is that of the released specification',
+    text:
+      'The entry of /feed/events.atom for an agent that left had its last status as a category; it has none now. ' +
+      '/.well-known/ai-catalog.json is of AI Catalog 0.9: `specVersion` says so, and `displayName` is gone. ' +
+      'Of the bulk file, `generated_at` of one content is the same from every process.',
+    operations: [],
+  },
+  {
     id: 'names-in-lists',
     day: '2026-11-28',
     kind: 'changed',

@@ -24,7 +24,7 @@ export function toEventEntry({ seq, at, fid, kind, handle, status }: DirectoryEv
     author: known === '' ? `FID ${fid}` : known,
     summary: title,
     content: `<p>${html(title)}</p>`,
-    terms: [kind, status],
+    terms: kind === 'delisted' ? [kind] : [kind, status], // who left has no status any more
     published: at,
     updated: at,
   }

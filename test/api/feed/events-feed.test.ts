@@ -54,7 +54,12 @@ test('what becomes of an agent is an entry each, in the words of that moment', a
   await pool.query(`update agent set bio = 'no event', handle = 'a&b <c>' where fid = 1`)
   await pool.query(`update agent set agent_status = 'historical', claimed = false, claim_method = null where fid = 1`)
   await pool.query('delete from agent where fid = 1')
-  const { titles, links, isArchive } = await read('/feed/events.atom')
+  const { titles, links, isArchive, text } = await read('/feed/events.atom')
+  const terms = text
+    .split('<entry>')
+    .slice(1)
+    .map((entry) => [...entry.matchAll(/term="(.*?)"/g)].map(([, term]) => term))
+  expect(terms.slice(0, 2)).toEqual([['delisted'], ['unclaimed', 'historical']]) // who left has no status
   expect(titles).toEqual([
     'a&b <c> (FID 1) left the directory',
     'a&b <c> (FID 1) is claimed no more',

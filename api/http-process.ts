@@ -6,6 +6,7 @@ import { openDatabase } from '../db/open.ts'
 import { Standby } from '../db/standby.ts'
 import { serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
+import { outliveStrays } from '../ops/strays.ts'
 import { type BoundedDatabase, boundedDatabase, createApiPool } from './http/database.ts'
 import { whyNotReady } from './http/health.ts'
 import { serve } from './http/server.ts'
@@ -90,6 +91,7 @@ export async function runHttp(
     metrics: () => registry.metrics(),
   }
   const metrics = health && (await serveHealth(settings.host, metricsPort, health))
+  outliveStrays(log, registry)
   await serve(app, {
     ...settings,
     log,

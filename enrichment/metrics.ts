@@ -12,6 +12,7 @@ import { hour } from '../ops/time.ts'
 import { sources } from '../sources.config.ts'
 
 interface Metrics {
+  readonly registry: Registry
   /** Counts a read of a source that ended, by its outcome. */
   read(source: string, outcome: string): void
   /** Records the duration of a loop's finished pass. */
@@ -133,6 +134,7 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
     countedAt = at
   }
   return {
+    registry,
     read: (source, outcome) => reads.inc({ source, outcome }),
     passed: (loop, seconds) => passes.observe({ loop }, seconds),
     async text() {

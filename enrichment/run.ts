@@ -14,6 +14,7 @@ import { NoAnswer } from '../hosts/no-answer.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { untilStopSignal } from '../ops/stop.ts'
+import { outliveStrays } from '../ops/strays.ts'
 import { sources } from '../sources.config.ts'
 import { facilitatorSubjects } from './facilitators/source.ts'
 import { checkTables, createHealth } from './health.ts'
@@ -113,6 +114,7 @@ export async function runEnrichment({
     stuck: watchdog.stuck,
     metrics: () => metrics.text(),
   })
+  outliveStrays(log, metrics.registry)
   log.info({ metrics: `${config.host}:${portOf(server)}` }, `${description}; ${database.description}`)
 
   const stopping = new AbortController()

@@ -22,6 +22,8 @@ export function connectorTo(
   return (_options, callback) => {
     const secure = target.url.protocol === 'https:'
     const socket = open(target, addresses, secure)
+    // Before and after the attempt as well: an error of a socket that nobody listens to would end the process.
+    socket.on('error', () => {})
     const abort = () => socket.destroy(signal.reason)
     if (signal.aborted) abort()
     signal.addEventListener('abort', abort, { once: true })
@@ -62,9 +64,13 @@ function open({ hostname, port }: Target, addresses: readonly string[], secure: 
   })
 }
 
+/**
+ * Answers in a later tick, as a resolver does: answered at once, a host without a route fails inside `connect`, which
+ * then throws on a socket that nobody listens to yet.
+ */
 function answerWith(addresses: readonly string[]): LookupFunction {
   const answer = addresses.map((address) => ({ address, family: isIP(address) }))
-  return (_hostname, _options, callback) => callback(null, answer)
+  return (_hostname, _options, callback) => process.nextTick(callback, null, answer)
 }
 
 function refused({ hostname, port }: Target, reached: boolean, cause: Error): DoorError {

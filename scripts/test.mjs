@@ -1,5 +1,5 @@
 // @ts-check
-// npm test: makes sure that redis-server and chromium are there, then runs vitest with the given arguments.
+// npm test: makes sure that redis-server, chromium and ip are there, then runs vitest with the given arguments.
 import { spawnSync } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { join } from 'node:path'
@@ -21,6 +21,7 @@ if (args.includes('--help')) {
     // The limiter's tests need a real Redis, the pages' a real browser: system packages, which npm does not have.
     ensure('redis-server')
     ensure('chromium')
+    ensure('ip', 'iproute2') // the door's tests run in networks that lack something
     if (process.env.ENDURANCE === '1') {
       ensure('promtool', 'prometheus') // the checker of alerts
       wish('buildah', 'debootstrap', ...exporters)

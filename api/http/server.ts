@@ -45,7 +45,10 @@ export function createHttpServer(app: Express): Server {
   })
   // An expectation we do not know is ignored rather than refused with a bare 417.
   server.on('checkExpectation', app)
-  server.on('connect', (_request, socket: Socket) => refuse(socket, invalidRequest('method', 'CONNECT is for proxies')))
+  server.on('connect', (_request, socket: Socket) => {
+    socket.on('error', () => {}) // Node has let go of it: a reset would be an error nobody hears, which ends the process
+    refuse(socket, invalidRequest('method', 'CONNECT is for proxies'))
+  })
   return server
 }
 

@@ -5,6 +5,8 @@ import { createMetrics as metricsOfApi } from '../../api/http/metrics.ts'
 import { chainOf } from '../../chains.config.ts'
 import { createMetrics as metricsOfEnrichment } from '../../enrichment/metrics.ts'
 import { createHealth as healthOfExports } from '../../export/served/health.ts'
+import { createLogger } from '../../ops/logger.ts'
+import { outliveStrays } from '../../ops/strays.ts'
 import { createHealth } from '../../processors/health.ts'
 import { Progress } from '../../processors/progress.ts'
 import { SdkProcessor } from '../../processors/source/sdk.ts'
@@ -49,6 +51,11 @@ function registerAll() {
     auditor: { mended, disputed: 0, succeededAt: 0, blocksToGo: 0, silentSince: undefined },
     loads: async () => ({ blocksToGo: 0, settlements: 0 }),
   })
+  const listening = process.listeners('uncaughtException')
+  outliveStrays(createLogger('test', 'silent'), page.registry)
+  for (const one of process.listeners('uncaughtException')) {
+    if (!listening.includes(one)) process.off('uncaughtException', one) // strays of tests have to fail them
+  }
   healthOfExports({ rowsPerSecond: 1, everyMinutes: 1, now: Date.now })
   const pool = {} as pg.Pool
   const standby = { counts: { answered: 0, behind: 0, away: 0, foreign: 0, cancelled: 0 }, ageMs: 0 }

@@ -9,6 +9,7 @@ export interface EnrichmentProcess {
   /** Resolves with the exit code, or with the signal that ended it. */
   untilExit(): Promise<number | NodeJS.Signals>
   output(): string
+  signal(signal: NodeJS.Signals): void
   /** Sends a signal and waits for the end. */
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
 }
@@ -37,6 +38,7 @@ export function spawnEnrichment(env: Record<string, string>, args: readonly stri
       }),
     untilExit,
     output: () => output,
+    signal: (signal) => void child.kill(signal),
     kill: (signal) => {
       child.kill(signal)
       return untilExit()

@@ -12,6 +12,7 @@ export interface ApiProcess {
   /** Exit code and signal, once it has ended. */
   readonly exit: Promise<unknown[]>
   terminate(): void
+  signal(signal: NodeJS.Signals): void
   kill(): Promise<void>
 }
 
@@ -42,6 +43,7 @@ async function startHttpProcess(main: string, portName: string, env: Record<stri
     lines,
     exit,
     terminate: () => void child.kill('SIGTERM'),
+    signal: (signal) => void child.kill(signal),
     async kill() {
       child.kill('SIGKILL')
       await exit

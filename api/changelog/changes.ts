@@ -3,6 +3,16 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'complete-with-permit2',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'Series wait for payments that no settlement stands beside',
+    text:
+      '`complete_until` passed over Permit2 and forwarded payments that were not summed up yet, when no settlement ' +
+      'waited. It is before the first row of any kind that waits now.',
+    operations: [],
+  },
+  {
     id: 'left-without-status',
     day: '2026-11-28',
     kind: 'changed',

@@ -150,8 +150,8 @@ const ofAll = seriesOf({
 })
 
 /**
- * Until when all settlements of some chains are rolled up, of the one that is least far: the time of the first that is
- * not, or of the newest block when there is none. Null: of a chain that is not known.
+ * Until when all settlements and other payments of some chains are rolled up, of the one that is least far: the time of
+ * the first that is not, or of the newest block when there is none. Null: of a chain that is not known.
  */
 export async function completeUntil(db: Queryable, chain: readonly ChainName[] | null): Promise<string | null> {
   const { rows } = await db.query<{ at: string | null }>({
@@ -160,7 +160,9 @@ export async function completeUntil(db: Queryable, chain: readonly ChainName[] |
 select case when bool_and(at is not null) then ${isoTime('min(at)')} end as at
   from (select least(state.indexed_at, (
                  select s.block_timestamp from settlement s
-                  where s.chain = r.chain and s.block_number >= r.next_block order by s.block_number limit 1)) as at
+                  where s.chain = r.chain and s.block_number >= r.next_block order by s.block_number limit 1), (
+                 select p.block_timestamp from payment p
+                  where p.chain = r.chain and p.block_number >= r.next_block order by p.block_number limit 1)) as at
           from settlement_rollup r
           join chain_state state using (chain)
          where $1::text[] is null or r.chain = any ($1)

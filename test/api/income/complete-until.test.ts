@@ -7,7 +7,7 @@ import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { startApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
-import { addressOf, birth, insert, seedAgent, seedChainState, seedSettlement } from '../../support/seed.ts'
+import { addressOf, birth, insert, seedAgent, seedChainState, seedPayment, seedSettlement } from '../../support/seed.ts'
 
 const database = testDatabase()
 const [own, left] = ['own', 'left'].map(addressOf) as [string, string]
@@ -132,5 +132,25 @@ test('payments of an address that the agent gave up are waited for until they ar
   for (const [path, counted] of answers.slice(0, 2)) {
     const now = counted((await ask(path)).body)
     expect(now).toMatchObject({ complete_until: at(lastHour).toISOString(), payments: total - 1 })
+  }
+})
+
+test('a Permit2 payment in a block that is not summed up yet ends what is complete, like a settlement', async () => {
+  paid++
+  const waits = at(paid)
+  await seedPayment(database.pool, {
+    kind: 'permit2_exact',
+    payee: own,
+    payer: addressOf('payer'),
+    block: paid,
+    amount: 1n,
+    at: waits,
+  })
+  for (const [path, counted] of answers) {
+    expect([path, counted((await ask(path)).body).complete_until]).toEqual([path, waits.toISOString()])
+  }
+  await settle()
+  for (const [path, counted] of answers) {
+    expect([path, counted((await ask(path)).body).complete_until]).toEqual([path, at(lastHour).toISOString()])
   }
 })

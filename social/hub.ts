@@ -62,7 +62,9 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
     async fids(shard, pageToken) {
       const query = { shard_id: shard, pageSize: fidsPerPage, pageToken }
       const { fids, nextPageToken } = await get(http, '/v1/fids', query, fidPage)
-      return { fids, nextPageToken: nextPageToken || undefined }
+      // Hubs name a token behind an empty page, and may name the same one again: followed, such a list never ends.
+      const isLast = fids.length === 0 || nextPageToken === pageToken
+      return { fids, nextPageToken: isLast ? undefined : nextPageToken || undefined }
     },
 
     async events(shard, from, now, pageSize = eventsPerPage) {
@@ -88,12 +90,13 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
 
     async follows(fid) {
       const messages: Message[] = []
+      const seen = new Set<string>()
       let pageToken: string | undefined
       for (let page = 0; page < mostMessagePages; page++) {
         const query: Query = { fid, link_type: 'follow', pageSize: messagesPerPage, reverse: true, pageToken }
         const answer = await http.get('/v1/linksByFid', query, messagePage, saysNotFound)
         messages.push(...aboutFid(answer?.messages ?? [], fid, '/v1/linksByFid'))
-        pageToken = answer?.nextPageToken || undefined
+        pageToken = answer && tokenAfter(answer, seen)
         if (!pageToken || messages.length >= mostFollows) return toFollows(messages)
       }
       throw tooManyPages('/v1/linksByFid', fid)
@@ -140,15 +143,23 @@ function toFollows(messages: readonly Message[]): Follow[] {
 /** All live messages of a FID on one route. Throws when the hub answers about another FID. */
 async function messagesOf(http: SocialHttp, path: string, fid: number): Promise<Message[]> {
   const found: Message[] = []
+  const seen = new Set<string>()
   let pageToken: string | undefined
   for (let page = 0; page < mostMessagePages; page++) {
     const query: Query = { fid, pageSize: messagesPerPage, pageToken }
     const answer = await http.get(path, query, messagePage, saysNotFound)
     found.push(...aboutFid(answer?.messages ?? [], fid, path))
-    pageToken = answer?.nextPageToken || undefined
+    pageToken = answer && tokenAfter(answer, seen)
     if (!pageToken) return found
   }
   throw tooManyPages(path, fid)
+}
+
+/** Token of the page behind this one. Undefined: an empty page, or a token seen before, ends a list as well. */
+function tokenAfter({ messages, nextPageToken }: z.infer<typeof messagePage>, seen: Set<string>): string | undefined {
+  if (!nextPageToken || messages.length === 0 || seen.has(nextPageToken)) return undefined
+  seen.add(nextPageToken)
+  return nextPageToken
 }
 
 function tooManyPages(path: string, fid: number): NoAnswer {

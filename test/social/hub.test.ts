@@ -78,8 +78,19 @@ describe('a verified set', () => {
     expect(await hub.verifications(7)).toHaveLength(2)
   })
 
+  test.each([
+    ['an empty page, although it names a token', [[verification(added())], []], ['a', 'b']],
+    ['a token seen before', [[verification(added())], [verification(added())], []], ['a', 'a']],
+  ])('ends at %s', async (_, pages, tokens) => {
+    let asked = 0
+    const hub = await hubThat(() => ({ body: { messages: pages[asked] ?? [], nextPageToken: tokens[asked++] } }))
+    expect(await hub.verifications(7)).toHaveLength(1)
+    expect(server?.requests).toHaveLength(2)
+  })
+
   test('that never ends is no answer', async () => {
-    const hub = await hubThat(() => ({ body: { messages: [], nextPageToken: 'again' } }))
+    let asked = 0
+    const hub = await hubThat(() => ({ body: { messages: [verification(added())], nextPageToken: `${++asked}` } }))
     await expect(hub.verifications(7)).rejects.toMatchObject({ failure: 'bad_answer' })
     expect(server?.requests).toHaveLength(20)
   })
@@ -222,8 +233,20 @@ test('a hub that counts more shards than can be is no hub', async () => {
   await expect(hub.network()).rejects.toMatchObject({ failure: 'bad_answer' })
 })
 
+test('a page of FIDs without any, or with the token that led to it, is the last', async () => {
+  // What hubs answer behind their last key: farcasterxyz/snapchain #554, #556, #482.
+  const empty = await hubThat(() => ({ body: { fids: [], nextPageToken: 'W251bGwsbnVsbF0=' } }))
+  expect(await empty.fids(1, 'W251bGwsbnVsbF0=')).toEqual({ fids: [], nextPageToken: undefined })
+  expect(await empty.fids(1)).toEqual({ fids: [], nextPageToken: undefined })
+  await server?.stop()
+  const again = await hubThat(() => ({ body: { fids: [7], nextPageToken: 'again' } }))
+  expect(await again.fids(1, 'again')).toEqual({ fids: [7], nextPageToken: undefined })
+})
+
 test('pages of follows that never end are a bad answer', async () => {
-  const hub = await hubThat(() => ({ body: { messages: [], nextPageToken: 'again' } }))
+  let asked = 0
+  const link = verification({ linkBody: { type: 'follow', targetFid: 8 } }, { type: 'MESSAGE_TYPE_LINK_ADD' })
+  const hub = await hubThat(() => ({ body: { messages: [link], nextPageToken: `${++asked}` } }))
   await expect(hub.follows(7)).rejects.toMatchObject({ failure: 'bad_answer' })
   expect(server?.requests).toHaveLength(20)
 })

@@ -62,7 +62,8 @@ export async function confirmEvents(
 
 const listOf = ({ registrations, feedback, responses, custody }: ContractEvents) => [
   ...registrations,
-  ...feedback.map((event) => (event.kind === 'given' ? event.row : event)),
+  // Deriving the rows of feedback marks those that were revoked later.
+  ...feedback.map((event) => (event.kind === 'given' ? { ...event.row, revokedBlock: null, revokedAt: null } : event)),
   ...responses,
   ...custody,
 ]

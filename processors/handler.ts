@@ -1,7 +1,6 @@
 import type { Store } from '@subsquid/typeorm-store'
 import type { Logger } from 'pino'
 import { Any } from 'typeorm'
-import { events as identityEvents } from '../abi/generated/identity-registry.ts'
 import type { ChainSettings } from '../chains.file.ts'
 import { Feedback } from '../db/model/feedback.model.ts'
 import { Registration } from '../db/model/registration.model.ts'
@@ -14,6 +13,7 @@ import { registrationEvents } from './mapping/registration-events.ts'
 import { applyRegistrationEvents, registrationId } from './mapping/registrations.ts'
 import { settleBlocks } from './mapping/settle-blocks.ts'
 import type { FindCalls } from './mapping/settlements.ts'
+import { upgradesIn } from './mapping/upgrades.ts'
 import type { Progress } from './progress.ts'
 import { ofKnownRecipients } from './scope/recipients.ts'
 import type { Scope } from './scope/scope.ts'
@@ -56,7 +56,7 @@ export function createHandler({ chain, findCalls, scope, progress, log }: Mappin
     await store.insert(payments.map(toPayment))
     await store.insert(toBuilderCodes([...settlements, ...payments]))
     await writeUnpaid(store, chain.name, unpaid)
-    warnOfUpgrades(chain, blocks, log)
+    tellUpgrades(chain, blocks, progress, log)
     progress.add(blocks, settlements.length, unpaid)
   }
 }
@@ -87,15 +87,11 @@ async function writeCustody(store: Store, { name, social }: ChainSettings, block
   await store.insert(blocks.flatMap((block) => custodyChanges(name, block, social.idRegistry)))
 }
 
-/** Logs when a registry's proxy gets a new implementation: its events may mean something else from then on. */
-function warnOfUpgrades({ registry, reputation }: ChainSettings, blocks: readonly ChainBlock[], log: Logger) {
-  for (const { header, logs } of blocks) {
-    for (const entry of logs) {
-      if (entry.address !== registry.address && entry.address !== reputation.address) continue
-      if (!identityEvents.Upgraded.is(entry)) continue
-      const { implementation } = identityEvents.Upgraded.decode(entry)
-      const where = { block: header.height, registry: entry.address, implementation }
-      log.warn(where, 'a registry was upgraded: check that its events still mean the same')
-    }
+/** Logs when a contract's proxy gets a new implementation. */
+function tellUpgrades(chain: ChainSettings, blocks: readonly ChainBlock[], progress: Progress, log: Logger) {
+  for (const { timestamp, ...upgrade } of upgradesIn(chain, blocks)) {
+    progress.upgradedAt = Math.max(progress.upgradedAt, timestamp)
+    const kind = chain.tokens.some(({ address }) => address === upgrade.contract) ? 'token' : 'registry'
+    log.warn(upgrade, `a ${kind} was upgraded: check that its events still mean the same`)
   }
 }

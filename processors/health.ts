@@ -70,6 +70,11 @@ export function createHealth(
   )
   gauge('processor_final_block', 'Newest block whose rows no reorg takes back', () => progress.finalBlock)
   gauge(
+    'processor_upgraded_timestamp_seconds',
+    'Time of the newest block in which the proxy of a registry or token got a new implementation; 0: none since the start',
+    () => progress.upgradedAt / 1_000,
+  )
+  gauge(
     'processor_last_commit_timestamp_seconds',
     'When the last transaction was committed; before the first, when the process started',
     () => progress.committedAt / 1_000,

@@ -31,6 +31,8 @@ export class Progress {
   headSeenAt = Date.now()
   /** Since when blocks have been waiting to be indexed, milliseconds since 1970; undefined: none are. */
   behindSince: number | undefined
+  /** Time of the newest block in which a contract was upgraded, milliseconds since 1970; 0: this process saw none. */
+  upgradedAt = 0
   readonly totals: Counts = { settlements: 0, unpaid: 0 }
   /** Reorgs since the start, and how many indexed blocks the last one took back. */
   readonly reorgs = { count: 0, lastDepth: 0 }

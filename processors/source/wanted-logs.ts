@@ -57,7 +57,8 @@ export function contractLogs({ registry, reputation, social }: ChainSettings) {
  * Asks for the logs of a chain's contracts, each from its own first block.
  *
  * Settlements are asked by AuthorizationUsed, with the transaction and all its logs: every successful call leaves that
- * log, at any depth and from any sender, and a failed one leaves none. Payments are asked for by their contracts' logs.
+ * log, at any depth and from any sender, and a failed one leaves none. With it goes what a token's proxy logs when it is
+ * upgraded. Payments are asked for by their contracts' logs.
  */
 export function request(
   processor: Pick<EvmBatchProcessor<Fields>, 'addLog'>,
@@ -71,7 +72,7 @@ export function request(
     for (const range of gapsBetween(fromBlock, backfilled)) {
       processor.addLog({
         address: [address],
-        topic0: topics(token.AuthorizationUsed),
+        topic0: topics(token.AuthorizationUsed, identity.Upgraded),
         transaction: true,
         transactionLogs: true,
         range,

@@ -34,6 +34,17 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['listAgents', 'countFacets'],
   },
   {
+    id: 'legs-of-listed-tokens',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'Money is followed in listed tokens only',
+    text:
+      'Money that is passed on within a transaction is followed in the tokens of the chain table, to 256 transfers for ' +
+      'each payment. A stranger’s token could log thousands of transfers, each of which was a payment of its own. A ' +
+      'Permit2 payment in another token stays one payment. Rows that are stored already stay until their blocks are read again.',
+    operations: [],
+  },
+  {
     id: 'mcp-without-selectors',
     day: '2026-11-26',
     kind: 'changed',

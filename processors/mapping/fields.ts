@@ -10,6 +10,8 @@ export interface TransactionFields<V> {
   /** Whether the transaction itself calls this contract. */
   calls(contract: V): boolean
   isSameAddress(one: V, other: V): boolean
+  /** An address in lowercase hex. */
+  addressAt(address: V): string
   /** Value of a 32-byte word. */
   amountOf(word: V): bigint
 }

@@ -19,6 +19,8 @@ interface Leg<V> {
 
 /** Most hops from a payment's recipient; money that goes further is not followed. */
 const maxDepth = 5
+/** Most legs of one payment: an address that would pass it on in more of them keeps the money. */
+const maxLegs = 256
 
 /**
  * The forwarded legs of payments in one transaction. An address has forwarded what it received when its later transfers
@@ -32,7 +34,7 @@ const maxDepth = 5
  * `transfers`: those of the transaction, in log order; transfers of zero are ignored.
  */
 export function followLegs<V>(
-  fields: Pick<TransactionFields<V>, 'isSameAddress' | 'amountOf'>,
+  fields: Pick<TransactionFields<V>, 'isSameAddress' | 'addressAt' | 'amountOf'>,
   transfers: readonly Transfer<V>[],
   payments: readonly Paid<V>[],
 ): Leg<V>[] {
@@ -40,26 +42,37 @@ export function followLegs<V>(
   if (transfers.length <= payments.length) return []
   const taken = new Set(payments.map(({ transfer }) => transfer.logIndex))
   const legs: Leg<V>[] = []
+  const sent = new Map<string, Transfer<V>[]>()
+  for (const transfer of transfers) {
+    const sender = fields.addressAt(transfer.from)
+    const others = sent.get(sender)
+    if (others) others.push(transfer)
+    else sent.set(sender, [transfer])
+  }
+  /** Legs that the payment in hand may still have. */
+  let room = maxLegs
   const follow = (paid: Paid<V>, incoming: Transfer<V>, path: readonly V[], depth: number) => {
-    const outgoing = transfers.filter(
+    const outgoing = (sent.get(fields.addressAt(incoming.to)) ?? []).filter(
       (transfer) =>
         transfer.logIndex > incoming.logIndex &&
         !taken.has(transfer.logIndex) &&
-        fields.isSameAddress(transfer.from, incoming.to) &&
         fields.isSameAddress(transfer.token, incoming.token) &&
         fields.amountOf(transfer.amount) > 0n,
     )
     const got = fields.amountOf(incoming.amount)
     const passed = outgoing.reduce((sum, { amount }) => sum + fields.amountOf(amount), 0n)
     if (passed === 0n || passed > got || 2n * passed < got) return
-    for (const { logIndex } of outgoing) taken.add(logIndex)
     const through = [...path, incoming.to]
     const onward = outgoing.filter(({ to }) => !through.some((address) => fields.isSameAddress(address, to)))
+    if (onward.length > room) return
+    room -= onward.length
+    for (const { logIndex } of outgoing) taken.add(logIndex)
     for (const transfer of onward) legs.push({ paid, transfer, depth })
     if (depth === maxDepth) return
     for (const transfer of onward.toReversed()) follow(paid, transfer, through, depth + 1)
   }
   for (const paid of payments.toSorted((a, b) => b.transfer.logIndex - a.transfer.logIndex)) {
+    room = maxLegs
     follow(paid, paid.transfer, [paid.payer], 1)
   }
   return legs.sort((a, b) => a.transfer.logIndex - b.transfer.logIndex)

@@ -36,6 +36,10 @@ export class TextFields implements TransactionFields<string> {
     return one === other
   }
 
+  addressAt(address: string): string {
+    return address
+  }
+
   amountOf(word: string): bigint {
     return BigInt(word)
   }

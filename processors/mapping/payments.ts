@@ -37,12 +37,16 @@ type Place = Pick<PaymentRow, 'chain' | 'blockNumber' | 'blockTimestamp' | 'faci
 /**
  * What one transaction paid beside its settlements: payments that payment contracts log, and forwarded legs of these
  * and of the settlements. `settled`: the settlements. `unpaid`: logs of payment contracts that prove no payment.
+ *
+ * `tokens`: money is followed only in these, because a stranger's token can log any number of transfers for little gas;
+ * absent: in every token.
  */
 export function paymentsOf(
   chain: ChainName,
   settling: SettlingTransaction,
   settled: readonly Paid<string>[],
   contracts: PaymentContracts,
+  tokens?: ReadonlySet<string>,
 ): { payments: PaymentRow[]; unpaid: { logIndex: number; token: string }[] } {
   const { block, transaction, logs } = settling
   const place: Place = {
@@ -53,6 +57,7 @@ export function paymentsOf(
     txHash: transaction.hash,
     codes: builderCodesOf(transaction.input),
   }
+  const isFollowed = (token: string) => tokens?.has(token) ?? true
   const payments: PaymentRow[] = []
   const paid = [...settled]
   const unpaid: { logIndex: number; token: string }[] = []
@@ -65,9 +70,10 @@ export function paymentsOf(
     }
     const { transfer, ...row } = payment
     payments.push({ ...place, logIndex, kind, ...row, forwarder: null, originLogIndex: null, depth: null })
-    if (transfer) paid.push({ logIndex, payer: payment.payer, transfer })
+    if (transfer && isFollowed(transfer.token)) paid.push({ logIndex, payer: payment.payer, transfer })
   }
-  const transfers = paid.length === 0 ? [] : logs.filter(isTransfer).map(toTransfer)
+  const transfers =
+    paid.length === 0 ? [] : logs.filter((log) => isTransfer(log) && isFollowed(log.address)).map(toTransfer)
   for (const { paid: origin, transfer, depth } of followLegs(words, transfers, paid)) {
     const { logIndex: originLogIndex, payer } = origin
     const amount = words.amountOf(transfer.amount)

@@ -82,7 +82,7 @@ export async function settle(
     for (const authorization of matching.open) resolve(authorization, calls, settling, matching, outcomes)
   }
   const paid = [...outcomes].map(([{ logIndex, authorizer: payer }, { transfer }]) => ({ logIndex, payer, transfer }))
-  const { payments, unpaid } = paymentsOf(chain, settling, paid, contracts)
+  const { payments, unpaid } = paymentsOf(chain, settling, paid, contracts, tokens)
   const settled = toRows(chain, settling, fields, outcomes)
   return { ...settled, payments, unpaid: [...settled.unpaid, ...unpaid] }
 }

@@ -70,7 +70,12 @@ interface NamedPayment {
 }
 
 /** Payments of a transaction with these logs; `settled`: log indexes of transfers that are settlements. */
-function paidIn(logs: readonly ChainLog[], settled: readonly number[] = [], input = '0x') {
+function paidIn(
+  logs: readonly ChainLog[],
+  settled: readonly number[] = [],
+  input = '0x',
+  tokens?: ReadonlySet<string>,
+) {
   const transaction = { transactionIndex: 0, hash: `0x${'22'.repeat(32)}`, from: facilitator, to: shell, input }
   const block = { height: 7, hash: '0x', timestamp: 1000 }
   const first = settled.map((logIndex) => {
@@ -79,7 +84,7 @@ function paidIn(logs: readonly ChainLog[], settled: readonly number[] = [], inpu
     const transfer = { logIndex, position: logIndex, token: log.address, from, to, amount: log.data }
     return { logIndex: logIndex - 1, payer: from, transfer }
   })
-  return paymentsOf('base', { block, transaction, logs }, first, contracts)
+  return paymentsOf('base', { block, transaction, logs }, first, contracts, tokens)
 }
 
 const short = ({ payments }: ReturnType<typeof paidIn>) =>
@@ -97,6 +102,31 @@ function legsOf(...moves: (Move & { readonly settles?: true })[]) {
 const settles = true as const
 
 describe('a forwarder', () => {
+  test('of money in a token that is not listed has no legs, however many transfers it logs', () => {
+    const token = address(3000)
+    const logs = Array.from({ length: 8_000 }, (_, at) => moved({ from: 2, to: 10 + at, amount: 1, token }, at + 2))
+    const rows = paidIn(
+      [moved({ from: 1, to: 2, amount: 8_000, token }, 0), proof(1), ...logs],
+      [],
+      '0x',
+      new Set([dollar]),
+    ).payments
+    expect(rows.map(({ kind, token: of }) => [kind, of])).toEqual([['permit2_exact', token]])
+  })
+
+  test('pays at most 256 payees for one payment; with more the money is its own', () => {
+    const paid = { from: 1, to: 2, amount: 257, settles } as const
+    const to = (payees: number) => Array.from({ length: payees }, (_, at) => ({ from: 2, to: 10 + at, amount: 1 }))
+    expect(legsOf(paid, ...to(256))).toHaveLength(256)
+    expect(legsOf(paid, ...to(257))).toEqual([])
+  })
+
+  test('is found among thousands of transfers of others without a look at each', () => {
+    const first = { from: 1, to: 2, amount: 100, settles } as const
+    const others = Array.from({ length: 20_000 }, (_, at) => ({ from: 5_000 + at, to: 3, amount: 1 }))
+    expect(legsOf(first, ...others, { from: 2, to: 3, amount: 100 })).toEqual([['forwarded', 1, 3, 100, 1]])
+  })
+
   test('that splits pays each of its payees, for the one who signed', () => {
     const split = [{ from: 1, to: 2, amount: 100, settles } as const, { from: 2, to: 3, amount: 70 }]
     expect(legsOf(...split, { from: 2, to: 4, amount: 30 })).toEqual([

@@ -1,3 +1,4 @@
+import { day } from '../ops/time.ts'
 import { Refusal } from './refusal.ts'
 
 /** A block by its height and hash. */
@@ -9,6 +10,19 @@ export interface BlockPlace {
 /** A block with the hash of its parent. */
 export interface LinkedBlock extends BlockPlace {
   readonly parentHash: string
+  /** Milliseconds since 1970; absent: it was not asked for. */
+  readonly timestamp?: number | undefined
+}
+
+/** Longest by which a block may be later than this machine's clock: more means another unit than seconds. */
+const maxAheadMs = day
+
+/** The date of a block that is later than now by more than clocks differ, in milliseconds; undefined: it is not. */
+export function describeDate(timestamp: number, now = Date.now()): string | undefined {
+  if (timestamp <= now + maxAheadMs) return undefined
+  const date = new Date(timestamp)
+  const text = Number.isNaN(date.getTime()) ? 'beyond all dates' : date.toISOString()
+  return `${text}, later than now by more than a day`
 }
 
 /**
@@ -26,7 +40,7 @@ export class Continuity {
   ) {}
 
   /** Accepts the next block. Throws a Refusal when it cannot follow `last`. `toBlock`: highest block asked for. */
-  follow({ height, hash, parentHash }: LinkedBlock, toBlock = Number.POSITIVE_INFINITY): void {
+  follow({ height, hash, parentHash, timestamp = 0 }: LinkedBlock, toBlock = Number.POSITIVE_INFINITY): void {
     const { last, next, source } = this
     if (!(height >= next && height <= toBlock)) {
       throw new Refusal(`${source} sent block ${height} where ${next} or a later one was due; nothing of it is kept`)
@@ -37,6 +51,8 @@ export class Continuity {
           'nothing of it is kept',
       )
     }
+    const late = describeDate(timestamp)
+    if (late) throw new Refusal(`${source} dates block ${height} ${late}; nothing of it is kept`)
     this.next = height + 1
     this.last = { height, hash }
   }

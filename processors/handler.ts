@@ -45,10 +45,11 @@ export function createHandler({ chain, findCalls, scope, progress, log }: Mappin
   const tokens = new Set(chain.tokens.map((token) => token.address))
   const contracts = paymentContractsOf(chain.paymentContracts)
   return async ({ store, blocks }) => {
+    // First, because it checks the blocks.
+    const settled = await settleBlocks(chain.name, tokens, blocks, findCalls, contracts)
     await writeRegistrations(store, chain, blocks)
     await writeFeedback(store, chain, blocks)
     await writeCustody(store, chain, blocks)
-    const settled = await settleBlocks(chain.name, tokens, blocks, findCalls, contracts)
     const db = connectionOf(store)
     const found = await withoutBackfilled(db, chain, settled)
     const { settlements, payments, unpaid } = scope === 'all' ? found : await ofKnownRecipients(db, chain, found)

@@ -158,7 +158,7 @@ export class RangeReader {
     }
     const hash = piece.toString('latin1', scan.hashAt, scan.hashAt + hashLength)
     const parentHash = piece.toString('latin1', scan.parentHashAt, scan.parentHashAt + hashLength)
-    this.#follow({ height: scan.number, hash, parentHash })
+    this.#follow({ height: scan.number, hash, parentHash, timestamp: scan.timestamp * 1_000 })
     const work = sink.add(piece, scan)
     if (!work) {
       this.#scans.push(scan)
@@ -169,11 +169,11 @@ export class RangeReader {
 
   async #parsed(blocks: readonly ArchiveBlock[], sink: BlockSink): Promise<void> {
     for (const block of blocks) {
-      const { number, hash, parentHash } = block?.header ?? {}
+      const { number, hash, parentHash, timestamp = 0 } = block?.header ?? {}
       if (!Number.isSafeInteger(number) || !hash || !parentHash) {
         throw new Refusal(`${this.history.name} sent something that is not a block; nothing of it was kept`)
       }
-      this.#follow({ height: number, hash, parentHash })
+      this.#follow({ height: number, hash, parentHash, timestamp: timestamp * 1_000 })
     }
     for (const block of blocks) await sink.addBlock(toChainBlock(block))
   }

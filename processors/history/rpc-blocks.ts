@@ -14,6 +14,7 @@ export interface WantedBlock {
 
 export interface RpcReceipt {
   readonly transactionHash: string
+  readonly transactionIndex: string
   readonly blockHash: string
   readonly logs: readonly RpcLog[]
 }
@@ -49,12 +50,21 @@ export async function readWanted(
     for (const [transaction, found] of logs) {
       const receipt = receipts.get(transaction)
       if (receipt?.blockHash !== hash) throw misfit(client, `the receipt of ${transaction} is of another block`)
+      if (!isNumbered(receipt)) throw misfit(client, `the logs of ${transaction} are not numbered as they stand`)
       const there = new Set(receipt.logs.map(({ logIndex }) => Number(logIndex)))
-      const isWhole = found.every((index) => there.has(index))
+      const isWhole = new Set(found).size === found.length && found.every((index) => there.has(index))
       if (!isWhole || (isComplete && receipt.logs.filter(isProof).length !== found.length)) {
         throw misfit(client, `the receipt of ${transaction} has other logs than eth_getLogs`)
       }
     }
+  }
+  for (const { logs } of wanted) {
+    const ofBlock = [...logs.keys()].map((transaction) => receipts.get(transaction) as RpcReceipt)
+    const wrong = ofBlock
+      .toSorted((a, b) => Number(a.transactionIndex) - Number(b.transactionIndex))
+      .find((receipt, at, all) => firstNumber(receipt) <= lastNumber(all[at - 1]))
+    if (wrong)
+      throw misfit(client, `the logs of ${wrong.transactionHash} are numbered like those of another transaction`)
   }
   const settling = wanted
     .map((block) => ({ ...block, hashes: [...block.logs.keys()].filter((tx) => receipts.get(tx)?.logs.some(isProof)) }))
@@ -68,7 +78,8 @@ export async function readWanted(
     if (header.hash !== hash) throw misfit(client, `it answers block ${header.hash} for ${hash}`)
     for (const one of hashes) {
       const transaction = found.get(one) as RpcTransaction
-      const isThere = header.transactions[Number(transaction.transactionIndex)] === one
+      const index = Number(transaction.transactionIndex)
+      const isThere = header.transactions[index] === one && Number(receipts.get(one)?.transactionIndex) === index
       if (isThere && transaction.hash === one && transaction.blockHash === hash) continue
       throw misfit(client, `transaction ${one} is of another block`)
     }
@@ -78,6 +89,25 @@ export async function readWanted(
       hashes.flatMap((one) => receipts.get(one)?.logs ?? []),
     )
   })
+}
+
+/** Whether the logs of a receipt are its own, and are numbered one after the other. */
+function isNumbered({ transactionHash, transactionIndex, logs }: RpcReceipt): boolean {
+  const first = Number(logs[0]?.logIndex ?? 0)
+  return logs.every(
+    (log, place) =>
+      Number(log.logIndex) === first + place &&
+      log.transactionHash === transactionHash &&
+      Number(log.transactionIndex) === Number(transactionIndex),
+  )
+}
+
+function firstNumber({ logs }: RpcReceipt): number {
+  return Number(logs[0]?.logIndex ?? Number.POSITIVE_INFINITY)
+}
+
+function lastNumber(receipt: RpcReceipt | undefined): number {
+  return Number(receipt?.logs.at(-1)?.logIndex ?? -1)
 }
 
 /** A block as an archive would send it, with some of its transactions and their logs. */

@@ -6,7 +6,9 @@ export function scannedBlock(text: Buffer, scan: BlockScanner): ChainBlock {
   const hash = text.toString('latin1', scan.hashAt, scan.hashAt + hashLength)
   return {
     header: { height: scan.number, hash, timestamp: scan.timestamp * 1000 },
-    logs: Array.from({ length: scan.logs }, (_, position) => logAt(text, scan, position)),
+    logs: Array.from({ length: scan.logs }, (_, position) => logAt(text, scan, position)).sort(
+      (a, b) => a.logIndex - b.logIndex,
+    ),
     transactions: Array.from({ length: scan.transactions }, (_, position) => transactionAt(text, scan, position)),
   }
 }

@@ -1,5 +1,6 @@
 import { events } from '../../abi/generated/dollar-token.ts'
 import type { ChainName } from '../../chains.config.ts'
+import { Refusal } from '../refusal.ts'
 import { type ChainBlock, type ChainLog, transactionsOf } from './block.ts'
 import { kindOfLog, type PaymentContracts } from './payment-kinds.ts'
 import type { PaymentRow } from './payments.ts'
@@ -19,7 +20,10 @@ export interface SettledBlocks {
   readonly unpaid: readonly UnpaidCount[]
 }
 
-/** All settlements and payments of some blocks, each in log order, and what paid nothing. */
+/**
+ * All settlements and payments of some blocks, each in log order, and what paid nothing. Throws a Refusal when the logs
+ * of a block are not numbered in the order of its transactions: an order that is wrong hides what was paid.
+ */
 export async function settleBlocks(
   chain: ChainName,
   tokens: ReadonlySet<string>,
@@ -31,6 +35,7 @@ export async function settleBlocks(
   const payments: PaymentRow[] = []
   const unpaid: UnpaidCount[] = []
   for (const block of blocks) {
+    checkNumbers(chain, block)
     const counts = new Map<string, number>()
     for (const settling of settlingTransactions(block, tokens, contracts)) {
       const settled = await settle(chain, tokens, settling, findCalls, contracts)
@@ -41,6 +46,19 @@ export async function settleBlocks(
     for (const [token, count] of counts) unpaid.push({ blockNumber: block.header.height, token, count })
   }
   return { settlements, payments, unpaid }
+}
+
+function checkNumbers(chain: ChainName, { header, logs }: ChainBlock) {
+  let before: ChainLog | undefined
+  for (const log of logs) {
+    if (before && (log.logIndex <= before.logIndex || log.transactionIndex < before.transactionIndex)) {
+      throw new Refusal(
+        `${chain}: the source sent block ${header.height} with log ${log.logIndex} of transaction ` +
+          `${log.transactionIndex} behind log ${before.logIndex} of transaction ${before.transactionIndex}`,
+      )
+    }
+    before = log
+  }
 }
 
 /** The transactions of a block in which a token executed an authorization or a contract paid, each with all its logs. */

@@ -7,7 +7,13 @@ import { type ArchiveQuery, toPortalQuery } from './query.ts'
 
 /** A block as the Portal sends it; what else is in it follows from the query, and the SDK checks it. */
 export interface PortalBlock {
-  readonly header: { readonly number: number; readonly hash: string; readonly parentHash: string }
+  readonly header: {
+    readonly number: number
+    readonly hash: string
+    readonly parentHash: string
+    /** Seconds since 1970; absent: it was not asked for. */
+    readonly timestamp?: number
+  }
 }
 
 /** Most characters of a line that a message shows. */
@@ -99,8 +105,8 @@ export class PortalSequence {
     return typeof found === 'object' ? found.block.header.hash : undefined
   }
 
-  #follow({ header: { number: height, hash, parentHash } }: PortalBlock) {
-    const block = { height, hash, parentHash }
+  #follow({ header: { number: height, hash, parentHash, timestamp = 0 } }: PortalBlock) {
+    const block = { height, hash, parentHash, timestamp: timestamp * 1_000 }
     if (this.#isFresh) this.#continuity.begin(block, this.query.toBlock)
     else this.#continuity.follow(block, this.query.toBlock)
     this.#isFresh = false

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
 import type { ChainLog } from '../../processors/mapping/block.ts'
+import { settleBlocks } from '../../processors/mapping/settle-blocks.ts'
 import type { TokenCall } from '../../processors/mapping/settlements.ts'
 import { settle } from '../../processors/mapping/settlements.ts'
 import { addressFor, batcher, batchOf, callOf, moved, paymentOf, selectors, token, used } from './calls.ts'
@@ -54,6 +55,23 @@ test('a direct payment becomes a settlement with everything that is known about 
       selectorSource: 'c',
     },
   ])
+})
+
+test.each([
+  ['one number for two logs', [used(payment, 0), moved(payment, 0)]],
+  [
+    'numbers that fall from one transaction to the next',
+    [{ ...used(payment, 0), transactionIndex: 1 }, moved(payment, 1)],
+  ],
+])('%s: the block is refused, not read without what was paid', async (_, logs) => {
+  const settling = settleBlocks(
+    'base',
+    new Set([token]),
+    [{ header: block, logs, transactions: [] }],
+    noTraces,
+    new Map(),
+  )
+  await expect(settling).rejects.toThrow('base: the source sent block 30000000 with log')
 })
 
 describe('an authorization is paired', () => {

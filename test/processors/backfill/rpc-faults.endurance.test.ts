@@ -78,6 +78,26 @@ test.each<[string, () => NodeLimits]>([
       }),
   ],
   [
+    'numbers the logs of a receipt alike',
+    () =>
+      lies(2, ({ method }, reply) => {
+        if (method !== 'eth_getTransactionReceipt') return reply
+        const receipt = reply.result as { logs: object[] }
+        return { id: reply.id, result: { ...receipt, logs: receipt.logs.map((log) => ({ ...log, logIndex: '0x0' })) } }
+      }),
+  ],
+  [
+    'gives a receipt and its logs to another transaction of the block',
+    () =>
+      lies(2, ({ method }, reply) => {
+        if (method !== 'eth_getTransactionReceipt') return reply
+        const receipt = reply.result as { logs: object[] }
+        const transactionIndex = '0x7'
+        const logs = receipt.logs.map((log) => ({ ...log, transactionIndex }))
+        return { id: reply.id, result: { ...receipt, transactionIndex, logs } }
+      }),
+  ],
+  [
     'knows a transaction in another block',
     () =>
       lies(2, ({ method }, reply) => {

@@ -65,6 +65,17 @@ test('an archive whose answers have no block is asked again as after a failure, 
   expect(warned.slice(2)).toEqual([failed(1)])
 })
 
+test('an archive that dates a block in milliseconds is refused', async () => {
+  const header = { number: 5, hash: '0x05', parentHash: '0x04', timestamp: 1_770_000_000_000 }
+  const archive: CannedServer = await serveCanned((path) =>
+    path.endsWith('/worker') && path !== '/worker' ? { body: `${archive.url}/worker` } : { body: [{ header }] },
+  )
+  onTestFinished(() => archive.stop())
+  const reader = new RangeReader(openHistory({ kind: 'archive', url: archive.url }, { tokens }), 5, 6, { warn() {} })
+  onTestFinished(() => reader.close())
+  await expect(reader.advance(noBlocks)).rejects.toThrow(/dates block 5 \+058\d+-.*, later than now by more than a day/)
+})
+
 test('a status for an overload or an outage is a failure to wait out, whichever source sends it', async () => {
   const server = await serveCanned((path) => ({ status: Number(path.split('/')[1]), body: '' }))
   onTestFinished(() => server.stop())

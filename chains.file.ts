@@ -10,7 +10,7 @@ import {
   isDefaultChain,
 } from './chains.config.ts'
 import type { Chain } from './chains.row.ts'
-import { addition, newName, type Override, override } from './chains.schema.ts'
+import { addition, mostBatchCalls, newName, type Override, override } from './chains.schema.ts'
 import { portal as portalSetting } from './settings.chains.ts'
 import { httpUrl, nodeUrl } from './settings.schema.ts'
 
@@ -25,6 +25,10 @@ export interface ChainSettings extends Omit<Chain, 'rpcVariable' | 'gatewayVaria
   readonly portal: string | null
   /** Address of a self-hosted v2 archive, used instead of the Portal; null: there is none. */
   readonly gateway: string | null
+  /** Most JSON-RPC calls in one request to the node. */
+  readonly batch: number
+  /** Whether a block whose logs bloom tells of more than its logs is asked for again. */
+  readonly bloom: boolean
 }
 
 /** What the environment says about the chains; `file` is the parsed content of CHAINS_FILE. */
@@ -72,7 +76,7 @@ function parseFile(file: unknown): ParsedFile {
   return { overrides, added, problems: [...problems, ...collisions(added)] }
 }
 
-function toRow(name: ChainName, { finality, ...row }: z.infer<typeof addition>): Chain {
+function toRow(name: ChainName, { finality, batch: _____, bloom: ______, ...row }: z.infer<typeof addition>): Chain {
   const { enabled: _, rpc: __, portal: ___, gateway: ____, idRegistry, keyRegistry, ...facts } = row
   const social = socialContracts(null, { idRegistry, keyRegistry })
   const rpcVariable = `RPC_${name.toUpperCase()}`
@@ -157,6 +161,8 @@ export function readChains({ env, file }: ChainSources): AllChainSettings {
       rpc: given.rpc === undefined ? tip : given.rpc,
       portal: given.portal === undefined ? portal : given.portal,
       gateway: given.gateway === undefined ? archive : given.gateway,
+      batch: given.batch ?? mostBatchCalls,
+      bloom: given.bloom ?? true,
       dataset: given.dataset ?? row.dataset,
       finalityConfirmation: given.finality ?? row.finalityConfirmation,
       registry: given.registry ?? row.registry,

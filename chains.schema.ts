@@ -16,6 +16,9 @@ const block = z.int({ error: 'must be a block number' }).nonnegative().max(2_147
 const contract = z.strictObject({ address, fromBlock: block }, { error: wanted('address and fromBlock') })
 const deployment = z.strictObject({ address })
 
+/** Most calls in one request to a node, where an entry sets no fewer. */
+export const mostBatchCalls = 100
+
 /** Entry of CHAINS_FILE for a chain that is in the table: a field that is given replaces the row's. */
 export const override = z.strictObject({
   enabled: z.boolean().optional(),
@@ -27,6 +30,8 @@ export const override = z.strictObject({
     .optional(),
   gateway: httpUrl.nullable().optional(),
   finality: z.int({ error: 'must be a number of blocks' }).min(0).max(100_000).optional(),
+  batch: z.int({ error: 'must be a number of calls' }).min(1).max(mostBatchCalls).optional(),
+  bloom: z.boolean({ error: 'must be false when the logs blooms of the chain are wrong, else true' }).optional(),
   registry: contract.optional(),
   reputation: contract.optional(),
   tokens: z

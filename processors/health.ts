@@ -168,6 +168,11 @@ export function createHealth(
       for (const [source, { waitedSeconds }] of sources) this.inc({ ...labels, source }, waitedSeconds)
     },
   })
+  count(
+    'processor_bloom_mismatches_total',
+    'Blocks since the start whose logs bloom told of more than their logs, which two methods of the node agreed on',
+    () => progress.bloomMismatches,
+  )
   count('processor_reorgs_total', 'Reorgs since the start', () => progress.reorgs.count)
   if (auditor) {
     count('audit_missing_rows_total', 'Settlements that a node left out, mended', () => auditor.mended.missing)

@@ -36,6 +36,8 @@ export class Progress {
   readonly totals: Counts = { settlements: 0, unpaid: 0 }
   /** Reorgs since the start, and how many indexed blocks the last one took back. */
   readonly reorgs = { count: 0, lastDepth: 0 }
+  /** Blocks since the start whose logs were taken although their logs bloom tells of more. */
+  bloomMismatches = 0
   /** Failures of the sources that are asked for blocks, since the start. */
   readonly sources = { portal: new SourceWatch(), node: new SourceWatch() }
 

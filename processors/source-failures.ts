@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { backoffMs } from '../hosts/backoff.ts'
+import { type Backoff, backoffMs } from '../hosts/backoff.ts'
+import { meaningOfStatus } from '../hosts/meaning.ts'
 import { Refusal } from './refusal.ts'
 
 /** Failures in a row after which `Patience` gives up. */
@@ -10,11 +11,11 @@ const undithered = () => 1
 /** Longest Retry-After that is honoured, in milliseconds. */
 export const longestRetryAfterMs = 5 * 60_000
 
-/**
- * HTTP statuses of a source that cannot answer now: rate limits, failures, Cloudflare's for a server that it does not
- * reach (521 to 524), and the Portal's for being overloaded (529).
- */
-export const passingStatuses: readonly number[] = [429, 500, 502, 503, 504, 521, 522, 523, 524, 529]
+/** Whether an HTTP status says that a source cannot answer now. */
+export function isPassing(status: number): boolean {
+  const meaning = meaningOfStatus(status)
+  return meaning === 'busy' || meaning === 'unready'
+}
 
 /** A source could not answer this time. */
 export class SourceFailure extends Error {
@@ -91,6 +92,6 @@ function kindOf(error: Error): FailureKind {
 }
 
 /** Backoff in milliseconds after `failures` in a row, or the Retry-After (`asked`, milliseconds) up to a bound. */
-export function pauseMs(limits: typeof backoff, failures: number, asked?: number): number {
+export function pauseMs(limits: Backoff, failures: number, asked?: number): number {
   return asked === undefined ? backoffMs(limits, failures - 1, undithered) : Math.min(asked, longestRetryAfterMs)
 }

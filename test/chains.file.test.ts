@@ -14,7 +14,7 @@ test('without overrides every chain is on, read from the public Portal, its tip 
   expect(Object.keys(settings)).toEqual(chainNames)
   for (const name of chainNames) {
     const { rpcVariable: _, gatewayVariable: __, ...row } = chainOf(name)
-    const sources = { rpc: null, portal: 'https://portal.sqd.dev', gateway: null }
+    const sources = { batch: 100, bloom: true, rpc: null, portal: 'https://portal.sqd.dev', gateway: null }
     expect(settings[name]).toEqual({ ...row, name, enabled: true, ...sources })
   }
 })
@@ -30,6 +30,16 @@ test('the environment names Portal, tips and archives; an empty variable names n
   expect(settings.base).toMatchObject({ portal: 'https://portal.example', rpc: 'wss://base.example/key' })
   expect(settings.celo.rpc).toBeNull()
   expect(settings.polygon.gateway).toBe('http://archive.example')
+})
+
+test('how a node is asked is set by chain, within bounds', () => {
+  expect(readChains({ env: {}, file: { base: { batch: 3, bloom: false } } }).base).toMatchObject({
+    batch: 3,
+    bloom: false,
+  })
+  expect(() => readChains({ env: {}, file: { base: { batch: 0, bloom: 1 } } })).toThrow(
+    /base\.batch: (.|\n)*base\.bloom: must be false when/,
+  )
 })
 
 test('the file goes before the environment, and null turns a source off', () => {

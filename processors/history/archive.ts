@@ -2,7 +2,7 @@ import { readRetryAfter } from '../../hosts/retry-after.ts'
 import type { FlatTrace, TraceArchive } from '../mapping/traces.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
 import { Refusal } from '../refusal.ts'
-import { passingStatuses, SourceFailure } from '../source-failures.ts'
+import { isPassing, SourceFailure } from '../source-failures.ts'
 import { ask, bytesOf, type SourceAnswer, textOf } from '../source-request.ts'
 import { type Answer, type ArchiveBlock, type History, historyQuery, type Wanted } from './history.ts'
 
@@ -71,7 +71,7 @@ export class ArchiveHistory implements History {
     const text = await textOf(answer, maxShortText)
     const problem = `${this.name} answers ${answer.status}${text ? `: ${text}` : ''}`
     const retryAfterMs = readRetryAfter(answer.headers['retry-after'])
-    if (passingStatuses.includes(answer.status) || retryAfterMs !== undefined) {
+    if (isPassing(answer.status) || retryAfterMs !== undefined) {
       return new SourceFailure(problem, retryAfterMs)
     }
     return new Refusal(`${problem}; check the address`)

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { BatchSize } from '../../hosts/batch-size.ts'
+import { meaningOfError, meaningOfStatus } from '../../hosts/meaning.ts'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
 import { Refusal } from '../refusal.ts'
 import { hideAddresses, hostOf } from '../source/sdk-log.ts'
-import { passingStatuses, pauseMs, SourceFailure } from '../source-failures.ts'
+import { isPassing, pauseMs, SourceFailure } from '../source-failures.ts'
 import { ask, bytesOf, textOf } from '../source-request.ts'
 
 export interface RpcCall {
@@ -15,8 +17,6 @@ export class RpcError extends Error {
   override readonly name = 'RpcError'
 }
 
-/** Most calls in one request, a batch. */
-const mostCalls = 100
 /** Most requests in flight. */
 const maxRequests = 8
 /** Longest answer, in bytes. */
@@ -27,8 +27,6 @@ const maxShown = 80
 /** Attempts after which a failure is passed on and logged; so is one whose pause is longer than `quiet.capMs`. */
 const maxQuietAttempts = 4
 const quiet = { baseMs: 400, capMs: 5_000 }
-
-const closed = [401, 403, 404]
 
 interface Answer {
   readonly id?: unknown
@@ -44,21 +42,17 @@ export class RpcClient {
   /** Name of the endpoint, for messages. */
   readonly name: string
   readonly #url: URL
-  /** Most calls in one request as far as the endpoint has accepted it: lowered when it refuses a whole batch. */
-  #mostCalls = mostCalls
-  /**
-   * Calls of the next request: fewer after a failure, because many endpoints count calls, and more again after
-   * successes.
-   */
-  #batchCalls = mostCalls
+  /** Calls of the next request: fewer after a failure, because many endpoints count calls. */
+  readonly #size: BatchSize
   #running = 0
   readonly #queue: (() => void)[] = []
   /** When the next request may be sent; milliseconds since 1970. */
   #quietUntil = 0
 
-  /** Throws when the address is not http(s). */
-  constructor(url: string) {
+  /** `batch`: most calls in one request. Throws when the address is not http(s). */
+  constructor(url: string, batch: number) {
     this.#url = new URL(url)
+    this.#size = new BatchSize(batch)
     this.name = `the RPC endpoint ${hostOf(url)}`
     if (!/^https?:$/.test(this.#url.protocol))
       throw new Refusal(`${this.name}: history can only be read over http or https`)
@@ -69,7 +63,7 @@ export class RpcClient {
    * refuses one of them even alone, with a SourceFailure when it does not answer.
    */
   batch(calls: readonly RpcCall[]): Promise<unknown[]> {
-    return this.#inParts(calls, this.#batchCalls)
+    return this.#inParts(calls, this.#size.now)
   }
 
   async call(method: string, params: readonly unknown[]): Promise<unknown> {
@@ -89,10 +83,7 @@ export class RpcClient {
     if (refused.length === 0) return results
     if (calls.length === 1) throw results[0]
     const half = Math.ceil(refused.length / 2)
-    if (refused.length === calls.length) {
-      this.#mostCalls = half
-      this.#batchCalls = Math.min(this.#batchCalls, half)
-    }
+    if (refused.length === calls.length) this.#size.refused(refused.length)
     const again = await this.#inParts(refused, half)
     return results.map((result) => (result instanceof RpcError ? again.shift() : result))
   }
@@ -101,14 +92,14 @@ export class RpcClient {
     for (let attempt = 1; ; attempt++) {
       try {
         const results = await this.#inTurn(() => this.#post(calls))
-        if (calls.length >= this.#batchCalls) this.#batchCalls = Math.min(this.#batchCalls + 1, this.#mostCalls)
+        this.#size.served(calls.length)
         return results
       } catch (error) {
         const pause = pauseMs(quiet, attempt, (error as Partial<SourceFailure>).retryAfterMs)
         this.#quietUntil = Math.max(this.#quietUntil, Date.now() + Math.min(pause, quiet.capMs))
         if (error instanceof Refusal || attempt === maxQuietAttempts || pause > quiet.capMs) throw error
-        this.#batchCalls = Math.ceil(Math.min(this.#batchCalls, calls.length) / 2)
-        if (calls.length > this.#batchCalls) return this.#inParts(calls, this.#batchCalls)
+        this.#size.failed(calls.length)
+        if (calls.length > this.#size.now) return this.#inParts(calls, this.#size.now)
       }
     }
   }
@@ -135,14 +126,13 @@ export class RpcClient {
     if (answer.status !== 200) {
       const text = await textOf(answer, maxErrorText)
       const problem = `${this.name} answers ${answer.status}${text ? `: ${hideAddresses(text)}` : ''}`
-      if (passingStatuses.includes(answer.status) || retryAfterMs !== undefined)
-        throw new SourceFailure(problem, retryAfterMs)
-      if (closed.includes(answer.status)) throw new Refusal(`${problem}; check the address and its key`)
+      if (isPassing(answer.status) || retryAfterMs !== undefined) throw new SourceFailure(problem, retryAfterMs)
+      if (meaningOfStatus(answer.status) === 'closed') throw new Refusal(`${problem}; check the address and its key`)
       return calls.map(() => new RpcError(problem)) // too many calls, or too much asked for
     }
     const parsed = this.#parse((await bytesOf(answer, maxAnswerBytes))?.toString() ?? tooLong)
     const answers = (Array.isArray(parsed) ? parsed : [parsed]) as readonly (Answer | null)[]
-    const limited = answers.find((one) => one?.error && isRateLimit(one.error))
+    const limited = answers.find((one) => one?.error && meaningOfError(one.error) === 'busy')
     if (limited) throw new SourceFailure(`${this.name}: ${limited.error?.message}`, retryAfterMs)
     if (!Array.isArray(parsed) && calls.length > 1) {
       return calls.map(() => new RpcError(`${this.name} answers a batch with ${describe(answers[0])}`))
@@ -170,12 +160,4 @@ function describe(answer: Answer | null | undefined): string {
   const { code, message } = answer?.error ?? {}
   if (message === undefined && code === undefined) return 'nothing that is an answer'
   return `${hideAddresses(message ?? 'an error')}${code === undefined ? '' : ` (${code})`}`
-}
-
-/** Whether an error is a rate limit. Providers share no code for it, so their words count, such as "compute units". */
-function isRateLimit({ code, message = '' }: NonNullable<Answer['error']>): boolean {
-  return (
-    code === 429 ||
-    /rate.?limit|too many requests|request (limit|rate)|compute units|throughput|per second/i.test(message)
-  )
 }

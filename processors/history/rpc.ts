@@ -10,6 +10,8 @@ interface RpcHistoryOptions {
   readonly chainId: number
   /** Blocks below the head that may still be replaced. */
   readonly finalityConfirmation: number
+  /** Most calls in one request. */
+  readonly batch: number
 }
 
 /** Transactions that are read together, so that with their blocks they fit a batch; and groups that are read ahead. */
@@ -31,7 +33,7 @@ export class RpcHistory implements History {
     private readonly options: RpcHistoryOptions,
     private readonly wanted: Wanted,
   ) {
-    this.#client = new RpcClient(options.url)
+    this.#client = new RpcClient(options.url, options.batch)
     this.name = this.#client.name
     this.#search = new LogSearch(this.#client, wanted)
   }

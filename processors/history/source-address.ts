@@ -11,6 +11,8 @@ export type SourceAddress =
       readonly chainId: number
       /** Blocks below the head that may still be replaced. */
       readonly finalityConfirmation: number
+      /** Most JSON-RPC calls in one request. */
+      readonly batch: number
     }
 
 /** A self-hosted archive when one is set, else the Portal, else the chain's node. */
@@ -21,6 +23,6 @@ export function sourceOf(chain: ChainSettings, portalKey: string | undefined): S
   throw new Refusal(`${chain.name} has no source: set a Portal, an archive or an RPC endpoint`)
 }
 
-export function rpcSource({ id, finalityConfirmation }: ChainSettings, url: string): SourceAddress {
-  return { kind: 'rpc', url, chainId: id, finalityConfirmation }
+export function rpcSource({ id, finalityConfirmation, batch }: ChainSettings, url: string): SourceAddress {
+  return { kind: 'rpc', url, chainId: id, finalityConfirmation, batch }
 }

@@ -54,7 +54,7 @@ export function findCallsIn(history: History, sources: CallSources, warn: (text:
 
 /** The chain's node, at an HTTP or WebSocket address. */
 export function nodeAt(url: string): TraceNode {
-  return /^http/.test(url) ? new RpcClient(url) : lazyNode(url)
+  return /^http/.test(url) ? new RpcClient(url, 1) : lazyNode(url)
 }
 
 /** The SDK's client, for WebSocket addresses. Loaded when first needed: that takes half a second and is rare. */

@@ -1,6 +1,6 @@
 import { readRetryAfter } from '../../hosts/retry-after.ts'
 import { Refusal } from '../refusal.ts'
-import { passingStatuses, SourceFailure } from '../source-failures.ts'
+import { isPassing, SourceFailure } from '../source-failures.ts'
 import { ask, type SourceAnswer, textOf } from '../source-request.ts'
 
 interface PortalAddress {
@@ -64,7 +64,7 @@ export class PortalClient {
     const text = await textOf(answer, maxErrorText)
     const problem = `${this.name} answers ${answer.status}${text ? `: ${text}` : ''}`
     const retryAfterMs = readRetryAfter(answer.headers['retry-after'])
-    if (passingStatuses.includes(answer.status) || retryAfterMs !== undefined) {
+    if (isPassing(answer.status) || retryAfterMs !== undefined) {
       return new SourceFailure(problem, retryAfterMs)
     }
     return new Refusal(`${problem}; check PORTAL_URL, PORTAL_API_KEY and the chain's dataset`)

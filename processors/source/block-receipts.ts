@@ -1,22 +1,20 @@
-import { isAnswer, type SdkNodeBlock, type SdkNodeLog } from './sdk.ts'
+import { hashOf } from './node-logs.ts'
+import { isAnswer, type SdkCall, type SdkNodeBlock, type SdkNodeLog } from './sdk.ts'
 
 /** Refusals in a row after which a node counts as lacking eth_getBlockReceipts, for `withoutMs` milliseconds. */
 const maxRefusals = 3
 const withoutMs = 10 * 60_000
-/**
- * How often the receipts of one block may be incomplete before its logs are read the other way: some nodes leave out
- * the receipts of a chain's own transactions for ever.
- */
-const maxMisfits = 5
-/** Most blocks whose incomplete receipts are remembered. */
-const maxRemembered = 1_000
 const nobody = `0x${'0'.repeat(40)}`
 
 interface Receipt {
   readonly blockHash: string
   readonly transactionHash: string
+  readonly transactionIndex: string
   readonly logs: readonly SdkNodeLog[]
 }
+
+/** All logs of a block, or what is wrong with the receipts that hold them. */
+export type ReadLogs = { readonly logs: readonly SdkNodeLog[] } | { readonly problem: string }
 
 /**
  * Reads the logs of a block from a node's receipts, where it has eth_getBlockReceipts. They reveal what eth_getLogs can
@@ -26,17 +24,13 @@ interface Receipt {
 export class BlockReceipts {
   #refusals = 0
   #withoutUntil = 0
-  #misfits = new Map<string, number>()
 
-  /**
-   * All logs of a block, or what is wrong with its receipts; undefined: the logs must be read by eth_getLogs. `ask`
-   * calls the node.
-   */
+  /** Undefined: the node does not answer eth_getBlockReceipts. `ask` calls the node. */
   async read(
     block: SdkNodeBlock,
     ask: (method: string, params: unknown[]) => Promise<unknown>,
-  ): Promise<{ logs: readonly SdkNodeLog[] } | { problem: string } | undefined> {
-    if (Date.now() < this.#withoutUntil || this.isHopeless(block)) return undefined
+  ): Promise<ReadLogs | undefined> {
+    if (Date.now() < this.#withoutUntil) return undefined
     let receipts: unknown
     try {
       receipts = await ask('eth_getBlockReceipts', [`0x${block.height.toString(16)}`])
@@ -48,34 +42,48 @@ export class BlockReceipts {
       this.#withoutUntil = Date.now() + withoutMs
       return undefined
     }
-    const problem = describeMisfit(block, receipts)
-    return problem ? { problem } : { logs: (receipts as Receipt[]).flatMap(({ logs }) => logs) }
-  }
-
-  /** Counts that the receipts of a block were incomplete. */
-  noteMisfit({ hash }: SdkNodeBlock): void {
-    if (this.#misfits.size >= maxRemembered) this.#misfits.clear()
-    this.#misfits.set(hash, (this.#misfits.get(hash) ?? 0) + 1)
-  }
-
-  isHopeless({ hash }: SdkNodeBlock): boolean {
-    return (this.#misfits.get(hash) ?? 0) >= maxMisfits
+    return logsOf(block, receipts)
   }
 }
 
+/** Reads the logs of a block from the receipts of its transactions, which are asked for one by one, in batches. */
+export async function readSingleReceipts(
+  block: SdkNodeBlock,
+  ask: (calls: SdkCall[]) => Promise<unknown[]>,
+): Promise<ReadLogs> {
+  const hashes = block.block.transactions.filter((transaction) => !isOfChain(transaction)).map(hashOf)
+  const receipts = await ask(hashes.map((hash) => ({ method: 'eth_getTransactionReceipt', params: [hash] })))
+  return logsOf(
+    block,
+    receipts.filter((receipt) => receipt !== null),
+  )
+}
+
+function logsOf(block: SdkNodeBlock, receipts: unknown): ReadLogs {
+  const problem = describeMisfit(block, receipts)
+  return problem ? { problem } : { logs: (receipts as Receipt[]).flatMap(({ logs }) => logs) }
+}
+
 function describeMisfit({ hash, block }: SdkNodeBlock, receipts: unknown): string | undefined {
-  if (!Array.isArray(receipts) || !receipts.every(isReceipt))
-    return 'the node answers eth_getBlockReceipts with no receipts'
+  if (!Array.isArray(receipts) || !receipts.every(isReceipt)) return 'the node answers no receipts'
   if (receipts.some(({ blockHash }) => blockHash !== hash)) return 'the node answers receipts of another block'
   const present = new Set(receipts.map(({ transactionHash }) => transactionHash))
   if (present.size < receipts.length) return 'the node answers a receipt twice'
-  const missing = block.transactions.filter((transaction) => {
-    if (typeof transaction === 'string') return !present.has(transaction)
-    // Polygon's state sync, from nobody to nobody, has no receipt at some nodes.
-    const isOfChain = transaction.from === nobody && transaction.to === nobody
-    return !isOfChain && !present.has(transaction.hash)
+  const missing = block.transactions.filter(
+    (transaction) => !isOfChain(transaction) && !present.has(hashOf(transaction)),
+  )
+  if (missing.length > 0) return `the node left out the receipts of ${missing.length} transactions`
+  const indexes = new Map(block.transactions.map((transaction, index) => [hashOf(transaction), index]))
+  const wrong = receipts.find(({ transactionHash, transactionIndex, logs }) => {
+    const index = indexes.get(transactionHash) ?? Number(transactionIndex)
+    return Number(transactionIndex) !== index || logs.some((log) => log.transactionHash !== transactionHash)
   })
-  return missing.length > 0 ? `the node left out the receipts of ${missing.length} transactions` : undefined
+  return wrong && `the node answers for transaction ${Number(wrong.transactionIndex)} the receipt or logs of another`
+}
+
+/** Whether a transaction is Polygon's state sync, from nobody to nobody, which has no receipt at some nodes. */
+function isOfChain(transaction: SdkNodeBlock['block']['transactions'][number]): boolean {
+  return typeof transaction !== 'string' && transaction.from === nobody && transaction.to === nobody
 }
 
 function isReceipt(value: unknown): value is Receipt {

@@ -76,13 +76,13 @@ export class ChainProcessor extends SdkProcessor {
   }
 
   override getChainRpcClient(): SdkClient {
-    const { log, progress } = this.#options
-    this.#node ??= new PatientNode(
-      super.getChainRpcClient(),
+    const { chain, log, progress } = this.#options
+    this.#node ??= new PatientNode(super.getChainRpcClient(), {
       log,
-      (height) => progress.seeHead(height),
-      progress.sources.node,
-    )
+      seeHead: (height) => progress.seeHead(height),
+      watch: progress.sources.node,
+      batch: chain.batch,
+    })
     return this.#node
   }
 
@@ -92,6 +92,7 @@ export class ChainProcessor extends SdkProcessor {
       new NodeSource({
         node: this.getChainRpcClient(),
         finalityConfirmation: chain.finalityConfirmation,
+        bloom: chain.bloom,
         progress,
         log,
         sdkLog: this.getLogger().child('rpc'),

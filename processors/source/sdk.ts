@@ -58,7 +58,9 @@ export interface SdkNodeBlock {
   readonly height: number
   readonly hash: string
   readonly block: {
+    readonly timestamp?: string
     readonly logsBloom?: string
+    readonly transactionsRoot?: string
     readonly transactions: readonly (string | SdkNodeTransaction)[]
   }
   /** Logs of the block, in no order; absent: not read yet. */
@@ -77,7 +79,13 @@ export interface SdkNodeTransaction {
 export interface SdkNodeLog {
   readonly address: string
   readonly topics: readonly string[]
+  readonly data: string
   readonly logIndex: string
+  readonly transactionIndex: string
+  readonly transactionHash: string
+  readonly blockHash: string
+  /** Set: a reorg took the log back. */
+  readonly removed?: boolean
 }
 
 /** The SDK's reader of a node's blocks. */
@@ -89,6 +97,9 @@ export interface SdkReader {
   readonly props: object
   /** A call with this reader's priority. */
   call<T = unknown>(method: string, params?: unknown[], options?: SdkCallOptions): Promise<T>
+  batchCall<T = unknown>(batch: SdkCall[], options?: SdkCallOptions): Promise<T[]>
+  /** All logs of a range of blocks. */
+  getLogs(from: number, to: number): Promise<readonly SdkNodeLog[]>
   /** Blocks in the order of their numbers; undefined: the node does not have that one. */
   getBlockBatch(numbers: number[], withTransactions: boolean): Promise<(SdkNodeBlock | undefined)[]>
   getBlockByHash(hash: string, withTransactions: boolean): Promise<{ readonly hash: string } | null>
@@ -186,7 +197,18 @@ const required = [
     ] satisfies (keyof SdkInside)[],
   ],
   [EvmRpcDataSource, ['polling', 'processHotBlocks'] satisfies (keyof SdkNodeSource)[]],
-  [Rpc, ['call', 'getBlockBatch', 'getBlockByHash', 'addLogs', 'withPriority'] satisfies (keyof SdkReader)[]],
+  [
+    Rpc,
+    [
+      'call',
+      'batchCall',
+      'getLogs',
+      'getBlockBatch',
+      'getBlockByHash',
+      'addLogs',
+      'withPriority',
+    ] satisfies (keyof SdkReader)[],
+  ],
 ] as const
 
 /** Throws when the SDK that is installed lacks a method that a subclass here stands in for: it would never be called. */

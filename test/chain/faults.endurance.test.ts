@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
-import { changing, type RpcFault, type RpcFaultOptions, refusing } from '../doubles/rpc-faults.ts'
+import { changing, type RpcFault, refusing } from '../doubles/rpc-faults.ts'
 import { type RpcProxy, type RpcProxyOptions, startRpcProxy } from '../doubles/rpc-proxy.ts'
 import { forkHere } from '../support/chain/branches.ts'
 import { type ChainIndex, cleanTables, indexChain, startProcessor, untilSame } from '../support/chain/index-chain.ts'
@@ -81,40 +81,52 @@ test('a node that asks for a pause is not asked before it is over', async () => 
   expect(Math.max(...gaps)).toBeGreaterThanOrEqual(2_900)
 })
 
-describe('a node in lasting trouble ends the processor with one line, and the next one goes on:', () => {
-  test.each<[string, RpcFault, RpcFaultOptions, RegExp]>([
+describe('a node that contradicts itself for long is waited for, with one line, and the rows are right:', () => {
+  const method = 'eth_getBlockByNumber'
+  test.each<[string, RpcFault, RegExp]>([
     [
       'history without its transactions',
-      changing<Block | null>('eth_getBlockByNumber', (block) => block && { ...block, transactions: [] }),
-      { method: 'eth_getBlockByNumber', times: 100 },
-      /without its transaction/,
+      changing<Block | null>(method, (block) => block && { ...block, transactions: [] }),
+      /left out the transactions/,
     ],
     [
       'history on another branch',
-      changing<Block | null>('eth_getBlockByNumber', (block) => block && { ...block, parentHash: foreignHash }),
-      { method: 'eth_getBlockByNumber', times: 100 },
-      /with parent/,
+      changing<Block | null>(method, (block) => block && { ...block, parentHash: foreignHash }),
+      /has parent/,
     ],
-    [
-      'logs missing for good',
-      changing<Log[]>('eth_getLogs', (logs) => logs.slice(1)),
-      { method: 'eth_getLogs', times: 100 },
-      /left out log 0/,
-    ],
-    ['answers cut short for good', { kind: 'text', change: (text) => text.slice(1) }, { times: 1_000 }, /invalid JSON/],
-  ])('%s', { timeout }, async (_, fault, options, reason) => {
-    const { proxy, database, processor } = await start((faults) => faults.add(fault, options))
-    expect(await processor.untilExit()).toBe(1)
-    const lines = processor
-      .output()
-      .split('\n')
-      .filter((line) => /"level":(50|60)|^[^{]/.test(line) && line !== '')
-    expect(lines).toEqual([expect.stringMatching(reason)])
+  ])('%s', { timeout }, async (_, fault, reason) => {
+    const { proxy, database, processor } = await start((faults) => faults.add(fault, { method, times: Infinity }))
+    await processor.untilOutput(/the node contradicts itself/)
+    const told = warnings(processor).filter((line) => line.includes('the node contradicts itself'))
+    expect(told).toEqual([expect.stringMatching(reason)])
     proxy.faults.clear()
-    const next = await startProcessor(chain, database, { finality, rpc: proxy.url })
-    onTestFinished(() => next.stop())
-    await reachReference({ database, processor: next })
+    await reachReference({ database, processor })
   })
+})
+
+test('logs that are missing for good are read from the receipts of their transactions', { timeout }, async () => {
+  const fault = changing<Log[]>('eth_getLogs', (logs) => logs.slice(1))
+  const { database, processor } = await start((faults) => faults.add(fault, { method: 'eth_getLogs', times: Infinity }))
+  await reachReference({ database, processor })
+  expect(warnings(processor)[0]).toMatch(
+    /left out log 0, again and again; its logs are read by eth_getTransactionReceipt/,
+  )
+})
+
+test('answers cut short for good end the processor with one line, and the next one goes on', { timeout }, async () => {
+  const { proxy, database, processor } = await start((faults) =>
+    faults.add({ kind: 'text', change: (text) => text.slice(1) }, { times: 1_000 }),
+  )
+  expect(await processor.untilExit()).toBe(1)
+  const lines = processor
+    .output()
+    .split('\n')
+    .filter((line) => /"level":(50|60)|^[^{]/.test(line) && line !== '')
+  expect(lines).toEqual([expect.stringMatching(/invalid JSON/)])
+  proxy.faults.clear()
+  const next = await startProcessor(chain, database, { finality, rpc: proxy.url })
+  onTestFinished(() => next.stop())
+  await reachReference({ database, processor: next })
 })
 
 test('a node that is silent for a minute is asked again, and the rows are right', { timeout }, async () => {
@@ -135,6 +147,12 @@ async function start(trouble: Trouble = () => {}, options: RpcProxyOptions = wit
   const processor = await startProcessor(chain, database, { finality, rpc: proxy.url })
   onTestFinished(() => processor.stop())
   return { proxy, database, processor }
+}
+
+function warnings({ output }: TestProcessor): string[] {
+  return output()
+    .split('\n')
+    .filter((line) => /"level":40/.test(line))
 }
 
 let grown = 0

@@ -41,7 +41,8 @@ function nodeThatFails(failures: readonly Error[]) {
   const warned: string[] = []
   const heads: number[] = []
   const log = { warn: (text: string) => warned.push(text) } as never
-  return { asked, watch, warned, heads, node: new PatientNode(client, log, (head) => heads.push(head), watch) }
+  const seeHead = (head: number) => void heads.push(head)
+  return { asked, watch, warned, heads, node: new PatientNode(client, { log, seeHead, watch, batch: 100 }) }
 }
 
 const many = (count: number) => Array.from({ length: count }, () => new ConnectionError('reset'))

@@ -7,7 +7,12 @@ import type { SdkNodeBlock } from '../../../processors/source/sdk.ts'
 const hash = `0x${'b1'.repeat(32)}`
 const hashes = ['1', '2', '3'].map((digit) => `0x${digit.repeat(64)}`)
 const block = { hash, height: 7, block: { transactions: hashes } } as unknown as SdkNodeBlock
-const receiptOf = (transactionHash: string) => ({ blockHash: hash, transactionHash, logs: [{ transactionHash }] })
+const receiptOf = (transactionHash: string, index: number) => ({
+  blockHash: hash,
+  transactionHash,
+  transactionIndex: `0x${index}`,
+  logs: [{ transactionHash }],
+})
 const read = (receipts: unknown) => new BlockReceipts().read(block, async () => receipts)
 
 test('receipts are as many as the transactions of their block, or they are not taken', async () => {

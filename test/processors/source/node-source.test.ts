@@ -27,7 +27,7 @@ test('what is final stays final when the head falls, as in a reorg or with a nod
   const log = pino({ level: 'silent' })
   const node = nodeWithHeads([20, 17, 21])
   const progress = { seeHead: () => {} } as never
-  const source = new NodeSource({ node, finalityConfirmation: 3, progress, log, sdkLog: toSdkLog(log) })
+  const source = new NodeSource({ node, finalityConfirmation: 3, bloom: true, progress, log, sdkLog: toSdkLog(log) })
   const told = [await source.getFinalizedHeight(), await source.getFinalizedHeight(), await source.getFinalizedHeight()]
   expect(told).toEqual([17, 17, 18])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { writeAudit } from '../../db/queries/chain/audit.ts'
+import { deleteAuditsAbove, writeAudit } from '../../db/queries/chain/audit.ts'
 import { writeContracts } from '../../db/queries/chain/contracts.ts'
 import { describeChain } from '../../processors/coverage/describe.ts'
 import { testDatabase } from '../support/database.ts'
@@ -188,4 +188,24 @@ test('the certificate of a backfill tells payments, unless blocks of it were loa
     'select payments::int, payment_checksum from directory.certificates order by from_block',
   )
   expect(rows.map(({ payments }) => payments)).toEqual([2, 1, 5, null])
+})
+
+test('blocks below a reset whose certificate reached above it are audited again', async () => {
+  const { pool } = database
+  await pool.query('truncate audit_certificate, head_range')
+  await audit(1_000, 1_999)
+  await audit(3_000, 3_999)
+  await pool.query(`insert into head_range (chain, from_block, to_block, next_block)
+                    values ('base', 1000, 1999, 2000), ('base', 3000, 3999, 4000), ('base', 5000, 5999, 5100)`)
+  const ranges = async () =>
+    (await pool.query('select from_block, to_block, next_block from head_range order by 1')).rows.map(Object.values)
+  await deleteAuditsAbove(pool, 'base', 3_499)
+  expect(await ranges()).toEqual([
+    [1_000, 1_999, 2_000],
+    [3_000, 3_499, 3_000],
+  ])
+  const { rows } = await pool.query('select from_block, to_block from audit_certificate')
+  expect(rows).toEqual([{ from_block: 1_000, to_block: 1_999 }])
+  await deleteAuditsAbove(pool, 'base', 2_500)
+  expect(await ranges()).toEqual([[1_000, 1_999, 2_000]])
 })

@@ -308,14 +308,22 @@ select a.chain, 'audit', a.from_block, a.to_block, a.settlements, a.amount::text
   return rows
 }
 
-/** Deletes the records of written and audited blocks above a block, because their rows are deleted. */
+/**
+ * Deletes the records of written and audited blocks above a block, because their rows are deleted. Blocks at or below it
+ * whose certificate reaches above it are due for an audit again.
+ */
 export async function deleteAuditsAbove(db: Queryable, chain: string, block: number): Promise<void> {
-  await db.query('delete from audit_certificate where chain = $1 and to_block > $2', [chain, block])
   await db.query('delete from head_range where chain = $1 and from_block > $2', [chain, block])
   // Above the block registrations are derived again; what is wrong below it stays wrong.
   if (block < 0) await db.query('delete from audit_agent where chain = $1', [chain])
   await db.query(
-    `update head_range set to_block = $2, next_block = least(next_block, $2 + 1) where chain = $1 and to_block > $2`,
+    `with gone as (delete from audit_certificate where chain = $1 and to_block > $2 returning from_block),
+          cut as (select least(min(from_block), $2::int + 1) as from_block from gone)
+     update head_range h
+        set to_block = least(h.to_block, $2::int),
+            next_block = least(h.next_block, greatest(h.from_block, c.from_block))
+       from cut c
+      where h.chain = $1 and h.to_block >= c.from_block - 1`,
     [chain, block],
   )
 }

@@ -244,7 +244,7 @@ export const sources = {
     label: 'Proofs of verified addresses',
     askedAbout: 'messages',
     once: 'fid',
-    cadenceMs: { settled: 30 * day, open: day },
+    cadenceMs: { settled: 30 * day, open: day, pending: 5 * minute },
     retry: daily,
     batch: 20,
     perRead: 1,

@@ -104,7 +104,10 @@ async function firstPass(pool: pg.Pool, given: readonly Given[]): Promise<number
 const registries: ProofWorld['registries'] = {
   canAnswer: true,
   chain: socialChain(),
-  hadAppKey: async () => 'held',
+  appKeyState: async () => 'active',
+  isFinallyAdded: async () => true,
+  isFinallyUnknown: async () => false,
+  removedAt: async () => null,
   isActiveAppKey: async () => true,
   addedAppKeyAfter: async () => true,
   isCustody: async () => true,

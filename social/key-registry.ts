@@ -22,7 +22,7 @@ interface LogPlace {
 }
 
 /** The log that added an app key. */
-export interface AddedLog extends LogPlace {
+interface AddedLog extends LogPlace {
   /** FID of the app that requested the key, as the registry has checked; null: the log's metadata names none. */
   readonly request_fid: number | null
 }
@@ -49,8 +49,12 @@ export interface Registries {
   /** Whether an RPC URL of the chain is configured; if not, every question throws. */
   readonly canAnswer: boolean
   readonly chain: HomeChain
-  /** Whether a 32-byte key is or was an app key of the FID (`held`), or never was one (`failed`). */
-  hadAppKey(fid: number, key: Hex): Promise<'held' | 'failed'>
+  /** State of a 32-byte key as an app key of the FID; `removed` is permanent. */
+  appKeyState(fid: number, key: Hex): Promise<AppKeyState>
+  /** Whether the final block has a key as an app key that the FID added, removed since or not. */
+  isFinallyAdded(fid: number, key: Hex): Promise<boolean>
+  /** Whether the final block is later than a time and the FID has not added the key in it. */
+  isFinallyUnknown(fid: number, key: Hex, since: Date): Promise<boolean>
   /** Whether a 32-byte key is an app key that the FID has added and not removed. */
   isActiveAppKey(fid: number, key: Hex): Promise<boolean>
   /**
@@ -58,6 +62,8 @@ export interface Registries {
    * `place` is null when the node does not search logs so far back for the Remove log: the key is removed even so.
    */
   removalOf(fid: number, key: Hex, at: 'latest' | 'finalized'): Promise<{ readonly place: LogPlace | null } | undefined>
+  /** Time of the block that removed a key; null: it is not removed, or the node does not search logs so far back. */
+  removedAt(fid: number, key: Hex): Promise<Date | null>
   /** Whether an Add log above the block adds the key as an app key of the FID. */
   addedAppKeyAfter(fid: number, key: Hex, block: number): Promise<boolean>
   /** Latest log that added the FID's app key; null: there is none, or the node does not search logs so far back. */
@@ -69,6 +75,8 @@ export interface Registries {
   /** Whether the FID has added an address for signing in, and not removed it; null: in whatever block, else above it. */
   isAuthAddress(fid: number, address: Address, block: number | null): Promise<boolean>
 }
+
+type AppKeyState = 'never' | 'active' | 'removed'
 
 /** Source: farcasterxyz/contracts, KeyRegistry and IdRegistry. */
 const abi = parseAbi([
@@ -150,23 +158,39 @@ export function createRegistries(
       return (await keyDataOf(fid, key, { blockNumber: BigInt(block) })).state === unknown
     }
   }
+  const appKeyState = async (fid: number, key: Hex, at?: StateBlock): Promise<AppKeyState> => {
+    const { state, keyType } = await keyDataOf(fid, key, at)
+    if (state === unknown || keyType !== keyTypes.app) return 'never'
+    return state === removed ? 'removed' : 'active'
+  }
+  const removedLog = async (fid: number, key: Hex, toBlock: 'latest' | 'finalized') => {
+    const args = { fid: BigInt(fid), key }
+    const range = { ...(await wholeRange()), toBlock }
+    const logs = await searched(() =>
+      chain.client().getContractEvents({ ...ofKeys, eventName: 'Remove', args, ...range }),
+    )
+    return placeOf(logs.at(-1))
+  }
+  const blockAt = (at: { blockTag: 'finalized' } | { blockHash: Hex }) =>
+    answered('KeyRegistry', () => chain.client().getBlock(at))
   return {
     canAnswer: chain.isSet,
     chain: home,
-    async hadAppKey(fid, key) {
-      const { state, keyType } = await keyDataOf(fid, key)
-      // A key of whatever state but unknown was added once: what it signed before it was removed still stands.
-      return state !== unknown && keyType === keyTypes.app ? 'held' : 'failed'
+    appKeyState,
+    isFinallyAdded: async (fid, key) => (await appKeyState(fid, key, { blockTag: 'finalized' })) !== 'never',
+    async isFinallyUnknown(fid, key, since) {
+      const { number, timestamp } = await blockAt({ blockTag: 'finalized' })
+      if (secondsToDate(timestamp) <= since) return false
+      return (await appKeyState(fid, key, { blockNumber: number as bigint })) === 'never'
     },
     addedAppKeyAfter: (fid, key, block) => addedAfter(fid, key, keyTypes.app, block),
     async removalOf(fid, key, at) {
       if ((await keyDataOf(fid, key, { blockTag: at })).state !== removed) return undefined
-      const args = { fid: BigInt(fid), key }
-      const range = { ...(await wholeRange()), toBlock: at }
-      const logs = await searched(() =>
-        chain.client().getContractEvents({ ...ofKeys, eventName: 'Remove', args, ...range }),
-      )
-      return { place: placeOf(logs.at(-1)) }
+      return { place: await removedLog(fid, key, at) }
+    },
+    async removedAt(fid, key) {
+      const place = await removedLog(fid, key, 'latest')
+      return place && secondsToDate((await blockAt({ blockHash: place.block_hash })).timestamp)
     },
     async addedLog(fid, key) {
       const args = { fid: BigInt(fid), keyType: keyTypes.app, key }
@@ -215,6 +239,8 @@ export function createRegistries(
     },
   }
 }
+
+const secondsToDate = (seconds: bigint) => new Date(Number(seconds) * 1_000)
 
 function placeOf(
   log: { blockNumber: bigint; blockHash: Hex; transactionHash: Hex; logIndex: number } | undefined,

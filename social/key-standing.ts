@@ -11,6 +11,10 @@ export interface KeyFacts {
   readonly keyRemoval: KeyRemoval | null
   /** When the message that the key signed was first read here; null: just now. */
   readonly messageSeenAt: Date | null
+  /** Whether that message was found to be of the FID's key before. */
+  readonly messageHeld: boolean
+  /** When the first message about an address of the FID was read here; null: just now. */
+  readonly watchedSince: Date | null
   /** Earlier custody addresses of the FID, lowercase. */
   readonly formerCustodies: readonly Address[]
 }
@@ -27,7 +31,7 @@ interface KeyRemoval {
 
 /** Whether a key belongs to a FID, as its chain says. */
 export interface KeyStanding {
-  /** `held`: it is, or was, an app key of the FID. `failed`: it never was. */
+  /** `held`: it is an app key of the FID, or was one when it signed. `failed`: it was none. */
   readonly outcome: 'held' | 'failed'
   /** What vouches for the key: the KeyRegistry, or a custody address's signature off the chain; null: nothing. */
   readonly source: 'chain' | 'offchain' | null
@@ -35,27 +39,32 @@ export interface KeyStanding {
   readonly beforeCustody: boolean
 }
 
-/** Times of a message: `at` as its signer wrote it, `seenAt` when it was first read here. */
+/** Times of a message: `at` as its signer wrote it, `seenAt` when it was first read here; null: just now. */
 interface SignedTimes {
   readonly at: Date
-  readonly seenAt: Date
+  readonly seenAt: Date | null
 }
+
+type Asked = Pick<Registries, 'appKeyState' | 'removedAt' | 'addedAppKeyAfter' | 'isCustody'>
 
 /**
  * Asks whether the key of a message belongs, or belonged, to the FID when the message was `signed`: messages from
- * before the key's removal stay valid, later ones are not. Without `signed`, off-chain removals are ignored. Throws
- * NoAnswer when the chain does not answer.
+ * before the key's removal stay valid, later ones are not. Without `signed`, removals are ignored. Throws NoAnswer when
+ * the chain does not answer.
  */
 export async function askKeyStanding(
-  registries: Pick<Registries, 'hadAppKey' | 'addedAppKeyAfter' | 'isCustody'>,
+  registries: Asked,
   { fid, key, signed }: { readonly fid: number; readonly key: Hex; readonly signed?: SignedTimes },
-  { transferBlock, keyAddSigner, keyRemoval, formerCustodies }: KeyFacts,
+  facts: KeyFacts,
 ): Promise<KeyStanding> {
-  if ((await registries.hadAppKey(fid, key)) === 'held') {
+  const { transferBlock, keyAddSigner, keyRemoval, formerCustodies } = facts
+  const state = await registries.appKeyState(fid, key)
+  const isOver = state === 'removed' && signed && (await isAfterRemoval(registries, { fid, key, signed }, facts))
+  if (state !== 'never' && !isOver) {
     const beforeCustody = transferBlock !== null && !(await registries.addedAppKeyAfter(fid, key, transferBlock))
     return { outcome: 'held', source: 'chain', beforeCustody }
   }
-  const none = { outcome: 'failed', source: null, beforeCustody: false } as const
+  const none = { outcome: 'failed', source: isOver ? 'chain' : null, beforeCustody: false } as const
   if (keyAddSigner === null) return none
   if (keyRemoval && signed && isAfter(signed, keyRemoval)) {
     const { signer } = keyRemoval
@@ -68,9 +77,24 @@ export async function askKeyStanding(
 }
 
 /**
+ * Whether a message counts as signed after the registry removed its key. The removal is public from its block on, but
+ * what is read first of all about a FID may be as old as it says: it counts as later only when it was first read after
+ * both. Without the block's time, only what was found to hold before the removal was known stays.
+ */
+async function isAfterRemoval(
+  registries: Asked,
+  { fid, key, signed }: { readonly fid: number; readonly key: Hex; readonly signed: SignedTimes },
+  { messageHeld, watchedSince }: KeyFacts,
+): Promise<boolean> {
+  const at = await registries.removedAt(fid, key)
+  if (at === null) return !messageHeld
+  return isAfter(signed, { at, seenAt: watchedSince && (watchedSince > at ? watchedSince : at) })
+}
+
+/**
  * Whether a message counts as signed after the key's removal. Its time is only its signer's word, and a holder of the
  * key can backdate it; so the message also counts as later when it was first read here after the removal was.
  */
-function isAfter({ at, seenAt }: SignedTimes, removal: KeyRemoval): boolean {
-  return at >= removal.at || (removal.seenAt !== null && seenAt > removal.seenAt)
+function isAfter({ at, seenAt }: SignedTimes, removal: Pick<KeyRemoval, 'at' | 'seenAt'>): boolean {
+  return at >= removal.at || (removal.seenAt !== null && (seenAt === null || seenAt > removal.seenAt))
 }

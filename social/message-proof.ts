@@ -36,7 +36,7 @@ export async function proveMessage(provable: Provable, { registries, wallets }: 
   const asked = { fid, address, now }
   const { body } = message.data
   const at = new Date((networkEpoch + message.data.timestamp) * 1_000)
-  const signer = { fid, key: toHex(message.signer), signed: { at, seenAt: key.messageSeenAt ?? now } }
+  const signer = { fid, key: toHex(message.signer), signed: { at, seenAt: key.messageSeenAt } }
   const keyStanding = registries.canAnswer ? await askKeyStanding(registries, signer, key) : undefined
   const ofKey = keyStanding && { key: keyStanding.outcome }
   if (body.kind === 'verification_remove') {

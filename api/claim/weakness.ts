@@ -41,7 +41,8 @@ export async function weaknessOf(
   const { verdict, key, claim, keyStanding } = await proveMessage(provable, { registries, wallets })
   if (verdict !== 'proven' && !(verdict === 'signed' && !registries.canAnswer)) {
     if (claim === 'failed') return 'its wallet does not confirm the verification'
-    if (key === 'failed') return 'the key that signed its verification was never registered for the fid'
+    if (key === 'failed')
+      return 'the key that signed its verification was never registered for the fid, or not any more'
     return unchecked
   }
   if (keyStanding?.beforeCustody) {

@@ -49,7 +49,7 @@ function changedHands(change: NonNullable<StandingClaim['transfer']>): Finding {
 type Check = (fid: number, claim: StandingClaim, world: CheckWorld) => Promise<Finding>
 
 const checks: Readonly<Record<string, Check>> = {
-  async eip191(fid, { signer: address }, world) {
+  async eip191(fid, { signer: address, claimed_at: since }, world) {
     const stored = await storedVerification(world.database, fid, address)
     const { removal, live } = stored
     if (removal !== null && !live && (await isSignedFor(fid, removal.message, world))) {
@@ -62,17 +62,20 @@ const checks: Readonly<Record<string, Check>> = {
         ? { kind: 'doubted', reason, detail }
         : { kind: 'doubted', reason, detail, patience: patience.missingVerification }
     }
+    if (stored.made?.undone_key && world.registries.canAnswer) return undone(fid, stored.made.undone_key, since, world)
     const disputed = await disputeAbout(fid, [address], world)
     if (disputed || stored.wallet_message === null) return disputed ?? holds
     return askWallet(address as Hex, stored.wallet_message, world)
   },
 
-  async jfs(fid, { signer }, { registries }) {
+  async jfs(fid, { signer, claimed_at: since }, { registries }) {
     if (!registries.canAnswer) return holds
     const key = signer as Hex
     if (await registries.isActiveAppKey(fid, key)) return holds
     const final = await registries.removalOf(fid, key, 'finalized')
-    const place = (final ?? (await registries.removalOf(fid, key, 'latest')))?.place ?? null
+    const removal = final ?? (await registries.removalOf(fid, key, 'latest'))
+    if (!removal) return undone(fid, key, since, { registries })
+    const place = removal.place
     const detail = { key, chain: registries.chain.name, log: place && { ...place } }
     return { kind: final ? 'refuted' : 'doubted', reason: 'key_removed', detail }
   },
@@ -83,6 +86,18 @@ const checks: Readonly<Record<string, Check>> = {
     const { manifest } = claim.proof as { manifest: { addresses: readonly string[] } }
     return (await disputeAbout(fid, manifest.addresses, world)) ?? holds
   },
+}
+
+/** A key that the registry does not know any more: its Add was undone, for good once the final block is after the claim. */
+async function undone(
+  fid: number,
+  key: Hex,
+  since: Date,
+  { registries }: Pick<ProofWorld, 'registries'>,
+): Promise<Finding> {
+  const detail = { key, chain: registries.chain.name, log: null }
+  const isFinal = await registries.isFinallyUnknown(fid, key, since)
+  return { kind: isFinal ? 'refuted' : 'doubted', reason: 'key_removed', detail }
 }
 
 /**

@@ -82,7 +82,6 @@ export async function askKeyOf(
 ): Promise<KeyStanding | undefined> {
   if (!registries.canAnswer) return undefined
   const facts = await keyFactsOf(database, { fid, key: signer, hash })
-  const at = networkTime(data.timestamp)
-  const signed = { at, seenAt: facts.messageSeenAt ?? at }
+  const signed = { at: networkTime(data.timestamp), seenAt: facts.messageSeenAt }
   return askKeyStanding(registries, { fid, key: toHex(signer), signed }, facts)
 }

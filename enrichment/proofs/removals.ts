@@ -1,8 +1,13 @@
 import type pg from 'pg'
 import type { Address } from 'viem'
 import type { Queryable } from '../../db/pool.ts'
-import { endVerification, lockVerifications } from '../../db/queries/join/verified-addresses.ts'
-import { type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
+import { endTakenBack, lockVerifications } from '../../db/queries/join/verified-addresses.ts'
+import {
+  type ProvedMessage,
+  type StoredMessage,
+  storeMessages,
+  storeProofs,
+} from '../../db/queries/sources/farcaster-messages.ts'
 import { keyFactsOf } from '../../db/queries/sources/signer-keys.ts'
 import { liveGrounds } from '../../db/queries/sources/witnesses.ts'
 import { HostClosed } from '../../hosts/host.ts'
@@ -22,9 +27,15 @@ export interface RemovalWorld {
   readonly now: () => Date
 }
 
+/** A removal signed for the account; `proof`: what the chain said of its key, null where there is no node to ask. */
+interface ProvenRemoval {
+  readonly message: StoredMessage
+  readonly proof: ProvedMessage | null
+}
+
 interface Found {
   /** Removals proven by their own signatures, whichever hub gave them. */
-  readonly proven: readonly StoredMessage[]
+  readonly proven: readonly ProvenRemoval[]
   /** Whether a hub or node did not answer, so that there may be more. */
   readonly isPartial: boolean
 }
@@ -36,7 +47,7 @@ const mostChecked = 25
 export async function findRemovals(fid: number, given: RemovalWorld): Promise<Found> {
   const live = await liveGrounds(given.pool, fid)
   const answers = await Promise.all(given.removals.map((api) => unlessSilent(() => api.ofFid(fid))))
-  const proven = new Map<string, StoredMessage>()
+  const proven = new Map<string, ProvenRemoval>()
   let isPartial = answers.includes(undefined)
   for (const answer of answers) {
     const relevant = (answer ?? []).filter(({ data }) =>
@@ -56,13 +67,22 @@ export async function findRemovals(fid: number, given: RemovalWorld): Promise<Fo
 export async function storeRemovals(
   db: Queryable,
   fid: number,
-  proven: readonly StoredMessage[],
+  proven: readonly ProvenRemoval[],
   now: Date,
 ): Promise<void> {
   if (proven.length === 0) return
   await lockVerifications(db, [fid])
-  await storeMessages(db, proven, now)
-  for (const { address, messageTime: at } of proven) await endVerification(db, { fid, address, at, now })
+  await storeMessages(
+    db,
+    proven.map(({ message }) => message),
+    now,
+  )
+  await storeProofs(
+    db,
+    proven.flatMap(({ proof }) => proof ?? []),
+    now,
+  )
+  await endTakenBack(db, fid, now)
 }
 
 /**
@@ -74,7 +94,7 @@ async function provenRemoval(
   message: RemovalMessage,
   live: Awaited<ReturnType<typeof liveGrounds>>,
   { pool, world, now }: RemovalWorld,
-): Promise<StoredMessage | null> {
+): Promise<ProvenRemoval | null> {
   const address = message.data.verificationRemoveBody.address as Address
   const at = networkTime(message.data.timestamp)
   const judged = await judgeMessage({ fid, address, at, message }, now())
@@ -82,11 +102,12 @@ async function provenRemoval(
   if (!judged || !read || judged.envelope !== 'held') return null
   if (!world.registries.canAnswer) {
     const isOfSameKey = live.some((one) => one.address === address && one.signer?.equals(read.signer))
-    return isOfSameKey ? judged : null
+    return isOfSameKey ? { message: judged, proof: null } : null
   }
   const key = await keyFactsOf(pool, { fid, key: read.signer, hash: read.hash })
-  const proved = await proveMessage({ message: read, fid, address, key, now: now() }, world)
-  return proved.key === 'held' ? judged : null
+  const { verdict, claim, key: ofKey } = await proveMessage({ message: read, fid, address, key, now: now() }, world)
+  if (verdict === 'forged' || ofKey !== 'held') return null
+  return { message: judged, proof: { fid, hash: judged.hash, verdict, claim, key: ofKey, wallet: null } }
 }
 
 /** Result of `ask`; undefined: no answer, or the host may not be asked now. What is unknown ends nothing. */

@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import { toHex } from 'viem'
+import { type Hex, toHex } from 'viem'
+import { endTakenBack, lockVerifications } from '../../db/queries/join/verified-addresses.ts'
 import { messagesToProve, type ProvedMessage, storeProofs } from '../../db/queries/sources/farcaster-messages.ts'
 import {
   claimGrounds,
@@ -8,9 +9,9 @@ import {
   storeCustodyReading,
   storeKeyStandings,
 } from '../../db/queries/sources/signer-keys.ts'
+import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import type { Host } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
-import type { AddedLog } from '../../social/key-registry.ts'
 import { askKeyStanding, type KeyStanding } from '../../social/key-standing.ts'
 import { proveMessage } from '../../social/message-proof.ts'
 import type { ProofWorld } from '../../social/proof-world.ts'
@@ -31,16 +32,21 @@ const { cadenceMs } = sources.proofs
 export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
   const { registries } = world
 
-  /** Lookup of the logs that added an account's keys; each key is requested once. */
+  /** Lookup of the logs that added an account's keys, and of their finality; each key is requested once. */
   function logsOf(fid: number) {
-    const asked = new Map<string, Promise<AddedLog | null>>()
-    return (key: Uint8Array, standing: KeyStanding | undefined) => {
-      if (standing?.source !== 'chain') return null
+    const asked = new Map<string, Promise<Pick<StoredKeyStanding, 'addedLog' | 'isFinal'>>>()
+    return (key: Uint8Array, { source }: Pick<KeyStanding, 'source'>) => {
+      if (source !== 'chain') return { addedLog: null, isFinal: null }
       const hex = toHex(key)
-      const log = asked.get(hex) ?? answered(() => registries.addedLog(fid, hex))
-      asked.set(hex, log)
-      return log
+      const added = asked.get(hex) ?? answered(() => askAdded(fid, hex))
+      asked.set(hex, added)
+      return added
     }
+  }
+
+  async function askAdded(fid: number, key: Hex) {
+    const isFinal = await registries.isFinallyAdded(fid, key) // first: a log found after it is the final one
+    return { addedLog: await registries.addedLog(fid, key), isFinal }
   }
 
   /** Whether the KeyRegistry lists a key as removed at its final block, which nothing undoes. */
@@ -63,6 +69,7 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
       const proofs: ProvedMessage[] = []
       const keys: StoredKeyStanding[] = []
       let isOpen = false
+      let isUndone = false
       const addedLog = logsOf(fid)
       for (const { hash, address, message: json } of await messagesToProve(pool, fid)) {
         const message = readHubMessage(json)
@@ -72,10 +79,10 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
         const provable = { message, fid, address: address as `0x${string}`, key: facts, now: now() }
         const { verdict, claim, key, keyStanding, wallet } = await answered(() => proveMessage(provable, world))
         if (verdict === 'forged' || key === 'unknown') continue
+        isUndone ||= facts.messageHeld && key === 'failed'
         proofs.push({ fid, hash, verdict, claim, key, wallet: wallet ?? null })
         const { source = null, beforeCustody = false } = keyStanding ?? {}
-        const log = await addedLog(message.signer, keyStanding)
-        const place = { custodyBlock: facts.transferBlock, addedLog: log }
+        const place = { custodyBlock: facts.transferBlock, ...(await addedLog(message.signer, { source })) }
         keys.push({ fid, key: message.signer, source, beforeCustody, ...place, removal: null })
         // Verdicts that may change: a contract wallet's, and those on keys still to be added or handed over.
         isOpen ||= wallet !== undefined || verdict !== 'proven' || beforeCustody
@@ -86,7 +93,7 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
         await host.slot()
         const standing = await answered(() => askKeyStanding(registries, { fid, key: toHex(key) }, facts))
         const { source, beforeCustody } = standing
-        const place = { custodyBlock: facts.transferBlock, addedLog: await addedLog(key, standing) }
+        const place = { custodyBlock: facts.transferBlock, ...(await addedLog(key, standing)) }
         keys.push({ fid, key, source, beforeCustody, ...place, removal: await removalOf(fid, key, standing) })
       }
       const custody = grounds.claimed ? await answered(() => registries.custodyOf(fid)) : undefined
@@ -94,8 +101,13 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
         outcome: proofs.length > 0 || grounds.claimed ? 'ok' : 'empty',
         async write(db) {
           if (custody) await storeCustodyReading(db, { fid, ...custody, now: now() })
+          await lockVerifications(db, [fid])
           await storeProofs(db, proofs, now())
           await storeKeyStandings(db, keys, now())
+          const isEnded = await endTakenBack(db, fid, now())
+          const claims = grounds.claimed && (isEnded || isUndone) ? [`fid:${fid}`] : []
+          await askForSubjects(db, sources.claims.name, claims, { priority: 2, dueAt: now() })
+          if (keys.some(({ isFinal }) => isFinal === false)) return cadenceMs.pending
           return isOpen || grounds.claimed ? cadenceMs.open : cadenceMs.settled
         },
       }

@@ -9,7 +9,7 @@ import {
   replaceVerification,
 } from '../../db/queries/join/verified-addresses.ts'
 import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
-import { type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
+import { noteVerdicts, type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
 import { type StoredKeyMessage, storeKeyMessages } from '../../db/queries/sources/signer-keys.ts'
 import { noteActivity, setProfilePart } from '../../db/queries/sources/social-profiles.ts'
 import { askForSubjects, endLeases } from '../../db/queries/sources/source-state.ts'
@@ -166,8 +166,17 @@ async function storePage(db: Queryable, { shard, position, page, now, pollMs }: 
     if (!(await moveCursor(db, move))) throw new LeaseLost(`events of shard ${shard} went on from elsewhere`)
   }
   if (page.next !== position) {
-    await storeChanges(db, page.changes, now)
+    const verifications = page.changes.filter(({ kind }) => kind === 'verified' || kind === 'unverified')
+    await lockVerifications(
+      db,
+      verifications.flatMap(({ fid }) => fid ?? []),
+    )
     await storeMessages(db, page.messages, now)
+    await storeChanges(db, page.changes, now)
+    await noteVerdicts(
+      db,
+      page.messages.map(({ fid }) => fid),
+    )
     await storeKeyMessages(db, page.keys, now)
   }
   return page.more ? 0 : pollMs
@@ -176,10 +185,6 @@ async function storePage(db: Queryable, { shard, position, page, now, pollMs }: 
 /** Applies verifications, profiles and follows as reported; FIDs with incomplete events are made due for a read. */
 async function storeChanges(db: Queryable, changes: readonly SocialChange[], now: Date) {
   const verifications = changes.filter((change) => change.kind === 'verified' || change.kind === 'unverified')
-  await lockVerifications(
-    db,
-    verifications.map(({ fid }) => fid),
-  )
   const kept: number[] = []
   for (const change of verifications) {
     if (change.kind === 'unverified') {

@@ -13,7 +13,7 @@ import {
   unsettledFids,
   type VerifiedSet,
 } from '../../db/queries/join/verified-addresses.ts'
-import { storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
+import { noteVerdicts, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
 import { confirmEmpty, forgetEmptied } from '../../db/queries/sources/hub-standing.ts'
 import { type StoredProfile, storeProfile } from '../../db/queries/sources/social-profiles.ts'
 import { storableText } from '../../db/text.ts'
@@ -53,9 +53,10 @@ export function socialFids({ social, host, url, now }: Omit<SocialSourceOptions,
         outcome: live.length > 0 ? 'ok' : 'empty',
         async write(db) {
           await lockVerifications(db, [fid])
+          await storeMessages(db, messages, now())
           const stored = await storeVerifiedSet(db, { fid, live, askedAt, now: now() }, url)
           if (stored === 'emptied') return cadenceMs.emptied
-          await storeMessages(db, messages, now())
+          await noteVerdicts(db, [fid])
           const { listed, claimed, holder, unlisted } = await standingOf(db, fid)
           if (!listed && !claimed && !holder) return stored === 'unsettled' ? cadenceMs.missing : undefined
           if (!unlisted) await storeProfile(db, storable(fid, profile), now())

@@ -6,7 +6,7 @@ import {
   type VerifiedSet,
 } from '../../db/queries/join/verified-addresses.ts'
 import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
-import { type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
+import { noteVerdicts, type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
 import { askForSubjects, type LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { hour } from '../../ops/time.ts'
@@ -145,10 +145,11 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
           const emptied: number[] = []
           const again: number[] = []
           for (const set of sets) {
+            await storeMessages(db, set.messages, now())
             const stored = await storeVerifiedSet(db, { ...set, now: now() }, url)
             if (stored === 'emptied') emptied.push(set.fid)
             if (stored === 'missing' || stored === 'unsettled') again.push(set.fid)
-            await storeMessages(db, set.messages, now())
+            await noteVerdicts(db, [set.fid])
           }
           const bulk = await storeUntimedSets(db, { ...untimed, now: now() })
           emptied.push(...bulk.emptied)

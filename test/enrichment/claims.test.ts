@@ -1,10 +1,12 @@
 import { padHex, toHex } from 'viem'
 import { describe, expect, test } from 'vitest'
+import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
-import { removeAppKey } from '../../devnet/chain/farcaster.ts'
+import { addAppKey, removeAppKey } from '../../devnet/chain/farcaster.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
 import { day, hour, minute } from '../../ops/time.ts'
+import { sources } from '../../sources.config.ts'
 import { isClaimHistory } from '../../trust/claim-event.ts'
 import { claimChecks, manifestPath, startStageJob } from '../support/api/claim-checks.ts'
 import { appKeyOf, eip191Claim } from '../support/api/claims.ts'
@@ -109,6 +111,66 @@ test('a removal that a key of nobody signed is worth no more than a hub that lea
   await checks.job.run()
   expect(await kinds()).toEqual(['claimed', 'suspended'])
   expect(await lastEvidence()).toMatchObject({ reason: 'verification_removed', looks: [{}] })
+})
+
+test('without a node, a removal ends a claim only when the key of the verification signed it', async () => {
+  await byText()
+  const job = await startStageJob(checks.stage, { env: { RPC_OPTIMISM: '' } })
+  const { fid, address } = checks.claimant
+  const account = checks.stage.hub.state.accounts.get(fid)!
+  const verifications = new Map(account.verifications)
+  const key = appKeyOf(`a stranger's for ${fid}`)
+  const signer = { publicKey: key.publicKey, privateKey: toHex(key.secret) }
+  try {
+    checks.stage.clock.now += minute
+    checks.stage.hub.state.accounts.set(fid, { ...account, signer })
+    checks.stage.hub.state.removeVerification(fid, address)
+    checks.stage.hub.state.accounts.set(fid, { ...account, verifications })
+    await job.run()
+    expect(await kinds()).toEqual(['claimed'])
+    expect(await profile()).toMatchObject({ claimed: true })
+    checks.stage.clock.now += minute
+    checks.stage.hub.state.removeVerification(fid, address)
+    await job.run()
+    expect(await kinds()).toEqual(['claimed', 'ended'])
+  } finally {
+    await job.close()
+  }
+})
+
+test('an app key whose Add a reorg takes back suspends the claims that rest on it, and ends them once that is final', async () => {
+  const { client } = checks.stage.chain
+  const { fid } = checks.claimant
+  const job = await startStageJob(checks.stage, { perAgent: [sources.proofs.name] })
+  const proofs = { priority: 0, dueAt: new Date(checks.stage.clock.now) } as const
+  await addSubjects(checks.stage.database.pool, sources.proofs.name, [`fid:${fid}`], proofs)
+  const later = async (ms: number) => {
+    checks.stage.clock.now += ms
+    await job.run()
+  }
+  await client.mine({ blocks: 1 })
+  const id = await client.snapshot()
+  const key = appKeyOf(`undone for ${fid}`)
+  const signer = { publicKey: key.publicKey, privateKey: toHex(key.secret) }
+  await checks.stage.chain.execute(funder, addAppKey(BigInt(fid), key.publicKey))
+  const { address, privateKey } = checks.claimant
+  checks.stage.clock.now += minute
+  const account = checks.stage.hub.state.accounts.get(fid)!
+  checks.stage.hub.state.accounts.set(fid, { ...account, signer })
+  checks.stage.hub.state.addVerification(fid, address, { privateKey })
+  await job.run()
+  await byText()
+  await later(6 * minute)
+  expect(await kinds()).toEqual(['claimed'])
+  await client.revert({ id })
+  await later(6 * minute)
+  expect(await kinds()).toEqual(['claimed', 'suspended'])
+  expect(await lastEvidence()).toMatchObject({ reason: 'key_removed', looks: [{ detail: { key: key.publicKey } }] })
+  await client.setNextBlockTimestamp({ timestamp: BigInt(Math.ceil(checks.stage.clock.now / 1_000)) })
+  await client.mine({ blocks: 96 })
+  await later(2 * minute)
+  expect(await kinds()).toEqual(['claimed', 'suspended', 'ended'])
+  await job.close()
 })
 
 test('a verification that is left out suspends a claim, and ends it when that is said again an hour later', async () => {

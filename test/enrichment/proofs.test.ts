@@ -95,6 +95,26 @@ test('what an account says with a key that was removed since stays proven', asyn
   expect(await verdicts(fid)).toEqual(['proven'])
 })
 
+test('what a key signs after the registry removed it is not proven, dated back or not; what was read before stays', async () => {
+  const { fid, appKey, wallet } = await holder()
+  await scene.settle()
+  expect(await verdicts(fid)).toEqual(['proven'])
+  await chain.execute(funder, removeAppKey(BigInt(fid), appKey.publicKey))
+  const { timestamp } = await chain.client.getBlock()
+  const again = (at: Date) =>
+    scene.hub.state.addVerification(fid, wallet.address, { privateKey: wallet.privateKey, appKey, at })
+  scene.clock.pass(Number(timestamp) * 1_000 + 60_000 - scene.clock.now().getTime())
+  again(new Date(Number(timestamp) * 1_000 - 60_000))
+  await scene.settle()
+  await days(2)
+  expect(await verdicts(fid)).toEqual(['stated'])
+  again(scene.clock.now())
+  await scene.settle()
+  await days(2)
+  expect(await verdicts(fid)).toEqual(['stated'])
+  expect((await messages(fid)).map(({ key }) => key)).toEqual(['held', 'failed', 'failed'])
+})
+
 test('one of a key that the registry never had is stated, stays so when a hub tells it again, and is proven once it is added', async () => {
   const { fid, appKey, message } = await holder({ registered: false })
   await scene.settle()

@@ -1,7 +1,7 @@
 import { sources } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { addSubjects, askForSubjects } from '../sources/source-state.ts'
-import { disputed, testimonies } from '../sql/disputed-messages.ts'
+import { disputed, removes, testimonies } from '../sql/disputed-messages.ts'
 
 /** A change of custody on the chain. */
 interface Transfer {
@@ -23,6 +23,7 @@ export interface StandingClaim {
   readonly nonce: string
   readonly state: 'live' | 'suspended'
   readonly signer: string
+  readonly claimed_at: Date
   /** What linked the host to the FID; null: no link was asked for. */
   readonly host_link: string | null
   readonly proof: unknown
@@ -54,7 +55,7 @@ export async function standingClaims(db: Queryable, fid: number): Promise<Standi
   const { rows } = await db.query<StandingClaim>({
     name: 'standing-claims',
     text: `
-select c.method, c.nonce, c.state, c.signer, c.host_link, c.proof, e.seq, e.kind, e.evidence,
+select c.method, c.nonce, c.state, c.signer, c.claimed_at, c.host_link, c.proof, e.seq, e.kind, e.evidence,
        ${changeOf(`and t.block_timestamp > ${provedAt} order by t.block_number, t.log_index`)} as transfer,
        ${changeOf('order by t.block_number desc, t.log_index desc')} as custody
   from claim c
@@ -74,8 +75,13 @@ interface StoredVerification {
   /** Whether the network dropped the message (pruned), without a removal signed by the account. */
   readonly pruned: boolean
   /** The live one's time, as JSON, and its message, null until it is seen; null: none is live, or its time is not known. */
-  readonly made: { readonly at: string; readonly message: unknown } | null
-  /** The signed message that took it back, its hash in 0x hex; null: there is none. */
+  readonly made: {
+    readonly at: string
+    readonly message: unknown
+    /** The key that signed it, 0x hex, when the registry had added that key and a reorg undid it; else null. */
+    readonly undone_key: `0x${string}` | null
+  } | null
+  /** The message signed for the account that took it back, its hash in 0x hex; null: there is none. */
   readonly removal: { readonly hash: string; readonly message: unknown } | null
   /** The newest signed message that made it, of a contract wallet; null: a key signed. */
   readonly wallet_message: unknown
@@ -89,13 +95,14 @@ with last as (
   select * from verified_address where fid = $1 and address = $2 order by ended_at desc nulls first limit 1)
 select coalesce((select ended_at is null from last), false) as live,
        coalesce((select pruned from last), false) as pruned,
-       (select json_build_object('at', l.verified_at, 'message', m.message)
+       (select json_build_object('at', l.verified_at, 'message', m.message,
+                                 'undone_key', case when k.source is null and not k.added_final
+                                                    then '0x' || encode(k.key, 'hex') end)
           from last l left join farcaster_message m on m.fid = l.fid and m.hash = l.message_hash
+          left join signer_key k on k.fid = m.fid and k.key = m.signer
          where l.ended_at is null and l.timed) as made,
        (select json_build_object('hash', '0x' || encode(m.hash, 'hex'), 'message', m.message) from farcaster_message m
-         where m.fid = $1 and m.address = $2 and m.type = 'MESSAGE_TYPE_VERIFICATION_REMOVE' and m.envelope = 'held'
-           and m.key is distinct from 'failed'
-           and m.message_time >= coalesce((select verified_at from last), '-infinity')
+         where ${removes('m', '$1', '$2', `coalesce((select verified_at from last), '-infinity')`)}
          order by m.message_time desc, m.hash limit 1) as removal,
        (select case when m.verification_type = 1 then m.message end from farcaster_message m
          where m.fid = $1 and m.address = $2 and m.type <> 'MESSAGE_TYPE_VERIFICATION_REMOVE'

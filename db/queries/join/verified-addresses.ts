@@ -1,6 +1,6 @@
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
-import { takenBack, witnessed } from '../sql/disputed-messages.ts'
+import { removes, takenBack, witnessed } from '../sql/disputed-messages.ts'
 
 interface LiveVerification {
   /** Lowercase hex with 0x. */
@@ -242,8 +242,8 @@ select $1, $2::bytea, $3::timestamptz, $5
 
 /**
  * Ends the verification an event took away: the one made at `verifiedAt`, which the network is said to have let go of by
- * itself, or any made up to `at`, by a signed message. What nobody signed is one hub's word: a verification that another
- * one still has goes on, and true is returned.
+ * itself, or any made up to `at`, by a message that removes it. Returns true when one goes on: another hub still has what
+ * the network is said to have let go of, or the removal is not signed for the account. Store the removal first.
  */
 export async function endVerification(
   db: Queryable,
@@ -253,7 +253,8 @@ export async function endVerification(
     name: 'end-verification',
     text: `
 with gone as (
-  select v.verified_at, $3::timestamptz is not null and ${witnessed('v')} as kept
+  select v.verified_at, case when $3::timestamptz is null then not ${takenBack('v.fid', 'v.address', 'v.verified_at')}
+                             else ${witnessed('v')} end as kept
     from verified_address v
    where v.fid = $1 and v.address = $2 and v.ended_at is null
      and (v.verified_at = $3 or ($3 is null and v.verified_at <= $4) or not v.timed)
@@ -269,6 +270,25 @@ select coalesce(bool_or(kept), false) as kept from gone`,
     values: [fid, bytes(address), verifiedAt ?? null, at, now],
   })
   return rows[0]?.kept === true
+}
+
+/**
+ * Ends the live verifications of a FID that a removal signed for the account takes back, by the account's own word at the
+ * removal's time. Returns whether there were any.
+ */
+export async function endTakenBack(db: Queryable, fid: number, now: Date): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'end-taken-back',
+    text: `
+update verified_address v set ended_at = gone.at, observed_at = $2
+  from (select v.address, v.verified_at, max(m.message_time) as at
+          from verified_address v join farcaster_message m on ${removes('m', 'v.fid', 'v.address', 'v.verified_at')}
+         where v.fid = $1 and v.ended_at is null
+         group by v.address, v.verified_at) as gone
+ where v.fid = $1 and v.address = gone.address and v.verified_at = gone.verified_at and v.ended_at is null`,
+    values: [fid, now],
+  })
+  return rowCount !== 0
 }
 
 /** Whether a signed message is kept that takes back what a FID verified then. */

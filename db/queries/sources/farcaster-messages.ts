@@ -19,8 +19,8 @@ export interface StoredMessage {
 }
 
 /**
- * Keeps messages, and notes at the verifications what they are worth. A message that is known stays as it is, unless the
- * new one was found to be worth more.
+ * Keeps messages. One that is known stays as it is, unless the new one was found to be worth more. Call it before the
+ * verifications are written, which ask who signed what takes them back, and `noteVerdicts` after them.
  */
 export async function storeMessages(db: Queryable, messages: readonly StoredMessage[], now: Date): Promise<void> {
   const named = messages.filter(({ hash }) => hash.length > 0) // the hash is the key
@@ -50,6 +50,11 @@ select distinct on (fid, hash) fid, decode(hash, 'hex'), type, decode(address, '
  where m.verdict = 'stated' and m.checked_at is null and excluded.verdict <> 'stated'`,
     values: [JSON.stringify(rows), now],
   })
+}
+
+/** Notes at the verifications of FIDs the messages they rest on, and what these are worth. */
+export async function noteVerdicts(db: Queryable, fids: readonly number[]): Promise<void> {
+  if (fids.length === 0) return
   await db.query({
     name: 'note-verdicts',
     text: `
@@ -61,7 +66,7 @@ update verified_address v
    and m.fid = v.fid and m.address = v.address and m.message_time = v.verified_at
    and m.type = 'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS'
    and (v.verdict is null or (v.verdict = 'stated' and m.verdict <> 'stated'))`,
-    values: [[...new Set(named.map(({ fid }) => fid))]],
+    values: [[...new Set(fids)]],
   })
 }
 
@@ -76,8 +81,9 @@ interface MessageToProve {
 const mostToProve = 100
 
 /**
- * The newest messages of an account that the chains have to be asked about: of keys that are not known to be its own, or
- * were asked about before it last changed hands; and of contract wallets, whose answer may be another today.
+ * The newest messages of an account that the chains have to be asked about: of keys that are not known to be its own,
+ * whose log a reorg may yet undo, or that were asked about before it last changed hands; and of contract wallets, whose
+ * answer may be another today.
  */
 export async function messagesToProve(db: Queryable, fid: number): Promise<MessageToProve[]> {
   const { rows } = await db.query<MessageToProve>({
@@ -88,6 +94,7 @@ select m.hash, '0x' || encode(m.address, 'hex') as address, m.message
   left join signer_key k on k.fid = m.fid and k.key = m.signer
  where m.fid = $1
    and (m.key is distinct from 'held' or m.verification_type = 1 or (k.source = 'chain' and k.added_log is null)
+        or (k.source = 'chain' and k.added_final is not true)
         or k.custody_block is distinct from (select max(c.block_number) from fid_custody c where c.fid = m.fid))
  order by m.message_time desc, m.hash
  limit ${mostToProve}`,

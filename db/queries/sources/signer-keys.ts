@@ -86,6 +86,10 @@ interface StoredKeyFacts {
   } | null
   /** When the message that the key signed was first read here; null: not before now. */
   readonly messageSeenAt: Date | null
+  /** Whether that message was found to be of the FID's key. */
+  readonly messageHeld: boolean
+  /** When the first message about an address of the FID was read here; null: none was. */
+  readonly watchedSince: Date | null
 }
 
 /** What is known of a key of a FID, and of a message by it if one is named, before anybody is asked. */
@@ -107,8 +111,10 @@ select (select max(block_number) from fid_custody where fid = $1) as "transferBl
          as "formerCustodies",
        '0x' || encode(k.key_add_signer, 'hex') as "keyAddSigner", k.key_removed_at as "removedAt",
        '0x' || encode(k.key_remove_signer, 'hex') as "removedBy", k.key_remove_seen_at as "removalSeenAt",
-       (select m.first_seen_at from farcaster_message m where m.fid = $1 and m.hash = $3) as "messageSeenAt"
+       m.first_seen_at as "messageSeenAt", coalesce(m.key = 'held', false) as "messageHeld",
+       (select min(first_seen_at) from farcaster_message where fid = $1) as "watchedSince"
   from (values (1)) as one
+  left join farcaster_message m on m.fid = $1 and m.hash = $3
   left join signer_key k on k.fid = $1 and k.key = $2`,
     values: [fid, key, hash],
   })
@@ -126,22 +132,28 @@ export interface StoredKeyStanding {
   readonly custodyBlock: number | null
   /** Of the log that added it; null: it was added off the chain, or is not found. */
   readonly addedLog: object | null
+  /** Whether no reorg can undo that log any more; null: it was added off the chain, or never. */
+  readonly isFinal: boolean | null
   /** What the registry says of its removal, with the log as far as it is found; null: it was not asked. */
   readonly removal: { readonly isRemoved: boolean; readonly log: object | null } | null
 }
 
 export async function storeKeyStandings(db: Queryable, keys: readonly StoredKeyStanding[], now: Date): Promise<void> {
-  for (const { fid, key, source, beforeCustody, custodyBlock, addedLog, removal } of keys) {
+  for (const { fid, key, source, beforeCustody, custodyBlock, addedLog, isFinal, removal } of keys) {
     await db.query({
       name: 'store-key-standing',
       text: `
-insert into signer_key (fid, key, source, before_custody, custody_block, checked_at, added_log, removed, removed_log)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+insert into signer_key as k (fid, key, source, before_custody, custody_block, checked_at, added_log, removed, removed_log,
+                             added_final)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
     on conflict (fid, key) do update
    set source = excluded.source, before_custody = excluded.before_custody, custody_block = excluded.custody_block,
-       checked_at = excluded.checked_at, added_log = coalesce(excluded.added_log, signer_key.added_log),
-       removed = coalesce(excluded.removed, signer_key.removed),
-       removed_log = coalesce(excluded.removed_log, signer_key.removed_log)`,
+       checked_at = excluded.checked_at,
+       added_log = case when k.added_final then coalesce(excluded.added_log, k.added_log) else excluded.added_log end,
+       added_final = case when excluded.added_final is null and (k.source = 'chain' or not k.added_final) then false
+                          else excluded.added_final end,
+       removed = coalesce(excluded.removed, k.removed),
+       removed_log = coalesce(excluded.removed_log, k.removed_log)`,
       values: [
         fid,
         key,
@@ -152,6 +164,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
         addedLog && JSON.stringify(addedLog),
         removal?.isRemoved ?? null,
         removal?.log ? JSON.stringify(removal.log) : null,
+        isFinal,
       ],
     })
   }

@@ -17,15 +17,27 @@ export function testimonies(v: string): string {
 }
 
 /**
+ * Whether a row `m` of `farcaster_message` removes what a FID verified at a time or later, signed for the account: by a
+ * key known to be its own or, until the chain was asked, by the key that signed the removed verification. A removal by
+ * any other key proves no more than an answer that leaves the verification out. Expressions.
+ */
+export function removes(m: string, fid: string, address: string, verifiedAt: string): string {
+  return `(${m}.fid = ${fid} and ${m}.address = ${address} and ${m}.envelope = 'held'
+           and ${m}.type = 'MESSAGE_TYPE_VERIFICATION_REMOVE' and ${m}.message_time >= ${verifiedAt}
+           and (${m}.key = 'held' or (${m}.key is null and ${m}.signer = (
+                  select a.signer from farcaster_message a
+                   where a.fid = ${m}.fid and a.address = ${m}.address and a.envelope = 'held'
+                     and a.type = 'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS'
+                     and a.message_time between ${verifiedAt} and ${m}.message_time
+                   order by a.message_time desc, a.hash desc limit 1))))`
+}
+
+/**
  * Whether a signed message takes back what was verified before it: whoever shows that verification again shows an old one.
- * In the network a removal wins over what was said in the same second. Expressions; a message of a key that is not the
- * FID's takes nothing back.
+ * In the network a removal wins over what was said in the same second. Expressions.
  */
 export function takenBack(fid: string, address: string, verifiedAt: string): string {
-  return `exists (select from farcaster_message m
-                   where m.fid = ${fid} and m.address = ${address} and m.envelope = 'held'
-                     and m.key is distinct from 'failed'
-                     and m.type = 'MESSAGE_TYPE_VERIFICATION_REMOVE' and m.message_time >= ${verifiedAt})`
+  return `exists (select from farcaster_message m where ${removes('m', fid, address, verifiedAt)})`
 }
 
 /**

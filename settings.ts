@@ -206,7 +206,7 @@ const api = {
     default: 'signed',
     about: 'what a verification needs to support a claim: signatures that hold, or just the word of the hub',
     more: 'signed: if RPC_OPTIMISM is set, its key must also belong to the account.',
-    readers: ['api'],
+    readers: ['api', 'enrichment'],
   },
 } as const satisfies Record<string, Setting>
 

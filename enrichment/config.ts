@@ -20,7 +20,10 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     /** Addresses of hubs' gRPC APIs, which are asked for the removals an account signed. */
     hubGrpc: vars.HUB_GRPC ?? [],
     /** Settings of the claim checks; undefined: claims are not checked, and only withdrawals end them. */
-    claims: vars.CLAIM_LAPSE === 'on' ? { serviceName: vars.SERVICE_NAME } : undefined,
+    claims:
+      vars.CLAIM_LAPSE === 'on'
+        ? { serviceName: vars.SERVICE_NAME, verificationProof: vars.VERIFICATION_PROOF }
+        : undefined,
     /** Whether facilitators are asked which accounts they send from. */
     asksFacilitators: vars.FACILITATOR_HOSTS === 'on',
     hubPollMs: vars.HUB_POLL_SECONDS * 1_000,

@@ -108,7 +108,8 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     if (doubt !== undefined) throw new Error(`the hub is not believed: ${doubt}`)
   }
   const checking = { ...proofWorld, database: pool, social: urgentHub, believe }
-  const manifests = config.claims && createManifests({ ...config.claims, ...checking, door, egressAllow })
+  const manifests =
+    config.claims && createManifests({ ...config.claims, ...checking, witnesses, door, egressAllow, now })
   const checkWorld = manifests && { ...checking, hub: new URL(hubSettings.url).host, manifests }
   const installed = [
     belief.guard(socialFids(options)),

@@ -13,7 +13,7 @@ import {
   verificationAdd,
   verifiedAddress,
 } from './messages.ts'
-import { isRealHandle, toProfile, userName } from './profile.ts'
+import { isRealHandle, toProfile, toStatements, userName } from './profile.ts'
 import type { Follow, SocialIndex, Verification } from './social-index.ts'
 import { userPage, verifiedSetOf } from './users.ts'
 
@@ -86,6 +86,10 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
       const name = userName(userData)
       const handle = name && (await ownsName(http, name, fid)) ? name : null
       return toProfile(handle, userData, posts)
+    },
+
+    async statements(fid) {
+      return toStatements(await messagesOf(http, '/v1/userDataByFid', fid))
     },
 
     async follows(fid) {

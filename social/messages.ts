@@ -83,9 +83,25 @@ const addedBody = (data: Message['data']) => data.verificationAddAddressBody ?? 
  * What a message that adds a verification says the address is: null for a key (type 0, or none named), else the id of
  * the chain that has the contract wallet (type 1). 0: a contract wallet on no chain.
  */
-export function contractChainId({ data }: Message): number | null {
-  const { type, verificationType, chainId } = addedBody(data) ?? {}
-  return (type ?? verificationType ?? 0) === 0 ? null : (chainId ?? 0)
+export function contractChainId(message: Message): number | null {
+  return verificationTypeOf(message) === 0 ? null : (addedBody(message.data)?.chainId ?? 0)
+}
+
+/** The same of a message as it is stored; null also when there is none. */
+export function contractChainIdOf(given: unknown): number | null {
+  const parsed = message.safeParse(given)
+  return parsed.success ? contractChainId(parsed.data) : null
+}
+
+/** Whether a message that adds a verification says that the address is a key (type 0) or a contract wallet (type 1). */
+export function isOfKnownType(given: unknown): boolean {
+  const parsed = message.safeParse(given)
+  return !parsed.success || verificationTypeOf(parsed.data) <= 1
+}
+
+function verificationTypeOf({ data }: Message): number {
+  const { type, verificationType } = addedBody(data) ?? {}
+  return type ?? verificationType ?? 0
 }
 
 /** The FID that a message follows (`added`) or unfollows (`removed`); undefined: it does something else. */

@@ -1,5 +1,5 @@
 import { type Message, messageTime } from './messages.ts'
-import type { ProfilePart, SocialProfile } from './social-index.ts'
+import type { ProfilePart, SocialProfile, Statement } from './social-index.ts'
 
 /** User name that a profile sets, still to be confirmed by the name's proof; null: none. */
 export function userName(userData: readonly Message[]): string | null {
@@ -64,10 +64,27 @@ export function profilePart({ data }: Message): { part: ProfilePart; text: strin
   return part && { part, text: data.userDataBody?.value || null }
 }
 
+/** The newest message about each part of a profile. */
+export function toStatements(userData: readonly Message[]): Statement[] {
+  const parts = Object.keys(partTypes) as ProfilePart[]
+  return parts.flatMap((part) => {
+    const message = newest(userData, partTypes[part])
+    return message ? { part, text: message.data.userDataBody?.value || null, at: messageTime(message), message } : []
+  })
+}
+
 function newestValue(userData: readonly Message[], type: string): string | null {
-  let newest: Message['data'] | undefined
-  for (const { data } of userData) {
-    if (data.userDataBody?.type === type && (!newest || newest.timestamp <= data.timestamp)) newest = data
+  return newest(userData, type)?.data.userDataBody?.value || null
+}
+
+/** The message of a type that counts in the network: the newest, of the same second that with the larger hash. */
+function newest(userData: readonly Message[], type: string): Message | undefined {
+  const hashOf = ({ hash }: Message) => String(hash).toLowerCase()
+  let found: Message | undefined
+  for (const message of userData) {
+    if (message.data.userDataBody?.type !== type) continue
+    const later = found ? message.data.timestamp - found.data.timestamp : 1
+    if (!found || later > 0 || (later === 0 && hashOf(message) >= hashOf(found))) found = message
   }
-  return newest?.userDataBody?.value || null
+  return found
 }

@@ -29,6 +29,17 @@ export interface SocialProfile {
 /** Names of the profile fields that need no proof: an account states them itself. */
 export type ProfilePart = Exclude<keyof SocialProfile, 'handle' | 'lastMessageAt'>
 
+/** What an account says in a part of its profile: the newest message about it. */
+export interface Statement {
+  readonly part: ProfilePart
+  /** Null: emptied. */
+  readonly text: string | null
+  /** When the user signed it. */
+  readonly at: Date
+  /** The signed message, whole, as the host gave it. */
+  readonly message: unknown
+}
+
 /** A part of the network with FIDs and an event stream of its own. */
 export interface Shard {
   readonly shard: number
@@ -124,6 +135,8 @@ export interface SocialIndex {
   /** Live verifications of a FID. Empty: it has none, or the FID is not registered. */
   verifications(fid: number): Promise<Verification[]>
   profile(fid: number): Promise<SocialProfile>
+  /** The messages behind a profile, one for each part that an account ever set. */
+  statements(fid: number): Promise<Statement[]>
   /** FIDs that a FID follows, newest first, at most `mostFollows` of `hub.ts`. */
   follows(fid: number): Promise<Follow[]>
   /**

@@ -7,12 +7,15 @@ import type { SocialIndex } from './social-index.ts'
 /** A second hub, asked whether it knows the messages that the followed hub returned. */
 export interface Witness {
   readonly url: string
-  /** Asks the hub for the verifications of an account; `now` is the current time. */
-  testify(fid: number, now: Date): Promise<Testimony>
+  /** Asks the hub for the messages of an account about a subject; `now` is the current time. */
+  testify(fid: number, about: Subject, now: Date): Promise<Testimony>
 }
 
+/** What a message is about: the verification of an address, or the profile of an account. */
+export type Subject = 'verifications' | 'profile'
+
 /**
- * `says`: it is fresh, and these are the hashes (0x hex) of the verifications that it knows. `stale`: it is behind, so what
+ * `says`: it is fresh, and these are the hashes (0x hex) of the messages that it knows. `stale`: it is behind, so what
  * it lacks means nothing. `forged`: it showed a false message, so nothing else of its answer counts. `silent`: no answer.
  */
 type Testimony =
@@ -22,7 +25,10 @@ type Testimony =
 /** Milliseconds for which a hub's staleness is cached. */
 const freshnessMs = 60_000
 
-export function createWitness(url: string, hub: Pick<SocialIndex, 'network' | 'verifications'>): Witness {
+export function createWitness(
+  url: string,
+  hub: Pick<SocialIndex, 'network' | 'verifications' | 'statements'>,
+): Witness {
   let looked: { readonly at: number; readonly staleness: string | undefined } | undefined
 
   /** Why the hub is stale, so that messages it lacks mean nothing; undefined: it is up to date. */
@@ -36,17 +42,19 @@ export function createWitness(url: string, hub: Pick<SocialIndex, 'network' | 'v
 
   return {
     url,
-    async testify(fid, now) {
+    async testify(fid, about, now) {
       try {
         const stale = await staleness(now.getTime())
         if (stale) return { kind: 'stale', why: stale }
+        if (about === 'profile') {
+          const statements = await hub.statements(fid)
+          return { kind: 'says', hashes: new Set(statements.map(({ message }) => messageHashOf(message))) }
+        }
         const hashes = new Set<string>()
         for (const { address, message } of await hub.verifications(fid)) {
-          const read = readHubMessage(message)
-          const { verdict } = await judgeVerification(read, { fid, address, now })
+          const { verdict } = await judgeVerification(readHubMessage(message), { fid, address, now })
           if (verdict === 'forged') return { kind: 'forged', why: `a forged verification of ${address}` }
-          const hash = read ? `0x${Buffer.from(read.hash).toString('hex')}` : (message as { hash?: unknown }).hash
-          hashes.add(String(hash).toLowerCase())
+          hashes.add(messageHashOf(message))
         }
         return { kind: 'says', hashes }
       } catch (error) {
@@ -55,4 +63,29 @@ export function createWitness(url: string, hub: Pick<SocialIndex, 'network' | 'v
       }
     },
   }
+}
+
+/** The hash that a message of a hub names: lowercase, 0x hex. */
+export function messageHashOf(message: unknown): string {
+  return String((message as { hash?: unknown } | null)?.hash).toLowerCase()
+}
+
+/** A hub that contradicts the followed one. */
+export interface Contradiction {
+  /** Its host name. */
+  readonly hub: string
+  /** Hash of the message that it does not know, 0x hex. */
+  readonly message: string
+}
+
+/** Another, up-to-date hub that lacks the message; undefined: none does. Hubs without an answer are ignored. */
+export async function contradictionOf(
+  witnesses: readonly Witness[],
+  { fid, about, message }: { readonly fid: number; readonly about: Subject; readonly message: string },
+  now: Date,
+): Promise<Contradiction | undefined> {
+  const testimonies = await Promise.all(witnesses.map(({ testify }) => testify(fid, about, now)))
+  const against = testimonies.findIndex((testimony) => testimony.kind === 'says' && !testimony.hashes.has(message))
+  const hub = witnesses[against]?.url
+  return hub === undefined ? undefined : { hub: new URL(hub).host, message }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Envelope } from './envelope.ts'
-import { encodeMessageData, type MessageBody, type MessageData, mainnet, messageTypes } from './message-data.ts'
+import { encodeMessageData, type MessageBody, type MessageData, messageTypes } from './message-data.ts'
 
 /** A signed message with its decoded content, which agrees with `dataBytes`. */
 export interface SignedMessage extends Envelope {
@@ -90,8 +90,9 @@ export function readHubMessage(json: unknown): SignedMessage | undefined {
   const { data, hash, signature, signer, dataBytes } = parsed.data
   const type = numberOf(messageTypes, data.type)
   const body = bodyOf(data)
-  if (type === undefined || body === undefined || data.network !== 'FARCASTER_NETWORK_MAINNET') return undefined
-  const read: MessageData = { type, fid: data.fid, timestamp: data.timestamp, network: mainnet, body }
+  const network = numberOf(networks, data.network)
+  if (type === undefined || body === undefined || network === undefined) return undefined
+  const read: MessageData = { type, fid: data.fid, timestamp: data.timestamp, network, body }
   const rebuilt = encodeMessageData(read)
   return {
     data: read,
@@ -103,6 +104,14 @@ export function readHubMessage(json: unknown): SignedMessage | undefined {
     signer: fromHex(signer),
   }
 }
+
+/** Source: snapchain, `FarcasterNetwork` of `proto/definitions/message.proto`. */
+const networks = {
+  FARCASTER_NETWORK_NONE: 0,
+  FARCASTER_NETWORK_MAINNET: 1,
+  FARCASTER_NETWORK_TESTNET: 2,
+  FARCASTER_NETWORK_DEVNET: 3,
+} as const
 
 const protocols = { PROTOCOL_ETHEREUM: 0, PROTOCOL_SOLANA: 1 } as const
 

@@ -1,6 +1,6 @@
 import { checkEnvelope, type Outcome } from './envelope.ts'
 import type { SignedMessage } from './hub-message.ts'
-import { messageTypes, networkEpoch } from './message-data.ts'
+import { mainnet, messageTypes, networkEpoch } from './message-data.ts'
 import { checkKeyClaim } from './verification-claim.ts'
 import { walletChains } from './wallet-chains.ts'
 
@@ -59,7 +59,7 @@ export async function judgeVerification(
     fid === asked.fid &&
     type === messageTypes.MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS &&
     hexOf(body.address) === asked.address &&
-    isInTime(message, asked.now)
+    isOfNow(message, asked.now)
   const envelope = isAbout ? checkEnvelope(message) : 'failed'
   if (envelope === 'failed') return checked(envelope, 'unknown', 'unknown')
   const isWallet = body.verificationType === 1 && walletChains.includes(body.chainId)
@@ -70,24 +70,51 @@ export async function judgeVerification(
 /** Judges a message that removes a verification; only a key of the FID signs it, so `claim` is always `unknown`. */
 export function judgeRemoval(
   message: SignedMessage | undefined,
-  { fid, address, now }: Asked,
-  { key }: Pick<ChainAnswers, 'key'> = {},
+  asked: Asked,
+  answers: Pick<ChainAnswers, 'key'> = {},
 ): Checked {
   const body = message?.data.body
-  if (!message || body?.kind !== 'verification_remove') return checked('failed', 'unknown', 'unknown')
   const isAbout =
-    message.data.fid === fid &&
-    message.data.type === messageTypes.MESSAGE_TYPE_VERIFICATION_REMOVE &&
-    hexOf(body.address) === address &&
-    isInTime(message, now)
-  const envelope = isAbout ? checkEnvelope(message) : 'failed'
+    message?.data.type === messageTypes.MESSAGE_TYPE_VERIFICATION_REMOVE &&
+    body?.kind === 'verification_remove' &&
+    hexOf(body.address) === asked.address
+  return judgeOwnWord(message, isAbout, asked, answers)
+}
+
+/** Judges a message with which a FID sets the URL of its profile; its own key alone signs it, as a removal. */
+export function judgeProfileUrl(
+  message: SignedMessage | undefined,
+  asked: Pick<Asked, 'fid' | 'now'> & { readonly url: string },
+  answers: Pick<ChainAnswers, 'key'> = {},
+): Checked {
+  const body = message?.data.body
+  const isAbout =
+    message?.data.type === messageTypes.MESSAGE_TYPE_USER_DATA_ADD &&
+    body?.kind === 'user_data' &&
+    body.type === profileUrlType &&
+    body.value === asked.url
+  return judgeOwnWord(message, isAbout, asked, answers)
+}
+
+/** Number of the profile's URL. Source: snapchain, `UserDataType` of `proto/definitions/message.proto`. */
+const profileUrlType = 5
+
+function judgeOwnWord(
+  message: SignedMessage | undefined,
+  isAbout: boolean,
+  { fid, now }: Pick<Asked, 'fid' | 'now'>,
+  { key }: Pick<ChainAnswers, 'key'>,
+): Checked {
+  const isOwn = message !== undefined && isAbout && message.data.fid === fid && isOfNow(message, now)
+  const envelope = isOwn ? checkEnvelope(message) : 'failed'
   if (envelope === 'failed') return checked(envelope, 'unknown', 'unknown')
   const { verdict } = checked(envelope, 'held', key ?? 'unknown', { keyAsked: key !== undefined })
   return { verdict, envelope, claim: 'unknown', key: key ?? 'unknown' }
 }
 
-function isInTime({ data }: SignedMessage, now: Date): boolean {
-  return (networkEpoch + data.timestamp) * 1000 <= now.getTime() + aheadMs
+/** Whether a message is of the main network, and not from the future. */
+function isOfNow({ data }: SignedMessage, now: Date): boolean {
+  return data.network === mainnet && (networkEpoch + data.timestamp) * 1000 <= now.getTime() + aheadMs
 }
 
 function hexOf(bytes: Uint8Array): string {

@@ -2,14 +2,15 @@ import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
 import { chainNames, chainOf, socialChain } from '../../chains.config.ts'
 import { claimLimits } from '../../limits.config.ts'
+import { isOfKnownType } from '../../social/messages.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
 import { signedByKey } from '../../trust/key-signature.ts'
 import { ApiError } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
+import { judgeOf } from './grounds.ts'
 import { type ClaimWorld, type Decode, invalidFields, nonceText, parseFields } from './proof-method.ts'
 import { parseTimestamp, timestampText } from './timestamp.ts'
 import { addressesOf, verificationsOf } from './verified-set.ts'
-import { weaknessOf } from './weakness.ts'
 
 const chainIds = () => chainNames.map((name) => chainOf(name).id)
 
@@ -67,6 +68,9 @@ export const decodeEip191: Decode = (body, fid, world, action) => {
         throw notVerified(`fid ${fid} must verify ${address} first`)
       }
       const home = verification.contractChainId
+      if (!isOfKnownType(verification.message) || (home !== null && !isChainId(home))) {
+        throw notVerified(`${address} is verified for fid ${fid} in a way that nobody can be asked about here`)
+      }
       if (home !== null && home !== chainId) {
         const problem = `must be ${home}, the chain that ${address} is verified on`
         throw invalidFields([{ path: 'chain_id', problem }])
@@ -77,8 +81,8 @@ export const decodeEip191: Decode = (body, fid, world, action) => {
         const who = home === null ? `the key of ${address}` : `the contract wallet ${address} on chain ${home}`
         throw new ApiError('ERR_SIG_INVALID', `the signature must be made by ${who} over the challenge's text`)
       }
-      const weakness = await weaknessOf(verification, fid, world)
-      if (weakness) throw notVerified(`${address} cannot carry a claim of fid ${fid}: ${weakness}`)
+      const weakness = await judgeOf(fid, verifications, world).weaknessOf(address)
+      if (weakness) throw notVerified(`${address} cannot carry a claim of fid ${fid}: ${weakness.why}`)
       return { ...said, verifiedAddresses: addressesOf(verifications), byCustody: false }
     },
   }

@@ -3,6 +3,7 @@ import type { Queryable } from '../../db/pool.ts'
 import { claimLimits } from '../../limits.config.ts'
 import type { Door } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
+import type { MessageProof } from '../../social/grounds/judge.ts'
 import type { Registries } from '../../social/key-registry.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
 import type { Wallets } from '../../social/wallets.ts'
@@ -13,24 +14,18 @@ import { ApiError } from '../http/errors.ts'
 /** Body of a claim: known to be a JSON object, its fields not checked yet. */
 export type ClaimBody = Readonly<Record<string, unknown>>
 
-/**
- * What a verification must show to carry a claim. `signed`: its message, the address's signature and, where the
- * registry can be asked, the message's key must hold. `stated`: the hub's word is enough.
- */
-type VerificationProof = 'signed' | 'stated'
-
 /** What a proof is checked against: terms of this service, its database, and clients of hubs, chains and hosts. */
 export interface ClaimWorld extends Terms {
   readonly database: Queryable
-  readonly social: Pick<SocialIndex, 'verifications' | 'profile'>
+  readonly social: Pick<SocialIndex, 'verifications' | 'statements'>
   /** Other hubs; one that answers and lacks a verification's message contradicts it. */
   readonly witnesses: readonly Witness[]
   readonly registries: Registries
   readonly wallets: Wallets
   readonly door: Pick<Door, 'fetchJson'>
   readonly egressAllow: EgressAllow
-  /** What a verification must be worth to carry a claim. */
-  readonly verificationProof: VerificationProof
+  /** What a message must be worth to support a claim. */
+  readonly verificationProof: MessageProof
   /** Seconds before and after the server's time that a signed time may lie, inclusive. */
   readonly windowSeconds: number
   /** Whether a manifest's host must be linked to the fid. */

@@ -4,10 +4,10 @@ import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
 import { registeredAddresses } from '../../db/queries/sources/registration-documents.ts'
 import { claimLimits } from '../../limits.config.ts'
 import { DoorError } from '../../net/errors.ts'
-import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social/host-link.ts'
-import type { Verification } from '../../social/social-index.ts'
+import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social/grounds/host-link.ts'
 import type { ClaimAction } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
+import { groundsWorld, judgeOf } from './grounds.ts'
 import {
   type ClaimWorld,
   type Decode,
@@ -18,7 +18,6 @@ import {
 } from './proof-method.ts'
 import { checkWindow, parseTimestamp, timestampText } from './timestamp.ts'
 import { addressesOf, verificationsOf } from './verified-set.ts'
-import { weaknessOf } from './weakness.ts'
 
 const request = z.object({
   host: z
@@ -45,12 +44,16 @@ const manifestShape = z.object({
   nonce: z.string('must be a string').optional(),
   timestamp: timestampText.optional(),
   accountAssociation: z.unknown().optional(),
+  /** True in a manifest that takes a claim back: it makes none. */
+  withdrawn: z.literal(false, 'must be left out').optional(),
 })
 
 /** Shape of the manifest that a host publishes to withdraw a claim. */
-const withdrawalShape = manifestShape.omit({ addresses: true }).extend({ withdrawn: z.literal(true, 'must be true') })
+const withdrawalShape = manifestShape
+  .omit({ addresses: true, withdrawn: true })
+  .extend({ withdrawn: z.literal(true, 'must be true') })
 
-type Said = Omit<z.output<typeof manifestShape>, 'addresses'> & { readonly addresses?: readonly string[] }
+type Said = Omit<z.output<typeof manifestShape>, 'addresses' | 'withdrawn'> & { readonly addresses?: readonly string[] }
 
 /** Proof by a manifest on the claimant's host that names the fid and its addresses. */
 export const decodeWellKnown: Decode = (body, fid, world, action) => {
@@ -99,7 +102,11 @@ export async function verifyManifest(
   const said = readManifest(fetched.manifest, { fid, host, nonce }, world, action)
   const verifications = await verificationsOf(world, fid)
   const verifiedAddresses = addressesOf(verifications)
-  const unverified = await unprovenAmong(said.addresses ?? [], verifications, fid, world)
+  const judge = judgeOf(fid, verifications, world)
+  const unverified: string[] = []
+  for (const address of [...(said.addresses ?? [])].sort()) {
+    if (await judge.weaknessOf(address)) unverified.push(address)
+  }
   if (unverified.length > 0) {
     const detail = `fid ${fid} must verify every address of the manifest`
     throw new ApiError('ERR_MANIFEST_ADDRESS_UNVERIFIED', detail, { fid, unverified })
@@ -108,29 +115,31 @@ export async function verifyManifest(
   const subject = {
     fid,
     host,
-    // After a transfer those of the manifest, which were just proven: others may be a former owner's.
-    holders: transfer ? (said.addresses ?? []) : verifiedAddresses,
+    judge,
     transferBlock: transfer?.block ?? null,
     association: said.accountAssociation,
     urlOf,
   }
-  const hostLink = world.hostLinkRequired ? await findHostLink(subject, linksOf(world)) : null
-  if (hostLink === undefined) {
+  if (!world.hostLinkRequired) return { ...fetched, said, verifiedAddresses, hostLink: null }
+  const found = await findHostLink(subject, linksOf(world))
+  if (found.kind !== 'linked') {
     const detail =
-      `${host} must be linked to fid ${fid}: by an accountAssociation, ` +
-      (transfer
-        ? 'or the agentURI or a service of a registration that an address of the manifest holds'
-        : "the profile's URL, or the agentURI or a service of a registration that a verified address holds")
+      found.kind === 'disputed'
+        ? `what links ${host} to fid ${fid} is not known to ${found.contradiction.hub}, another hub; try again in a few minutes`
+        : `${host} must be linked to fid ${fid}: by an accountAssociation, the profile's URL, or the agentURI or a ` +
+          'service of a registration, each by an address or a key that could claim itself'
     throw new ApiError('ERR_FID_MISMATCH', detail, { expected_fid: fid, actual_fid: null })
   }
-  return { ...fetched, said, verifiedAddresses, hostLink }
+  return { ...fetched, said, verifiedAddresses, hostLink: found.link }
 }
 
-function linksOf({ database, door, registries, wallets, social }: ClaimWorld): LinkWorld {
+function linksOf(world: ClaimWorld): LinkWorld {
+  const { database, door, registries, wallets, social } = world
   return {
     registries,
     wallets,
     social,
+    grounds: groundsWorld(world),
     associationCharacters: claimLimits.associationCharacters,
     registeredAddresses: (addresses, host) => registeredAddresses(database, addresses, host),
     async document(url) {
@@ -141,21 +150,6 @@ function linksOf({ database, door, registries, wallets, social }: ClaimWorld): L
       return fetched?.status === 200 ? fetched.json : undefined
     },
   }
-}
-
-/** Addresses of a manifest that the FID does not verify, or whose verification cannot carry a claim. */
-async function unprovenAmong(
-  addresses: readonly string[],
-  verifications: readonly Verification[],
-  fid: number,
-  world: ClaimWorld,
-): Promise<string[]> {
-  const unproven: string[] = []
-  for (const address of [...addresses].sort()) {
-    const verification = verifications.find((one) => one.address === address)
-    if (!verification || (await weaknessOf(verification, fid, world))) unproven.push(address)
-  }
-  return unproven
 }
 
 /** `http` only for hosts that the operator allowed, which are his own and have no certificates. */

@@ -12,7 +12,7 @@ import type { Manifests } from './manifest.ts'
 
 export interface CheckWorld extends ProofWorld {
   readonly database: Queryable
-  readonly social: Pick<SocialIndex, 'verifications' | 'profile'>
+  readonly social: Pick<SocialIndex, 'verifications'>
   /** Host name of the followed hub. */
   readonly hub: string
   readonly manifests: Manifests

@@ -1,16 +1,19 @@
 import type { Queryable } from '../../db/pool.ts'
 import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
-import { type StandingClaim, storedVerification } from '../../db/queries/join/claim-checks.ts'
-import { liveAddresses } from '../../db/queries/join/verified-addresses.ts'
+import { disputesOf, type StandingClaim, storedVerification } from '../../db/queries/join/claim-checks.ts'
+import { groundFacts, liveGroundsOf } from '../../db/queries/join/grounds.ts'
 import { registeredAddresses } from '../../db/queries/sources/registration-documents.ts'
 import { claimLimits } from '../../limits.config.ts'
 import type { Door } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
 import { DoorError, type DoorReason } from '../../net/errors.ts'
 import { second } from '../../ops/time.ts'
-import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social/host-link.ts'
+import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social/grounds/host-link.ts'
+import { createGroundsJudge, type GroundsWorld, type MessageProof } from '../../social/grounds/judge.ts'
+import { contractChainIdOf } from '../../social/messages.ts'
 import type { ProofWorld } from '../../social/proof-world.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
+import { contradictionOf, type Witness } from '../../social/witness.ts'
 import type { Json } from '../../trust/canonical-json.ts'
 import { type Finding, patience } from './ending.ts'
 import { isAnyVerifiedBefore } from './former-owner.ts'
@@ -21,7 +24,12 @@ export interface Manifests {
 }
 
 interface ManifestsOptions extends ProofWorld {
-  readonly social: Pick<SocialIndex, 'profile' | 'verifications'>
+  readonly social: Pick<SocialIndex, 'statements' | 'verifications'>
+  /** Other hubs, asked about the profile that links a host. */
+  readonly witnesses: readonly Witness[]
+  /** What a message must be worth to support a claim. */
+  readonly verificationProof: MessageProof
+  readonly now: () => Date
   readonly door: Pick<Door, 'fetchJson'>
   readonly database: Queryable
   readonly egressAllow: EgressAllow
@@ -58,14 +66,30 @@ export function createManifests(options: ManifestsOptions): Manifests {
     return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : undefined
   }
 
+  const { registries, wallets, verificationProof, witnesses, now } = options
+  const grounds: GroundsWorld = {
+    registries,
+    wallets,
+    verificationProof,
+    now: () => now().getTime(),
+    facts: groundFacts(database),
+    // About verifications the other hubs are asked all the time, and twice before it is a dispute.
+    async contradiction(of) {
+      if (of.about === 'profile') return contradictionOf(witnesses, of, now())
+      const dispute = (await disputesOf(database, of.fid)).find(({ message }) => message === of.message)
+      const hub = dispute?.hubs.find(({ has }) => !has)?.hub
+      return hub === undefined ? undefined : { hub, message: of.message }
+    },
+  }
   const links: LinkWorld = {
-    registries: options.registries,
-    wallets: options.wallets,
+    registries,
+    wallets,
+    grounds,
     associationCharacters: claimLimits.associationCharacters,
     social: {
-      async profile(fid) {
+      async statements(fid) {
         await options.believe()
-        return options.social.profile(fid)
+        return options.social.statements(fid)
       },
     },
     registeredAddresses: (addresses, host) => registeredAddresses(database, addresses, host),
@@ -97,9 +121,13 @@ export function createManifests(options: ManifestsOptions): Manifests {
       if (Number.isSafeInteger(manifest.fid) && manifest.fid !== fid)
         return refuted({ host, fid: manifest.fid as number })
       if (!Array.isArray(manifest.addresses)) return doubted({ host, problem: 'no addresses' })
-      const live = (await liveAddresses(database, [fid])).get(fid) ?? []
-      const addresses = manifest.addresses.map((one) => String(one).toLowerCase())
-      const unverified = [...new Set(addresses.filter((one) => !live.includes(one)))]
+      const verifications = (await liveGroundsOf(database, fid)).map((one) => ({
+        ...one,
+        contractChainId: contractChainIdOf(one.message),
+      }))
+      const isLive = (address: string) => verifications.some((one) => one.address === address)
+      const addresses = [...new Set(manifest.addresses.map((one) => String(one).toLowerCase()))]
+      const unverified = addresses.filter((one) => !isLive(one))
       if (unverified.length > 0) {
         if (!(await areAllPruned(fid, unverified))) return doubted({ host, problem: 'addresses that are not verified' })
         // Nobody took them back: that suspends the claim, however long it lasts.
@@ -110,12 +138,22 @@ export function createManifests(options: ManifestsOptions): Manifests {
       if (transfer && (await isAnyVerifiedBefore(fid, addresses, transfer, options))) {
         return doubted({ host, problem: 'addresses that were verified before the account changed hands' })
       }
+      const judge = createGroundsJudge(fid, verifications, grounds)
+      for (const address of addresses) {
+        const weakness = await judge.weaknessOf(address)
+        if (!weakness || weakness.contradiction) continue // a dispute is looked at for every claim alike
+        return doubted({ host, problem: `${address} cannot support a claim: ${weakness.why}` })
+      }
       if (linkedBy === null) return { kind: 'holds' } // the claim was accepted without a host link
-      const urlOf = (path: string) => `${schemeOf(host)}://${host}${path}`
-      const holders = transfer ? addresses : live
       const transferBlock = transfer?.block ?? null
-      const subject = { fid, host, holders, transferBlock, association: manifest.accountAssociation, urlOf }
-      if (await findHostLink(subject, links)) return { kind: 'holds' }
+      const urlOf = (path: string) => `${schemeOf(host)}://${host}${path}`
+      const subject = { fid, host, judge, transferBlock, association: manifest.accountAssociation, urlOf }
+      const found = await findHostLink(subject, links)
+      if (found.kind === 'linked') return { kind: 'holds' }
+      if (found.kind === 'disputed') {
+        const { hub, message } = found.contradiction
+        return { kind: 'doubted', reason: 'disputed', detail: { host, message, hubs: [{ hub, has: false }] } }
+      }
       return doubted({ host, problem: 'nothing links the host to the account', linked_by: linkedBy })
     },
   }

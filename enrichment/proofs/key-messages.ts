@@ -3,7 +3,7 @@ import { networkTime } from '../../social/messages.ts'
 import { checkEnvelope } from '../../trust/envelope.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { keyAddSigner, keyRemoveSigner } from '../../trust/key-message.ts'
-import { messageTypes } from '../../trust/message-data.ts'
+import { mainnet, messageTypes } from '../../trust/message-data.ts'
 import { isStorable } from './messages.ts'
 
 /** Longest TTL of an off-chain app key, in seconds without use. Source: snapchain, `src/core/validations/key.rs`. */
@@ -17,7 +17,8 @@ const mostKeyTtl = 90 * 24 * 60 * 60
 export async function judgeKeyMessage(fid: number, message: unknown): Promise<StoredKeyMessage | undefined> {
   const read = isStorable(message) ? readHubMessage(message) : undefined
   const body = read?.data.body
-  if (!read || read.data.fid !== fid || checkEnvelope(read) !== 'held') return undefined
+  if (!read || read.data.fid !== fid || read.data.network !== mainnet) return undefined
+  if (checkEnvelope(read) !== 'held') return undefined
   const at = networkTime(read.data.timestamp)
   if (body?.kind === 'key_add') {
     const mayVerify = body.scopes.includes(messageTypes.MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS)

@@ -34,7 +34,7 @@ export function socialWitnesses(options: WitnessOptions): Source {
       const asked = await Promise.all(
         witnesses.map(async ({ url, testify }) => {
           await host.slot()
-          return { url, testimony: await testify(fid, now()) }
+          return { url, testimony: await testify(fid, 'verifications', now()) }
         }),
       )
       const outcomes = asked.map(({ testimony }) => testimony.kind).filter((kind) => kind !== 'says')

@@ -104,6 +104,30 @@ describe('the word of a hub alone', () => {
   })
 })
 
+describe('VERIFICATION_PROOF=stated', () => {
+  test('says whose word is enough, and nothing of custody: a former owner’s app key claims nothing', async () => {
+    const api = await stage.another({ verificationProof: 'stated' })
+    const claimant = await stage.claimant()
+    await transferAccount(stage, claimant.fid)
+    const at = new Date(Date.now() + 60_000)
+    const { privateKey } = claimant
+    stage.hub.state.addVerification(claimant.fid, claimant.address, { privateKey, at })
+    const refused = await failure(await post(api, await eip191Claim(stage, claimant)))
+    expect(refused).toMatchObject({ ...notVerified, detail: expect.stringContaining('app key from before') })
+  })
+
+  test('a message of another network is nobody’s word', async () => {
+    const api = await stage.another({ verificationProof: 'stated' })
+    const claimant = await stage.claimant()
+    const { verifications } = stage.hub.state.accounts.get(claimant.fid)!
+    const [key, message] = [...verifications][0]!
+    for (const network of ['FARCASTER_NETWORK_TESTNET', 'FARCASTER_NETWORK_DEVNET', 'FARCASTER_NETWORK_NONE']) {
+      verifications.set(key, { ...message, data: { ...message.data, network } } as never)
+      expect((await post(api, await eip191Claim(stage, claimant))).status, network).toBe(500)
+    }
+  })
+})
+
 test('without a node of the registries’ chain, signatures that hold are enough', async () => {
   const api = await stage.another({ rpc: null })
   const claimant = await stage.claimant()
@@ -113,11 +137,9 @@ test('without a node of the registries’ chain, signatures that hold are enough
 describe('a second hub', () => {
   /** An API that asks another hub, which knows what the claimant's FID verifies or does not. */
   async function asking(claimant: Claimant, about: 'knows' | 'lacks' | 'lacks, and is behind' | 'forges') {
-    const state = new HubState(() => new Date(stage.clock.now))
-    const other = await startHub(state)
-    hubs.push(other)
+    const other = await lacking(claimant)
+    const { state } = other
     const account = stage.hub.state.accounts.get(claimant.fid)!
-    state.addAccount({ fid: claimant.fid, custody: account.custody, appKey: account.signer })
     const own = state.accounts.get(claimant.fid)!
     if (about === 'knows') for (const [key, message] of account.verifications) own.verifications.set(key, message)
     if (about === 'forges') {
@@ -127,6 +149,14 @@ describe('a second hub', () => {
     }
     if (about === 'lacks, and is behind') state.told.delaySeconds = 3_600
     return stage.another({ otherHubs: [other.url] })
+  }
+  /** A hub that knows the claimant's account and nothing that it verifies. */
+  async function lacking({ fid }: Claimant): Promise<Hub> {
+    const other = await startHub(new HubState(() => new Date(stage.clock.now)))
+    hubs.push(other)
+    const { custody, signer } = stage.hub.state.accounts.get(fid)!
+    other.state.addAccount({ fid, custody, appKey: signer })
+    return other
   }
   const hubs: Hub[] = []
   afterAll(() => Promise.all(hubs.map((hub) => hub.stop())))
@@ -139,6 +169,8 @@ describe('a second hub', () => {
       const api = await asking(claimant, about)
       expect((await post(api, await eip191Claim(stage, claimant))).status, about).toBe(200)
     }
+    const stated = await stage.another({ otherHubs: [(await lacking(claimant)).url], verificationProof: 'stated' })
+    expect(await failure(await post(stated, await eip191Claim(stage, claimant)))).toMatchObject(notVerified)
     const away = await stage.another({ otherHubs: ['http://127.0.0.1:9'] })
     expect((await post(away, await eip191Claim(stage, claimant))).status).toBe(200)
   })

@@ -186,6 +186,26 @@ test.for<[string, number]>([
   expect(await failure(await post(api, body))).toEqual({ status: 500, error: 'ERR_INTERNAL' })
 })
 
+test.for([{ type: 1, chainId: 420 }, { type: 1, chainId: 0 }, { type: 2, chainId: 10 }, { type: 7 }])(
+  'ERR_ADDRESS_NOT_VERIFIED: a verification that nobody can be asked about: %j',
+  async (change) => {
+    const { fid, account, privateKey } = await stage.claimant()
+    const { verifications } = stage.hub.state.accounts.get(fid)!
+    const [key, message] = [...verifications][0]!
+    const body = message.data.verificationAddAddressBody as object
+    const data = { ...message.data, verificationAddAddressBody: { ...body, ...change } }
+    verifications.set(key, { ...message, data } as never)
+    for (const verificationProof of ['signed', 'stated'] as const) {
+      const api = await stage.another({ verificationProof })
+      for (const chainId of [10, 1]) {
+        const claim = await eip191Claim(stage, { ...claimant, fid, account, privateKey }, { chainId })
+        const refused = await failure(await post(api, claim))
+        expect(refused).toMatchObject({ status: 422, error: 'ERR_ADDRESS_NOT_VERIFIED' })
+      }
+    }
+  },
+)
+
 test('a verification of the oldest form, which names no type, is of a key', async () => {
   const { fid, account, privateKey } = await stage.claimant()
   stage.hub.state.addVerification(fid, account.address, { oldBody: true, privateKey })

@@ -253,6 +253,17 @@ test('a token that a stranger sent links his host only after the holder has chan
   expect((await claim({}, { linked: false })).status).toBe(200)
 })
 
+test.for([true, 'yes', 1])(
+  'ERR_PAYLOAD_INVALID: a manifest that takes a claim back makes none: %j',
+  async (withdrawn) => {
+    expect(await failure(await claim({ withdrawn }))).toMatchObject({
+      status: 400,
+      error: 'ERR_PAYLOAD_INVALID',
+      fields: [{ path: 'manifest.withdrawn' }],
+    })
+  },
+)
+
 test('CLAIM_WELL_KNOWN_HOST_LINK=off takes any host, and the claim says that no link was asked for', async () => {
   const api = await stage.another({ hostLinkRequired: false })
   const { fid, address } = claimant

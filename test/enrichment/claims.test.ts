@@ -267,6 +267,24 @@ describe('a manifest', () => {
       'is on a host that nothing links to the account any more',
       () => checks.stage.hub.state.setProfile(checks.claimant.fid, { url: 'https://elsewhere.example' }),
     ],
+    [
+      'is on a host that the profile names by the word of a hub alone',
+      () => {
+        const { accounts } = checks.stage.hub.state
+        const { userData } = accounts.get(checks.claimant.fid)!
+        const message = userData.get('USER_DATA_TYPE_URL')!
+        userData.set('USER_DATA_TYPE_URL', { ...message, signer: appKeyOf('a hub’s own').publicKey })
+      },
+    ],
+    [
+      'rests on an address that only the word of a hub makes the account’s',
+      () =>
+        checks.stage.database.pool.query(
+          `update farcaster_message set message = jsonb_set(message::jsonb, '{hash}', to_jsonb('0x' || repeat('ab', 20)))::json
+            where fid = $1`,
+          [checks.claimant.fid],
+        ),
+    ],
   ] as const
   const change = (fields: object) => {
     const { body } = checks.stage.host.pages.get(manifestPath) as { body: object }
@@ -275,7 +293,7 @@ describe('a manifest', () => {
 
   test.each(gone)('that %s suspends its claim, and ends it after three days', async (_, happen) => {
     await byManifest()
-    happen()
+    await happen()
     await looking(27 * hour)
     expect(await kinds()).toEqual(['claimed', 'suspended'])
     await looking(30 * hour)

@@ -121,17 +121,17 @@ interface Dispute {
   readonly hubs: readonly { readonly hub: string; readonly has: boolean; readonly checked_at: string }[]
 }
 
-/** Those of a FID's live verifications of these addresses, lowercase hex, that hubs disagree about. */
-export async function disputesOf(db: Queryable, fid: number, addresses: readonly string[]): Promise<Dispute[]> {
+/** Those of a FID's live verifications, or of these addresses alone, lowercase hex, that hubs disagree about. */
+export async function disputesOf(db: Queryable, fid: number, addresses?: readonly string[]): Promise<Dispute[]> {
   const { rows } = await db.query<Dispute>({
     name: 'disputes-of',
     text: `
 select '0x' || encode(v.address, 'hex') as address, '0x' || encode(v.message_hash, 'hex') as message,
        ${testimonies('v')} as hubs
   from verified_address v
- where v.fid = $1 and v.address = any ($2::bytea[]) and v.ended_at is null and ${disputed('v')}
+ where v.fid = $1 and ($2::bytea[] is null or v.address = any ($2)) and v.ended_at is null and ${disputed('v')}
  order by v.address`,
-    values: [fid, addresses.map((address) => Buffer.from(address.slice(2), 'hex'))],
+    values: [fid, addresses?.map((address) => Buffer.from(address.slice(2), 'hex')) ?? null],
   })
   return rows
 }

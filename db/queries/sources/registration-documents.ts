@@ -1,3 +1,4 @@
+import { type ChainName, chainOf } from '../../../chains.config.ts'
 import { sources } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { shownRecords } from '../sql/shown-holdings.ts'
@@ -206,6 +207,14 @@ export async function forgetDocument(db: Queryable, { chain, agentId }: Registra
 /** Web addresses of the registrations that are looked at for a host, at most. */
 const mostAddresses = 1_000
 
+/** A web address that a registration names, and who has to be the account's own for it to count. */
+interface RegisteredAddress {
+  readonly url: string
+  readonly chainId: number
+  /** Who holds the registration, and who gave it to the holder, unless that one changed something about it since. */
+  readonly by: readonly string[]
+}
+
 /**
  * Web addresses that registrations of these holders name and that contain `host`: agentURIs, and endpoints of services
  * in what the current agentURI led to. `addresses` are the verified set of one fid, lowercase hex.
@@ -217,31 +226,33 @@ export async function registeredAddresses(
   db: Queryable,
   addresses: readonly string[],
   host: string,
-): Promise<string[]> {
-  const { rows } = await db.query<{ url: string }>({
+): Promise<RegisteredAddress[]> {
+  const { rows } = await db.query<{ url: string; chain: ChainName; by: string[] }>({
     name: 'registered-addresses',
     text: `
 with held as (
-  select r.*
+  select r.*,
+         array(select distinct '0x' || encode(t."from", 'hex') from registration_transfer t
+                where r.updated_block <= r.acquired_block
+                  and t.chain = r.chain and t.agent_id = r.agent_id and t."to" = r.owner
+                  and t.block_number = r.acquired_block and t."from" is not null
+                order by 1) as givers
     from registration r
    where r.owner = any ($1::bytea[]) and not r.burned
-     and (r.updated_block > r.acquired_block
-          or not exists (select from registration_transfer t
-                          where t.chain = r.chain and t.agent_id = r.agent_id and t."to" = r.owner
-                            and t.block_number = r.acquired_block
-                            and t."from" <> all ($1::bytea[])))
 )
-select url
-  from (select h.agent_uri as url from held h
+select url, chain, '0x' || encode(owner, 'hex') || givers as by
+  from (select h.chain, h.owner, h.givers, h.agent_uri as url from held h
          union
-        select service ->> 'endpoint'
+        select h.chain, h.owner, h.givers, service ->> 'endpoint'
           from held h
+          join registration r using (chain, agent_id)
           join registration_document d using (chain, agent_id)
          cross join json_array_elements(d.services) as service
-         where d.uri_sha256 = uri_sha256(row(h.*)::registration)) as named
+         where d.uri_sha256 = uri_sha256(r)) as named
  where url ~* '^https?://' and position($2 in lower(left(url, 512))) > 0
+ order by chain, owner, url
  limit $3`,
     values: [addresses.map((address) => Buffer.from(address.slice(2), 'hex')), host, mostAddresses],
   })
-  return rows.map(({ url }) => url)
+  return rows.map(({ url, chain, by }) => ({ url, chainId: chainOf(chain).id, by }))
 }

@@ -11,6 +11,7 @@ import { type Health, portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { untilStopSignal } from '../ops/stop.ts'
 import { Auditor } from './audit/auditor.ts'
+import { reserveHistory } from './backfill/reservation.ts'
 import type { Backfilled } from './backfilled.ts'
 import { checkDatabase, checkNode } from './checks.ts'
 import type { ProcessorConfig } from './config.ts'
@@ -74,7 +75,7 @@ export async function runProcessor(
   })
   ending.push(lock.release)
   // Only under the lock: its last owner may have changed what is reserved.
-  const reserved = await check(databaseUrl, chain, progress, log)
+  const reserved = await check(databaseUrl, config, progress, log)
 
   const database = new ChainDatabase(databaseUrl, chain, progress)
   const { portalKey, scope } = config
@@ -122,12 +123,25 @@ function openAuditor(databaseUrl: string, { chain, portalKey, scope, auditPauseM
 }
 
 /** Checks the database before the start and restores `progress` from it. Returns the ranges that backfills load. */
-async function check(databaseUrl: string, chain: ChainSettings, progress: Progress, log: Logger): Promise<Backfilled> {
+async function check(
+  databaseUrl: string,
+  { chain, scope }: ProcessorConfig,
+  progress: Progress,
+  log: Logger,
+): Promise<Backfilled> {
   const pool = createPool({ databaseUrl, name: `processor ${chain.name} start`, max: 1 })
   try {
     await checkDatabase(pool, chain)
     await rememberContracts(pool, chain)
-    progress.resume((await readChainState(pool, chain.name))?.indexedBlock)
+    const state = await readChainState(pool, chain.name)
+    progress.resume(state?.indexedBlock)
+    // Years of settlements would be read before the first registration: agents come first, a backfill loads them beside.
+    for (const { fromBlock, toBlock } of state || scope === 'verified' ? [] : await reserveHistory(pool, chain)) {
+      log.warn(
+        `settlements of blocks ${fromBlock} to ${toBlock}, before the registry of ${chain.name}, are left to a backfill: ` +
+          `npm run backfill -- --chain ${chain.name} --from ${fromBlock} --to ${toBlock}`,
+      )
+    }
     const waiting = (await readPasses(pool, chain.name)).filter(({ nextBlock, toBlock }) => nextBlock <= toBlock)
     for (const { nextBlock, toBlock } of waiting) {
       const range = `blocks ${nextBlock} to ${toBlock} of ${chain.name}`

@@ -5,14 +5,18 @@ import { createAside, emptyPartitions } from '../../db/queries/chain/aside-parti
 import {
   type BackfillRange,
   backfillsWithin,
+  deleteBackfill,
+  holdUnbegun,
   insertBackfill,
-  insertShards,
   lockReservations,
+  replaceShards,
 } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { ensurePartitions } from '../../db/queries/chain/settlement-partitions.ts'
 import { refuseArchived } from '../archived-settlements.ts'
+import { gapsBetween } from '../backfilled.ts'
 import { Refusal } from '../refusal.ts'
+import { dropAside } from './aside-placement.ts'
 import { workOfBlock } from './estimate.ts'
 
 export interface Range {
@@ -32,13 +36,17 @@ const alignment = 10_000
 const shardsPerWorker = 4
 const longShardBlocks = 250_000
 
+/** A processor reads so many blocks before its registry itself, in minutes; a longer history is left to a backfill. */
+const shortHistoryBlocks = 50_000
+
 /**
  * Reserves a range of blocks for a backfill: from then on the chain's processor skips their settlements, and another
  * backfill that overlaps the range is refused. Reserving the same range again continues the same backfill. Blocks that
- * the processor has indexed already stay the processor's: the backfill begins behind them.
+ * the processor has indexed already stay the processor's: the backfill begins behind them. Blocks of a reservation of
+ * which nothing is loaded yet, and which nobody loads now, are taken from it; what is left of it stays reserved.
  *
- * `density`: settlements per block, as for `cutRange`. Throws a Refusal when the range overlaps another backfill's,
- * when the processor has indexed all of it, and when some of it is archived.
+ * `density`: settlements per block, as for `cutRange`. Undefined: the processor has indexed all of the range. Throws a
+ * Refusal when the range overlaps another backfill's, and when some of it is archived.
  */
 export async function reserveRange(
   pool: pg.Pool,
@@ -46,31 +54,74 @@ export async function reserveRange(
   range: Range,
   workers: number,
   density?: readonly number[],
-): Promise<Reservation> {
+): Promise<Reservation | undefined> {
   return inTransaction(pool, async (client) => {
     await lockReservations(client, chain.id)
     const own = await behindProcessor(client, chain, range)
     const others = await backfillsWithin(client, chain.name, range.fromBlock, range.toBlock)
     const same = sameBackfill(others, range, own)
-    if (same) return { ...same, isNew: false, isComplete: same.completedAt !== null }
+    if (same) {
+      // Nobody may have known its density or its workers when it was reserved.
+      if (await holdUnbegun(client, same.id)) await replaceShards(client, same.id, cutRange(same, workers, density))
+      return { ...same, isNew: false, isComplete: same.completedAt !== null }
+    }
     await refuseArchived(client, chain, range.fromBlock)
-    const { fromBlock, toBlock } = own
-    if (fromBlock > toBlock) {
+    if (own.fromBlock > own.toBlock) {
       refuseOverlap(chain, range, others)
-      throw new Refusal(
-        `blocks ${range.fromBlock} to ${toBlock} of ${chain.name} are indexed by its processor already, which is at ` +
-          `block ${fromBlock - 1}: there is nothing to load`,
-      )
+      return undefined
     }
-    refuseOverlap(chain, own, await backfillsWithin(client, chain.name, fromBlock, toBlock))
-    const id = await insertBackfill(client, chain.name, fromBlock, toBlock)
-    await insertShards(client, id, cutRange(own, workers, density))
-    await ensurePartitions(client, chain.name, toBlock)
-    for (const partition of await emptyPartitions(client, chain.name, fromBlock, toBlock)) {
-      await createAside(client, id, partition)
+    const left: Range[] = []
+    for (const other of others.filter(({ toBlock }) => toBlock >= own.fromBlock)) {
+      if (!(await holdUnbegun(client, other.id))) refuseOverlap(chain, own, [other])
+      await dropAside(client, other.id)
+      await deleteBackfill(client, other.id)
+      left.push(...outside(other, own))
     }
-    return { id, fromBlock, toBlock, isNew: true, isComplete: false }
+    const id = await insertReservation(client, chain, own, cutRange(own, workers, density))
+    for (const one of left) await insertReservation(client, chain, one, cutRange(one, workers))
+    return { id, ...own, isNew: true, isComplete: false }
   })
+}
+
+/**
+ * Reserves the settlements of the blocks before a chain's registry that nobody has reserved, for whoever will load them,
+ * where these are too many to be read before the first agent appears. To be called before the processor's first block.
+ * Returns the ranges that it reserved.
+ */
+export async function reserveHistory(pool: pg.Pool, chain: ChainSettings): Promise<Range[]> {
+  const first = Math.min(...chain.tokens.map(({ fromBlock }) => fromBlock))
+  const last = chain.registry.fromBlock - 1
+  if (!(last - first >= shortHistoryBlocks)) return []
+  return inTransaction(pool, async (client) => {
+    await lockReservations(client, chain.id)
+    const gaps = gapsBetween(first, await backfillsWithin(client, chain.name, first, last))
+      .map(({ from, to = last }) => ({ fromBlock: from, toBlock: Math.min(to, last) }))
+      .filter(({ fromBlock, toBlock }) => fromBlock <= toBlock)
+    for (const gap of gaps) await insertReservation(client, chain, gap, cutRange(gap, 1))
+    return gaps
+  })
+}
+
+/** Inserts a reservation with its shards, and a table to load aside for each partition of it that has no rows. */
+async function insertReservation(
+  client: pg.PoolClient,
+  { name }: ChainSettings,
+  { fromBlock, toBlock }: Range,
+  shards: ReturnType<typeof cutRange>,
+): Promise<number> {
+  const id = await insertBackfill(client, name, fromBlock, toBlock)
+  await replaceShards(client, id, shards)
+  await ensurePartitions(client, name, toBlock)
+  for (const partition of await emptyPartitions(client, name, fromBlock, toBlock))
+    await createAside(client, id, partition)
+  return id
+}
+
+/** The parts of a range below and above another one that meets it. */
+function outside({ fromBlock, toBlock }: Range, taken: Range): Range[] {
+  const below = { fromBlock, toBlock: taken.fromBlock - 1 }
+  const above = { fromBlock: taken.toBlock + 1, toBlock }
+  return [below, above].filter((part) => part.fromBlock <= part.toBlock)
 }
 
 /** The backfill of these blocks. Throws a Refusal when there is none, which names the backfills that overlap them. */

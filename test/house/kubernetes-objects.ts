@@ -157,7 +157,7 @@ function indexedJob(): object {
   const template = podOf(backfill, { restartPolicy: 'Never' })
   const env = [
     { name: 'CHAIN', value: 'base' },
-    { name: 'FIRST_BLOCK', value: '20000000' },
+    { name: 'FIRST_BLOCK', value: '2000000' }, // with `completions`, all blocks from the token's first to the registry's
     { name: 'BLOCKS_EACH', value: '1000000' },
   ]
   template.spec.containers[0]!.env.push(...env)
@@ -165,7 +165,7 @@ function indexedJob(): object {
     ...headOf('batch/v1', 'Job', backfill),
     spec: {
       completionMode: 'Indexed',
-      completions: 20,
+      completions: 40,
       parallelism: 2, // at most half the cores of Postgres
       backoffLimitPerIndex: 5,
       maxFailedIndexes: 0,

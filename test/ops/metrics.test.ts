@@ -6,7 +6,7 @@ import { boundedDatabase } from '../../api/http/database.ts'
 import { createMetrics as metricsOfApi } from '../../api/http/metrics.ts'
 import { readChains } from '../../chains.file.ts'
 import { createPool } from '../../db/pool.ts'
-import { backfillLoads, insertBackfill, insertShards } from '../../db/queries/chain/backfill.ts'
+import { backfillLoads, insertBackfill, replaceShards } from '../../db/queries/chain/backfill.ts'
 import { noteBackup } from '../../db/queries/server/backup.ts'
 import { createMetrics as metricsOfEnrichment } from '../../enrichment/metrics.ts'
 import { createWatchdog } from '../../enrichment/schedule/watchdog.ts'
@@ -127,7 +127,7 @@ test('a processor tells what the backfills of its chain have to do and have done
   const told = async (name: string) => read(await registry.metrics(), `${name}{chain="base"}`)
   expect([await told('backfill_blocks_to_go'), await told('backfill_rows')]).toEqual([0, 0])
   const id = await insertBackfill(pool, 'base', 100, 299)
-  await insertShards(pool, id, [
+  await replaceShards(pool, id, [
     { firstBlock: 100, lastBlock: 199 },
     { firstBlock: 200, lastBlock: 299 },
   ])

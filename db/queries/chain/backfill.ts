@@ -80,16 +80,47 @@ export async function insertBackfill(
   return rows[0]?.id as number
 }
 
-export async function insertShards(
+/** Cuts a backfill of which nothing is loaded into these shards. */
+export async function replaceShards(
   db: Queryable,
   id: number,
   shards: readonly { readonly firstBlock: number; readonly lastBlock: number }[],
 ): Promise<void> {
+  await db.query('delete from backfill_shard where backfill_id = $1', [id])
   await db.query(
     `insert into backfill_shard (backfill_id, first_block, last_block, next_block)
      select $1, first_block, last_block, first_block from unnest($2::int[], $3::int[]) as shard (first_block, last_block)`,
     [id, shards.map(({ firstBlock }) => firstBlock), shards.map(({ lastBlock }) => lastBlock)],
   )
+}
+
+/**
+ * Whether nothing of a backfill is loaded and nobody works on it; nobody can then begin before the transaction ends.
+ */
+export async function holdUnbegun(db: Queryable, id: number): Promise<boolean> {
+  const { rows } = await db.query<{ held: boolean }>('select pg_try_advisory_xact_lock($1, $2) as held', [
+    lockClasses.backfillCommand,
+    id,
+  ])
+  if (rows[0]?.held !== true) return false
+  const { rows: begun } = await db.query(
+    `select from backfill b
+      where id = $1 and (completed_at is not null
+            or exists (select from backfill_shard where backfill_id = b.id and next_block > first_block))
+      limit 1`,
+    [id],
+  )
+  return begun.length === 0
+}
+
+/** Whether a backfill is still there with these blocks. */
+export async function hasBackfill(db: Queryable, { id, fromBlock, toBlock }: Omit<BackfillRange, 'completedAt'>) {
+  const { rows } = await db.query('select from backfill where id = $1 and (from_block, to_block) = ($2, $3)', [
+    id,
+    fromBlock,
+    toBlock,
+  ])
+  return rows.length === 1
 }
 
 /** Notes what kind of source a backfill is read from: portal, archive or rpc. */

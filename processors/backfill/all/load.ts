@@ -4,11 +4,11 @@ import { rememberContracts } from '../../contracts.ts'
 import { Refusal } from '../../refusal.ts'
 import { refuseBackfill } from '../../scope/scope.ts'
 import type { BackfillConfig } from '../config.ts'
-import { reserveRange } from '../reservation.ts'
+import { type Reservation, reserveRange } from '../reservation.ts'
 import type { Worker } from '../workers.ts'
 import { AllDisplay } from './display.ts'
 import { type Piece, planOf, printPlan, workOf } from './plan.ts'
-import { loadReserved } from './range-load.ts'
+import { loadReserved, nothingToLoad } from './range-load.ts'
 
 interface LoadingAll {
   readonly pool: pg.Pool
@@ -50,12 +50,13 @@ export async function loadAll(loading: LoadingAll, configs: readonly BackfillCon
       process.stderr.write(`${failures.at(-1)}\n`)
     })
   }
-  const reserved: { piece: Piece; reservation: Awaited<ReturnType<typeof reserveRange>> }[] = []
+  const reserved: { piece: Piece; reservation: Reservation }[] = []
   for (const piece of plan.pieces) {
     await attempt(piece, async () => {
       const { config, expected } = piece
       const reservation = await reserveRange(pool, config.chain, config, config.workers, expected?.density)
-      reserved.push({ piece, reservation })
+      if (reservation) reserved.push({ piece, reservation })
+      else console.log(nothingToLoad(config))
     })
   }
   const display = new AllDisplay(

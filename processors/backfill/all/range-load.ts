@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { noteSource, readShards, tryLockBackfill } from '../../../db/queries/chain/backfill.ts'
+import { hasBackfill, noteSource, readShards, tryLockBackfill } from '../../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../../db/queries/chain/chain-state.ts'
 import { describeError, UsageError } from '../../../ops/cli.ts'
 import { wantedOf } from '../../history/history.ts'
@@ -30,7 +30,13 @@ export async function loadRange(loading: Loading, config: BackfillConfig): Promi
   }
   const expected = await estimate(openHistory(config.source, wantedOf(config.chain)), config)
   const reservation = await reserveRange(loading.pool, config.chain, config, config.workers, expected?.density)
+  if (!reservation) return void console.log(nothingToLoad(config))
   await loadReserved(loading, config, { reservation, finalHeight, expected })
+}
+
+/** What is said of a range of which the processor has every block. */
+export function nothingToLoad({ chain, fromBlock, toBlock }: BackfillConfig): string {
+  return `blocks ${fromBlock} to ${toBlock} of ${chain.name} are indexed by its processor already: there is nothing to load`
 }
 
 /** Newest final block of a backfill's source. Throws a Refusal when the source does not report it. */
@@ -59,6 +65,11 @@ export async function loadReserved(
   try {
     if (!(await tryLockBackfill(session, id))) {
       throw new Refusal(`another process is running the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`)
+    }
+    if (!(await hasBackfill(session, reservation))) {
+      throw new Refusal(
+        `another backfill has taken some of blocks ${fromBlock} to ${toBlock} of ${chain.name}; run this again for the others`,
+      )
     }
     if (fromBlock > config.fromBlock) {
       console.log(`skipping blocks ${config.fromBlock} to ${fromBlock - 1}, which the processor has indexed itself`)

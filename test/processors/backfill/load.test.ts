@@ -140,7 +140,7 @@ test('a range is not completed by workers that are done without having loaded it
   const database = await run.database()
   const { pool, url } = database
   const { base } = readChains({ env: {}, file: run.options(database, []).chainSettings })
-  const { id } = await reserveRange(pool, base, { fromBlock: 1_000, toBlock: 1_599 }, 2)
+  const { id } = (await reserveRange(pool, base, { fromBlock: 1_000, toBlock: 1_599 }, 2))!
   await pool.query(
     'update backfill_shard set next_block = last_block + 1 where backfill_id = $1 and first_block = 1000',
     [id],

@@ -27,8 +27,8 @@ test('while a partition that the processor writes is placed nobody waits for a s
 test('rows of another backfill that share the partition come along, and leave it when that one is abandoned', async () => {
   const { pool, drop } = await createTestDatabase()
   onTestFinished(drop)
-  const own = await reserveRange(pool, base, { fromBlock: 100, toBlock: 199 }, 1)
-  const other = await reserveRange(pool, base, { fromBlock: 300, toBlock: 399 }, 1)
+  const own = (await reserveRange(pool, base, { fromBlock: 100, toBlock: 199 }, 1))!
+  const other = (await reserveRange(pool, base, { fromBlock: 300, toBlock: 399 }, 1))!
   const [aside] = await readAside(pool, own.id)
   if (!aside) throw new Error('no partition was set aside')
   const add = (table: string, block: number) =>

@@ -2,10 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { events } from '../../../abi/generated/dollar-token.ts'
+import { paymentChain } from '../../../bench/payment-chain.ts'
 import { readChains } from '../../../chains.file.ts'
+import { lockClasses } from '../../../db/lock-keys.ts'
 import { createPool, inTransaction } from '../../../db/pool.ts'
-import { cutRange, reserveRange } from '../../../processors/backfill/reservation.ts'
+import { cutRange, reserveHistory, reserveRange } from '../../../processors/backfill/reservation.ts'
 import { gapsBetween, withoutBackfilled } from '../../../processors/backfilled.ts'
+import { startPortal } from '../../doubles/portal/server.ts'
+import { runBackfill } from '../../support/chain/backfill.ts'
+import { spawnProcessor } from '../../support/chain/processor.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 import { chain, type LoadRun, startLoadRun } from './load-run.ts'
@@ -32,13 +37,12 @@ describe('next to the chain’s processor', () => {
     expect(await run.difference(database)).toBe('')
   })
 
-  test('what the processor has indexed wholly is refused with one line', async () => {
-    const { code, stderr } = await run.load(database, range(1_300, 1_310))
-    expect(stderr).toBe(
-      'blocks 1300 to 1310 of base are indexed by its processor already, which is at block 1599: ' +
-        'there is nothing to load\n',
+  test('of what the processor has indexed wholly there is nothing to load, and nothing wrong', async () => {
+    const { code, stdout, stderr } = await run.load(database, range(1_300, 1_310))
+    expect(stdout).toMatch(
+      /^blocks 1300 to 1310 of base are indexed by its processor already: there is nothing to load$/m,
     )
-    expect(code).toBe(1)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   })
 
   test('what another backfill loads is refused with one line', async () => {
@@ -117,6 +121,110 @@ test('a processor that runs leaves the rows of a reservation out, and a reservat
     })
   })
   await pool.end()
+})
+
+describe('a long history before the registry', () => {
+  const base = readChains({ env: {} }).base
+  const first = base.tokens[0]!.fromBlock
+  const last = base.registry.fromBlock - 1
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await run.database()
+  })
+
+  const reservations = async () => {
+    const { rows } = await database.pool.query<{ from: number; to: number; shards: string[] }>(
+      `select from_block as from, to_block as to,
+              array_agg(first_block || ' to ' || last_block order by first_block) as shards
+         from backfill b join backfill_shard s on s.backfill_id = b.id group by b.id order by from_block`,
+    )
+    // Shards cover their reservation without gap or overlap.
+    for (const { from, to, shards } of rows) {
+      const parts = shards.map((shard) => shard.split(' to ').map(Number) as [number, number])
+      expect([parts[0]![0], parts.at(-1)![1]]).toEqual([from, to])
+      for (const [index, [begin]] of parts.entries()) if (index > 0) expect(begin).toBe(parts[index - 1]![1] + 1)
+    }
+    return rows.map(({ from, to }) => [from, to])
+  }
+
+  test('is reserved once, for whoever loads it', async () => {
+    expect(await reserveHistory(database.pool, base)).toEqual([{ fromBlock: first, toBlock: last }])
+    expect(await reserveHistory(database.pool, base)).toEqual([])
+    expect(await reservations()).toEqual([[first, last]])
+  })
+
+  test('gives parts of it to backfills that come, and keeps the others', async () => {
+    const part = { fromBlock: 31_000_000, toBlock: 31_999_999 }
+    expect(await reserveRange(database.pool, base, part, 2)).toMatchObject({ ...part, isNew: true })
+    const beyond = { fromBlock: last - 99, toBlock: last + 500 }
+    expect(await reserveRange(database.pool, base, beyond, 1)).toMatchObject(beyond)
+    const kept = [
+      [first, part.fromBlock - 1],
+      [part.fromBlock, part.toBlock],
+      [part.toBlock + 1, last - 100],
+      [last - 99, last + 500],
+    ]
+    expect(await reservations()).toEqual(kept)
+    // The same blocks again are the same backfill, cut for as many workers as there are now.
+    expect(await reserveRange(database.pool, base, part, 4)).toMatchObject({ ...part, isNew: false })
+    expect(await reservations()).toEqual(kept)
+  })
+
+  test('keeps what somebody loads or has loaded in part', async () => {
+    const running = await database.pool.connect()
+    const { rows } = await running.query<{ id: number }>('select id from backfill where from_block = 31000000')
+    const { id } = rows[0]!
+    await running.query('select pg_advisory_lock($1, $2)', [lockClasses.backfillCommand, id])
+    const overlapping = { fromBlock: 31_500_000, toBlock: 32_500_000 }
+    const refusal = /overlap the backfill of 31000000 to 31999999, which is being loaded/
+    await expect(reserveRange(database.pool, base, overlapping, 1)).rejects.toThrow(refusal)
+    await running.query('select pg_advisory_unlock($1, $2)', [lockClasses.backfillCommand, id])
+    running.release()
+    await database.pool.query(
+      'update backfill_shard set next_block = first_block + 1 where backfill_id = $1 and first_block = 31000000',
+      [id],
+    )
+    await expect(reserveRange(database.pool, base, overlapping, 1)).rejects.toThrow(refusal)
+  })
+
+  test('is left out by a processor that begins, which starts at the registry; a backfill loads it beside', async () => {
+    // Three hundred blocks with settlements before the registry, at the end of a long history.
+    const late = paymentChain({ firstBlock: 60_000, chunkBlocks: 20, chunks: 30 })
+    const portal = await startPortal({ datasets: { 'base-mainnet': late.source }, chunksPerAnswer: 5 })
+    onTestFinished(portal.stop)
+    const settings = {
+      rpc: null,
+      portal: portal.url,
+      registry: { address: base.registry.address, fromBlock: 60_300 },
+      reputation: { address: base.reputation.address, fromBlock: 60_300 },
+      tokens: [{ address: late.token, fromBlock: 1_000, decimals: 6 }],
+    }
+    const indexed = async (chainSettings: object, target: TestDatabase) => {
+      const processor = await spawnProcessor({ chain: 'base', databaseUrl: target.url, chainSettings })
+      await processor.untilIndexed(late.lastBlock)
+      await processor.stop()
+      return processor
+    }
+    const settlements = async ({ pool }: TestDatabase) =>
+      (
+        await pool.query<{ count: number; first: number }>(
+          'select count(*)::int, min(block_number) as first from settlement',
+        )
+      ).rows[0]!
+
+    const clean = await run.database()
+    await indexed({ base: { ...settings, tokens: [{ ...settings.tokens[0], fromBlock: 60_000 }] } }, clean)
+    const target = await run.database()
+    const { output } = await indexed({ base: settings }, target)
+    expect(output()).toContain('npm run backfill -- --chain base --from 1000 --to 60299')
+    expect((await settlements(target)).first).toBeGreaterThanOrEqual(60_300)
+    expect((await settlements(target)).count).toBeLessThan((await settlements(clean)).count)
+
+    const args = ['--chain', 'base', '--from', '1000', '--to', '60299', '--workers', '1']
+    const loaded = await runBackfill({ databaseUrl: target.url, chainSettings: { base: settings }, args })
+    expect({ code: loaded.code, stderr: loaded.stderr }).toEqual({ code: 0, stderr: '' })
+    expect(await settlements(target)).toEqual(await settlements(clean))
+  })
 })
 
 test('the rest of a chain is what no backfill loads', () => {

@@ -43,7 +43,7 @@ export async function placeBesideReader(rows: number): Promise<PlacingRun> {
   const database = await createTestDatabase()
   const { pool } = database
   try {
-    const { id } = await reserveRange(pool, base, { fromBlock: 0, toBlock: loadedBlocks - 1 }, 1)
+    const { id } = (await reserveRange(pool, base, { fromBlock: 0, toBlock: loadedBlocks - 1 }, 1))!
     const [aside] = await readAside(pool, id)
     if (!aside) throw new Error('no partition was set aside')
     await pool.query(insertBlocks(aside.aside, 'null'), [0, loadedBlocks - 1])

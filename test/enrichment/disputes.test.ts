@@ -87,6 +87,8 @@ async function byManifest() {
   const { fid, address } = claimant
   const { name: host } = stage.host
   stage.hub.state.setProfile(fid, { url: `https://${host}/about` })
+  // The other hub has the same message: a profile that it lacks would be disputed as well.
+  other.state.accounts.set(fid, structuredClone(account(stage.hub)))
   // Some tools write checksummed addresses (EIP-55).
   const addresses = [claimant.account.address]
   expect(addresses).not.toEqual([address])

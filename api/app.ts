@@ -18,7 +18,7 @@ import { waitInLane } from './http/database-turns.ts'
 import { answerErrors, jsonOrProblem } from './http/error-answer.ts'
 import { giveHeaders } from './http/headers.ts'
 import { healthRoutes } from './http/health.ts'
-import { requireHost } from './http/host.ts'
+import { judgeHost, requireHost } from './http/host.ts'
 import { refuseMethod, refusePath } from './http/method.ts'
 import { createMetrics, type Watched } from './http/metrics.ts'
 import { expressPath, methodsByPath, type Sources, type Total } from './http/route.ts'
@@ -85,6 +85,7 @@ export function createApp(deps: ApiDeps): Express {
   app.enable('case sensitive routing')
   app.set('trust proxy', deps.trustProxyHops)
 
+  app.use(judgeHost)
   app.use(giveHeaders)
   app.use(metrics.timeRequests)
   app.use(cors(deps.siteUrl))

@@ -8,7 +8,7 @@ import { serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { outliveStrays } from '../ops/strays.ts'
 import { type BoundedDatabase, boundedDatabase, createApiPool } from './http/database.ts'
-import { whyNotReady } from './http/health.ts'
+import { createReadiness } from './http/health.ts'
 import { serve } from './http/server.ts'
 import type { LimiterOptions } from './limits/limiter.ts'
 import { MemoryStore } from './limits/memory-store.ts'
@@ -74,20 +74,21 @@ export async function runHttp(
   const standby = openStandby(settings, database, log)
   const notReady = () => (stopping ? 'the process is stopping' : undefined)
   const registry = new Registry()
+  const limiter = { limits, store, now: Date.now, isReady: redis?.isReady }
   const { app, release } = await create({
     databaseUrl: opened.databaseUrl,
     pool,
     database,
     standby,
     log,
-    limiter: { limits, store, now: Date.now, isReady: redis?.isReady },
+    limiter,
     redis,
     notReady,
     registry,
     metricsPort,
   })
   const health = metricsPort !== undefined && {
-    notReady: () => whyNotReady({ database, notReady }),
+    notReady: createReadiness({ database, notReady, limiter }),
     metrics: () => registry.metrics(),
   }
   const metrics = health && (await serveHealth(settings.host, metricsPort, health))

@@ -21,6 +21,7 @@ export interface Health {
  * listens.
  */
 export async function serveHealth(host: string, port: number, health: Health): Promise<Server> {
+  const notReady = sharedWhileRunning(health.notReady)
   const server = createServer(async (req, res) => {
     const answer = (status: number, body: string, type = 'text/plain; charset=utf-8') =>
       res.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(body)
@@ -31,7 +32,7 @@ export async function serveHealth(host: string, port: number, health: Health): P
         return stuck === undefined ? answer(200, 'ok\n') : answer(503, `${stuck}\n`)
       }
       if (path === '/readyz') {
-        const problem = await withinPatience(health.notReady())
+        const problem = await withinPatience(notReady())
         return problem === undefined ? answer(200, 'ready\n') : answer(503, `${problem}\n`)
       }
       if (path === '/metrics') return answer(200, await health.metrics(), 'text/plain; version=0.0.4')
@@ -46,8 +47,21 @@ export async function serveHealth(host: string, port: number, health: Health): P
   return server
 }
 
+/** Gives a run that is under way to everybody who asks for one meanwhile, so that a flood of probes costs a single one. */
+export function sharedWhileRunning<T>(run: () => T | Promise<T>): () => Promise<T> {
+  let running: Promise<T> | undefined
+  return () => {
+    running ??= Promise.resolve()
+      .then(run)
+      .finally(() => {
+        running = undefined
+      })
+    return running
+  }
+}
+
 /** Bounds the wait for a readiness check: a database behind a dead link may not answer for minutes. */
-async function withinPatience(problem: ReturnType<Health['notReady']>): Promise<string | undefined> {
+async function withinPatience(problem: Promise<string | undefined>): Promise<string | undefined> {
   const known = new AbortController()
   const late = delay(patienceMs, `no answer within ${patienceMs / 1_000} s`, { signal: known.signal }).catch(
     () => undefined,

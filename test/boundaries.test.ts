@@ -51,7 +51,8 @@ const mayImport: Record<string, string[]> = {
   social: ['abi', 'hosts', 'trust', 'ops'],
   processors: ['db', 'abi', 'hosts', ...tables, 'ops'],
   enrichment: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
-  api: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
+  // The package for readers tells how ids too large for a number are read; MCP answers in the same way.
+  api: ['db', 'abi', 'hosts', 'trust', 'social', 'net', 'client', ...tables, 'ops'],
   export: ['db', 'trust', 'processors', ...tables, 'ops'], // what archives settlements proves them as a backfill does
   claim: ['ops'], // a client: what it knows of the service it has been told over HTTP
   client: [], // a package of its own

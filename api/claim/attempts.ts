@@ -2,6 +2,7 @@ import type { RedisReply } from 'rate-limit-redis'
 import { claimLimits, requestLimits } from '../../limits.config.ts'
 import { ApiError } from '../http/errors.ts'
 import { daySeconds, nextUtcMidnight } from '../limits/window.ts'
+import { Windows } from '../limits/windows.ts'
 
 const { attempts: limits, attemptSeconds: windowSeconds, acceptedPerDay } = claimLimits
 
@@ -36,25 +37,18 @@ export function refuseBeyondDay(claimsToday: number, now: number): void {
   })
 }
 
-/** Most windows kept in memory; beyond, the oldest is dropped. */
+/** Most windows kept in memory. */
 const maxNames = 100_000
 
 /** A counter in the memory of this process alone. */
 export function createMemoryCounter(now: () => number): AttemptCounter {
-  const windows = new Map<string, { attempts: number; endsAt: number }>()
+  const windows = new Windows<{ hits: number; endsAt: number }>(maxNames)
   return {
     async count(key, seconds = windowSeconds) {
       const time = now()
-      let window = windows.get(key)
-      if (!window || window.endsAt <= time) {
-        windows.delete(key) // the map keeps the order in which windows began
-        window = { attempts: 0, endsAt: time + seconds * 1_000 }
-        windows.set(key, window)
-        const [oldest] = windows.keys()
-        if (windows.size > maxNames && oldest !== undefined) windows.delete(oldest)
-      }
-      window.attempts += 1
-      return { attempts: window.attempts, leftMs: window.endsAt - time }
+      const { hits, endsAt } = windows.find(key, time) ?? { hits: 0, endsAt: time + seconds * 1_000 }
+      windows.keep(key, { hits: hits + 1, endsAt }, time)
+      return { attempts: hits + 1, leftMs: endsAt - time }
     },
   }
 }

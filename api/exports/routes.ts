@@ -34,7 +34,10 @@ export function exportRoutes(folder: string): Router {
     if (!seats.take(clientOf(req.ip), res)) return
     describe(res, file)
     if (holds(req.headers['if-none-match'], `"${file.sha256}"`)) return void res.writeHead(304).end()
-    // Ranges, conditions and lengths are its work; the headers above stay.
+    // The library would take a weak tag, and one in a list, for the file's own (RFC 9110, 13.1.5).
+    const { 'if-range': condition } = req.headers
+    if (condition !== undefined && condition !== `"${file.sha256}"`) delete req.headers.range
+    // Ranges, other conditions and lengths are its work; the headers above stay.
     res.sendFile(path, { root, etag: false, cacheControl: false, lastModified: false, dotfiles: 'deny' }, (error) => {
       if (error) end(res, error as Error & { status?: number }, next)
     })

@@ -10,7 +10,7 @@ import { waitInLane } from '../http/database-turns.ts'
 import { answerErrors } from '../http/error-answer.ts'
 import { giveHeaders } from '../http/headers.ts'
 import { healthRoutes } from '../http/health.ts'
-import { requireHost } from '../http/host.ts'
+import { judgeHost, requireHost } from '../http/host.ts'
 import { createMetrics, type Watched } from '../http/metrics.ts'
 import { type LimiterOptions, limiter } from '../limits/limiter.ts'
 import { guard } from './guard.ts'
@@ -51,6 +51,7 @@ export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   const app = express()
   app.disable('x-powered-by')
   app.set('trust proxy', deps.trustProxyHops)
+  app.use(judgeHost)
   app.use(giveHeaders)
   app.use(metrics.timeRequests)
   app.use(healthRoutes(deps, metrics.registry))

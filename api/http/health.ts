@@ -3,12 +3,15 @@ import type { Registry } from 'prom-client'
 import type { Queryable } from '../../db/pool.ts'
 import { ping } from '../../db/queries/read/readiness.ts'
 import type { Standby } from '../../db/standby.ts'
+import { sharedWhileRunning } from '../../ops/health.ts'
+import { inLane } from './database-turns.ts'
 import { refuseMethod } from './method.ts'
 
 interface Healthy {
   readonly database: Queryable
   readonly standby?: Standby | undefined
   readonly notReady: () => string | undefined
+  readonly limiter: { readonly isReady?: (() => boolean) | undefined }
   readonly metricsPort?: number | undefined
 }
 
@@ -17,10 +20,11 @@ interface Healthy {
  * it has a port of its own.
  */
 export function healthRoutes(healthy: Healthy, metrics: Registry): Router {
+  const whyNotReady = createReadiness(healthy)
   const router = Router({ caseSensitive: true, strict: true })
   router.get('/healthz', (_req, res) => plain(res, 200, 'ok\n'))
   router.get('/readyz', async (_req, res) => {
-    const problem = await whyNotReady(healthy)
+    const problem = await whyNotReady()
     if (problem === undefined) plain(res, 200, `ready\n${readsOf(healthy)}`)
     else plain(res, 503, `${problem}\n`)
   })
@@ -47,14 +51,21 @@ function plain(res: Response, status: number, text: string) {
   res.status(status).set('Content-Type', 'text/plain; charset=utf-8').set('Cache-Control', 'no-store').send(text)
 }
 
-/** Why the process cannot answer, in one line; undefined while it can. */
-export async function whyNotReady({ database, notReady }: Healthy): Promise<string | undefined> {
-  const problem = notReady()
-  if (problem !== undefined) return problem
-  try {
-    await ping(database)
-    return undefined
-  } catch {
-    return 'the database does not answer'
+/**
+ * Asks why the process cannot answer: one line, undefined while it can. A ping of the database that is under way
+ * answers everybody who asks; it waits in a line of its own, where no number of other requests is before it.
+ */
+export function createReadiness({ database, notReady, limiter }: Healthy): () => Promise<string | undefined> {
+  const ask = sharedWhileRunning(() => inLane('api', 'readiness', () => ping(database)))
+  return async () => {
+    const problem = notReady()
+    if (problem !== undefined) return problem
+    if (limiter.isReady?.() === false) return 'Redis does not count: metered requests get 503'
+    try {
+      await ask()
+      return notReady()
+    } catch {
+      return 'the database does not answer'
+    }
   }
 }

@@ -6,9 +6,10 @@ import ipaddr from 'ipaddr.js'
 const ipv6PrefixBits = 64
 
 /**
- * Rate limit key of a client: its IPv4 address, or the /64 of its IPv6 address. `ip` is what Express makes of the
- * socket and of TRUST_PROXY_HOPS; some proxies leave a port on it, which must not make a new client. Anything that is
- * not an address shares one key.
+ * Rate limit key of a client: its IPv4 address, or the /64 of its IPv6 address. Behind a translator (NAT64) it is the
+ * IPv4 address within: the whole IPv4 Internet lies in one such /64. `ip` is what Express makes of the socket and of
+ * TRUST_PROXY_HOPS; some proxies leave a port on it, which must not make a new client. Anything that is not an address
+ * shares one key.
  */
 export function clientOf(ip = ''): string {
   const known = clients.get(ip)
@@ -27,8 +28,13 @@ function judged(ip: string): string {
   const address = withoutPort(ip)
   if (isIP(address) === 0) return 'unknown'
   const parsed = ipaddr.process(address) // an IPv4-mapped IPv6 address is that IPv4 address
-  return parsed.kind() === 'ipv4' ? parsed.toString() : ipKeyGenerator(parsed.toNormalizedString(), ipv6PrefixBits)
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString()
+  if (translated.has(parsed.range())) return new ipaddr.IPv4(parsed.toByteArray().slice(-4)).toString()
+  return ipKeyGenerator(parsed.toNormalizedString(), ipv6PrefixBits)
 }
+
+/** Ranges that end with an IPv4 address: 64:ff9b::/96 (RFC 6052) and ::ffff:0:0:0/96 (RFC 6145). */
+const translated = new Set<string>(['rfc6052', 'rfc6145'])
 
 function withoutPort(ip: string): string {
   const match = /^(\d+\.\d+\.\d+\.\d+):\d+$|^\[([^\]]+)\](?::\d+)?$/.exec(ip)

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { RedisReply } from 'rate-limit-redis'
-import { createClient } from 'redis'
+import { createClient, ErrorReply } from 'redis'
 
 /**
  * The timeout of a reply: the client library itself has none for a command that is already written. Counted in ticks
@@ -18,6 +18,11 @@ const connectTimeoutMs = 1_000
 const silenceMs = 3_000
 const pingEveryMs = 1_000
 const slowestReconnectMs = 500
+/**
+ * What a connection has to take before anything is counted over it: a write, by the commands that count. A replica, a
+ * server that is loading its data, one out of memory or one that may not write to its disk answers pings all the same.
+ */
+const trial = ['EVAL', "redis.call('INCR', KEYS[1]) return redis.call('PEXPIRE', KEYS[1], 1000)", '1', 'limit:trial']
 
 export interface RedisSender {
   send(...command: string[]): Promise<RedisReply>
@@ -26,53 +31,95 @@ export interface RedisSender {
   stop(): Promise<void>
 }
 
-/** Commands to Redis that are answered, or fail, within `replyTimeoutMs`; connects and reconnects in the background. */
+/**
+ * Commands to Redis that are answered, or fail, within `replyTimeoutMs`; connects and reconnects in the background. A
+ * connection on which Redis answers with an error is left: after a failover the name leads to another server, while the
+ * old connection stays with what is a replica now.
+ */
 export function connectRedis(url: string, log: Logger): RedisSender {
-  const client = createClient({
-    url,
-    disableOfflineQueue: true,
-    pingInterval: pingEveryMs,
-    // Its own timeout does not cover a command once written, and costs more than the command.
-    commandOptions: { timeout: 0 },
-    socket: {
-      connectTimeout: connectTimeoutMs,
-      socketTimeout: silenceMs,
-      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, slowestReconnectMs),
-    },
-  })
   const health = logChanges(log)
-  client.on('error', health.failed)
   let stopped = false
-  client.connect().catch((error) => {
-    if (!stopped) log.error({ err: error }, 'gave up connecting to Redis')
-  })
-
+  let takesWrites = false
+  let later: NodeJS.Timeout | undefined
   let pausedUntil = 0
   let trying = false
   let misses = 0
   let missedAt = 0
+
+  const open = () => {
+    const opened = createClient({
+      url,
+      disableOfflineQueue: true,
+      pingInterval: pingEveryMs,
+      // Its own timeout does not cover a command once written, and costs more than the command.
+      commandOptions: { timeout: 0 },
+      socket: {
+        connectTimeout: connectTimeoutMs,
+        socketTimeout: silenceMs,
+        reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, slowestReconnectMs),
+      },
+    })
+    opened.on('error', (error) => {
+      if (opened !== client) return
+      takesWrites = false
+      health.failed(error)
+    })
+    opened.on('ready', () => tryOut(opened))
+    opened.connect().catch((error) => {
+      if (!stopped && opened === client) log.error({ err: error }, 'gave up connecting to Redis')
+    })
+    return opened
+  }
+  type Client = ReturnType<typeof open>
+  const tryOut = async (opened: Client) => {
+    try {
+      await inTime(opened.sendCommand(trial))
+      if (opened === client) answered()
+    } catch (error) {
+      leave(opened, error as Error)
+    }
+  }
+  const answered = () => {
+    takesWrites = true
+    pausedUntil = 0
+    misses = 0
+    health.answered()
+  }
+  const leave = (opened: Client, error: Error) => {
+    if (stopped || opened !== client || later) return
+    takesWrites = false
+    health.failed(error)
+    opened.destroy()
+    later = setTimeout(() => {
+      later = undefined
+      client = open()
+    }, slowestReconnectMs)
+  }
+  let client = open()
+
   const miss = (sentAt: number) => {
     if (sentAt < missedAt) return // sent beside the one that was missed: the same hiccup
     misses += 1
     missedAt = performance.now()
     if (misses >= missesToOpen) pausedUntil = Date.now() + pauseMs
   }
-  const isReady = () => client.isReady && Date.now() >= pausedUntil && !(pausedUntil > 0 && trying)
+  const isReady = () => client.isReady && takesWrites && Date.now() >= pausedUntil && !(pausedUntil > 0 && trying)
   return {
     isReady,
     async send(...command) {
       if (!isReady()) throw new Error('Redis does not answer')
+      const asked = client
       trying = true
       const sentAt = performance.now()
       try {
-        const reply = await inTime(client.sendCommand(command))
-        pausedUntil = 0
-        misses = 0
-        health.answered()
+        const reply = await inTime(asked.sendCommand(command))
+        if (asked === client) answered()
         return reply as unknown as RedisReply
       } catch (error) {
-        if (error instanceof MissedReply) miss(sentAt)
-        if (!isMissingScript(error)) health.failed(error as Error)
+        if (isMissingScript(error)) throw error
+        if (error instanceof MissedReply || error instanceof ErrorReply) miss(sentAt)
+        if (error instanceof ErrorReply) leave(asked, error)
+        health.failed(error as Error)
         throw error
       } finally {
         trying = false
@@ -80,6 +127,7 @@ export function connectRedis(url: string, log: Logger): RedisSender {
     },
     async stop() {
       stopped = true
+      clearTimeout(later)
       client.destroy()
     },
   }

@@ -1,6 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { toNodeHandler } from '@modelcontextprotocol/node'
-import { createMcpHandler } from '@modelcontextprotocol/server'
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  type McpHttpHandler,
+  type McpServer,
+  WebStandardStreamableHTTPServerTransport,
+} from '@modelcontextprotocol/server'
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
 import type { Logger } from 'pino'
 import { mcpLimits } from '../../limits.config.ts'
@@ -12,7 +18,7 @@ import { ApiError } from '../http/errors.ts'
 import { requestId } from '../http/headers.ts'
 import type { Sources } from '../http/route.ts'
 import { cardRoutes } from './card.ts'
-import { type Call, createServer } from './server.ts'
+import { type Call, createServer, failed } from './server.ts'
 import { createTools } from './tools.ts'
 
 interface McpDeps {
@@ -36,15 +42,17 @@ export function mcpRoutes({ sources, cache, onRead, log }: McpDeps): Router {
   const tools = createTools()
   const calls = new AsyncLocalStorage<Call>()
   const judged = judge(baseUrl, siteUrl)
-  const handler = createMcpHandler(() => createServer(tools, serviceName, calls.getStore() as Call), {
+  const create = () => createServer(tools, serviceName, calls.getStore() as Call)
+  const handler = createMcpHandler(create, {
     maxSubscriptions: 0, // nothing here changes while it is listened to
     maxRequestBodySize: mcpLimits.requestBytes,
     onerror: (err) => log.debug({ err }, 'a request of MCP was refused'),
   })
-  const serve = toNodeHandler(handler, { onerror: (err) => log.error({ err }, 'a request of MCP failed') })
+  const onerror = (err: Error) => log.error({ err }, 'a request of MCP failed')
+  const serve = toNodeHandler(handler, { onerror })
+  const serveJson = toNodeHandler(inJson(handler, create), { onerror })
 
   const callOf = (res: Response): Call => ({
-    refusal: res.locals.refusal,
     async ask(route, input) {
       const { value, hit } = await readThrough(route, input, sources, cache)
       onRead(route.path, hit)
@@ -60,12 +68,45 @@ export function mcpRoutes({ sources, cache, onRead, log }: McpDeps): Router {
 
   const router = Router({ caseSensitive: true, strict: true })
   router.use(cardRoutes(sources))
-  router.options(mcpPath, judged, preflight)
-  router.all(mcpPath, judged, readBody, refuseBody, refuseList, waitInLane('api'), (req: Request, res: Response) => {
+  const paths = [mcpPath, `${mcpPath}/`]
+  router.options(paths, judged, preflight)
+  router.all(paths, judged, readBody, refuseBody, refuseList, waitInLane('api'), (req: Request, res: Response) => {
     res.set('Cache-Control', 'no-store')
-    return calls.run(callOf(res), () => serve(req, res, req.body))
+    return calls.run(callOf(res), () => (takesStream(req) ? serve : serveJson)(req, res, req.body))
   })
   return router
+}
+
+/**
+ * Whether a POST may be answered with a stream of events; false: with JSON. Revisions before 2026-07-28 make clients
+ * name both types, and the library refuses those that do not: no header and wildcards, which mean both, and one type.
+ * So a client that takes either is given both names here. The newest revision does not look at the header.
+ */
+function takesStream(req: Request): boolean {
+  const { accept = '' } = req.headers
+  if (media.every((type) => accept.includes(type))) return true
+  const [takesJson, takesEvents] = media.map((type) => req.accepts(type) !== false)
+  if (takesJson || takesEvents) req.headers.accept = media.join(', ')
+  return !takesJson
+}
+const media = ['application/json', 'text/event-stream'] as const
+
+/** The same handler, but what the library would answer with a stream of one event is the JSON in it. */
+function inJson(handler: McpHttpHandler, create: () => McpServer): Pick<McpHttpHandler, 'fetch'> {
+  return {
+    async fetch(request, options) {
+      const isPost = request.method === 'POST'
+      if (!isPost || !(await isLegacyRequest(request, options?.parsedBody))) return handler.fetch(request, options)
+      const server = create()
+      const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
+      try {
+        await server.connect(transport)
+        return await transport.handleRequest(request, options)
+      } finally {
+        await server.close()
+      }
+    },
+  }
 }
 
 /** Answers with a JSON-RPC error a request that does not reach the protocol. */
@@ -87,6 +128,7 @@ function judge(baseUrl: string, siteUrl: string): RequestHandler {
     const host = URL.parse(`http://${req.get('Host')}`)?.hostname
     const origin = req.get('Origin')
     if (host !== undefined && !hosts.has(host)) {
+      res.set('Connection', 'close')
       return refuse(res, 403, { code: invalidRequest, message: 'Host is not of this service' })
     }
     if (origin !== undefined && !origins.has(origin) && !loopback.includes(URL.parse(origin)?.hostname ?? '')) {
@@ -123,17 +165,25 @@ const refuseList: RequestHandler = (req, res, next) => {
   refuse(res, 400, { code: invalidRequest, message: 'one message a request: lists are not taken' })
 }
 
-const isToolCall = ({ body }: Request) => (body as { method?: unknown } | undefined)?.method === 'tools/call'
+/** Id of a tool call; undefined: the request is none, or waits for no answer. */
+function idOfToolCall({ body }: Request): string | number | undefined {
+  const { jsonrpc, method, id } = (body ?? {}) as { jsonrpc?: unknown; method?: unknown; id?: unknown }
+  const isCall = jsonrpc === '2.0' && method === 'tools/call'
+  return isCall && (typeof id === 'string' || typeof id === 'number') ? id : undefined
+}
 
 /**
- * Error handler between the limiter and the routes: a tool call beyond the rate limit is answered by its tool, with an
- * error that the model reads, so that it can wait.
+ * Error handler between the limiter and the routes: a tool call beyond the rate limit gets the result that its tool
+ * would give, an error that the model reads, so that it can wait. No server is made for it: refusals have to be cheap.
  */
 export const hearRefused: ErrorRequestHandler = (error, req, res, next) => {
   if (!(error instanceof ApiError) || error.status !== 429) return next(error)
   readBody(req, res, (unread) => {
-    if (unread || !isToolCall(req)) return next(error)
-    res.locals.refusal = error
-    next()
+    const id = unread ? undefined : idOfToolCall(req)
+    if (id === undefined) return next(error)
+    res.locals.errorCode = error.code
+    res
+      .set('Cache-Control', 'no-store')
+      .json({ jsonrpc: '2.0', id, result: { resultType: 'complete', ...failed(error) } })
   })
 }

@@ -8,14 +8,17 @@ interface TcpProxy {
    * open: the client does not learn that the other end is gone.
    */
   loseServerSide(clientPort: number): void
+  /** New connections go to this port of this machine; those that are open stay where they are. */
+  pointTo(port: number): void
   close(): Promise<void>
 }
 
 /** Passes connections on to a port of this machine. */
 export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+  let target = targetPort
   const pairs = new Set<{ client: Socket; server: Socket }>()
   const proxy = createServer((client) => {
-    const server = connect(targetPort, '127.0.0.1')
+    const server = connect(target, '127.0.0.1')
     const pair = { client, server }
     pairs.add(pair)
     client.on('data', (data) => server.writable && server.write(data))
@@ -38,6 +41,9 @@ export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
       if (!pair) throw new Error(`no connection of the proxy has port ${clientPort}`)
       lost.add(pair.server)
       pair.server.destroy()
+    },
+    pointTo(port) {
+      target = port
     },
     close: () =>
       new Promise((resolve) => {

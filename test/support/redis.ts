@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../../ops/ports.ts'
 import { patienceMs } from './until.ts'
@@ -44,7 +45,16 @@ export async function startRedis({ start = true, settings = {} as Record<string,
 }
 
 async function launch(port: number, settings: Record<string, string>): Promise<ChildProcess> {
-  const fixed = { port: String(port), bind: '127.0.0.1', save: '', appendonly: 'no', ...settings }
+  // A replica writes what its master sends to a file, wherever saving is turned off.
+  const fixed = {
+    port: String(port),
+    bind: '127.0.0.1',
+    dir: tmpdir(),
+    dbfilename: `${port}.rdb`,
+    save: '',
+    appendonly: 'no',
+    ...settings,
+  }
   const args = Object.entries(fixed).flatMap(([name, value]) => [`--${name}`, value])
   const child = spawn('redis-server', args, { stdio: 'ignore' })
   let failure: Error | undefined

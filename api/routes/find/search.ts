@@ -16,8 +16,10 @@ const partsParameter = z
   .unknown()
   .optional()
   .transform((value): SearchPart[] | null => {
-    const given = [value].flat().flatMap((text) => (typeof text === 'string' && text !== '' ? text.split(',') : []))
-    return given.length === 0 ? null : parts.filter((part) => given.includes(part))
+    const [text] = [value].flat()
+    if (typeof text !== 'string' || text === '') return null
+    const given = text.split(',')
+    return parts.filter((part) => given.includes(part))
   })
   .meta({
     description:

@@ -5,6 +5,7 @@ import { errorBody } from '../../../api/schemas/error.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { addressOf, seedAgent } from '../../support/seed.ts'
+import { until } from '../../support/until.ts'
 
 const database = testDatabase()
 let api: TestApi
@@ -145,7 +146,23 @@ test.each([
     if (path === '/docs') expect(answer.headers).not.toMatch(counted)
     else expect(answer.headers).toMatch(counted)
   }
+  // The connection ends with the answer, though nobody asked for that, and what came behind is not executed.
+  for (const path of ['/api/agent/1', '/docs', '/mcp']) {
+    const before = await executed()
+    const answer = await raw(`GET ${path} HTTP/1.1\r\n${headers}\r\nDELETE /api/agent/1 HTTP/1.1\r\nHost: a\r\n\r\n`)
+    expectError(answer, 'ERR_PAYLOAD_INVALID')
+    expect(answer.headers).toMatch(/^connection: close$/im)
+    expect(answer.body).not.toContain('HTTP/1.1')
+    expect(await executed()).toBe(before)
+  }
 })
+
+/** How many requests with DELETE were executed so far. */
+async function executed(): Promise<number> {
+  const text = await (await api.get('/metrics')).text()
+  const counts = [...text.matchAll(/^http_request_seconds_count\{.*"DELETE".*\} (\d+)$/gm)]
+  return counts.reduce((sum, [, count]) => sum + Number(count), 0)
+}
 
 test.each([
   ['HTTP/1.0', 'GET /api/agent/1 HTTP/1.0\r\n\r\n'],
@@ -263,4 +280,25 @@ test('the operator sees that the process lives, can serve, and what it measured'
   const response = await stopping.get('/readyz')
   expect([response.status, await response.text()]).toEqual([503, 'the process is stopping\n'])
   await stopping.stop()
+})
+
+test('however many ask whether it is ready, one ping of the database is under way and answers all', async () => {
+  const holder = await database.pool.connect()
+  await holder.query('begin')
+  await holder.query('lock table agent in access exclusive mode')
+  const pings = async () => {
+    const { rows } = await database.pool.query(
+      "select count(*)::int as n from pg_stat_activity where query like 'select 1 from agent limit 1' and state = 'active' and datname = current_database()",
+    )
+    return rows[0].n
+  }
+  const asked = Array.from({ length: 200 }, async () => (await api.get('/readyz')).status)
+  await until('a ping waits', async () => (await pings()) > 0)
+  await until('all have asked', async () =>
+    /^http_requests_in_flight 20\d$/m.test(await (await api.get('/metrics')).text()),
+  )
+  expect(await pings()).toBe(1)
+  await holder.query('rollback')
+  holder.release()
+  expect(new Set(await Promise.all(asked))).toEqual(new Set([200]))
 })

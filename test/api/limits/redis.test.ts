@@ -5,6 +5,7 @@ import { afterEach, beforeAll, expect, test } from 'vitest'
 import { connectRedis, type RedisSender } from '../../../api/limits/redis-connection.ts'
 import { FusedRedisStore } from '../../../api/limits/redis-store.ts'
 import { errorBody } from '../../../api/schemas/error.ts'
+import { startTcpProxy } from '../../doubles/tcp-proxy.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { startApiProcess } from '../../support/api/process.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -239,9 +240,13 @@ test('Redis out of memory gives 503, and 200 once it has room', async () => {
   const redis = await startRedis()
   const { api } = await limited(redis)
   await untilServed(api)
+  expect(await readiness(api)).toBe('200 ready\n')
   await redis.command('CONFIG SET maxmemory 1')
   await expectUnavailable(api)
+  expect(await readiness(api)).toBe(notCounting)
+  expect(await (await api.get('/metrics')).text()).toContain('limiter_ready 0')
   await redis.command('CONFIG SET maxmemory 0')
+  await until('it is ready without being asked', async () => (await readiness(api)) === '200 ready\n')
   await untilServed(api)
 })
 
@@ -261,4 +266,36 @@ test('Redis that refuses writes gives 503', async () => {
   await expectUnavailable(api)
   await redis.command('REPLICAOF NO ONE')
   await untilServed(api)
+})
+
+const readiness = async (api: TestApi) => {
+  const answer = await api.get('/readyz')
+  return `${answer.status} ${await answer.text()}`
+}
+const notCounting = '503 Redis does not count: metered requests get 503\n'
+
+test('after a failover, the old master a replica now, counts go on at the server that was promoted', async () => {
+  const first = await startRedis()
+  const second = await startRedis()
+  const portOf = ({ url }: TestRedis) => new URL(url).port
+  await second.command(`REPLICAOF 127.0.0.1 ${portOf(first)}`)
+  await until('the replica follows', async () => (await second.command('ROLE')).includes('connected'))
+  const name = await startTcpProxy(Number(portOf(first)))
+  running.push({ stop: name.close }, second)
+  const { api } = await limited({ ...first, url: `redis://127.0.0.1:${name.port}` })
+  await untilServed(api)
+  for (let n = 0; n < 20; n++) await from(api, '192.0.2.1')
+  const counted = async (redis: TestRedis) =>
+    Number((await redis.command('GET limit:{192.0.2.1}:minute')).split('\r\n')[1])
+  const before = await counted(first)
+  await until('the replica has the counts', async () => (await counted(second)) === before)
+
+  await second.command('REPLICAOF NO ONE')
+  await first.command(`REPLICAOF 127.0.0.1 ${portOf(second)}`)
+  name.pointTo(Number(portOf(second)))
+  await expectUnavailable(api)
+  expect(await readiness(api)).toBe(notCounting)
+  await until('it has found the new master without being asked', async () => (await readiness(api)) === '200 ready\n')
+  expect((await from(api, '192.0.2.1')).status).toBe(200)
+  expect(await counted(second)).toBe(before + 1)
 })

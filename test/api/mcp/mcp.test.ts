@@ -8,16 +8,23 @@ import { createTools } from '../../../api/mcp/tools.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { richFid, seedShowcase } from '../../support/api/showcase.ts'
 import { testDatabase } from '../../support/database.ts'
-import { addressOf, hashOf, seedAgent, seedSettlement } from '../../support/seed.ts'
+import { addressOf, hashOf, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../../support/seed.ts'
 
 const database = testDatabase()
 let api: TestApi
 const clients: { close(): Promise<void> }[] = []
 const hidden = 66
+const wide = 67
+const wideIds = [0n, 2n ** 53n - 1n, 2n ** 53n + 1n, 2n ** 255n]
 beforeAll(async () => {
   await seedShowcase(database.pool, Date.now())
   await seedAgent(database.pool, { fid: hidden, addresses: [addressOf('own')] })
   const bio = 'fine \u202egnilleps\u202c \u{e0069}\u{e0067}\u{e006e}ore "th\u{e0159}\ufe00is" \\ \u{1f600}\ufe0f'
+  await seedAgent(database.pool, { fid: wide, addresses: [addressOf('wide')] })
+  for (const id of wideIds) {
+    await seedRegistration(database.pool, { chain: 'base', id, owner: addressOf('wide') })
+    await seedHolding(database.pool, { fid: wide, chain: 'base', id, by: addressOf('wide') })
+  }
   await database.pool.query('update agent set bio = $1 where fid = $2', [bio, hidden])
   await seedSettlement(database.pool, { chain: 'base', recipient: addressOf('own'), block: 1 })
   // The clock stands still, so that a tool and its route are asked at the same moment.
@@ -177,6 +184,16 @@ describe.each(eras)('a client of %s', (era, connect) => {
       bio: string
     }
     expect(bio).toBe('fine gnilleps ore "this" \\ \u{1f600}')
+  })
+
+  test('reads an id beyond 2^53 as the string of its digits, as it is told, and the text has it as a number', async () => {
+    const client = await connect()
+    expect(client.getInstructions()).toContain('erc8004_id that a double cannot hold is a string')
+    const answer = (await client.callTool({ name: 'get_agent', arguments: { fid: wide } })) as Answer
+    const { erc8004_records } = answer.structuredContent as { erc8004_records: { erc8004_id: unknown }[] }
+    const ids = erc8004_records.map(({ erc8004_id }) => erc8004_id)
+    expect(ids.toSorted()).toEqual([0, 2 ** 53 - 1, String(2n ** 53n + 1n), String(2n ** 255n)].toSorted())
+    for (const id of wideIds) expect(textOf(answer)).toContain(`"erc8004_id" : ${id},`)
   })
 
   test('is counted like everybody, a call a request, and told in words when to come back', async () => {

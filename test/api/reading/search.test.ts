@@ -201,6 +201,7 @@ test('in says where to look; unknown places alone match nothing', async () => {
   expect(await fids('maps', '&in=description,colour')).toEqual([3, 2])
   expect((await fids('maps', '&in=name')).slice(0, 2)).toEqual([8, 1])
   expect(await fids('maps', '&in=colour')).toEqual([])
+  expect(await fids('maps', '&in=skill&in=description')).toEqual([4])
 })
 
 test('documents that do not answer, and tokens that strangers sent, say nothing', async () => {

@@ -28,3 +28,17 @@ test('a run ends the server and removes the data of one that was killed, and of 
   expect(others.map((other) => existsSync(other))).toEqual([true, true, true])
   await until('its server has ended', () => stillRunning(running).length === 0)
 })
+
+test('what a killed run has mounted keeps no later one from beginning', async () => {
+  const place = await mkdtemp(join(tmpdir(), 'agent-directory-leftovers-'))
+  onTestFinished(() => rm(place, { recursive: true, force: true }))
+  const { pid: dead } = spawnSync('true')
+  const left = await folderOfRun(place, dead)
+  const mounted = join(left, 'images', 'overlay')
+  await mkdir(mounted, { recursive: true })
+  // Only root can, and only root's runs leave any: without, the folder is removed as it is.
+  spawnSync('mount', ['-t', 'tmpfs', 'tmpfs', mounted])
+  onTestFinished(() => void spawnSync('umount', ['--lazy', mounted]))
+  await removeLeftovers(place)
+  expect(existsSync(left)).toBe(false)
+})

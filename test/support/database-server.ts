@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmod, readFile, rm, statfs } from 'node:fs/promises'
 import { freemem, tmpdir } from 'node:os'
@@ -94,7 +94,15 @@ export async function removeLeftovers(place: string) {
     const [server] = (await readFile(join(folder, 'postgres/postmaster.pid'), 'utf8').catch(() => '')).split('\n')
     const command = await readFile(`/proc/${server || 0}/cmdline`, 'utf8').catch(() => '')
     if (command.includes(folder)) process.kill(Number(server), 'SIGQUIT')
+    await unmountWithin(folder)
     // Another run may be removing it, or a stopping server still writes: then the next run removes it.
     await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }).catch(() => {})
   }
+}
+
+/** Lets go of what a killed build of an image has mounted in a folder, which could not be removed for minutes. */
+async function unmountWithin(folder: string) {
+  const mounts = (await readFile('/proc/self/mounts', 'utf8').catch(() => '')).split('\n')
+  const places = mounts.flatMap((line) => line.split(' ')[1] ?? []).filter((place) => place.startsWith(`${folder}/`))
+  for (const place of places.toReversed()) spawnSync('umount', ['--lazy', place], { stdio: 'ignore' })
 }

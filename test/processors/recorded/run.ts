@@ -1,3 +1,4 @@
+import { chains } from '../../../chains.config.ts'
 import { startPortal } from '../../doubles/portal/server.ts'
 import { readChainTables } from '../../support/chain/oracle.ts'
 import { spawnProcessor } from '../../support/chain/processor.ts'
@@ -18,10 +19,13 @@ export async function indexRecordings(chain: RecordedChain, from: 'portal' | 'ga
   const portal = await startPortal({ datasets: { [dataset]: source } })
   const database = await createTestDatabase()
   const sources = from === 'portal' ? { portal: portal.url } : { portal: null, gateway: portal.gatewayUrl(dataset) }
+  // The registry is asked from the first token's block: blocks before it would be left to a backfill.
+  const { registry, tokens } = chains[chain]
+  const fromBlock = Math.min(registry.fromBlock, ...tokens.map((token) => token.fromBlock))
   const processor = await spawnProcessor({
     chain,
     databaseUrl: database.url,
-    chainSettings: { [chain]: { rpc: null, ...sources } },
+    chainSettings: { [chain]: { rpc: null, ...sources, registry: { address: registry.address, fromBlock } } },
   })
   try {
     await processor.untilIndexed(source.head()!.number)

@@ -2,7 +2,9 @@ import type { Store } from '@subsquid/typeorm-store'
 import type { Logger } from 'pino'
 import { Any } from 'typeorm'
 import type { ChainSettings } from '../chains.file.ts'
+import { BuilderCode } from '../db/model/builderCode.model.ts'
 import { Feedback } from '../db/model/feedback.model.ts'
+import { Payment } from '../db/model/payment.model.ts'
 import { Registration } from '../db/model/registration.model.ts'
 import { withoutBackfilled } from './backfilled.ts'
 import type { ChainBlock } from './mapping/block.ts'
@@ -54,8 +56,8 @@ export function createHandler({ chain, findCalls, scope, progress, log }: Mappin
     const found = await withoutBackfilled(db, chain, settled)
     const { settlements, payments, unpaid } = scope === 'all' ? found : await ofKnownRecipients(db, chain, found)
     await writeSettlements(store, settlements)
-    await store.insert(payments.map(toPayment))
-    await store.insert(toBuilderCodes([...settlements, ...payments]))
+    await store.insert(payments.map((row) => new Payment(toPayment(row))))
+    await store.insert(toBuilderCodes([...settlements, ...payments]).map((codes) => new BuilderCode(codes)))
     await writeUnpaid(store, chain.name, unpaid)
     tellUpgrades(chain, blocks, progress, log)
     progress.add(blocks, settlements.length, unpaid)

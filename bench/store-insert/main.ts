@@ -5,7 +5,7 @@ import { settleBlocks } from '../../processors/mapping/settle-blocks.ts'
 import { Progress } from '../../processors/progress.ts'
 import { createSource } from '../../processors/source/source.ts'
 import { ChainDatabase } from '../../processors/store/database.ts'
-import { toEntity } from '../../processors/store/settlement-record.ts'
+import { toEntity } from '../../processors/store/writer.ts'
 import { busiestChain } from '../busiest.ts'
 
 // The plain program that the backfill is compared with: EvmBatchProcessor, an entity a settlement, `store.insert`.

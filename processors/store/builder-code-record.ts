@@ -1,4 +1,4 @@
-import { BuilderCode } from '../../db/model/builderCode.model.ts'
+import type { BuilderCode } from '../../db/model/builderCode.model.ts'
 import type { SettlementRow } from '../mapping/settlements.ts'
 import { jsonPages } from './json-rows.ts'
 
@@ -13,12 +13,12 @@ export function codePages(rows: readonly CodedRow[]): string[] {
   return jsonPages(toBuilderCodes(rows), rowsPerPage)
 }
 
-/** The codes of some settlements and payments as entities; those without any have none. */
+/** The codes of some settlements and payments as rows of their table; those without any have none. */
 export function toBuilderCodes(rows: readonly CodedRow[]): BuilderCode[] {
   return rows.flatMap(({ chain, blockNumber, logIndex, codes }) => {
     if (!codes) return []
     const { facilitator, app, services } = codes
     const id = `${chain}-${blockNumber}-${logIndex}`
-    return new BuilderCode({ id, chain, blockNumber, logIndex, facilitator, app, services: [...services] })
+    return { id, chain, blockNumber, logIndex, facilitator, app, services: [...services] }
   })
 }

@@ -1,12 +1,12 @@
-import { Payment } from '../../db/model/payment.model.ts'
+import type { Payment } from '../../db/model/payment.model.ts'
 import { bytesOf } from '../mapping/block.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
 
-/** A payment as the entity that is stored, without builder codes, which have a table of their own. */
+/** The columns of a payment's row; its builder codes have a table of their own. */
 export function toPayment(row: PaymentRow): Payment {
   const { codes: _, ...columns } = row
   const { chain, blockNumber, logIndex, forwarder } = row
-  return new Payment({
+  return {
     ...columns,
     id: `${chain}-${blockNumber}-${logIndex}`,
     blockTimestamp: new Date(row.blockTimestamp),
@@ -16,5 +16,5 @@ export function toPayment(row: PaymentRow): Payment {
     facilitator: bytesOf(row.facilitator),
     txHash: bytesOf(row.txHash),
     forwarder: forwarder === null ? null : bytesOf(forwarder),
-  })
+  }
 }

@@ -1,4 +1,3 @@
-import { Settlement } from '../../db/model/settlement.model.ts'
 import type { StoredSettlement } from '../../db/queries/chain/settlement-arrays.ts'
 import { bytesOf } from '../mapping/block.ts'
 import type { SettlementRow } from '../mapping/settlements.ts'
@@ -19,10 +18,4 @@ export function toRecord(row: SettlementRow): StoredSettlement {
     selector: bytesOf(row.selector),
     selectorSource: row.selectorSource,
   }
-}
-
-/** The row as an entity, with the id that a hot block is undone by. */
-export function toEntity(row: SettlementRow): Settlement {
-  const { chain, blockNumber, logIndex } = row
-  return new Settlement({ id: `${chain}-${blockNumber}-${logIndex}`, chain, ...toRecord(row) })
 }

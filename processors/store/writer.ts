@@ -3,6 +3,7 @@ import { finished } from 'node:stream/promises'
 import type { Store } from '@subsquid/typeorm-store'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { ChainName } from '../../chains.config.ts'
+import { Settlement } from '../../db/model/settlement.model.ts'
 import { UnpaidAuthorization } from '../../db/model/unpaidAuthorization.model.ts'
 import { copySettlements } from '../../db/queries/chain/settlement-copy.ts'
 import { bytesOf } from '../mapping/block.ts'
@@ -10,7 +11,7 @@ import type { UnpaidCount } from '../mapping/settle-blocks.ts'
 import type { SettlementRow } from '../mapping/settlements.ts'
 import { connectionOf, isFinal } from './connection.ts'
 import { encodeSettlements } from './settlement-copy.ts'
-import { toEntity } from './settlement-record.ts'
+import { toRecord } from './settlement-record.ts'
 
 /**
  * Adds settlements in the store's transaction: those of final blocks by COPY, which is three times as fast as inserts;
@@ -28,6 +29,12 @@ export async function writeSettlements(store: Store, rows: readonly SettlementRo
   }
   copy.end()
   await done
+}
+
+/** The row as an entity, with the id that a hot block is undone by. */
+export function toEntity(row: SettlementRow): Settlement {
+  const { chain, blockNumber, logIndex } = row
+  return new Settlement({ id: `${chain}-${blockNumber}-${logIndex}`, chain, ...toRecord(row) })
 }
 
 export async function writeUnpaid(store: Store, chain: ChainName, counts: readonly UnpaidCount[]): Promise<void> {

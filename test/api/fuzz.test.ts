@@ -23,7 +23,7 @@ import {
 const runs = rounds(40, 2_000)
 const requestsPerRun = 50
 /** Tests that share the runs, so that each has a deadline of its own on a busy machine. */
-const parts = Array.from({ length: rounds(1, 10) }, (_, part) => part + 1)
+const parts = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
 /** How often each status was answered, in all parts together. */
 const seen = new Map<number, number>()
 

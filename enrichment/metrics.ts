@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import { countDueEdges } from '../db/queries/join/edge-events.ts'
 import { countEvents } from '../db/queries/join/events.ts'
 import { rollupLags } from '../db/queries/rollup/lag.ts'
@@ -8,6 +8,7 @@ import { reachedAges } from '../db/queries/sources/cursors.ts'
 import { countDue, countSubjects, mostDue } from '../db/queries/sources/source-state.ts'
 import type { Host } from '../hosts/host.ts'
 import { tellBuild } from '../ops/build.ts'
+import { Counter, Gauge, Histogram } from '../ops/metrics.ts'
 import { hour } from '../ops/time.ts'
 import { sources } from '../sources.config.ts'
 
@@ -39,74 +40,74 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
   collectDefaultMetrics({ register: registry })
   tellBuild(registry)
   const reads = new Counter({
-    name: 'enrichment_reads_total',
+    name: 'agent_directory_enrichment_reads_total',
     help: 'Reads of sources by how they ended',
     labelNames: ['source', 'outcome'],
     registers,
   })
   const passes = new Histogram({
-    name: 'enrichment_pass_seconds',
+    name: 'agent_directory_enrichment_pass_seconds',
     help: 'Time of a pass of a loop: of the join, of a roll-up, of a source',
     labelNames: ['loop'],
     buckets: passBuckets,
     registers,
   })
   const due = new Gauge({
-    name: 'enrichment_subjects_due',
+    name: 'agent_directory_enrichment_subjects_due',
     help: `Subjects that wait to be read; counted up to ${mostDue}`,
     labelNames: ['source'],
     registers,
   })
   const known = new Gauge({
-    name: 'enrichment_subjects',
+    name: 'agent_directory_enrichment_subjects',
     help: 'Subjects of each source; counted once an hour',
     labelNames: ['source'],
     registers,
   })
   const late = new Gauge({
-    name: 'enrichment_due_oldest_seconds',
+    name: 'agent_directory_enrichment_due_oldest_seconds',
     help: 'How long the subject that waits longest has been due',
     labelNames: ['source'],
     registers,
   })
   const waiting = new Gauge({
-    name: 'enrichment_events_waiting',
+    name: 'agent_directory_enrichment_events_waiting',
     help: 'Events that wait to be joined, and agents whose edges wait; counted up to 1000',
     labelNames: ['queue'],
     registers,
   })
   const lag = new Gauge({
-    name: 'rollup_lag_seconds',
+    name: 'agent_directory_rollup_lag_seconds',
     help: 'Age of the oldest indexed settlement that counts do not have; 0: they have all',
     labelNames: ['chain'],
     registers,
   })
   const behind = new Gauge({
-    name: 'hub_event_lag_seconds',
+    name: 'agent_directory_hub_event_lag_seconds',
     help: 'Age of the newest event of the hub that is applied; of a stream that has none left, of the last question',
     labelNames: ['shard'],
     registers,
   })
   const swept = new Gauge({
-    name: 'verification_sweep_age_seconds',
+    name: 'agent_directory_verification_sweep_age_seconds',
     help: 'How long ago the last whole sweep of all accounts ended; absent before the first',
     labelNames: ['shard'],
     registers,
   })
   const host = new Gauge({
-    name: 'enrichment_host_closed',
+    name: 'agent_directory_enrichment_host_closed',
     help: '1: no request goes out to this host now',
     labelNames: ['host', 'state'],
     registers,
   })
   const budget = new Gauge({
-    name: 'enrichment_host_budget_per_second',
+    name: 'agent_directory_enrichment_host_budget_per_second',
     help: 'Requests a second that may go out to this host. Absent where the host alone limits them',
     labelNames: ['host'],
     registers,
   })
   new Counter({
-    name: 'enrichment_host_requests_total',
+    name: 'agent_directory_enrichment_host_requests_total',
     help: 'Requests that were let go out to this host since the start',
     labelNames: ['host'],
     registers,
@@ -116,12 +117,12 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
     },
   })
   const doubted = new Gauge({
-    name: 'enrichment_hub_doubted',
+    name: 'agent_directory_enrichment_hub_doubted',
     help: '1: the hub is not believed, and nothing it says is stored',
     registers,
   })
   const backedUp = new Gauge({
-    name: 'backup_taken_timestamp_seconds',
+    name: 'agent_directory_backup_taken_timestamp_seconds',
     help: 'When npm run backup last copied the embedded database; absent: it never did',
     registers,
   })

@@ -1,8 +1,9 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Registry } from 'prom-client'
 import type { ChainSettings } from '../chains.file.ts'
 import { lagObjective } from '../chains.row.ts'
 import { tellBuild } from '../ops/build.ts'
 import type { Health } from '../ops/health.ts'
+import { Counter, Gauge, Histogram, type OwnName } from '../ops/metrics.ts'
 import type { Auditor } from './audit/auditor.ts'
 import type { Progress } from './progress.ts'
 import type { ScopeLoader } from './scope/loader.ts'
@@ -35,7 +36,7 @@ export function createHealth(
   const labels = { chain: name }
   const registers = [registry]
   type Value = number | undefined
-  const gauge = (metric: string, help: string, value: () => Value | Promise<Value>) =>
+  const gauge = (metric: OwnName, help: string, value: () => Value | Promise<Value>) =>
     new Gauge({
       name: metric,
       help,
@@ -49,84 +50,88 @@ export function createHealth(
     })
   tellBuild(registry)
   const commits = new Histogram({
-    name: 'processor_commit_seconds',
+    name: 'agent_directory_processor_commit_seconds',
     help: 'Time of a transaction, from its begin to its commit',
     labelNames: ['chain'],
     buckets: commitBuckets,
     registers,
   })
   progress.onCommit = (seconds) => commits.observe(labels, seconds)
-  gauge('processor_indexed_block', 'Last block whose rows are committed', () => progress.indexedBlock)
-  gauge('processor_head_block', 'Head of the source as last seen', () => progress.headBlock)
+  gauge('agent_directory_processor_indexed_block', 'Last block whose rows are committed', () => progress.indexedBlock)
+  gauge('agent_directory_processor_head_block', 'Head of the source as last seen', () => progress.headBlock)
   gauge(
-    'processor_reorg_depth_blocks',
+    'agent_directory_processor_reorg_depth_blocks',
     'Indexed blocks that the last reorg took back; 0: there was none',
     () => progress.reorgs.lastDepth,
   )
   gauge(
-    'processor_finality_blocks',
+    'agent_directory_processor_finality_blocks',
     'Blocks below the head that a reorg may still take back',
     () => finalityConfirmation,
   )
-  gauge('processor_final_block', 'Newest block whose rows no reorg takes back', () => progress.finalBlock)
   gauge(
-    'processor_upgraded_timestamp_seconds',
+    'agent_directory_processor_final_block',
+    'Newest block whose rows no reorg takes back',
+    () => progress.finalBlock,
+  )
+  gauge(
+    'agent_directory_processor_upgraded_timestamp_seconds',
     'Time of the newest block in which the proxy of a registry or token got a new implementation; 0: none since the start',
     () => progress.upgradedAt / 1_000,
   )
   gauge(
-    'processor_last_commit_timestamp_seconds',
+    'agent_directory_processor_last_commit_timestamp_seconds',
     'When the last transaction was committed; before the first, when the process started',
     () => progress.committedAt / 1_000,
   )
   gauge(
-    'processor_head_seen_timestamp_seconds',
+    'agent_directory_processor_head_seen_timestamp_seconds',
     'When the source last told its head; before that, when the process started',
     () => progress.headSeenAt / 1_000,
   )
   gauge(
-    'processor_lag_objective_seconds',
+    'agent_directory_processor_lag_objective_seconds',
     'How old the newest indexed block may be: more where no node tells the tip, and final blocks alone are read',
     () => (rpc ? lagObjective.atTip : lagObjective.whenFinal),
   )
   if (loads) {
     const ask = () => loads().catch(() => undefined)
     gauge(
-      'backfill_blocks_to_go',
+      'agent_directory_backfill_blocks_to_go',
       'Blocks reserved for backfills that are not loaded yet; absent while the database does not answer',
       async () => (await ask())?.blocksToGo,
     )
     gauge(
-      'backfill_rows',
+      'agent_directory_backfill_rows',
       'Settlements that backfills have loaded; absent while the database does not answer',
       async () => (await ask())?.settlements,
     )
   }
   if (loader) {
     gauge(
-      'processor_scope_recipients_waiting',
+      'agent_directory_processor_scope_recipients_waiting',
       'Verified addresses whose settlements are not all loaded',
       () => loader.backlog.recipients,
     )
     gauge(
-      'processor_scope_blocks_to_go',
+      'agent_directory_processor_scope_blocks_to_go',
       'Blocks to read for the verified address that is furthest behind',
       () => loader.backlog.blocks,
     )
   }
   if (auditor) {
     gauge(
-      'audit_blocks_to_go',
+      'agent_directory_audit_blocks_to_go',
       'Blocks written from a node that the auditor has not read again',
       () => auditor.blocksToGo,
     )
     gauge(
-      'audit_succeeded_timestamp_seconds',
+      'agent_directory_audit_succeeded_timestamp_seconds',
       'When a round of the audit last ended without a failure; before the first, when the process started',
       () => auditor.succeededAt / 1_000,
     )
   }
-  const count = (metric: string, help: string, total: () => number) =>
+  const count = (metric: OwnName, help: string, total: () => number) =>
     new Counter({
       name: metric,
       help,
@@ -137,15 +142,19 @@ export function createHealth(
         this.inc(labels, total())
       },
     })
-  count('processor_settlements_total', 'Settlements written since the start', () => progress.totals.settlements)
   count(
-    'processor_unpaid_authorizations_total',
+    'agent_directory_processor_settlements_total',
+    'Settlements written since the start',
+    () => progress.totals.settlements,
+  )
+  count(
+    'agent_directory_processor_unpaid_authorizations_total',
     'Authorizations since the start that moved no money: counted, not stored',
     () => progress.totals.unpaid,
   )
   const sources = Object.entries(progress.sources)
   new Counter({
-    name: 'processor_source_errors_total',
+    name: 'agent_directory_processor_source_errors_total',
     help:
       'Questions to the Portal or the node since the start that failed: busy, it asked for a pause; useless, its answer ' +
       'was no use; silent, there was none',
@@ -159,7 +168,7 @@ export function createHealth(
     },
   })
   new Counter({
-    name: 'processor_source_wait_seconds_total',
+    name: 'agent_directory_processor_source_wait_seconds_total',
     help: 'Time since the start in which work waited for the Portal or the node after a failure',
     labelNames: ['chain', 'source'],
     registers,
@@ -169,26 +178,42 @@ export function createHealth(
     },
   })
   count(
-    'processor_bloom_mismatches_total',
+    'agent_directory_processor_bloom_mismatches_total',
     'Blocks since the start whose logs bloom told of more than their logs, which two methods of the node agreed on',
     () => progress.bloomMismatches,
   )
-  count('processor_reorgs_total', 'Reorgs since the start', () => progress.reorgs.count)
+  count('agent_directory_processor_reorgs_total', 'Reorgs since the start', () => progress.reorgs.count)
   if (auditor) {
-    count('audit_missing_rows_total', 'Settlements that a node left out, mended', () => auditor.mended.missing)
-    count('audit_surplus_rows_total', 'Settlements that are not on the chain, deleted', () => auditor.mended.surplus)
-    count('audit_changed_rows_total', 'Settlements with a wrong value, mended', () => auditor.mended.changed)
     count(
-      'audit_contract_rows_total',
+      'agent_directory_audit_missing_rows_total',
+      'Settlements that a node left out, mended',
+      () => auditor.mended.missing,
+    )
+    count(
+      'agent_directory_audit_surplus_rows_total',
+      'Settlements that are not on the chain, deleted',
+      () => auditor.mended.surplus,
+    )
+    count(
+      'agent_directory_audit_changed_rows_total',
+      'Settlements with a wrong value, mended',
+      () => auditor.mended.changed,
+    )
+    count(
+      'agent_directory_audit_contract_rows_total',
       'Rows of registrations, feedback and custody that were missing, too many or otherwise, mended',
       () => auditor.mended.contracts,
     )
     count(
-      'audit_disputed_rows_total',
+      'agent_directory_audit_disputed_rows_total',
       'Rows that the history source denies and that stay, because the node confirms them or they are too many',
       () => auditor.disputed,
     )
-    count('audit_unpaid_rows_total', 'Counts of unpaid authorizations, mended', () => auditor.mended.unpaid)
+    count(
+      'agent_directory_audit_unpaid_rows_total',
+      'Counts of unpaid authorizations, mended',
+      () => auditor.mended.unpaid,
+    )
   }
   return {
     notReady: () =>

@@ -18,7 +18,7 @@ Compiles the processes into the folder (dist), to be run as "node_modules/.bin/n
 file. Beside them it puts verify-proof.mjs, a single file that runs anywhere by itself; an image without optional packages
 cannot build that file and does not need it.
 
-Records the commit for build_info in /metrics: COMMIT if it is set, for builds without a repository, else git's HEAD.
+Records the commit for agent_directory_build_info in /metrics: COMMIT if it is set, for builds without a repository, else git's HEAD.
 `
 const values = readArguments(usage, { out: { type: 'string' }, without: { type: 'string' } })
 if (values) build(resolve(root, values.out ?? 'dist'), values.without === 'verify-proof')

@@ -1,10 +1,11 @@
 import type { RequestHandler } from 'express'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { ChainSettings } from '../../chains.file.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { chainLags } from '../../db/queries/read/readiness.ts'
 import type { Standby } from '../../db/standby.ts'
 import { tellBuild } from '../../ops/build.ts'
+import { Counter, Gauge, Histogram } from '../../ops/metrics.ts'
 
 export interface Watched {
   /** Chains whose indexer lag is reported, if they are enabled; absent: none is reported. */
@@ -31,53 +32,63 @@ export function createMetrics(watched: Watched) {
   collectDefaultMetrics({ register: registry })
   tellBuild(registry)
   const seconds = new Histogram({
-    name: 'http_request_seconds',
+    name: 'agent_directory_http_request_seconds',
     help: 'Time from the request to the end of its answer.',
     labelNames: ['route', 'method', 'status'],
     buckets: latencyBuckets,
     registers,
   })
   const reads = new Counter({
-    name: 'cache_reads_total',
+    name: 'agent_directory_cache_reads_total',
     help: 'Reads answered from memory (hit) or from the database (miss).',
     labelNames: ['route', 'outcome'],
     registers,
   })
   const errors = new Counter({
-    name: 'http_errors_total',
+    name: 'agent_directory_http_errors_total',
     help: 'Answers with an error, by its code.',
     labelNames: ['code'],
     registers,
   })
   const leftOut = new Counter({
-    name: 'agents_left_out_total',
+    name: 'agent_directory_agents_left_out_total',
     help: 'Agents that a file, a feed or a list went without, as they could not be shown.',
     labelNames: ['place'],
     registers,
   })
   const claims = new Counter({
-    name: 'claim_total',
+    name: 'agent_directory_claim_total',
     help: 'Claims that could be read, by what became of them: accepted, the code of the refusal, or unanswered.',
     labelNames: ['method', 'outcome'],
     registers,
   })
   const inFlight = { count: 0 }
   new Gauge({
-    name: 'http_requests_in_flight',
+    name: 'agent_directory_http_requests_in_flight',
     help: 'Requests whose answer has not ended, the one that asks for this included.',
     registers,
     collect: setTo(() => inFlight.count),
   })
-  new Gauge({ name: 'cache_bytes', help: 'Bytes in the cache.', registers, collect: setTo(() => cache.bytes) })
-  new Gauge({ name: 'cache_entries', help: 'Entries in the cache.', registers, collect: setTo(() => cache.size) })
   new Gauge({
-    name: 'limiter_ready',
+    name: 'agent_directory_cache_bytes',
+    help: 'Bytes in the cache.',
+    registers,
+    collect: setTo(() => cache.bytes),
+  })
+  new Gauge({
+    name: 'agent_directory_cache_entries',
+    help: 'Entries in the cache.',
+    registers,
+    collect: setTo(() => cache.size),
+  })
+  new Gauge({
+    name: 'agent_directory_limiter_ready',
     help: '1 while requests are counted, 0 while metered ones get 503.',
     registers,
     collect: setTo(() => Number(limiter?.isReady?.() ?? true)),
   })
   new Gauge({
-    name: 'database_connections',
+    name: 'agent_directory_database_connections',
     help: 'Connections of the pool, and requests that wait for one.',
     labelNames: ['state'],
     registers,
@@ -89,7 +100,7 @@ export function createMetrics(watched: Watched) {
   })
   if (statements) {
     new Counter({
-      name: 'database_statement_timeouts_total',
+      name: 'agent_directory_database_statement_timeouts_total',
       help: 'Statements of requests that were given up for their length.',
       registers,
       collect() {
@@ -100,7 +111,7 @@ export function createMetrics(watched: Watched) {
   }
   if (standby) watchStandby(standby, registers)
   new Gauge({
-    name: 'indexer_lag_seconds',
+    name: 'agent_directory_indexer_lag_seconds',
     help: 'Age of the newest indexed block of a chain that is not off. Absent while the database does not answer.',
     labelNames: ['chain'],
     registers,
@@ -126,7 +137,7 @@ export function createMetrics(watched: Watched) {
 
 function watchStandby(standby: Pick<Standby, 'counts' | 'ageMs'>, registers: Registry[]) {
   new Counter({
-    name: 'standby_reads_total',
+    name: 'agent_directory_standby_reads_total',
     help: 'Reads a standby could have taken: answered there, or sent to the primary, as none was fit or cancelled it.',
     labelNames: ['outcome'],
     registers,
@@ -136,7 +147,7 @@ function watchStandby(standby: Pick<Standby, 'counts' | 'ageMs'>, registers: Reg
     },
   })
   new Gauge({
-    name: 'standby_age_seconds',
+    name: 'agent_directory_standby_age_seconds',
     help: 'Age of what is read at a standby, at most. Absent while reads go to the primary.',
     registers,
     collect() {

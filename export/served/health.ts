@@ -1,5 +1,6 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { Health } from '../../ops/health.ts'
+import { Counter, Gauge } from '../../ops/metrics.ts'
 import type { Pace } from './pace.ts'
 
 /** Time without a row after which a round counts as stuck: the database first sorts a whole snapshot. */
@@ -29,19 +30,23 @@ interface HealthOptions {
 export function createHealth({ rowsPerSecond, everyMinutes = 0, now }: HealthOptions): RoundHealth {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
-  const rows = new Counter({ name: 'export_rows_total', help: 'Rows written since the start', registers: [registry] })
+  const rows = new Counter({
+    name: 'agent_directory_export_rows_total',
+    help: 'Rows written since the start',
+    registers: [registry],
+  })
   const files = new Counter({
-    name: 'export_files_total',
+    name: 'agent_directory_export_files_total',
     help: 'Files written since the start',
     registers: [registry],
   })
   const last = new Gauge({
-    name: 'export_round_ended_timestamp_seconds',
+    name: 'agent_directory_export_round_ended_timestamp_seconds',
     help: 'When the newest round ended, after which the files are up to date; 0: none has',
     registers: [registry],
   })
   new Gauge({
-    name: 'export_interval_seconds',
+    name: 'agent_directory_export_interval_seconds',
     help: 'From the end of a round to the next one',
     registers: [registry],
   }).set(everyMinutes * 60)

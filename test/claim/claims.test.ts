@@ -65,7 +65,11 @@ test('what became of claims is counted, by method; of dry runs it is not', async
   const counts = async () => {
     const text = await (await stage.api.get('/metrics')).text()
     return (outcome: string) =>
-      Number(new RegExp(`^claim_total\\{method="eip191",outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0)
+      Number(
+        new RegExp(`^agent_directory_claim_total\\{method="eip191",outcome="${outcome}"\\} (\\d+)$`, 'm').exec(
+          text,
+        )?.[1] ?? 0,
+      )
   }
   const before = await counts()
   const body = await eip191Claim(stage, await stage.claimant())

@@ -44,8 +44,10 @@ test('the API reads at the standby, writes and reads its log at the primary, and
   expect(standby.counts.answered).toBe(afterReads)
   const textOf = async (path: string) => (await api.get(path)).text()
   await until('it says so', async () => /^ready\nreads: standby, \d+\.\d s old\n$/.test(await textOf('/readyz')))
-  expect(await textOf('/metrics')).toMatch(/^standby_reads_total\{outcome="answered"\} [1-9]/m)
-  await until('and how old it is', async () => /^standby_age_seconds \d/m.test(await textOf('/metrics')))
+  expect(await textOf('/metrics')).toMatch(/^agent_directory_standby_reads_total\{outcome="answered"\} [1-9]/m)
+  await until('and how old it is', async () =>
+    /^agent_directory_standby_age_seconds \d/m.test(await textOf('/metrics')),
+  )
 })
 
 test('a standby that replays nothing serves until it is too old, and again when it has caught up', async () => {

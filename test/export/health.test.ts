@@ -16,8 +16,8 @@ test('the health of the process says whether a round has ended, and when one no 
   at += 24 * 60 * 60_000
   expect([health.notReady(), health.stuck()]).toEqual([undefined, undefined])
   const metrics = await health.metrics()
-  expect(metrics).toMatch(/^export_rows_total 7$/m)
-  expect(metrics).toMatch(/^export_files_total 3$/m)
-  expect(metrics).toMatch(/^export_round_ended_timestamp_seconds 7200$/m)
-  expect(metrics).toMatch(/^export_interval_seconds 3600$/m)
+  expect(metrics).toMatch(/^agent_directory_export_rows_total 7$/m)
+  expect(metrics).toMatch(/^agent_directory_export_files_total 3$/m)
+  expect(metrics).toMatch(/^agent_directory_export_round_ended_timestamp_seconds 7200$/m)
+  expect(metrics).toMatch(/^agent_directory_export_interval_seconds 3600$/m)
 })

@@ -369,7 +369,7 @@ test('a process that goes on has its health on a port of its own', async () => {
     }
     const read = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text()
     expect([await read('/readyz'), await read('/healthz')]).toEqual(['ready\n', 'ok\n'])
-    expect(await read('/metrics')).toMatch(/^export_files_total [1-9]/m)
+    expect(await read('/metrics')).toMatch(/^agent_directory_export_files_total [1-9]/m)
   } finally {
     await signalUntilEnded(child, 'SIGTERM')
   }

@@ -259,5 +259,5 @@ async function held(): Promise<number> {
 
 test('the process tells that it is ready, and its metrics', async () => {
   expect((await fetch(`${url}/readyz`)).status).toBe(200)
-  expect(await (await fetch(`${url}/metrics`)).text()).toContain('http_request_seconds')
+  expect(await (await fetch(`${url}/metrics`)).text()).toContain('agent_directory_http_request_seconds')
 })

@@ -46,10 +46,10 @@ test('it refuses while Redis is gone, and counts again once it is back', async (
   expect((await ask(graphql)).status).toBe(200)
   await redis.kill()
   expect((await ask(graphql)).status).toBe(503)
-  expect(await metrics(graphql)).toContain('limiter_ready 0')
+  expect(await metrics(graphql)).toContain('agent_directory_limiter_ready 0')
   await redis.restart()
   await until('it counts again', async () => (await ask(graphql)).status === 200)
-  expect(await metrics(graphql)).toContain('limiter_ready 1')
+  expect(await metrics(graphql)).toContain('agent_directory_limiter_ready 1')
 })
 
 test('SIGTERM ends it with 0, and a second later nobody listens', async () => {

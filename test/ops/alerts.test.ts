@@ -43,7 +43,9 @@ test('each alert has a scenario in which it fires, one in which it does not, and
 
 test('each chain of the table is missed', () => {
   const { expr = '' } = rules.find(({ alert }) => alert === 'ChainMissing') ?? {}
-  const missed = [...expr.matchAll(/absent\(processor_indexed_block\{chain="(\w+)"\}\)/g)].map(([, chain]) => chain)
+  const missed = [...expr.matchAll(/absent\(agent_directory_processor_indexed_block\{chain="(\w+)"\}\)/g)].map(
+    ([, chain]) => chain,
+  )
   expect(missed).toEqual(chainNames)
   expect(rules.filter(({ expr, alert }) => alert !== 'ChainMissing' && /\bchain=/.test(expr))).toEqual([])
 })

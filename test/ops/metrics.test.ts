@@ -28,7 +28,7 @@ function read(text: string, series: string): number | undefined {
 test('requests count as in flight until their answer ends or its client leaves', async () => {
   const { pool } = database
   const { timeRequests, registry } = metricsOfApi({ cache: { bytes: 0, size: 0 }, database: pool, pool })
-  const inFlight = async () => read(await registry.metrics(), 'http_requests_in_flight')
+  const inFlight = async () => read(await registry.metrics(), 'agent_directory_http_requests_in_flight')
   const answers: (() => void)[] = []
   const app = express()
     .use(timeRequests)
@@ -59,8 +59,10 @@ test('the API tells how old the chains are that it expects to be indexed, not th
   }
   const chains = readChains({ env: {}, file: { celo: { enabled: false } } }) // linea is not in the table of chains
   const { registry } = metricsOfApi({ cache: { bytes: 0, size: 0 }, database: pool, pool, chains })
-  const lines = (await registry.metrics()).split('\n').filter((line) => line.startsWith('indexer_lag_seconds{'))
-  expect(lines).toEqual([expect.stringMatching(/^indexer_lag_seconds\{chain="base"\} 36\d\d$/)])
+  const lines = (await registry.metrics())
+    .split('\n')
+    .filter((line) => line.startsWith('agent_directory_indexer_lag_seconds{'))
+  expect(lines).toEqual([expect.stringMatching(/^agent_directory_indexer_lag_seconds\{chain="base"\} 36\d\d$/)])
 })
 
 test('statements that are given up for their length are counted, and no other failures', async () => {
@@ -73,7 +75,7 @@ test('statements that are given up for their length are counted, and no other fa
     pool: bounded,
     statements: bounded,
   })
-  const timeouts = async () => read(await registry.metrics(), 'database_statement_timeouts_total')
+  const timeouts = async () => read(await registry.metrics(), 'agent_directory_database_statement_timeouts_total')
   await expect(bounded.query({ text: 'select 1 / 0' })).rejects.toThrow('division by zero')
   expect(await timeouts()).toBe(0)
   await expect(bounded.query({ text: 'select pg_sleep(600)' })).rejects.toThrow(/timeout/)
@@ -99,19 +101,19 @@ test('the enrichment tells requests and budgets of its hosts, how long passes to
   await watchdog.watch('join', () => Promise.reject(new Error('it fails'))).catch(() => {})
   const text = await metrics.text()
   const told = (series: string) => read(text, series)
-  expect(told('enrichment_host_requests_total{host="hub"}')).toBe(2)
-  expect(told('enrichment_host_requests_total{host="agents"}')).toBe(1)
-  expect(told('enrichment_host_budget_per_second{host="hub"}')).toBe(500)
-  expect(told('enrichment_host_budget_per_second{host="agents"}')).toBeUndefined()
-  expect(told('enrichment_pass_seconds_sum{loop="join"}')).toBe(2)
-  expect(told('enrichment_pass_seconds_count{loop="join"}')).toBe(1)
-  expect(told('enrichment_hub_doubted')).toBe(0)
-  expect(told('backup_taken_timestamp_seconds')).toBeUndefined()
+  expect(told('agent_directory_enrichment_host_requests_total{host="hub"}')).toBe(2)
+  expect(told('agent_directory_enrichment_host_requests_total{host="agents"}')).toBe(1)
+  expect(told('agent_directory_enrichment_host_budget_per_second{host="hub"}')).toBe(500)
+  expect(told('agent_directory_enrichment_host_budget_per_second{host="agents"}')).toBeUndefined()
+  expect(told('agent_directory_enrichment_pass_seconds_sum{loop="join"}')).toBe(2)
+  expect(told('agent_directory_enrichment_pass_seconds_count{loop="join"}')).toBe(1)
+  expect(told('agent_directory_enrichment_hub_doubted')).toBe(0)
+  expect(told('agent_directory_backup_taken_timestamp_seconds')).toBeUndefined()
   doubt = 'it says that it is syncing'
   for (const at of [5_000, 86_400_000]) await noteBackup(database.pool, new Date(at))
   const later = await metrics.text()
-  expect(read(later, 'enrichment_hub_doubted')).toBe(1)
-  expect(read(later, 'backup_taken_timestamp_seconds')).toBe(86_400)
+  expect(read(later, 'agent_directory_enrichment_hub_doubted')).toBe(1)
+  expect(read(later, 'agent_directory_backup_taken_timestamp_seconds')).toBe(86_400)
 })
 
 test('a processor tells what the backfills of its chain have to do and have done', async () => {
@@ -125,7 +127,9 @@ test('a processor tells what the backfills of its chain have to do and have done
   const { base } = readChains({ env: {} })
   createHealth(base, new Progress(), registry, { loads })
   const told = async (name: string) => read(await registry.metrics(), `${name}{chain="base"}`)
-  expect([await told('backfill_blocks_to_go'), await told('backfill_rows')]).toEqual([0, 0])
+  expect([await told('agent_directory_backfill_blocks_to_go'), await told('agent_directory_backfill_rows')]).toEqual([
+    0, 0,
+  ])
   const id = await insertBackfill(pool, 'base', 100, 299)
   await replaceShards(pool, id, [
     { firstBlock: 100, lastBlock: 199 },
@@ -133,9 +137,14 @@ test('a processor tells what the backfills of its chain have to do and have done
   ])
   await insertBackfill(pool, 'celo', 0, 9)
   await pool.query('update backfill_shard set next_block = 150, settlements = 7 where first_block = 100')
-  expect([await told('backfill_blocks_to_go'), await told('backfill_rows')]).toEqual([150, 7])
+  expect([await told('agent_directory_backfill_blocks_to_go'), await told('agent_directory_backfill_rows')]).toEqual([
+    150, 7,
+  ])
   isAway = true
-  expect([await told('backfill_blocks_to_go'), await told('backfill_rows')]).toEqual([undefined, undefined])
+  expect([await told('agent_directory_backfill_blocks_to_go'), await told('agent_directory_backfill_rows')]).toEqual([
+    undefined,
+    undefined,
+  ])
 })
 
 test('a processor tells when it last got on, and may be late where no node tells the tip', async () => {
@@ -146,7 +155,7 @@ test('a processor tells when it last got on, and may be late where no node tells
     createHealth({ ...base, rpc }, progress, registry)
     const text = await registry.metrics()
     return ['last_commit_timestamp_seconds', 'head_seen_timestamp_seconds', 'final_block', 'lag_objective_seconds'].map(
-      (name) => read(text, `processor_${name}{chain="base"}`),
+      (name) => read(text, `agent_directory_processor_${name}{chain="base"}`),
     )
   }
   expect(await told('http://127.0.0.1:1')).toEqual([1.5, 2.5, 7, 120])

@@ -27,7 +27,7 @@ const faulty = {
 /** Counted strays of the process that serves these metrics. */
 async function straysAt(url: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text()
-  return Number(/^stray_errors_total (\d+)$/m.exec(text)?.[1])
+  return Number(/^agent_directory_stray_errors_total (\d+)$/m.exec(text)?.[1])
 }
 
 test.each([

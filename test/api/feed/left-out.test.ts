@@ -67,7 +67,7 @@ afterAll(() => api.stop())
 const others = (...left: number[]) => Array.from({ length: 20 }, (_, n) => n + 1).filter((fid) => !left.includes(fid))
 const countedAt = async (place: string) => {
   const text = await (await api.get('/metrics')).text()
-  return text.split('\n').find((line) => line.startsWith(`agents_left_out_total{place="${place}"}`))
+  return text.split('\n').find((line) => line.startsWith(`agent_directory_agents_left_out_total{place="${place}"}`))
 }
 
 test('the bulk document goes without an agent that cannot be built, and says so to the operator', async () => {
@@ -82,7 +82,7 @@ test('the bulk document goes without an agent that cannot be built, and says so 
   }
   expect([body.count, body.total, body.truncated]).toEqual([18, 20, false])
   expect(body.agents.map(({ fid }) => fid)).toEqual(others(5, 13))
-  expect(await countedAt('bulk')).toBe('agents_left_out_total{place="bulk"} 2')
+  expect(await countedAt('bulk')).toBe('agent_directory_agents_left_out_total{place="bulk"} 2')
   expect(lines.filter((line) => line.includes('"fid":13,"place":"bulk"')).length).toBe(1)
 })
 
@@ -91,7 +91,7 @@ test('the feed goes without an agent that cannot be written', async () => {
   expect(response.status).toBe(200)
   const { entries } = entriesOf(await response.text())
   expect(entries.length).toBe(18)
-  expect(await countedAt('feed')).toBe('agents_left_out_total{place="feed"} 2')
+  expect(await countedAt('feed')).toBe('agent_directory_agents_left_out_total{place="feed"} 2')
 })
 
 test.for([
@@ -117,7 +117,7 @@ test('the changes go without it, and go on', async () => {
   const lines = (await response.text()).split('\n').slice(0, -1)
   const told = lines.map((line) => (JSON.parse(line) as { fid: number }).fid)
   expect(told.sort((one, other) => one - other)).toEqual(others(5))
-  expect(await countedAt('changes')).toBe('agents_left_out_total{place="changes"} 1')
+  expect(await countedAt('changes')).toBe('agent_directory_agents_left_out_total{place="changes"} 1')
 })
 
 test('trouble with the database is no agent’s fault', async () => {

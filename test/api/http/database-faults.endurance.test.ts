@@ -71,7 +71,10 @@ test('a database that is frozen: 500 in time, not ready, and 200 once it thaws',
   const ready = await api.get('/readyz')
   expect([ready.status, await ready.text()]).toEqual([503, 'the database does not answer\n'])
   const metrics = await api.get('/metrics')
-  expect([metrics.status, (await metrics.text()).includes('indexer_lag_seconds{')]).toEqual([200, false])
+  expect([metrics.status, (await metrics.text()).includes('agent_directory_indexer_lag_seconds{')]).toEqual([
+    200,
+    false,
+  ])
   link.thaw()
   await serves()
 })

@@ -160,7 +160,7 @@ test.each([
 /** How many requests with DELETE were executed so far. */
 async function executed(): Promise<number> {
   const text = await (await api.get('/metrics')).text()
-  const counts = [...text.matchAll(/^http_request_seconds_count\{.*"DELETE".*\} (\d+)$/gm)]
+  const counts = [...text.matchAll(/^agent_directory_http_request_seconds_count\{.*"DELETE".*\} (\d+)$/gm)]
   return counts.reduce((sum, [, count]) => sum + Number(count), 0)
 }
 
@@ -268,11 +268,11 @@ test('the operator sees that the process lives, can serve, and what it measured'
   expect([(await api.get('/healthz')).status, (await api.get('/readyz')).status]).toEqual([200, 200])
   const metrics = await (await api.get('/metrics')).text()
   for (const name of [
-    'http_request_seconds_bucket',
-    'cache_reads_total',
-    'database_connections',
-    'cache_bytes',
-    'limiter_ready 1',
+    'agent_directory_http_request_seconds_bucket',
+    'agent_directory_cache_reads_total',
+    'agent_directory_database_connections',
+    'agent_directory_cache_bytes',
+    'agent_directory_limiter_ready 1',
   ]) {
     expect(metrics).toContain(name)
   }
@@ -295,7 +295,7 @@ test('however many ask whether it is ready, one ping of the database is under wa
   const asked = Array.from({ length: 200 }, async () => (await api.get('/readyz')).status)
   await until('a ping waits', async () => (await pings()) > 0)
   await until('all have asked', async () =>
-    /^http_requests_in_flight 20\d$/m.test(await (await api.get('/metrics')).text()),
+    /^agent_directory_http_requests_in_flight 20\d$/m.test(await (await api.get('/metrics')).text()),
   )
   expect(await pings()).toBe(1)
   await holder.query('rollback')

@@ -59,7 +59,9 @@ test('with METRICS_PORT metrics are told there alone, and health in both places'
       () => false,
     ),
   )
-  expect(await (await own('/metrics')).text()).toMatch(/^http_request_seconds_count\{route="\/readyz",method="GET",/m)
+  expect(await (await own('/metrics')).text()).toMatch(
+    /^agent_directory_http_request_seconds_count\{route="\/readyz",method="GET",/m,
+  )
   expect((await own('/healthz')).status).toBe(200)
 })
 

@@ -78,8 +78,8 @@ test('refusals of the minute and of the day are counted apart', async () => {
   clock.now += 60_001
   await codes([1, 2].map(() => from(api, '192.0.2.1')))
   const metrics = await (await api.get('/metrics')).text()
-  expect(metrics).toMatch(/^http_errors_total\{code="ERR_RATE_LIMIT"\} 2$/m)
-  expect(metrics).toMatch(/^http_errors_total\{code="ERR_RATE_LIMIT_DAILY"\} 1$/m)
+  expect(metrics).toMatch(/^agent_directory_http_errors_total\{code="ERR_RATE_LIMIT"\} 2$/m)
+  expect(metrics).toMatch(/^agent_directory_http_errors_total\{code="ERR_RATE_LIMIT_DAILY"\} 1$/m)
   await api.stop()
 })
 

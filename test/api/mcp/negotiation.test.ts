@@ -102,6 +102,6 @@ test('a refused call is answered as its tool would answer, without a server made
     'ERR_RATE_LIMIT',
   ])
   const metrics = await (await limited.get('/metrics')).text()
-  expect(metrics).toContain('http_errors_total{code="ERR_RATE_LIMIT"} 1')
+  expect(metrics).toContain('agent_directory_http_errors_total{code="ERR_RATE_LIMIT"} 1')
   await limited.stop()
 })

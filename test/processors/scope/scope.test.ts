@@ -62,8 +62,8 @@ describe('of a chain with a long history', () => {
     await verify(database.pool, 8, recipients[7]!)
     await untilKept(database, recipients.slice(0, 8), processor)
     const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
-    expect(metrics).toMatch(/^processor_scope_recipients_waiting\{chain="base"\} \d+$/m)
-    expect(metrics).toMatch(/^processor_scope_blocks_to_go\{chain="base"\} \d+$/m)
+    expect(metrics).toMatch(/^agent_directory_processor_scope_recipients_waiting\{chain="base"\} \d+$/m)
+    expect(metrics).toMatch(/^agent_directory_processor_scope_blocks_to_go\{chain="base"\} \d+$/m)
     await processor.stop()
   })
 

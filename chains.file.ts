@@ -181,6 +181,14 @@ export function readChains({ env, file }: ChainSources): AllChainSettings {
   return Object.fromEntries(settings.map((chain) => [chain.name, chain])) as AllChainSettings
 }
 
+/** The social network's registries that this installation asks, and their chain. */
+export function registriesOf(settings: Readonly<Record<ChainName, Pick<ChainSettings, 'id' | 'social'>>>) {
+  for (const { id: chainId, social } of Object.values(settings)) {
+    if (social) return { chainId, keyRegistry: social.keyRegistry, idRegistry: social.idRegistry }
+  }
+  throw new Error('no chain of the table has the social network’s registries')
+}
+
 /** The settings of a chain. Throws when there is no such chain. */
 export function settingsOf(settings: Readonly<Record<ChainName, ChainSettings>>, name: ChainName): ChainSettings {
   const chain = settings[name]

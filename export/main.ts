@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { openChainsFile, readChains } from '../chains.file.ts'
+import { openChainsFile, readChains, registriesOf } from '../chains.file.ts'
 import { openExisting } from '../db/open.ts'
 import { createPool, inTransaction } from '../db/pool.ts'
 import { readAt, Standby } from '../db/standby.ts'
@@ -54,7 +54,12 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
     readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) }),
   )
   const stopping = untilStopSignal()
-  const terms = { serviceName: vars.SERVICE_NAME, siteUrl: vars.SITE_URL, baseUrl: vars.BASE_URL }
+  const terms = {
+    serviceName: vars.SERVICE_NAME,
+    siteUrl: vars.SITE_URL,
+    baseUrl: vars.BASE_URL,
+    registries: registriesOf(chains),
+  }
   if (served) {
     const { everyMinutes, rowsPerSecond } = readServedRequest(values)
     const folder = resolve(vars.EXPORT_DIR)

@@ -14,7 +14,7 @@ import {
 } from '../db/queries/read/exports.ts'
 import { settlementStarts } from '../db/queries/read/settlement-starts.ts'
 import { UsageError } from '../ops/cli.ts'
-import type { Terms } from '../trust/claim-text.ts'
+import type { ProofTerms } from '../trust/proof/published.ts'
 import { archivedPages } from './archive/archived-rows.ts'
 import { exportColumns } from './columns.ts'
 import type { Display } from './display.ts'
@@ -32,7 +32,7 @@ interface ExportPlaces {
   /** Folder of the export. */
   readonly folder: string
   /** What claims are bound to. */
-  readonly terms: Terms
+  readonly terms: ProofTerms
   /** Folder of the served files, which archived settlements are read from. */
   readonly served: string
 }

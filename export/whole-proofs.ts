@@ -1,12 +1,12 @@
 import type { Queryable } from '../db/pool.ts'
 import { claimProofs } from '../db/queries/read/claim-proofs.ts'
 import type { ExportColumn, ExportRow } from '../db/queries/read/exports.ts'
-import type { Terms } from '../trust/claim-text.ts'
+import type { ProofTerms } from '../trust/proof/published.ts'
 import type { DescribedColumn } from './columns.ts'
 
 /** For which installation proofs are made, and the moment at which they have to be public. */
 export interface ProofsOf {
-  readonly terms: Terms
+  readonly terms: ProofTerms
   readonly at: Date
 }
 

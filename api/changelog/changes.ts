@@ -3,6 +3,19 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'proofs-that-prove',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'Proofs carry the evidence of every part, and are public later',
+    text:
+      'A proof has what links a host, with its evidence (`host_link` is an object), chain and contract at the log of a key ' +
+      '(`add`, `remove`), and what was signed to withdraw (`ended.statement`); events have its digest. What was signed is ' +
+      'public 15 minutes after it came and after the time that it names. A JSON Farcaster Signature with an unknown field ' +
+      'is refused. `verify-proof` says of each thing that must be true whether anybody but the service confirms it, and ' +
+      'exits 0 only if that is so of all.',
+    operations: ['getClaimProof', 'claim', 'withdrawClaims'],
+  },
+  {
     id: 'complete-with-permit2',
     day: '2026-11-28',
     kind: 'changed',

@@ -12,7 +12,7 @@ import {
 } from '../../db/queries/join/claim-actions.ts'
 import { lockClaims } from '../../db/queries/join/claims.ts'
 import { liveAddresses } from '../../db/queries/join/verified-addresses.ts'
-import { canonicalJson, type Json } from '../../trust/canonical-json.ts'
+import { canonicalJson } from '../../trust/canonical-json.ts'
 import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'
 import { countAttempt, refuseBeyondDay } from './attempts.ts'
@@ -101,8 +101,8 @@ async function carryOut(db: Queryable, attempt: Attempt, verified: VerifiedProof
 
 async function effectOf(
   db: Queryable,
-  { fid, action, method, proof }: Attempt,
-  { signer, byCustody, manifestSha256, proof: received }: VerifiedProof,
+  { fid, action, method, proof, proofSha256 }: Attempt,
+  { signer, byCustody, manifestSha256 }: VerifiedProof,
   at: Date,
 ): Promise<ActionAnswer> {
   if (action !== 'withdraw') {
@@ -114,8 +114,9 @@ async function effectOf(
     method,
     nonce: proof.nonce,
     signer,
-    // The signed proof is short and public evidence of who withdrew; of a manifest only the digest is kept.
-    ...(manifestSha256 ? { manifest_sha256: manifestSha256.toString('hex') } : { proof: received as Json }),
+    // By digest: the proof is kept once, whatever number of claims it ends, and shown when nobody else takes it any more.
+    proof_sha256: proofSha256.toString('hex'),
+    ...(manifestSha256 && { manifest_sha256: manifestSha256.toString('hex') }),
   })
   const withdrawn = await endStandingClaims(db, { fid, at, evidence })
   return { ok: true, fid, withdrawn, claimed: false }

@@ -31,7 +31,7 @@ const request = z.object({
 
 const headerOf = (types: readonly [KeyType, ...KeyType[]]) =>
   z
-    .object({
+    .strictObject({
       fid: z.int('must be an integer').positive('must be positive'),
       type: z.enum(types, `must be ${types.join(' or ')}: other signatures are not taken`),
       key: z.string('must be a string').toLowerCase(),
@@ -41,7 +41,8 @@ const headerOf = (types: readonly [KeyType, ...KeyType[]]) =>
       error: 'must be 0x and 64 hex digits, those of an address 40',
     })
 
-const payload = z.object({
+/** A field that nothing checks would be kept, and shown in the proof, for good: unknown ones are refused. */
+const payload = z.strictObject({
   aud: z.string('must be a string'),
   action: z.string('must be a string'),
   fid: z.int('must be an integer').positive('must be positive'),

@@ -3,6 +3,7 @@ import type { Queryable } from '../../db/pool.ts'
 import { claimLimits } from '../../limits.config.ts'
 import type { Door } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
+import type { HostLink } from '../../social/grounds/host-link.ts'
 import type { MessageProof } from '../../social/grounds/judge.ts'
 import type { Registries } from '../../social/key-registry.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
@@ -68,7 +69,7 @@ export interface VerifiedProof {
   readonly signedAt: number | undefined
   /** The fid's verified set now, lowercase, sorted. */
   readonly verifiedAddresses: readonly string[]
-  readonly hostLink: string | null
+  readonly hostLink: HostLink | null
   /** Whether the FID's custody address signed it; false for every claim. */
   readonly byCustody: boolean
   /** SHA-256 of the manifest as it was fetched; null for proofs without one. */

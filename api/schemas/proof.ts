@@ -26,7 +26,7 @@ const statement = z.discriminatedUnion('kind', [
     body: word,
     sha256,
     fetched_at: time,
-    host_link: word.nullable(),
+    host_link: z.strictObject({ kind: word, evidence: anything }).nullable(),
   }),
 ])
 
@@ -53,14 +53,19 @@ const addressProof = z.strictObject({
     .nullable(),
 })
 
-const log = z.strictObject({ block_number: count, block_hash: hash, tx_hash: hash, log_index: count })
+const log = z.strictObject({
+  chain_id: count,
+  contract: address,
+  block_number: count,
+  block_hash: hash,
+  tx_hash: hash,
+  log_index: count,
+})
 
 const keyPlace = z.strictObject({
   key: bytes,
   source: z.enum(['chain', 'offchain']),
   state: count.nullable(),
-  chain_id: count,
-  contract: address,
   add: log.nullable(),
   remove: log.nullable(),
   request_fid: count.nullable(),
@@ -116,7 +121,7 @@ export const claimProof = z
     state: z.enum(['live', 'suspended', 'ended']),
     claimed_at: time,
     checked_at: time,
-    ended: z.strictObject({ at: time, reason: word, evidence: anything }).nullable(),
+    ended: z.strictObject({ at: time, reason: word, evidence: anything, statement: statement.nullable() }).nullable(),
     statement,
     address_proofs: z.array(addressProof),
     keys: z.array(keyPlace),

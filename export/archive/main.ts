@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { openChainsFile, readChains } from '../../chains.file.ts'
+import { openChainsFile, readChains, registriesOf } from '../../chains.file.ts'
 import { openExisting } from '../../db/open.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
@@ -72,7 +72,12 @@ await runCommand({ usage, options }, async ({ values }) => {
         folder,
         pace: paceOf(request.rowsPerSecond),
         installation: { registries, baseUrl: vars.BASE_URL },
-        terms: { serviceName: vars.SERVICE_NAME, siteUrl: vars.SITE_URL, baseUrl: vars.BASE_URL },
+        terms: {
+          serviceName: vars.SERVICE_NAME,
+          siteUrl: vars.SITE_URL,
+          baseUrl: vars.BASE_URL,
+          registries: registriesOf(chains),
+        },
         now: () => new Date(),
         tell: console.log,
         only: { chain: chain.name, untilDay, anew },

@@ -5,7 +5,7 @@ import type { BlockRange } from '../../db/block-range.ts'
 import { auditedSince, type FactDay, factSets } from '../../db/queries/mirror/finished-days.ts'
 import { archivedUntil } from '../../db/queries/rollup/archived-until.ts'
 import type { Installation } from '../../db/queries/sql/installation.ts'
-import type { Terms } from '../../trust/claim-text.ts'
+import type { ProofTerms } from '../../trust/proof/published.ts'
 import { type DescribedColumn, exportColumns } from '../columns.ts'
 import { furtherColumns } from '../whole-proofs.ts'
 import { meets, refuseLost } from './archived-days.ts'
@@ -23,7 +23,7 @@ export interface RoundOptions {
   readonly pace: Pace
   readonly installation: Installation
   /** What claims are bound to. */
-  readonly terms: Terms
+  readonly terms: ProofTerms
   readonly now: () => Date
   /** Prints a line of progress for the operator. */
   readonly tell: (line: string) => void

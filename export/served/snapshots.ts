@@ -4,7 +4,7 @@ import { logHead } from '../../db/queries/mirror/log.ts'
 import { servedView } from '../../db/queries/mirror/served-rows.ts'
 import { beginSnapshot, type ExportColumn, snapshotTime } from '../../db/queries/read/exports.ts'
 import type { Installation } from '../../db/queries/sql/installation.ts'
-import type { Terms } from '../../trust/claim-text.ts'
+import type { ProofTerms } from '../../trust/proof/published.ts'
 import { furtherColumns } from '../whole-proofs.ts'
 import { writeClaims } from './claims.ts'
 import { datasets } from './datasets.ts'
@@ -24,7 +24,7 @@ export interface SnapshotTask {
   readonly columns: ReadonlyMap<string, readonly ExportColumn[]>
   readonly installation: Installation
   /** What claims are bound to. */
-  readonly terms: Terms
+  readonly terms: ProofTerms
 }
 
 /** The files written, and the position of the log at the same moment. */

@@ -1,10 +1,19 @@
+import { toHex } from 'viem'
+import type { Json } from '../../trust/canonical-json.ts'
+import { readHubMessage } from '../../trust/hub-message.ts'
 import { type AccountWorld, type AssociationBound, isAssociated } from '../account-association.ts'
 import type { SocialIndex } from '../social-index.ts'
 import type { Contradiction } from '../witness.ts'
 import { type GroundsJudge, type GroundsWorld, type Weakness, weaknessOfProfileUrl } from './judge.ts'
 
-/** What can link a host to a FID; each was signed or written by the FID's owner. Stored with the claim. */
-type HostLink = 'account_association' | 'farcaster_manifest' | 'profile_url' | 'registration'
+/** What can link a host to a FID; each was signed or written by the FID's owner. */
+type LinkKind = 'account_association' | 'farcaster_manifest' | 'profile_url' | 'registration'
+
+/** A link that holds, with what others need to check it themselves. Stored with the claim and shown in its proof. */
+export interface HostLink {
+  readonly kind: LinkKind
+  readonly evidence: Json
+}
 
 interface LinkedSubject {
   readonly fid: number
@@ -34,6 +43,8 @@ export interface LinkWorld extends AccountWorld, AssociationBound {
 interface RegisteredUrl {
   readonly url: string
   readonly chainId: number
+  /** Id of the registration, in decimal. */
+  readonly agentId: string
   /** Addresses that must all be the FID's own for the URL to count. */
   readonly by: readonly string[]
 }
@@ -57,11 +68,11 @@ type FoundLink =
 export async function findHostLink(subject: LinkedSubject, world: LinkWorld): Promise<FoundLink> {
   let outage: unknown
   let contradiction: Contradiction | undefined
-  for (const [link, weaknessOf] of links) {
+  for (const [kind, check] of links) {
     try {
-      const weakness = await weaknessOf(subject, world)
-      if (!weakness) return { kind: 'linked', link }
-      contradiction ??= weakness.contradiction
+      const checked = await check(subject, world)
+      if ('evidence' in checked) return { kind: 'linked', link: { kind, evidence: checked.evidence } }
+      contradiction ??= checked.contradiction
     } catch (error) {
       outage ??= error
     }
@@ -70,19 +81,17 @@ export async function findHostLink(subject: LinkedSubject, world: LinkWorld): Pr
   return contradiction ? { kind: 'disputed', contradiction } : { kind: 'none' }
 }
 
-type CheckLink = (subject: LinkedSubject, world: LinkWorld) => Promise<Weakness | undefined>
+/** The evidence of a link that holds, or why it does not. */
+type CheckLink = (subject: LinkedSubject, world: LinkWorld) => Promise<Pick<HostLink, 'evidence'> | Weakness>
 
 /** Most registrations that name a host and are looked at for it. */
 const mostRegistrations = 50
 
 const unlinked: Weakness = { why: 'it does not name the host' }
 
-/** Checks by link, the cheap ones first; the last one sends the host another request. Undefined: the link holds. */
-const links: readonly (readonly [HostLink, CheckLink])[] = [
-  [
-    'account_association',
-    async (subject, world) => ((await isAssociated(subject.association, subject, world)) ? undefined : unlinked),
-  ],
+/** Checks by link, the cheap ones first; the last one sends the host another request. */
+const links: readonly (readonly [LinkKind, CheckLink])[] = [
+  ['account_association', (subject, world) => checkAssociation(subject.association, subject, world)],
   [
     'registration',
     async ({ host, judge }, world) => {
@@ -91,7 +100,10 @@ const links: readonly (readonly [HostLink, CheckLink])[] = [
       let first: Weakness | undefined
       for (const registered of named.filter(({ url }) => hostOf(url) === host).slice(0, mostRegistrations)) {
         const weakness = await weaknessOfHolders(registered, judge)
-        if (!weakness) return undefined
+        if (!weakness) {
+          const { chainId, agentId, url } = registered
+          return { evidence: { chain_id: chainId, erc8004_id: agentId, url } }
+        }
         if (!first?.contradiction) first = weakness
       }
       return first ?? unlinked
@@ -104,7 +116,8 @@ const links: readonly (readonly [HostLink, CheckLink])[] = [
       if (transferBlock !== null && !grounds.registries.canAnswer) return unlinked
       const statement = (await social.statements(fid)).find(({ part }) => part === 'profileUrl')
       if (!statement?.text || hostOf(statement.text) !== host) return unlinked
-      return weaknessOfProfileUrl(statement, fid, grounds)
+      const weakness = await weaknessOfProfileUrl(statement, fid, grounds)
+      return weakness ?? { evidence: { url: statement.text, ...signedPart(statement.message) } }
     },
   ],
   [
@@ -112,10 +125,30 @@ const links: readonly (readonly [HostLink, CheckLink])[] = [
     async (subject, world) => {
       const manifest = await world.document(subject.urlOf('/.well-known/farcaster.json'))
       const { accountAssociation } = (manifest ?? {}) as { accountAssociation?: unknown }
-      return (await isAssociated(accountAssociation, subject, world)) ? undefined : unlinked
+      return checkAssociation(accountAssociation, subject, world)
     },
   ],
 ]
+
+async function checkAssociation(value: unknown, subject: LinkedSubject, world: LinkWorld) {
+  if (!(await isAssociated(value, subject, world))) return unlinked
+  const { header, payload, signature } = value as Record<'header' | 'payload' | 'signature', string>
+  return { evidence: { header, payload, signature } }
+}
+
+/** A message's time and its signed bytes; null for one of which nothing can be checked. */
+function signedPart(given: unknown): { readonly timestamp: number | null; readonly message: Json } {
+  const read = readHubMessage(given)
+  if (!read) return { timestamp: null, message: null }
+  const { dataBytes, hash, signature, signer } = read
+  const message = {
+    data_bytes: toHex(dataBytes),
+    hash: toHex(hash),
+    signature: toHex(signature),
+    signer: toHex(signer),
+  }
+  return { timestamp: read.data.timestamp, message }
+}
 
 /**
  * Why a registration's holder, or who gave it to him, could not support a claim. The address of a contract wallet may be

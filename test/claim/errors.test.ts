@@ -176,6 +176,7 @@ test.for<[string, () => string]>([
   ['a time without a zone', () => jfsClaim(stage, claimant, { payload: { timestamp: '2026-11-20T04:00:00' } }).jfs],
   ['a time in milliseconds', () => jfsClaim(stage, claimant, { payload: { timestamp: stage.clock.now } }).jfs],
   ['another audience', () => jfsClaim(stage, claimant, { payload: { aud: 'https://elsewhere.example' } }).jfs],
+  ['a field that nobody checks', () => jfsClaim(stage, claimant, { payload: { note: 'x' } }).jfs],
   ['another action', () => jfsClaim(stage, claimant, { payload: { action: 'login' } }).jfs],
   ['a mini app’s webhook event', () => webhook({ event: 'miniapp_added' })],
   ['a snap’s post', () => webhook({ fid: claimant.fid, inputs: {}, button_index: 1, timestamp: 1_760_000_000 })],

@@ -6,7 +6,9 @@ import type pg from 'pg'
 import { type Hex, numberToHex, padHex, sha256, toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { claimProof } from '../../api/schemas/proof.ts'
+import { readChains, registriesOf } from '../../chains.file.ts'
 import { inTransaction } from '../../db/pool.ts'
+import { claimProofs } from '../../db/queries/read/claim-proofs.ts'
 import { claimHistory, provableClaims } from '../../db/queries/read/provable-claims.ts'
 import { funder } from '../../devnet/chain/chain.ts'
 import { removeAppKey } from '../../devnet/chain/farcaster.ts'
@@ -19,15 +21,18 @@ import { sources } from '../../sources.config.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
 import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
 import type { ProvableClaim } from '../../trust/proof/provable.ts'
+import { registries } from '../../trust/proof/registries.ts'
 import { startStageJob } from '../support/api/claim-checks.ts'
 import {
   appKeyOf,
+  baseUrl,
   type Claimant,
   type ClaimStage,
   eip191Claim,
   freshNonce,
   jfsClaim,
   post,
+  siteUrl,
   startClaimStage,
 } from '../support/api/claims.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -100,8 +105,9 @@ async function command(proof: unknown) {
 
 /** Checks that the proof places the key at the chain log that added it. */
 async function expectAdded(proof: ClaimProof, { fid, appKey }: Claimant) {
-  expect(proof.keys).toMatchObject([{ key: appKey.publicKey, source: 'chain', state: 1, chain_id: 10, key_add: null }])
-  const { block_number, block_hash, tx_hash, log_index } = proof.keys[0]?.add ?? {}
+  expect(proof.keys).toMatchObject([{ key: appKey.publicKey, source: 'chain', state: 1, key_add: null }])
+  const { chain_id, contract, block_number, block_hash, tx_hash, log_index } = proof.keys[0]?.add ?? {}
+  expect([chain_id, contract]).toEqual([10, registries.key])
   const { logs, blockHash, blockNumber } = await stage.chain.client.getTransactionReceipt({ hash: tx_hash as Hex })
   expect([block_number, block_hash]).toEqual([Number(blockNumber), blockHash])
   expect(logs.find(({ logIndex }) => logIndex === log_index)?.topics[1]).toBe(numberToHex(fid, { size: 32 }))
@@ -118,6 +124,7 @@ test('the proof of an address whose key is removed since says so, and names the 
   const claimant = await stage.claimant()
   const { fid, appKey } = claimant
   await published(claimant, await eip191Claim(stage, claimant))
+  await stage.chain.client.setNextBlockTimestamp({ timestamp: BigInt(Math.ceil(stage.clock.now / 1_000)) })
   const { transactionHash, logs } = await stage.chain.execute(funder, removeAppKey(BigInt(fid), appKey.publicKey))
   await stage.chain.client.mine({ blocks: 96 })
   stage.clock.now += 2 * 86_400_000
@@ -127,7 +134,9 @@ test('the proof of an address whose key is removed since says so, and names the 
   expect(proof.keys[0]?.remove).toMatchObject({ tx_hash: transactionHash, log_index: logs[0]?.logIndex })
   claimProof.parse(proof)
   expect(await failed(proof)).toEqual([])
-  expect(await command(proof)).toMatchObject({ code: 0 })
+  const { code, stdout } = await command(proof)
+  expect(code).toBe(3) // whoever has the key can have signed with an older date since
+  expect(stdout.match(/^(FAILED|not asked|no answer).*/gm)).toEqual([expect.stringContaining('it still stands')])
   const { sha256: _, ...rest } = proof
   const [key] = proof.keys
   const elsewhere = sealProof({ ...rest, keys: [{ ...key!, remove: key!.add }] })
@@ -159,6 +168,7 @@ test('the proof of an address that an off-chain key signed for carries the messa
   const claimant = await stage.claimant()
   const { fid } = claimant
   const account = stage.hub.state.accounts.get(fid)!
+  const stillStands = expect.stringContaining('it still stands') // messages that remove keys are not asked for
   const own = appKeyOf(`off the chain ${fid}`)
   const appKey = { publicKey: own.publicKey, privateKey: toHex(own.secret) }
   const tell = (message: Message) =>
@@ -177,16 +187,16 @@ test('the proof of an address that an off-chain key signed for carries the messa
   expect(proof.keys).toMatchObject([{ key: own.publicKey, source: 'offchain', state: null, add: null }])
   expect(proof.keys[0]?.key_add?.signed_by).toBe(claimant.custody.address.toLowerCase())
   expect(proof.keys[0]?.key_remove).toBeNull()
-  expect(await failed(proof)).toEqual([])
-  expect(await command(proof)).toMatchObject({ code: 0 })
+  expect((await failed(proof)).map(({ name }) => name)).toEqual([stillStands])
+  expect(await command(proof)).toMatchObject({ code: 3 })
   tell(await keyRemoveMessage({ fid, appKey }, claimant.custody, new Date(stage.clock.now)))
   stage.clock.now += 60_000
   await job.run()
   const { body: since } = await proofOf(claimant)
   expect(since.keys[0]?.key_remove?.signed_by).toBe(claimant.custody.address.toLowerCase())
   claimProof.parse(since)
-  expect(await failed(since)).toEqual([])
-  expect(await command(since)).toMatchObject({ code: 0 })
+  expect((await failed(since)).map(({ name }) => name)).toEqual([stillStands])
+  expect(await command(since)).toMatchObject({ code: 3 })
 })
 
 test('the proof of a manifest holds, with its very bytes', async () => {
@@ -199,7 +209,7 @@ test('what the service reads in more than one spelling, a key or a manifest, hol
   expect(await failed(await published(claimant, jfsClaim(stage, claimant, { header: { key } })))).toEqual([])
   expect(await failed(await publishedManifest({}, (text) => `\uFEFF${text}`))).toEqual([])
   const manifest = await publishedManifest()
-  const statement = { ...manifest.statement, url: 'https://host.example/', body: '' }
+  const statement = { ...manifest.statement, url: 'https://host.example/.well-known/agent-directory.json', body: '' }
   const { fid, service, address_proofs } = manifest
   const addresses = address_proofs.map(({ address }) => address)
   statement.body = JSON.stringify({ service, host: 'Host.Example', fid, addresses })
@@ -236,7 +246,14 @@ test('of several claims the newest that stands is shown, and of an ended one how
   stage.clock.now += 31_000 // past the time for which readers may cache an answer
   const ended = (await proofOf(claimant)).body
   expect(ended).toMatchObject({ state: 'ended', ended: { reason: 'withdrawn' }, method: 'jfs' })
-  expect(await failed(ended)).toEqual([])
+  expect(ended.ended?.statement).toBeNull() // what was signed is not public yet
+  expect(JSON.stringify(ended)).not.toContain(withdrawal.signature)
+  expect((await failed(ended)).map(({ name }) => name)).toEqual(['the claim was ended by who could'])
+  stage.clock.now += 901_000
+  const later = (await proofOf(claimant)).body
+  claimProof.parse(later)
+  expect(later.ended?.statement).toMatchObject({ kind: 'eip191', signature: withdrawal.signature })
+  expect(await failed(later)).toEqual([])
 })
 
 test('an export has the same proof, at the claim that it is of', async () => {
@@ -251,7 +268,8 @@ test('an export has the same proof, at the claim that it is of', async () => {
     'select fid::text, method, nonce from claim where fid = $1 order by method',
     [fid],
   )
-  const terms = { serviceName: proof.service, siteUrl: proof.site_url, baseUrl: proof.base_url }
+  const { service: serviceName, site_url: siteUrl, base_url: baseUrl } = proof
+  const terms = { serviceName, siteUrl, baseUrl, registries: registriesOf(readChains({ env: {} })) }
   const given = rows.map((row) => [row.fid, row.method, row.nonce])
   const exported = await withProofs(stage.database.pool, columns, given, { terms, at: new Date(stage.clock.now) })
   expect(exported.map(([, method, , whole]) => [method, whole && JSON.parse(whole)])).toEqual([
@@ -259,6 +277,48 @@ test('an export has the same proof, at the claim that it is of', async () => {
     ['jfs', proof],
   ])
   expect(furtherColumns('claims').map(({ name }) => name)).toEqual(['whole_proof'])
+})
+
+test('a proof names the registries that were asked, and so does an export', async () => {
+  const claimant = await stage.claimant()
+  await published(claimant, await eip191Claim(stage, claimant))
+  const keyRegistry = { address: `0x${'cd'.repeat(20)}` }
+  const idRegistry = { address: `0x${'ef'.repeat(20)}` }
+  const chains = readChains({ env: {}, file: { optimism: { keyRegistry, idRegistry } } })
+  const terms = { serviceName: 'agent-directory', siteUrl, baseUrl, registries: registriesOf(chains) }
+  const proofs = await claimProofs(stage.database.pool, { fids: [claimant.fid], now: new Date(stage.clock.now), terms })
+  const proof = proofs.get(claimant.fid)
+  expect([proof?.keys[0]?.add?.contract, proof?.custody?.contract]).toEqual([keyRegistry.address, idRegistry.address])
+})
+
+test('what was signed is public when its time has passed everywhere, in the SQL contract too', async () => {
+  const claimant = await stage.claimant()
+  const timestamp = new Date(stage.clock.now + 840_000).toISOString()
+  const body = await eip191Claim(stage, claimant, { timestamp })
+  expect((await post(stage.api, body)).status).toBe(200)
+  await job.run()
+  stage.clock.now += 901_000
+  expect((await proofOf(claimant)).status).toBe(404)
+  stage.clock.now += 840_000
+  expect((await proofOf(claimant)).status).toBe(200)
+  const shown = async (claimed: string, signed: string) => {
+    const db = await stage.database.pool.connect()
+    try {
+      await db.query('begin')
+      await db.query(
+        'update claim set claimed_at = now() - $2::interval, signed_at = now() - $3::interval where fid = $1',
+        [claimant.fid, claimed, signed],
+      )
+      const { rows } = await db.query('select proof from directory.claims where fid = $1', [claimant.fid])
+      return rows[0].proof !== null
+    } finally {
+      await db.query('rollback')
+      db.release()
+    }
+  }
+  expect(await shown('16 minutes', '5 minutes')).toBe(false)
+  expect(await shown('5 minutes', '16 minutes')).toBe(false)
+  expect(await shown('16 minutes', '16 minutes')).toBe(true)
 })
 
 test('there is none of an account that nobody claimed', async () => {

@@ -8,7 +8,7 @@ import { serveRound } from '../../export/served/round.ts'
 import type { Writers } from '../../export/served/writers.ts'
 import { startApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
-import { exportFolder, writersOf } from '../support/exports.ts'
+import { exportFolder, proofTerms, writersOf } from '../support/exports.ts'
 import { insert, seedAgent } from '../support/seed.ts'
 
 // The lists of the served files, as they are while a round goes on.
@@ -33,7 +33,7 @@ const round = (
     folder,
     pace: paceOf(10_000_000),
     installation: { registries: {} as never, baseUrl },
-    terms: { serviceName: 'agent-directory', siteUrl: 'https://agents.example', baseUrl },
+    terms: proofTerms(baseUrl),
     now: () => {
       look()
       return new Date(`${day}T12:00:00Z`)

@@ -18,7 +18,7 @@ import { serveRound } from '../../export/served/round.ts'
 import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
-import { exportFolder, writersOf } from '../support/exports.ts'
+import { exportFolder, proofTerms, writersOf } from '../support/exports.ts'
 import { runMain, signalUntilEnded, startMain } from '../support/mains.ts'
 import {
   addressOf,
@@ -118,7 +118,7 @@ const round = (at = folder) =>
     folder: at,
     pace: paceOf(10_000_000),
     installation: { registries, baseUrl },
-    terms: { serviceName: 'agent-directory', siteUrl: 'https://agents.example', baseUrl },
+    terms: proofTerms(baseUrl),
     now: () => new Date(clock),
     tell: () => {},
   })

@@ -4,7 +4,7 @@ import type { Display } from '../../export/display.ts'
 import { readRequest } from '../../export/request.ts'
 import { runExport } from '../../export/run.ts'
 import { testDatabase } from '../support/database.ts'
-import { exportedRows, exportFolder } from '../support/exports.ts'
+import { exportedRows, exportFolder, proofTerms } from '../support/exports.ts'
 import { addressOf, seedSettlement } from '../support/seed.ts'
 
 const database = testDatabase()
@@ -32,7 +32,7 @@ async function exportWhile(folder: string, meanwhile: () => Promise<void>) {
         return result
       },
     }
-    const terms = { serviceName: 'agent-directory', siteUrl: 'https://site.example', baseUrl: 'https://api.example' }
+    const terms = proofTerms('https://api.example')
     await runExport(watched as unknown as typeof client, request, { folder, terms, served: folder }, () => silent)
   })
 }

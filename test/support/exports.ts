@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ParquetParsers, parquetReadObjects } from 'hyparquet'
 import { onTestFinished } from 'vitest'
+import { readChains, registriesOf } from '../../chains.file.ts'
 import type { Manifest } from '../../export/manifest.ts'
 import { writeDay } from '../../export/served/day-writer.ts'
 import { writeSnapshots } from '../../export/served/snapshots.ts'
 import type { Writers } from '../../export/served/writers.ts'
+import type { ProofTerms } from '../../trust/proof/published.ts'
 import type { TestDatabase } from './database.ts'
 
 /** Makes a folder that is removed after the test. */
@@ -24,6 +26,14 @@ export const writersOf = ({ pool }: Pick<TestDatabase, 'pool'>): Writers => ({
   writeDay: (task, pace) => writeDay(pool, task, pace),
   writeSnapshots: (task, pace, tell) => writeSnapshots(pool, task, pace, tell),
   close: async () => {},
+})
+
+/** Of an installation without a CHAINS_FILE. */
+export const proofTerms = (baseUrl: string): ProofTerms => ({
+  serviceName: 'agent-directory',
+  siteUrl: 'https://agents.example',
+  baseUrl,
+  registries: registriesOf(readChains({ env: {} })),
 })
 
 export function manifestOf(folder: string): Manifest {

@@ -10,6 +10,7 @@ import { canonicalJson } from '../../trust/canonical-json.ts'
 import { sealClaimEvent } from '../../trust/claim-event.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
 import type { ClaimProof, Statement } from '../../trust/proof/proof.ts'
+import { registries } from '../../trust/proof/registries.ts'
 import { runMain } from '../support/mains.ts'
 import { rounds } from '../support/rounds.ts'
 import { fid, keyOffChain, proofOf, removedKey, resealed, wallet } from './proof.ts'
@@ -46,9 +47,12 @@ describe.each(methods)('a proof by %s', (method) => {
 })
 
 describe('a key that is on no chain', () => {
+  /** No hub is asked about messages that remove keys. */
+  const stillStands = expect.stringMatching(/^0x[0-9a-f]{64}: it still stands$/)
+
   test('is shown by what its custody address signed', async () => {
     const lines = await checkOffline(await proofOf('eip191', keyOffChain))
-    expect(lines.filter(({ outcome }) => outcome !== 'held')).toEqual([])
+    expect(lines.filter(({ outcome }) => outcome !== 'held').map(({ name }) => name)).toEqual([stillStands])
     expect(lines.map(({ name }) => name)).toContainEqual(expect.stringContaining('signed that it is a key of the FID'))
   })
 
@@ -69,7 +73,7 @@ describe('a key that is on no chain', () => {
     const removed = () => removedKey(by, 60)
     const proof = await proofOf('eip191', removed)
     const lines = await checkOffline(proof)
-    expect(lines.filter(({ outcome }) => outcome !== 'held')).toEqual([])
+    expect(lines.filter(({ outcome }) => outcome !== 'held').map(({ name }) => name)).toEqual([stillStands])
     expect(lines.map(({ name }) => name)).toContainEqual(
       expect.stringContaining('the message that removed it is signed'),
     )
@@ -113,7 +117,7 @@ test.each<[string, (proof: ClaimProof) => ClaimProof, string]>([
   ['without its history', (proof) => ({ ...proof, history: [] }), 'the claim is in the history'],
   [
     'whose history was written anew',
-    (proof) => ({ ...proof, history: [sealClaimEvent({ ...proof.history[0]!, previous: 'ab' })] }),
+    (proof) => ({ ...proof, history: [sealClaimEvent({ ...proof.history[0]!, previous: 'ab'.repeat(32) })] }),
     'the history is whole',
   ],
   [
@@ -124,6 +128,27 @@ test.each<[string, (proof: ClaimProof) => ClaimProof, string]>([
   ['without addresses', (proof) => ({ ...proof, address_proofs: [] }), 'the signer is a verified address'],
 ])('a proof %s is found out although its checksum fits', async (_, change, expected) => {
   expect(await failures(resealed(change(await proofOf('eip191'))))).toContain(expected)
+})
+
+test.each<[string, (proof: ClaimProof) => object]>([
+  ['a stack of lists without an end', (proof) => ({ ...proof, ended: nested(20_000) })],
+  ['a statement that is null', (proof) => ({ ...proof, statement: null })],
+  ['a key without its log', (proof) => ({ ...proof, keys: [{ ...proof.keys[0], add: undefined }] })],
+  ['a field that no proof has', (proof) => ({ ...proof, note: 'x' })],
+])('%s is found before anything else is looked at', async (_, change) => {
+  expect(await failures(change(await proofOf('eip191')) as ClaimProof)).toEqual(['the proof has its parts'])
+})
+
+function nested(depth: number): unknown {
+  let value: unknown = []
+  for (let level = 0; level < depth; level++) value = [value]
+  return value
+}
+
+test('evidence nested without an end fails, and throws nothing', async () => {
+  const proof = await proofOf('eip191')
+  const history = proof.history.map((event) => ({ ...event, evidence: nested(20_000) }))
+  expect(await failures({ ...proof, history } as ClaimProof)).toContain('the history is whole')
 })
 
 test('what is no proof at all fails, and throws nothing', async () => {
@@ -186,13 +211,13 @@ describe('the command', () => {
   test('prints what a file says in its own line, and nothing that a terminal obeys', async () => {
     const lie = 'x\nheld       everything \u001b[8m\u2028\u202e'
     const proof = await proofOf('eip191')
-    const address_proofs = proof.address_proofs.map((one) => ({ ...one, address: lie, message: null }))
-    const { code, output } = await run([await saved({ ...proof, address_proofs })])
-    expect(output).toMatch(/^not asked +x held {7}everything {2}\[8m {2}: its message \(/m)
+    const { code, output } = await run([await saved({ ...proof, [lie]: 1 })])
+    expect(output).toMatch(/^FAILED +the proof has its parts \(x held {7}everything {2}\[8m {2}\)\n/m)
     const path = await saved('')
     await writeFile(path, `{"a":${lie}`)
     const refused = await run([path])
     expect([code, refused.code]).toEqual([1, 2])
+    for (const text of [output, refused.output]) expect(text.trimEnd().split('\n').length).toBeLessThan(3)
     for (const text of [output, refused.output]) expect(text).not.toMatch(/[\u001b\u2028\u202e]|^held {7}everything/m)
   })
 
@@ -201,7 +226,9 @@ describe('the command', () => {
     await once(failing, 'listening')
     const url = `http://127.0.0.1:${portOf(failing)}`
     try {
-      const asked = [await saved(await proofOf('eip191')), '--rpc-10', url, '--hub', url]
+      const custody = { address: wallet.address, chain_id: 10, contract: registries.id, since: null, read_at: null }
+      const proof = resealed({ ...(await proofOf('eip191')), custody })
+      const asked = [await saved(proof), '--rpc-10', url, '--hub', url]
       const { code, output } = await run(asked)
       expect(output).toMatch(/^no answer +0x[0-9a-f]+: the registry had it for the FID \(chain 10: .+\)$/m)
       expect(output).toMatch(/^no answer +0x[0-9a-f]+: 127\.0\.0\.1:\d+ has the message \(status 503\)$/m)

@@ -6,6 +6,7 @@ import { sealClaimEvent } from '../../trust/claim-event.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { type ClaimProof, type KeyPlace, type Statement, sealProof } from '../../trust/proof/proof.ts'
+import { statementDigest } from '../../trust/proof/statements.ts'
 import { claimDigest } from '../../trust/verification-claim.ts'
 import { keyAddMessage, keyRemoveMessage } from './key-adds.ts'
 
@@ -19,16 +20,35 @@ const registry = '0x00000000fc1237824fb747abde0ff18990e59b7e'
 /** The proof with its checksum computed again, as a service that lies would. */
 export const resealed = ({ sha256: _, ...rest }: ClaimProof) => sealProof(rest)
 
+/** An account whose keys sign a proof at a time. */
+export interface Person {
+  readonly fid: number
+  readonly wallet: ReturnType<typeof walletOf>
+  readonly appKey: ReturnType<typeof appKeyOf>
+  readonly at: string
+  readonly host: string
+  readonly link: Extract<Statement, { kind: 'well-known' }>['host_link']
+}
+
+const person: Person = {
+  fid,
+  wallet,
+  appKey,
+  at,
+  host: 'agent.example',
+  link: { kind: 'profile_url', evidence: { url: 'https://agent.example/' } },
+}
+
 /** What each method signs or publishes, by the keys of one FID. */
-const statements: Record<Statement['kind'], () => Promise<Statement>> = {
-  async eip191() {
+const statements: Record<Statement['kind'], (of: Person) => Promise<Statement>> = {
+  async eip191({ fid, wallet, at }) {
     const fields = { fid, address: wallet.address, chainId: 10, nonce: 'nonce12345', timestamp: at }
     const text = claimMessage(terms, fields)
     const signature = await wallet.account.signMessage({ message: text })
     const { address, chainId: chain_id, nonce, timestamp } = fields
     return { kind: 'eip191', text, address, chain_id, nonce, timestamp, signature }
   },
-  async jfs() {
+  async jfs({ fid, appKey, at }) {
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
     const header = encode({ fid, type: 'app_key', key: appKey.publicKey })
     const payload = encode({ aud: terms.baseUrl, action: 'claim', fid, nonce: 'nonce12345', timestamp: at })
@@ -42,18 +62,25 @@ const statements: Record<Statement['kind'], () => Promise<Statement>> = {
       signature: sign(null, Buffer.from(`${header}.${payload}`), key).toString('base64url'),
     }
   },
-  async 'well-known'() {
-    const url = 'https://agent.example/.well-known/agent-directory.json'
-    const body = JSON.stringify({ service: terms.serviceName, host: 'agent.example', fid, addresses: [wallet.address] })
+  async 'well-known'({ fid, wallet, at, host, link }) {
+    const url = `https://${host}/.well-known/agent-directory.json`
+    const body = JSON.stringify({ service: terms.serviceName, host, fid, addresses: [wallet.address] })
     const sha256 = createHash('sha256').update(body).digest('hex')
-    return { kind: 'well-known', url, body, sha256, fetched_at: at, host_link: 'profile_url' }
+    return { kind: 'well-known', url, body, sha256, fetched_at: at, host_link: link }
   },
 }
 
-const place = { chain_id: 10, contract: registry, remove: null }
+const place = { remove: null, key_remove: null }
 
 async function keyOnChain(): Promise<KeyPlace> {
-  const log = { block_number: 12, block_hash: `0x${'12'.repeat(32)}`, tx_hash: `0x${'34'.repeat(32)}`, log_index: 3 }
+  const log = {
+    chain_id: 10,
+    contract: registry,
+    block_number: 12,
+    block_hash: `0x${'12'.repeat(32)}`,
+    tx_hash: `0x${'34'.repeat(32)}`,
+    log_index: 3,
+  }
   const common = { key: appKey.publicKey, source: 'chain', state: 1, request_fid: 9_152, key_add: null } as const
   return { ...common, ...place, add: log }
 }
@@ -119,7 +146,10 @@ export async function removedKey(by: 'custody' | 'key', seconds: number): Promis
 export async function proofOf(
   method: Statement['kind'],
   key: () => Promise<KeyPlace> = keyOnChain,
+  of: Person = person,
 ): Promise<ClaimProof> {
+  const { fid, wallet, appKey, at } = of
+  const statement = await statements[method](of)
   const hub = new HubState()
   hub.addAccount({ fid, custody: wallet.address, appKey })
   const json = hub.addVerification(fid, wallet.address, { privateKey: wallet.privateKey, at: new Date(at) })
@@ -134,7 +164,7 @@ export async function proofOf(
     nonce: 'nonce12345',
     kind: 'claimed',
     at,
-    evidence: { proof_sha256: 'ab' },
+    evidence: { proof_sha256: statementDigest({ fid, nonce: 'nonce12345' }, statement) },
     previous: null,
   })
   return sealProof({
@@ -149,7 +179,7 @@ export async function proofOf(
     claimed_at: at,
     checked_at: at,
     ended: null,
-    statement: await statements[method](),
+    statement,
     address_proofs: [
       {
         address: wallet.address,

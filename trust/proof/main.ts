@@ -1,17 +1,18 @@
 import { readFile, stat } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import type { CheckLine } from './checks.ts'
+import type { CheckLine } from './line.ts'
 import type { ClaimProof } from './proof.ts'
 
 const usage = `
-npm run verify-proof -- FILE [--rpc-10 URL] [--rpc-CHAIN URL]… [--hub URL]…
+npm run verify-proof -- FILE [--rpc-10 URL] [--rpc-CHAIN URL]… [--hub URL]… [--host URL]
 npm run verify-proof -- --self-test
 
 Checks the proof of a claim (GET /api/agent/FID/proof, saved to FILE) and prints one line for each check. It asks only the
-nodes and hubs named here, needs no database and trusts no service.
+nodes, hubs and hosts named here, needs no database and trusts no service.
 
   --rpc-CHAIN URL   a node of the chain with this id: 10 for keys and custody, a contract wallet's own chain for the wallet
   --hub URL         a hub of the network: checks that it still has the messages
+  --host URL        the host of a manifest, for example https://agent.example: checks that it still serves it
   --self-test       makes the same checks on messages that are known to hold, and on others that are known not to
 
 Exit code 0: everything held. 1: a check failed. 2: the arguments are wrong. 3: no check failed, but not everything could be
@@ -19,7 +20,7 @@ checked, for example because a node was not named or did not answer.
 `
 const mostProofBytes = 4 * 1024 * 1024
 
-const { file, rpc, hubs } = readArguments(process.argv.slice(2))
+const { file, ...askable } = readArguments(process.argv.slice(2))
 const lines = file === undefined ? await checkItself() : await check(await readProof(file))
 for (const line of lines) console.log(shown(line))
 const count = (ending: CheckLine['outcome']) => lines.filter(({ outcome }) => outcome === ending).length
@@ -27,7 +28,8 @@ const failed = count('failed')
 const unanswered = count('unanswered')
 const open = count('unknown')
 console.log(`${count('held')} held, ${failed} failed, ${unanswered} without an answer, ${open} not asked`)
-process.exitCode = failed > 0 ? 1 : unanswered + open > 0 ? 3 : 0
+const { exitCodeOf } = await import('./verify.ts')
+process.exitCode = exitCodeOf(lines)
 
 async function checkItself(): Promise<CheckLine[]> {
   const { selfTest } = await import('./self-test.ts')
@@ -35,12 +37,12 @@ async function checkItself(): Promise<CheckLine[]> {
 }
 
 async function check(proof: ClaimProof): Promise<CheckLine[]> {
-  const { checkOffline, hasParts } = await import('./checks.ts') // loaded late: --help needs no signature library
-  const { checkOnline } = await import('./online.ts')
-  const online = hasParts(proof) ? await checkOnline(proof, { rpc, hubs }) : []
-  const asked = new Set(online.map(({ name }) => name))
-  const offline = (await checkOffline(proof)).filter(({ name }) => !asked.has(name)) // online lines replace them
-  return [...offline, ...online]
+  const { verify } = await import('./verify.ts') // loaded late: --help needs no signature library
+  try {
+    return await verify(proof, askable)
+  } catch (error) {
+    return refuse(`${file} cannot be checked: ${(error as Error).message}`)
+  }
 }
 
 function shown({ name, outcome, detail }: CheckLine): string {
@@ -63,7 +65,12 @@ function readArguments(args: string[]) {
   try {
     const { values, positionals } = parseArgs({
       args,
-      options: { ...options, hub: { type: 'string', multiple: true }, 'self-test': { type: 'boolean' } },
+      options: {
+        ...options,
+        hub: { type: 'string', multiple: true },
+        host: { type: 'string' },
+        'self-test': { type: 'boolean' },
+      },
       allowPositionals: true,
     })
     const [file, surplus] = positionals
@@ -73,8 +80,10 @@ function readArguments(args: string[]) {
     if (surplus !== undefined) throw new Error(`unexpected argument ${surplus}`)
     const hubs = (values.hub ?? []) as string[]
     const rpc = new Map(chains.map((id) => [Number(id), String((values as Record<string, unknown>)[`rpc-${id}`])]))
-    for (const url of [...hubs, ...rpc.values()]) if (!URL.canParse(url)) throw new Error(`${url} is no address`)
-    return { file, hubs, rpc }
+    const host = values.host as string | undefined
+    for (const url of [...hubs, ...rpc.values(), ...(host === undefined ? [] : [host])])
+      if (!URL.canParse(url)) throw new Error(`${url} is no address`)
+    return { file, hubs, rpc, host }
   } catch (error) {
     return refuse((error as Error).message)
   }

@@ -17,7 +17,7 @@ export interface ClaimProof {
   readonly state: 'live' | 'suspended' | 'ended'
   readonly claimed_at: string
   readonly checked_at: string
-  readonly ended: { readonly at: string; readonly reason: string; readonly evidence: Json } | null
+  readonly ended: Ended | null
   readonly statement: Statement
   readonly address_proofs: readonly AddressProof[]
   readonly keys: readonly KeyPlace[]
@@ -28,6 +28,15 @@ export interface ClaimProof {
   readonly history: readonly SealedClaimEvent[]
   /** SHA-256 of the canonical form of all the other fields. */
   readonly sha256: string
+}
+
+interface Ended {
+  readonly at: string
+  readonly reason: string
+  /** As in the event of the end. */
+  readonly evidence: Json
+  /** What was signed or published to withdraw the claim; null: it ended otherwise, or that is not public yet. */
+  readonly statement: Statement | null
 }
 
 interface HubWord {
@@ -61,7 +70,8 @@ export type Statement =
       readonly body: string
       readonly sha256: string
       readonly fetched_at: string
-      readonly host_link: string | null
+      /** What linked the host to the FID; null: nothing had to. */
+      readonly host_link: { readonly kind: string; readonly evidence: Json } | null
     }
 
 export interface AddressProof {
@@ -97,8 +107,10 @@ export interface AddressProof {
   } | null
 }
 
-/** Position of a log on a chain. */
+/** Position of a registry's log on its chain. */
 interface LogPlace {
+  readonly chain_id: number
+  readonly contract: string
   readonly block_number: number
   readonly block_hash: string
   readonly tx_hash: string
@@ -144,16 +156,14 @@ export interface KeyPlace {
   readonly source: 'chain' | 'offchain'
   /** State in the KeyRegistry, 1 added or 2 removed; null: an off-chain key. */
   readonly state: number | null
-  readonly chain_id: number
-  readonly contract: string
   /** Logs that added and removed the key; null: none, or not found. */
   readonly add: LogPlace | null
   readonly remove: LogPlace | null
   /** FID of the app that requested the key; null: not known. */
   readonly request_fid: number | null
   readonly key_add: KeyAddProof | null
-  /** Message that removed the key; what it signed before still counts. Null: none did; absent in older proofs. */
-  readonly key_remove?: KeyRemoveProof | null
+  /** Message that removed the key; what it signed before still counts. Null: none did. */
+  readonly key_remove: KeyRemoveProof | null
 }
 
 interface Custody {

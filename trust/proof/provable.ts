@@ -1,3 +1,5 @@
+import type { Json } from '../canonical-json.ts'
+
 /** Verification of an address, as the database knew it when a claim was accepted. */
 interface ProvingMessage {
   readonly address: string
@@ -47,11 +49,20 @@ export interface ProvableClaim {
   readonly signer: string
   readonly proof: unknown
   readonly host_link: string | null
+  /** What the link rests on; null: none, or accepted before it was kept. */
+  readonly host_link_evidence: Json | null
   readonly state: 'live' | 'suspended' | 'ended'
   readonly claimed_at: string
   readonly checked_at: string
   readonly ended_at: string | null
   readonly end_reason: string | null
+  /** What withdrew the claim, once it is public; null: nothing did. */
+  readonly withdrawal: {
+    readonly method: string
+    readonly signer: string
+    readonly proof: unknown
+    readonly accepted_at: string
+  } | null
   readonly addresses: readonly ProvingMessage[]
   readonly keys: readonly ProvingKey[]
   /** The last change of custody; null: there was none. */

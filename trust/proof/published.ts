@@ -1,11 +1,16 @@
 import { createHash } from 'node:crypto'
 import { bytesToHex, type Hex } from 'viem'
 import type { SealedClaimEvent } from '../claim-event.ts'
-import { claimMessage, type Terms } from '../claim-text.ts'
+import { type ClaimAction, claimMessage, type Terms } from '../claim-text.ts'
 import { readHubMessage, type SignedMessage } from '../hub-message.ts'
 import { claimDigest } from '../verification-claim.ts'
 import { type AddressProof, type ClaimProof, type KeyPlace, type Statement, sealProof } from './proof.ts'
 import type { ProvableClaim } from './provable.ts'
+
+/** Names and addresses of the service that publishes a proof, and the registries that it asks. */
+export interface ProofTerms extends Terms {
+  readonly registries: RegistryPlaces
+}
 
 /** Chain and addresses of the network's registries. */
 interface RegistryPlaces {
@@ -18,8 +23,7 @@ interface RegistryPlaces {
 export function publishedProof(
   claim: ProvableClaim,
   events: readonly SealedClaimEvent[],
-  terms: Terms,
-  places: RegistryPlaces,
+  { registries: places, ...terms }: ProofTerms,
 ): ClaimProof {
   const { fid } = claim
   const custody = custodyOf(claim, places)
@@ -39,7 +43,9 @@ export function publishedProof(
     state: claim.state,
     claimed_at: claim.claimed_at,
     checked_at: claim.checked_at,
-    ended: end ? { at: end.at, reason: String(claim.end_reason), evidence: end.evidence } : null,
+    ended: end
+      ? { at: end.at, reason: String(claim.end_reason), evidence: end.evidence, statement: withdrawalOf(claim, terms) }
+      : null,
     statement: statementOf(claim, terms),
     address_proofs,
     keys: keysOf(claim, places, { end, custody }),
@@ -49,13 +55,26 @@ export function publishedProof(
   })
 }
 
-function statementOf({ fid, method, signer, proof, host_link, claimed_at }: ProvableClaim, terms: Terms): Statement {
+function withdrawalOf({ fid, withdrawal }: ProvableClaim, terms: Terms): Statement | null {
+  if (!withdrawal) return null
+  const { accepted_at, ...said } = withdrawal
+  const none = { host_link: null, host_link_evidence: null }
+  return statementOf({ fid, ...said, ...none, claimed_at: accepted_at }, terms, 'withdraw')
+}
+
+type Said = Pick<
+  ProvableClaim,
+  'fid' | 'method' | 'signer' | 'proof' | 'host_link' | 'host_link_evidence' | 'claimed_at'
+>
+
+function statementOf(said: Said, terms: Terms, action: ClaimAction = 'claim'): Statement {
+  const { fid, method, signer, proof, host_link, host_link_evidence, claimed_at } = said
   if (method === 'eip191') {
     const { nonce, timestamp, chain_id, signature } = proof as Record<'nonce' | 'timestamp' | 'signature', string> & {
       chain_id: number
     }
     const address = signer as Hex
-    const text = claimMessage(terms, { fid, address, chainId: chain_id, nonce, timestamp })
+    const text = claimMessage(terms, { fid, address, chainId: chain_id, nonce, timestamp }, action)
     return { kind: 'eip191', text, address, chain_id, nonce, timestamp, signature }
   }
   if (method === 'jfs') {
@@ -72,7 +91,7 @@ function statementOf({ fid, method, signer, proof, host_link, claimed_at }: Prov
     body,
     sha256: createHash('sha256').update(body).digest('hex'),
     fetched_at: claimed_at,
-    host_link,
+    host_link: host_link === null ? null : { kind: host_link, evidence: host_link_evidence },
   }
 }
 
@@ -110,26 +129,29 @@ function keysOf(
   { chainId, keyRegistry }: RegistryPlaces,
   { end, custody }: { readonly end: SealedClaimEvent | undefined; readonly custody: ClaimProof['custody'] },
 ): KeyPlace[] {
-  const place = { chain_id: chainId, contract: keyRegistry }
+  const registry = { chain_id: chainId, contract: keyRegistry }
+  const placed = <Log extends object>(log: Log | null | undefined) => (log ? { ...registry, ...log } : null)
   const none = { add: null, remove: null, request_fid: null, key_add: null, key_remove: null }
-  const endedBy = end?.evidence as { detail?: { key?: string; log?: KeyPlace['remove'] } } | undefined
+  const endedBy = end?.evidence as
+    | { detail?: { key?: string; log?: ProvableClaim['keys'][number]['removed_log'] } }
+    | undefined
   const places = keys.map((known): KeyPlace => {
     const { key, source, removed_log } = known
     if (source === 'offchain') {
       const key_add = keyAddOf(known, fid)
       const removers = [null, key_add?.signed_by, custody?.address]
       const key_remove = removers.includes(known.key_remove_signer) ? keyRemoveOf(known, fid) : null
-      return { ...place, ...none, key, source, state: null, key_add, key_remove }
+      return { ...none, key, source, state: null, key_add, key_remove }
     }
     const { request_fid = null, ...added } = known.added ?? {}
-    const add = known.added && (added as NonNullable<KeyPlace['add']>)
+    const add = placed(known.added && (added as Omit<typeof known.added, 'request_fid'>))
     const hasEnded = endedBy?.detail?.key === key
-    const remove = removed_log ?? (hasEnded ? (endedBy.detail?.log ?? null) : null)
+    const remove = placed(removed_log ?? (hasEnded ? endedBy.detail?.log : null))
     const state = known.removed || hasEnded ? states.removed : states.added
-    return { ...place, ...none, key, source, state, add, remove, request_fid }
+    return { ...none, key, source, state, add, remove, request_fid }
   })
   if (method !== 'jfs' || places.some(({ key }) => key === signer)) return places
-  const unasked: KeyPlace = { ...place, ...none, key: signer, source: 'chain', state: states.added }
+  const unasked: KeyPlace = { ...none, key: signer, source: 'chain', state: states.added }
   return [...places, unasked].sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 

@@ -2,7 +2,7 @@ import { hexToBytes } from 'viem'
 import { checkEnvelope, type Outcome } from '../envelope.ts'
 import { isNameProof } from '../name-proof.ts'
 import { checkKeyClaim, claimDigest } from '../verification-claim.ts'
-import type { CheckLine } from './checks.ts'
+import type { CheckLine } from './line.ts'
 
 // Messages recorded from public hubs between 2023 and 2026. Bytes are hex.
 

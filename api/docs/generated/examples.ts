@@ -775,9 +775,9 @@ export const examples: Readonly<Record<string, unknown>> = {
     ],
     "keys": [
       {
-        "chain_id": 10,
-        "contract": "0x00000000fc1237824fb747abde0ff18990e59b7e",
         "add": {
+          "chain_id": 10,
+          "contract": "0x00000000fc1237824fb747abde0ff18990e59b7e",
           "block_number": 1,
           "block_hash": "0x3e57ab2c2233f2765c78e8130af9c751d4dcaddafd2247e8d68866b375856cdf",
           "tx_hash": "0x2464ae4a70e72b6284129b20906f619064793984b16c70d74e3e50e37671055e",

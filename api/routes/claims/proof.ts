@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { registriesOf } from '../../../chains.file.ts'
 import { claimProofs } from '../../../db/queries/read/claim-proofs.ts'
 import { claimLimits } from '../../../limits.config.ts'
 import { minute, second } from '../../../ops/time.ts'
@@ -24,8 +25,8 @@ export const proof = route({
   maxAgeSeconds: 30,
   freshSeconds: 5,
   missing: `no claim of this fid was accepted more than ${wait} ago`,
-  async read({ fid }, { database, now, serviceName, baseUrl, siteUrl }) {
-    const terms = { serviceName, baseUrl, siteUrl }
+  async read({ fid }, { database, now, serviceName, baseUrl, siteUrl, chains }) {
+    const terms = { serviceName, baseUrl, siteUrl, registries: registriesOf(chains) }
     const proof = (await claimProofs(database, { fids: [fid], now: new Date(now()), terms })).get(fid)
     return proof && JSON.stringify(proof)
   },

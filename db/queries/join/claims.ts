@@ -19,8 +19,8 @@ interface NewClaim extends ClaimKey {
   readonly claimedAt: Date
   /** The verified set as the network told it, lowercase, sorted. */
   readonly verifiedAddresses: readonly string[]
-  /** What linked the host to the fid; null for proofs without a host. */
-  readonly hostLink: string | null
+  /** What linked the host to the fid, with its evidence; null for proofs without a host. */
+  readonly hostLink: { readonly kind: string; readonly evidence: unknown } | null
   /** SHA-256 of the manifest as fetched; null for proofs without one. */
   readonly manifestSha256: Buffer | null
   /** Evidence of the claim event, as canonical JSON. */
@@ -60,8 +60,8 @@ export async function insertClaim(db: Queryable, claim: NewClaim): Promise<Claim
     text: `
 with stored as (
   insert into claim (fid, method, nonce, proof, proof_sha256, signer, signed_at, received_at, claimed_at,
-                     verified_addresses, host_link, manifest_sha256, agent_status)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+                     verified_addresses, host_link, manifest_sha256, host_link_evidence, agent_status)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $14,
           coalesce((select agent_status from agent where fid = $1), 'claimed-only'))
       on conflict do nothing
   returning *
@@ -85,9 +85,10 @@ select least(e.at, (select min(o.claimed_at) from claim o where o.fid = $1 and o
       claim.receivedAt,
       claim.claimedAt,
       claim.verifiedAddresses,
-      claim.hostLink,
+      claim.hostLink?.kind ?? null,
       claim.manifestSha256,
       claim.evidence,
+      claim.hostLink && JSON.stringify(claim.hostLink.evidence),
     ],
   })
   return rows[0]

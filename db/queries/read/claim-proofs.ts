@@ -1,9 +1,7 @@
-import { socialChain } from '../../../chains.config.ts'
 import { claimLimits } from '../../../limits.config.ts'
 import { second } from '../../../ops/time.ts'
-import type { Terms } from '../../../trust/claim-text.ts'
 import type { ClaimProof } from '../../../trust/proof/proof.ts'
-import { publishedProof } from '../../../trust/proof/published.ts'
+import { type ProofTerms, publishedProof } from '../../../trust/proof/published.ts'
 import type { Queryable } from '../../pool.ts'
 import { claimHistory, provableClaims } from './provable-claims.ts'
 
@@ -13,14 +11,13 @@ import { claimHistory, provableClaims } from './provable-claims.ts'
  */
 export async function claimProofs(
   db: Queryable,
-  { fids, now, terms }: { readonly fids: readonly number[]; readonly now: Date; readonly terms: Terms },
+  { fids, now, terms }: { readonly fids: readonly number[]; readonly now: Date; readonly terms: ProofTerms },
 ): Promise<ReadonlyMap<number, ClaimProof>> {
   const before = new Date(now.getTime() - claimLimits.proofWaitSeconds * second)
-  const { id: chainId, social } = socialChain()
   const proofs = new Map<number, ClaimProof>()
   for (const claim of await provableClaims(db, fids, before)) {
     const history = await claimHistory(db, claim.fid)
-    proofs.set(claim.fid, publishedProof(claim, history, terms, { chainId, ...social }))
+    proofs.set(claim.fid, publishedProof(claim, history, terms))
   }
   return proofs
 }

@@ -4,7 +4,7 @@ import type { Queryable } from '../../pool.ts'
 import { hex, isoTime } from '../sql/json-text.ts'
 
 /**
- * Of the claims of each FID that were accepted up to a time: the newest that stands, else the newest, with the whole
+ * Of the claims of each FID that were accepted, and signed, up to a time: the newest that stands, else the newest, with the whole
  * history. None of an account without such a claim, or one that has left the directory.
  */
 export async function provableClaims(db: Queryable, fids: readonly number[], before: Date): Promise<ProvableClaim[]> {
@@ -13,7 +13,7 @@ export async function provableClaims(db: Queryable, fids: readonly number[], bef
     text: `
 with provable as (
   select distinct on (c.fid) c.* from claim c
-   where c.fid = any ($1::bigint[]) and c.claimed_at <= $2 and not exists (select from unlisted u where u.fid = c.fid)
+   where c.fid = any ($1::bigint[]) and ${isPublic('c.claimed_at', 'c.signed_at')} and not exists (select from unlisted u where u.fid = c.fid)
    order by c.fid, c.state <> 'ended' desc, c.claimed_at desc, c.method, c.nonce),
 message as (
   select c.fid as of, a.address, m.*
@@ -28,9 +28,18 @@ message as (
        order by m.message_time desc, m.hash limit 1) m on true)
 select json_build_object(
   'fid', c.fid, 'method', c.method, 'nonce', c.nonce, 'signer', c.signer, 'proof', c.proof, 'host_link', c.host_link,
+  'host_link_evidence', c.host_link_evidence,
   'state', c.state, 'claimed_at', ${isoTime('c.claimed_at')},
   'checked_at', ${isoTime('coalesce(c.checked_at, c.claimed_at)')},
   'ended_at', ${isoTime('c.ended_at')}, 'end_reason', c.end_reason,
+  'withdrawal', (
+    select json_build_object('method', w.method, 'signer', w.signer, 'proof', w.proof,
+                             'accepted_at', ${isoTime('w.accepted_at')})
+      from claim_event e
+      join claim_action w on w.fid = e.fid and w.action = 'withdraw' and w.method = e.evidence ->> 'method'
+                         and w.nonce = e.evidence ->> 'nonce'
+     where e.fid = c.fid and e.method = c.method and e.nonce = c.nonce and e.kind = 'ended'
+       and ${isPublic('w.accepted_at', 'w.signed_at')}),
   'addresses', (
     select coalesce(json_agg(json_build_object(
              'address', m.address, 'message', m.message, 'verdict', m.verdict,
@@ -54,6 +63,7 @@ select json_build_object(
       from signer_key k
      where k.fid = c.fid and k.source is not null
        and (k.key in (select m.signer from message m where m.of = c.fid)
+            or k.key = decode(substr(c.host_link_evidence #>> '{message,signer}', 3), 'hex')
             or (c.method = 'jfs' and k.key = decode(substr(c.signer, 3), 'hex')))),
   'custody', (
     select json_build_object('address', ${hex('t."to"')}, 'block_number', t.block_number, 'tx_hash', ${hex('t.tx_hash')},
@@ -73,6 +83,11 @@ select json_build_object(
     values: [fids, before],
   })
   return rows.map(({ claim }) => claim)
+}
+
+/** Whether the window in which other services might take what was signed had passed at the time $2. */
+function isPublic(receivedAt: string, signedAt: string): string {
+  return `greatest(${receivedAt}, ${signedAt}) <= $2`
 }
 
 /** Messages of the FID that a hub, the expression `url`, was asked about and that it has, or lacks. */

@@ -211,6 +211,8 @@ const mostAddresses = 1_000
 interface RegisteredAddress {
   readonly url: string
   readonly chainId: number
+  /** Id of the registration, in decimal. */
+  readonly agentId: string
   /** Who holds the registration, and who gave it to the holder, unless that one changed something about it since. */
   readonly by: readonly string[]
 }
@@ -227,7 +229,7 @@ export async function registeredAddresses(
   addresses: readonly string[],
   host: string,
 ): Promise<RegisteredAddress[]> {
-  const { rows } = await db.query<{ url: string; chain: ChainName; by: string[] }>({
+  const { rows } = await db.query<{ url: string; chain: ChainName; agentId: string; by: string[] }>({
     name: 'registered-addresses',
     text: `
 with held as (
@@ -240,19 +242,19 @@ with held as (
     from registration r
    where r.owner = any ($1::bytea[]) and not r.burned
 )
-select url, chain, '0x' || encode(owner, 'hex') || givers as by
-  from (select h.chain, h.owner, h.givers, h.agent_uri as url from held h
+select url, chain, agent_id::text as "agentId", '0x' || encode(owner, 'hex') || givers as by
+  from (select h.chain, h.agent_id, h.owner, h.givers, h.agent_uri as url from held h
          union
-        select h.chain, h.owner, h.givers, service ->> 'endpoint'
+        select h.chain, h.agent_id, h.owner, h.givers, service ->> 'endpoint'
           from held h
           join registration r using (chain, agent_id)
           join registration_document d using (chain, agent_id)
          cross join json_array_elements(d.services) as service
          where d.uri_sha256 = uri_sha256(r)) as named
  where url ~* '^https?://' and position($2 in lower(left(url, 512))) > 0
- order by chain, owner, url
+ order by chain, owner, url, agent_id
  limit $3`,
     values: [addresses.map((address) => Buffer.from(address.slice(2), 'hex')), host, mostAddresses],
   })
-  return rows.map(({ url, chain, by }) => ({ url, chainId: chainOf(chain).id, by }))
+  return rows.map(({ chain, ...named }) => ({ ...named, chainId: chainOf(chain).id }))
 }

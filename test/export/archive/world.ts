@@ -15,7 +15,7 @@ import { paceOf } from '../../../export/served/pace.ts'
 import { serveRound } from '../../../export/served/round.ts'
 import { tallyTable } from '../../../processors/backfill/verify.ts'
 import { createTestDatabase, type OwnDatabase, type TestDatabase } from '../../support/database.ts'
-import { writersOf } from '../../support/exports.ts'
+import { proofTerms, writersOf } from '../../support/exports.ts'
 import {
   addressOf,
   insert,
@@ -179,7 +179,7 @@ export function serve(database: TestDatabase, folder: string, untilDay?: string,
     folder,
     pace: paceOf(10_000_000),
     installation: { registries: {} as never, baseUrl },
-    terms: { serviceName: 'agent-directory', siteUrl: 'https://agents.example', baseUrl },
+    terms: proofTerms(baseUrl),
     now: () => now,
     tell: () => {},
     ...(untilDay !== undefined && { only: { chain: 'base', untilDay, anew } }),

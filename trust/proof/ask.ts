@@ -1,0 +1,82 @@
+import { createPublicClient, http } from 'viem'
+import { walletChains } from '../wallet-chains.ts'
+import type { CheckLine } from './line.ts'
+import { registries } from './registries.ts'
+
+/** Nodes, hubs and hosts that the reader of a proof chose to ask. */
+export interface Askable {
+  /** JSON-RPC addresses by chain id. */
+  readonly rpc: ReadonlyMap<number, string>
+  /** HTTP addresses of hubs. */
+  readonly hubs: readonly string[]
+  /** Where the host of a manifest is asked, such as `https://agent.example`; undefined: it is not. */
+  readonly host?: string | undefined
+}
+
+/** Timeout of a request to a node, hub or host. */
+const timeoutMs = 20_000
+/** Most bytes of an answer: a FID has 25 verifications at most, a manifest 64 KiB. */
+const mostAnswerBytes = 1024 * 1024
+
+export type Client = ReturnType<typeof createPublicClient>
+
+/**
+ * Asks a registry that a proof names. Anybody can deploy one that says yes, so where readers name a node, for the
+ * network's own registries or for wallets, only the network's own counts. On another chain, one for development, the line
+ * says which contract was asked.
+ */
+export async function askRegistry(
+  name: string,
+  askable: Askable,
+  kind: 'id' | 'key',
+  { chain_id: chainId, contract }: { readonly chain_id: number; readonly contract: string },
+  holds: (client: Client) => Promise<boolean | string>,
+): Promise<CheckLine> {
+  if (chainId === registries.chainId && contract === registries[kind]) return ask(name, askable, chainId, holds)
+  const asked = `${contract} of chain ${chainId}`
+  if (!walletChains.includes(chainId)) return ask(`${name}, by ${asked}`, askable, chainId, holds)
+  return { name, outcome: 'failed', detail: `${asked} is no registry of the network` }
+}
+
+/** Asks a node of a chain. A text from `holds` is why its answers leave the check open. */
+export async function ask(
+  name: string,
+  { rpc }: Askable,
+  chainId: number,
+  holds: (client: Client) => Promise<boolean | string>,
+): Promise<CheckLine> {
+  const url = rpc.get(chainId)
+  if (url === undefined) return { name, outcome: 'unknown', detail: `name a node with --rpc-${chainId} URL` }
+  const client = createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 1 }) })
+  try {
+    if ((await client.getChainId()) !== chainId)
+      return { name, outcome: 'unanswered', detail: `${url} is of another chain` }
+    const held = await holds(client)
+    if (typeof held === 'string') return { name, outcome: 'unknown', detail: held }
+    return { name, outcome: held ? 'held' : 'failed' }
+  } catch (error) {
+    return { name, outcome: 'unanswered', detail: `chain ${chainId}: ${(error as Error).message.split('\n')[0]}` }
+  }
+}
+
+/** Fetches a document, without redirects. A line: why there is none. */
+export async function fetched(url: string): Promise<string | Pick<CheckLine, 'outcome' | 'detail'>> {
+  const unanswered = (detail: string) => ({ outcome: 'unanswered', detail }) as const
+  try {
+    const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
+    if (!answer.ok) {
+      await answer.body?.cancel()
+      return unanswered(`status ${answer.status}`)
+    }
+    const parts: Uint8Array[] = []
+    let size = 0
+    for await (const part of answer.body ?? []) {
+      size += part.length
+      if (size > mostAnswerBytes) return unanswered(`the answer has more than ${mostAnswerBytes} bytes`)
+      parts.push(part)
+    }
+    return Buffer.concat(parts).toString()
+  } catch (error) {
+    return unanswered((error as Error).message)
+  }
+}

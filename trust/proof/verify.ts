@@ -1,0 +1,19 @@
+import type { Askable } from './ask.ts'
+import { checkOffline } from './checks.ts'
+import type { CheckLine } from './line.ts'
+import { checkOnline } from './online.ts'
+import type { ClaimProof } from './proof.ts'
+import { misshapen } from './shape.ts'
+
+/** All checks of what should be a proof: online lines replace those of the same name that had to stay open. */
+export async function verify(proof: ClaimProof, askable: Askable): Promise<CheckLine[]> {
+  const online = misshapen(proof) === undefined ? await checkOnline(proof, askable) : []
+  const asked = new Set(online.map(({ name }) => name))
+  return [...(await checkOffline(proof)).filter(({ name }) => !asked.has(name)), ...online]
+}
+
+/** 0: everything held; 1: a check failed; 3: none failed, but something was not asked or did not answer. */
+export function exitCodeOf(lines: readonly CheckLine[]): 0 | 1 | 3 {
+  if (lines.some(({ outcome }) => outcome === 'failed')) return 1
+  return lines.length > 0 && lines.every(({ outcome }) => outcome === 'held') ? 0 : 3
+}

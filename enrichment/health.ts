@@ -8,10 +8,12 @@ const longestJoinSilenceMs = 120_000
 interface HealthOptions {
   readonly pool: pg.Pool
   readonly hubDoubt: () => Promise<string | undefined>
+  /** Which loop fails, if one does. */
+  readonly failing: () => string | undefined
 }
 
-/** Health check of the job: the database answers, the join finishes passes, and the hub is believed. */
-export function createHealth({ pool, hubDoubt }: HealthOptions) {
+/** Readiness of the job: the database answers, the join finishes passes, no loop fails, and the hub is believed. */
+export function createHealth({ pool, hubDoubt, failing }: HealthOptions) {
   let joinedAt = Date.now()
 
   async function notReady(): Promise<string | undefined> {
@@ -22,6 +24,8 @@ export function createHealth({ pool, hubDoubt }: HealthOptions) {
     }
     const silentMs = Date.now() - joinedAt
     if (silentMs > longestJoinSilenceMs) return `the join has not come round for ${Math.round(silentMs / 1000)} s`
+    const failure = failing()
+    if (failure) return failure
     const doubt = await hubDoubt()
     return doubt && `the hub is not believed: ${doubt}`
   }

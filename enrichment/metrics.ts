@@ -27,6 +27,8 @@ interface MetricsOptions {
   readonly hosts: readonly Host[]
   readonly hubDoubt: () => Promise<string | undefined>
   readonly now: () => Date
+  /** Seconds for which each loop has been at work without a pass that succeeded. */
+  readonly silence: () => ReadonlyMap<string, number>
 }
 
 /** Histogram buckets of a pass's seconds: from a pass without work to the longest that does not count as hung. */
@@ -34,7 +36,7 @@ const passBuckets = [0.01, 0.1, 1, 5, 15, 60, 300, 900]
 /** Milliseconds for which a count of all subjects is cached: counting reads each of them. */
 const countedMs = hour
 
-export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): Metrics {
+export function createMetrics({ pool, hosts, hubDoubt, now, silence }: MetricsOptions): Metrics {
   const registers = [new Registry()]
   const [registry] = registers as [Registry]
   collectDefaultMetrics({ register: registry })
@@ -51,6 +53,15 @@ export function createMetrics({ pool, hosts, hubDoubt, now }: MetricsOptions): M
     labelNames: ['loop'],
     buckets: passBuckets,
     registers,
+  })
+  new Gauge({
+    name: 'agent_directory_enrichment_loop_silent_seconds',
+    help: 'How long a loop has been at work without a pass that succeeded; 0: its last one did',
+    labelNames: ['loop'],
+    registers,
+    collect() {
+      for (const [loop, seconds] of silence()) this.set({ loop }, seconds)
+    },
   })
   const due = new Gauge({
     name: 'agent_directory_enrichment_subjects_due',

@@ -64,8 +64,9 @@ export async function runEnrichment({
     pool,
     now,
   })
-  const health = createHealth({ pool, hubDoubt })
-  const metrics = createMetrics({ pool, hosts, hubDoubt, now })
+  const watchdog = createWatchdog({ passed: (name, seconds) => metrics.passed(name, seconds) })
+  const metrics = createMetrics({ pool, hosts, hubDoubt, now, silence: watchdog.silence })
+  const health = createHealth({ pool, hubDoubt, failing: watchdog.failing })
   const failed = (source: string, subjects: readonly string[], error: Error) => {
     const about = { source, subjects: subjects.slice(0, 3) }
     if (error instanceof NoAnswer) log.warn(about, error.message)
@@ -108,7 +109,6 @@ export async function runEnrichment({
   await askForAllDocuments(pool, now())
   await forgetOtherWitnesses(pool, [config.hub.url, ...config.witnesses])
   await noteAgentsUnknownTo(pool, perAgent)
-  const watchdog = createWatchdog({ passed: metrics.passed })
   const server = await serveHealth(config.host, config.metricsPort, {
     ...health,
     stuck: watchdog.stuck,
@@ -118,8 +118,11 @@ export async function runEnrichment({
   log.info({ metrics: `${config.host}:${portOf(server)}` }, `${description}; ${database.description}`)
 
   const stopping = new AbortController()
-  const loop = (name: string, pass: () => Promise<number>, rest: number, restFactor?: number) =>
-    repeat({ name, pass, restMs: rest, restFactor, signal: stopping.signal, log, watchdog })
+  const signal = stopping.signal
+  const loop = (name: string, pass: () => Promise<number>, rest: number) =>
+    repeat({ name, pass, restMs: rest, signal, log, watchdog })
+  const readModel = (name: string, pass: () => Promise<number>, rest: number, restFactor?: number) =>
+    repeat({ name, pass, restMs: rest, restFactor, isReadModel: true, signal, log, watchdog })
   untilStopSignal().then((signal) => {
     log.info(`${signal}: stopping after the passes in flight`)
     stopping.abort()
@@ -155,20 +158,19 @@ export async function runEnrichment({
     await refreshRankings(join)
     return 0
   }
-  const rollupLoop = loop('settlement roll-up', () => rollUpSettlements({ pool }), restMs.rollup)
   const edge = async () => (await runEdges(join)).work
   await Promise.all([
     ...sourceLoops,
     joinLoop,
-    loop('large holders', () => runLargeHolders(join), restMs.largeHolders),
-    loop('edges', edge, config.countsPauseMs),
-    rollupLoop,
-    loop('income', () => runIncome({ pool }), restMs.income),
-    loop('settlement counts', refresh, config.countsPauseMs),
-    loop('payers', payers, config.countsPauseMs),
-    loop('feedback', feedback, config.countsPauseMs),
-    loop('rankings', rankings, config.countsPauseMs, rankingsRestFactor),
-    loop('old changes', () => forgetOldChanges({ pool, now }), restMs.oldChanges),
+    readModel('large holders', () => runLargeHolders(join), restMs.largeHolders),
+    readModel('edges', edge, config.countsPauseMs),
+    readModel('settlement roll-up', () => rollUpSettlements({ pool }), restMs.rollup),
+    readModel('income', () => runIncome({ pool }), restMs.income),
+    readModel('settlement counts', refresh, config.countsPauseMs),
+    readModel('payers', payers, config.countsPauseMs),
+    readModel('feedback', feedback, config.countsPauseMs),
+    readModel('rankings', rankings, config.countsPauseMs, rankingsRestFactor),
+    readModel('old changes', () => forgetOldChanges({ pool, now }), restMs.oldChanges),
   ])
   server.close()
   await end()

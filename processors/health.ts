@@ -127,8 +127,8 @@ export function createHealth(
     )
     gauge(
       'agent_directory_audit_succeeded_timestamp_seconds',
-      'When a round of the audit last ended without a failure; before the first, when the process started',
-      () => auditor.succeededAt / 1_000,
+      'When a round of the audit last ended without a failure; absent: none has since the start',
+      () => auditor.succeededAt && auditor.succeededAt / 1_000,
     )
   }
   const count = (metric: OwnName, help: string, total: () => number) =>

@@ -9,6 +9,8 @@ interface Loop {
   readonly restMs: number
   /** Shortest rest after a pass, as a multiple of its time, for passes that read everything. Default: 0. */
   readonly restFactor?: number | undefined
+  /** Whether it only derives what is read, so that a slow pass is no reason to restart the process. Default: false. */
+  readonly isReadModel?: boolean
   readonly signal: AbortSignal
   readonly log: Logger
   readonly watchdog: Watchdog
@@ -21,13 +23,22 @@ const longestRetryMs = 30_000
  * Repeats passes until the signal; the pass in flight is finished. A pass that throws is logged and retried with
  * backoff.
  */
-export async function repeat({ name, pass, restMs, restFactor = 0, signal, log, watchdog }: Loop): Promise<void> {
+export async function repeat({
+  name,
+  pass,
+  restMs,
+  restFactor = 0,
+  isReadModel = false,
+  signal,
+  log,
+  watchdog,
+}: Loop): Promise<void> {
   let failures = 0
   while (!signal.aborted) {
     let waitMs = 0
     const began = performance.now()
     try {
-      if ((await watchdog.watch(name, pass)) === 0) {
+      if ((await watchdog.watch(name, pass, isReadModel)) === 0) {
         waitMs = Math.max(restMs, restFactor * (performance.now() - began))
       }
       if (failures > 0) log.info(`${name} works again`)

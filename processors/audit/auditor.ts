@@ -51,8 +51,8 @@ export class Auditor {
   readonly mended = { missing: 0, surplus: 0, changed: 0, unpaid: 0, contracts: 0 }
   /** Rows found since the start that the history source denies and that stay; counted again at each audit of their blocks. */
   disputed = 0
-  /** When a round last ended without a failure, at first when the process started; milliseconds since 1970. */
-  succeededAt = Date.now()
+  /** When a round last ended without a failure, milliseconds since 1970; undefined: none has since the start. */
+  succeededAt: number | undefined
   /** Blocks that still have to be audited; the newest of them are not final yet. */
   blocksToGo = 0
   readonly #pool: pg.Pool

@@ -92,7 +92,7 @@ test.each(doubts)('a hub %s is not believed, which readiness says, and is believ
   expect(await scene.agent(7)).toMatchObject(listed)
   const { rows } = await scene.database.pool.query('select display_name from agent')
   expect(rows).toEqual([{ display_name: 'Ada' }])
-  const health = createHealth({ pool: scene.database.pool, hubDoubt: scene.job.hubDoubt })
+  const health = createHealth({ failing: () => undefined, pool: scene.database.pool, hubDoubt: scene.job.hubDoubt })
   expect(await health.notReady()).toMatch(words)
 
   tell(scene.hub, { accounts: 1_000_000, delaySeconds: 3, isSyncing: false })

@@ -8,13 +8,14 @@ import { createLogger } from '../../ops/logger.ts'
 let now = 0
 const clock = () => now
 
-test('a process of which a loop hangs or fails for a quarter of an hour is not healthy, and one that rests is', async () => {
+test('a process is not alive while a pass hangs, and not ready while a loop fails or a read model is slow', async () => {
   const watchdog = createWatchdog({ nowMs: clock })
-  const server = await serveHealth('127.0.0.1', 0, { ...watchdog, notReady: () => undefined, metrics: () => '' })
-  const health = async () => {
-    const response = await fetch(`http://127.0.0.1:${portOf(server)}/healthz`)
+  const server = await serveHealth('127.0.0.1', 0, { ...watchdog, notReady: watchdog.failing, metrics: () => '' })
+  const ask = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${portOf(server)}/${path}`)
     return [response.status, await response.text()]
   }
+  const health = () => ask('healthz')
   try {
     await watchdog.watch('resting', async () => 0)
     now += hungAfterMs + 1
@@ -25,16 +26,27 @@ test('a process of which a loop hangs or fails for a quarter of an hour is not h
     now += hungAfterMs
     expect(await health()).toEqual([200, 'ok\n'])
     now += 60_000
-    expect(await health()).toEqual([503, 'events has got nothing done for 16 minutes\n'])
+    expect(await health()).toEqual([503, 'a pass of events has been in flight for 16 minutes\n'])
+    expect(await ask('readyz')).toEqual([503, 'no pass of events has succeeded for 16 minutes\n'])
     finish()
     await hanging
     expect(await health()).toEqual([200, 'ok\n'])
+
+    const slow = watchdog.watch('rankings', () => new Promise<void>((resolve) => (finish = resolve)), true)
+    now += hungAfterMs + 60_000
+    expect(await health()).toEqual([200, 'ok\n'])
+    expect(await ask('readyz')).toEqual([503, 'no pass of rankings has succeeded for 16 minutes\n'])
+    finish()
+    await slow
 
     for (let attempt = 0; attempt < 20; attempt++) {
       await watchdog.watch('join', () => Promise.reject(new Error('no database'))).catch(() => {})
       now += 60_000
     }
-    expect(await health()).toEqual([503, 'join has got nothing done for 20 minutes\n'])
+    expect(await health()).toEqual([200, 'ok\n'])
+    expect(await ask('readyz')).toEqual([503, 'no pass of join has succeeded for 20 minutes\n'])
+    await watchdog.watch('join', async () => 0)
+    expect(await ask('readyz')).toEqual([200, 'ready\n'])
   } finally {
     server.close()
   }
@@ -53,7 +65,7 @@ test('a loop tells of its passes', async () => {
     pass: async () => {
       if (++passes === 3) stopping.abort()
       now += hungAfterMs + 1
-      expect(watchdog.stuck()).toMatch(/^toy has got nothing done/)
+      expect(watchdog.stuck()).toMatch(/^a pass of toy has been in flight/)
       return 0
     },
   })

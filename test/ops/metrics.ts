@@ -66,7 +66,13 @@ function registerAll() {
     statements: { cancelledCount: 0 },
     standby,
   })
-  metricsOfEnrichment({ pool, hosts: [], hubDoubt: async () => undefined, now: () => new Date() })
+  metricsOfEnrichment({
+    pool,
+    hosts: [],
+    hubDoubt: async () => undefined,
+    now: () => new Date(),
+    silence: () => new Map(),
+  })
 }
 
 const groupings = /\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g

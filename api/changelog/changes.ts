@@ -16,6 +16,16 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['getClaimProof', 'claim', 'withdrawClaims'],
   },
   {
+    id: 'ends-nobody-signed',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'What a hub says alone ends less',
+    text:
+      'A verification that a hub’s event calls pruned, revoked or deleted ends when the hub’s own list, asked at once, ' +
+      'leaves it out; before, copies in other shards and removals by any key ended it for up to a day.',
+    operations: [],
+  },
+  {
     id: 'complete-with-permit2',
     day: '2026-11-28',
     kind: 'changed',

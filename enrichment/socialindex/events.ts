@@ -26,6 +26,7 @@ import { cleanPart, type SocialSourceOptions } from './fids.ts'
 import { applyFollows } from './follows.ts'
 import { restartStream } from './shards.ts'
 import { sweepAgain } from './sweep.ts'
+import { confirmEnds } from './unsigned-ends.ts'
 
 /** Milliseconds for which hubs keep events, three days; older changes have to be found by a sweep. */
 const keptMs = 3 * day
@@ -76,7 +77,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
       if (judged) messages.push(judged)
       changes.push(judged ? change : { kind: 'unreadable', fid: change.fid })
     }
-    return { ...page, changes, messages, keys }
+    return { ...page, ...(await confirmEnds({ changes, messages }, { pool, social })), messages, keys }
   }
 
   /** The first page behind the events that the hub cannot answer; undefined: it answers no later ones either. */
@@ -148,6 +149,8 @@ function readingOf(inHand: PageInHand): Reading {
 interface CheckedPage extends EventPage {
   readonly messages: readonly StoredMessage[]
   readonly keys: readonly StoredKeyMessage[]
+  /** FIDs of verifications that the hub lists although an event says that they ended. */
+  readonly contradicted: readonly number[]
 }
 
 interface PageInHand {
@@ -172,7 +175,7 @@ async function storePage(db: Queryable, { shard, position, page, now, pollMs }: 
       verifications.flatMap(({ fid }) => fid ?? []),
     )
     await storeMessages(db, page.messages, now)
-    await storeChanges(db, page.changes, now)
+    await storeChanges(db, page, now)
     await noteVerdicts(
       db,
       page.messages.map(({ fid }) => fid),
@@ -183,7 +186,7 @@ async function storePage(db: Queryable, { shard, position, page, now, pollMs }: 
 }
 
 /** Applies verifications, profiles and follows as reported; FIDs with incomplete events are made due for a read. */
-async function storeChanges(db: Queryable, changes: readonly SocialChange[], now: Date) {
+async function storeChanges(db: Queryable, { changes, contradicted }: CheckedPage, now: Date) {
   const verifications = changes.filter((change) => change.kind === 'verified' || change.kind === 'unverified')
   const kept: number[] = []
   for (const change of verifications) {
@@ -218,7 +221,9 @@ async function storeChanges(db: Queryable, changes: readonly SocialChange[], now
   const listed = await listedAmong(db, fidsOf('unknown_profile'))
   const following = await listedAmong(db, fidsOf('unknown_follows'))
   const unsure = [...new Set([...fidsOf('unreadable'), ...kept])]
+  const soon = new Date(now.getTime() + sources.fids.cadenceMs.missing)
   await askForSubjects(db, sources.fids.name, subjectsOf(unsure), { priority: 1, dueAt: now })
+  await askForSubjects(db, sources.fids.name, subjectsOf(contradicted), { priority: 1, dueAt: soon })
   await askForSubjects(db, sources.fids.name, subjectsOf(listed), { priority: 2, dueAt: now })
   await askForSubjects(db, sources.follows.name, subjectsOf(following), { priority: 1, dueAt: now })
   if (claimed.length > 0)

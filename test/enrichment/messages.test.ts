@@ -110,8 +110,14 @@ test('a verification in an event is kept, and so is the message that ends it', a
   }
   tell(remove, [first])
   await scene.settle()
+  expect((await open()).map((row) => row.address)).toEqual([address, other]) // its hash does not fit
+  scene.hub.state.accounts.get(fid)!.verifications.delete('')
+  scene.clock.pass(1_000)
+  const again = { ...remove, hash: `0x${'34'.repeat(20)}` }
+  tell(again, [first])
+  await scene.settle()
   expect((await open()).map((row) => row.address)).toEqual([other])
-  expect((await kept()).at(-1)).toMatchObject({ verdict: 'stated', envelope: 'unknown', message: remove })
+  expect((await kept()).at(-1)).toMatchObject({ verdict: 'stated', envelope: 'unknown', message: again })
 })
 
 test('a forged verification spoils the answer that it stands in', async () => {

@@ -1,9 +1,13 @@
 import { keccak256, toBytes, toHex } from 'viem'
+import { sign } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
 import { addAppKey } from '../../devnet/chain/farcaster.ts'
+import { farcasterEpoch, makeMessage } from '../../devnet/hub/messages.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
+import { blockHashOf } from '../../devnet/hub/verifications.ts'
+import { claimDigest } from '../../trust/verification-claim.ts'
 import { failure } from '../support/api/api.ts'
 import {
   appKeyOf,
@@ -116,15 +120,31 @@ describe('VERIFICATION_PROOF=stated', () => {
     expect(refused).toMatchObject({ ...notVerified, detail: expect.stringContaining('app key from before') })
   })
 
-  test('a message of another network is nobody’s word', async () => {
+  test.each([
+    ['TESTNET', 2],
+    ['DEVNET', 3],
+    ['NONE', 0],
+  ])('a message that all signed for another network is nobody’s word: %s', async (name, network) => {
     const api = await stage.another({ verificationProof: 'stated' })
     const claimant = await stage.claimant()
-    const { verifications } = stage.hub.state.accounts.get(claimant.fid)!
-    const [key, message] = [...verifications][0]!
-    for (const network of ['FARCASTER_NETWORK_TESTNET', 'FARCASTER_NETWORK_DEVNET', 'FARCASTER_NETWORK_NONE']) {
-      verifications.set(key, { ...message, data: { ...message.data, network } } as never)
-      expect((await post(api, await eip191Claim(stage, claimant))).status, network).toBe(500)
+    const { verifications, signer } = stage.hub.state.accounts.get(claimant.fid)!
+    const [key, { data }] = [...verifications][0]!
+    const { type, fid, timestamp, verificationAddAddressBody: body } = data
+    const claim = {
+      address: toBytes(claimant.address),
+      blockHash: toBytes(blockHashOf(claimant.address)),
+      verificationType: 0,
+      chainId: 0,
     }
+    const hash = claimDigest(fid, claim, network)
+    const claimSignature = Buffer.from(toBytes(await sign({ hash, privateKey: claimant.privateKey, to: 'hex' })))
+    const elsewhere = {
+      network: `FARCASTER_NETWORK_${name}`,
+      verificationAddAddressBody: { ...(body as object), claimSignature: claimSignature.toString('base64') },
+    }
+    const unixMs = (timestamp + farcasterEpoch) * 1000
+    verifications.set(key, makeMessage(type, { fid, signer, unixMs }, elsewhere))
+    expect((await post(api, await eip191Claim(stage, claimant))).status).toBe(500)
   })
 })
 

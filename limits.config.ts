@@ -31,6 +31,7 @@ export const rowLimits = {
   settlements: { minimum: 1, maximum: 100, fallback: 20 },
   registrations: { minimum: 1, maximum: 100, fallback: 20 },
   feedback: { minimum: 1, maximum: 100, fallback: 20 },
+  events: { minimum: 1, maximum: 100, fallback: 100 },
   discovery: { minimum: 10, maximum: 100, fallback: 30 },
   leaderboard: { minimum: 1, maximum: 100, fallback: 10 },
   search: { minimum: 1, maximum: 100, fallback: 20 },

@@ -11,6 +11,7 @@ import { claim } from './routes/claims/claim.ts'
 import { relist, unlist, withdraw } from './routes/claims/claim-actions.ts'
 import { challenge } from './routes/claims/claim-challenge.ts'
 import { proof } from './routes/claims/proof.ts'
+import { proofHistory } from './routes/claims/proof-history.ts'
 import { refresh } from './routes/claims/refresh.ts'
 import { apiFeed } from './routes/developers/api-feed.ts'
 import { badge, badgeEndpoint } from './routes/developers/badge.ts'
@@ -57,6 +58,7 @@ export const routes: readonly Route[] = [
   feedback,
   addresses,
   proof,
+  proofHistory,
   agents,
   allSettlements,
   agentTimeseries,

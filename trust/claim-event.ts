@@ -37,11 +37,33 @@ export function sealClaimEvent({
 
 /** Whether events are the whole chain of a FID from its first one, none changed, left out or put in. */
 export function isClaimHistory(fid: number, events: readonly SealedClaimEvent[]): boolean {
-  return events.every(
-    (event, index) =>
-      event.fid === fid &&
-      event.seq === index + 1 &&
-      event.previous === (events[index - 1]?.sha256 ?? null) &&
-      event.sha256 === sealClaimEvent(event).sha256,
-  )
+  return isInOrder(fid, events) && (events.at(-1)?.seq ?? 0) === events.length
+}
+
+/** How many events a proof shows: the newest ones of the FID's claims. */
+export const proofEvents = 100
+
+/**
+ * Whether events are what a proof shows of a FID's claims: all of them, or of a longer history the newest, at least
+ * `proofEvents`, and before those the first and the last event of the claim itself where they are older.
+ */
+export function isProofHistory(
+  { fid, method, nonce }: Pick<ClaimEvent, 'fid' | 'method' | 'nonce'>,
+  events: readonly SealedClaimEvent[],
+): boolean {
+  if (isClaimHistory(fid, events)) return true
+  const newest = events.findLastIndex(({ seq }, index) => seq !== (events[index - 1]?.seq ?? 0) + 1)
+  const older = events.slice(0, newest)
+  const isOwn = older.length <= 2 && older.every((event) => event.method === method && event.nonce === nonce)
+  return isInOrder(fid, events) && isOwn && events.length - newest >= proofEvents
+}
+
+/** Whether events are of a FID, unchanged and in their order, though some may be left out between them. */
+function isInOrder(fid: number, events: readonly SealedClaimEvent[]): boolean {
+  return events.every((event, index) => {
+    const before = events[index - 1]
+    const isNext = before ? event.seq === before.seq + 1 : event.seq === 1
+    const follows = isNext ? event.previous === (before?.sha256 ?? null) : event.seq > (before?.seq ?? 1)
+    return event.fid === fid && follows && event.sha256 === sealClaimEvent(event).sha256
+  })
 }

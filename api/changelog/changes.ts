@@ -3,6 +3,16 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'history-in-pages',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'A proof has the newest events; all of them are in pages',
+    text:
+      '`history` of a proof has the newest 100 events, and the first and last of its claim where they are older: with all ' +
+      'of them, proofs grew until `verify-proof` refused them. The whole history is at /api/agent/{fid}/proof/history.',
+    operations: ['getClaimProof', 'listClaimEvents'],
+  },
+  {
     id: 'proofs-that-prove',
     day: '2026-11-28',
     kind: 'changed',

@@ -23,6 +23,7 @@ const lists: Record<keyof typeof rowLimits, string> = {
   settlements: 'Settlements',
   registrations: 'Registrations',
   feedback: 'Feedback',
+  events: 'Events of claims',
   discovery: 'Agents from /api/discovery',
   leaderboard: 'The leaderboard',
   search: 'Search results',

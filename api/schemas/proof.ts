@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { address, claimMethod, count, fid, hash, time } from './scalars.ts'
+import { rowLimits } from '../../limits.config.ts'
+import { proofEvents } from '../../trust/claim-event.ts'
+import { address, claimMethod, count, fid, hash, nextCursor, time } from './scalars.ts'
 
 const bytes = z
   .string()
@@ -97,7 +99,7 @@ const keyPlace = z.strictObject({
     .nullable(),
 })
 
-const event = z.strictObject({
+const claimEvent = z.strictObject({
   seq: count,
   fid,
   method: claimMethod,
@@ -144,9 +146,20 @@ export const claimProof = z
         lacks: z.array(bytes),
       }),
     ),
-    history: z
-      .array(event)
-      .meta({ description: 'All that became of the FID’s claims, each with the hash of the one before.' }),
+    history: z.array(claimEvent).meta({
+      description:
+        `What became of the FID’s claims, each event with the hash of the one before: the newest ${proofEvents}, and ` +
+        'before them the first and the last of this claim if they are older. All: /api/agent/{fid}/proof/history.',
+    }),
     sha256: sha256.meta({ description: 'Of all the other fields, as canonical JSON (RFC 8785).' }),
   })
   .meta({ id: 'ClaimProof' })
+
+export const claimHistoryList = z
+  .strictObject({
+    fid,
+    count,
+    history: z.array(claimEvent).max(rowLimits.events.maximum),
+    next_cursor: nextCursor,
+  })
+  .meta({ id: 'ClaimHistory' })

@@ -1,6 +1,6 @@
 import { bytesToHex } from 'viem'
 import { canonicalJson, type Json, jsonSha256 } from '../canonical-json.ts'
-import { isClaimHistory } from '../claim-event.ts'
+import { isProofHistory } from '../claim-event.ts'
 import { checkEnvelope, type Envelope } from '../envelope.ts'
 import { keyAddSigner, keyRemoveSigner } from '../key-message.ts'
 import {
@@ -31,7 +31,7 @@ export async function checkOffline(proof: ClaimProof): Promise<CheckLine[]> {
       const { sha256, ...rest } = proof
       return sha256 === jsonSha256(rest as unknown as Json)
     }),
-    line('the history is whole', () => isClaimHistory(proof.fid, proof.history)),
+    line('the history is whole', () => isProofHistory(proof, proof.history)),
     line('the state is what the history ends with', () => stateOf(proof) === proof.state),
     line('the claim is in the history', () => isInHistory(proof)),
     line('the end is that of the history', () => isEndOf(proof)),

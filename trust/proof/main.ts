@@ -18,7 +18,8 @@ nodes, hubs and hosts named here, needs no database and trusts no service.
 Exit code 0: everything held. 1: a check failed. 2: the arguments are wrong. 3: no check failed, but not everything could be
 checked, for example because a node was not named or did not answer.
 `
-const mostProofBytes = 4 * 1024 * 1024
+/** Many times what a proof can have: it is there for files that are none. */
+const mostProofBytes = 64 * 1024 * 1024
 
 const { file, ...askable } = readArguments(process.argv.slice(2))
 const lines = file === undefined ? await checkItself() : await check(await readProof(file))

@@ -24,7 +24,10 @@ export interface ClaimProof {
   readonly custody: Custody | null
   /** Hubs that were asked: the one the directory follows, and witnesses. */
   readonly sources: readonly HubWord[]
-  /** All events of the FID's claims, the oldest first. */
+  /**
+   * Events of the FID's claims, the oldest first: the newest `proofEvents`, and before them the first and the last of this
+   * claim where they are older.
+   */
   readonly history: readonly SealedClaimEvent[]
   /** SHA-256 of the canonical form of all the other fields. */
   readonly sha256: string

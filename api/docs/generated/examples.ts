@@ -832,6 +832,26 @@ export const examples: Readonly<Record<string, unknown>> = {
     ],
     "sha256": "97b51487c5ddf71d8d67e290b33beebff0b41d18de67abcfd839385798aec7db"
   },
+  "listClaimEvents": {
+    "fid": 1155,
+    "count": 1,
+    "history": [
+      {
+        "seq": 1,
+        "fid": 1155,
+        "method": "eip191",
+        "nonce": "82ab78bfb9e4b9deb9292e75926fb4dc",
+        "kind": "claimed",
+        "at": "2026-11-23T01:23:23.861Z",
+        "evidence": {
+          "proof_sha256": "38e2cd4b436bc38cfbc2e68e954f77cde5c0f321b8f6cb5a7b776784474ce06c"
+        },
+        "previous": null,
+        "sha256": "6ba4d4ea2c1b0b46298e7a2d9a6f8b7689ab2ce9bcd358d623adaaae8a559704"
+      }
+    ],
+    "next_cursor": null
+  },
   "getAgents": {
     "count": 1,
     "agents": [

@@ -3,7 +3,7 @@ import { second } from '../../../ops/time.ts'
 import type { ClaimProof } from '../../../trust/proof/proof.ts'
 import { type ProofTerms, publishedProof } from '../../../trust/proof/published.ts'
 import type { Queryable } from '../../pool.ts'
-import { claimHistory, provableClaims } from './provable-claims.ts'
+import { proofHistory, provableClaims } from './provable-claims.ts'
 
 /**
  * The proofs of FIDs that are public at `now`, at most one per FID: of the newest standing claim, else of the newest
@@ -16,8 +16,7 @@ export async function claimProofs(
   const before = new Date(now.getTime() - claimLimits.proofWaitSeconds * second)
   const proofs = new Map<number, ClaimProof>()
   for (const claim of await provableClaims(db, fids, before)) {
-    const history = await claimHistory(db, claim.fid)
-    proofs.set(claim.fid, publishedProof(claim, history, terms))
+    proofs.set(claim.fid, publishedProof(claim, await proofHistory(db, claim), terms))
   }
   return proofs
 }

@@ -1,11 +1,11 @@
-import type { SealedClaimEvent } from '../../../trust/claim-event.ts'
+import { proofEvents, type SealedClaimEvent } from '../../../trust/claim-event.ts'
 import type { ProvableClaim } from '../../../trust/proof/provable.ts'
 import type { Queryable } from '../../pool.ts'
 import { hex, isoTime } from '../sql/json-text.ts'
 
 /**
- * Of the claims of each FID that were accepted, and signed, up to a time: the newest that stands, else the newest, with the whole
- * history. None of an account without such a claim, or one that has left the directory.
+ * Of the claims of each FID that were accepted, and signed, up to a time: the newest that stands, else the
+ * newest. None of an account without such a claim, or one that has left the directory.
  */
 export async function provableClaims(db: Queryable, fids: readonly number[], before: Date): Promise<ProvableClaim[]> {
   const { rows } = await db.query<{ claim: ProvableClaim }>({
@@ -96,14 +96,49 @@ function told(url: string, condition: string): string {
              from verification_witness w where w.fid = c.fid and w.url = ${url} and ${condition})`
 }
 
-/** All events of a FID's claims, oldest first. */
-export async function claimHistory(db: Queryable, fid: number): Promise<SealedClaimEvent[]> {
+const event = `seq, fid, method, nonce, kind, ${isoTime('at')} as at, evidence, encode(previous, 'hex') as previous,
+       encode(sha256, 'hex') as sha256`
+
+/** Events of a FID's claims after a number, the oldest first. */
+export async function claimHistory(
+  db: Queryable,
+  fid: number,
+  { after = '0', limit = null }: { readonly after?: string; readonly limit?: number | null } = {},
+): Promise<SealedClaimEvent[]> {
   const { rows } = await db.query<SealedClaimEvent>({
     name: 'claim-history',
-    text: `select seq, fid, method, nonce, kind, ${isoTime('at')} as at, evidence, encode(previous, 'hex') as previous,
-                  encode(sha256, 'hex') as sha256
-             from claim_event where fid = $1 order by seq`,
-    values: [fid],
+    text: `select ${event} from claim_event where fid = $1 and seq > $2::bigint order by seq limit $3`,
+    values: [fid, after, limit],
+  })
+  return rows
+}
+
+/** The same of an account that is in the directory; none of one that has left it. */
+export async function shownHistory(
+  db: Queryable,
+  fid: number,
+  page: { readonly after: string; readonly limit: number },
+): Promise<SealedClaimEvent[]> {
+  const { rows } = await db.query({ name: 'is-unlisted', text: 'select from unlisted where fid = $1', values: [fid] })
+  return rows.length > 0 ? [] : claimHistory(db, fid, page)
+}
+
+/** The events that the proof of a claim shows, the oldest first: see `isProofHistory`. */
+export async function proofHistory(
+  db: Queryable,
+  { fid, method, nonce }: { readonly fid: number; readonly method: string; readonly nonce: string },
+): Promise<SealedClaimEvent[]> {
+  const own = (order: string) =>
+    `select seq from claim_event where fid = $1 and method = $2 and nonce = $3 order by seq ${order} limit 1`
+  const { rows } = await db.query<SealedClaimEvent>({
+    name: 'proof-history',
+    text: `
+select ${event} from claim_event
+ where fid = $1
+   and seq in ((${own('asc')}) union (${own('desc')})
+               union (select seq from claim_event where fid = $1 order by seq desc limit ${proofEvents}))
+ order by seq`,
+    values: [fid, method, nonce],
   })
   return rows
 }

@@ -57,6 +57,18 @@ export const apiChanges: readonly ApiChange[] = [
     operations: [],
   },
   {
+    id: 'other-wallet-chain',
+    day: '2026-11-28',
+    kind: 'added',
+    title: 'What a contract wallet has on other chains is marked',
+    text:
+      'The verification of a contract wallet names a chain; elsewhere the address may be somebody else’s. Its ' +
+      'registrations and payments there count as before and have `wallet_chain: "other"`, else null; so has an address ' +
+      'that holds such registrations. `flags.other_chain` of income sums up the payments. In SQL: ' +
+      '`directory.holdings`, `directory.addresses`, `directory.income`.',
+    operations: ['getAgent', 'listRegistrations', 'listAddresses', 'getIncome', 'listIncome'],
+  },
+  {
     id: 'names-in-lists',
     day: '2026-11-28',
     kind: 'changed',

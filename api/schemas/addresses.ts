@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { address, count, fid, hash, time } from './scalars.ts'
+import { address, count, fid, hash, otherWalletChain, time } from './scalars.ts'
 
 const outcome = z.enum(['held', 'failed', 'unknown'])
 
@@ -27,6 +27,10 @@ const verifiedAddress = z
       .nullable(),
     verification_type: z.int().nonnegative().nullable().meta({ description: '0: a key signed; 1: a contract wallet.' }),
     verification_chain_id: count.nullable().meta({ description: 'Chain of the contract wallet.' }),
+    wallet_chain: otherWalletChain.meta({
+      description:
+        'other: it is a contract wallet, and holds registrations on other chains than that. They count, and support no claim. Null: it does not.',
+    }),
     key: hash.nullable().meta({ description: 'The app key that signed the message.' }),
     key_source: z.enum(['chain', 'offchain']).nullable().meta({
       description: 'Who says that the key is the account’s: the KeyRegistry, or its custody address’s own signature.',

@@ -1,8 +1,23 @@
 import { z } from 'zod'
 import { grouped, profileLimits, rowLimits } from '../../limits.config.ts'
-import { address, chainId, chainName, count, fid, hash, nextCursor, time, tokenId } from './scalars.ts'
+import {
+  address,
+  chainId,
+  chainName,
+  count,
+  fid,
+  hash,
+  nextCursor,
+  otherWalletChain,
+  time,
+  tokenId,
+} from './scalars.ts'
 
 const text = z.string().nullable()
+const walletChain = otherWalletChain.meta({
+  description:
+    'other: the holder is a contract wallet, and its verification names another chain. It counts, and supports no claim. Null: it is not so.',
+})
 
 /** A registration that a verified address of an agent holds now. */
 export const record = z
@@ -37,6 +52,7 @@ export const record = z
       description:
         'Sent by a stranger, and the holder has set nothing since. It counts; what it says is the stranger’s.',
     }),
+    wallet_chain: walletChain,
   })
   .meta({ id: 'Erc8004Record' })
 
@@ -83,6 +99,7 @@ export const historicalRegistration = z
     reason: z.enum(['transfer', 'burn', 'verification_removed']).meta({
       description: 'verification_removed: the account no longer verifies the address that holds it.',
     }),
+    wallet_chain: walletChain,
   })
   .meta({ id: 'HistoricalRegistration' })
 

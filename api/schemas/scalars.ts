@@ -33,6 +33,9 @@ export const tokenId = z
 
 export const count = z.int().nonnegative()
 
+/** Mark of what the address of a contract wallet has on another chain than its verification names. */
+export const otherWalletChain = z.literal('other').nullable()
+
 /** Dollars with six decimals. */
 export const dollars = z.number().nonnegative().meta({ description: 'Dollars; exact, six decimals.' })
 

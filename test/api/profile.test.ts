@@ -108,6 +108,7 @@ test('a claimed agent on two chains shows its records with their documents, and 
       updated_at: '2026-03-01T00:00:00.000Z',
       agent_uri_bytes: 19,
       unsolicited: false,
+      wallet_chain: null,
     },
     expect.objectContaining({ chain: 'gnosis', chain_id: 100, erc8004_id: 7, uri_status: 'empty', services: [] }),
   ])
@@ -145,6 +146,7 @@ test('a token given away is a historical registration with its new holder, not a
       transferred_to: buyer,
       to_fid: 2,
       reason: 'transfer',
+      wallet_chain: null,
     },
   ])
 })

@@ -71,7 +71,8 @@ export const examples: Readonly<Record<string, unknown>> = {
         "acquired_at": "2026-11-23T01:17:46.000Z",
         "updated_at": "2026-11-23T01:18:34.000Z",
         "agent_uri_bytes": 0,
-        "unsolicited": false
+        "unsolicited": false,
+        "wallet_chain": null
       }
     ],
     "oli_tags": [
@@ -168,7 +169,8 @@ export const examples: Readonly<Record<string, unknown>> = {
         "released_tx": "0xeb9000bfb4ec10dc74d1ade97250e7b7d199ac5427ff9027d10cce7fccef0d67",
         "transferred_to": "0x071d8c4362bb132117b914ca43831dc67f61803c",
         "to_fid": 1358,
-        "reason": "transfer"
+        "reason": "transfer",
+        "wallet_chain": null
       }
     ],
     "erc8004_total": 3,
@@ -385,7 +387,8 @@ export const examples: Readonly<Record<string, unknown>> = {
             "acquired_at": "2026-11-23T01:17:46.000Z",
             "updated_at": "2026-11-23T01:18:34.000Z",
             "agent_uri_bytes": 0,
-            "unsolicited": false
+            "unsolicited": false,
+            "wallet_chain": null
           }
         ],
         "agent_specs": {
@@ -438,7 +441,8 @@ export const examples: Readonly<Record<string, unknown>> = {
             "released_tx": "0xeb9000bfb4ec10dc74d1ade97250e7b7d199ac5427ff9027d10cce7fccef0d67",
             "transferred_to": "0x071d8c4362bb132117b914ca43831dc67f61803c",
             "to_fid": 1358,
-            "reason": "transfer"
+            "reason": "transfer",
+            "wallet_chain": null
           }
         ],
         "erc8004_total": 3,
@@ -664,6 +668,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         "updated_at": "2026-11-23T01:18:34.000Z",
         "agent_uri_bytes": 0,
         "unsolicited": false,
+        "wallet_chain": null,
         "agent_wallet_evidence": {
           "kind": "signed",
           "block_number": 510,
@@ -722,6 +727,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         "message_hash": "0x11713f73375149e353272ed2467c161672315e48",
         "verification_type": 0,
         "verification_chain_id": null,
+        "wallet_chain": null,
         "key": "0xc674ac99571368747ac7916a883b40a68d0ae5d103a19ef5be9518535b14499b",
         "key_source": "chain",
         "before_custody": false,
@@ -1228,6 +1234,10 @@ export const examples: Readonly<Record<string, unknown>> = {
         "payments": 0,
         "amount_usdc": 0
       },
+      "other_chain": {
+        "payments": 0,
+        "amount_usdc": 0
+      },
       "single_payer": false
     },
     "addresses": [
@@ -1279,6 +1289,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         "facilitator_name": null,
         "builder_codes": null,
         "x402_evidence": "none",
+        "wallet_chain": null,
         "final": true
       }
     ],

@@ -93,7 +93,7 @@ function overTime({ interval, points }: IncomeSeries, settled: Pick<Series, 'poi
 
 /** Shares and flags by which a reader judges the sums; the API documents how each is computed. */
 function signs({ x402, flags }: Income): Html {
-  const { self, same_owner, ring, dust, reciprocal, single_payer } = flags
+  const { self, same_owner, ring, dust, reciprocal, other_chain, single_payer } = flags
   const rows: [string, Html | string | false][] = [
     [
       'By x402',
@@ -111,6 +111,11 @@ function signs({ x402, flags }: Income): Html {
         html`${paid(reciprocal)} by ${counted(reciprocal.payers, 'payer')} that the agent paid back`,
     ],
     ['Dust', dust.payments > 0 && html`${paid(dust)}, each below a thousandth of a dollar`],
+    [
+      'Other chains',
+      other_chain.payments > 0 &&
+        html`${paid(other_chain)} to contract wallets on other chains than they are verified on`,
+    ],
     ['Payers', single_payer === true && 'Nearly all of the amount came from one payer.'],
   ]
   return html`<dl class="facts">${rows.map(([name, value]) => value !== false && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`

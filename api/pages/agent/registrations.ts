@@ -61,7 +61,10 @@ function card(registration: Registration, wallets: Wallets): Html {
   const { chain, erc8004_id: id, registry_address: registry, name, description, services } = registration
   const trust = registration.supported_trust
   const facts: [string, Html | string | false | undefined][] = [
-    ['Owner', addressLink(chain, registration.owner_address)],
+    [
+      'Owner',
+      html`${addressLink(chain, registration.owner_address)}${registration.wallet_chain === 'other' && html` <span class="sub">a contract wallet that is verified on another chain</span>`}`,
+    ],
     ['Wallet', registration.agent_wallet !== null && wallet(registration, registration.agent_wallet, wallets)],
     ['Document', registration.agent_uri?.trim() && uri(registration.agent_uri, registration.uri_status)],
     ['Feedback', registration.feedback_count > 0 && figure(registration.feedback_count)],

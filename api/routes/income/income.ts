@@ -43,11 +43,9 @@ export const income = route({
     if (!(await agentExists(database, fid))) return undefined
     const rolledUp = await completeUntil(database, null)
     const { members, due } = await readIncome(database, fid)
-    const { self, same_owner, ring, dust, reciprocal, single_payer, addresses, ...sums } = members as Record<
-      string,
-      string
-    >
-    const flags = { self, same_owner, ring, dust, reciprocal, single_payer } as Record<string, string>
+    const { self, same_owner, ring, dust, reciprocal, other_chain, single_payer, addresses, ...sums } =
+      members as Record<string, string>
+    const flags = { self, same_owner, ring, dust, reciprocal, other_chain, single_payer } as Record<string, string>
     return objectText({
       fid: `${fid}`,
       currency: '"USD"',

@@ -2,7 +2,18 @@ import { z } from 'zod'
 import { incomeKinds } from '../../../db/queries/sql/income.ts'
 import { intervals } from '../../../db/queries/time/buckets.ts'
 import { grouped, incomeLimits, readingLimits, rowLimits } from '../../../limits.config.ts'
-import { address, availableSince, chainName, count, dollars, fid, hash, nextCursor, time } from '../scalars.ts'
+import {
+  address,
+  availableSince,
+  chainName,
+  count,
+  dollars,
+  fid,
+  hash,
+  nextCursor,
+  otherWalletChain,
+  time,
+} from '../scalars.ts'
 
 const paid = z.strictObject({ payments: count, amount_usdc: dollars }).meta({ id: 'Paid' })
 const kind = z.enum(incomeKinds).meta({
@@ -70,6 +81,10 @@ export const agentIncome = z
             `By others whom the agent paid back at least half, with at most ${incomeLimits.paidBack.days} days between ` +
             `there and back; they count. ${uncounted}`,
         }),
+      other_chain: paid.meta({
+        description:
+          'To contract wallets on other chains than their verifications name, where the address may be somebody else’s; they count.',
+      }),
       single_payer: z
         .boolean()
         .nullable()
@@ -161,6 +176,10 @@ const payment = z
       }),
     x402_evidence: z.enum(['contract', 'facilitator', 'builder_code', 'none']).meta({
       description: 'What says that it is a payment of x402: one of its contracts, the sender, or the calldata.',
+    }),
+    wallet_chain: otherWalletChain.meta({
+      description:
+        'other: the recipient is a contract wallet, and its verification names another chain, so that the address may be somebody else’s here. It counts. Null: it is not so.',
     }),
     final: z.boolean().meta({ description: 'At or below the finalized block: it will not be undone.' }),
   })

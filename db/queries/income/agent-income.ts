@@ -185,6 +185,15 @@ ${text(
   (select json_build_object('payers', count(*), 'payments', coalesce(sum(n), 0)::bigint,
           'amount_usdc', ${dollars('coalesce(sum(amount), 0)')})
      from returned having (select yes from countable)) as reciprocal,
+  (select ${sums()}
+     from (select address, verification_type, verification_chain from verified_address
+            where fid = $1 and ended_at is null and verification_type = 1) wallet
+    cross join lateral (
+      select h.n, h.amount from income_hour h
+       where h.recipient = wallet.address and h.fid = $1
+         and wallet_chain_of(wallet.verification_type, wallet.verification_chain, h.chain) = 'other'
+      offset 0
+    ) paid) as other_chain,
   (select coalesce(sum(n) >= ${singlePayer.payments} and sum(amount) > 0
                    and max(amount) >= sum(amount) * ${singlePayer.share}, false)
      from payer having (select yes from countable)) as single_payer,
@@ -198,5 +207,5 @@ ${text(
             'until', case when to_at < 'infinity' then ${isoTime('to_at')} end
           ) order by chain, address, from_at), '[]') from whose) as addresses,
   ${firstDue('$1')} as due`,
-  [...common, 'payers', 'reciprocal', 'single_payer', 'first_paid_at', 'last_paid_at', 'addresses'],
+  [...common, 'payers', 'reciprocal', 'other_chain', 'single_payer', 'first_paid_at', 'last_paid_at', 'addresses'],
 )}`

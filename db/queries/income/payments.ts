@@ -174,6 +174,9 @@ const paymentFields = {
                         from builder_code c
                        where (c.chain, c.block_number, c.log_index) = (s.chain, s.block_number, s.log_index))`,
   x402_evidence: evidence('s'),
+  wallet_chain: `(select wallet_chain_of(v.verification_type, v.verification_chain, s.chain)
+                        from verified_address v
+                       where v.fid = $1 and v.address = s.recipient and v.ended_at is null)`,
   final: 'coalesce(s.block_number <= state.finalized_block, false)',
 } as const
 type PaymentColumn = keyof typeof paymentFields

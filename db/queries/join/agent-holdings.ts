@@ -9,6 +9,7 @@
  * somebody sent it who is none of the FID's addresses, and nothing was set in a later block: what a registry sets while
  * it hands a registration over, it sets in the same block. Of a registration that was passed on or burned nothing tells
  * what was set before, so it counts as solicited; so does one to which something happens after its verification ended.
+ * A holding of a contract wallet on another chain than its newest verification names is marked.
  *
  * `offset 0` and `limit 1` keep rows looked up one by one: while the tables fill for the first time the planner does not
  * know how large they are, and would read them whole for every batch of agents. Times are digested as numbers: their
@@ -16,7 +17,9 @@
  */
 export const derivedHoldings = `
 member as (
-  select v.fid, v.address, bool_or(v.ended_at is null) as live, max(v.ended_at) as ended_at
+  select v.fid, v.address, bool_or(v.ended_at is null) as live, max(v.ended_at) as ended_at,
+         (array_agg(v.verification_type order by v.verified_at desc))[1] as verification_type,
+         (array_agg(v.verification_chain order by v.verified_at desc))[1] as verification_chain
     from verified_address v
    where v.fid = any ($1::bigint[])
    group by v.fid, v.address
@@ -25,6 +28,7 @@ held as (
   select m.fid, t.chain, t.agent_id, m.address as held_by, t."from" as came_from,
          t.block_number as acquired_block, t.log_index as acquired_log_index, t.block_timestamp as acquired_at,
          n.block_number, n.block_timestamp, n.tx_hash, n."to", m.ended_at,
+         wallet_chain_of(m.verification_type, m.verification_chain, t.chain) as wallet_chain,
          not m.live and (n.block_number is null or n.block_timestamp > m.ended_at) as unverified
     from member m
    cross join lateral (
@@ -45,6 +49,7 @@ held as (
 ),
 derived as (
   select h.fid, h.chain, h.agent_id, h.held_by, h.came_from, h.acquired_block, h.acquired_log_index, h.acquired_at,
+         h.wallet_chain,
          case when not h.unverified then h.block_number end as released_block,
          case when h.unverified then h.ended_at else h.block_timestamp end as released_at,
          case when not h.unverified then h.tx_hash end as released_tx,
@@ -99,7 +104,7 @@ summed as (
 
 const holdingKey = 'fid, chain, agent_id, acquired_block, acquired_log_index'
 const holdingColumns = `held_by, acquired_at, released_block, released_at, released_tx, transferred_to, to_fid, reason,
-                token_digest, unsolicited`
+                token_digest, unsolicited, wallet_chain`
 
 export const of = (table: string, columns: string) => columns.replaceAll(/\w+/g, (column) => `${table}.${column}`)
 

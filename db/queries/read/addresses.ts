@@ -17,6 +17,8 @@ interface AddressRow {
   /** 0: a key; 1: a contract wallet on `verification_chain_id`. */
   readonly verification_type: number | null
   readonly verification_chain_id: number | null
+  /** other: it is a contract wallet that holds registrations on other chains than its own. */
+  readonly wallet_chain: 'other' | null
   readonly key: string | null
   readonly key_source: string | null
   readonly before_custody: boolean
@@ -42,6 +44,9 @@ select coalesce((
            'message_hash', ${hex('m.hash')},
            'verification_type', m.verification_type,
            'verification_chain_id', m.verification_chain,
+           'wallet_chain', (select h.wallet_chain from agent_holding h
+                             where h.fid = v.fid and h.held_by = v.address and h.wallet_chain is not null
+                               and h.reason is null limit 1),
            'key', ${hex('m.signer')},
            'key_source', k.source,
            'before_custody', ${beforeCustody('v')},

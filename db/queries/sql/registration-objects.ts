@@ -33,7 +33,8 @@ export const recordObject = (uri: string, more: readonly Member[] = []) => `json
     'acquired_at', ${isoTime('h.acquired_at')},
     'updated_at', ${isoTime('r.updated_at')},
     'agent_uri_bytes', coalesce(r.agent_uri_length, 0),
-    'unsolicited', h.unsolicited${more.map(([name, value]) => `,\n    '${name}', ${value}`).join('')}
+    'unsolicited', h.unsolicited,
+    'wallet_chain', h.wallet_chain${more.map(([name, value]) => `,\n    '${name}', ${value}`).join('')}
   )`
 
 /**
@@ -69,5 +70,6 @@ export const historyObject = `json_build_object(
     'released_tx', ${hex('h.released_tx')},
     'transferred_to', ${hex('h.transferred_to')},
     'to_fid', case when not exists (select from unlisted u where u.fid = h.to_fid) then h.to_fid end,
-    'reason', h.reason
+    'reason', h.reason,
+    'wallet_chain', h.wallet_chain
   )`

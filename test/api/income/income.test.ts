@@ -159,6 +159,7 @@ test('income stands raw and filtered, by kind, with evidence, flags, payers and 
       ring: { payments: 0, amount_usdc: 0 },
       dust: { payments: 1, amount_usdc: 0.000999 },
       reciprocal: { payers: 1, payments: 3, amount_usdc: 1.000999 },
+      other_chain: { payments: 0, amount_usdc: 0 },
       single_payer: false,
     },
     addresses: [

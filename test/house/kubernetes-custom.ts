@@ -2,7 +2,8 @@
  * Custom resources as far as our manifests use them, and nothing more: a field that is not here is looked up first. The
  * schemas themselves are in no package of npm or Debian.
  *
- * Cluster: CloudNativePG 1.28 and later, https://cloudnative-pg.io/docs/current/cloudnative-pg.v1/
+ * Cluster, ScheduledBackup: CloudNativePG 1.28 and later, https://cloudnative-pg.io/docs/current/cloudnative-pg.v1/
+ * ObjectStore: its Barman Cloud plugin, https://cloudnative-pg.io/plugin-barman-cloud/docs/plugin-barman-cloud.v1/
  * PodMonitor, PrometheusRule: https://prometheus-operator.dev/docs/api-reference/api/
  */
 
@@ -34,11 +35,18 @@ interface PostgresConfiguration {
   }
 }
 
+interface Plugin {
+  readonly name: 'barman-cloud.cloudnative-pg.io'
+  readonly isWALArchiver?: boolean
+  readonly parameters?: { readonly barmanObjectName: string }
+}
+
 /** Fields that our patches of a Cluster change. */
 export interface ClusterPatch extends Named<'postgresql.cnpg.io/v1', 'Cluster'> {
   readonly spec: {
     readonly resources?: Resources
     readonly postgresql?: PostgresConfiguration
+    readonly plugins?: readonly Plugin[]
   }
 }
 
@@ -66,6 +74,36 @@ export interface Cluster extends Named<'postgresql.cnpg.io/v1', 'Cluster'> {
     }
     readonly resources?: Resources
     readonly postgresql?: PostgresConfiguration
+  }
+}
+
+export interface ScheduledBackup extends Named<'postgresql.cnpg.io/v1', 'ScheduledBackup'> {
+  readonly spec: {
+    /** Six fields: second, minute, hour, day of the month, month, day of the week. */
+    readonly schedule: `${string} ${string} ${string} ${string} ${string} ${string}`
+    readonly immediate?: boolean
+    readonly backupOwnerReference?: 'none' | 'self' | 'cluster'
+    readonly cluster: { readonly name: string }
+    readonly method?: 'plugin' | 'volumeSnapshot'
+    readonly pluginConfiguration?: Pick<Plugin, 'name'>
+  }
+}
+
+interface SecretKey {
+  readonly name: string
+  readonly key: string
+}
+
+export interface ObjectStore extends Named<'barmancloud.cnpg.io/v1', 'ObjectStore'> {
+  readonly spec: {
+    readonly retentionPolicy?: `${bigint}${'d' | 'w' | 'm'}`
+    readonly configuration: {
+      readonly destinationPath: string
+      readonly endpointURL?: string
+      readonly s3Credentials?: { readonly accessKeyId: SecretKey; readonly secretAccessKey: SecretKey }
+      readonly wal?: { readonly compression?: 'gzip' | 'zstd' }
+      readonly data?: { readonly compression?: 'gzip'; readonly jobs?: number }
+    }
   }
 }
 

@@ -263,13 +263,14 @@ function policies(): object[] {
   const counted = { matchExpressions: [{ key: 'app', operator: 'In', values: ['api', 'graphql'] }] }
   const namespace = (name: string) => ({ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': name } } })
   const dns = { namespaceSelector: {}, podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } }
+  const cacheOfNode = { ipBlock: { cidr: '169.254.20.10/32' } } // NodeLocal DNSCache, which is no pod to policies
   const world = [
     { ipBlock: { cidr: '0.0.0.0/0', except: forbiddenBlocks('special4') } },
     { ipBlock: { cidr: '2000::/3', except: forbiddenBlocks('special6') } },
   ]
   return [
     policy('nothing', ours, { ingress: [], egress: [] }),
-    policy('names', ours, { egress: [{ to: [dns], ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] }] }),
+    policy('names', ours, { egress: [{ to: [dns, cacheOfNode], ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] }] }),
     policy('database', ours, {
       egress: [{ to: [{ podSelector: { matchLabels: { 'cnpg.io/cluster': 'postgres' } } }], ports: [tcp(5432)] }],
     }),

@@ -7,7 +7,14 @@ import { parse, parseAllDocuments, stringify } from 'yaml'
 import { chainNames } from '../../chains.config.ts'
 import { settings } from '../../settings.ts'
 import { root } from '../support/source-files.ts'
-import type { Cluster, ClusterPatch, PodMonitor, PrometheusRule } from './kubernetes-custom.ts'
+import type {
+  Cluster,
+  ClusterPatch,
+  ObjectStore,
+  PodMonitor,
+  PrometheusRule,
+  ScheduledBackup,
+} from './kubernetes-custom.ts'
 import { forbiddenBlocks, generated, readPostgresSettings } from './kubernetes-objects.ts'
 
 interface Container {
@@ -36,6 +43,7 @@ const files = readdirSync(folder, { recursive: true })
 const objectsOf = (text: string) => parseAllDocuments(text).map((one) => one.toJS() as KubernetesObject)
 const objects = files.flatMap((path) => objectsOf(readFileSync(join(folder, path), 'utf8')))
 const inCluster = objects.filter(({ apiVersion }) => !apiVersion.startsWith('kustomize.'))
+const ours = { 'part-of': 'agent-directory' }
 const pods = inCluster.flatMap(({ kind, metadata, spec }) =>
   spec?.template ? [{ name: `${kind} ${metadata?.name}`, spec: spec.template.spec }] : [],
 )
@@ -77,6 +85,16 @@ test('what goes out into the world goes to no address that net/ refuses', () => 
   }
 })
 
+test('names are asked of the DNS of the cluster, or of the cache that a node has for it', () => {
+  const [names] = inCluster.filter(({ metadata }) => metadata?.name === 'names')
+  const to = [
+    { namespaceSelector: {}, podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } } },
+    { ipBlock: { cidr: '169.254.20.10/32' } },
+  ]
+  const ports = ['UDP', 'TCP'].map((protocol) => ({ protocol, port: 53 }))
+  expect(names).toMatchObject({ spec: { podSelector: { matchLabels: ours }, egress: [{ to, ports }] } })
+})
+
 test('what is set is a setting', () => {
   const known = Object.values(settings).flatMap((group) => Object.keys(group))
   const given = inCluster.filter(({ kind }) => kind === 'ConfigMap').flatMap(({ data }) => Object.keys(data ?? {}))
@@ -86,8 +104,10 @@ test('what is set is a setting', () => {
   expect(own.filter((name) => !known.includes(name) && !ofTheJob.includes(name))).toEqual([])
 })
 
-const operators: (Cluster | ClusterPatch | PodMonitor | PrometheusRule)['apiVersion'][] = [
+type OfOperators = Cluster | ClusterPatch | ObjectStore | PodMonitor | PrometheusRule | ScheduledBackup
+const operators: OfOperators['apiVersion'][] = [
   'postgresql.cnpg.io/v1',
+  'barmancloud.cnpg.io/v1',
   'monitoring.coreos.com/v1',
 ]
 
@@ -112,6 +132,7 @@ test('objects have the fields that Kubernetes and its operators know, of their t
     expect.stringContaining('parameter'),
     expect.stringContaining('"preffered"'),
     "Type 'number' is not assignable to type 'string'.",
+    expect.stringContaining('"0 3 * * *"'),
     expect.stringContaining('"15 seconds"'),
     expect.stringContaining('severity'),
   ])
@@ -139,6 +160,16 @@ const wrong = [
     { synchronous: { method: 'any', number: 1, dataDurability: 'preffered' } },
     { parameters: { max_connections: 200 } },
   ].map((postgresql) => satisfying(cluster(postgresql), 'postgresql.cnpg.io/v1', 'Cluster')),
+  satisfying(
+    {
+      apiVersion: 'postgresql.cnpg.io/v1',
+      kind: 'ScheduledBackup',
+      metadata: { name: 'postgres' },
+      spec: { schedule: '0 3 * * *', cluster: { name: 'postgres' } },
+    },
+    'postgresql.cnpg.io/v1',
+    'ScheduledBackup',
+  ),
   ...Object.entries({
     PodMonitor: { selector: { matchLabels: {} }, podMetricsEndpoints: [{ port: 'metrics', interval: '15 seconds' }] },
     PrometheusRule: { groups: [{ name: 'chains', rules: [{ alert: 'Any', expr: 'up', severity: 'page' }] }] },
@@ -233,7 +264,7 @@ test.for(['single', 'production'])('the overlay %s names files that are there, a
   const parts = composed(join(folder, 'overlays', overlay))
   expectWhole(parts, overlay)
   const components = readdirSync(join(folder, 'components'))
-    .filter((name) => !name.startsWith('postgres-')) // these only patch
+    .filter((name) => !name.startsWith('postgres-')) // these change what `postgres` makes
     .flatMap((name) => composed(join(folder, 'components', name)))
   const named = new Set(parts.map(({ kind, metadata }) => `${kind} ${metadata?.name}`))
   expect(named.size).toBe(parts.length)
@@ -265,6 +296,17 @@ function expectSized(built: readonly KubernetesObject[]) {
 test('an overlay adds larger servers and a backfill to that of production', () => {
   const production = composed(join(folder, 'overlays/production'))
   expectSized(sized.reduce((all, component) => composed(component, all), production))
+})
+
+test('production archives the log of its Postgres, and backs it up every night where the log goes', () => {
+  const built = composed(join(folder, 'overlays/production'))
+  const find = (kind: string) => built.filter((one) => one.kind === kind)
+  const [store] = find('ObjectStore')
+  const plugin = { name: 'barman-cloud.cloudnative-pg.io' }
+  const archiver = { ...plugin, isWALArchiver: true, parameters: { barmanObjectName: store?.metadata?.name } }
+  expect(find('Cluster')).toMatchObject([{ metadata: { name: 'postgres' }, spec: { plugins: [archiver] } }])
+  const nightly = { schedule: '0 0 3 * * *', immediate: true, method: 'plugin', pluginConfiguration: plugin }
+  expect(find('ScheduledBackup')).toMatchObject([{ spec: { ...nightly, cluster: { name: 'postgres' } } }])
 })
 
 test('ingress leads to ports that services have', () => {

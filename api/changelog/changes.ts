@@ -36,6 +36,17 @@ export const apiChanges: readonly ApiChange[] = [
     operations: [],
   },
   {
+    id: 'sources-that-agree',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'Certificates name every source that agrees',
+    text:
+      '`sources` of a certificate in /api/coverage named what the blocks were read from. It also names `rpc` when the ' +
+      'chain’s node confirmed a sample of the blocks in which the other source had nothing, or wrote the same rows that ' +
+      'an audit found.',
+    operations: ['getCoverage'],
+  },
+  {
     id: 'complete-with-permit2',
     day: '2026-11-28',
     kind: 'changed',

@@ -4,6 +4,7 @@ import { connectionTimeouts, rebuildable, sessionOf } from '../../db/pool.ts'
 import { readShards, type Shard } from '../../db/queries/chain/backfill.ts'
 import type { History } from '../history/history.ts'
 import { Slices } from '../history/slices.ts'
+import type { Witness } from '../history/witness.ts'
 import { paymentContractsOf } from '../mapping/payment-kinds.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { Refusal } from '../refusal.ts'
@@ -20,6 +21,8 @@ const connectTimeoutMs = 10_000
 interface ShardOptions {
   readonly job: Job
   readonly history: History
+  /** The source is not believed alone where it has nothing; undefined: there is nobody else to ask. */
+  readonly witness: Witness | undefined
   readonly findCalls: FindCalls
   readonly log: Pick<Logger, 'warn'>
   /** Called after each commit with the next block of the shard and the number of rows added. */
@@ -77,10 +80,10 @@ async function loadPart(
   { firstBlock }: Shard,
   part: Part,
   lastHash: string | null,
-  { job, history, findCalls, log, committed }: ShardOptions,
+  { job, history, witness, findCalls, log, committed }: ShardOptions,
 ): Promise<string> {
   const { chain, tokens, paymentContracts, backfillId } = job
-  const slices = new Slices(history, part.firstBlock, part.lastBlock, lastHash, log)
+  const slices = new Slices(history, part.firstBlock, part.lastBlock, lastHash, log, witness)
   const encoder = new BlockEncoder(chain, new Set(tokens), findCalls, paymentContractsOf(paymentContracts))
   const writer = new BatchWriter(client, chain, part.table, (step) => committed(step.nextBlock, step.settlements))
   try {
@@ -108,6 +111,7 @@ async function loadPart(
           parentHash,
           firstHash: hash,
           lastHash: slices.lastHash ?? '',
+          confirmed: witness?.isWhole === true,
           ...tally,
           ...tallyPayments(payments),
         },

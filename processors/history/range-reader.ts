@@ -1,10 +1,12 @@
 import type { Logger } from 'pino'
+import type { BlockRange } from '../../db/block-range.ts'
 import { Continuity, type LinkedBlock } from '../continuity.ts'
 import type { ChainBlock } from '../mapping/block.ts'
 import { Refusal } from '../refusal.ts'
 import { Patience, SourceFailure } from '../source-failures.ts'
 import { BlockScanner, hashLength } from './block-scanner.ts'
 import { type Answer, type ArchiveBlock, type History, toChainBlock } from './history.ts'
+import type { Witness } from './witness.ts'
 
 /** Receives a range's blocks in order. When `add` returns a promise, text and scan are needed until it resolves. */
 export interface BlockSink {
@@ -12,6 +14,8 @@ export interface BlockSink {
   addBlock(block: ChainBlock): Promise<void>
 }
 
+/** So many blocks in a row with nothing in them are nothing to ask anybody about. */
+const usualRun = 4
 /** Blocks that wait for traces at a time. */
 const maxPending = 8
 const newline = 0x0a
@@ -39,13 +43,22 @@ export class RangeReader {
   /** Whether the answer has had a block. */
   #hasBlock = false
   #scans: BlockScanner[] = []
+  /** First block behind the last one in which the source had something. */
+  #emptyFrom: number
+  /** The longest run of blocks without anything that is not confirmed yet. */
+  #run: BlockRange | undefined
+  /** Length of the longest run that is confirmed. One that is twice as long is asked about. */
+  #usual = usualRun
 
   constructor(
     private readonly history: History,
     readonly fromBlock: number,
     readonly toBlock: number,
     private readonly log: Pick<Logger, 'warn'>,
+    /** Asked about the blocks in which the source has nothing; absent: the source is believed. */
+    private readonly witness?: Witness,
   ) {
+    this.#emptyFrom = fromBlock
     this.#continuity = new Continuity(history.name, undefined, fromBlock)
     this.#patience = new Patience(log, history.name)
     this.#open()
@@ -72,12 +85,14 @@ export class RangeReader {
 
   /**
    * Hands over the blocks of the next piece. Rejects with a Refusal when a block does not fit the one before it or when
-   * the source refuses, and when it fails too often in a row.
+   * the source refuses, and when it fails too often in a row; with a SourceFailure when the witness has something in
+   * blocks in which the source has nothing: what was handed over since the call before must not be kept.
    */
   async advance(sink: BlockSink): Promise<void> {
     let piece: Buffer | undefined
     const from = this.next
     const pending = new Set<Promise<void>>()
+    let failure: SourceFailure | undefined
     try {
       piece = await this.#read()
     } catch (error) {
@@ -91,18 +106,21 @@ export class RangeReader {
           read = this.#block(piece, at, sink)
         } catch (error) {
           if (!(error instanceof SourceFailure)) throw error
-          return await this.#recover(error)
+          failure = error
+          break
         }
         at = read.end
         if (!read.work) continue
         const work: Promise<void> = read.work.then(() => void pending.delete(work))
         pending.add(work)
-        work.catch(() => {}) // the race and `all` reject with it; while `#recover` waits nothing else would hear it
+        work.catch(() => {}) // the race and `all` reject with it
         if (pending.size >= maxPending) await Promise.race(pending)
       }
     } finally {
       await Promise.all(pending)
     }
+    await this.#confirm()
+    if (failure) return this.#recover(failure)
     if (this.next > from) this.#patience = new Patience(this.log, this.history.name)
     if (this.isDone) this.close()
   }
@@ -159,6 +177,7 @@ export class RangeReader {
     const hash = piece.toString('latin1', scan.hashAt, scan.hashAt + hashLength)
     const parentHash = piece.toString('latin1', scan.parentHashAt, scan.parentHashAt + hashLength)
     this.#follow({ height: scan.number, hash, parentHash, timestamp: scan.timestamp * 1_000 })
+    if (scan.transactions > 0) this.#endRun(scan.number)
     const work = sink.add(piece, scan)
     if (!work) {
       this.#scans.push(scan)
@@ -174,6 +193,7 @@ export class RangeReader {
         throw new Refusal(`${this.history.name} sent something that is not a block; nothing of it was kept`)
       }
       this.#follow({ height: number, hash, parentHash, timestamp: timestamp * 1_000 })
+      if (block.transactions?.length) this.#endRun(number)
     }
     for (const block of blocks) await sink.addBlock(toChainBlock(block))
   }
@@ -185,6 +205,36 @@ export class RangeReader {
     this.#isFresh = false
     this.#hasBlock = true
   }
+
+  /** A block has something: the run of blocks before it that have nothing is over. */
+  #endRun(block: number) {
+    this.#run = longer(this.#run, { fromBlock: this.#emptyFrom, toBlock: block - 1 })
+    this.#emptyFrom = block + 1
+  }
+
+  /** Asks the witness about the longest run of blocks in which the source has nothing, when it is unusually long. */
+  async #confirm(): Promise<void> {
+    const run = longer(this.#run, { fromBlock: this.#emptyFrom, toBlock: this.next - 1 })
+    this.#run = undefined
+    const isAll = this.isDone && this.#emptyFrom === this.fromBlock
+    if (!this.witness || (lengthOf(run) <= 2 * this.#usual && !isAll)) return
+    const block = await this.witness.contradiction(run)
+    if (block !== undefined) {
+      throw new SourceFailure(
+        `${this.history.name} has nothing in blocks ${run.fromBlock} to ${run.toBlock}, but ${this.witness.name} has in ` +
+          `block ${block}: one of them is wrong, and nothing of these blocks is kept`,
+      )
+    }
+    this.#usual = Math.max(this.#usual, lengthOf(run))
+  }
+}
+
+function longer(one: BlockRange | undefined, other: BlockRange): BlockRange {
+  return one && lengthOf(one) >= lengthOf(other) ? one : other
+}
+
+function lengthOf({ fromBlock, toBlock }: BlockRange): number {
+  return toBlock - fromBlock + 1
 }
 
 /** Offset of the first block from `start` on: blocks are one per line or the elements of a JSON array. */

@@ -69,7 +69,8 @@ export class LogSearch {
   async #find(fromBlock: number, toBlock: number): Promise<FoundLogs | undefined> {
     const blocks = toBlock - fromBlock + 1
     const ends = [...new Set([fromBlock, toBlock])]
-    const filters = this.#filters({ fromBlock: hexOf(fromBlock), toBlock: hexOf(toBlock) })
+    const range = { fromBlock: hexOf(fromBlock), toBlock: hexOf(toBlock) }
+    const filters = filtersOf(this.wanted).map((filter) => ({ ...range, ...filter }))
     let results: unknown[]
     try {
       // Asked together, so that a node that does not have the last block yet is not believed to know its logs.
@@ -104,17 +105,24 @@ export class LogSearch {
     const factor = Math.min(wantedLogs / Math.max(found, 1), this.#step)
     this.#blocks = Math.min(Math.max(1, Math.ceil(this.#blocks * factor)), mostBlocks)
   }
+}
 
-  /** Filters for eth_getLogs: one where that is enough, because tokens and contracts share none of the topics. */
-  #filters(range: { readonly fromBlock: string; readonly toBlock: string }) {
-    const { tokens, recipients, payments } = this.wanted
-    if (!recipients) {
-      const { addresses, topic0 } = provingLogs(this.wanted)
-      return [{ ...range, address: addresses, topics: [topic0] }]
-    }
-    const transfers = { ...range, address: tokens, topics: [events.Transfer.topic, null, recipients.map(topicOf)] }
-    return payments ? [transfers, { ...range, address: payments.address, topics: [payments.topic0] }] : [transfers]
+/** Addresses and topics of eth_getLogs, without the blocks. */
+interface RpcFilter {
+  readonly address: readonly string[]
+  /** By position; null: whatever it is. */
+  readonly topics: readonly (readonly string[] | null)[]
+}
+
+/** Filters for eth_getLogs: one where that is enough, because tokens and contracts share none of the topics. */
+export function filtersOf(wanted: Wanted): RpcFilter[] {
+  const { tokens, recipients, payments } = wanted
+  if (!recipients) {
+    const { addresses, topic0 } = provingLogs(wanted)
+    return [{ address: addresses, topics: [topic0] }]
   }
+  const transfers = { address: tokens, topics: [[events.Transfer.topic], null, recipients.map(topicOf)] }
+  return payments ? [transfers, { address: payments.address, topics: [payments.topic0] }] : [transfers]
 }
 
 /** Addresses and first topics of the logs that prove settlements and payments. */
@@ -125,6 +133,7 @@ export function provingLogs({ tokens, payments }: Wanted) {
   }
 }
 
-function hexOf(number: number): string {
+/** A number as JSON-RPC writes it. */
+export function hexOf(number: number): string {
   return `0x${number.toString(16)}`
 }

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { History } from './history.ts'
 import { type BlockSink, RangeReader } from './range-reader.ts'
+import type { Witness } from './witness.ts'
 
 /** Slices requested at a time: one is read while the answer to the next arrives. */
 const inFlight = 2
@@ -29,6 +30,7 @@ export class Slices {
     private readonly toBlock: number,
     lastHash: string | null,
     private readonly log: Pick<Logger, 'warn'>,
+    private readonly witness?: Witness,
   ) {
     this.#unasked = next
     this.#lastHash = lastHash ?? undefined
@@ -65,7 +67,7 @@ export class Slices {
   #ask() {
     const aligned = Math.floor((this.#unasked + this.#blocks) / alignment) * alignment - 1
     const last = Math.min(Math.max(aligned, this.#unasked), this.toBlock)
-    this.#readers.push(new RangeReader(this.history, this.#unasked, last, this.log))
+    this.#readers.push(new RangeReader(this.history, this.#unasked, last, this.log, this.witness))
     this.#unasked = last + 1
   }
 }

@@ -10,11 +10,22 @@ import { PortalHistory } from './portal.ts'
 import { RpcHistory } from './rpc.ts'
 import { RpcClient } from './rpc-client.ts'
 import type { SourceAddress } from './source-address.ts'
+import { Witness } from './witness.ts'
 
 export function openHistory(source: SourceAddress, wanted: Wanted): History {
   if (source.kind === 'rpc') return new RpcHistory(source, wanted)
   if (source.kind === 'archive') return new ArchiveHistory(source.url, wanted)
   return new PortalHistory(new PortalClient(source), wanted)
+}
+
+/** The chain's node as a witness of what another source leaves out; undefined: there is none, or it is the source. */
+export function openWitness(
+  source: SourceAddress,
+  rpc: string | null,
+  wanted: Wanted,
+  warn: (text: string) => void,
+): Witness | undefined {
+  return rpc && source.kind !== 'rpc' ? new Witness(nodeAt(rpc), wanted, warn) : undefined
 }
 
 interface CallSources {

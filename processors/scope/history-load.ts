@@ -13,6 +13,7 @@ import type { BlockScanner } from '../history/block-scanner.ts'
 import type { History } from '../history/history.ts'
 import { type BlockSink, RangeReader } from '../history/range-reader.ts'
 import { scannedBlock } from '../history/scanned-block.ts'
+import type { Witness } from '../history/witness.ts'
 import { bytesOf, type ChainBlock } from '../mapping/block.ts'
 import { type PaymentContracts, paymentContractsOf } from '../mapping/payment-kinds.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
@@ -35,6 +36,8 @@ interface LoadOptions {
   readonly chain: ChainSettings
   /** The history of transfers to these recipients. */
   readonly history: History
+  /** The history is not believed alone where it has nothing; undefined: there is nobody else to ask. */
+  readonly witness: Witness | undefined
   readonly findCalls: FindCalls
   readonly recipients: readonly Buffer[]
   readonly fromBlock: number
@@ -59,8 +62,8 @@ export class HistoryLoad implements BlockSink {
   #isClosed = false
 
   constructor(private readonly options: LoadOptions) {
-    const { history, fromBlock, toBlock, log, chain, recipients } = options
-    this.#reader = new RangeReader(history, fromBlock, toBlock, log)
+    const { history, witness, fromBlock, toBlock, log, chain, recipients } = options
+    this.#reader = new RangeReader(history, fromBlock, toBlock, log, witness)
     this.#tokens = new Set(chain.tokens.map(({ address }) => address))
     this.#contracts = paymentContractsOf(chain.paymentContracts)
     this.#wanted = new Set(recipients.map(hexOf))

@@ -5,6 +5,7 @@ import { createPool, inTransaction } from '../../db/pool.ts'
 import { recipientsDigest, scopeBacklog, waitingRecipients } from '../../db/queries/chain/scope.ts'
 import { ensurePartitions } from '../../db/queries/chain/settlement-partitions.ts'
 import type { History } from '../history/history.ts'
+import type { Witness } from '../history/witness.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { Rounds } from '../rounds.ts'
 import { HistoryLoad } from './history-load.ts'
@@ -31,6 +32,8 @@ interface LoaderOptions {
   readonly finalHeight: () => Promise<number>
   /** Opens the history of transfers to some recipients. */
   readonly openHistory: (recipients: readonly string[]) => History
+  /** Opens a witness of what such a history leaves out; it may return undefined. */
+  readonly openWitness: (recipients: readonly string[]) => Witness | undefined
   /** Looks calls up as the processor does, in a history that ends at a block. */
   readonly findCallsIn: (history: History, finalHeight: number) => FindCalls
   readonly log: Logger
@@ -136,6 +139,7 @@ export class ScopeLoader {
       pool: this.#pool,
       chain,
       history,
+      witness: this.options.openWitness(recipients.map(hexOf)),
       findCalls: this.options.findCallsIn(history, finalHeight),
       recipients,
       fromBlock,

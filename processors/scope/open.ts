@@ -3,7 +3,7 @@ import type { ChainSettings } from '../../chains.file.ts'
 import { createPool } from '../../db/pool.ts'
 import { type History, wantedOf } from '../history/history.ts'
 import { sourceOf } from '../history/source-address.ts'
-import { findCallsIn, openHistory } from '../history/sources.ts'
+import { findCallsIn, openHistory, openWitness } from '../history/sources.ts'
 import { Patience } from '../source-failures.ts'
 import { ScopeLoader } from './loader.ts'
 import { updateRecipients } from './recipients.ts'
@@ -56,6 +56,7 @@ export async function openScope({
       log,
       finalHeight: () => history.finalHeight(),
       openHistory: (recipients) => openHistory(source, { ...wantedOf(chain), recipients }),
+      openWitness: (recipients) => openWitness(source, chain.rpc, { ...wantedOf(chain), recipients }, warn),
       findCallsIn: (history, finalHeight) =>
         findCallsIn(history, { ...chain, chain: chain.name, tokens, finalHeight }, warn),
     })

@@ -1,11 +1,7 @@
-import { keccak256 } from '@subsquid/evm-abi'
 import { describeDate } from '../continuity.ts'
+import { bloomOf, isWithin } from './bloom.ts'
 import type { SdkNodeBlock, SdkNodeLog } from './sdk.ts'
 
-/** Bits of a logs bloom. An item sets one per byte pair of its hash that begins at an offset of `bloomPairs`. */
-const bloomBits = 2048
-const bloomBytes = bloomBits / 8
-const bloomPairs = [0, 2, 4]
 /** Root of a block that has no transactions: the hash of an empty trie. Source: Ethereum yellow paper, section 4.4.1. */
 const noTransactions = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 
@@ -63,28 +59,11 @@ export function hashOf(transaction: SdkNodeBlock['block']['transactions'][number
   return typeof transaction === 'string' ? transaction : transaction.hash
 }
 
-/** Whether the logs bloom of a block tells of more than its logs, which then are not all there. */
+/**
+ * Whether the logs bloom of a block tells of more than its logs, which then are not all there. That of the logs may have
+ * bits that the block's own lacks: Polygon's leave some logs out.
+ */
 export function lacksBloom({ logs = [], block: { logsBloom } }: SdkNodeBlock): boolean {
   const expected = Buffer.from(logsBloom?.slice(2) ?? '', 'hex')
-  const found = bloomOf(logs)
-  return !expected.every((byte, place) => (byte & ~(found[place] as number)) === 0)
-}
-
-/**
- * Bloom filter of some logs. It may have bits that the block's own lacks: Polygon's leave some logs out.
- *
- * Source: Ethereum yellow paper, section 4.4.3.
- */
-function bloomOf(logs: readonly SdkNodeLog[]): Buffer {
-  const bloom = Buffer.alloc(bloomBytes)
-  const items = new Set(logs.flatMap(({ address, topics }) => [address, ...topics]))
-  for (const item of items) {
-    const hash: Buffer = keccak256(item)
-    for (const pair of bloomPairs) {
-      const bit = hash.readUInt16BE(pair) % bloomBits
-      const place = bloomBytes - 1 - (bit >> 3)
-      bloom[place] = (bloom[place] as number) | (1 << (bit & 7))
-    }
-  }
-  return bloom
+  return !isWithin(expected, bloomOf(logs.flatMap(({ address, topics }) => [address, ...topics])))
 }

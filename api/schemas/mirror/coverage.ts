@@ -48,7 +48,11 @@ const certificate = z
       .meta({ description: 'Sum modulo 2^64 over them: first eight bytes of the SHA-256 of each.' }),
     first_hash: hash,
     last_hash: hash,
-    sources: z.array(z.string()).meta({ description: 'What it was read from: portal, archive, rpc.' }),
+    sources: z.array(z.string()).meta({
+      description:
+        'Which sources agree on it: portal, archive, rpc. A node does where it wrote the same rows, or confirmed a sample ' +
+        'of the blocks in which the other source had nothing.',
+    }),
     certified_at: time,
     mended: count.nullable().meta({ description: 'Settlements that an audit put right; null: no audit.' }),
   })

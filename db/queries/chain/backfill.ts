@@ -26,6 +26,8 @@ export interface Shard {
   /** Number of payments; null: some of its blocks were loaded by a version that did not count them. */
   readonly payments: number | null
   readonly paymentChecksum: bigint | null
+  /** Whether the chain's node confirmed a sample of the blocks in which the source had nothing. */
+  readonly confirmed: boolean
 }
 
 /** Prevents reservations on the chain until the transaction ends; waits for one that is being made. */
@@ -139,7 +141,7 @@ export async function readShards(db: Queryable, id: number): Promise<Shard[]> {
             '0x' || encode(parent_hash, 'hex') as "parentHash", '0x' || encode(first_hash, 'hex') as "firstHash",
             '0x' || encode(last_hash, 'hex') as "lastHash", settlements::float8 as settlements,
             amount::text as amount, checksum::text as checksum, payments::float8 as payments,
-            payment_checksum::text as "paymentChecksum"
+            payment_checksum::text as "paymentChecksum", confirmed
        from backfill_shard
       where backfill_id = $1
       order by first_block`,
@@ -186,6 +188,7 @@ export interface ShardStep {
   readonly checksum: bigint
   readonly payments: number
   readonly paymentChecksum: bigint
+  readonly confirmed: boolean
 }
 
 /** Advances a shard's cursor, in the transaction that adds the rows. False: another process has moved it. */
@@ -200,7 +203,8 @@ export async function moveShard(db: Queryable, step: ShardStep): Promise<boolean
             amount = amount + $9::numeric,
             checksum = (checksum + $10::numeric) % 18446744073709551616,
             payments = payments + $11,
-            payment_checksum = (payment_checksum + $12::numeric) % 18446744073709551616
+            payment_checksum = (payment_checksum + $12::numeric) % 18446744073709551616,
+            confirmed = $13 and (confirmed or next_block = first_block)
       where backfill_id = $1 and first_block = $2 and next_block = $3`,
     [
       step.backfillId,
@@ -215,6 +219,7 @@ export async function moveShard(db: Queryable, step: ShardStep): Promise<boolean
       String(step.checksum),
       step.payments,
       String(step.paymentChecksum),
+      step.confirmed,
     ],
   )
   return rowCount === 1

@@ -254,7 +254,8 @@ select c.chain, one.by, one.from_block, one.to_block, one.settlements::float8 as
   from unnest($1::text[]) as c (chain)
  cross join lateral (
    (select 'backfill' as by, b.from_block, b.to_block, loaded.settlements, loaded.amount, loaded.checksum,
-           loaded.payments, loaded.payment_checksum, loaded.first_hash, loaded.last_hash, b.sources, b.completed_at as certified_at, null::int as mended
+           loaded.payments, loaded.payment_checksum, loaded.first_hash, loaded.last_hash,
+           case when loaded.confirmed and not b.sources @> array['rpc'] then b.sources || 'rpc'::text else b.sources end as sources, b.completed_at as certified_at, null::int as mended
       from backfill b
      cross join lateral (
        select sum(s.settlements) as settlements, sum(s.amount) as amount,
@@ -262,7 +263,8 @@ select c.chain, one.by, one.from_block, one.to_block, one.settlements::float8 as
               case when count(*) = count(s.payments) then sum(s.payments) end as payments,
               case when count(*) = count(s.payments) then sum(s.payment_checksum) % 18446744073709551616 end as payment_checksum,
               (array_agg(s.first_hash order by s.first_block))[1] as first_hash,
-              (array_agg(s.last_hash order by s.first_block desc))[1] as last_hash
+              (array_agg(s.last_hash order by s.first_block desc))[1] as last_hash,
+              bool_and(s.confirmed) as confirmed
          from backfill_shard s where s.backfill_id = b.id
      ) loaded
      where b.chain = c.chain and b.completed_at is not null
@@ -270,7 +272,7 @@ select c.chain, one.by, one.from_block, one.to_block, one.settlements::float8 as
      limit $2)
     union all
    (select 'audit', a.from_block, a.to_block, a.settlements, a.amount, a.checksum, a.payments, a.payment_checksum, a.first_hash, a.last_hash,
-           array_remove(array[a.source], null), a.audited_at, a.missing + a.surplus + a.changed
+           array_remove(array[a.source, case when a.missing + a.surplus + a.changed = 0 then 'rpc' end], null), a.audited_at, a.missing + a.surplus + a.changed
       from audit_certificate a
      where a.chain = c.chain
      order by a.from_block desc

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { hasBackfill, noteSource, readShards, tryLockBackfill } from '../../../db/queries/chain/backfill.ts'
+import { hasBackfill, noteSource, readShards, type Shard, tryLockBackfill } from '../../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../../db/queries/chain/chain-state.ts'
 import { describeError, UsageError } from '../../../ops/cli.ts'
 import { wantedOf } from '../../history/history.ts'
@@ -103,11 +103,20 @@ export async function loadReserved(
     const shards = await readShards(pool, id)
     for (const shard of shards) console.log(`certificate: ${printCertificate(chain.name, certificateOf(shard))}`)
     if (shards.length > 1) console.log(`in total: ${printCertificate(chain.name, joinCertificates(shards))}`)
+    if (source.kind !== 'rpc') console.log(confirmation(name, shards))
     const state = await readChainState(pool, chain.name)
     if ((state?.finalizedBlock ?? -1) < toBlock) console.log(untilFollowed(chain.name, toBlock))
   } finally {
     session.release()
   }
+}
+
+/** Says which sources agree on what was loaded. */
+function confirmation(source: string, shards: readonly Shard[]): string {
+  const isConfirmed = shards.every(({ confirmed }) => confirmed)
+  return isConfirmed
+    ? `${source} and the chain's node agree: the node has nothing in a sample of the blocks that are empty`
+    : `this is the word of ${source} alone: the chain's node has not confirmed all of its empty blocks`
 }
 
 /** Settlements are rolled up only below the chain's final block, which a processor reports. */

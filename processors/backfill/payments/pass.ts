@@ -7,7 +7,7 @@ import { insertPayments } from '../../../db/queries/chain/payments/payments.ts'
 import { lockRollup } from '../../../db/queries/rollup/cursor.ts'
 import { wantedOf } from '../../history/history.ts'
 import { Slices } from '../../history/slices.ts'
-import { findCallsIn, openHistory } from '../../history/sources.ts'
+import { findCallsIn, openHistory, openWitness } from '../../history/sources.ts'
 import { paymentContractsOf } from '../../mapping/payment-kinds.ts'
 import type { PaymentRow } from '../../mapping/payments.ts'
 import { Refusal } from '../../refusal.ts'
@@ -56,10 +56,12 @@ async function finish(work: SecondPass, pass: PaymentPass, toBlock: number): Pro
   const first = Math.min(...[...chain.tokens, ...chain.paymentContracts].map(({ fromBlock }) => fromBlock))
   const start = Math.min(Math.max(pass.nextBlock, first), toBlock)
   print(`reading blocks ${pass.nextBlock} to ${toBlock} of ${chain.name} for payments`)
-  const history = openHistory(source, wantedOf(chain))
+  const wanted = wantedOf(chain)
+  const history = openHistory(source, wanted)
+  const witness = openWitness(source, chain.rpc, wanted, warn)
   const findCalls = findCallsIn(history, { ...chain, chain: chain.name, tokens, finalHeight }, warn)
   const encoder = new BlockEncoder(chain.name, new Set(tokens), findCalls, paymentContractsOf(chain.paymentContracts))
-  const slices = new Slices(history, start, toBlock, start === pass.nextBlock ? pass.lastHash : null, { warn })
+  const slices = new Slices(history, start, toBlock, start === pass.nextBlock ? pass.lastHash : null, { warn }, witness)
   let from = pass.nextBlock
   try {
     while (!slices.isDone) {

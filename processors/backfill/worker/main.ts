@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describeError } from '../../../ops/cli.ts'
-import { findCallsIn, openHistory } from '../../history/sources.ts'
+import { findCallsIn, openHistory, openWitness } from '../../history/sources.ts'
 import { paymentLogs } from '../../mapping/payment-kinds.ts'
 import { Refusal } from '../../refusal.ts'
+import { SourceFailure } from '../../source-failures.ts'
 import type { Job, Report } from '../job.ts'
 import { loadShard } from '../shard.ts'
 
@@ -10,6 +11,8 @@ import { loadShard } from '../shard.ts'
 
 /** Attempts in a row while the database cannot be reached. */
 const maxAttempts = 30
+/** Attempts in a row while the node has something in blocks in which the source has nothing. */
+const maxContradictions = 3
 const pauseMs = 1_000
 
 process.on('disconnect', () => process.exit(1)) // nobody is left to work for
@@ -26,7 +29,9 @@ process.once('message', (job: Job) => {
 
 async function run(job: Job): Promise<void> {
   const warn = (text: string) => tell({ kind: 'warning', text })
-  const history = openHistory(job.source, { tokens: job.tokens, payments: paymentLogs(job.paymentContracts) })
+  const wanted = { tokens: job.tokens, payments: paymentLogs(job.paymentContracts) }
+  const history = openHistory(job.source, wanted)
+  const witness = openWitness(job.source, job.rpc, wanted, warn)
   const findCalls = findCallsIn(history, job, warn)
   let failures = 0
   const committed = (nextBlock: number, settlements: number) => {
@@ -35,11 +40,13 @@ async function run(job: Job): Promise<void> {
   }
   for (;;) {
     try {
-      await loadShard({ job, history, findCalls, log: { warn } as never, committed })
+      await loadShard({ job, history, witness, findCalls, log: { warn } as never, committed })
       break
     } catch (error) {
-      if (!isConnectionLost(error) || ++failures === maxAttempts) throw error
-      warn(`the database: ${(error as Error).message}; attempt ${failures} of ${maxAttempts}`)
+      const isContradiction = error instanceof SourceFailure
+      const most = isContradiction ? maxContradictions : maxAttempts
+      if (!(isContradiction || isConnectionLost(error)) || ++failures >= most) throw error
+      warn(`${isContradiction ? '' : 'the database: '}${(error as Error).message}; attempt ${failures} of ${most}`)
       await delay(pauseMs)
     }
   }

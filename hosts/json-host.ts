@@ -85,7 +85,9 @@ export function contentOf<T>(place: string, { headers, text }: Received, schema:
   const parsed = schema.safeParse(parseJson(place, text))
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
-  throw new NoAnswer('bad_answer', `${place}: ${issue?.path.join('.')}: ${issue?.message}`)
+  // An entry of a list comes from whom it is about; the rest of an answer is the host's own.
+  const isAboutOne = issue?.path.some((step) => typeof step === 'number')
+  throw new NoAnswer('bad_answer', `${place}: ${issue?.path.join('.')}: ${issue?.message}`, { isAboutOne })
 }
 
 /** The error for a status other than 200. `restMs` present: the host rate limits, for so many milliseconds. */

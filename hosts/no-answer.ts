@@ -11,10 +11,24 @@ export class NoAnswer extends Error {
   readonly failure: Failure
   /** Retry-After of the host, or the usual pause where it names none; with `rate_limited` always, and only then. */
   readonly retryAfterSeconds: number | undefined
+  /** Whether only what was asked about is to blame, such as an account with a forged message; the host did answer. */
+  readonly isAboutOne: boolean
 
-  constructor(failure: Failure, message: string, options: { retryAfterSeconds?: number; cause?: unknown } = {}) {
+  constructor(failure: Failure, message: string, options: NoAnswerOptions = {}) {
     super(message, { cause: options.cause })
     this.failure = failure
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.isAboutOne = options.isAboutOne ?? false
   }
+}
+
+interface NoAnswerOptions {
+  readonly retryAfterSeconds?: number
+  readonly cause?: unknown
+  readonly isAboutOne?: boolean
+}
+
+/** A bad answer that counts against the one subject that was asked about, not against its host. */
+export function badAboutOne(message: string, cause?: unknown): NoAnswer {
+  return new NoAnswer('bad_answer', message, { cause, isAboutOne: true })
 }

@@ -76,7 +76,7 @@ export function toChanges(answered: readonly unknown[], from: number, pageSize: 
   return {
     changes,
     next: ids.reduce((next, id) => Math.max(next, id + 1), from),
-    more: answered.length >= pageSize,
+    more: answered.length >= pageSize && ids.some((id) => id >= from),
     newestBlockAt: [...blockTimes.values()].reduce<Date | undefined>(
       (newest, at) => (newest && newest > at ? newest : at),
       undefined,

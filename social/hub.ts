@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { NoAnswer } from '../hosts/no-answer.ts'
+import { badAboutOne, NoAnswer } from '../hosts/no-answer.ts'
 import { eventPage, firstIdOfBlock, toChanges } from './events.ts'
 import { createSocialHttp, type IsNothing, type Query, type SocialHttp, type SocialHttpOptions } from './http.ts'
 import {
@@ -14,7 +14,7 @@ import {
   verifiedAddress,
 } from './messages.ts'
 import { isRealHandle, toProfile, toStatements, userName } from './profile.ts'
-import type { Follow, SocialIndex, Verification } from './social-index.ts'
+import type { Follow, Network, SocialIndex, Verification } from './social-index.ts'
 import { userPage, verifiedSetOf } from './users.ts'
 
 const messagesPerPage = 1_000
@@ -42,40 +42,47 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
   const http = createSocialHttp(options)
   let noBulkUntil = 0
 
+  async function network(): Promise<Network> {
+    const { numShards, shardInfos, dbStats, isSyncing } = await get(http, '/v1/info', {}, hubInfo)
+    const counted = numShards ? Array.from({ length: numShards }, (_, index) => index + 1) : undefined
+    const listed = shardInfos?.map(({ shardId }) => shardId).filter((shard) => shard > 0)
+    const shards = counted ?? (listed?.length ? listed : usualShards)
+    const infoOf = (shard: number) => shardInfos?.find(({ shardId }) => shardId === shard)
+    const delays = shards.flatMap((shard) => infoOf(shard)?.blockDelay ?? [])
+    return {
+      shards: shards.map((shard) => ({ shard, head: firstIdOfBlock(infoOf(shard)?.maxHeight ?? 0) })),
+      accounts: dbStats?.numFidRegistrations ?? dbStats?.numFidEvents ?? undefined,
+      messages: dbStats?.numMessages ?? undefined,
+      delaySeconds: delays.length > 0 ? Math.max(...delays) : undefined,
+      isSyncing: isSyncing ?? false,
+    }
+  }
+
   return {
-    async network() {
-      const { numShards, shardInfos, dbStats, isSyncing } = await get(http, '/v1/info', {}, hubInfo)
-      const counted = numShards ? Array.from({ length: numShards }, (_, index) => index + 1) : undefined
-      const listed = shardInfos?.map(({ shardId }) => shardId).filter((shard) => shard > 0)
-      const shards = counted ?? (listed?.length ? listed : usualShards)
-      const infoOf = (shard: number) => shardInfos?.find(({ shardId }) => shardId === shard)
-      const delays = shards.flatMap((shard) => infoOf(shard)?.blockDelay ?? [])
-      return {
-        shards: shards.map((shard) => ({ shard, head: firstIdOfBlock(infoOf(shard)?.maxHeight ?? 0) })),
-        accounts: dbStats?.numFidRegistrations ?? dbStats?.numFidEvents ?? undefined,
-        messages: dbStats?.numMessages ?? undefined,
-        delaySeconds: delays.length > 0 ? Math.max(...delays) : undefined,
-        isSyncing: isSyncing ?? false,
-      }
-    },
+    network,
 
     async fids(shard, pageToken) {
       const query = { shard_id: shard, pageSize: fidsPerPage, pageToken }
       const { fids, nextPageToken } = await get(http, '/v1/fids', query, fidPage)
+      if (!nextPageToken) return { fids, nextPageToken: undefined }
       // Hubs name a token behind an empty page, and may name the same one again: followed, such a list never ends.
-      const isLast = fids.length === 0 || nextPageToken === pageToken
-      return { fids, nextPageToken: isLast ? undefined : nextPageToken || undefined }
+      const isEndless = fids.length === 0 || nextPageToken === pageToken
+      return isEndless ? { fids, nextPageToken: undefined, isEndless } : { fids, nextPageToken }
     },
 
     async events(shard, from, now, pageSize = eventsPerPage) {
       const query = { shard_index: shard, from_event_id: from, pageSize }
       const { events } = await get(http, '/v1/events', query, eventPage)
-      return understood('/v1/events', () => toChanges(events, from, pageSize, now))
+      const page = understood('/v1/events', () => toChanges(events, from, pageSize, now))
+      if (page.more || page.next === from) return page
+      // Hubs answer with fewer events than were asked for although there are more.
+      const { shards } = await network()
+      return { ...page, more: page.next <= (shards.find((one) => one.shard === shard)?.head ?? 0) }
     },
 
     async verifications(fid) {
       const messages = await messagesOf(http, '/v1/verificationsByFid', fid)
-      return understood('/v1/verificationsByFid', () => toVerifications(messages))
+      return understood('/v1/verificationsByFid', () => toVerifications(messages), badAboutOne)
     },
 
     async profile(fid) {
@@ -167,7 +174,7 @@ function tokenAfter({ messages, nextPageToken }: z.infer<typeof messagePage>, se
 }
 
 function tooManyPages(path: string, fid: number): NoAnswer {
-  return new NoAnswer('bad_answer', `${path}: more than ${mostMessagePages} pages for fid ${fid}`)
+  return badAboutOne(`${path}: more than ${mostMessagePages} pages for fid ${fid}`)
 }
 
 async function newestOf(http: SocialHttp, path: string, fid: number): Promise<readonly Message[]> {
@@ -188,17 +195,22 @@ async function get<T>(http: SocialHttp, path: string, query: Query, schema: z.Zo
 
 function aboutFid(messages: readonly Message[], fid: number, path: string): readonly Message[] {
   const stranger = messages.find(({ data }) => data.fid !== fid)
-  if (stranger) throw new NoAnswer('bad_answer', `${path}: asked for fid ${fid}, answered for ${stranger.data.fid}`)
+  if (stranger) throw badAboutOne(`${path}: asked for fid ${fid}, answered for ${stranger.data.fid}`)
   return messages
 }
 
 /** Hubs answer 400 both for a missing thing and for a bad request; only the text tells them apart. */
 const saysNotFound: IsNothing = (status, body) => status === 400 && /not.?found/i.test(body)
 
-function understood<T>(path: string, read: () => T): T {
+/** What `read` makes of an answer. Throws NoAnswer, by default one that the host is to blame for, where it throws. */
+function understood<T>(path: string, read: () => T, failure: typeof badAboutOne = badAnswer): T {
   try {
     return read()
   } catch (cause) {
-    throw new NoAnswer('bad_answer', `${path}: ${(cause as Error).message}`, { cause })
+    throw failure(`${path}: ${(cause as Error).message}`, cause)
   }
+}
+
+function badAnswer(message: string, cause?: unknown): NoAnswer {
+  return new NoAnswer('bad_answer', message, { cause })
 }

@@ -62,6 +62,8 @@ interface FidPage {
   readonly fids: readonly number[]
   /** Undefined: this was the last page. */
   readonly nextPageToken: string | undefined
+  /** Whether the list ends here only because its token leads nowhere: an empty page's, or the one that led here. */
+  readonly isEndless?: boolean
 }
 
 /** One event of the network that matters here. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { StoredAccount, StoredWork } from '../../db/queries/sources/codehost-profiles.ts'
-import { NoAnswer } from '../../hosts/no-answer.ts'
+import { badAboutOne } from '../../hosts/no-answer.ts'
 import { cleanCount, cleanText, cleanUrl } from '../outside-text.ts'
 import type { Answer, Upstream } from '../upstream.ts'
 
@@ -51,7 +51,7 @@ export async function githubUser(
   if (answer.status !== 'ok') return answer
   const { content } = answer
   if (typeof whom === 'number' ? content.id !== whom : !isSame(content.login, whom)) {
-    throw new NoAnswer('bad_answer', `asked for ${whom}, answered for ${content.login.slice(0, longest.name)}`)
+    throw badAboutOne(`asked for ${whom}, answered for ${content.login.slice(0, longest.name)}`)
   }
   return {
     ...answer,
@@ -78,7 +78,7 @@ export async function githubWork({ ask }: Upstream, login: string, etag?: string
   const answer = await ask({ path: `/users/${login}/repos?${query}`, headers, etag }, repositories)
   if (answer.status !== 'ok') return answer
   const stranger = answer.content.find(({ owner }) => !isSame(owner.login, login))
-  if (stranger) throw new NoAnswer('bad_answer', `asked for repositories of ${login}, got another's`)
+  if (stranger) throw badAboutOne(`asked for repositories of ${login}, got another's`)
   const own = answer.content.filter(({ fork }) => !fork)
   const pushes = own.flatMap(({ pushed_at }) => dateOf(pushed_at)?.getTime() ?? [])
   return {

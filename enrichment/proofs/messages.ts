@@ -1,5 +1,5 @@
 import type { StoredMessage } from '../../db/queries/sources/farcaster-messages.ts'
-import { NoAnswer } from '../../hosts/no-answer.ts'
+import { badAboutOne } from '../../hosts/no-answer.ts'
 import type { Verification } from '../../social/social-index.ts'
 import { readHubMessage, type SignedMessage } from '../../trust/hub-message.ts'
 import { judgeRemoval, judgeVerification } from '../../trust/verdict.ts'
@@ -46,7 +46,7 @@ export async function judgeSet(fid: number, live: readonly Verification[], now: 
   for (const { address, verifiedAt, message } of live) {
     if (message === undefined) continue
     const one = await judgeMessage({ fid, address, at: verifiedAt, message }, now)
-    if (!one) throw new NoAnswer('bad_answer', `a forged verification of ${address} for fid ${fid}`)
+    if (!one) throw badAboutOne(`a forged verification of ${address} for fid ${fid}`)
     judged.push(one)
   }
   return judged

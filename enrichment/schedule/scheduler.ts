@@ -131,7 +131,10 @@ export async function readGroup(
     }
     // Any other error is a bug here, or the database's.
     const failure = error instanceof NoAnswer ? error.failure : unforeseen
-    if (error instanceof NoAnswer && failure !== 'rate_limited') source.host.failed()
+    if (error instanceof NoAnswer && failure !== 'rate_limited') {
+      if (error.isAboutOne) source.host.succeeded()
+      else source.host.failed()
+    }
     if (group.length > 1 && (failure === 'bad_answer' || failure === unforeseen)) {
       const half = Math.ceil(group.length / 2)
       const first = await readGroup(source, pass, group.slice(0, half), leaseId)

@@ -13,6 +13,7 @@ import { hour } from '../../ops/time.ts'
 import { sources } from '../../sources.config.ts'
 import { judgeSet } from '../proofs/messages.ts'
 import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/source.ts'
+import { createCircleWatch } from './circles.ts'
 import { type SocialSourceOptions, storeUntimedSets, storeVerifiedSet } from './fids.ts'
 
 /** Accounts requested concurrently where the host does not answer in bulk. */
@@ -48,6 +49,8 @@ interface ChangedSets {
  * registration later. A page and the cursor behind it are one transaction; the empty cursor is the beginning.
  */
 export function socialSweep({ pool, social, host, url, now }: SocialSourceOptions): Source {
+  const circles = createCircleWatch()
+
   /** Reads a page. Undefined: the hub has refused its cursor for so long that the sweep must begin again. */
   async function pageOf(shard: number, token: string, { lastSuccessAt }: LeasedSubject) {
     try {
@@ -87,8 +90,8 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
       for (const [index, answer] of answers.entries()) {
         const fid = some[index]!
         if (answer.status === 'fulfilled') sets.push({ fid, ...answer.value, askedAt })
-        else if (isOnesOwn(answer.reason) && unread.length < firstTolerated * 2 ** failures) unread.push(fid)
-        else throw answer.reason
+        else if (!isOnesOwn(answer.reason, unread.length < firstTolerated * 2 ** failures)) throw answer.reason
+        else unread.push(fid)
       }
     }
     return { sets, untimed, toTime, unread }
@@ -130,10 +133,15 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
       if (subject!.subject === sweepAgain(shard)) return beginAgain(shard)
       const from = (await readCursor(pool, sources.sweep.name, shard)) ?? ''
       const page = await pageOf(shard, from, subject!)
+      const isEndless = page?.isEndless || circles.closes(shard, from, page?.nextPageToken)
+      // Asked a second time, it is the end: to begin again and again would never let the sweep rest.
+      if (isEndless && subject!.failures === 0)
+        throw new NoAnswer('bad_answer', `the list of FIDs of shard ${shard} goes on behind its end`)
       const { sets, untimed, toTime, unread } = await changedSets(page?.fids ?? [], subject!.failures)
-      const to = page?.nextPageToken ?? ''
+      const to = isEndless ? '' : (page?.nextPageToken ?? '')
       return {
-        outcome: page ? (unread.length > 0 ? 'partly' : 'ok') : 'restarted',
+        outcome: isEndless ? 'bad_answer' : page ? (unread.length > 0 ? 'partly' : 'ok') : 'restarted',
+        failed: isEndless,
         async write(db) {
           const reachedAt = page && to === '' ? now() : undefined
           const move = { source: sources.sweep.name, shard, from, to, reachedAt, now: now() }
@@ -168,9 +176,9 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
   }
 }
 
-/** Whether a failure may be caused by the one account that was asked about, not by the hub. */
-function isOnesOwn(error: unknown): boolean {
-  return error instanceof NoAnswer && error.failure !== 'rate_limited'
+/** Whether the one account that was asked about causes a failure, or may do so: of few failures that is assumed. */
+function isOnesOwn(error: unknown, areFew: boolean): boolean {
+  return error instanceof NoAnswer && (error.isAboutOne || (areFew && error.failure !== 'rate_limited'))
 }
 
 function subjectsOf(fids: readonly number[]): string[] {

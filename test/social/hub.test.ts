@@ -236,11 +236,23 @@ test('a hub that counts more shards than can be is no hub', async () => {
 test('a page of FIDs without any, or with the token that led to it, is the last', async () => {
   // What hubs answer behind their last key: farcasterxyz/snapchain #554, #556, #482.
   const empty = await hubThat(() => ({ body: { fids: [], nextPageToken: 'W251bGwsbnVsbF0=' } }))
-  expect(await empty.fids(1, 'W251bGwsbnVsbF0=')).toEqual({ fids: [], nextPageToken: undefined })
-  expect(await empty.fids(1)).toEqual({ fids: [], nextPageToken: undefined })
+  const isEndless = true // which the sweep does not take for an end at once
+  expect(await empty.fids(1, 'W251bGwsbnVsbF0=')).toEqual({ fids: [], nextPageToken: undefined, isEndless })
+  expect(await empty.fids(1)).toEqual({ fids: [], nextPageToken: undefined, isEndless })
   await server?.stop()
   const again = await hubThat(() => ({ body: { fids: [7], nextPageToken: 'again' } }))
-  expect(await again.fids(1, 'again')).toEqual({ fids: [7], nextPageToken: undefined })
+  expect(await again.fids(1, 'again')).toEqual({ fids: [7], nextPageToken: undefined, isEndless })
+})
+
+test.each([
+  ['below the newest block has more behind it', 5, true],
+  ['up to the newest block is the end', 4, false],
+])('a short page of events %s', async (_, maxHeight, more) => {
+  const events = [{ type: 'HUB_EVENT_TYPE_BLOCK_CONFIRMED', id: 4 * 2 ** 14, blockNumber: 4 }]
+  const info = { numShards: 1, shardInfos: [{ shardId: 1, maxHeight }] }
+  const hub = await hubThat((path) => ({ body: path === '/v1/info' ? info : { events } }))
+  expect(await hub.events(1, 0, new Date())).toMatchObject({ more, next: 4 * 2 ** 14 + 1 })
+  expect(await hub.events(1, 4 * 2 ** 14 + 1, new Date())).toMatchObject({ more: false }) // only what came before
 })
 
 test('pages of follows that never end are a bad answer', async () => {

@@ -105,7 +105,8 @@ export const sources = {
     label: 'Accounts of the social network',
     profileField: 'socialindex',
     once: 'fid',
-    cadenceMs: { all: day, emptied: 70 * minute, missing: 6 * minute },
+    // Of an account with a claim: every six hours at most, jitter included.
+    cadenceMs: { all: day, claimed: 5.4 * hour, emptied: 70 * minute, missing: 6 * minute },
     retry: daily,
     batch: 8,
     perRead: 1,

@@ -60,7 +60,8 @@ export function socialFids({ social, host, url, now }: Omit<SocialSourceOptions,
           const { listed, claimed, holder, unlisted } = await standingOf(db, fid)
           if (!listed && !claimed && !holder) return stored === 'unsettled' ? cadenceMs.missing : undefined
           if (!unlisted) await storeProfile(db, storable(fid, profile), now())
-          return stored === 'stored' ? cadenceMs.all : cadenceMs.missing
+          if (stored !== 'stored') return cadenceMs.missing
+          return claimed ? cadenceMs.claimed : cadenceMs.all
         },
       }
     },

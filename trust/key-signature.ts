@@ -19,3 +19,15 @@ export async function signedByKey(address: Hex, hash: Hex, signature: Hex): Prom
     return false // r is no point of the curve
   }
 }
+
+/**
+ * The 65-byte form of a signature of 64 bytes, in which the highest bit of s stands for v; any other as it is.
+ *
+ * Source: EIP-2098.
+ */
+export function expandSignature(signature: Hex): Hex {
+  if (!/^0x[0-9a-fA-F]{128}$/.test(signature)) return signature
+  const parityAndS = BigInt(`0x${signature.slice(66)}`)
+  const s = BigInt.asUintN(255, parityAndS).toString(16).padStart(64, '0')
+  return `${signature.slice(0, 66) as Hex}${s}${parityAndS >> 255n ? '1c' : '1b'}`
+}

@@ -90,6 +90,17 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['listAgents', 'countFacets'],
   },
   {
+    id: 'signature-first',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'A bad signature is told before the network is asked; short ones are taken',
+    text:
+      'An eip191 proof whose signature is not the address’s gets 400 ERR_SIG_INVALID, also for an address that is not ' +
+      'verified (422 before) and while the network does not answer (500 before). Signatures of 64 bytes (EIP-2098) are ' +
+      'taken as their 65-byte form.',
+    operations: ['claim', 'withdrawClaims', 'unlistAgent', 'relistAgent'],
+  },
+  {
     id: 'legs-of-listed-tokens',
     day: '2026-11-28',
     kind: 'changed',

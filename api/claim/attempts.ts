@@ -27,7 +27,8 @@ export async function countAttempt(counter: AttemptCounter, kind: keyof typeof l
 
 /**
  * Throws ERR_RATE_LIMITED once a fid has reached its accepted claims of a UTC day. Checked after the proof has held, so
- * that strangers cannot use up an owner's limit.
+ * that strangers cannot use up an owner's limit, and where they are counted under `lockClaims`, so that none is accepted
+ * between the count and the insert.
  */
 export function refuseBeyondDay(claimsToday: number, now: number): void {
   if (claimsToday < acceptedPerDay) return

@@ -11,7 +11,6 @@ import {
   lockClaims,
 } from '../../db/queries/join/claims.ts'
 import { waitForStandby } from '../../db/safe-transaction.ts'
-import { claimLimits } from '../../limits.config.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
 import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'
@@ -120,12 +119,11 @@ async function judge(
   const refuseKnown = (manifestSha256: Buffer) => refuseUsedManifest(attempt, manifestSha256, deps)
   const verified = await proof.verify(refuseKnown)
   if (verified.manifestSha256) await refuseKnown(verified.manifestSha256) // accepted while this one was checked
-  const now = deps.now()
-  const claims = await claimsSince(deps.database, fid, new Date(lastUtcMidnight(now)))
-  if (claims >= claimLimits.acceptedPerDay) await refuseUsed(attempt, deps) // the day's last may be a copy of this
-  refuseBeyondDay(claims, now)
   if (dryRun) {
+    const at = new Date(deps.now())
     refuseBefore(await lastEnd(deps.database, fid), verified, deps)
+    await refuseUsed(attempt, deps) // accepted while this one was checked
+    refuseBeyondDay(await claimsToday(deps.database, fid, at), at.getTime())
     const { claimedAt, agentStatus } = await claimState(deps.database, fid)
     const outcome = { claimedAt, agentStatus, verifiedAddresses: verified.verifiedAddresses }
     return { ...answer(attempt, outcome, deps), dry_run: true }
@@ -141,14 +139,17 @@ async function judge(
     hostLink: verified.hostLink,
     manifestSha256: verified.manifestSha256,
     signedAt: verified.signedAt === undefined ? null : new Date(verified.signedAt),
-    claimedAt: new Date(deps.now()),
     verifiedAddresses: verified.verifiedAddresses,
     evidence: canonicalJson({ proof_sha256: attempt.proofSha256.toString('hex') }),
   }
   const outcome = await deps.transaction(async (db) => {
     await lockClaims(db, fid)
     refuseBefore(await lastEnd(db, fid), verified, deps)
-    return insertClaim(db, claim)
+    const claimedAt = new Date(deps.now())
+    const before = await claimsToday(db, fid, claimedAt)
+    const stored = await insertClaim(db, { ...claim, claimedAt })
+    if (stored) refuseBeyondDay(before, claimedAt.getTime()) // a copy of a claim is told as one first
+    return stored
   })
   if (!outcome) {
     await refuseUsed(attempt, deps)
@@ -158,6 +159,9 @@ async function judge(
   await deps.accepted(fid, outcome.verifiedAddresses)
   return answer(attempt, outcome, deps)
 }
+
+const claimsToday = (db: Queryable, fid: number, at: Date) =>
+  claimsSince(db, fid, new Date(lastUtcMidnight(at.getTime())))
 
 /** Throws unless the proof was signed after the FID's last claim ended: an older one must not revive it. */
 function refuseBefore(end: Date | undefined, { signedAt, proof }: VerifiedProof, { windowSeconds, now }: ClaimDeps) {

@@ -1,10 +1,12 @@
 import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
 import { chainNames, chainOf, socialChain } from '../../chains.config.ts'
+import { liveGroundsOf } from '../../db/queries/join/grounds.ts'
+import { NoAnswer } from '../../hosts/no-answer.ts'
 import { claimLimits } from '../../limits.config.ts'
-import { isOfKnownType } from '../../social/messages.ts'
+import { contractChainIdOf, isOfKnownType } from '../../social/messages.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
-import { signedByKey } from '../../trust/key-signature.ts'
+import { expandSignature, signedByKey } from '../../trust/key-signature.ts'
 import { ApiError } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
 import { judgeOf } from './grounds.ts'
@@ -30,7 +32,8 @@ const shape = z.object({
   signature: z
     .string('must be a string')
     .regex(/^0x([0-9a-fA-F]{2})+$/, 'must be 0x and hex digits, two a byte')
-    .max(2 + 2 * claimLimits.signatureBytes, `must be at most ${claimLimits.signatureBytes} bytes`),
+    .max(2 + 2 * claimLimits.signatureBytes, `must be at most ${claimLimits.signatureBytes} bytes`)
+    .transform((hex) => expandSignature(hex as Hex)),
 })
 
 /**
@@ -51,35 +54,42 @@ export const decodeEip191: Decode = (body, fid, world, action) => {
         const fields = { fid, address, snapshot_at: new Date(world.now()).toISOString() }
         return new ApiError('ERR_ADDRESS_NOT_VERIFIED', detail, fields)
       }
+      const notSigned = (who: string) =>
+        new ApiError('ERR_SIG_INVALID', `the signature must be made by ${who} over the challenge's text`)
+      const notByKey = () => notSigned(`the key of ${address}`)
       const hash = hashMessage(claimMessage(world, { fid, address, chainId, nonce, timestamp }, action))
-      const byKey = await signedByKey(address, hash, signature as Hex)
+      const byKey = await signedByKey(address, hash, signature)
+      // Only a contract wallet can have made it now; what the index does not know at all may be one since a moment ago.
+      const stored = byKey ? undefined : await storedHome(world, fid, address)
+      if (stored === null) throw notByKey()
       const proof = { address: given, nonce, timestamp, chain_id: chainId, signature }
       const said = { proof, signer: address, signedAt: parseTimestamp(timestamp), hostLink: null, manifestSha256: null }
       if (action !== 'claim' && (await isCustody(world, { fid, address, chainId, hash, byKey, signature }))) {
         return { ...said, verifiedAddresses: [], byCustody: true }
       }
       if (action === 'unlist' || action === 'relist') {
+        if (!byKey) throw notByKey()
         throw notVerified(`only the custody address of fid ${fid} may say that, with its own signature`)
       }
       // Key or contract, and on which chain, is taken from the network: the claimant must not choose whom we ask.
-      const verifications = await verificationsOf(world, fid)
+      const verifications = await verificationsOf(world, fid).catch((error: unknown) => {
+        // An outage makes no contract wallet of an address that nobody knows as one.
+        throw error instanceof NoAnswer && !byKey && stored === undefined ? notByKey() : error
+      })
       const verification = verifications.find((one) => one.address === address)
-      if (!verification) {
-        throw notVerified(`fid ${fid} must verify ${address} first`)
-      }
-      const home = verification.contractChainId
-      if (!isOfKnownType(verification.message) || (home !== null && !isChainId(home))) {
+      const home = verification ? verification.contractChainId : (stored ?? null)
+      const isOfUnknownType = verification !== undefined && !isOfKnownType(verification.message)
+      if (!byKey && (home === null || isOfUnknownType)) throw notByKey()
+      if (!verification) throw notVerified(`fid ${fid} must verify ${address} first`)
+      if (isOfUnknownType || (home !== null && !isChainId(home))) {
         throw notVerified(`${address} is verified for fid ${fid} in a way that nobody can be asked about here`)
       }
       if (home !== null && home !== chainId) {
         const problem = `must be ${home}, the chain that ${address} is verified on`
         throw invalidFields([{ path: 'chain_id', problem }])
       }
-      const signed =
-        home === null ? byKey : await world.wallets.signedByContract({ address, chainId: home }, hash, signature as Hex)
-      if (!signed) {
-        const who = home === null ? `the key of ${address}` : `the contract wallet ${address} on chain ${home}`
-        throw new ApiError('ERR_SIG_INVALID', `the signature must be made by ${who} over the challenge's text`)
+      if (home !== null && !(await world.wallets.signedByContract({ address, chainId: home }, hash, signature))) {
+        throw notSigned(`the contract wallet ${address} on chain ${home}`)
       }
       const weakness = await judgeOf(fid, verifications, world).weaknessOf(address)
       if (weakness) throw notVerified(`${address} cannot carry a claim of fid ${fid}: ${weakness.why}`)
@@ -88,13 +98,19 @@ export const decodeEip191: Decode = (body, fid, world, action) => {
   }
 }
 
+/** Chain of the contract wallet that the index knows the address as; null: a key; undefined: it knows neither. */
+async function storedHome({ database }: ClaimWorld, fid: number, address: Hex): Promise<number | null | undefined> {
+  const ground = (await liveGroundsOf(database, fid)).find((one) => one.address === address)
+  return ground?.message ? contractChainIdOf(ground.message) : undefined
+}
+
 /** Whether the text is signed by the custody address of the FID, a key or a contract on the registries' chain. */
 async function isCustody(
   { registries, wallets }: ClaimWorld,
-  signed: { fid: number; address: Hex; chainId: number; hash: Hex; byKey: boolean; signature: string },
+  signed: { fid: number; address: Hex; chainId: number; hash: Hex; byKey: boolean; signature: Hex },
 ): Promise<boolean> {
   const { fid, address, chainId, hash, byKey, signature } = signed
   if (!registries.canAnswer || !(await registries.isCustody(fid, address))) return false
   if (byKey) return true
-  return chainId === defaultChainId() && wallets.signedByContract({ address, chainId }, hash, signature as Hex)
+  return chainId === defaultChainId() && wallets.signedByContract({ address, chainId }, hash, signature)
 }

@@ -126,6 +126,17 @@ test('20 claims of a fid are accepted a day, and forgeries use up none of them',
   expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
 })
 
+test('of 40 claims of a fid at once, 20 are accepted', async () => {
+  const apis = [stage.api, await stage.another()]
+  const claimant = await stage.claimant()
+  const bodies = await Promise.all(Array.from({ length: 40 }, () => eip191Claim(stage, claimant)))
+  const answers = await Promise.all(bodies.map((body, n) => post(apis[n % 2] as TestApi, body)))
+  const { rows } = await stage.database.pool.query('select nonce from claim where fid = $1', [claimant.fid])
+  expect(rows).toHaveLength(20)
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
+})
+
 test('two processes with one Redis count together', async () => {
   const first = await withRedis()
   const second = await withRedis()

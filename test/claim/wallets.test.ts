@@ -1,4 +1,15 @@
-import { concatHex, getAddress, type Hex, keccak256, padHex, serializeErc6492Signature, toBytes } from 'viem'
+import {
+  concatHex,
+  getAddress,
+  type Hex,
+  keccak256,
+  padHex,
+  parseSignature,
+  serializeCompactSignature,
+  serializeErc6492Signature,
+  signatureToCompactSignature,
+  toBytes,
+} from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { accountOf, funder, startDevChain } from '../../devnet/chain/chain.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
@@ -53,6 +64,31 @@ test('a deployed contract wallet claims with its owner’s signature, and with n
   expect((await post(stage.api, await eip191Claim(stage, claimant, { address }))).status).toBe(200)
   const forged = await post(stage.api, await eip191Claim(stage, claimant, { address, signer: stranger }))
   expect(await failure(forged)).toMatchObject({ status: 400, error: 'ERR_SIG_INVALID' })
+})
+
+/** The 64 bytes of a signature (EIP-2098). */
+const compact = (signature: Hex) => serializeCompactSignature(signatureToCompactSignature(parseSignature(signature)))
+
+test('a signature of 64 bytes (EIP-2098) is the one of 65: of a key, of a contract wallet, and of either parity', async () => {
+  const { address } = await wallet({ deployed: true })
+  const seen = new Set<string>()
+  for (let n = 0; n < 20 && seen.size < 2; n++) {
+    stage.clock.now += 601_000
+    for (const options of [{}, { address }] as { address?: Hex }[]) {
+      const body = await eip191Claim(stage, claimant, options)
+      const short = { ...body, signature: compact(body.signature) }
+      expect(short.signature).toHaveLength(130)
+      if (!options.address) seen.add(body.signature.slice(-2))
+      const accepted = await post(stage.api, short)
+      expect(accepted.status).toBe(200)
+      const replay = await failure(await post(stage.api, body))
+      expect(replay).toMatchObject({ status: 409, replay: true, original: await accepted.json() })
+    }
+  }
+  expect([...seen].sort()).toEqual(['1b', '1c'])
+  const forged = await eip191Claim(stage, claimant, { signer: stranger })
+  const refused = await post(stage.api, { ...forged, signature: compact(forged.signature) })
+  expect(await failure(refused)).toMatchObject({ status: 400, error: 'ERR_SIG_INVALID' })
 })
 
 test('a wallet that is not deployed yet claims with a wrapped signature (ERC-6492), and stays undeployed', async () => {
@@ -203,6 +239,11 @@ test.for([{ type: 1, chainId: 420 }, { type: 1, chainId: 0 }, { type: 2, chainId
         expect(refused).toMatchObject({ status: 422, error: 'ERR_ADDRESS_NOT_VERIFIED' })
       }
     }
+    const { name: host } = stage.host
+    const manifest = { service: 'agent-directory', host, fid, addresses: [account.address] }
+    stage.host.pages.set('/.well-known/agent-directory.json', { body: manifest })
+    const byHost = await post(stage.api, { method: 'well-known', fid, host, nonce: freshNonce() })
+    expect(await failure(byHost)).toMatchObject({ status: 422, error: 'ERR_MANIFEST_ADDRESS_UNVERIFIED' })
   },
 )
 

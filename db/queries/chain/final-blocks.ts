@@ -6,20 +6,27 @@ export interface StoredBlock {
   readonly hash: string
 }
 
-/** Final blocks stored per chain, the newest. */
+/** Final blocks stored per chain one by one, the newest; and blocks of which one is kept before these. */
 const mostKept = 10_000
+const stride = 20_000
 
 /**
- * Stores a final block and deletes the oldest ones beyond `mostKept`. Does nothing when its height is stored already.
+ * Stores a final block. Of those beyond the newest `mostKept` the lowest of each `stride` blocks stays, because a chain
+ * with four blocks a second is through with the others within the hour. Does nothing when its height is stored already.
  */
 export async function noteFinalBlock(db: Queryable, chain: string, { height, hash }: StoredBlock): Promise<void> {
   await db.query({
     name: 'note-final-block',
     text: `
-with forgotten as (
-  delete from final_block
-   where chain = $1
-     and height <= (select height from final_block where chain = $1 order by height desc offset $4 limit 1)
+with oldest as (
+  select height from final_block where chain = $1 order by height desc offset $4 limit 1
+),
+forgotten as (
+  delete from final_block f
+   using oldest o
+   where f.chain = $1 and f.height between o.height - ${stride} and o.height
+     and exists (select from final_block other
+                  where other.chain = $1 and other.height between f.height - f.height % ${stride} and f.height - 1)
 )
 insert into final_block (chain, height, hash) values ($1, $2, $3) on conflict do nothing`,
     values: [chain, height, hash, mostKept - 1],

@@ -38,7 +38,7 @@ export class Progress {
   readonly reorgs = { count: 0, lastDepth: 0 }
   /** Blocks since the start whose logs were taken although their logs bloom tells of more. */
   bloomMismatches = 0
-  /** Failures of the sources that are asked for blocks, since the start. */
+  /** Failures of the sources that are asked for blocks, since the start; `portal`: or of the archive instead of it. */
   readonly sources = { portal: new SourceWatch(), node: new SourceWatch() }
 
   #counts: Counts = { settlements: 0, unpaid: 0 }

@@ -2,10 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Backoff, backoffMs } from '../hosts/backoff.ts'
 import { meaningOfStatus } from '../hosts/meaning.ts'
 import { Refusal } from './refusal.ts'
+import { Seldom } from './seldom.ts'
 
-/** Failures in a row after which `Patience` gives up. */
-const maxFailures = 12
-const backoff = { baseMs: 250, capMs: 30_000 }
+/**
+ * Failures in a row after which a bounded wait ends: that of work which its caller takes up again by itself, after a
+ * rest or with less at once.
+ */
+export const boundedFailures = 12
+/** Pauses after failures in a row, whichever source of a chain fails. */
+export const sourceBackoff: Backoff = { baseMs: 250, capMs: 10_000 }
 /** No jitter: one process asks one source, so no other client retries at the same moment. */
 const undithered = () => 1
 /** Longest Retry-After that is honoured, in milliseconds. */
@@ -58,31 +63,57 @@ export class SourceWatch {
   }
 }
 
-/** Retries with exponential backoff: counts failures in a row and waits between attempts, or as Retry-After says. */
+/** What was told lately, by the log that it was told to. */
+const told = new WeakMap<object, Seldom>()
+
+/**
+ * Waits out a source's failures: counts them, warns of a trouble that lasts from time to time only, and pauses before the
+ * next attempt with exponential backoff, or as Retry-After says. A source's mood passes, so it is asked without limit.
+ */
 export class Patience {
   #failures = 0
 
   constructor(
     private readonly log: { warn(text: string): void },
-    /** Name of what is asked, for messages. */
+    /** Name of what is asked, for messages; there are few. */
     private readonly source = 'the Portal',
     private readonly watch?: SourceWatch,
+    /** Failures in a row after which it gives up. */
+    private readonly most = Number.POSITIVE_INFINITY,
   ) {}
 
-  /** Waits before the next attempt. Throws a Refusal after too many failures in a row; rethrows one at once. */
+  /** Waits before the next attempt. Rethrows a Refusal at once; rejects with a SourceFailure after `most` failures. */
   async afterFailure(error: Error): Promise<void> {
     if (error instanceof Refusal) throw error
     this.#failures++
-    this.watch?.note(kindOf(error))
+    const kind = kindOf(error)
+    this.watch?.note(kind)
     const problem = error.message || (error as NodeJS.ErrnoException).code || error.name
     const reason = problem.includes(this.source) ? problem : `${this.source}: ${problem}`
-    if (this.#failures === maxFailures) throw new Refusal(`${reason}; gave up after ${maxFailures} attempts`)
     const asked = error instanceof SourceFailure ? error.retryAfterMs : undefined
-    const pause = pauseMs(backoff, this.#failures, asked)
-    this.log.warn(`${reason}; attempt ${this.#failures} of ${maxFailures}, the next in ${pause} ms`)
+    if (this.#failures >= this.most) throw new SourceFailure(`${reason}; gave up after ${this.most} attempts`, asked)
+    const pause = pauseMs(sourceBackoff, this.#failures, asked)
+    if (this.#isDue(kind)) this.log.warn(`${reason}; it is asked until it answers, the next time in ${pause} ms`)
     const end = this.watch?.begin()
     await delay(pause)
     end?.()
+  }
+
+  #isDue(kind: FailureKind): boolean {
+    const seldom = told.get(this.log) ?? new Seldom()
+    told.set(this.log, seldom)
+    return seldom.isDue(`${this.source} ${kind}`)
+  }
+}
+
+/** Asks a source until it answers, or as often as `patience` lasts. Rejects with a Refusal at once. */
+export async function patiently<T>(patience: Patience, ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      await patience.afterFailure(error as Error)
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import type { History } from '../history/history.ts'
 import { RangeReader } from '../history/range-reader.ts'
 import { scannedBlock } from '../history/scanned-block.ts'
 import type { ChainBlock } from '../mapping/block.ts'
+import { boundedFailures } from '../source-failures.ts'
 
 /**
  * Hands over the blocks of a range in which something was found, in order; it does not wait for one block's promise
@@ -14,7 +15,7 @@ export async function readBlocks(
   warn: (text: string) => void,
   use: (block: ChainBlock) => void | Promise<void>,
 ): Promise<{ readonly firstHash: string; readonly lastHash: string }> {
-  const reader = new RangeReader(history, fromBlock, toBlock, { warn })
+  const reader = new RangeReader(history, fromBlock, toBlock, { warn }, { attempts: boundedFailures })
   const addBlock = async (block: ChainBlock) => use(block)
   try {
     while (!reader.isDone) {

@@ -11,6 +11,7 @@ import type { History } from '../history/history.ts'
 import { findCallsIn } from '../history/sources.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
 import type { UnpaidCount } from '../mapping/settle-blocks.ts'
+import { boundedFailures } from '../source-failures.ts'
 import type { CodedRow } from '../store/builder-code-record.ts'
 import { addPaymentTally, emptyPaymentTally, type PaymentTally, tallyPayments } from '../store/payment-tally.ts'
 import { encodeSettlements } from '../store/settlement-copy.ts'
@@ -202,5 +203,6 @@ function* piecesOf({ fromBlock, toBlock }: BlockRange): Generator<BlockRange> {
 const tokensOf = ({ tokens }: ChainSettings) => tokens.map(({ address }) => address)
 
 function findCallsOf({ chain, history, finalHeight, warn }: SettlementsAudit) {
-  return findCallsIn(history, { ...chain, chain: chain.name, tokens: tokensOf(chain), finalHeight }, warn)
+  const tokens = tokensOf(chain)
+  return findCallsIn(history, { ...chain, chain: chain.name, tokens, finalHeight, attempts: boundedFailures }, warn)
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { grouped } from '../../limits.config.ts'
 import type { History } from '../history/history.ts'
 import { RangeReader } from '../history/range-reader.ts'
+import { boundedFailures } from '../source-failures.ts'
 import { BlockEncoder } from './block-encoder.ts'
 import type { BackfillConfig } from './config.ts'
 
@@ -32,7 +33,9 @@ export async function estimate(history: History, config: BackfillConfig): Promis
   const starts = Array.from({ length: Math.min(places, blocks) }, (_, place) =>
     Math.min(fromBlock + Math.floor(((place + 0.5) * blocks) / places), toBlock - length + 1),
   )
-  const readers = starts.map((start) => new RangeReader(history, start, start + length - 1, { warn: () => {} }))
+  const readers = starts.map(
+    (start) => new RangeReader(history, start, start + length - 1, { warn: () => {} }, { attempts: boundedFailures }),
+  )
   const counting = async (reader: RangeReader) => {
     const encoder = new BlockEncoder(chain.name, new Set(tokens), async () => undefined, new Map())
     while (!reader.isDone) await reader.advance(encoder)

@@ -28,6 +28,7 @@ export class PortalHistory implements History {
       log: pino({ level: 'silent' }),
       final: () => undefined,
       foreignChain,
+      attempts: 1, // who asks for traces repeats the question
     }) as TraceArchive
   }
 

@@ -16,6 +16,13 @@ export interface BlockSink {
 
 /** So many blocks in a row with nothing in them are nothing to ask anybody about. */
 const usualRun = 4
+interface ReadOptions {
+  /** Asked about the blocks in which the source has nothing; absent: the source is believed. */
+  readonly witness?: Witness | undefined
+  /** Attempts in a row after which a failure is passed on; absent: it is waited out. */
+  readonly attempts?: number
+}
+
 /** Blocks that wait for traces at a time. */
 const maxPending = 8
 const newline = 0x0a
@@ -55,13 +62,16 @@ export class RangeReader {
     readonly fromBlock: number,
     readonly toBlock: number,
     private readonly log: Pick<Logger, 'warn'>,
-    /** Asked about the blocks in which the source has nothing; absent: the source is believed. */
-    private readonly witness?: Witness,
+    private readonly options: ReadOptions = {},
   ) {
     this.#emptyFrom = fromBlock
     this.#continuity = new Continuity(history.name, undefined, fromBlock)
-    this.#patience = new Patience(log, history.name)
+    this.#patience = this.#newPatience()
     this.#open()
+  }
+
+  #newPatience(): Patience {
+    return new Patience(this.log, this.history.name, undefined, this.options.attempts)
   }
 
   /** The next block to read. */
@@ -85,14 +95,14 @@ export class RangeReader {
 
   /**
    * Hands over the blocks of the next piece. Rejects with a Refusal when a block does not fit the one before it or when
-   * the source refuses, and when it fails too often in a row; with a SourceFailure when the witness has something in
+   * the source refuses; with a SourceFailure when it fails too often in a row, and when the witness has something in
    * blocks in which the source has nothing: what was handed over since the call before must not be kept.
    */
   async advance(sink: BlockSink): Promise<void> {
     let piece: Buffer | undefined
     const from = this.next
     const pending = new Set<Promise<void>>()
-    let failure: SourceFailure | undefined
+    let recovered: Promise<void> | undefined
     try {
       piece = await this.#read()
     } catch (error) {
@@ -106,7 +116,8 @@ export class RangeReader {
           read = this.#block(piece, at, sink)
         } catch (error) {
           if (!(error instanceof SourceFailure)) throw error
-          failure = error
+          recovered = this.#recover(error)
+          recovered.catch(() => {}) // returned below
           break
         }
         at = read.end
@@ -120,8 +131,8 @@ export class RangeReader {
       await Promise.all(pending)
     }
     await this.#confirm()
-    if (failure) return this.#recover(failure)
-    if (this.next > from) this.#patience = new Patience(this.log, this.history.name)
+    if (recovered) return recovered
+    if (this.next > from) this.#patience = this.#newPatience()
     if (this.isDone) this.close()
   }
 
@@ -217,11 +228,12 @@ export class RangeReader {
     const run = longer(this.#run, { fromBlock: this.#emptyFrom, toBlock: this.next - 1 })
     this.#run = undefined
     const isAll = this.isDone && this.#emptyFrom === this.fromBlock
-    if (!this.witness || (lengthOf(run) <= 2 * this.#usual && !isAll)) return
-    const block = await this.witness.contradiction(run)
+    const { witness } = this.options
+    if (!witness || (lengthOf(run) <= 2 * this.#usual && !isAll)) return
+    const block = await witness.contradiction(run)
     if (block !== undefined) {
       throw new SourceFailure(
-        `${this.history.name} has nothing in blocks ${run.fromBlock} to ${run.toBlock}, but ${this.witness.name} has in ` +
+        `${this.history.name} has nothing in blocks ${run.fromBlock} to ${run.toBlock}, but ${witness.name} has in ` +
           `block ${block}: one of them is wrong, and nothing of these blocks is kept`,
       )
     }

@@ -4,7 +4,7 @@ import { meaningOfError, meaningOfStatus } from '../../hosts/meaning.ts'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
 import { Refusal } from '../refusal.ts'
 import { hideAddresses, hostOf } from '../source/sdk-log.ts'
-import { isPassing, pauseMs, SourceFailure } from '../source-failures.ts'
+import { isPassing, pauseMs, SourceFailure, sourceBackoff } from '../source-failures.ts'
 import { ask, bytesOf, textOf } from '../source-request.ts'
 
 export interface RpcCall {
@@ -24,9 +24,8 @@ const maxAnswerBytes = 64 * 1024 * 1024
 /** Most characters that a message shows of an error's text or of an answer. */
 const maxErrorText = 1_000
 const maxShown = 80
-/** Attempts after which a failure is passed on and logged; so is one whose pause is longer than `quiet.capMs`. */
+/** Attempts after which a failure is passed on and logged; so is one whose pause is longer than the longest backoff. */
 const maxQuietAttempts = 4
-const quiet = { baseMs: 400, capMs: 5_000 }
 
 interface Answer {
   readonly id?: unknown
@@ -95,9 +94,9 @@ export class RpcClient {
         this.#size.served(calls.length)
         return results
       } catch (error) {
-        const pause = pauseMs(quiet, attempt, (error as Partial<SourceFailure>).retryAfterMs)
-        this.#quietUntil = Math.max(this.#quietUntil, Date.now() + Math.min(pause, quiet.capMs))
-        if (error instanceof Refusal || attempt === maxQuietAttempts || pause > quiet.capMs) throw error
+        const pause = pauseMs(sourceBackoff, attempt, (error as Partial<SourceFailure>).retryAfterMs)
+        this.#quietUntil = Math.max(this.#quietUntil, Date.now() + Math.min(pause, sourceBackoff.capMs))
+        if (error instanceof Refusal || attempt === maxQuietAttempts || pause > sourceBackoff.capMs) throw error
         this.#size.failed(calls.length)
         if (calls.length > this.#size.now) return this.#inParts(calls, this.#size.now)
       }

@@ -67,7 +67,7 @@ export class Slices {
   #ask() {
     const aligned = Math.floor((this.#unasked + this.#blocks) / alignment) * alignment - 1
     const last = Math.min(Math.max(aligned, this.#unasked), this.toBlock)
-    this.#readers.push(new RangeReader(this.history, this.#unasked, last, this.log, this.witness))
+    this.#readers.push(new RangeReader(this.history, this.#unasked, last, this.log, { witness: this.witness }))
     this.#unasked = last + 1
   }
 }

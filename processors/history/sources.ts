@@ -3,7 +3,7 @@ import type { FindCalls } from '../mapping/settlements.ts'
 import { createTraceLookup, type TraceNode } from '../mapping/traces.ts'
 import { PortalClient } from '../portal/client.ts'
 import { hideAddresses } from '../source/sdk-log.ts'
-import { Patience } from '../source-failures.ts'
+import { Patience, patiently } from '../source-failures.ts'
 import { ArchiveHistory } from './archive.ts'
 import type { History, Wanted } from './history.ts'
 import { PortalHistory } from './portal.ts'
@@ -34,6 +34,8 @@ interface CallSources {
   readonly hasTraces: boolean
   readonly rpc: string | null
   readonly finalHeight: number
+  /** Attempts in a row after which a failure is passed on; absent: it is waited out. */
+  readonly attempts?: number
 }
 
 /** Trace lookup as in the chain's processor: in the archive when it holds traces, else at the node. It retries. */
@@ -52,15 +54,8 @@ export function findCallsIn(history: History, sources: CallSources, warn: (text:
       warn(`no trace of ${txHash}, selector inferred: ${hideAddresses(error.message)}; others without are not told of`)
     },
   })
-  return async (settling) => {
-    for (const patience = new Patience({ warn }, `the traces of ${settling.transaction.hash}`); ; ) {
-      try {
-        return await find(settling)
-      } catch (error) {
-        await patience.afterFailure(error as Error)
-      }
-    }
-  }
+  const log = { warn }
+  return (settling) => patiently(new Patience(log, 'the traces', undefined, sources.attempts), () => find(settling))
 }
 
 /** The chain's node, at an HTTP or WebSocket address. */

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { BlockPlace } from '../continuity.ts'
 import { Refusal } from '../refusal.ts'
-import { Patience, SourceFailure, type SourceWatch } from '../source-failures.ts'
+import { Patience, patiently, SourceFailure, type SourceWatch } from '../source-failures.ts'
 import type { PortalClient } from './client.ts'
 import type { ArchiveQuery } from './query.ts'
 import { type PortalBlock, PortalSequence } from './sequence.ts'
@@ -16,6 +16,8 @@ interface PortalOptions {
   readonly foreignChain: (block: BlockPlace, found: string | undefined) => Error
   /** Counts the Portal's failures; absent: they are not counted. */
   readonly watch?: SourceWatch
+  /** Attempts in a row after which a failure is passed on; absent: it is waited out. */
+  readonly attempts?: number
 }
 
 /** A batch is handed over once its lines, unpacked, reach this many bytes; two wait while one is written. */
@@ -29,8 +31,8 @@ const frontierPauseMs = 1_000
  * The SQD Network's Portal behind the SDK's archive source. Final blocks only; nothing is lost and nothing comes twice
  * when an answer breaks off.
  *
- * Rejects with a Refusal when the data contradicts itself or what is indexed, when the Portal refuses the query, and
- * when it fails too often in a row.
+ * Rejects with a Refusal when the data contradicts itself or what is indexed, and when the Portal refuses the query; what
+ * passes is waited out.
  */
 export class Portal {
   #sequence: PortalSequence | undefined
@@ -38,14 +40,7 @@ export class Portal {
   constructor(private readonly options: PortalOptions) {}
 
   async getHeight(): Promise<number> {
-    const { client } = this.options
-    for (const patience = this.#patience(); ; ) {
-      try {
-        return await client.finalizedHead()
-      } catch (error) {
-        await patience.afterFailure(error as Error)
-      }
-    }
+    return patiently(this.#patience(), () => this.options.client.finalizedHead())
   }
 
   /** The next batch, never empty. It ends where an answer does, or at a bound; the next query continues the answer. */
@@ -63,7 +58,7 @@ export class Portal {
   }
 
   #patience(): Patience {
-    return new Patience(this.options.log, undefined, this.options.watch)
+    return new Patience(this.options.log, undefined, this.options.watch, this.options.attempts)
   }
 
   #begin(query: ArchiveQuery): PortalSequence {

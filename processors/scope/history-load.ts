@@ -19,6 +19,7 @@ import { type PaymentContracts, paymentContractsOf } from '../mapping/payment-ki
 import type { PaymentRow } from '../mapping/payments.ts'
 import { settleBlocks } from '../mapping/settle-blocks.ts'
 import type { FindCalls, SettlementRow } from '../mapping/settlements.ts'
+import { boundedFailures } from '../source-failures.ts'
 import { codePages } from '../store/builder-code-record.ts'
 import { jsonPages } from '../store/json-rows.ts'
 import { toPayment } from '../store/payment-record.ts'
@@ -63,7 +64,7 @@ export class HistoryLoad implements BlockSink {
 
   constructor(private readonly options: LoadOptions) {
     const { history, witness, fromBlock, toBlock, log, chain, recipients } = options
-    this.#reader = new RangeReader(history, fromBlock, toBlock, log, witness)
+    this.#reader = new RangeReader(history, fromBlock, toBlock, log, { witness, attempts: boundedFailures })
     this.#tokens = new Set(chain.tokens.map(({ address }) => address))
     this.#contracts = paymentContractsOf(chain.paymentContracts)
     this.#wanted = new Set(recipients.map(hexOf))

@@ -1,10 +1,10 @@
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import { createPool } from '../../db/pool.ts'
-import { type History, wantedOf } from '../history/history.ts'
+import { wantedOf } from '../history/history.ts'
 import { sourceOf } from '../history/source-address.ts'
 import { findCallsIn, openHistory, openWitness } from '../history/sources.ts'
-import { Patience } from '../source-failures.ts'
+import { boundedFailures, Patience, patiently } from '../source-failures.ts'
 import { ScopeLoader } from './loader.ts'
 import { updateRecipients } from './recipients.ts'
 import { keepAll, keepVerified, type Scope } from './scope.ts'
@@ -45,7 +45,8 @@ export async function openScope({
     const source = sourceOf(chain, portalKey)
     const tokens = chain.tokens.map(({ address }) => address)
     const history = openHistory(source, wantedOf(chain)) // also refuses an address that no history can be read from
-    const { ownFrom, completeTo } = await keepVerified(pool, chain, () => finalHeightOf(history, log))
+    const finalHeight = () => patiently(new Patience(log, history.name), () => history.finalHeight())
+    const { ownFrom, completeTo } = await keepVerified(pool, chain, finalHeight)
     await updateRecipients(pool, chain)
     const rest = completeTo >= 0 ? `; up to block ${completeTo} those of everybody are there and stay` : ''
     log.info(`only settlements of verified addresses are kept${rest}`)
@@ -58,21 +59,10 @@ export async function openScope({
       openHistory: (recipients) => openHistory(source, { ...wantedOf(chain), recipients }),
       openWitness: (recipients) => openWitness(source, chain.rpc, { ...wantedOf(chain), recipients }, warn),
       findCallsIn: (history, finalHeight) =>
-        findCallsIn(history, { ...chain, chain: chain.name, tokens, finalHeight }, warn),
+        findCallsIn(history, { ...chain, chain: chain.name, tokens, finalHeight, attempts: boundedFailures }, warn),
     })
     return { ownFrom, loader }
   } finally {
     await pool.end()
-  }
-}
-
-/** Newest final block of the source. Retries while the source does not answer, up to a bound. */
-async function finalHeightOf(history: History, log: Logger): Promise<number> {
-  for (const patience = new Patience(log); ; ) {
-    try {
-      return await history.finalHeight()
-    } catch (error) {
-      await patience.afterFailure(error as Error)
-    }
   }
 }

@@ -10,6 +10,7 @@ import { deepReorg, GuardedHotSource, GuardedSource } from './deep-reorg.ts'
 import { MetricsPage } from './metrics-page.ts'
 import { PatientNode } from './node.ts'
 import { NodeSource } from './node-source.ts'
+import { PatientArchive } from './patient-archive.ts'
 import { checkSdk, type SdkArchive, type SdkClient, type SdkHotSource, SdkProcessor, type SdkSource } from './sdk.ts'
 import { type SdkLog, toSdkLog } from './sdk-log.ts'
 import { fields, firstBlock, request } from './wanted-logs.ts'
@@ -127,6 +128,7 @@ export class ChainProcessor extends SdkProcessor {
       const foreignChain = (block: BlockPlace, found: string | undefined) => deepReorg(chain, block, found)
       return new Portal({ client, log, final, foreignChain, watch: progress.sources.portal })
     }
-    return (super.getArchiveDataSource() as SdkSource & { readonly client: SdkArchive }).client
+    const { client } = super.getArchiveDataSource() as SdkSource & { readonly client: SdkArchive }
+    return new PatientArchive(client, { log, watch: progress.sources.portal })
   }
 }

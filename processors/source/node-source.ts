@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Progress } from '../progress.ts'
-import { pauseMs } from '../source-failures.ts'
+import { Seldom } from '../seldom.ts'
+import { pauseMs, sourceBackoff } from '../source-failures.ts'
 import { NodeReader } from './node-reader.ts'
 import {
   isAnswer,
@@ -15,7 +16,6 @@ import {
   type SdkRequest,
 } from './sdk.ts'
 import { hideAddresses, type SdkLog } from './sdk-log.ts'
-import { Seldom } from './seldom.ts'
 
 interface NodeSourceOptions {
   readonly node: SdkClient
@@ -30,9 +30,8 @@ interface NodeSourceOptions {
 
 /** Milliseconds between questions for the chain's head. */
 const headPollMs = 1_000
-/** Pauses before what the node says is read again because it contradicts itself: at the head, and of final blocks. */
+/** Pauses before what the node says of the head is read again because it contradicts itself: soon, the head moves on. */
 const hotBackoff = { baseMs: 100, capMs: 2_000 }
-const coldBackoff = { baseMs: 500, capMs: 30_000 }
 /** How often the node may contradict the last final block that was handed over, before the contradiction is passed on. */
 const maxForeign = 5
 /** Transient failures in a row that are tolerated; more of them end the process. */
@@ -97,7 +96,7 @@ export class NodeSource extends SdkNodeSourceClass {
       } catch (error) {
         if (!isInconsistent(error) && !isAssertion(error)) throw error
         this.#tell('history', error as Error)
-        await delay(pauseMs(coldBackoff, ++failures))
+        await delay(pauseMs(sourceBackoff, ++failures))
       }
     }
   }

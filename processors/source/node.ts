@@ -3,14 +3,13 @@ import type { Logger } from 'pino'
 import { BatchSize } from '../../hosts/batch-size.ts'
 import { type Meaning, meaningOfError, meaningOfStatus } from '../../hosts/meaning.ts'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
-import { longestRetryAfterMs, pauseMs, type SourceWatch } from '../source-failures.ts'
+import { Seldom } from '../seldom.ts'
+import { longestRetryAfterMs, pauseMs, type SourceWatch, sourceBackoff } from '../source-failures.ts'
 import type { SdkCall, SdkCallOptions, SdkClient } from './sdk.ts'
 import { hideAddresses } from './sdk-log.ts'
-import { Seldom } from './seldom.ts'
 
 /** Attempts at a request that gets malformed answers. */
 const maxAttempts = 6
-const backoff = { baseMs: 400, capMs: 10_000 }
 /** Failures in a row after which a batch is sent in halves, because it may be its size that fails. */
 const maxBatchFailures = 3
 /** The same for malformed answers and errors: some nodes refuse a whole batch with an answer that is none. */
@@ -164,7 +163,7 @@ export class PatientNode implements SdkClient {
             if (++malformed >= maxAttempts) throw error
             const attempt = `attempt ${malformed} of ${maxAttempts}`
             this.options.log.warn(`the node's answer to ${name} cannot be used: ${reason}; ${attempt}`)
-            await delay(pauseMs(backoff, malformed))
+            await delay(pauseMs(sourceBackoff, malformed))
             continue
           }
           const hasOtherWay = mostRetries < Number.POSITIVE_INFINITY
@@ -172,7 +171,7 @@ export class PatientNode implements SdkClient {
           if (isBatch && !isBusy && refusals + 1 >= maxBatchErrors) throw new BatchFailure(error, false)
           if (isBusy || !hasOtherWay)
             this.#tell(meaning, `the node does not answer ${name} for now: ${reason}; it is asked until it does`)
-          await delay(pauseMs(backoff, ++refusals))
+          await delay(pauseMs(sourceBackoff, ++refusals))
         }
       }
     } finally {

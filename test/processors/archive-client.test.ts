@@ -103,11 +103,19 @@ test.each([
 describe('patience', () => {
   const log = pino({ level: 'silent' })
 
-  test('ends after twelve failures in a row, with what failed', async () => {
-    const patience = new Patience(log)
+  test('lasts as long as the source fails, and tells of it once', async () => {
+    const warned: string[] = []
+    const patience = new Patience({ warn: (text) => void warned.push(text) })
+    for (let failures = 0; failures < 40; failures++) await patience.afterFailure(new SourceFailure('overloaded', 1))
+    expect(warned).toEqual(['the Portal: overloaded; it is asked until it answers, the next time in 1 ms'])
+    await expect(patience.afterFailure(new Refusal('no such dataset'))).rejects.toThrow('no such dataset')
+  })
+
+  test('of work that is taken up again later ends after its attempts, with what failed', async () => {
+    const patience = new Patience(log, undefined, undefined, 3)
     const failure = new SourceFailure('overloaded', 1)
-    for (let attempt = 1; attempt < 12; attempt++) await patience.afterFailure(failure)
-    await expect(patience.afterFailure(failure)).rejects.toThrow(/overloaded; gave up after 12 attempts/)
+    for (let attempt = 1; attempt < 3; attempt++) await patience.afterFailure(failure)
+    await expect(patience.afterFailure(failure)).rejects.toThrow(/overloaded; gave up after 3 attempts/)
   })
 
   test('tells how often a source failed, and how long it was waited for', async () => {

@@ -5,6 +5,7 @@ import { describeError, UsageError } from '../../../ops/cli.ts'
 import { wantedOf } from '../../history/history.ts'
 import { openHistory } from '../../history/sources.ts'
 import { Refusal } from '../../refusal.ts'
+import { boundedFailures, Patience, patiently, SourceFailure } from '../../source-failures.ts'
 import { certificateOf, joinCertificates, printCertificate } from '../certificate.ts'
 import type { BackfillConfig } from '../config.ts'
 import type { Display, ShardProgress } from '../display.ts'
@@ -42,7 +43,16 @@ export function nothingToLoad({ chain, fromBlock, toBlock }: BackfillConfig): st
 /** Newest final block of a backfill's source. Throws a Refusal when the source does not report it. */
 export async function finalHeightOf({ chain, source }: BackfillConfig): Promise<number> {
   const history = openHistory(source, wantedOf(chain))
-  return history.finalHeight().catch((error: Error) => {
+  const log = { warn: (text: string) => void process.stderr.write(`${text}\n`) }
+  const ask = async () => {
+    try {
+      return await history.finalHeight()
+    } catch (error) {
+      if (error instanceof SourceFailure) throw error
+      throw new Refusal(describeError(error)) // nobody is at that address
+    }
+  }
+  return patiently(new Patience(log, history.name, undefined, boundedFailures), ask).catch((error: Error) => {
     throw new Refusal(`${history.name} does not report its newest final block: ${describeError(error)}`)
   })
 }

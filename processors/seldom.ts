@@ -1,4 +1,4 @@
-import { minute } from '../../ops/time.ts'
+import { minute } from '../ops/time.ts'
 
 /** Shortest time between two lines about the same trouble, in milliseconds. */
 const quietMs = 10 * minute

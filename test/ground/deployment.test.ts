@@ -50,8 +50,11 @@ test('squid.yaml needs two secrets, and the optional ones may be missing', () =>
     expect(() => value!.eval({ secrets: { ...secrets, [name]: undefined } }), name).toThrow(new RegExp(name))
   }
   const { deploy } = value!.eval({ secrets })
-  expect(deploy?.env?.DATABASE_URL).toBe('postgres://x')
-  expect(deploy?.api?.env).toMatchObject({ BASE_URL: 'https://api.example', SITE_URL: 'https://api.example' })
+  expect(deploy?.env).toMatchObject({
+    DATABASE_URL: 'postgres://x',
+    BASE_URL: 'https://api.example',
+    SITE_URL: 'https://api.example',
+  })
 })
 
 test('squid.yaml migrates first, then runs every chain, the enrichment and the api from the build', () => {
@@ -65,38 +68,35 @@ test('squid.yaml migrates first, then runs every chain, the enrichment and the a
   expect(deploy.api.cmd).toEqual(['node', 'dist/api/main.js'])
 })
 
-test('squid.yaml gives each process variables that it reads, each chain its own node, and the api its addresses', () => {
+/** Variables that squid.yaml gives to every process, and those of the api alone. */
+const onCloud = () => {
   const { deploy } = parse(read('squid.yaml'))
-  expect(Object.keys(deploy.env).filter((name) => !listed.includes(name))).toEqual([])
-  for (const { name, env } of deploy.processor as { name: string; env: Record<string, string> }[]) {
-    const known = readBy(name === 'enrichment' ? name : 'processor')
-    expect(
-      Object.keys(env).filter((variable) => !known.includes(variable)),
-      name,
-    ).toEqual([])
-  }
-  for (const name of chainNames) {
-    const { env } = deploy.processor.find((one: { name: string }) => one.name === name)
-    expect(env).toHaveProperty(chainOf(name).rpcVariable)
-  }
-  const given = Object.keys(deploy.api.env)
-  expect(given.filter((variable) => !readBy('api').includes(variable))).toEqual([])
-  expect(given).toEqual(expect.arrayContaining(['BASE_URL', 'SITE_URL', 'SERVICE_NAME']))
+  return { shared: Object.keys(deploy.env), ofApi: Object.keys(deploy.api.env) }
+}
+
+test('squid.yaml gives each process variables that it reads, each chain its own node, and the api its addresses', () => {
+  const { shared, ofApi } = onCloud()
+  const readers = ['processor', 'enrichment', 'api'].flatMap(readBy)
+  expect(shared.filter((variable) => !readers.includes(variable))).toEqual([])
+  expect(ofApi.filter((variable) => !readBy('api').includes(variable))).toEqual([])
+  const nodes = chainNames.map((name) => chainOf(name).rpcVariable)
+  expect(shared).toEqual(expect.arrayContaining([...nodes, 'BASE_URL', 'SITE_URL', 'SERVICE_NAME']))
+})
+
+test('squid.yaml has expressions where sqd run evaluates them, too: in what all processes share', () => {
+  const { env, init, processor, api } = parse(read('squid.yaml')).deploy
+  expect(JSON.stringify(env)).toContain('${{')
+  expect(JSON.stringify([init, processor, api])).not.toContain('${{')
 })
 
 test('each deployment gives the enrichment and the api the nodes that claims and proofs are checked at', () => {
   const asked = chainNames.map(chainOf).filter(({ id, social }) => social !== null || walletChains.includes(id))
   const nodes = asked.map(({ rpcVariable }) => rpcVariable)
   expect(nodes).toEqual(['RPC_ETHEREUM', 'RPC_OPTIMISM'])
-  const { deploy } = parse(read('squid.yaml'))
-  const onCloud = deploy.processor.find(({ name }: { name: string }) => name === 'enrichment')
-  const given = [
-    onCloud.env,
-    deploy.api.env,
-    compose.services.enrichment?.environment,
-    compose.services.api?.environment,
-  ]
-  for (const env of given) expect(Object.keys(env ?? {})).toEqual(expect.arrayContaining(nodes))
+  expect(onCloud().shared).toEqual(expect.arrayContaining(nodes))
+  for (const name of ['enrichment', 'api']) {
+    expect(Object.keys(compose.services[name]?.environment ?? {})).toEqual(expect.arrayContaining(nodes))
+  }
 })
 
 test('the api starts with what each deployment tells it', () => {

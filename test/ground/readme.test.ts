@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { root } from '../support/source-files.ts'
 
-const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/indexing.md']
+const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/indexing.md', 'docs/for-subsquid-users.md']
 const readme = read('README.md')
 const { scripts } = JSON.parse(read('package.json'))
 const { paths } = JSON.parse(read('openapi.json'))
@@ -61,6 +62,35 @@ test('the chains of the README are those of the table', () => {
     return [name, label, String(id), 'yes', tokens.length > 0 ? 'yes' : 'no']
   })
   expect(tableOf('## Chains')).toEqual(rows)
+})
+
+interface SqdCommand {
+  readonly deps?: readonly string[]
+  readonly cmd?: readonly string[]
+}
+const { commands: ofSqd } = JSON.parse(read('commands.json')) as { commands: Record<string, SqdCommand> }
+
+test.for(Object.entries(ofSqd))('sqd %s runs what is there', ([name, { deps = [], cmd }]) => {
+  expect(cmd || deps.length > 0, name).toBeTruthy()
+  expect(deps.filter((one) => !ofSqd[one])).toEqual([])
+  if (cmd) expect(problemOf(cmd.join(' '))).toBeUndefined()
+  const service = cmd?.[0] === 'docker' && cmd[2] === 'up' ? cmd.at(-1) : undefined
+  if (service) expect(Object.keys(parse(read('docker-compose.yml'), { merge: true }).services)).toContain(service)
+})
+
+test('sqd indexes each chain', () => {
+  const indexing = Object.entries(ofSqd).filter(([name]) => name.startsWith('process:'))
+  expect(indexing.map(([name, { cmd }]) => [name, cmd])).toEqual(
+    chainNames.map((chain) => [`process:${chain}`, ['npm', 'run', 'processor', '--', chain]]),
+  )
+})
+
+test('the commands of sqd that a document names are in commands.json, or of sqd itself', () => {
+  const named = documents.flatMap((file) =>
+    [...read(file).matchAll(/`sqd ([\w:-]+)/g)].map((match) => match[1] as string),
+  )
+  expect(named).toContain('backfill')
+  expect(named.filter((name) => !ofSqd[name] && !['run', 'deploy', '--help'].includes(name))).toEqual([])
 })
 
 /** Why a command of the README cannot work; undefined when CI runs it or everything it names exists. */

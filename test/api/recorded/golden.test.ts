@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startApi, type TestApi } from '../support/api/api.ts'
-import { testDatabase } from '../support/database.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { testDatabase } from '../../support/database.ts'
 import {
   addressOf,
   countSettlements,
@@ -10,10 +10,10 @@ import {
   seedHolding,
   seedRegistration,
   seedSettlement,
-} from '../support/seed.ts'
+} from '../../support/seed.ts'
 
 // Answers to requests that use no newer parameter, as they were when those parameters came: status, headers and body,
-// byte for byte. A difference is a change that clients notice; `npx vitest run test/api/golden.test.ts -u` records it.
+// byte for byte. A difference is a change that clients notice; `npx vitest run test/api/recorded/golden.test.ts -u` records it.
 
 const database = testDatabase()
 let api: TestApi

@@ -115,6 +115,7 @@ const registries: ProofWorld['registries'] = {
   removalOf: async () => undefined,
   addedLog: async () => null,
   custodyOf: async () => undefined,
+  custodyChangeAfter: async () => undefined,
 }
 
 const wallets: ProofWorld['wallets'] = {

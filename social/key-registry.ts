@@ -35,6 +35,12 @@ interface CustodyReading {
   readonly blockHash: Hex
 }
 
+/** A change of a FID's custody, a transfer or a recovery. */
+interface CustodyMove {
+  readonly block: number
+  readonly at: Date
+}
+
 /** Chain of the registries: its name in the chain table, and its chain id. */
 interface HomeChain {
   readonly name: string
@@ -70,6 +76,11 @@ export interface Registries {
   addedLog(fid: number, key: Hex): Promise<AddedLog | null>
   /** Custody address of the FID, read at the newest block, which the answer names; undefined: the FID has no owner. */
   custodyOf(fid: number): Promise<CustodyReading | undefined>
+  /**
+   * The last change of the FID's custody in a block above this one; null: in whatever block. Where the node does not
+   * search so many blocks, another custody address than the block's stands for a change in the newest block.
+   */
+  custodyChangeAfter(fid: number, block: number | null): Promise<CustodyMove | undefined>
   /** Whether an address is the FID's custody address. */
   isCustody(fid: number, address: Address): Promise<boolean>
   /** Whether the FID has added an address for signing in, and not removed it; null: in whatever block, else above it. */
@@ -83,6 +94,7 @@ const abi = parseAbi([
   'struct KeyData { uint8 state; uint32 keyType; }',
   'function keyDataOf(uint256 fid, bytes key) view returns (KeyData)',
   'function custodyOf(uint256 fid) view returns (address custody)',
+  'event Transfer(address indexed from, address indexed to, uint256 indexed id)',
   'event Remove(uint256 indexed fid, bytes indexed key, bytes keyBytes)',
   'event Add(uint256 indexed fid, uint32 indexed keyType, bytes indexed key, bytes keyBytes, uint8 metadataType, bytes metadata)',
 ])
@@ -171,8 +183,21 @@ export function createRegistries(
     )
     return placeOf(logs.at(-1))
   }
-  const blockAt = (at: { blockTag: 'finalized' } | { blockHash: Hex }) =>
-    answered('KeyRegistry', () => chain.client().getBlock(at))
+  const blockAt = (at: { blockTag: 'latest' | 'finalized' } | { blockHash: Hex }, contract = 'KeyRegistry') =>
+    answered(contract, () => chain.client().getBlock(at))
+  const custodyAt = async (fid: number, at: StateBlock) => {
+    const args = [BigInt(fid)] as const
+    const read = { address: idRegistry as Address, abi, functionName: 'custodyOf', args, ...at } as const
+    const custody = await answered('IdRegistry', () => chain.client().readContract(read))
+    return custody.toLowerCase() as Address
+  }
+  /** A change of custody above the block, told by the custody address then and now. */
+  const otherCustody = async (fid: number, block: number, head: { number: bigint; timestamp: bigint }) => {
+    const before = await custodyAt(fid, { blockNumber: BigInt(block) })
+    if (before === zeroAddress) throw new NoAnswer('unavailable', `IdRegistry: no custody changes since block ${block}`)
+    if (before === (await custodyAt(fid, { blockNumber: head.number }))) return undefined
+    return { block: Number(head.number), at: secondsToDate(head.timestamp) }
+  }
   return {
     canAnswer: chain.isSet,
     chain: home,
@@ -203,18 +228,28 @@ export function createRegistries(
       return place && { ...place, request_fid: requestFidOf(log?.args.metadata) }
     },
     async custodyOf(fid) {
-      const { number, hash } = await answered('IdRegistry', () => chain.client().getBlock({ blockTag: 'latest' }))
-      const address = await answered('IdRegistry', () =>
-        chain.client().readContract({
-          address: idRegistry as Address,
-          abi,
-          functionName: 'custodyOf',
-          args: [BigInt(fid)],
-          blockNumber: number,
-        }),
-      )
+      const { number, hash } = await blockAt({ blockTag: 'latest' }, 'IdRegistry')
+      const address = await custodyAt(fid, { blockNumber: number as bigint })
       if (address === zeroAddress) return undefined
-      return { address: address.toLowerCase() as Address, block: Number(number), blockHash: hash }
+      return { address, block: Number(number), blockHash: hash as Hex }
+    },
+    async custodyChangeAfter(fid, block) {
+      const { number, timestamp } = await blockAt({ blockTag: 'latest' }, 'IdRegistry')
+      const head = { number: number as bigint, timestamp }
+      if (block !== null && head.number <= BigInt(block)) return undefined
+      const { fromBlock } = block === null ? await wholeRange() : { fromBlock: BigInt(block) + 1n }
+      const of = { address: idRegistry as Address, abi, eventName: 'Transfer', args: { id: BigInt(fid) } } as const
+      try {
+        const logs = await chain.client().getContractEvents({ ...of, fromBlock, toBlock: head.number })
+        const log = logs.at(-1)
+        if (!log) return undefined
+        const { timestamp } = await blockAt({ blockHash: log.blockHash }, 'IdRegistry')
+        return { block: Number(log.blockNumber), at: secondsToDate(timestamp) }
+      } catch (error) {
+        if (error instanceof NoAnswer) throw error
+        if (!refusedByNode(error)) throw new NoAnswer('unavailable', `IdRegistry: ${chain.failure(error).message}`)
+        return block === null ? undefined : otherCustody(fid, block, head)
+      }
     },
     isActiveAppKey: (fid, key) => hasKey(fid, key, keyTypes.app),
     // Registered as 20 bytes or as a word of 32: the contract takes any bytes for a key of this type.
@@ -225,18 +260,7 @@ export function createRegistries(
       }
       return false
     },
-    async isCustody(fid, address) {
-      const custody = await answered('IdRegistry', () =>
-        chain.client().readContract({
-          address: idRegistry as Address,
-          abi,
-          functionName: 'custodyOf',
-          args: [BigInt(fid)],
-          blockTag: 'latest',
-        }),
-      )
-      return custody.toLowerCase() === address.toLowerCase()
-    },
+    isCustody: async (fid, address) => (await custodyAt(fid, { blockTag: 'latest' })) === address.toLowerCase(),
   }
 }
 

@@ -101,6 +101,17 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['claim', 'withdrawClaims', 'unlistAgent', 'relistAgent'],
   },
   {
+    id: 'words-in-order',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'Words count in the order they were signed in; sales count before they are indexed',
+    text:
+      'A withdrawal ends the claims that were signed before it; `claimed` is true when one was signed later. A relisting ' +
+      'signed before the unlisting does nothing, nor does an unlisting signed before the relisting: `unlisted` says how ' +
+      'it stands. A FID that was sold a moment ago cannot be claimed with what its former owner verified.',
+    operations: ['claim', 'withdrawClaims', 'unlistAgent', 'relistAgent'],
+  },
+  {
     id: 'legs-of-listed-tokens',
     day: '2026-11-28',
     kind: 'changed',

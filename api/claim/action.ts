@@ -7,10 +7,11 @@ import {
   findAction,
   findManifestAction,
   insertAction,
+  laterListing,
   setUnlisted,
   type UsedAction,
 } from '../../db/queries/join/claim-actions.ts'
-import { lockClaims } from '../../db/queries/join/claims.ts'
+import { claimState, lockClaims } from '../../db/queries/join/claims.ts'
 import { liveAddresses } from '../../db/queries/join/verified-addresses.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
 import { ApiError } from '../http/errors.ts'
@@ -102,12 +103,15 @@ async function carryOut(db: Queryable, attempt: Attempt, verified: VerifiedProof
 async function effectOf(
   db: Queryable,
   { fid, action, method, proof, proofSha256 }: Attempt,
-  { signer, byCustody, manifestSha256 }: VerifiedProof,
+  { signer, signedAt, byCustody, manifestSha256 }: VerifiedProof,
   at: Date,
 ): Promise<ActionAnswer> {
+  // The word that was signed last decides, whichever came last; none counts as signed later than it came.
+  const said = new Date(Math.min(signedAt ?? at.getTime(), at.getTime()))
   if (action !== 'withdraw') {
-    await setUnlisted(db, fid, action === 'unlist' ? at : null)
-    return { ok: true, fid, unlisted: action === 'unlist' }
+    const later = await laterListing(db, fid, said)
+    if (!later) await setUnlisted(db, fid, action === 'unlist' ? at : null)
+    return { ok: true, fid, unlisted: (later ?? action) === 'unlist' }
   }
   const evidence = canonicalJson({
     reason: byCustody ? 'withdrawn_by_custody' : 'withdrawn',
@@ -118,8 +122,9 @@ async function effectOf(
     proof_sha256: proofSha256.toString('hex'),
     ...(manifestSha256 && { manifest_sha256: manifestSha256.toString('hex') }),
   })
-  const withdrawn = await endStandingClaims(db, { fid, at, evidence })
-  return { ok: true, fid, withdrawn, claimed: false }
+  const withdrawn = await endStandingClaims(db, { fid, at, said, evidence })
+  const { claimedAt } = await claimState(db, fid)
+  return { ok: true, fid, withdrawn, claimed: claimedAt !== null }
 }
 
 /** Throws ERR_NONCE_USED when the nonce is used; a replay of the very same proof gets the original answer with it. */

@@ -4,12 +4,13 @@ import { chainNames, chainOf, socialChain } from '../../chains.config.ts'
 import { liveGroundsOf } from '../../db/queries/join/grounds.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { claimLimits } from '../../limits.config.ts'
+import { createGroundsJudge } from '../../social/grounds/judge.ts'
 import { contractChainIdOf, isOfKnownType } from '../../social/messages.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
 import { expandSignature, signedByKey } from '../../trust/key-signature.ts'
 import { ApiError } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
-import { judgeOf } from './grounds.ts'
+import { groundsWorld } from './grounds.ts'
 import { type ClaimWorld, type Decode, invalidFields, nonceText, parseFields } from './proof-method.ts'
 import { parseTimestamp, timestampText } from './timestamp.ts'
 import { addressesOf, verificationsOf } from './verified-set.ts'
@@ -91,7 +92,7 @@ export const decodeEip191: Decode = (body, fid, world, action) => {
       if (home !== null && !(await world.wallets.signedByContract({ address, chainId: home }, hash, signature))) {
         throw notSigned(`the contract wallet ${address} on chain ${home}`)
       }
-      const weakness = await judgeOf(fid, verifications, world).weaknessOf(address)
+      const weakness = await createGroundsJudge(fid, verifications, groundsWorld(world)).weaknessOf(address)
       if (weakness) throw notVerified(`${address} cannot carry a claim of fid ${fid}: ${weakness.why}`)
       return { ...said, verifiedAddresses: addressesOf(verifications), byCustody: false }
     },

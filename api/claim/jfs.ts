@@ -1,11 +1,11 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import type { Hex } from 'viem'
 import { z } from 'zod'
-import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
 import { isSignedByAccount, signatureOf } from '../../social/account-association.ts'
 import type { ClaimAction } from '../../trust/claim-text.ts'
 import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
 import { ApiError } from '../http/errors.ts'
+import { custodyChange } from './grounds.ts'
 import { type Decode, nonceText, parseFields } from './proof-method.ts'
 import { parseTimestamp, timestampText } from './timestamp.ts'
 import { verifiedSet } from './verified-set.ts'
@@ -83,8 +83,8 @@ export const decodeJfs: Decode = (body, fid, world, wanted) => {
         hostLink: null,
         manifestSha256: null,
       }
-      const transfer = await lastCustodyChange(world.database, fid)
       if (type !== 'app_key') {
+        const transfer = await custodyChange(world, fid)
         const transferBlock = transfer?.block ?? null
         const account = { fid, type, key, transferBlock, signed: `${segments[0]}.${segments[1]}` }
         const signed = signatureOf(segments[2] as string)
@@ -104,6 +104,7 @@ export const decodeJfs: Decode = (body, fid, world, wanted) => {
       if (!(await world.registries.isActiveAppKey(fid, key as Hex))) {
         throw new ApiError('ERR_JFS_KEY_INACTIVE', `the key must be an active app key of fid ${fid}`, { fid, key })
       }
+      const transfer = await custodyChange(world, fid)
       if (transfer && !(await world.registries.addedAppKeyAfter(fid, key as Hex, transfer.block))) {
         const detail = `the key must have been added after fid ${fid} was last transferred`
         throw new ApiError('ERR_JFS_KEY_INACTIVE', detail, { fid, key })

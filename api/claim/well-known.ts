@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
 import { registeredAddresses } from '../../db/queries/sources/registration-documents.ts'
 import { claimLimits } from '../../limits.config.ts'
 import { DoorError } from '../../net/errors.ts'
 import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social/grounds/host-link.ts'
+import { createGroundsJudge, type GroundsWorld } from '../../social/grounds/judge.ts'
 import type { ClaimAction } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
-import { groundsWorld, judgeOf } from './grounds.ts'
+import { groundsWorld } from './grounds.ts'
 import {
   type ClaimWorld,
   type Decode,
@@ -102,7 +102,8 @@ export async function verifyManifest(
   const said = readManifest(fetched.manifest, { fid, host, nonce }, world, action)
   const verifications = await verificationsOf(world, fid)
   const verifiedAddresses = addressesOf(verifications)
-  const judge = judgeOf(fid, verifications, world)
+  const grounds = groundsWorld(world)
+  const judge = createGroundsJudge(fid, verifications, grounds)
   const unverified: string[] = []
   for (const address of [...(said.addresses ?? [])].sort()) {
     if (await judge.weaknessOf(address)) unverified.push(address)
@@ -111,7 +112,7 @@ export async function verifyManifest(
     const detail = `fid ${fid} must verify every address of the manifest`
     throw new ApiError('ERR_MANIFEST_ADDRESS_UNVERIFIED', detail, { fid, unverified })
   }
-  const transfer = await lastCustodyChange(world.database, fid)
+  const transfer = await grounds.facts.lastCustodyChange(fid)
   const subject = {
     fid,
     host,
@@ -121,7 +122,7 @@ export async function verifyManifest(
     urlOf,
   }
   if (!world.hostLinkRequired) return { ...fetched, said, verifiedAddresses, hostLink: null }
-  const found = await findHostLink(subject, linksOf(world))
+  const found = await findHostLink(subject, linksOf(world, grounds))
   if (found.kind !== 'linked') {
     const detail =
       found.kind === 'disputed'
@@ -133,13 +134,13 @@ export async function verifyManifest(
   return { ...fetched, said, verifiedAddresses, hostLink: found.link }
 }
 
-function linksOf(world: ClaimWorld): LinkWorld {
+function linksOf(world: ClaimWorld, grounds: GroundsWorld): LinkWorld {
   const { database, door, registries, wallets, social } = world
   return {
     registries,
     wallets,
     social,
-    grounds: groundsWorld(world),
+    grounds,
     associationCharacters: claimLimits.associationCharacters,
     registeredAddresses: (addresses, host) => registeredAddresses(database, addresses, host),
     async document(url) {

@@ -19,7 +19,7 @@ export type MessageProof = 'signed' | 'stated'
 export interface GroundsWorld extends ProofWorld {
   readonly facts: {
     /** The last time a FID changed hands; undefined: never. */
-    lastCustodyChange(fid: number): Promise<{ readonly at: Date } | undefined>
+    lastCustodyChange(fid: number): Promise<{ readonly at: Date; readonly block: number } | undefined>
     /** Whether a signed message is kept that takes back what a FID verified then. */
     isTakenBack(fid: number, address: string, verifiedAt: Date): Promise<boolean>
     keyFactsOf(of: { fid: number; key: Uint8Array; hash: Uint8Array }): Promise<KeyFacts>

@@ -1,7 +1,7 @@
 import { type Hex, keccak256, type LocalAccount, toBytes, toHex } from 'viem'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
-import { addAppKey } from '../../devnet/chain/farcaster.ts'
+import { addAppKey, transferFid } from '../../devnet/chain/farcaster.ts'
 import { startLimitedNode } from '../processors/backfill/limited-node.ts'
 import { failure } from '../support/api/api.ts'
 import {
@@ -123,12 +123,67 @@ test('after a transfer the custody address, a new auth address and a registratio
   expect((await send('claim', { note: 'by its registration' })).status).toBe(200)
 })
 
-test('behind a node that searches few blocks the state at the transfer tells the new key from the old one', async () => {
+/** Sells the account of a new claimant on the chain, above what is indexed of it. */
+async function soldUnindexed() {
+  const { pool } = stage.database
+  const sold = await stage.claimant()
+  await addAuthAddress(stage, sold.fid, sellersAuth().address)
+  const indexed = Number(await stage.chain.client.getBlockNumber())
+  await pool.query(
+    `insert into chain_state (chain, chain_id, indexed_block, finalized_block, head_block, updated_at)
+     values ('optimism', 10, $1, $1, $1, now()) on conflict (chain) do update set indexed_block = $1`,
+    [indexed],
+  )
+  onTestFinished(() => pool.query('delete from chain_state').then(() => {}))
+  await stage.chain.execute(funder, transferFid(BigInt(sold.fid), buyerOf(sold.fid).address))
+  return sold
+}
+
+/** A node that refuses to search logs, as many do where blocks are many. */
+async function apiWithoutLogs() {
   const node = await startLimitedNode(stage.chain.rpc)
   onTestFinished(() => node.close())
   const error = { code: -32614, message: 'limited to a 1000 blocks range' }
   node.limits = { alter: ({ method, id }, reply) => (method === 'eth_getLogs' ? { id, error } : reply) }
-  const api = await stage.another({ rpc: node.url })
+  return stage.another({ rpc: node.url })
+}
+
+test.for(['searches logs', 'searches none'])(
+  'a sale that is not indexed yet counts from its block on, at a node that %s',
+  async (kind) => {
+    const sold = await soldUnindexed()
+    const { fid } = sold
+    const api = kind === 'searches logs' ? stage.api : await apiWithoutLogs()
+    expect(await failure(await post(api, await eip191Claim(stage, sold)))).toMatchObject({
+      error: 'ERR_ADDRESS_NOT_VERIFIED',
+      detail: expect.stringContaining('transferred'),
+    })
+    expect(await failure(await post(api, jfsClaim(stage, sold)))).toMatchObject({ error: 'ERR_JFS_KEY_INACTIVE' })
+    const { name: host } = stage.host
+    const manifest = { service: 'agent-directory', host, fid, addresses: [sold.address] }
+    const accountAssociation = await associationOf(buyerOf(fid), 'custody', { fid, domain: host })
+    stage.host.pages.set(path, { body: { ...manifest, accountAssociation } })
+    const byHost = await post(api, { method: 'well-known', fid, host, nonce: freshNonce() })
+    expect(await failure(byHost)).toMatchObject({ error: 'ERR_MANIFEST_ADDRESS_UNVERIFIED' })
+    const withdrawal = await withdrawalOf(sellersAuth(), 'auth', fid, stage.clock.now)
+    expect((await post(api, withdrawal, { query: '/withdraw' })).status).toBe(400)
+  },
+)
+
+test('who bought an account claims it before the sale is indexed', async () => {
+  const { fid, privateKey, ...sold } = await soldUnindexed()
+  const appKey = appKeyOf(`newest key of ${fid}`)
+  await stage.chain.execute(funder, addAppKey(BigInt(fid), appKey.publicKey))
+  const signer = { publicKey: appKey.publicKey, privateKey: toHex(appKey.secret) }
+  stage.clock.now = Math.max(stage.clock.now, Date.now() + 120_000)
+  stage.hub.state.addVerification(fid, sold.address, { privateKey, at: new Date(stage.clock.now), appKey: signer })
+  const owner = { ...sold, fid, privateKey, appKey }
+  expect((await post(stage.api, await eip191Claim(stage, owner))).status).toBe(200)
+  expect((await post(stage.api, jfsClaim(stage, owner))).status).toBe(200)
+})
+
+test('behind a node that searches few blocks the state at the transfer tells the new key from the old one', async () => {
+  const api = await apiWithoutLogs()
   expect(await failure(await post(api, jfsClaim(stage, seller)))).toMatchObject({ error: 'ERR_JFS_KEY_INACTIVE' })
   expect((await post(api, jfsClaim(stage, buyer))).status).toBe(200)
   expect((await post(api, await eip191Claim(stage, buyer))).status).toBe(200)

@@ -15,13 +15,14 @@ export interface ChainState {
 
 /** Undefined before the chain's first batch. */
 export async function readChainState(db: Queryable, chain: string): Promise<ChainState | undefined> {
-  const { rows } = await db.query<ChainState>(
-    `select chain, chain_id as "chainId", indexed_block as "indexedBlock", indexed_at as "indexedAt",
-            finalized_block as "finalizedBlock", head_block as "headBlock"
-       from chain_state
-      where chain = $1`,
-    [chain],
-  )
+  const { rows } = await db.query<ChainState>({
+    name: 'read-chain-state',
+    text: `select chain, chain_id as "chainId", indexed_block as "indexedBlock", indexed_at as "indexedAt",
+                  finalized_block as "finalizedBlock", head_block as "headBlock"
+             from chain_state
+            where chain = $1`,
+    values: [chain],
+  })
   return rows[0]
 }
 

@@ -94,22 +94,25 @@ export async function actionsSince(
 }
 
 /**
- * Ends all standing claims of a FID, oldest first, and returns them. Call under `lockClaims`. `evidence`: canonical JSON
- * with the reason.
+ * Ends the standing claims of a FID that are not newer than the word that ends them, oldest first, and returns them. Call
+ * under `lockClaims`. `said`: when that word was signed, or came if that was earlier; a claim's time is told likewise.
+ * `evidence`: canonical JSON with the reason.
  */
 export async function endStandingClaims(
   db: Queryable,
-  { fid, at, evidence }: { fid: number; at: Date; evidence: string },
+  { fid, at, said, evidence }: { fid: number; at: Date; said: Date; evidence: string },
 ): Promise<{ method: string; nonce: string }[]> {
   const { rows } = await db.query<{ method: string; nonce: string }>({
     name: 'end-standing-claims',
     text: `
 with ended as (
   insert into claim_event (fid, method, nonce, kind, at, evidence)
-  select fid, method, nonce, 'ended', $2, $3 from claim where fid = $1 and state <> 'ended' order by claimed_at
+  select fid, method, nonce, 'ended', $2, $3 from claim
+   where fid = $1 and state <> 'ended' and least(signed_at, received_at) <= $4
+   order by claimed_at
   returning seq, method, nonce)
 select method, nonce from ended order by seq`,
-    values: [fid, at, evidence],
+    values: [fid, at, evidence, said],
   })
   return rows
 }
@@ -125,6 +128,22 @@ select greatest((select max(least(coalesce(signed_at, accepted_at), accepted_at)
     values: [fid],
   })
   return rows[0]?.at ?? undefined
+}
+
+/**
+ * The newest unlisting or relisting of a FID that was signed later than a word of that kind; undefined: none was, so the
+ * word decides.
+ */
+export async function laterListing(db: Queryable, fid: number, said: Date): Promise<ActionName | undefined> {
+  const { rows } = await db.query<{ action: ActionName }>({
+    name: 'later-listing',
+    text: `
+select action from claim_action
+ where fid = $1 and action in ('unlist', 'relist') and least(signed_at, accepted_at) > $2
+ order by least(signed_at, accepted_at) desc, accepted_at desc, nonce limit 1`,
+    values: [fid, said],
+  })
+  return rows[0]?.action
 }
 
 /** Sets or, with null, clears the mark that a FID has taken itself out of the directory. */

@@ -1,5 +1,7 @@
+import { type Hex, toHex } from 'viem'
 import type { z } from 'zod'
 import { badAboutOne, NoAnswer } from '../hosts/no-answer.ts'
+import { isNameProof } from '../trust/name-proof.ts'
 import { eventPage, firstIdOfBlock, toChanges } from './events.ts'
 import { createSocialHttp, type IsNothing, type Query, type SocialHttp, type SocialHttpOptions } from './http.ts'
 import {
@@ -14,7 +16,7 @@ import {
   verifiedAddress,
 } from './messages.ts'
 import { isRealHandle, toProfile, toStatements, userName } from './profile.ts'
-import type { Follow, Network, SocialIndex, Verification } from './social-index.ts'
+import type { Address, Follow, Network, SocialIndex, Verification } from './social-index.ts'
 import { userPage, verifiedSetOf } from './users.ts'
 
 const messagesPerPage = 1_000
@@ -91,12 +93,17 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
         newestOf(http, '/v1/castsByFid', fid),
       ])
       const name = userName(userData)
-      const handle = name && (await ownsName(http, name, fid)) ? name : null
-      return toProfile(handle, userData, posts)
+      const proof = name === null ? undefined : await nameProofOf(http, name)
+      const isOwn = name !== null && proof?.fid === fid
+      return toProfile(isOwn ? { name, owner: await signedOwner(name, proof) } : null, userData, posts)
     },
 
     async statements(fid) {
       return toStatements(await messagesOf(http, '/v1/userDataByFid', fid))
+    },
+
+    async nameHolder(name) {
+      return (await nameProofOf(http, name))?.fid
     },
 
     async follows(fid) {
@@ -182,11 +189,25 @@ async function newestOf(http: SocialHttp, path: string, fid: number): Promise<re
   return aboutFid(answer?.messages ?? [], fid, path)
 }
 
-/** Whether the FID still owns a user name: a profile can keep a name whose proof has moved to another FID. */
-async function ownsName(http: SocialHttp, name: string, fid: number): Promise<boolean> {
-  if (!isRealHandle(name)) return false
-  const proof = await http.get('/v1/userNameProofByName', { name }, nameProof, saysNotFound)
-  return proof?.fid === fid
+/** The proof of a user name: a profile can keep a name whose proof has moved to another FID. Undefined: there is none. */
+async function nameProofOf(http: SocialHttp, name: string): Promise<z.infer<typeof nameProof> | undefined> {
+  if (!isRealHandle(name)) return undefined
+  return http.get('/v1/userNameProofByName', { name }, nameProof, saysNotFound)
+}
+
+/** Address that the name server signed to have the name; null: it signed nothing. */
+async function signedOwner(
+  name: string,
+  { owner, signature, timestamp }: z.infer<typeof nameProof>,
+): Promise<Address | null> {
+  const address = hexOf(owner)
+  const isSigned = await isNameProof({ name, timestamp, owner: address, signature: hexOf(signature) })
+  return isSigned ? address : null
+}
+
+/** Bytes as hubs write them: in hex, or in base64. */
+function hexOf(text: string): Hex {
+  return text.startsWith('0x') ? (text.toLowerCase() as Hex) : toHex(Buffer.from(text, 'base64'))
 }
 
 async function get<T>(http: SocialHttp, path: string, query: Query, schema: z.ZodType<T>): Promise<T> {

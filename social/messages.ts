@@ -41,7 +41,14 @@ export const fidPage = z.object({
   fids: z.array(z.unknown()).transform((given) => given.flatMap((one) => fid.safeParse(one).data ?? [])),
   nextPageToken: z.string().nullish(),
 })
-export const nameProof = z.object({ name: z.string(), fid })
+/** Proof of a user name; what of it is signed may be absent, or be of a kind that is not known here. */
+export const nameProof = z.object({
+  name: z.string(),
+  fid,
+  owner: z.string().catch(''),
+  signature: z.string().catch(''),
+  timestamp: z.int().nonnegative().catch(0),
+})
 /** Most shards that a hub can have: a list of them all is made. */
 const mostShards = 1_024
 const total = z.int().nonnegative().nullish()

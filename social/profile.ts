@@ -1,5 +1,5 @@
 import { type Message, messageTime } from './messages.ts'
-import type { ProfilePart, SocialProfile, Statement } from './social-index.ts'
+import type { Address, ProfilePart, SocialProfile, Statement } from './social-index.ts'
 
 /** User name that a profile sets, still to be confirmed by the name's proof; null: none. */
 export function userName(userData: readonly Message[]): string | null {
@@ -17,15 +17,16 @@ export function isRealHandle(name: string): boolean {
   return !/^(fid:|!)\d+$/.test(name)
 }
 
-/** Profile from the latest message of each type. `handle` is the proven user name; null: none. */
+/** Profile from the latest message of each type. `handle`: the user name whose proof names the account; null: none. */
 export function toProfile(
-  handle: string | null,
+  handle: { readonly name: string; readonly owner: Address | null } | null,
   userData: readonly Message[],
   posts: readonly Message[],
 ): SocialProfile {
   const times = [...userData, ...posts].map((message) => messageTime(message).getTime())
   return {
-    handle,
+    handle: handle?.name ?? null,
+    handleOwner: handle?.owner ?? null,
     displayName: newestValue(userData, partTypes.displayName),
     bio: newestValue(userData, partTypes.bio),
     pfpUrl: newestValue(userData, partTypes.pfpUrl),

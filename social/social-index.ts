@@ -14,8 +14,10 @@ export interface Verification {
 
 /** What an account says about itself; null: nothing, or nothing that counts. Texts are as received. */
 export interface SocialProfile {
-  /** The user name, when its proof still stands. */
+  /** The user name, when its proof still names the account, as the host says. */
   readonly handle: string | null
+  /** Address that the network's name server signed to have the handle; null: no handle, or none of the name server's. */
+  readonly handleOwner: Address | null
   readonly displayName: string | null
   readonly bio: string | null
   readonly pfpUrl: string | null
@@ -27,7 +29,7 @@ export interface SocialProfile {
 }
 
 /** Names of the profile fields that need no proof: an account states them itself. */
-export type ProfilePart = Exclude<keyof SocialProfile, 'handle' | 'lastMessageAt'>
+export type ProfilePart = Exclude<keyof SocialProfile, 'handle' | 'handleOwner' | 'lastMessageAt'>
 
 /** What an account says in a part of its profile: the newest message about it. */
 export interface Statement {
@@ -139,6 +141,8 @@ export interface SocialIndex {
   profile(fid: number): Promise<SocialProfile>
   /** The messages behind a profile, one for each part that an account ever set. */
   statements(fid: number): Promise<Statement[]>
+  /** FID that the proof of a user name is of; undefined: there is no such proof. */
+  nameHolder(name: string): Promise<number | undefined>
   /** FIDs that a FID follows, newest first, at most `mostFollows` of `hub.ts`. */
   follows(fid: number): Promise<Follow[]>
   /**

@@ -9,6 +9,8 @@ export interface Witness {
   readonly url: string
   /** Asks the hub for the messages of an account about a subject; `now` is the current time. */
   testify(fid: number, about: Subject, now: Date): Promise<Testimony>
+  /** Whether it says that a user name is the account's; undefined: no answer that counts. */
+  confirmsName(fid: number, name: string, now: Date): Promise<boolean | undefined>
 }
 
 /** What a message is about: the verification of an address, or the profile of an account. */
@@ -27,7 +29,7 @@ const freshnessMs = 60_000
 
 export function createWitness(
   url: string,
-  hub: Pick<SocialIndex, 'network' | 'verifications' | 'statements'>,
+  hub: Pick<SocialIndex, 'network' | 'verifications' | 'statements' | 'nameHolder'>,
 ): Witness {
   let looked: { readonly at: number; readonly staleness: string | undefined } | undefined
 
@@ -60,6 +62,15 @@ export function createWitness(
       } catch (error) {
         if (!(error instanceof NoAnswer)) throw error
         return { kind: 'silent', why: error.message }
+      }
+    },
+
+    async confirmsName(fid, name, now) {
+      try {
+        return (await staleness(now.getTime())) ? undefined : (await hub.nameHolder(name)) === fid
+      } catch (error) {
+        if (!(error instanceof NoAnswer)) throw error
+        return undefined
       }
     },
   }

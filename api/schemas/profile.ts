@@ -69,6 +69,15 @@ export const profile = z
     assurance: z.enum(['proven', 'signed', 'stated']).nullable().meta({
       description: 'The weakest verdict on its verified addresses. Null: it has none, or none was judged yet.',
     }),
+    handle_assurance: z
+      .enum(['proven', 'signed', 'stated'])
+      .nullable()
+      .meta({
+        description:
+          'Who says that the handle is the account’s. proven: the name server, for the address with custody of the account; ' +
+          'signed: the name server, for an address that the account verifies, or another hub; stated: one hub alone. ' +
+          'Null: it has none.',
+      }),
     feedback: feedbackSummary.nullable().meta({
       description: 'Feedback on the registrations it holds now. Null: so much that it was not counted yet.',
     }),

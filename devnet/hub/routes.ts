@@ -125,6 +125,7 @@ function nameProof(state: HubState, query: URLSearchParams): Answer {
     owner: Buffer.from(account.custody.slice(2), 'hex').toString('base64'),
     signature: Buffer.alloc(65, 3).toString('base64'),
     fid: account.fid,
+    ...state.told.nameProof,
     type: name.endsWith('.eth') ? 'USERNAME_TYPE_ENS_L1' : 'USERNAME_TYPE_FNAME',
   })
 }

@@ -27,8 +27,13 @@ export class HubState {
   readonly accounts = new Map<number, Account>()
   /** Shard 0 is the block shard: it repeats verifications, and holds no FID. */
   readonly shards = new Map([0, ...dataShards].map((shard) => [shard, new EventLog(shard)]))
-  /** Values that `/v1/info` reports in place of the true ones. */
-  readonly told: { accounts?: number; delaySeconds?: number; isSyncing?: boolean } = {}
+  /** Values that the hub reports in place of the true ones: of `/v1/info`, and what a name server signed. */
+  readonly told: {
+    accounts?: number
+    delaySeconds?: number
+    isSyncing?: boolean
+    nameProof?: { timestamp: number; owner: string; signature: string }
+  } = {}
   private readonly now: () => Date
 
   /** `now` dates messages that are given no time. */

@@ -96,9 +96,9 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
         const place = { custodyBlock: facts.transferBlock, ...(await addedLog(key, standing)) }
         keys.push({ fid, key, source, beforeCustody, ...place, removal: await removalOf(fid, key, standing) })
       }
-      const custody = grounds.claimed ? await answered(() => registries.custodyOf(fid)) : undefined
+      const custody = grounds.claimed || grounds.named ? await answered(() => registries.custodyOf(fid)) : undefined
       return {
-        outcome: proofs.length > 0 || grounds.claimed ? 'ok' : 'empty',
+        outcome: proofs.length > 0 || custody ? 'ok' : 'empty',
         async write(db) {
           if (custody) await storeCustodyReading(db, { fid, ...custody, now: now() })
           await lockVerifications(db, [fid])

@@ -1,4 +1,5 @@
 import { storeWitnessStanding } from '../../db/queries/sources/hub-standing.ts'
+import { handleOf, storeNameWitness } from '../../db/queries/sources/social-profiles.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { isMissingSomewhere, liveMessages, storeWitness } from '../../db/queries/sources/witnesses.ts'
 import type { Host } from '../../hosts/host.ts'
@@ -24,6 +25,16 @@ const { cadenceMs } = sources.witnesses
 export function socialWitnesses(options: WitnessOptions): Source {
   const { pool, witnesses, removals, host, now } = options
 
+  /** What each of the other hubs says about whose a user name is. */
+  function namedBy(fid: number, handle: string) {
+    return Promise.all(
+      witnesses.map(async ({ url, confirmsName }) => {
+        await host.slot()
+        return { url, says: await confirmsName(fid, handle, now()) }
+      }),
+    )
+  }
+
   return {
     ...sources.witnesses,
     host,
@@ -37,6 +48,8 @@ export function socialWitnesses(options: WitnessOptions): Source {
           return { url, testimony: await testify(fid, 'verifications', now()) }
         }),
       )
+      const handle = await handleOf(pool, fid)
+      const named = handle === null ? [] : await namedBy(fid, handle)
       const outcomes = asked.map(({ testimony }) => testimony.kind).filter((kind) => kind !== 'says')
       const lacks = asked.some(
         ({ testimony }) => testimony.kind === 'says' && hashes.some((hash) => !testimony.hashes.has(hash)),
@@ -46,6 +59,9 @@ export function socialWitnesses(options: WitnessOptions): Source {
       return {
         outcome: outcomes[0] ?? (found?.isPartial ? 'partly' : 'ok'),
         async write(db) {
+          if (handle !== null && named.some(({ says }) => says !== undefined)) {
+            await storeNameWitness(db, { fid, handle, url: named.find(({ says }) => says)?.url ?? null })
+          }
           await storeRemovals(db, fid, found?.proven ?? [], now())
           const live = new Set(found?.proven.length ? await liveMessages(db, fid) : hashes)
           const still = hashes.filter((hash) => live.has(hash))

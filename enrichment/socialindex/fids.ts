@@ -125,6 +125,7 @@ function storable(fid: number, profile: SocialProfile): StoredProfile {
   return {
     fid,
     handle: clean(profile.handle, longestHandle),
+    handleOwner: profile.handleOwner,
     displayName: cleanPart('displayName', profile.displayName),
     bio: cleanPart('bio', profile.bio),
     pfpUrl: cleanPart('pfpUrl', profile.pfpUrl),

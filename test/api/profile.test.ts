@@ -262,6 +262,7 @@ const fields = [
   'historical_total',
   'claim_state',
   'assurance',
+  'handle_assurance',
   'feedback',
   'income_url',
 ]

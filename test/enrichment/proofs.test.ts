@@ -2,7 +2,7 @@ import { type Hex, padHex, serializeErc6492Signature } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { agentAddresses } from '../../db/queries/read/addresses.ts'
 import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
-import { addAppKey, registerFid, removeAppKey } from '../../devnet/chain/farcaster.ts'
+import { addAppKey, registerFid, removeAppKey, transferFid } from '../../devnet/chain/farcaster.ts'
 import { walletOf as contractOf, createWallet } from '../../devnet/chain/wallets.ts'
 import type { Message } from '../../devnet/hub/messages.ts'
 import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
@@ -27,12 +27,12 @@ beforeEach(async () => {
 afterEach(() => scene.stop())
 
 /** An account whose verified address holds a registration; its app key is in the registry if `registered`. */
-async function holder({ registered = true } = {}) {
+async function holder({ registered = true, owner }: { registered?: boolean; owner?: Hex } = {}) {
   const fid = ++lastFid
   const appKey = appKeyOf('proofs', String(fid))
   const wallet = walletOf('proofs', String(fid))
   const custody = accountOf(`custody ${fid}`)
-  await chain.execute(funder, registerFid(BigInt(fid), custody.address))
+  await chain.execute(funder, registerFid(BigInt(fid), owner ?? custody.address))
   if (registered) await chain.execute(funder, addAppKey(BigInt(fid), appKey.publicKey))
   scene.hub.state.addAccount({ fid, custody: custody.address, appKey })
   const message = scene.hub.state.addVerification(fid, wallet.address, { privateKey: wallet.privateKey })
@@ -51,6 +51,8 @@ const messages = (fid: number) =>
   rows('select verdict, envelope, claim, key from farcaster_message where fid = $1 order by message_time', fid)
 const standing = (fid: number) =>
   rows('select source, before_custody, custody_block from signer_key where fid = $1 order by before_custody', fid)
+
+const named = async (fid: number) => (await rows('select handle, handle_assurance from agent where fid = $1', fid))[0]
 
 /** Stores a FID's transfer in the chain's newest block, as the processor would. */
 async function transferred(fid: number) {
@@ -255,3 +257,47 @@ test('while the node is away nothing that is known is lost', async () => {
   expect(fid).not.toBe(other.fid)
   expect(await verdicts(other.fid)).toEqual(['signed'])
 })
+
+test('a handle is proven while whoever the name server signed it to has custody, and no other account’s', async () => {
+  // Recorded from a public hub; the name server's signature says nothing of a FID.
+  const owner = '0x8773442740c17c9d0f0b87022c722f9a136206ed'
+  const signed =
+    'b7181760f14eda0028e0b647ff15f45235526ced3b4ae07fcce06141b73d32960d3253776e62f761363fb8137087192047763f4af838950a96f3885f3c2289c41b'
+  const signature = Buffer.from(signed, 'hex').toString('base64')
+  scene.hub.state.told.nameProof = { timestamp: 1_628_882_891, owner, signature }
+  const assurance = async (fid: number) => (await named(fid))?.handle_assurance
+  const stranger = await holder()
+  scene.hub.state.setProfile(stranger.fid, { username: 'farcaster' })
+  await scene.settle()
+  expect([await assurance(stranger.fid), (await named(stranger.fid))?.handle]).toEqual(['stated', 'farcaster'])
+  scene.hub.state.setProfile(stranger.fid, { username: '!1' })
+  await scene.settle()
+  expect(await assurance(stranger.fid)).toBeNull()
+  const { fid, wallet } = await holder({ owner })
+  scene.hub.state.setProfile(fid, { username: 'farcaster' })
+  await scene.settle()
+  expect(await assurance(fid)).toBe('proven')
+  await chain.execute(funder, transferFid(BigInt(fid), accountOf('buyer').address))
+  await transferred(fid)
+  await scene.settle()
+  expect(await assurance(fid)).toBe('stated')
+  // As if the name server had signed it to an address that the account verifies.
+  await rows(
+    'update social_profile set handle_owner = $2 where fid = $1',
+    fid,
+    Buffer.from(wallet.address.slice(2), 'hex'),
+  )
+  await scene.settle()
+  expect(await assurance(fid)).toBe('signed')
+})
+
+test.each(['', '0x', 'AA==', '*'])(
+  'a name proof with the owner and signature %j is nobody’s signature',
+  async (bytes) => {
+    scene.hub.state.told.nameProof = { timestamp: 1, owner: bytes, signature: bytes }
+    const { fid } = await holder()
+    scene.hub.state.setProfile(fid, { username: 'farcaster' })
+    await scene.settle()
+    expect(await named(fid)).toEqual({ handle: 'farcaster', handle_assurance: 'stated' })
+  },
+)

@@ -70,6 +70,23 @@ test('who reads what another hub said learns its host, and no key that an operat
   expect(address?.witnesses).toMatchObject([{ hub: host, has: true }])
 })
 
+test('a handle is the followed hub’s word until the other one says the same', async () => {
+  await verified({ byBoth: true })
+  const named = async () => {
+    await pass(7 * hour)
+    const { rows } = await scene.database.pool.query('select handle, handle_assurance from agent')
+    return rows.flatMap(({ handle, handle_assurance }) => [handle, handle_assurance])
+  }
+  scene.hub.state.setProfile(fid, { username: 'ada.eth' })
+  expect(await named()).toEqual(['ada.eth', 'stated'])
+  other.state.setProfile(fid, { username: 'ada.eth' })
+  expect(await named()).toEqual(['ada.eth', 'signed'])
+  Object.assign(other.state.told, { isSyncing: true })
+  expect(await named()).toEqual(['ada.eth', 'signed'])
+  scene.hub.state.setProfile(fid, { username: 'bob.eth' })
+  expect(await named()).toEqual(['bob.eth', 'stated'])
+})
+
 describe('the second one lacks it', () => {
   test('and still does when both are asked again: disputed, still listed, until it knows it', async () => {
     await verified({ byBoth: false })

@@ -65,6 +65,7 @@ test('userDataByFid and castsByFid', async () => {
   const { hub } = await hubOf({ '/v1/userDataByFid': userData })
   expect(await hub.profile(6833)).toEqual({
     handle: null,
+    handleOwner: null,
     displayName: null,
     bio: null,
     pfpUrl: 'https://i.imgur.com/HG54Hq6.png',

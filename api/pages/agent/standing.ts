@@ -34,13 +34,13 @@ const verdicts: Readonly<Record<string, string>> = {
 
 /** Who stands behind the agent: the account, the addresses it verifies, its claim; each with where to check it. */
 export function standing(agent: Profile, addresses: Addresses | undefined): Html {
-  const { fid, handle, verified_addresses: verified, assurance } = agent
+  const { fid, handle, handle_assurance: named, verified_addresses: verified, assurance } = agent
   return html`<section aria-labelledby="standing"><h2 id="standing">Who stands behind it</h2>
 <dl class="facts wide-facts">
 <div><dt>Account</dt><dd>${
     handle === null
       ? html`FID ${fid} of the Farcaster network`
-      : html`${outsideLink(`https://farcaster.xyz/${encodeURIComponent(shortName(handle))}`, `@${shortName(handle)}`)} on Farcaster, FID ${fid}`
+      : html`${outsideLink(`https://farcaster.xyz/${encodeURIComponent(shortName(handle))}`, `@${shortName(handle)}`)} on Farcaster, FID ${fid}${named === 'stated' && html` <span class="status" title="One hub alone says that the name is the account’s">stated</span>`}`
   } · <a href="/owner/${fid}">everything it holds</a></dd></div>
 <div><dt>Addresses</dt><dd>${
     verified.length === 0

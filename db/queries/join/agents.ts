@@ -1,5 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import { assuranceOf } from '../sql/assurance.ts'
+import { assuranceOf, handleAssurance } from '../sql/assurance.ts'
 import { enriched } from './agent-enriched.ts'
 import { derivedHoldings, holdingWrites, of } from './agent-holdings.ts'
 import { noteLargeHolders, storedSums } from './large-holders.ts'
@@ -64,7 +64,7 @@ wanted as (
          p.last_message_at,
          coalesce(k.spec_check_status, 'unchecked') as spec_check_status,
          coalesce(k.spec_check_status = 'found', false) as has_spec, d.spec_digest, d.last_alive_at,
-         ${assuranceOf('s.fid')} as assurance, e.oli, e.has_codehost, e.enriched_digest,
+         ${assuranceOf('s.fid')} as assurance, ${handleAssurance} as handle_assurance, e.oli, e.has_codehost, e.enriched_digest,
          lower(concat_ws(E'\\n', p.handle, p.display_name, e.oli)) as search,
          a.fid is null as added, coalesce(a.claimed, false) <> (c.claimed_at is not null) as claim_changed,
          (a.last_message_at, a.last_alive_at) is distinct from (p.last_message_at, d.last_alive_at) as active,
@@ -92,7 +92,7 @@ wanted as (
 
 const visibleColumns = `handle, display_name, bio, pfp_url, chains, verified_addresses, claimed, claim_method, claimed_at,
                 claim_state, claim_sha256, agent_status, registered_at, listed_at, registry_event_at, search, spec_check_status, has_spec, spec_digest,
-                assurance, oli, has_codehost, enriched_digest, current_total, historical_total`
+                assurance, handle_assurance, oli, has_codehost, enriched_digest, current_total, historical_total`
 
 const writes = `
 compared as (

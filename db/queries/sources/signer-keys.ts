@@ -173,6 +173,8 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 /** What standing claims of a FID rest on besides messages. */
 interface ClaimGrounds {
   readonly claimed: boolean
+  /** Whether the name server signed for its handle, so that it matters whose the account is. */
+  readonly named: boolean
   /** App keys that signed them and were not asked about yet, and those of the registry that are not known to be removed. */
   readonly keys: readonly Buffer[]
 }
@@ -185,6 +187,7 @@ export async function claimGrounds(db: Queryable, fid: number): Promise<ClaimGro
     name: 'claim-grounds',
     text: `
 select exists (select from claim where fid = $1 and state <> 'ended') as claimed,
+       exists (select from social_profile where fid = $1 and handle_owner is not null) as named,
        array(select distinct decode(substr(c.signer, 3), 'hex') from claim c
               where c.fid = $1 and c.state <> 'ended' and c.method = 'jfs'
                 and not exists (select from signer_key k

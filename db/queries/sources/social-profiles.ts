@@ -4,6 +4,8 @@ import type { Queryable } from '../../pool.ts'
 export interface StoredProfile {
   readonly fid: number
   readonly handle: string | null
+  /** Lowercase hex with 0x. */
+  readonly handleOwner: string | null
   readonly displayName: string | null
   readonly bio: string | null
   readonly pfpUrl: string | null
@@ -15,23 +17,48 @@ export interface StoredProfile {
 
 /** Stores a profile. Unchanged: nothing is written. The last message never moves back. */
 export async function storeProfile(db: Queryable, profile: StoredProfile, now: Date): Promise<void> {
-  const { fid, handle, displayName, bio, pfpUrl, profileUrl, github, twitter, lastMessageAt } = profile
+  const { fid, handle, handleOwner, displayName, bio, pfpUrl, profileUrl, github, twitter, lastMessageAt } = profile
   await db.query({
     name: 'store-profile',
     text: `
 insert into social_profile as p
-       (fid, handle, display_name, bio, pfp_url, profile_url, github, twitter, last_message_at, updated_at)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+       (fid, handle, display_name, bio, pfp_url, profile_url, github, twitter, last_message_at, updated_at,
+        handle_owner)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, decode(substr($11, 3), 'hex'))
     on conflict (fid) do update
-   set handle = excluded.handle, display_name = excluded.display_name, bio = excluded.bio, pfp_url = excluded.pfp_url,
+   set handle = excluded.handle, handle_owner = excluded.handle_owner,
+       handle_witness = case when p.handle = excluded.handle then p.handle_witness end, display_name = excluded.display_name, bio = excluded.bio, pfp_url = excluded.pfp_url,
        profile_url = excluded.profile_url, github = excluded.github, twitter = excluded.twitter,
        last_message_at = greatest(p.last_message_at, excluded.last_message_at), updated_at = excluded.updated_at
- where (p.handle, p.display_name, p.bio, p.pfp_url, p.profile_url, p.github, p.twitter)
-       is distinct from (excluded.handle, excluded.display_name, excluded.bio, excluded.pfp_url,
+ where (p.handle, p.handle_owner, p.display_name, p.bio, p.pfp_url, p.profile_url, p.github, p.twitter)
+       is distinct from (excluded.handle, excluded.handle_owner, excluded.display_name, excluded.bio, excluded.pfp_url,
                          excluded.profile_url, excluded.github, excluded.twitter)
     or excluded.last_message_at > p.last_message_at
     or (p.last_message_at is null and excluded.last_message_at is not null)`,
-    values: [fid, handle, displayName, bio, pfpUrl, profileUrl, github, twitter, lastMessageAt, now],
+    values: [fid, handle, displayName, bio, pfpUrl, profileUrl, github, twitter, lastMessageAt, now, handleOwner],
+  })
+}
+
+/** The handle of a stored profile; null: none. */
+export async function handleOf(db: Queryable, fid: number): Promise<string | null> {
+  const { rows } = await db.query<{ handle: string | null }>({
+    name: 'handle-of',
+    text: 'select handle from social_profile where fid = $1',
+    values: [fid],
+  })
+  return rows[0]?.handle ?? null
+}
+
+/** Notes another hub that says whose a handle is; null: none does. A handle that has changed since is left alone. */
+export async function storeNameWitness(
+  db: Queryable,
+  { fid, handle, url }: { readonly fid: number; readonly handle: string; readonly url: string | null },
+): Promise<void> {
+  await db.query({
+    name: 'store-name-witness',
+    text: `update social_profile set handle_witness = $3
+            where fid = $1 and handle = $2 and handle_witness is distinct from $3`,
+    values: [fid, handle, url],
   })
 }
 

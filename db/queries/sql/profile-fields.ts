@@ -108,6 +108,7 @@ export const profileFields: readonly (readonly [name: string, expression: string
   ['historical_total', 'a.historical_total'],
   ['claim_state', 'a.claim_state'],
   ['assurance', assuranceOf('a.fid')],
+  ['handle_assurance', `case when a.handle is not null then coalesce(a.handle_assurance, 'stated') end`],
   ['feedback', profileFeedback],
   ['income_url', incomeUrl],
 ]

@@ -71,8 +71,8 @@ interface AgentsMend {
   readonly openHistory: (logs: readonly LogFilter[]) => History
   /** Asked before a row is deleted or changed; undefined: the chain has no node. */
   readonly node: NodeWord | undefined
-  /** Newest final block of the history. */
-  readonly finalHeight: number
+  /** Last block whose events count: final at the history, and indexed and final at the processor. */
+  readonly toBlock: number
   readonly warn: (text: string) => void
   /** Called when rows of a registration stay although the history source does not have them. */
   readonly onDisputed: (disputed: DisputedRows) => void
@@ -84,12 +84,13 @@ interface AgentsMend {
  * the node has waits longer. Returns how many rows differed.
  */
 export async function mendAgents(mend: AgentsMend): Promise<number> {
-  const { pool, chain, openHistory, finalHeight, warn } = mend
+  const { pool, chain, openHistory, toBlock, warn } = mend
   const { name, registry, reputation } = chain
   const ids = await differingAgents(pool, name, maxAgents)
   if (ids.length === 0) return 0
   const fromBlock = Math.min(registry.fromBlock, reputation.fromBlock)
-  const range = { fromBlock, toBlock: finalHeight }
+  if (toBlock < fromBlock) return 0
+  const range = { fromBlock, toBlock }
   const { events } = await readContractEvents(openHistory(logsOfAgents(chain, ids)), chain, range, warn)
   let differed = 0
   for (const agentId of ids) {
@@ -128,7 +129,7 @@ function rowsOfAgent(
 
 /** Throws DisputedRows when the node has an event that stored rows may rest on and the history source lacks. */
 async function confirmAgent(
-  { pool, chain, finalHeight: toBlock }: AgentsMend,
+  { pool, chain, toBlock }: AgentsMend,
   node: NodeWord,
   agentId: bigint,
   events: ContractEvents,

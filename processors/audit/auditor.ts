@@ -5,6 +5,7 @@ import type { BlockRange } from '../../db/block-range.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { countUnaudited, putOffRange, unauditedRange, writeAudit } from '../../db/queries/chain/audit.ts'
 import { blocksOfAgents, differingAgents, noteDiffering } from '../../db/queries/chain/audit-agents.ts'
+import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { otherCustody, replaceCustody } from '../../db/queries/chain/replaced-rows.ts'
 import { type History, type Wanted, wantedOf } from '../history/history.ts'
 import type { SourceAddress } from '../history/source-address.ts'
@@ -64,7 +65,12 @@ export class Auditor {
     const { databaseUrl, chain, openHistory } = options
     const { rpc } = chain
     this.#node = rpc ? new NodeWord(nodeAt(rpc), openHistory(wantedOf(chain)), chain, this.#warn) : undefined
-    this.#pool = createPool({ databaseUrl, name: `processor ${chain.name} audit`, max: 1 })
+    this.#pool = createPool({
+      databaseUrl,
+      name: `processor ${chain.name} audit`,
+      max: 1,
+      statementTimeoutMs: 0, // recounting a recipient reads all that it ever received
+    })
   }
 
   /** When the audit in flight began or last made progress, milliseconds since 1970; undefined: none is in flight. */
@@ -105,12 +111,14 @@ export class Auditor {
     const toBlock = waiting ? Math.min(waiting.toBlock, finalHeight, waiting.fromBlock + maxBlocks - 1) : -1
     const isThere = waiting !== undefined && toBlock >= waiting.fromBlock
     if (isThere) await this.#certify({ fromBlock: waiting.fromBlock, toBlock }, contracts, finalHeight)
+    // Above the processor's blocks it is for the processor to write what happened.
+    const { indexedBlock = -1, finalizedBlock = -1 } = (await readChainState(this.#pool, chain.name)) ?? {}
     this.mended.contracts += await mendAgents({
       pool: this.#pool,
       chain,
       openHistory: (logs) => openHistory({ tokens: [], logs }),
       node: this.#node,
-      finalHeight,
+      toBlock: Math.min(finalHeight, indexedBlock, finalizedBlock),
       warn: this.#warn,
       onDisputed: (disputed) => this.#dispute(disputed),
     })

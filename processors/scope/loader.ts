@@ -61,7 +61,12 @@ export class ScopeLoader {
 
   constructor(private readonly options: LoaderOptions) {
     const { databaseUrl, chain } = options
-    this.#pool = createPool({ databaseUrl, name: `processor ${chain.name} scope`, max: 1 })
+    this.#pool = createPool({
+      databaseUrl,
+      name: `processor ${chain.name} scope`,
+      max: 1,
+      statementTimeoutMs: 0, // recounting a recipient reads all that it ever received
+    })
   }
 
   start(): void {

@@ -174,3 +174,11 @@ test('an audit by a Portal that has the chain certifies it', { timeout }, async 
   expect(auditor.disputed).toBe(0)
   expect(certificates).toBe(1)
 })
+
+test('a registration is mended up to the blocks of the processor, not beyond', { timeout }, async () => {
+  await chain.execute(holder, setAgentUri(0n, 'https://agents.example/first/beyond'))
+  const height = Number(await chain.client.getBlockNumber())
+  await chain.client.mine({ blocks: finality + 1 })
+  const { difference } = await audit(await readBlocks(chain.rpc, 0, height + finality + 1), { queued: [0] })
+  expect(difference).toBe('')
+})

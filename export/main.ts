@@ -16,9 +16,9 @@ const usage = `
 npm run export -- --what <what> --format <format> --out <folder> [--chain <chain>] [--since <time>] [--part-rows <n>]
 npm run export -- --served [--every <minutes>] [--rows-per-second <n>]
 
-Writes a view of the schema directory (docs/sql.md) to files, from one consistent state of the database, with a
-manifest.json: the columns and their types, and the rows, bytes and SHA-256 of each file. A file gets its name only when it
-is complete.
+Writes a view of the schema directory (docs/sql.md) to files, from one consistent state of the database (settlements: each
+file from one, the next from a later one), with a manifest.json: the columns and their types, and the rows, bytes and SHA-256
+of each file. A file gets its name only when it is complete.
 
 It may be killed at any time: run the same command again and it continues after the last complete file, with the state of the
 database at that time; the manifest says of what time each file is. A folder holds one export.
@@ -97,20 +97,31 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
   endOn(stopping, 'run the same command again to continue after the last complete file')
   const { openDisplay } = await import('./display.ts')
   const { runExport } = await import('./run.ts')
-  const print: Parameters<typeof runExport>[3] = (begun) => openDisplay(request.what, begun, process.stdout)
+  let display: ReturnType<typeof openDisplay> | undefined
+  const print: Parameters<typeof runExport>[3] = (begun) => {
+    display ??= openDisplay(request.what, begun, process.stdout)
+    return { update: display.update, stop() {} }
+  }
+  // Years of settlements take hours, and while a snapshot is held no dead row of any table is removed.
+  const mostParts = request.what === 'settlements' ? 1 : Number.POSITIVE_INFINITY
   const exportFrom = (pool: Parameters<typeof inTransaction>[0]) =>
     inTransaction(pool, (client) =>
-      runExport(client, request, { folder, terms, served: resolve(vars.EXPORT_DIR) }, print),
+      runExport(client, request, { folder, terms, served: resolve(vars.EXPORT_DIR), mostParts }, print),
     )
   await withDatabase(async (databaseUrl) => {
     const primary = poolTo(databaseUrl, 1)
     const { DATABASE_READ_URL: readUrl } = vars
     const standby = readUrl ? new Standby({ primary, pool: poolTo(readUrl, 1) }) : undefined
     try {
-      const { rows, parts } = standby ? await readAt(standby, primary, exportFrom) : await exportFrom(primary)
+      const next = () => (standby ? readAt(standby, primary, exportFrom) : exportFrom(primary))
+      let manifest = await next()
+      while (!manifest.complete) manifest = await next()
+      display?.stop()
+      const { rows, parts } = manifest
       const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
       console.log(`${request.what}: ${rows} rows, ${bytes} bytes, in ${parts.length} files in ${folder}`)
     } finally {
+      display?.stop()
       await standby?.end()
       await primary.end()
     }

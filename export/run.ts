@@ -35,17 +35,19 @@ interface ExportPlaces {
   readonly terms: ProofTerms
   /** Folder of the served files, which archived settlements are read from. */
   readonly served: string
+  /** Most parts that are written by this run; absent: all of them. */
+  readonly mostParts?: number
 }
 
 /**
- * Writes the missing parts of an export, and returns the manifest of the complete export. `db` is in a transaction of
+ * Writes the missing parts of an export, at most `mostParts`, and returns the manifest of what is there then. `db` is in a transaction of
  * which this is the first use, so that all parts of a run come from one snapshot. Throws a UsageError when the folder
  * is another export's, when another process writes to it, or when archived settlements are not in the served files.
  */
 export async function runExport(
   db: Queryable,
   request: ExportRequest,
-  { folder, terms, served }: ExportPlaces,
+  { folder, terms, served, mostParts = Number.POSITIVE_INFINITY }: ExportPlaces,
   openDisplay: (begun: { rows: number; expected: number }) => Display,
 ): Promise<Manifest> {
   await beginSnapshot(db)
@@ -67,7 +69,8 @@ export async function runExport(
   const { filter, archived } = await filterOf(db, request, { columns: ofView, served })
   const display = openDisplay({ rows: manifest.rows, expected: archived + (await estimateExport(db, filter)) })
   try {
-    while (!manifest.complete) {
+    const most = manifest.parts.length + mostParts
+    while (!manifest.complete && manifest.parts.length < most) {
       const proofs = { terms, at: new Date(snapshotAt) }
       const part = await writePart(db, manifest, { filter, folder, snapshotAt, display, proofs })
       manifest = {

@@ -65,6 +65,14 @@ test('an export that was killed goes on behind its last whole file, and is then 
   expect(await exportedRows(folder)).toHaveLength(resumed)
 })
 
+test('every file of settlements is of its own state of the database: none is held for hours', async () => {
+  const settlements = await exportFolder()
+  expect(await runExport(argumentsOf(settlements))).toMatchObject({ code: 0, stderr: '' })
+  const { parts, rows, complete } = manifestOf(settlements)
+  expect({ rows, complete }).toEqual({ rows: resumed, complete: true })
+  expect(new Set(parts.map(({ snapshot_at }) => snapshot_at)).size).toBe(parts.length)
+})
+
 test('a folder takes one export: other arguments, other files and changed files are refused in one line', async () => {
   const folder = await exportFolder()
   const other = await exportFolder()

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { settlementSelectors } from '../../abi/selectors.ts'
 import type { FindCalls, TokenCall } from './settlements.ts'
 
 /** A node of what `debug_traceTransaction` answers with the callTracer. */
@@ -48,6 +49,8 @@ interface TraceSources {
  */
 const maxAttempts = 8
 const retryMs = 400
+/** Blocks whose traces are remembered: as many as are read at a time, and some. */
+const rememberedBlocks = 16
 
 /**
  * Looks up a transaction's calls: in the archive when it holds the block, else at the node. A trace without a call to a
@@ -56,16 +59,33 @@ const retryMs = 400
 export function createTraceLookup({ archive, archiveHeight, node, tokens, ...refusals }: TraceSources): FindCalls {
   const isTrace = (calls: readonly TokenCall[]) => calls.some(({ to }) => tokens.has(to))
   const askNode = node && createNodeLookup(node, isTrace, refusals)
+  const tracesOf = archive && createBlockTraces(archive, tokens)
   return async ({ block, transaction }) => {
-    if (archive && block.height <= (archiveHeight?.() ?? -1)) {
-      const answer = await archive.query(traceQuery(block.height, tokens))
-      const traces = answer.find(({ header }) => header.number === block.height)?.traces ?? []
+    if (tracesOf && block.height <= (archiveHeight?.() ?? -1)) {
+      const traces = await tracesOf(block.height)
       const { transactionIndex } = transaction
       const calls = callsInArchive(traces.filter((trace) => trace.transactionIndex === transactionIndex))
       if (isTrace(calls)) return calls
       if (!askNode) refusals.onRefusal(transaction.hash, new Error('the archive does not have it'))
     }
     return askNode?.(transaction.hash)
+  }
+}
+
+/** Asks an archive for the traces of final blocks, once for all transactions of a block that are looked up in a row. */
+function createBlockTraces(archive: TraceArchive, tokens: ReadonlySet<string>) {
+  const asked = new Map<number, Promise<FlatTrace[]>>()
+  return (height: number): Promise<FlatTrace[]> => {
+    const known = asked.get(height)
+    if (known) return known
+    const answer = archive
+      .query(traceQuery(height, tokens))
+      .then((blocks) => blocks.find(({ header }) => header.number === height)?.traces ?? [])
+    asked.set(height, answer)
+    answer.catch(() => asked.delete(height))
+    const [oldest] = asked.keys()
+    if (asked.size > rememberedBlocks && oldest !== undefined) asked.delete(oldest)
+    return answer
   }
 }
 
@@ -100,12 +120,13 @@ function createNodeLookup(
   }
 }
 
+/** Only calls that can have executed an authorization: a block's calls to a dollar token can be thousands. */
 function traceQuery(height: number, tokens: ReadonlySet<string>) {
   return {
     fromBlock: height,
     toBlock: height,
     fields: { trace: { error: true, callCallType: true, callTo: true, callInput: true } },
-    traces: [{ type: ['call'], callTo: [...tokens], parents: true }],
+    traces: [{ type: ['call'], callTo: [...tokens], callSighash: [...settlementSelectors], parents: true }],
   }
 }
 

@@ -89,6 +89,29 @@ describe('the lookup', () => {
     expect(queries).toMatchObject([{ fromBlock: 500, toBlock: 500, traces: [{ callTo: [token], parents: true }] }])
   })
 
+  test('asks the archive once for all transactions of a block, and only for calls that settle', async () => {
+    const queries: { traces: object[] }[] = []
+    const archive = {
+      query: async (query: object) => {
+        queries.push(query as (typeof queries)[number])
+        const traces: FlatTrace[] = Array.from({ length: 40 }, (_, transactionIndex) => ({
+          transactionIndex,
+          traceAddress: [],
+          type: 'call',
+          action: { callType: 'call', to: token, input: `0x${transactionIndex}` },
+        }))
+        return [{ header: { number: 500 }, traces }]
+      },
+    }
+    const find = createTraceLookup({ ...base, archive, archiveHeight: () => 500 })
+    const of = (transactionIndex: number) =>
+      ({ block: { height: 500 }, transaction: { hash: '0x77', transactionIndex } }) as unknown as SettlingTransaction
+    for (let index = 0; index < 40; index++) expect(await find(of(index))).toEqual([{ to: token, input: `0x${index}` }])
+    expect(queries).toHaveLength(1)
+    const callSighash = ['0xe3ee160e', '0xef55bec6', '0xcf092995', '0x88b7ab63']
+    expect(queries[0]?.traces).toEqual([{ type: ['call'], callTo: [token], callSighash, parents: true }])
+  })
+
   test('asks the node for what the archive does not hold yet', async () => {
     const asked: unknown[] = []
     const node = {

@@ -16,7 +16,7 @@ npm run bench -- upgrade [--rows <n>]
   rehearsal   200,000 settlements, or n, through the real commands, with everything that happens to an installation; fails
               if a row, a claim or an answer is lost
   upgrade     migrates a database of the last release with 10,000,000 settlements, or n, while the last release's API is
-              being read; fails if an answer is lost or waits a second for a lock
+              being read; fails if an answer is lost or waits a second for a lock. Says so while nothing was released yet
   trust       messages checked per second; a first pass over 20,000 agents with a node that answers at once
 
 Each prints a table and, as its last line, one JSON object.

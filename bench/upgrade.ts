@@ -1,14 +1,13 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, symlink } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { createPool } from '../db/pool.ts'
 import { freePort } from '../ops/ports.ts'
-import { commitOf, readReleases } from '../scripts/release/record.mjs'
 import { baseUrl, siteUrl } from '../test/support/api/claims.ts'
+import { checkOutRelease, lastRelease } from '../test/support/schema/released.ts'
 import { until } from '../test/support/until.ts'
 import { measure } from './measured-run.ts'
 import type { Answered } from './rehearsal/asks.ts'
@@ -19,7 +18,6 @@ import { percentile, say } from './rehearsal/show.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 import { fillWorld } from './world.ts'
 
-const root = fileURLToPath(new URL('..', import.meta.url))
 const typescript = ['--import', import.meta.resolve('tsx')]
 const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
 /** Milliseconds of reading before the migration, as a baseline. */
@@ -42,9 +40,11 @@ const readPauseMs = 40
 /**
  * Migrates a database of the last release, with so many settlements, by the real command, while the last release's API is
  * read: as in a rollout, which migrates first. Prints how long it took, the answers before and meanwhile, and the longest
- * wait for a lock; throws when an answer was a 5xx or a reader waited a second for a lock.
+ * wait for a lock; throws when an answer was a 5xx or a reader waited a second for a lock. Until there is a release, it says
+ * so and does nothing.
  */
 export async function benchUpgrade({ rows }: { rows: number }): Promise<void> {
+  if (!lastRelease) return say('nothing was released yet, so there is nothing to upgrade from')
   const { folder, postgres, remove } = await startTemporaryServer('upgrade', { settings })
   const patient = { statementTimeoutMs: 0, connectTimeoutMs }
   const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', ...patient })
@@ -67,15 +67,10 @@ export async function benchUpgrade({ rows }: { rows: number }): Promise<void> {
   }
 }
 
-/** The last release's sources, with today's packages. */
 async function checkOut(folder: string): Promise<string> {
-  const [last] = readReleases(root)
-  if (!last) throw new Error('there is no release yet')
-  say(`checking out ${last.version}`)
+  say(`checking out ${lastRelease?.version}`)
   await mkdir(folder)
-  const input = execFileSync('git', ['archive', commitOf(root, last.version)], { cwd: root, maxBuffer: 1e9 })
-  execFileSync('tar', ['-x', '-C', folder], { input })
-  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  checkOutRelease(folder)
   return folder
 }
 

@@ -24,7 +24,7 @@ export const lockClasses = {
   /** The second number is a chain id: held while partitions of its settlements are created. */
   partitions: 8_009,
   /**
-   * The second number is the hash of a FID: held while claim events are appended. Migration 1020 contains this number.
+   * The second number is the hash of a FID: held while claim events are appended. db/schema/tables/09_claims.sql contains this number.
    */
   claims: 8_010,
   /** The second number is a chain id: held while a partition of its settlements is detached. */

@@ -7,10 +7,11 @@ import { openDatabase } from './open.ts'
 const usage = `
 npm run migrate
 
-Migrates the database that DATABASE_URL names (unset: the embedded one under .data/) to the newest schema, and prints each
-migration it applies. Several may run at once: the others wait. A migration that does not get its locks is retried for ten
-minutes. Exits with 1 if a migration fails (that one is rolled back), if an applied migration has changed since, or if the
-database is newer than this program.
+Brings the database that DATABASE_URL names (unset: the embedded one under .data/) to the newest schema, and prints what it
+applies: an empty database gets the schema, another one the migrations it lacks, and both the views whose text is new. Several
+may run at once: the others wait. What does not get its locks is retried for ten minutes. Exits with 1 if a migration fails
+(that one is rolled back), if an applied migration has changed since, if the database is newer than this program, or if it is
+too old to go on from.
 
 Then it updates what the database has of the chain table: a new chain gets its tables.
 

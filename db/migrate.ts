@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { baseline, note, pendingOf, readApplied, takeOver } from './applied.ts'
 import { ensureChainRows } from './chain-rows.ts'
 import { ensureFacilitatorRows } from './facilitator-rows.ts'
 import { lockKeys } from './lock-keys.ts'
-import { type MigrationFile, readMigrations } from './migration-files.ts'
 import { blockersOf, type Patience, patiently } from './patience.ts'
 import { connectionTimeouts, sessionOf } from './pool.ts'
 import { refusePooler } from './pooler.ts'
 import { limitLockWait } from './queries/server/transaction-settings.ts'
+import { type MigrationFile, readMigrations, readSchema, type SchemaFiles, toFile } from './schema-files.ts'
 
 /** Server routine that reports `raise notice`; the server's own notices ("does not exist, skipping") have others. */
 const raisedByMigration = 'exec_stmt_raise'
@@ -17,26 +18,29 @@ const pollMs = 200
 
 const connectTimeoutMs = 10_000
 const defaults = {
-  folder: new URL('./migrations/', import.meta.url),
+  migrations: new URL('./migrations/', import.meta.url),
   patience: { lockTimeoutMs: 500, pauseMs: 2_000, totalMs: 10 * 60_000 } as Patience,
   onNotice: (_text: string) => {},
 }
 
 /**
- * Migrates a database to the newest schema and returns the names of the migrations that ran (empty: none was due). It
- * then always brings the database up to date with the chain table.
+ * Brings a database to the newest schema and returns the names of what ran (empty: nothing was due).
  *
- * Each file runs once, in name order, in its own transaction; one whose first line is `-- outside a transaction` runs
- * statement by statement, and from its first one again when it fails, so each statement has to be idempotent.
- * Concurrent callers wait for each other. A file that does not get its locks within `patience.lockTimeoutMs` is rolled
- * back and retried, for `patience.totalMs`.
+ * An empty one gets the tables of `db/schema` in one transaction, and no migration: the schema says how the database is
+ * with all of them. Any other gets the migrations that it has not had, each file once, in name order, in its own
+ * transaction; one whose first line is `-- outside a transaction` runs statement by statement, and from its first one
+ * again when it fails, so each statement has to be idempotent. Then the files of the SQL contract run whose text is new,
+ * and the database is brought up to date with the chain table.
  *
- * Throws when a transaction pooler is in front of the server, when an applied file has changed since, when the database
- * has a migration that this version does not know, or when a file fails. `onNotice` gets the migrations' notices for
- * the operator, and lines about what is being waited for.
+ * Concurrent callers wait for each other. What does not get its locks within `patience.lockTimeoutMs` is rolled back and
+ * retried, for `patience.totalMs`.
+ *
+ * Throws when a transaction pooler is in front of the server, when an applied migration has changed since, when the
+ * database has one that this version does not know, or is older than `db/schema`, or when a file fails. `onNotice` gets
+ * the notices for the operator, and lines about what is being waited for.
  */
 export async function migrate(databaseUrl: string, options: Partial<typeof defaults> = {}): Promise<string[]> {
-  const { folder, patience, onNotice } = { ...defaults, ...options }
+  const { migrations, patience, onNotice } = { ...defaults, ...options }
   await refusePooler(databaseUrl)
   const client = new pg.Client({
     connectionString: sessionOf(databaseUrl, { isPatient: true }),
@@ -50,24 +54,43 @@ export async function migrate(databaseUrl: string, options: Partial<typeof defau
   await client.connect()
   try {
     await beTheOne(client, onNotice)
-    const files = await readMigrations(folder)
-    const waiting = pendingOf(files, await readApplied(client))
     const runner = { databaseUrl, client, patience, onNotice }
-    for (const file of waiting) {
-      await applyPatiently(runner, `migration ${file.name}`, () => apply(client, file, patience), file.outside !== null)
-    }
-    if (folder === defaults.folder) {
-      await applyPatiently(runner, 'the chain table', () =>
-        inTransaction(client, patience, () => ensureChainRows(client)),
-      )
-      await applyPatiently(runner, 'the list of facilitators', () =>
-        inTransaction(client, patience, () => ensureFacilitatorRows(client)),
-      )
-    }
-    return waiting.map(({ name }) => name)
+    const ran = await applySchema(runner, await readSchema(), await readMigrations(migrations))
+    await applyInTransaction(runner, 'the chain table', () => ensureChainRows(client))
+    await applyInTransaction(runner, 'the list of facilitators', () => ensureFacilitatorRows(client))
+    return ran
   } finally {
     await client.end()
   }
+}
+
+/** Applies what a database lacks of the schema and the migrations; returns the names of what ran. */
+async function applySchema(runner: Runner, schema: SchemaFiles, migrations: MigrationFile[]): Promise<string[]> {
+  const { client } = runner
+  const found = await readApplied(client)
+  if (found.size === 0) await applyInTransaction(runner, 'the schema', () => create(client, schema, migrations))
+  else if (!found.has(baseline))
+    await applyInTransaction(runner, 'taking the database over', () => takeOver(client, found))
+  const waiting = pendingOf(migrations, await readApplied(client))
+  for (const file of waiting) {
+    await applyPatiently(runner, `migration ${file.name}`, () => apply(runner, file), file.outside !== null)
+  }
+  const applied = await readApplied(client) // a migration may have taken views away
+  const changed = schema.contract.filter(({ name, sha256 }) => applied.get(name) !== sha256)
+  for (const file of changed) {
+    await applyInTransaction(runner, file.name, async () => {
+      await client.query(file.sql)
+      await note(client, file)
+    })
+  }
+  return [...(found.has(baseline) ? [] : [baseline]), ...[...waiting, ...changed].map(({ name }) => name)]
+}
+
+/** Makes the tables of an empty database, which then has what each migration brings. */
+async function create(client: pg.Client, { tables }: SchemaFiles, migrations: MigrationFile[]): Promise<void> {
+  for (const { sql } of tables) await client.query(sql)
+  await note(client, toFile(baseline, tables.map(({ sql }) => sql).join('')))
+  for (const file of migrations) await note(client, file)
 }
 
 /**
@@ -83,32 +106,6 @@ async function beTheOne(client: pg.Client, onNotice: (text: string) => void): Pr
     if (polls === 0) onNotice('waiting for another migration to end')
     await delay(pollMs)
   }
-}
-
-async function readApplied(client: pg.Client): Promise<Map<string, string>> {
-  await client.query(
-    `create table if not exists schema_migration (
-       name text primary key,
-       sha256 text not null,
-       applied_at timestamptz not null default now()
-     )`,
-  )
-  const { rows } = await client.query<{ name: string; sha256: string }>('select name, sha256 from schema_migration')
-  return new Map(rows.map((row) => [row.name, row.sha256]))
-}
-
-function pendingOf(files: MigrationFile[], applied: Map<string, string>): MigrationFile[] {
-  const unknown = [...applied.keys()].filter((name) => !files.some((file) => file.name === name))
-  if (unknown.length > 0) {
-    throw new Error(`the database is newer than this program: it holds ${unknown.join(', ')}; update the program`)
-  }
-  const changed = files.find(({ name, sha256 }) => applied.has(name) && applied.get(name) !== sha256)
-  if (changed) {
-    throw new Error(
-      `migration ${changed.name} was applied with other content; add a new file instead of changing this one`,
-    )
-  }
-  return files.filter(({ name }) => !applied.has(name))
 }
 
 interface Runner {
@@ -144,8 +141,8 @@ async function applyPatiently(
   }
 }
 
-/** Runs one file. Statements outside a transaction get `totalMs` for their locks, as they block nobody meanwhile. */
-async function apply(client: pg.Client, file: MigrationFile, patience: Patience): Promise<void> {
+/** Runs one migration. Statements outside a transaction get `totalMs` for their locks, as they block nobody meanwhile. */
+async function apply({ client, patience }: Runner, file: MigrationFile): Promise<void> {
   if (!file.outside) {
     return inTransaction(client, patience, async () => {
       await client.query(file.sql)
@@ -155,6 +152,10 @@ async function apply(client: pg.Client, file: MigrationFile, patience: Patience)
   await client.query(`select set_config('lock_timeout', $1, false)`, [`${patience.totalMs}ms`])
   for (const statement of file.outside) await client.query(statement)
   await note(client, file)
+}
+
+function applyInTransaction(runner: Runner, what: string, work: () => Promise<void>): Promise<void> {
+  return applyPatiently(runner, what, () => inTransaction(runner.client, runner.patience, work))
 }
 
 async function inTransaction(client: pg.Client, { lockTimeoutMs }: Patience, work: () => Promise<void>) {
@@ -167,8 +168,4 @@ async function inTransaction(client: pg.Client, { lockTimeoutMs }: Patience, wor
     await client.query('rollback')
     throw error
   }
-}
-
-async function note(client: pg.Client, { name, sha256 }: MigrationFile): Promise<void> {
-  await client.query('insert into schema_migration (name, sha256) values ($1, $2)', [name, sha256])
 }

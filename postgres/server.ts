@@ -99,7 +99,7 @@ async function readRunning(home: PostgresHome) {
   if (!pid) return undefined
   const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
   const args = commandLine.split('\0')
-  // By its real path: version 0.1.0 names the folder as it was told to, perhaps by a link.
+  // By its real path: a server may have been told its folder by a link.
   const [theirs, ours] = await Promise.all(
     [args[args.indexOf('-D') + 1] ?? '', home.data].map((path) => realpath(path).catch(() => undefined)),
   )

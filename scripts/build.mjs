@@ -9,7 +9,7 @@ import { readArguments } from './arguments.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Folders that are read at run time and not imported, so the compiler does not copy them. */
-const data = ['db/migrations', 'api/pages/assets']
+const data = ['db/schema', 'db/migrations', 'api/pages/assets']
 
 const usage = `
 npm run build [-- --out <folder>] [--without verify-proof]

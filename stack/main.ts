@@ -50,7 +50,7 @@ async function run(folder: string, env: NodeJS.ProcessEnv) {
     const database = await openDatabase(env.DATABASE_URL, teardown.endServer)
     await teardown.own({ stop: () => database.close() })
     const ran = [...database.migrated, ...(await migrate(database.databaseUrl))]
-    say(`  database  ${database.description}${ran.length > 0 ? `; migrated: ${ran.join(', ')}` : ''}`)
+    say(`  database  ${database.description}${ran.length > 0 ? '; migrated' : ''}`)
     for (const line of summarize(settings, env)) say(`  ${line}`)
 
     const enabled = settings.chains.filter((chain) => chain.enabled).map(({ name }) => name)

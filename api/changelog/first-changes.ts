@@ -11,7 +11,7 @@ export interface ApiChange {
   readonly operations: readonly string[]
 }
 
-/** What changed for clients up to release 0.1.0, newest first. */
+/** What changed for clients up to 22 November 2026, newest first. */
 export const firstChanges: readonly ApiChange[] = [
   {
     id: 'settlement-stream',

@@ -107,7 +107,7 @@ async function addColumn(folder: string, { databaseUrl, pool }: Installation): P
   await mkdir(next)
   await cp(migrations, next, { recursive: true })
   await writeFile(join(next, rehearsed), 'alter table settlement add column rehearsed int;\n')
-  await migrate(databaseUrl, { folder: new URL(`file://${next}/`) })
+  await migrate(databaseUrl, { migrations: new URL(`file://${next}/`) })
   await withoutReadersWaiting(pool, async (client) => {
     await client.query('alter table settlement drop column rehearsed')
     await client.query('delete from schema_migration where name = $1', [rehearsed])

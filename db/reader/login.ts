@@ -16,7 +16,7 @@ export const usualRights: ReaderRights = { seconds: 10, connections: 3 }
 const mark = 'reads the schema directory'
 
 /**
- * Settings of a login, as the migrations give them to `directory_reader`. They are not read from that role: on Postgres 15
+ * Settings of a login, as db/schema/readers.sql gives them to `directory_reader`. They are not read from that role: on Postgres 15
  * whoever has become it can change them. A transaction has longer than a statement, which would else end with it.
  */
 const settingsOf = ({ seconds }: ReaderRights): Readonly<Record<string, string>> => ({

@@ -11,7 +11,8 @@ import { commitOf, git, migrationsOf, readReleases, releasesFile } from './recor
  * CHANGELOG.md, a list of what it ships (CycloneDX) in `dist/release/`, whose path it returns. Commits nothing.
  *
  * Throws before anything is written when files are not committed, when the version is not above that of the last
- * release, when no change was told since, and when openapi.json would break what was written for the last release.
+ * release, when no change was told since, and when openapi.json would break what was written for the last release. Of the
+ * first release nothing of before is asked.
  *
  * @param {string} root
  * @param {string} version
@@ -20,17 +21,15 @@ import { commitOf, git, migrationsOf, readReleases, releasesFile } from './recor
 export function prepareRelease(root, version, { changes, settings, day }) {
   const releases = readReleases(root)
   const [last] = releases
-  if (!last) throw new Error(`${releasesFile} lists no release`)
   if (git(root, 'status', '--porcelain') !== '') throw new Error('commit or take away what has changed, then again')
-  if (compared(version, last.version) <= 0) throw new Error(`${version} is not above ${last.version}, the last release`)
-  const open = unreleased(changes, releases)
-  if (open.length === 0) throw new Error(`no change was told since ${last.version}: see api/changelog/changes.ts`)
-  const before = JSON.parse(git(root, 'show', `${commitOf(root, last.version)}:openapi.json`))
-  const breaks = breaksOf(before, JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8')))
-  if (breaks.length > 0) {
-    const shown = breaks.map((line) => `  ${line}`).join('\n')
-    throw new Error(`this would break programs that were written for ${last.version}:\n${shown}`)
+  if (compared(version, last?.version ?? '0.0.0') <= 0) {
+    throw new Error(`${version} is not above ${last?.version ?? '0.0.0'}${last ? ', the last release' : ''}`)
   }
+  const open = unreleased(changes, releases)
+  if (open.length === 0) {
+    throw new Error(`no change was told${last ? ` since ${last.version}` : ''}: see api/changelog/changes.ts`)
+  }
+  if (last) refuseBreaks(root, last.version)
 
   const ids = open.map(({ id }) => id)
   const release = { version, day, changes: ids, migrations: migrationsOf(root), settings }
@@ -45,6 +44,19 @@ export function prepareRelease(root, version, { changes, settings, day }) {
   for (const name of ['', 'client']) lock.packages[name].version = version
   writeJson(root, 'package-lock.json', lock)
   return writeBill(root, version)
+}
+
+/**
+ * Throws when openapi.json would break programs that were written for a release.
+ * @param {string} root
+ * @param {string} version
+ */
+function refuseBreaks(root, version) {
+  const before = JSON.parse(git(root, 'show', `${commitOf(root, version)}:openapi.json`))
+  const breaks = breaksOf(before, JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8')))
+  if (breaks.length === 0) return
+  const shown = breaks.map((line) => `  ${line}`).join('\n')
+  throw new Error(`this would break programs that were written for ${version}:\n${shown}`)
 }
 
 /**

@@ -1,19 +1,15 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { changeLine } from '../../api/routes/changes.ts'
 import { claimHistoryList, claimProof } from '../../api/schemas/proof.ts'
-import { migrate } from '../../db/migrate.ts'
 import { claimHistory } from '../../db/queries/read/provable-claims.ts'
 import { isClaimHistory, type SealedClaimEvent } from '../../trust/claim-event.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
 import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
 import { type Claimant, type ClaimStage, eip191Claim, jfsClaim, post, startClaimStage } from '../support/api/claims.ts'
-import { createTestDatabase } from '../support/database.ts'
 import { runMain } from '../support/mains.ts'
-import { insert } from '../support/seed.ts'
 
 let stage: ClaimStage
 beforeAll(async () => {
@@ -120,25 +116,3 @@ test.each(['update claim_event set seq = seq', 'delete from claim_event', 'trunc
     await expect(stage.database.pool.query(statement)).rejects.toThrow('claim_event is appended to and never changed')
   },
 )
-
-test('claims that were accepted before there were events have theirs after the migration', async () => {
-  const { url, pool, drop } = await createTestDatabase()
-  onTestFinished(drop)
-  await pool.query('drop schema public cascade; drop schema directory cascade; create schema public')
-  const folder = await mkdtemp(join(tmpdir(), 'agent-directory-migrations-'))
-  onTestFinished(() => rm(folder, { recursive: true }))
-  const all = fileURLToPath(new URL('../../db/migrations', import.meta.url))
-  await cp(all, folder, { recursive: true, filter: (path) => path === all || basename(path) < '1020' })
-  await migrate(url, { folder: pathToFileURL(`${folder}/`) })
-  const claimed_at = new Date('2026-03-01T00:00:00.123Z')
-  for (const nonce of ['nonce0002', 'nonce0001']) {
-    const proof = { proof: '{}', proof_sha256: Buffer.from(nonce), signer: '0x', received_at: claimed_at, claimed_at }
-    await insert(pool, 'claim', { fid: 5, method: 'jfs', nonce, ...proof, verified_addresses: [] })
-  }
-  await migrate(url)
-  const events = (await claimHistory(pool, 5)) as SealedClaimEvent[]
-  expect(events.map(({ nonce }) => nonce)).toEqual(['nonce0001', 'nonce0002'])
-  expect(isClaimHistory(5, events)).toBe(true)
-  const { rows } = await pool.query('select state from claim')
-  expect(rows).toEqual([{ state: 'live' }, { state: 'live' }])
-})

@@ -52,7 +52,7 @@ async function connect(url: string): Promise<pg.Client> {
 }
 async function migrated(url: string): Promise<string[]> {
   const notices: string[] = []
-  expect(await migrate(url, { onNotice: (text) => notices.push(text) })).toContain('0008_sql_contract.sql')
+  expect(await migrate(url, { onNotice: (text) => notices.push(text) })).toContain('schema/readers.sql')
   return notices
 }
 

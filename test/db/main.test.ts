@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { readSchema } from '../../db/schema-files.ts'
 import { addedByFile } from '../support/chain/eighth.ts'
 import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { runMain } from '../support/mains.ts'
@@ -19,17 +20,16 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test('an empty database gets every migration, each named once, and then nothing', async () => {
+test('an empty database gets the schema and each view, named once, and then nothing', async () => {
   await database.pool.query('drop schema public, directory cascade; create schema public')
-  const files = (await readdir(new URL('../../db/migrations', import.meta.url))).filter((name) => name.endsWith('.sql'))
+  const { contract } = await readSchema()
+  const names = ['schema', ...contract.map(({ name }) => name)]
   const { host, pathname } = new URL(database.url)
   const first = await migrate(database.url)
   expect(first.stdout).toBe(
-    [
-      ...files.sort().map((name) => `applied ${name}`),
-      `Postgres at ${host}${pathname}: ${files.length} applied`,
-      '',
-    ].join('\n'),
+    [...names.map((name) => `applied ${name}`), `Postgres at ${host}${pathname}: ${names.length} applied`, ''].join(
+      '\n',
+    ),
   )
   expect(first).toMatchObject({ code: 0, stderr: '' })
   const second = await migrate(database.url)
@@ -70,9 +70,7 @@ test('a server that is not there is named in one line', async () => {
 
 test('without DATABASE_URL the embedded database is created, migrated and left running for nobody', async () => {
   const first = await migrate(undefined)
-  expect(first.stdout).toMatch(
-    /^applied 0001_registrations\.sql\n[\s\S]*embedded Postgres in .*\.data\/postgres: \d+ applied\n$/,
-  )
+  expect(first.stdout).toMatch(/^applied schema\n[\s\S]*embedded Postgres in .*\.data\/postgres: \d+ applied\n$/)
   expect(existsSync(join(folder, '.data/postgres/PG_VERSION'))).toBe(true)
   expect(existsSync(join(folder, '.data/postgres/postmaster.pid'))).toBe(false)
   const several = await Promise.all([1, 2, 3].map(() => migrate(undefined)))

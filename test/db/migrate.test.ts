@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { migrate } from '../../db/migrate.ts'
+import { readSchema } from '../../db/schema-files.ts'
 import { createTestDatabase, testDatabase } from '../support/database.ts'
-import { insert } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 
 const database = testDatabase()
@@ -15,52 +15,11 @@ test('a migrated database has nothing left to do, however many ask at once', asy
   expect(ran).toEqual([[], [], [], []])
 })
 
-test('several callers on an empty database apply every migration exactly once', async () => {
+test('several callers on an empty database apply the schema exactly once', async () => {
   await database.pool.query('drop schema public, directory cascade; create schema public')
   const ran = await Promise.all(Array.from({ length: 4 }, () => migrate(database.url)))
-  const { rows } = await database.pool.query('select name from schema_migration order by name')
-  expect(ran.flat().sort()).toEqual(rows.map((row) => row.name))
-  expect(rows.length).toBeGreaterThan(0)
-})
-
-test('wallets of before transactions were kept get that of the mint, or are made anew by the auditor', async () => {
-  const { pool } = database
-  const owner = Buffer.alloc(20, 1)
-  const other = Buffer.alloc(20, 2)
-  const tx = Buffer.alloc(32, 9)
-  const at = new Date(0)
-  for (const [id, value, block] of [
-    [1, owner, 5], // as it was registered
-    [2, other, 5], // by a contract, while it was minted
-    [3, other, 6],
-    [4, Buffer.alloc(0), 6], // taken away
-  ] as const) {
-    const place = { chain: 'base', agent_id: id, log_index: 1, block_timestamp: at }
-    const mint = { id: `${id}`, from: null, to: owner, block_number: 5, tx_hash: tx }
-    await insert(pool, 'registration_transfer', { ...place, ...mint })
-    await insert(pool, 'registration_metadata', {
-      ...place,
-      id: `${id}`,
-      key: 'agentWallet',
-      value,
-      block_number: block,
-    })
-  }
-  await pool.query(await readFile(new URL('../../db/migrations/1171_wallet_tx.sql', import.meta.url), 'utf8'))
-  const { rows } = await pool.query('select agent_id::int as id, tx_hash from registration_metadata order by agent_id')
-  expect(rows.map(({ id, tx_hash }) => [id, tx_hash])).toEqual([
-    [1, tx],
-    [2, null],
-    [3, null],
-    [4, null],
-  ])
-  const noted = await pool.query('select agent_id::int as id from audit_agent order by agent_id')
-  expect(noted.rows.map(({ id }) => id)).toEqual([2, 3])
-})
-
-test('a migration that changed after it ran is refused by name', async () => {
-  await database.pool.query(`update schema_migration set sha256 = 'other' where name = '0001_registrations.sql'`)
-  await expect(migrate(database.url)).rejects.toThrow(/0001_registrations\.sql was applied with other content/)
+  const { contract } = await readSchema()
+  expect(ran.filter((names) => names.length > 0)).toEqual([['schema', ...contract.map(({ name }) => name)]])
 })
 
 test('a database of a newer version is refused by the name of what it holds', async () => {
@@ -77,21 +36,59 @@ async function migrationsOf(files: Record<string, string>) {
 }
 const quick = { lockTimeoutMs: 500, pauseMs: 50, totalMs: 30_000 }
 
-async function emptyDatabase() {
+/** A database with today's schema that knows of no migration. */
+async function databaseOfSchema() {
   const one = await createTestDatabase()
   onTestFinished(() => one.drop())
-  await one.pool.query('drop table schema_migration')
+  await one.pool.query(`delete from schema_migration where name !~ '^schema'`)
   return one
 }
 
+test('a migration runs once where the schema is, and not where the schema is made; changed, it is refused', async () => {
+  const folder = await migrationsOf({ '1_thing.sql': 'create table thing (id int);' })
+  const { url, pool } = await databaseOfSchema()
+  expect(await migrate(url, { migrations: folder })).toEqual(['1_thing.sql'])
+  expect(await migrate(url, { migrations: folder })).toEqual([])
+  const isThere = async () => (await pool.query(`select to_regclass('thing') is not null as there`)).rows[0].there
+  expect(await isThere()).toBe(true)
+  await pool.query('drop schema public, directory cascade; create schema public')
+  expect(await migrate(url, { migrations: folder })).not.toContain('1_thing.sql')
+  expect(await isThere()).toBe(false)
+  await expect(migrate(url)).rejects.toThrow(/newer than this program: it holds 1_thing\.sql/)
+  const changed = await migrationsOf({ '1_thing.sql': 'create table thing (id bigint);' })
+  await expect(migrate(url, { migrations: changed })).rejects.toThrow(/1_thing\.sql was applied with other content/)
+})
+
+test('a view is made again when its text is new, or when a migration has taken it away', async () => {
+  const { url, pool } = await databaseOfSchema()
+  const view = 'schema/directory/indexing/streams.sql'
+  const columns = async () => {
+    const { rows } = await pool.query(
+      `select attname as name, col_description(attrelid, attnum) as comment from pg_attribute
+        where attrelid = 'directory.streams'::regclass order by attnum`,
+    )
+    return rows
+  }
+  const made = await columns()
+  const [first] = made
+  await pool.query(`comment on column directory.streams.${first.name} is 'an older text'`)
+  await pool.query(`update schema_migration set sha256 = 'older' where name = $1`, [view])
+  expect(await migrate(url, { migrations: await migrationsOf({}) })).toEqual([view])
+  expect(await columns()).toEqual(made)
+  const gone = `drop view directory.streams; delete from schema_migration where name = '${view}';`
+  const folder = await migrationsOf({ '1_streams.sql': gone })
+  expect(await migrate(url, { migrations: folder })).toEqual(['1_streams.sql', view])
+  expect(await columns()).toEqual(made)
+})
+
 test('a migration waits for a lock in short tries, so that readers get between, and says who holds it', async () => {
-  const { url, pool } = await emptyDatabase()
+  const { url, pool } = await databaseOfSchema()
   await pool.query('create table thing (id int)')
   const folder = await migrationsOf({ '1_column.sql': 'alter table thing add column name text;' })
   const reader = await pool.connect()
   await reader.query('begin; select from thing')
   const notices: string[] = []
-  const migrated = migrate(url, { folder, patience: quick, onNotice: (text) => notices.push(text) })
+  const migrated = migrate(url, { migrations: folder, patience: quick, onNotice: (text) => notices.push(text) })
   // Who holds it is asked over a connection of its own, which a busy server may give too late for a short try.
   const naming = () => notices.find((text) => text.includes('held by'))
   await until(
@@ -108,26 +105,28 @@ test('a migration waits for a lock in short tries, so that readers get between, 
 })
 
 test('a migration that never gets its lock ends with one line and leaves nothing behind', async () => {
-  const { url, pool } = await emptyDatabase()
+  const { url, pool } = await databaseOfSchema()
   await pool.query('create table thing (id int)')
   const folder = await migrationsOf({
     '1_column.sql': 'create table other (id int); alter table thing add column name text;',
   })
   const reader = await pool.connect()
   await reader.query('begin; select from thing')
-  await expect(migrate(url, { folder, patience: { ...quick, lockTimeoutMs: 1_000, totalMs: 1_500 } })).rejects.toThrow(
+  await expect(
+    migrate(url, { migrations: folder, patience: { ...quick, lockTimeoutMs: 1_000, totalMs: 1_500 } }),
+  ).rejects.toThrow(
     /^migration 1_column\.sql failed and left nothing behind: .*lock timeout; held by pid \d+ \(test, idle in transaction\)$/,
   )
   await reader.query('rollback')
   reader.release()
   const { rows } = await pool.query(
-    `select to_regclass('other') as other, (select count(*)::int from schema_migration)`,
+    `select to_regclass('other') as other, (select count(*)::int from schema_migration where name = '1_column.sql')`,
   )
   expect(rows).toEqual([{ other: null, count: 0 }])
 })
 
 test('an index is built concurrently while another process waits to migrate', async () => {
-  const { url, pool } = await emptyDatabase()
+  const { url, pool } = await databaseOfSchema()
   await pool.query('create table thing (id int)')
   const folder = await migrationsOf({
     '1_index.sql':
@@ -137,14 +136,14 @@ test('an index is built concurrently while another process waits to migrate', as
   const writer = await pool.connect()
   await writer.query('begin; insert into thing values (1)')
   const waiting: string[] = []
-  const first = migrate(url, { folder })
+  const first = migrate(url, { migrations: folder })
   await until('the index waits for the writer', async () => {
     const { rows } = await pool.query(
       `select from pg_stat_activity where wait_event_type = 'Lock' and query ~ '^create'`,
     )
     return rows.length === 1
   })
-  const second = migrate(url, { folder, onNotice: (text) => waiting.push(text) })
+  const second = migrate(url, { migrations: folder, onNotice: (text) => waiting.push(text) })
   await until('the second waits for the first', async () => waiting.length === 1)
   await writer.query('commit')
   writer.release()
@@ -155,10 +154,10 @@ test('an index is built concurrently while another process waits to migrate', as
 })
 
 test('what would keep readers waiting is refused outside a transaction', async () => {
-  const { url, pool } = await emptyDatabase()
+  const { url, pool } = await databaseOfSchema()
   await pool.query('create table thing (id int)')
   const folder = await migrationsOf({ '1_column.sql': '-- outside a transaction\nalter table thing add name text;\n' })
-  await expect(migrate(url, { folder })).rejects.toThrow(
+  await expect(migrate(url, { migrations: folder })).rejects.toThrow(
     'migration 1_column.sql runs outside a transaction, where this may not: alter table thing add name text',
   )
 })

@@ -1,35 +1,48 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, inject, onTestFinished, test } from 'vitest'
-import { commitOf, readReleases } from '../../scripts/release/record.mjs'
+import { checkOutRelease } from '../support/schema/released.ts'
 import { root } from '../support/source-files.ts'
 
-// A rollout migrates first: until it is over, and after it was rolled back, the last release runs on today's schema.
+// A rollout migrates first: until it is over, and after it was rolled back, the last release runs on today's schema. Until
+// there is a release, the last commit stands for it.
 
-const config = (database: object) => `export default {
+/** Tests that run the release's programs: the API, a processor with a chain, and the enrichment job. */
+const include = ['test/api/golden.test.ts', 'test/chain/registrations.test.ts', 'test/enrichment/process.test.ts']
+const globalSetup = ['test/support/compile/sources.ts', 'test/support/compile/contracts.ts']
+
+/** As the project's own configuration has them: an unknown tag is refused. */
+const tags = [{ name: 'rounds' }]
+
+const config = (provide: object) => `export default {
   cacheDir: '.cache',
-  test: { include: ['test/api/golden.test.ts'], testTimeout: 300_000, hookTimeout: 300_000, provide: ${JSON.stringify(database)} },
+  test: ${JSON.stringify({ include, globalSetup, tags, testTimeout: 900_000, hookTimeout: 900_000, provide })},
 }
 `
 
-test('the last release answers as it did, on the schema of today', () => {
+test('API, processor and enrichment of the last release do what they did, on the schema of today', () => {
   const folder = mkdtempSync(join(tmpdir(), 'agent-directory-release-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const [last] = readReleases(root)
-  const archive = execFileSync('git', ['archive', commitOf(root, last!.version)], { cwd: root, maxBuffer: 1e9 })
-  execFileSync('tar', ['-x', '-C', folder], { input: archive })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  const database = { databaseServer: inject('databaseServer'), databaseTemplate: inject('databaseTemplate') }
-  writeFileSync(join(folder, 'vitest.config.ts'), config(database))
+  checkOutRelease(folder)
+  const provide = {
+    databaseServer: inject('databaseServer'),
+    databaseTemplate: inject('databaseTemplate'),
+    runFolder: inject('runFolder'),
+    endurance: false,
+  }
+  writeFileSync(join(folder, 'vitest.config.ts'), config(provide))
   const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')))
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(VITEST|ENDURANCE)/.test(name)))
   const { status, stdout, stderr } = spawnSync(process.execPath, [vitest, 'run', '--no-color'], {
     cwd: folder,
     env: { ...env, CI: 'true' }, // snapshots are compared, not written
     encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
   })
   const counted = /Tests .*/.exec(stdout)?.[0] ?? ''
+  const files = /Test Files .*/.exec(stdout)?.[0] ?? ''
   expect([status, counted], stdout + stderr).toEqual([0, expect.stringMatching(/\d+ passed/)])
+  expect(files).toContain(`${include.length} passed`)
 })

@@ -82,12 +82,14 @@ test.for([
 
 test('what was written for the last release works with this API', () => {
   const [last] = readReleases(root)
+  // Nothing was released yet: what would be broken begins with the first release.
+  if (!last) return expect(git(root, 'tag', '--list', 'v*')).toBe('')
   const before = JSON.parse(git(root, 'show', `${commitOf(root, last!.version)}:openapi.json`))
   expect(breaksOf(before, JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8')))).toEqual([])
 })
 
-/** A project with one release, 1.0.0, and everything committed. */
-function projectOf() {
+/** A project with one release, 1.0.0, or none, and everything committed. */
+function projectOf({ isReleased = true } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'agent-directory-release-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const manifest = { name: 'toy', version: '1.0.0' }
@@ -115,7 +117,7 @@ function projectOf() {
     migrations: ['0001_things.sql'],
     settings: [],
   }
-  put('docs/releases.json', [first])
+  put('docs/releases.json', isReleased ? [first] : [])
   writeFileSync(join(folder, '.gitignore'), 'dist/\n')
   commit()
   const read = (path: string) => readFileSync(join(folder, path), 'utf8')
@@ -148,6 +150,27 @@ test('a release has its version everywhere, its section of the changelog, and a 
   commit()
   expect(commitOf(folder, '1.1.0')).toBe(git(folder, 'rev-parse', 'HEAD'))
   expect(() => prepareRelease(folder, '1.2.0', current)).toThrow('no change was told since 1.1.0')
+})
+
+test('the first release tells everything that changed, and asks for nothing of before', () => {
+  const { folder, commit, read } = projectOf({ isReleased: false })
+  expect(() => prepareRelease(folder, '0.0.0', current)).toThrow('0.0.0 is not above 0.0.0')
+  expect(() => prepareRelease(folder, '1.0.0', { ...current, changes: [] })).toThrow('no change was told:')
+  prepareRelease(folder, '1.0.0', current)
+  expect(read('CHANGELOG.md').split('\n## ').slice(1)).toEqual([
+    '1.0.0 - 2026-12-02\n\n### Added\n\n- **second.** New.\n- **first.** New.\n',
+  ])
+  expect(readReleases(folder)).toEqual([
+    {
+      version: '1.0.0',
+      day: '2026-12-02',
+      changes: ['second', 'first'],
+      migrations: ['0001_things.sql'],
+      settings: ['NEW_SETTING'],
+    },
+  ])
+  commit()
+  expect(commitOf(folder, '1.0.0')).toBe(git(folder, 'rev-parse', 'HEAD'))
 })
 
 test('what is no release is refused, and nothing is written', () => {

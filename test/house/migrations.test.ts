@@ -19,7 +19,7 @@ const excluded = [
 ]
 const script = join(root, 'node_modules/squawk-cli/js/bin/squawk')
 const [first] = readReleases(root).slice(-1)
-const added = migrationsOf(root).filter((name) => !first!.migrations.includes(name))
+const added = migrationsOf(root).filter((name) => !first?.migrations.includes(name))
 
 /**
  * What squawk says about migrations, by name: one line a problem, which begins with the name. One start for all that run
@@ -47,7 +47,7 @@ function squawk(cwd: string, names: string[], ...options: string[]): string[] {
   return stdout.split('\n').filter((line) => names.some((name) => line.startsWith(`${name}:`)))
 }
 
-test('a migration since the first release keeps nobody waiting, as far as squawk can tell', () => {
+test('a migration that the first release had not keeps nobody waiting, as far as squawk can tell', () => {
   const texts = added.map((name) => [name, readFileSync(join(root, 'db/migrations', name), 'utf8')])
   expect(problemsOf(Object.fromEntries(texts))).toEqual([])
 })
@@ -66,5 +66,6 @@ test('squawk objects to what reads or rewrites a table under its lock, and not t
 })
 
 test('what was released stays as it was released: by name', () => {
-  expect(first!.migrations.filter((name) => !migrationsOf(root).includes(name))).toEqual([])
+  const released = readReleases(root).flatMap(({ migrations }) => migrations)
+  expect(released.filter((name) => !migrationsOf(root).includes(name))).toEqual([])
 })

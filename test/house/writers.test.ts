@@ -40,8 +40,8 @@ const shared: Record<string, string> = {
 const ofApi = ['claim', 'claim_action', 'claim_event', 'produced_content', 'unlisted']
 
 test('a table has one kind of writer', async () => {
-  const migrations = listFiles().filter((path) => /^db\/migrations\/.*\.sql$/.test(path))
-  const created = migrations.flatMap((path) =>
+  const schema = listFiles().filter((path) => /^db\/schema\/tables\/.*\.sql$/.test(path))
+  const created = schema.flatMap((path) =>
     [...readFileSync(join(root, path), 'utf8').matchAll(/^create table (?:if not exists )?(\w+)/gm)].map(
       ([, name]) => name,
     ),

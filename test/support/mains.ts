@@ -17,6 +17,8 @@ export interface MainOptions {
   readonly env?: NodeJS.ProcessEnv
   /** Absent: the project's folder. */
   readonly cwd?: string
+  /** Folder of another version of the project, whose sources are compiled as they are read. Absent: this one's. */
+  readonly version?: string
   /** Absent: its output is piped. */
   readonly stdio?: StdioOptions
   /** Milliseconds after which the process is killed. Absent: it may run without a limit. */
@@ -27,9 +29,10 @@ export interface MainOptions {
 export function startMain(
   main: string,
   args: readonly string[] = [],
-  { env = {}, cwd = root, stdio = ['ignore', 'pipe', 'pipe'], timeoutMs }: MainOptions = {},
+  { env = {}, version, cwd = version ?? root, stdio = ['ignore', 'pipe', 'pipe'], timeoutMs }: MainOptions = {},
 ): ChildProcess {
-  return spawn(process.execPath, [...loader, join(root, main), ...args], {
+  const from = version ? ['--import', import.meta.resolve('tsx')] : loader
+  return spawn(process.execPath, [...from, join(version ?? root, main), ...args], {
     cwd,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_COMPILE_CACHE: compileCache, ...env },
     stdio,

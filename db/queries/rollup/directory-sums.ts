@@ -1,7 +1,7 @@
 import { lockKeys } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 
-/** One sum over the whole directory, kept in parts: migration 1620. */
+/** One sum over the whole directory, kept in parts: db/schema/tables/14_rankings.sql. */
 interface Sums {
   readonly table: string
   /** Kind under which changed parts are marked as dirty. */

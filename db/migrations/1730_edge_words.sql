@@ -1,2 +1,0 @@
--- Words: a relation between two agents is an edge, in this view as everywhere else.
-comment on view directory.edges is e'@foreignKey (fid) references directory.agents (fid)|@fieldName agent|@foreignFieldName edges\n@foreignKey (peer_fid) references directory.agents (fid)|@fieldName peer|@foreignFieldName edgesAsPeer\n@name edge\n@behavior -query:resource:connection -query:resource:list\nEdges between agents, each as seen from both of its ends. Agents that follow each other have a row out and a row in.';

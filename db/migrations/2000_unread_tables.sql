@@ -1,0 +1,3 @@
+-- What nothing reads any more: produced_content has it.
+-- squawk-ignore ban-drop-table
+drop table produced_document;

@@ -1,0 +1,165 @@
+-- ERC-8004 identities, written by the chain processors. Entities of these tables: schema.graphql. No foreign key points
+-- into a table of a chain: hot blocks are undone by deleting rows.
+
+-- Addresses whose holdings changed, for the enrichment job: any write to a transfer, undoing included.
+-- Append-only, so that writers of different chains never wait for each other.
+create table holder_event (
+  seq bigint generated always as identity primary key,
+  address bytea not null
+);
+
+create function note_holders() returns trigger language plpgsql as $$
+begin
+  if tg_op <> 'DELETE' then
+    insert into holder_event (address)
+      select distinct address from added, lateral (values (added."from"), (added."to")) as side (address)
+       where address is not null;
+  else
+    insert into holder_event (address)
+      select distinct address from removed, lateral (values (removed."from"), (removed."to")) as side (address)
+       where address is not null;
+  end if;
+  return null;
+end $$;
+
+-- What changed about a token without changing hands (its URI, its wallet, feedback), for the enrichment job.
+create table token_event (
+  seq bigint generated always as identity primary key,
+  chain text not null,
+  agent_id numeric(78, 0) not null
+);
+
+create function note_tokens() returns trigger language plpgsql as $$
+begin
+  if tg_op <> 'DELETE' then
+    insert into token_event (chain, agent_id) select distinct chain, agent_id from added;
+  else
+    insert into token_event (chain, agent_id) select distinct chain, agent_id from removed;
+  end if;
+  return null;
+end $$;
+
+create table registration (
+  id text primary key,
+  chain text not null,
+  agent_id numeric(78, 0) not null,
+  owner bytea,
+  burned boolean not null,
+  agent_wallet bytea,
+  agent_uri text,
+  agent_uri_length int,
+  agent_uri_sha256 bytea,
+  registered_block int not null,
+  registered_at timestamptz not null,
+  registered_tx bytea not null,
+  acquired_block int not null,
+  acquired_at timestamptz not null,
+  updated_block int not null,
+  updated_at timestamptz not null,
+  unique (chain, agent_id)
+);
+create index registration_owner on registration (owner);
+create index registration_agent_wallet on registration (agent_wallet) where agent_wallet is not null;
+-- What was written in a range of blocks, for the auditor and for taking a chain back; so are the other indexes by block.
+create index registration_updated on registration (chain, updated_block);
+create trigger registration_added after insert on registration
+  referencing new table as added for each statement execute function note_tokens();
+create trigger registration_changed after update on registration
+  referencing new table as added for each statement execute function note_tokens();
+create trigger registration_removed after delete on registration
+  referencing old table as removed for each statement execute function note_tokens();
+
+-- Hash of a registration's URI, kept or not: beyond 256 KiB the processors keep the hash alone.
+create function uri_sha256(r registration) returns bytea language sql immutable
+  return coalesce(r.agent_uri_sha256, sha256(convert_to(coalesce(r.agent_uri, ''), 'UTF8')));
+
+create table registration_transfer (
+  id text primary key,
+  chain text not null,
+  agent_id numeric(78, 0) not null,
+  "from" bytea,
+  "to" bytea,
+  block_number int not null,
+  log_index int not null,
+  block_timestamp timestamptz not null,
+  tx_hash bytea not null,
+  unique (chain, agent_id, block_number, log_index)
+);
+create index registration_transfer_to on registration_transfer ("to");
+create index registration_transfer_block on registration_transfer (chain, block_number);
+-- A chain's first event: nothing is known of holders before it.
+create index registration_transfer_time on registration_transfer (chain, block_timestamp);
+create trigger registration_transfer_added after insert on registration_transfer
+  referencing new table as added for each statement execute function note_holders();
+create trigger registration_transfer_removed after delete on registration_transfer
+  referencing old table as removed for each statement execute function note_holders();
+
+-- Every holding of a token: from the Transfer that gave it to the one that took it away.
+create view holding as
+select chain, agent_id, "to" as holder,
+       block_number as acquired_block, log_index as acquired_log_index,
+       block_timestamp as acquired_at, tx_hash as acquired_tx,
+       lead(block_number) over token as released_block,
+       lead(block_timestamp) over token as released_at,
+       lead(tx_hash) over token as released_tx,
+       lead("to") over token as transferred_to
+  from registration_transfer
+window token as (partition by chain, agent_id order by block_number, log_index);
+
+create table registration_metadata (
+  id text primary key,
+  chain text not null,
+  agent_id numeric(78, 0) not null,
+  key text not null,
+  value bytea not null,
+  block_number int not null,
+  log_index int not null,
+  block_timestamp timestamptz not null,
+  -- Transaction that set the value: what named a wallet can be looked up, and the wallet's signature with it.
+  tx_hash bytea -- null: written before transactions were kept
+);
+create index registration_metadata_agent on registration_metadata (chain, agent_id);
+create index registration_metadata_block on registration_metadata (chain, block_number);
+
+-- Every wallet that the registry stored for a registration, one after the other: what an agent earned by one that was
+-- replaced since is known by it. Written by the chain processors, undone and mended like transfers.
+create table registration_wallet (
+  id text primary key,
+  chain text not null,
+  agent_id numeric(78, 0) not null,
+  wallet bytea,  -- null: unset, or bytes that hold no address
+  block_number int not null,
+  log_index int not null,
+  block_timestamp timestamptz not null,
+  tx_hash bytea, -- null: written before transactions were kept
+  unique (chain, agent_id, block_number, log_index)
+);
+create index registration_wallet_block on registration_wallet (chain, block_number);
+
+-- What a token's agentURI resolved to. An error keeps the old content and moves only uri_status.
+create table registration_document (
+  chain text not null,
+  agent_id numeric(78, 0) not null,
+  uri_sha256 bytea,                    -- of the URI this content belongs to; null: nothing was ever read
+  uri_status text not null,            -- ok, pending, empty, unsupported, unreachable, invalid
+  name text,
+  description text,
+  image text,
+  active boolean,
+  x402_support boolean,
+  services json not null default '[]', -- [{name, endpoint, version}]
+  supported_trust json not null default '[]',
+  updated_at timestamptz not null,
+  tried_uri_sha256 bytea,              -- of the URI that uri_status is about: a failed attempt keeps the content before it
+  etag text,                           -- of the content, from a host that names its versions
+  last_modified text,
+  read_at timestamptz,                 -- when it was read last; what is settled is not asked for again and leaves no other trace
+  -- Which registrations a registration file says are its agent's: [{chain, agentId}], those of known registries alone. Null:
+  -- it does not say, or was read before this was looked at.
+  registrations json,
+  primary key (chain, agent_id)
+);
+create trigger registration_document_added after insert on registration_document
+  referencing new table as added for each statement execute function note_tokens();
+create trigger registration_document_changed after update on registration_document
+  referencing new table as added for each statement execute function note_tokens();

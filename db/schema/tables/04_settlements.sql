@@ -1,0 +1,114 @@
+-- Settlements, other payments and unpaid authorizations, written by the chain processors and the backfill.
+
+-- Columns from wide to narrow, so that a row carries no padding: about 2e8 rows on the busiest chain alone. Its partitions, one or more a
+-- chain, are made of the chain table whenever a database is migrated, and by processors as their chains grow. None takes what
+-- no other does: it would keep partitions from being taken out while the table is read.
+create table settlement (
+  amount bigint not null,
+  block_timestamp timestamptz not null,
+  block_number int not null,
+  log_index int not null,
+  chain text not null,
+  selector_source "char" not null,
+  selector bytea not null,
+  token bytea not null,
+  payer bytea not null,
+  recipient bytea not null,
+  facilitator bytea not null,
+  payment_nonce bytea not null,
+  tx_hash bytea not null,
+  id text,
+  primary key (chain, block_number, log_index)
+) partition by list (chain);
+create index settlement_recipient on settlement (recipient, block_number desc);
+-- Undoing a hot block deletes by id; rows of final blocks have none and are not in this index.
+create index settlement_hot on settlement (id) where id is not null;
+-- Settlements of everybody by who signed them, by who sent them and by transaction.
+create index settlement_payer_block on settlement (payer, block_number desc);
+create index settlement_facilitator_block on settlement (facilitator, block_number desc);
+create index settlement_tx on settlement using hash (tx_hash);
+
+create table unpaid_authorization (
+  id text primary key,
+  chain text not null,
+  block_number int not null,
+  token bytea not null,
+  count int not null
+);
+
+-- SETTLEMENT_SCOPE=verified: settlements of known recipients alone are kept. Written by the chains' processors.
+
+-- Chains that are indexed so. No row: the settlements of every recipient are kept.
+create table settlement_scope (
+  chain text primary key,
+  complete_to int not null, -- up to this block those of every recipient are there; -1: nowhere
+  own_from int not null     -- from this block on the processor reads them as it goes
+);
+
+-- Recipients that are or were known, and which blocks' settlements of theirs are there: those below next_block, loaded
+-- by recipient, and those above to_block, written as the processor goes, up to ended_block.
+create table known_recipient (
+  chain text not null,
+  address bytea not null,
+  next_block int not null,
+  to_block int not null,
+  ended_block int, -- null: a live verification names the address
+  primary key (chain, address)
+);
+create index known_recipient_waiting on known_recipient (chain, next_block)
+  where next_block <= to_block and ended_block is null;
+
+-- Money that an address got otherwise than as the recipient of a settlement, written by the chain processors and the
+-- backfill: what a forwarder passed on in the same transaction, and what other contracts settled.
+create table payment (
+  id text primary key,
+  chain text not null,
+  block_number int not null,
+  log_index int not null,        -- of the log that proves it; no settlement has it
+  block_timestamp timestamptz not null,
+  kind text not null,            -- forwarded, permit2_exact, permit2_upto
+  token bytea not null,          -- of payments by contracts: any
+  payer bytea not null,          -- who signed, never a forwarder
+  payee bytea not null,
+  gross numeric(78, 0) not null, -- base units of the token
+  net numeric(78, 0) not null,   -- without the fees that the payee bore
+  facilitator bytea not null,
+  tx_hash bytea not null,
+  forwarder bytea,               -- forwarded: who passed it on
+  origin_log_index int,          -- forwarded: the settlement or payment of the same block whose money it is
+  depth int,                     -- forwarded: hops from the payee of that one
+  unique (chain, block_number, log_index),
+  check ((kind = 'forwarded') = (forwarder is not null and origin_log_index is not null and depth is not null))
+);
+create index payment_payer on payment (payer, block_number desc);
+create index payment_facilitator on payment (facilitator, block_number desc);
+-- Payments of a payee by time, for pages and for sums of an hour.
+create index payment_received on payment (payee, block_timestamp, chain, block_number, log_index);
+-- Payments that an address passed on.
+create index payment_forwarder on payment (forwarder) where forwarder is not null;
+
+-- Everything that addresses got, a row each. What went through a forwarder is there as a settlement to it and as the legs
+-- that it paid: right for the sum of one payee, too much for the sum of all.
+create view income_row as
+select chain, block_number, log_index, block_timestamp,
+       case when selector in ('\xe3ee160e'::bytea, '\xef55bec6'::bytea) then 'eip3009_vrs' else 'eip3009_bytes' end as kind,
+       token, payer, recipient as payee, amount::numeric(78, 0) as gross, amount::numeric(78, 0) as net, facilitator, tx_hash,
+       null::bytea as forwarder, null::int as origin_log_index, null::int as depth
+  from settlement
+ union all
+select chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net, facilitator, tx_hash,
+       forwarder, origin_log_index, depth
+  from payment;
+
+-- What the calldata of a transaction says at its end about who had a part in it (ERC-8021, schema 2), for each settlement
+-- and payment in it. Self-declared. Written by the chain processors and the backfill.
+create table builder_code (
+  id text primary key,
+  chain text not null,
+  block_number int not null,
+  log_index int not null,   -- of the settlement or payment
+  facilitator text,
+  app text,                 -- the seller's
+  services text[] not null, -- further participants
+  unique (chain, block_number, log_index)
+);

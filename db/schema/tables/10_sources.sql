@@ -1,0 +1,203 @@
+-- What sources beside the chains say, each written by its source alone, and when each is read.
+
+-- Queue and memory of every source: the lease is folded into due_at, so leased rows leave the head of the index.
+create table source_state (
+  -- socialindex, agent_uri, explorer, identity, codehost, spec_discovery; of the social network also social_shards,
+  -- social_events, social_sweep, social_lookup
+  source text not null,
+  subject text not null,                -- fid:123, address:0x..., token:base:12, shard:1
+  due_at timestamptz not null,
+  priority smallint not null default 0, -- 2 just claimed or new holder, 1 viewed and stale, 0 the rest
+  lease_id uuid,
+  last_attempt_at timestamptz,
+  last_success_at timestamptz,
+  last_outcome text,
+  failures int not null default 0,
+  last_error text,                      -- of the last failed attempt, for whoever has to find out why; gone with the next answer
+  primary key (source, subject)
+);
+create index source_state_due on source_state (source, priority desc, due_at);
+create index source_state_subject on source_state (subject);
+
+-- How far a stream or a sweep has been applied; saved in the transaction that applies the page.
+create table source_cursor (
+  source text not null,
+  shard text not null,
+  position text not null,
+  updated_at timestamptz not null,
+  reached_at timestamptz, -- of a stream: up to when its events are applied; of a sweep: when it was last through
+  primary key (source, shard)
+);
+
+-- Requests to hosts that count them by the day, and their wishes to be left alone: for all processes, and the next one.
+create table host_budget (
+  host text primary key,
+  day date not null,
+  spent int not null,
+  rests_until timestamptz,
+  next_at timestamptz -- when the next request may go out: processes of the job share one pace
+);
+
+-- What there was to ask a source about an agent when it was last asked for: another digest asks anew.
+create table agent_input (
+  fid bigint not null,
+  source text not null,
+  digest uuid not null,
+  primary key (fid, source)
+);
+
+create table oli_tag (
+  fid bigint not null,
+  address bytea not null,
+  source text not null,            -- blockscout, oli
+  chain text,                      -- null: holds on every chain
+  slug text not null,
+  name text not null,
+  tag_type text not null,
+  ordinal int,
+  meta json,
+  attester bytea,                  -- of an attestation
+  fetched_at timestamptz not null, -- when it was first read as it is
+  unique nulls not distinct (fid, source, address, chain, slug, tag_type, attester)
+);
+-- Agents by the tags on their addresses.
+create index oli_tag_slug on oli_tag (lower(slug));
+create index oli_tag_name on oli_tag (lower(name));
+create trigger oli_tag_added after insert on oli_tag
+  referencing new table as added for each statement execute function note_agents();
+create trigger oli_tag_changed after update on oli_tag
+  referencing new table as added for each statement execute function note_agents();
+create trigger oli_tag_removed after delete on oli_tag
+  referencing old table as removed for each statement execute function note_agents_gone();
+
+create table agent_identity (
+  fid bigint not null,
+  platform text not null,
+  identity text not null,
+  display_name text,
+  address text,
+  url text,
+  avatar_url text,
+  description text,
+  sources text[] not null,         -- who says so; empty: the identity itself does
+  follower_count bigint,
+  fetched_at timestamptz not null, -- as above
+  primary key (fid, platform, identity)
+);
+create trigger agent_identity_added after insert on agent_identity
+  referencing new table as added for each statement execute function note_agents();
+create trigger agent_identity_changed after update on agent_identity
+  referencing new table as added for each statement execute function note_agents();
+create trigger agent_identity_removed after delete on agent_identity
+  referencing old table as removed for each statement execute function note_agents_gone();
+
+create table codehost_profile (
+  fid bigint primary key,
+  asked_login text not null,      -- whom the agent names; `login` is how the host writes it
+  login text not null,
+  user_id bigint not null,
+  type text,
+  name text,
+  url text,
+  avatar_url text,
+  blog text,
+  bio text,
+  followers bigint,
+  following bigint,
+  public_repos bigint,
+  total_stars bigint,
+  top_languages text[] not null,
+  account_created_at timestamptz,
+  last_push_at timestamptz,
+  verified boolean not null,      -- the account names the agent as well
+  source text not null,           -- where the agent names it: socialindex, identity, registration
+  user_etag text,                 -- of the two answers
+  repositories_etag text,
+  fetched_at timestamptz not null -- as above
+);
+create trigger codehost_profile_added after insert on codehost_profile
+  referencing new table as added for each statement execute function note_agents();
+create trigger codehost_profile_changed after update on codehost_profile
+  referencing new table as added for each statement execute function note_agents();
+create trigger codehost_profile_removed after delete on codehost_profile
+  referencing old table as removed for each statement execute function note_agents_gone();
+
+-- Machine-readable documents on agents' own hosts, with the history of their checks.
+create table agent_spec (
+  fid bigint not null,
+  kind text not null,                       -- a2a, mcp, openapi, x402
+  url text not null,
+  declared boolean not null,                -- named by a registration; else found where such documents usually lie
+  has_content boolean not null,             -- a document was read here once
+  title text,
+  version text,
+  skills text[] not null,
+  tools text[] not null,
+  path_count int,
+  content_sha256 bytea,
+  etag text,                                -- of the content
+  last_modified text,
+  domain_verified boolean not null,         -- the host lists a token of the agent as its own
+  first_seen_at timestamptz not null,
+  last_alive_at timestamptz,
+  last_check_at timestamptz not null,
+  last_check_status text not null,
+  http_status int,
+  latency_ms int,
+  consecutive_failures int not null,
+  -- Of an A2A card: whether a key of its own origin signed it. Null: another kind of document, or not looked at yet.
+  card_signature text check (card_signature in ('valid', 'invalid', 'untrusted', 'none')),
+  -- What an MCP server says of itself when it is asked. Null and empty: a document that is read and not asked.
+  protocol_version text,                    -- revision that was agreed on
+  tool_hashes text[] not null default '{}', -- SHA-256 of each definition, as `tools`
+  tools_changed_at timestamptz,             -- when one was last seen changed behind the same name
+  -- Whether the host of a document, and the registration file that names it, list a registration of this agent. Null: not
+  -- known yet.
+  back_reference text check (back_reference in ('confirmed', 'missing', 'contradicted')),
+  -- What the documents on an agent's hosts, and the challenges of its endpoints, say that it asks for: a list of at most 20
+  -- objects {resource, description, scheme, network, chain, asset, amount, payTo, minUsd, maxUsd}, every member a text or
+  -- null. It is what strangers say, and no income.
+  prices jsonb not null default '[]',
+  primary key (fid, kind, url)
+);
+
+create table agent_spec_check (
+  fid bigint primary key,
+  spec_check_status text not null, -- found, not_found, unreachable, invalid
+  checked_at timestamptz not null
+);
+create trigger agent_spec_check_added after insert on agent_spec_check
+  referencing new table as added for each statement execute function note_agents();
+create trigger agent_spec_check_changed after update on agent_spec_check
+  referencing new table as added for each statement execute function note_agents();
+
+-- What was there to look at when a look was last asked for: another digest asks for another look.
+create table agent_spec_inputs (
+  fid bigint primary key,
+  digest uuid not null
+);
+
+-- Every check of a document on an agent's host, for a week, and its days, for a quarter. Who writes a check takes away
+-- what is too old of the same agent, so that nothing has to be cleaned up beside.
+create table spec_probe (
+  fid bigint not null,
+  checked_at timestamptz not null,
+  kind text not null,   -- as agent_spec
+  url text not null,
+  alive boolean not null,
+  status text not null, -- as agent_spec.last_check_status
+  http_status int,
+  latency_ms int,
+  primary key (fid, checked_at, kind, url)
+);
+
+create table spec_day (
+  fid bigint not null,
+  day date not null, -- UTC
+  kind text not null,
+  url text not null,
+  checks int not null,
+  alive int not null,
+  latency_ms int,    -- median of the checks that found it alive; null: none was answered
+  primary key (fid, day, kind, url)
+);

@@ -6,7 +6,6 @@ import type { OpenDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
 import { backfillLoads, backfillsWithin } from '../db/queries/chain/backfill.ts'
 import { readChainState } from '../db/queries/chain/chain-state.ts'
-import { readPasses } from '../db/queries/chain/payments/payment-passes.ts'
 import { type Health, portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
 import { untilStopSignal } from '../ops/stop.ts'
@@ -140,13 +139,6 @@ async function check(
       log.warn(
         `settlements of blocks ${fromBlock} to ${toBlock}, before the registry of ${chain.name}, are left to a backfill: ` +
           `npm run backfill -- --chain ${chain.name} --from ${fromBlock} --to ${toBlock}`,
-      )
-    }
-    const waiting = (await readPasses(pool, chain.name)).filter(({ nextBlock, toBlock }) => nextBlock <= toBlock)
-    for (const { nextBlock, toBlock } of waiting) {
-      const range = `blocks ${nextBlock} to ${toBlock} of ${chain.name}`
-      log.warn(
-        `${range} were read without their payments; add them with: npm run backfill -- --chain ${chain.name} --legs`,
       )
     }
     return await backfillsWithin(pool, chain.name, 0, maxBlock)

@@ -64,7 +64,7 @@ export async function examine(db: Queryable, chain: ChainSettings, partition: Bl
 }
 
 function linesOf({ name }: ChainSettings, sealedTo: number, found: Obstacles): string[] {
-  const { finalizedBlock, isScoped, unaudited, loading, unrolled, unread, hoursDue } = found
+  const { finalizedBlock, isScoped, unaudited, loading, unrolled, hoursDue } = found
   const blocks = ([from, to]: [number, number]) => `blocks ${from} to ${to}`
   const processor = `npm run processor -- ${name}`
   const lines: string[] = []
@@ -79,7 +79,6 @@ function linesOf({ name }: ChainSettings, sealedTo: number, found: Obstacles): s
     lines.push(`${blocks(loading)} are not all loaded: npm run backfill -- --chain ${name} --from ${from} --to ${to}`)
   }
   if (unrolled) lines.push(`${blocks(unrolled)} are not summed up yet: npm run enrichment`)
-  if (unread) lines.push(`payments of ${blocks(unread)} are not read yet: npm run backfill -- --chain ${name} --legs`)
   if (hoursDue > 0) lines.push(`income of ${hoursDue} hours is not summed up yet: npm run enrichment`)
   return lines
 }

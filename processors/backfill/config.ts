@@ -16,7 +16,6 @@ interface Arguments {
   readonly workers?: string
   readonly verify?: boolean
   readonly abandon?: boolean
-  readonly legs?: boolean
   readonly plan?: boolean
   readonly all?: boolean
   readonly portal?: string
@@ -35,9 +34,9 @@ export interface BackfillConfig {
   readonly source: SourceAddress
   /**
    * `load`: load the range; `verify`: compare loaded rows with their certificate; `abandon`: delete them; `plan`: print
-   * what would be loaded; `legs`: reread all remaining blocks for payments and builder codes, whatever the range.
+   * what would be loaded.
    */
-  readonly task: 'load' | 'verify' | 'abandon' | 'plan' | 'legs'
+  readonly task: 'load' | 'verify' | 'abandon' | 'plan'
   /** Second source, which `verify` compares with as well; undefined: it compares with the certificate only. */
   readonly second: SourceAddress | undefined
   /** Postgres connection string; undefined: the embedded server is used. */
@@ -53,19 +52,16 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
   if (given.chain === undefined) throw new UsageError('--chain is missing (see --help)')
   const name = findChain(given.chain)
   if (!name) throw new UsageError(`--chain ${given.chain} is not a chain; chains are ${chainNames.join(', ')}`)
-  const { portal, gateway, rpc, verify, abandon, plan, legs, from, to } = given
-  if (legs && (from ?? to ?? given.workers) !== undefined) {
-    throw new UsageError('--legs goes through all remaining blocks: it takes no --from, --to or --workers')
-  }
+  const { portal, gateway, rpc, verify, abandon, plan, from, to } = given
   const isWhole = plan && from === undefined && to === undefined
-  const fromBlock = legs || isWhole ? 0 : integer('--from', from, 0, maxRangeEnd)
-  const toBlock = legs || isWhole ? maxRangeEnd : integer('--to', to, fromBlock, maxRangeEnd)
+  const fromBlock = isWhole ? 0 : integer('--from', from, 0, maxRangeEnd)
+  const toBlock = isWhole ? maxRangeEnd : integer('--to', to, fromBlock, maxRangeEnd)
   const { vars, others: chains } = readSettings('backfill', env, () => readChains({ env, file }))
   const chain = settingsOf(chains, name)
   if (chain.tokens.length === 0) throw new UsageError(`--chain ${name} has no settlements, only registrations`)
   const seconds = [portal, gateway, rpc].filter((address) => address !== undefined).length
-  if ([verify, abandon, legs, plan].filter(Boolean).length > 1) {
-    throw new UsageError('--verify, --abandon, --legs and --plan cannot be combined')
+  if ([verify, abandon, plan].filter(Boolean).length > 1) {
+    throw new UsageError('--verify, --abandon and --plan cannot be combined')
   }
   if (!verify && seconds > 0) throw new UsageError('--portal, --gateway and --rpc are second sources for --verify')
   if (seconds > 1) throw new UsageError('--portal, --gateway and --rpc cannot be combined')
@@ -75,7 +71,7 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
   })
   return {
     ...config,
-    task: verify ? 'verify' : abandon ? 'abandon' : legs ? 'legs' : plan ? 'plan' : 'load',
+    task: verify ? 'verify' : abandon ? 'abandon' : plan ? 'plan' : 'load',
     second: secondSource(chain, given, vars.PORTAL_API_KEY),
   }
 }
@@ -85,7 +81,7 @@ export function readConfig(given: Arguments, env: NodeJS.ProcessEnv, file: unkno
  * UsageError for arguments that belong to one chain.
  */
 export function readAllConfigs(given: Arguments, env: NodeJS.ProcessEnv, file: unknown): BackfillConfig[] {
-  for (const name of ['chain', 'from', 'to', 'verify', 'abandon', 'legs', 'portal', 'gateway', 'rpc'] as const) {
+  for (const name of ['chain', 'from', 'to', 'verify', 'abandon', 'portal', 'gateway', 'rpc'] as const) {
     if (given[name] !== undefined) throw new UsageError(`--${name} is for one chain and cannot be combined with --all`)
   }
   const workers = workersOf(given)

@@ -12,7 +12,6 @@ const usage = `
 npm run backfill -- --chain <chain> --from <block> --to <block> [--workers <n>]
 npm run backfill -- --chain <chain> --from <block> --to <block> --verify [--portal <url> | --gateway <url> | --rpc <url>]
 npm run backfill -- --chain <chain> --from <block> --to <block> --abandon
-npm run backfill -- --chain <chain> --legs
 npm run backfill -- --chain <chain> --plan [--from <block> --to <block>]
 npm run backfill -- --all [--plan] [--workers <n>]
 
@@ -33,9 +32,6 @@ partition become visible once it is full and indexed. At the end it prints a cer
            traces infers some that another one proves
 --abandon  deletes what the backfill of exactly these blocks has loaded, and its reservation, so that the chain's processor
            or another backfill can load them. The processor must not be running, and must not have passed the blocks
---legs     rereads blocks that an earlier version read before it knew payments and builder codes: what forwarders passed
-           on, what contracts settled, and what calldata says about who had a part in it. Adds only these, and ends with a
-           certificate of the payments. The processor and other backfills may be running
 
 Reads DATABASE_URL, CHAINS_FILE, PORTAL_URL, PORTAL_API_KEY, GATEWAY_<CHAIN>, RPC_<CHAIN>: see .env.example.
 `
@@ -46,7 +42,6 @@ const options = {
   workers: { type: 'string' },
   verify: { type: 'boolean' },
   abandon: { type: 'boolean' },
-  legs: { type: 'boolean' },
   plan: { type: 'boolean' },
   all: { type: 'boolean' },
   portal: { type: 'string' },

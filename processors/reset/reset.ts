@@ -15,7 +15,6 @@ import {
 import { type ChainState, writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { noteFinalBlock, type StoredBlock } from '../../db/queries/chain/final-blocks.ts'
 import { deleteCodesWithin } from '../../db/queries/chain/payments/builder-codes.ts'
-import { cutPasses } from '../../db/queries/chain/payments/payment-passes.ts'
 import { deletePaymentsWithin, tallyPaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import {
   deleteBackfillsAbove,
@@ -86,7 +85,6 @@ export function resetTo(
     await deleteBackfillsAbove(db, name, block.height)
     await deleteCopies(db, name, { fromBlock: block.height + 1, toBlock: maxRangeEnd })
     const settlements = await deleteSettlementsAbove(db, name, block.height)
-    await cutPasses(db, name, block.height)
     await deletePaymentsWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
     await deleteCodesWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
     await deleteUnpaidAbove(db, name, block.height)
@@ -122,7 +120,6 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
       await deleteSums(db, name)
     }
     await deleteBackfillsAbove(db, name, -1)
-    await cutPasses(db, name, -1)
     await deletePaymentsWithin(db, name, { fromBlock: 0, toBlock: maxBlock })
     await deleteCodesWithin(db, name, { fromBlock: 0, toBlock: maxBlock })
     await deleteUnpaidAbove(db, name, -1)

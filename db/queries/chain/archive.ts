@@ -85,7 +85,6 @@ export interface Obstacles {
   readonly unaudited: [number, number] | null
   readonly loading: [number, number] | null
   readonly unrolled: [number, number] | null
-  readonly unread: [number, number] | null
   readonly hoursDue: number
 }
 
@@ -109,8 +108,6 @@ select (select finalized_block from chain_state where chain = $1) as "finalizedB
          order by from_block limit 1) as loading,
        (select array[from_block, to_block] from settlement_unrolled
          where chain = $1 and from_block <= $3 and to_block >= $2 order by from_block limit 1) as unrolled,
-       (select array[next_block, to_block] from payment_pass
-         where chain = $1 and next_block <= least(to_block, $3) and to_block >= $2 order by from_block limit 1) as unread,
        (select count(*)::int from income_due where chain = $1 and hour <= $4) as "hoursDue"`,
     values: [chain, fromBlock, sealedTo, until],
   })

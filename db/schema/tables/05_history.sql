@@ -53,21 +53,6 @@ language sql stable as $$
                   where chain = of_chain and block_number between first_block and last_block)
 $$;
 
--- Blocks that were read before payments were: a second pass over them finds theirs, by the
--- backfill command.
-create table payment_pass (
-  chain text not null,
-  from_block int not null,
-  to_block int not null,                      -- inclusive
-  next_block int not null,                    -- payments of the blocks below it are there
-  first_hash bytea,                           -- null: nothing is read yet
-  last_hash bytea,                            -- of the block below next_block
-  payments bigint not null default 0,
-  amount numeric not null default 0,          -- gross, base units, whatever the token
-  checksum numeric(20, 0) not null default 0, -- sum modulo 2^64 over the payments: first eight bytes of the SHA-256 of each
-  primary key (chain, from_block)
-);
-
 -- Blocks that a processor wrote from a node, at the head: once they are final the auditor reads them again from the archive.
 create table head_range (
   chain text not null,

@@ -11,11 +11,10 @@ import { commandWaitMs, lockForProcessor } from '../../store/lock.ts'
 import { abandonRange } from '../abandon.ts'
 import { loadAll } from '../all/load.ts'
 import { planOf, printPlan } from '../all/plan.ts'
-import { finalHeightOf, loadRange } from '../all/range-load.ts'
+import { loadRange } from '../all/range-load.ts'
 import { certificateOf, joinCertificates, printCertificate } from '../certificate.ts'
 import type { BackfillConfig } from '../config.ts'
 import { openDisplay, type ShardProgress } from '../display.ts'
-import { passOverPayments } from '../payments/pass.ts'
 import { findBackfill } from '../reservation.ts'
 import { certifySource, differences, tallyStored } from '../verify.ts'
 import type { Worker } from '../workers.ts'
@@ -42,19 +41,12 @@ export async function runTask(
   if (plan) return printPlan(await planOf(pool, configs), config.workers)
   if (all) return loadAll(parts, configs)
   if (config.task === 'verify') return verify(pool, config)
-  if (config.task === 'legs') return findLegs(pool, config)
   if (config.task === 'abandon') return abandon(parts, config, exit)
   // First: where recipients' histories are loaded, only their loader's process may say which contracts it reads.
   await refuseBackfill(pool, config.chain, config.scope)
   await rememberContracts(pool, config.chain)
   const openOwn = (shards: readonly ShardProgress[]) => openDisplay(config.chain.name, shards, process.stdout)
   await loadRange({ ...parts, openDisplay: openOwn }, config)
-}
-
-async function findLegs(pool: pg.Pool, config: BackfillConfig): Promise<void> {
-  const finalHeight = await finalHeightOf(config)
-  const print = (line: string) => console.log(line)
-  await passOverPayments({ pool, config, finalHeight, print, warn: (text) => console.error(text) })
 }
 
 async function abandon(

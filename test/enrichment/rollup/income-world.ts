@@ -144,7 +144,7 @@ export class World {
         return
       }
       case 'find': {
-        // Payments that a second pass or an audit finds in final blocks; neither adds settlements here.
+        // Payments that an audit finds in final blocks; it adds no settlements here.
         const known = step.rows.filter(({ origin }) => origin !== 'settlement' && this.final >= 0)
         const rows = known.map((row) => ({ ...row, block: row.block % (this.final + 1) }))
         await inTransaction(pool, async (db) => {

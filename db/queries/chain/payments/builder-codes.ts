@@ -16,15 +16,6 @@ export async function insertBuilderCodes(db: Queryable, rows: string): Promise<v
   })
 }
 
-/** Inserts builder codes that are not stored yet, only those of stored settlements and payments. */
-export async function insertCodesOfStored(db: Queryable, rows: string): Promise<void> {
-  await db.query({
-    name: 'insert-codes-of-stored',
-    text: `insert into builder_code select * from ${given} e where ${isStored('e')} on conflict do nothing`,
-    values: [rows],
-  })
-}
-
 /** Deletes the builder codes in a range of blocks, both ends included. */
 export async function deleteCodesWithin(
   db: Queryable,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { ed25519 } from '@noble/curves/ed25519.js'
+import { getAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { Action, Challenge, ClaimBody } from './api-client.ts'
 
@@ -16,22 +17,31 @@ export function unsignedBody({ chainId, ...fields }: SignedFields, signature: st
   return { method: 'eip191', ...fields, chain_id: chainId, signature }
 }
 
+interface Wanted {
+  readonly fid: number
+  readonly chainId: number
+  readonly action: Action
+  /** Address of the service, which the text has to name. */
+  readonly api: string
+}
+
 /**
  * Body of an eip191 claim or withdrawal signed with a private key. The text comes from the service, so it is checked
- * before it is signed: throws when it is not exactly the text for this action, fid and address.
+ * before it is signed. `show` is given the domain of the site that the text is for.
  */
 export async function withSignature(
   privateKey: `0x${string}`,
-  { fid, chainId, action }: { fid: number; chainId: number; action: Action },
+  wanted: Wanted,
   ask: (address: string) => Promise<Challenge>,
+  show: (domain: string) => void,
 ): Promise<ClaimBody> {
   const account = privateKeyToAccount(privateKey)
-  const { text, nonce, timestamp } = await ask(account.address)
-  const fields = { fid, address: account.address, chainId, nonce, timestamp }
-  if (!isTextOf(action, text, fields)) {
-    throw new Error(`the service asks for a signature of something else; it was not signed:\n\n${text}`)
-  }
-  return unsignedBody(fields, await account.signMessage({ message: text }))
+  const challenge = await ask(account.address)
+  show(domainOf(challenge, account.address, wanted))
+  const { text, nonce, timestamp } = challenge
+  const { fid, chainId } = wanted
+  const signature = await account.signMessage({ message: text })
+  return unsignedBody({ fid, address: account.address, chainId, nonce, timestamp }, signature)
 }
 
 /** Statement of the text to sign, up to the service's name, and path of the endpoint, by action. */
@@ -40,18 +50,24 @@ const wordings = {
   withdraw: { statement: (fid: number) => `Withdraw the claim of FID ${fid} on `, path: '/api/claim/withdraw' },
 } as const
 
-/** Whether a text is exactly the one for the action and fields; only the names of site and service are free. */
-function isTextOf(action: Action, text: string, { fid, address, chainId, nonce, timestamp }: SignedFields): boolean {
+/**
+ * Domain of the site in a challenge's text. Throws unless the text is exactly the one for what is wanted, from the service
+ * at `api`: only the names of site and service are free.
+ */
+export function domainOf(
+  { text, nonce, timestamp }: Challenge,
+  address: string,
+  { fid, chainId, action, api }: Wanted,
+): string {
   const [site, ...lines] = text.split('\n')
   const { statement, path } = wordings[action]
   const service = / on ([a-z0-9-]+)\.$/.exec(lines[2] ?? '')?.[1]
-  const base = /^URI: (https?:\/\/\S+?)\/api\/claim\S*$/.exec(lines[4] ?? '')?.[1]
   const expected = [
-    address,
+    getAddress(address),
     '',
     `${statement(fid)}${service}.`,
     '',
-    `URI: ${base}${path}`,
+    `URI: ${api}${path}`,
     'Version: 1',
     `Chain ID: ${chainId}`,
     `Nonce: ${nonce}`,
@@ -59,8 +75,10 @@ function isTextOf(action: Action, text: string, { fid, address, chainId, nonce, 
     'Resources:',
     `- farcaster://fid/${fid}`,
   ]
-  const asks = /^\S+ wants you to sign in with your Ethereum account:$/.test(site ?? '')
-  return asks && service !== undefined && base !== undefined && lines.join('\n') === expected.join('\n')
+  const domain = /^(\S+) wants you to sign in with your Ethereum account:$/.exec(site ?? '')?.[1]
+  if (domain && lines.join('\n') === expected.join('\n')) return domain
+  const problem = `the service asks for a signature of something else, or is known by another address than ${api}`
+  throw new Error(`${problem}; it was not signed:\n\n${text}`)
 }
 
 /** Body with a token signed by an app key. `secret`: its Ed25519 secret; `audience`: base URL of the service. */

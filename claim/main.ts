@@ -20,7 +20,7 @@ if it would be; every check is made and nothing is stored).
   --method well-known   with a manifest on a host that belongs to the account
       --host H          its name, without scheme or path
   --action withdraw     withdraws instead of claiming; the same methods prove it, with a text of their own
-  --api URL             address of the service (http://127.0.0.1:3000)
+  --api URL             address of the service, as the text to sign names it (http://127.0.0.1:3000)
 `
 
 const options = {
@@ -80,7 +80,7 @@ async function bodyOf(values: Values, { fid, api, action }: Wanted): Promise<Cla
 async function signedBody(values: Values, { fid, api, action }: Wanted): Promise<ClaimBody> {
   const chainId = Number(values['chain-id'])
   if (!Number.isSafeInteger(chainId) || chainId <= 0) throw new UsageError('--chain-id must be a positive integer')
-  const { unsignedBody, withSignature } = await import('./body.ts')
+  const { domainOf, unsignedBody, withSignature } = await import('./body.ts')
   if (values.signature !== undefined) {
     const address = given('--address', values.address)
     const nonce = given('--nonce', values.nonce)
@@ -89,12 +89,16 @@ async function signedBody(values: Values, { fid, api, action }: Wanted): Promise
   }
   if (values['private-key'] !== undefined) {
     const key = await keyOf('--private-key', values['private-key'])
-    return withSignature(key, { fid, chainId, action }, (address) =>
-      askChallenge(api, { fid, address, chainId, action }),
+    return withSignature(
+      key,
+      { fid, chainId, action, api },
+      (address) => askChallenge(api, { fid, address, chainId, action }),
+      (domain) => process.stdout.write(`signed for ${domain}, whose service is at ${api}\n`),
     )
   }
   const address = given('--private-key or --address', values.address)
   const challenge = await askChallenge(api, { fid, address, chainId, action })
+  domainOf(challenge, address, { fid, chainId, action, api }) // throws: what is printed will be signed
   process.stdout.write(howToSign(challenge, { fid, api, action, address, chainId }))
   throw new Error(`nothing was ${action === 'claim' ? 'claimed' : 'withdrawn'} yet`)
 }

@@ -122,6 +122,17 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['claim', 'withdrawClaims', 'unlistAgent', 'relistAgent'],
   },
   {
+    id: 'hosts-unlocked',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'Nobody locks an owner out of his host; our own queue is no failure of a manifest',
+    text:
+      'Of the 60 manifests that are fetched from a host in ten minutes, those that name the FID do not count, and each FID ' +
+      'counts apart. While too many requests wait for a host, a claim by it gets 503 ERR_RATE_LIMITER_UNAVAILABLE instead ' +
+      'of 422 ERR_MANIFEST_FETCH_FAILED. `agent_status` in the answer to a claim is that of the profile right after it.',
+    operations: ['claim', 'withdrawClaims'],
+  },
+  {
     id: 'legs-of-listed-tokens',
     day: '2026-11-28',
     kind: 'changed',

@@ -16,7 +16,7 @@ import { liveAddresses } from '../../db/queries/join/verified-addresses.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
 import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'
-import { countAttempt, refuseBeyondDay } from './attempts.ts'
+import { countProof, refuseBeyondDay } from './attempts.ts'
 import type { ClaimAttempt, ClaimDeps } from './claim.ts'
 import type { DecodedProof, VerifiedProof } from './proof-method.ts'
 import { type ClaimMethod, methods, readRequest } from './request.ts'
@@ -58,12 +58,11 @@ export function createActions(
     const attempt: Attempt = { fid, action, method, proof, proofSha256 }
     if (proof.timestamp !== undefined) checkWindow(proof.timestamp, deps)
     await refuseUsed(deps.database, attempt)
-    await countAttempt(deps.attempts, 'client', client)
-    if (proof.host !== undefined) {
-      await countAttempt(deps.attempts, 'client and host', `${client} ${proof.host}`)
-      await countAttempt(deps.attempts, 'host', proof.host)
-    }
-    const verified = await proof.verify((sha256) => refuseUsedManifest(deps.database, attempt, sha256))
+    const giveBack = await countProof(deps.attempts, { client, fid, host: proof.host })
+    const verified = await proof.verify(async (sha256, isForFid) => {
+      if (isForFid) await giveBack()
+      await refuseUsedManifest(deps.database, attempt, sha256)
+    })
     const answer = await deps.transaction((db) => carryOut(db, attempt, verified, deps))
     const addresses = await liveAddresses(deps.database, [fid])
     await deps.accepted(fid, addresses.get(fid) ?? [])

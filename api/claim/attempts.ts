@@ -13,10 +13,37 @@ export interface AttemptCounter {
    * `seconds`: length of the window; default: that of attempts to claim.
    */
   count(key: string, seconds?: number): Promise<{ readonly attempts: number; readonly leftMs: number }>
+  /** Takes back an attempt that was counted; nothing happens once its window is over. */
+  giveBack(key: string): Promise<void>
+}
+
+interface ProofAttempt {
+  readonly client: string
+  readonly fid: number
+  /** Host that would be asked for a manifest; undefined: none. */
+  readonly host: string | undefined
+}
+
+/**
+ * Counts an attempt to prove something of a FID before anybody is asked. Throws ERR_RATE_LIMITED. Returns what takes it
+ * back from the host, to be called when the host's manifest names the FID: others who ask a host, for this FID or for
+ * theirs, must not lock its owner out. `kind` begins the names of a count of its own.
+ */
+export async function countProof(
+  counter: AttemptCounter,
+  { client, fid, host }: ProofAttempt,
+  kind = '',
+): Promise<() => Promise<void>> {
+  await countAttempt(counter, 'client', `${kind}${client}`)
+  if (host === undefined) return async () => {}
+  await countAttempt(counter, 'client and host', `${kind}${client} ${host}`)
+  const asked = `${kind}${host} ${fid}`
+  await countAttempt(counter, 'host', asked)
+  return () => counter.giveBack(`host:${asked}`)
 }
 
 /** Throws ERR_RATE_LIMITED from the attempt after the last allowed one on; attempts refused here count too. */
-export async function countAttempt(counter: AttemptCounter, kind: keyof typeof limits, name: string): Promise<void> {
+async function countAttempt(counter: AttemptCounter, kind: keyof typeof limits, name: string): Promise<void> {
   const { attempts, leftMs } = await counter.count(`${kind}:${name}`)
   if (attempts <= limits[kind]) return
   throw new ApiError('ERR_RATE_LIMITED', `at most ${limits[kind]} claims a ${kind} in ${windowSeconds / 60} minutes`, {
@@ -38,6 +65,12 @@ export function refuseBeyondDay(claimsToday: number, now: number): void {
   })
 }
 
+/** Error of an attempt that cannot be counted or queued just now; it is our own doing, not the claimant's. */
+export function tryAgainShortly(cause: unknown): ApiError {
+  const { uncountedRetrySeconds: retryAfterSeconds } = requestLimits
+  return new ApiError('ERR_RATE_LIMITER_UNAVAILABLE', undefined, { retryAfterSeconds }, { cause })
+}
+
 /** Most windows kept in memory. */
 const maxNames = 100_000
 
@@ -51,6 +84,11 @@ export function createMemoryCounter(now: () => number): AttemptCounter {
       windows.keep(key, { hits: hits + 1, endsAt }, time)
       return { attempts: hits + 1, leftMs: endsAt - time }
     },
+    async giveBack(key) {
+      const time = now()
+      const window = windows.find(key, time)
+      if (window) windows.keep(key, { ...window, hits: window.hits - 1 }, time)
+    },
   }
 }
 
@@ -63,21 +101,21 @@ if left < 0 then
 end
 return { attempts, left }`
 
+const giveBackScript = `if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('DECR', KEYS[1]) end`
+
 /** A counter in Redis, shared by all processes. Throws ERR_RATE_LIMITER_UNAVAILABLE when Redis does not answer. */
 export function createRedisCounter(send: (...command: string[]) => Promise<RedisReply>): AttemptCounter {
+  const run = (text: string, key: string, ...args: string[]) =>
+    send('EVAL', text, '1', `claim:${key}`, ...args).catch((cause) => {
+      throw tryAgainShortly(cause)
+    })
   return {
     async count(key, seconds = windowSeconds) {
-      const command = ['EVAL', script, '1', `claim:${key}`, String(seconds * 1_000)]
-      const reply = await send(...command).catch((cause) => {
-        throw new ApiError(
-          'ERR_RATE_LIMITER_UNAVAILABLE',
-          undefined,
-          { retryAfterSeconds: requestLimits.uncountedRetrySeconds },
-          { cause },
-        )
-      })
-      const [attempts, leftMs] = reply as [number, number]
+      const [attempts, leftMs] = (await run(script, key, String(seconds * 1_000))) as [number, number]
       return { attempts, leftMs }
+    },
+    async giveBack(key) {
+      await run(giveBackScript, key)
     },
   }
 }

@@ -9,12 +9,13 @@ import {
   findManifestClaim,
   insertClaim,
   lockClaims,
+  storeStatus,
 } from '../../db/queries/join/claims.ts'
 import { waitForStandby } from '../../db/safe-transaction.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
 import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'
-import { type AttemptCounter, countAttempt, refuseBeyondDay } from './attempts.ts'
+import { type AttemptCounter, countProof, refuseBeyondDay } from './attempts.ts'
 import { type ClaimWorld, type DecodedProof, invalidFields, type VerifiedProof } from './proof-method.ts'
 import { type ClaimMethod, methods, readRequest } from './request.ts'
 import { checkWindow } from './timestamp.ts'
@@ -111,13 +112,12 @@ async function judge(
   deps: ClaimDeps,
 ): Promise<ClaimAnswer> {
   const { fid, method, proof } = attempt
-  await countAttempt(deps.attempts, 'client', client)
-  if (proof.host !== undefined) {
-    await countAttempt(deps.attempts, 'client and host', `${client} ${proof.host}`)
-    await countAttempt(deps.attempts, 'host', proof.host)
-  }
+  const giveBack = await countProof(deps.attempts, { client, fid, host: proof.host })
   const refuseKnown = (manifestSha256: Buffer) => refuseUsedManifest(attempt, manifestSha256, deps)
-  const verified = await proof.verify(refuseKnown)
+  const verified = await proof.verify(async (sha256, isForFid) => {
+    if (isForFid) await giveBack()
+    await refuseKnown(sha256)
+  })
   if (verified.manifestSha256) await refuseKnown(verified.manifestSha256) // accepted while this one was checked
   if (dryRun) {
     const at = new Date(deps.now())
@@ -157,7 +157,9 @@ async function judge(
     throw new Error(`the claim of fid ${fid} was neither stored nor found`)
   }
   await deps.accepted(fid, outcome.verifiedAddresses)
-  return answer(attempt, outcome, deps)
+  // As the profile says now: what the claim brought into the index was not derived when it was stored.
+  const agentStatus = await deps.transaction((db) => storeStatus(db, { fid, method, nonce: proof.nonce }))
+  return answer(attempt, { ...outcome, agentStatus }, deps)
 }
 
 const claimsToday = (db: Queryable, fid: number, at: Date) =>

@@ -1,7 +1,7 @@
 import { findManifestClaim } from '../../db/queries/join/claims.ts'
 import { minute } from '../../ops/time.ts'
 import { ApiError } from '../http/errors.ts'
-import { countAttempt } from './attempts.ts'
+import { countProof } from './attempts.ts'
 import type { ClaimDeps } from './claim.ts'
 import { verifyManifest } from './well-known.ts'
 
@@ -15,7 +15,7 @@ export interface ManifestStanding {
 
 export type ManifestLook = (fid: number, host: string, client: string) => Promise<ManifestStanding>
 
-/** How long a result is cached, and how many are. */
+/** How long a result is cached, and how many are; one that is `unknown` is not: the next client may see the file. */
 const freshMs = minute
 const mostKept = 1_000
 
@@ -25,24 +25,29 @@ const mostKept = 1_000
  */
 export function createManifestLook(deps: ClaimDeps): ManifestLook {
   const kept = new Map<string, { readonly until: number; readonly standing: Promise<ManifestStanding> }>()
-  return (fid, host, client) => {
+  return async (fid, host, client) => {
     const key = `${fid} ${host}`
     const known = kept.get(key)
-    if (known && known.until > deps.now()) return known.standing
+    if (known && known.until > deps.now()) {
+      const standing = await known.standing
+      if (standing.state !== 'unknown') return standing
+    }
     kept.delete(key)
-    const standing = look(deps, fid, host, client)
-    kept.set(key, { until: deps.now() + freshMs, standing })
+    const looked = { until: deps.now() + freshMs, standing: look(deps, fid, host, client) }
+    kept.set(key, looked)
     if (kept.size > mostKept) kept.delete(kept.keys().next().value as string)
+    const standing = await looked.standing
+    if (standing.state === 'unknown' && kept.get(key) === looked) kept.delete(key)
     return standing
   }
 }
 
 async function look(deps: ClaimDeps, fid: number, host: string, client: string): Promise<ManifestStanding> {
   try {
-    await countAttempt(deps.attempts, 'client', `look ${client}`)
-    await countAttempt(deps.attempts, 'client and host', `look ${client} ${host}`)
-    await countAttempt(deps.attempts, 'host', `look ${host}`)
-    const { sha256 } = await verifyManifest({ fid, host, nonce: undefined }, deps, 'claim')
+    const giveBack = await countProof(deps.attempts, { client, fid, host }, 'look ')
+    const { sha256 } = await verifyManifest({ fid, host, nonce: undefined }, deps, 'claim', async (_, isForFid) => {
+      if (isForFid) await giveBack()
+    })
     const used = await findManifestClaim(deps.database, { fid, host, manifestSha256: sha256 })
     return used
       ? { state: 'refused', why: 'it was accepted before; a new claim needs a changed one' }

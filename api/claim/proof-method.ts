@@ -51,16 +51,16 @@ export interface DecodedProof {
   readonly host?: string
   /**
    * Checks the signature, then asks hubs, registries and hosts. Throws ApiError when the proof does not hold, any other
-   * error when a source does not answer. `refuseKnown` gets the manifest's SHA-256 as soon as it is fetched.
+   * error when a source does not answer. `fetched` is called with a manifest as soon as there is one.
    */
-  verify(refuseKnown: RefuseKnown): Promise<VerifiedProof>
+  verify(fetched: Fetched): Promise<VerifiedProof>
 }
 
 /**
- * Throws when a manifest with this SHA-256 was accepted before: it is the same proof whatever stands beside it, even
- * when it would not hold any more.
+ * Told of a manifest, and whether it names the fid, before it is checked. Throws when a manifest with this SHA-256 was
+ * accepted before: it is the same proof whatever stands beside it, even when it would not hold any more.
  */
-export type RefuseKnown = (manifestSha256: Buffer) => Promise<void>
+export type Fetched = (manifestSha256: Buffer, isForFid: boolean) => Promise<void>
 
 export interface VerifiedProof {
   /** The proof as it was received, with the documents that were fetched to check it. */

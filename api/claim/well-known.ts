@@ -7,15 +7,9 @@ import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social
 import { createGroundsJudge, type GroundsWorld } from '../../social/grounds/judge.ts'
 import type { ClaimAction } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
+import { tryAgainShortly } from './attempts.ts'
 import { groundsWorld } from './grounds.ts'
-import {
-  type ClaimWorld,
-  type Decode,
-  invalidFields,
-  nonceText,
-  parseFields,
-  type RefuseKnown,
-} from './proof-method.ts'
+import { type ClaimWorld, type Decode, type Fetched, invalidFields, nonceText, parseFields } from './proof-method.ts'
 import { checkWindow, parseTimestamp, timestampText } from './timestamp.ts'
 import { addressesOf, verificationsOf } from './verified-set.ts'
 
@@ -64,9 +58,9 @@ export const decodeWellKnown: Decode = (body, fid, world, action) => {
     identity: JSON.stringify(['well-known', fid, host, nonce]),
     host,
 
-    async verify(refuseKnown) {
+    async verify(fetched) {
       const subject = { fid, host, nonce }
-      const { said, manifest, body, sha256, ...found } = await verifyManifest(subject, world, action, refuseKnown)
+      const { said, manifest, body, sha256, ...found } = await verifyManifest(subject, world, action, fetched)
       return {
         proof: { host, nonce, manifest, body },
         signer: host,
@@ -88,17 +82,17 @@ interface Subject {
 
 /**
  * Fetches the manifest of a host and checks it against what the hub says now. Throws the ApiError that a claim with it
- * would get, any other error when a source does not answer. `refuseKnown`: called before anything is checked.
+ * would get, any other error when a source does not answer. `told`: called before anything is checked.
  */
 export async function verifyManifest(
   { fid, host, nonce }: Subject,
   world: ClaimWorld,
   action: ClaimAction,
-  refuseKnown?: RefuseKnown,
+  told?: Fetched,
 ) {
   const urlOf = (path: string) => `${schemeOf(host, world)}://${host}${path}`
   const fetched = await fetchManifest(urlOf(`/.well-known/${world.serviceName}.json`), host, world)
-  await refuseKnown?.(fetched.sha256)
+  await told?.(fetched.sha256, (fetched.manifest as { fid?: unknown } | null)?.fid === fid)
   const said = readManifest(fetched.manifest, { fid, host, nonce }, world, action)
   const verifications = await verificationsOf(world, fid)
   const verifiedAddresses = addressesOf(verifications)
@@ -145,8 +139,9 @@ function linksOf(world: ClaimWorld, grounds: GroundsWorld): LinkWorld {
     registeredAddresses: (addresses, host) => registeredAddresses(database, addresses, host),
     async document(url) {
       const fetched = await door.fetchJson(url, domainManifestLimits).catch((error: unknown) => {
-        if (error instanceof DoorError) return undefined // no manifest there: no link
-        throw error
+        if (!(error instanceof DoorError)) throw error
+        if (error.checkStatus === null) throw tryAgainShortly(error)
+        return undefined // no manifest there: no link
       })
       return fetched?.status === 200 ? fetched.json : undefined
     },
@@ -162,8 +157,9 @@ async function fetchManifest(url: string, host: string, { door }: ClaimWorld) {
   const fetched = await door
     .fetchJson(url, { maxBytes: claimLimits.manifestBytes, timeoutMs: claimLimits.manifestSeconds * 1_000 })
     .catch((cause: unknown) => {
-      if (cause instanceof DoorError) throw unreadable(url, host, cause)
-      throw cause
+      if (!(cause instanceof DoorError)) throw cause
+      // Nobody was asked: our own queue for the host is full, or we are stopping.
+      throw cause.checkStatus === null ? tryAgainShortly(cause) : unreadable(url, host, cause)
     })
   if (fetched.status !== 200) throw unreadable(url, host)
   return {

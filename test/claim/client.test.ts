@@ -109,6 +109,43 @@ test('a service that asks for another signature gets none', async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
+test('what is signed for is shown, and a text for another service than --api is neither signed nor printed', async () => {
+  const shown = await run('--method', 'eip191', '--private-key', secret, '--dry-run')
+  expect(shown.stdout).toContain(`signed for agents.example, whose service is at ${stage.api.url}\n`)
+  const port = await freePort()
+  const asked: string[] = []
+  const { address } = claimant.account
+  const server = createServer((request, response) => {
+    asked.push(request.method as string)
+    response.setHeader('content-type', 'application/json')
+    const timestamp = new Date().toISOString()
+    const text = `agents.example wants you to sign in with your Ethereum account:
+${address}
+
+Claim FID 1 on agent-directory.
+
+URI: https://directory.example/api/claim
+Version: 1
+Chain ID: 10
+Nonce: abcdefgh
+Issued At: ${timestamp}
+Resources:
+- farcaster://fid/1`
+    response.end(JSON.stringify({ text, nonce: 'abcdefgh', timestamp, expires_at: timestamp }))
+  })
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
+  const args = ['--fid', '1', '--api', `http://127.0.0.1:${port}`, '--method', 'eip191']
+  for (const signer of [
+    ['--private-key', secret],
+    ['--address', address],
+  ]) {
+    const { code, stdout, stderr } = await runMain('claim/main.ts', [...args, ...signer])
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringContaining('it was not signed')])
+  }
+  expect(asked).toEqual(['GET', 'GET'])
+  await new Promise((resolve) => server.close(resolve))
+})
+
 test.for<[string, string[], string]>([
   ['no method', [], '--method must be'],
   ['a method that is none', ['--method', 'magic-cast'], '--method must be'],

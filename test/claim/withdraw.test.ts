@@ -179,6 +179,18 @@ test('what others sign for an account uses up none of what its custody may do in
   expect((await byCustody('unlist')).status).toBe(200)
 })
 
+test('the answer to a claim, and its replay, have the status that the profile has', async () => {
+  const { pool } = stage.database
+  const { fid, address } = claimant
+  await seedVerification(pool, { fid, address })
+  await seedSent(pool, { chain: 'base', id: fid, owner: address })
+  const body = await eip191Claim(stage, claimant)
+  const answer = (await (await send('claim', body)).json()) as { agent_status: string }
+  const { agent_status } = (await (await profile()).json()) as { agent_status: string }
+  expect([answer.agent_status, agent_status]).toEqual(['active', 'active'])
+  expect(await failure(await send('claim', body))).toMatchObject({ status: 409, original: answer })
+})
+
 test('an unlisted account is nowhere until it is listed again, and only its custody says so', async () => {
   const { pool } = stage.database
   await seedVerification(pool, { fid: claimant.fid, address: claimant.address })

@@ -94,6 +94,19 @@ select least(e.at, (select min(o.claimed_at) from claim o where o.fid = $1 and o
   return rows[0]
 }
 
+/** Stores an agent's status with a claim whose answer tells it, and returns it; unchanged while there is no agent. */
+export async function storeStatus(db: Queryable, { fid, method, nonce }: ClaimKey): Promise<string> {
+  const { rows } = await db.query<{ agentStatus: string }>({
+    name: 'store-claim-status',
+    text: `
+update claim set agent_status = coalesce((select a.agent_status from agent a where a.fid = $1), agent_status)
+ where fid = $1 and method = $2 and nonce = $3
+returning agent_status as "agentStatus"`,
+    values: [fid, method, nonce],
+  })
+  return (rows[0] as { agentStatus: string }).agentStatus
+}
+
 /** The accepted claim of a nonce. Undefined: the nonce is free. */
 export async function findClaim(
   db: Queryable,

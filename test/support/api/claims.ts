@@ -15,6 +15,7 @@ import { startWebHost, type WebHost } from '../../../devnet/hosts/web-host.ts'
 import { type Hub, startHub } from '../../../devnet/hub/server.ts'
 import { HubState } from '../../../devnet/hub/state.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
+import type { Lookup } from '../../../net/resolver.ts'
 import { freePort } from '../../../ops/ports.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
 import { insert } from '../seed.ts'
@@ -58,6 +59,8 @@ interface StageOverrides {
   /** URLs of the hubs that serve as witnesses. */
   readonly otherHubs?: readonly string[]
   readonly attempts?: AttemptCounter
+  /** Answers for the names of hosts. */
+  readonly lookup?: Lookup
   readonly hostLinkRequired?: boolean
   readonly verificationProof?: 'signed' | 'stated'
   readonly database?: TestDatabase
@@ -104,6 +107,7 @@ export async function startClaimStage({ ownAddress = false, on }: StageOptions =
       serviceName,
       siteUrl,
       now: () => clock.now,
+      lookup: overrides.lookup,
     })
     const { pool } = overrides.database ?? database
     const claims: ApiDeps['claims'] = {

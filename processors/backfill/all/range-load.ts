@@ -111,9 +111,9 @@ export async function loadReserved(
       }
     }
     const shards = await readShards(pool, id)
+    if (source.kind !== 'rpc') console.log(confirmation(name, shards))
     for (const shard of shards) console.log(`certificate: ${printCertificate(chain.name, certificateOf(shard))}`)
     if (shards.length > 1) console.log(`in total: ${printCertificate(chain.name, joinCertificates(shards))}`)
-    if (source.kind !== 'rpc') console.log(confirmation(name, shards))
     const state = await readChainState(pool, chain.name)
     if ((state?.finalizedBlock ?? -1) < toBlock) console.log(untilFollowed(chain.name, toBlock))
   } finally {

@@ -64,7 +64,8 @@ create table agent (
   claim_sha256 bytea,
   -- What the weakest of its verified addresses is proven by: shown of an agent, so that another one is a change.
   assurance text,
-  settlements_7d bigint not null default 0
+  settlements_7d bigint not null default 0,
+  handle_assurance text -- proven, signed or stated; null: it has no handle
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 create index agent_search on agent using gin (search gin_trgm_ops);
 -- The bulk document and the filter of claimed agents read few of many rows.

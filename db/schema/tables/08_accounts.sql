@@ -113,6 +113,11 @@ create table custody_reading (
   block_hash bytea not null,
   read_at timestamptz not null
 );
+-- Whose an account is decides whose its handle is.
+create trigger custody_reading_added after insert on custody_reading
+  referencing new table as added for each statement execute function note_agents();
+create trigger custody_reading_changed after update on custody_reading
+  referencing new table as added for each statement execute function note_agents();
 
 -- Changes of custody of FIDs, as the chain's IdRegistry reports them. Entity: schema.graphql.
 create table fid_custody (
@@ -157,7 +162,10 @@ create table social_profile (
   github text,
   twitter text,
   last_message_at timestamptz,
-  updated_at timestamptz not null
+  updated_at timestamptz not null,
+  -- What shows that the handle is the account's, whatever the followed hub says.
+  handle_owner bytea,  -- address that the name server signed to have the handle; null: it signed nothing
+  handle_witness text  -- another hub that says whose the handle is; null: none does
 );
 create trigger social_profile_added after insert on social_profile
   referencing new table as added for each statement execute function note_agents();

@@ -90,11 +90,13 @@ end $$;
 create trigger claim_event_added after insert on claim_event
   referencing new table as added for each statement execute function note_claim_events();
 
--- A change of custody, and its undoing, is about the claims of the account.
+-- A change of custody, and its undoing, is about the claims of the account, and about whose its handle is.
 create function note_custody() returns trigger language plpgsql as $$
 begin
   insert into agent_event (fid)
-  select distinct c.fid from moved m join claim c on c.fid = m.fid where c.state <> 'ended';
+  select distinct m.fid from moved m
+   where exists (select from claim c where c.fid = m.fid and c.state <> 'ended')
+      or exists (select from social_profile p where p.fid = m.fid and p.handle_owner is not null);
   return null;
 end $$;
 create trigger fid_custody_added after insert on fid_custody

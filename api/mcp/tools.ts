@@ -1,6 +1,7 @@
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server'
 import { mcpLimits } from '../../limits.config.ts'
 import { openApiDocument } from '../docs/openapi.ts'
+import { invalidRequest } from '../http/errors.ts'
 import type { Route } from '../http/route.ts'
 import { routes } from '../routes.ts'
 
@@ -90,16 +91,35 @@ function described(schema: Json): StandardSchemaWithJSON<Json> {
   }
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+/** Parameters that are a list in one text, between commas; a call may give them as lists. */
+const commaLists = ['fields', 'fids', 'addresses']
+const isText = (value: unknown) => typeof value === 'string'
+const isWhole = (value: unknown) => Number.isInteger(value) || (typeof value === 'string' && /^-?\d+$/.test(value))
 
-/** Arguments of a call as query parameters: texts, or lists where a parameter may be repeated; `limit` is bounded. */
+/** What is wrong about the type of an argument, by its schema; undefined: nothing. The route judges a path's own texts. */
+function wrongType(name: string, value: unknown, type: unknown, isPath: boolean): string | undefined {
+  if (type === undefined) return undefined
+  if (type === 'integer') return isWhole(value) || (isPath && isText(value)) ? undefined : 'must be a whole number'
+  if (commaLists.includes(name) && Array.isArray(value)) {
+    return value.every((one) => isText(one) || isWhole(one)) ? undefined : 'must be a list of texts'
+  }
+  if (type === 'array') return [value].flat().every(isText) ? undefined : 'must be a list of texts'
+  return isText(value) || (commaLists.includes(name) && isWhole(value)) ? undefined : 'must be a text'
+}
+
+/**
+ * Arguments of a call as query parameters: texts, or lists where a parameter may be repeated; `limit` is bounded. Throws when an argument is of another type than its schema says.
+ */
 export function asQuery({ route: { query }, input }: Tool, args: Json): Record<string, string | string[]> {
-  const { properties } = input['~standard'].jsonSchema.input({ target: 'draft-2020-12' }) as { properties: Json }
+  const schema = input['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
+  const { properties, required } = schema as { properties: Record<string, Json>; required: string[] }
   const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null)
   const texts = given.map(([name, value]): [string, string | string[]] => {
-    const repeats = ((properties[name] as Json | undefined)?.type ?? 'array') === 'array'
-    if (!Array.isArray(value)) return [name, textOf(value)]
-    return [name, repeats ? value.map(textOf) : value.map(textOf).join(',')]
+    const type = properties[name]?.type
+    const wrong = wrongType(name, value, type, required.includes(name))
+    if (wrong !== undefined) throw invalidRequest(`argument ${name}`, wrong)
+    if (!Array.isArray(value)) return [name, String(value)]
+    return [name, type === 'array' || type === undefined ? value.map(String) : value.join(',')]
   })
   const asked = Object.fromEntries(texts)
   if (!('limit' in query.shape)) return asked

@@ -161,6 +161,28 @@ describe.each(eras)('a client of %s', (era, connect) => {
     }
   })
 
+  test('refuses an argument of another type than the schema says, and names it', async () => {
+    const client = await connect()
+    for (const [name, args, wrong] of [
+      ['search_agents', { q: 42 }, 'q'],
+      ['search_agents', { q: ['a', 'b'] }, 'q'],
+      ['search_agents', { limit: 'many' }, 'limit'],
+      ['search_agents', { limit: 1.5 }, 'limit'],
+      ['search_agents', { chain: [{ name: 'base' }] }, 'chain'],
+      ['search_agents', { claimed: true }, 'claimed'],
+      ['get_agents', { fids: { first: 1 } }, 'fids'],
+      ['get_agent', { fid: { id: 1 } }, 'fid'],
+      ['find_by_address', { address: 5 }, 'address'],
+    ] as const) {
+      const answer = (await client.callTool({ name, arguments: args })) as Answer
+      expect([args, answer.isError, JSON.parse(textOf(answer))]).toMatchObject([
+        args,
+        true,
+        { error: 'ERR_PAYLOAD_INVALID', fields: [{ path: `argument ${wrong}` }] },
+      ])
+    }
+  })
+
   test('reads resources as the routes are read', async () => {
     const client = await connect()
     for (const [uri, path] of [

@@ -19,6 +19,11 @@ export interface ServedFile {
   readonly partition: { readonly chain?: string; readonly day?: string; readonly snapshot?: string }
   readonly min_block?: number
   readonly max_block?: number
+  /** Names of its columns. Absent: lines of the log, or a file from before they were named. */
+  readonly columns?: readonly string[]
+  /** Times of its first and last block, ISO. Absent: its rows are of no block. */
+  readonly min_time?: string
+  readonly max_time?: string
   /** Time of the database snapshot that its rows come from. */
   readonly snapshot_at: string
   readonly written_at: string

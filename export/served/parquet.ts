@@ -1,7 +1,7 @@
 import type { ColumnChunk, SchemaElement } from 'hyparquet'
 import { fileWriter, ParquetWriter } from 'hyparquet-writer'
 import { type ServedColumn, type ServedForm, servedForm } from '../../db/queries/mirror/served-rows.ts'
-import { type ColumnKind, writeChunk } from './encoding/chunk.ts'
+import { type ColumnKind, type PageValues, writeChunk } from './encoding/chunk.ts'
 import { type Column, FlatColumn, ListColumn } from './encoding/levels.ts'
 import { TextValues } from './encoding/texts.ts'
 import { valuesOf } from './encoding/values.ts'
@@ -37,13 +37,17 @@ export function openColumns(columns: readonly ServedColumn[]): ServedColumns {
 export function openServedParquet(path: string, { columns, rows: all, kinds, zstd }: ServedColumns) {
   const root: SchemaElement = { name: 'root', num_children: columns.length }
   const writer = fileWriter(path)
+  const timesAt = columns.findIndex(({ name }) => name === 'block_timestamp')
+  const times: bigint[] = []
   const parquet = new ParquetWriter({ writer, schema: [root, ...columns.flatMap(elementsOf)], codec: 'ZSTD' })
   return {
     async write(rows: number): Promise<void> {
       const begin = writer.offset
       const chunks: ColumnChunk[] = []
       for (const [at, column] of all.entries()) {
-        chunks.push(await writeChunk(writer, { ...column.finish(), ...(kinds[at] as ColumnKind), zstd }))
+        const finished = column.finish()
+        if (at === timesAt) times.push(...boundsOf(finished.values))
+        chunks.push(await writeChunk(writer, { ...finished, ...(kinds[at] as ColumnKind), zstd }))
       }
       const bytes = chunks.reduce((sum, { meta_data: meta }) => sum + (meta?.total_uncompressed_size ?? 0n), 0n)
       parquet.num_rows += BigInt(rows)
@@ -54,11 +58,24 @@ export function openServedParquet(path: string, { columns, rows: all, kinds, zst
         total_compressed_size: BigInt(writer.offset - begin),
       })
     },
-    async finish(): Promise<void> {
+    /** Completes the file; returns the first and last block time of its rows, if they have any. */
+    async finish(): Promise<{ readonly min_time?: string; readonly max_time?: string }> {
       await parquet.finish()
+      const [first, ...others] = times
+      if (first === undefined) return {}
+      const [least, greatest] = others.reduce(
+        ([low, high], one) => [one < low ? one : low, one > high ? one : high],
+        [first, first],
+      )
+      return { min_time: isoOf(least), max_time: isoOf(greatest) }
     },
   }
 }
+
+const boundsOf = ({ least, greatest }: PageValues) =>
+  [least, greatest].filter((bound): bound is bigint => typeof bound === 'bigint')
+/** ISO time of microseconds since 1970. */
+const isoOf = (micros: bigint) => new Date(Number(micros / 1_000n)).toISOString()
 
 function openColumn(column: ServedColumn): Column {
   const { name } = column

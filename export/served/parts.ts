@@ -19,7 +19,10 @@ export interface Place {
   readonly pace: Pace
 }
 
-export type Part = Pick<ServedFile, 'path' | 'format' | 'rows' | 'bytes' | 'sha256'>
+export type Part = Pick<
+  ServedFile,
+  'path' | 'format' | 'rows' | 'bytes' | 'sha256' | 'columns' | 'min_time' | 'max_time'
+>
 
 /**
  * Upper bounds of a row group, which a writer holds in memory: rows (enough that skipping row groups is worth while for
@@ -53,8 +56,9 @@ export async function openParts(columns: ServedColumns, place: Place) {
   let count = 0
   const close = async () => {
     if (!file) return
-    await file.finish()
-    parts.push(await namePart(temporary, place, { number: parts.length, format: 'parquet', rows: count }))
+    const times = await file.finish()
+    const part = await namePart(temporary, place, { number: parts.length, format: 'parquet', rows: count })
+    parts.push({ ...part, columns: columns.columns.map(({ name }) => name), ...times })
     file = undefined
     count = 0
   }

@@ -150,6 +150,13 @@ test('days that are over are written by chain, state once a day, and nothing twi
     expect([content.length, sha256(content)]).toEqual([bytes, digest])
     expect(path).toContain(`-${digest.slice(0, 8)}.`)
   }
+  for (const { dataset, columns, partition, min_time: from, max_time: to } of files) {
+    const described = datasets.find(({ name }) => name === dataset)?.columns.map(({ name }) => name) ?? []
+    expect([dataset, columns]).toEqual([dataset, dataset === 'profiles' ? undefined : described])
+    const { day } = partition
+    expect([dataset, from?.slice(0, 10), to?.slice(0, 10)]).toEqual([dataset, day, day])
+    expect((from ?? '') <= (to ?? '')).toBe(true)
+  }
   expect(await round()).toBe(0)
   expect(await filesOf('settlements')).toEqual(files.filter(({ dataset }) => dataset === 'settlements'))
 })

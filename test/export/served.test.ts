@@ -145,17 +145,13 @@ test('days that are over are written by chain, state once a day, and nothing twi
   expect(replaced).toEqual([])
   const settlements = datasets.find(({ name }) => name === 'settlements')
   expect(settlements?.columns.every(({ about }) => about !== '')).toBe(true)
-  for (const { path, bytes, sha256: digest } of files) {
+  for (const { path, bytes, sha256: digest, dataset, columns, min_time, max_time, partition } of files) {
+    const described = datasets.find(({ name }) => name === dataset)?.columns.map(({ name }) => name)
+    const days = [min_time, max_time].map((time) => time?.slice(0, 10))
+    expect([columns, ...days]).toEqual([dataset === 'profiles' ? undefined : described, partition.day, partition.day])
     const content = await readFile(join(folder, path))
     expect([content.length, sha256(content)]).toEqual([bytes, digest])
     expect(path).toContain(`-${digest.slice(0, 8)}.`)
-  }
-  for (const { dataset, columns, partition, min_time: from, max_time: to } of files) {
-    const described = datasets.find(({ name }) => name === dataset)?.columns.map(({ name }) => name) ?? []
-    expect([dataset, columns]).toEqual([dataset, dataset === 'profiles' ? undefined : described])
-    const { day } = partition
-    expect([dataset, from?.slice(0, 10), to?.slice(0, 10)]).toEqual([dataset, day, day])
-    expect((from ?? '') <= (to ?? '')).toBe(true)
   }
   expect(await round()).toBe(0)
   expect(await filesOf('settlements')).toEqual(files.filter(({ dataset }) => dataset === 'settlements'))

@@ -36,6 +36,16 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['getClaimProof', 'claim', 'withdrawClaims'],
   },
   {
+    id: 'refresh-unchanged',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'A refresh says changed only of what will be shown',
+    text:
+      '`changed` no longer comes again and again while hubs disagree, or a claim is suspended for another reason than its ' +
+      'key: such accounts are read again, and the outcome is `unchanged`.',
+    operations: ['refreshAgent'],
+  },
+  {
     id: 'ends-nobody-signed',
     day: '2026-11-28',
     kind: 'changed',

@@ -1,10 +1,12 @@
 import { standingClaims } from '../../db/queries/join/claim-checks.ts'
 import { liveAddresses, standingOf } from '../../db/queries/join/verified-addresses.ts'
+import { wouldChange } from '../../db/queries/join/verified-changes.ts'
 import { claimLimits } from '../../limits.config.ts'
+import { emptyAfterMs, settledBefore } from '../../social/hub-staleness.ts'
 import { ApiError } from '../http/errors.ts'
 import type { AttemptCounter } from './attempts.ts'
 import type { ClaimDeps } from './claim.ts'
-import { verifiedSet } from './verified-set.ts'
+import { addressesOf, verificationsOf } from './verified-set.ts'
 
 /** Body of a 200 answer to a refresh. */
 interface RefreshAnswer {
@@ -18,7 +20,8 @@ const { fid: perFid, client: perClient } = claimLimits.refreshes
 
 /**
  * Asks the hub and the KeyRegistry now whether what is stored of an account still holds. If not, the account is queued
- * at the enrichment job, which stores the change. Outcome `unavailable`: a source did not answer. Throws ApiError.
+ * at the enrichment job, which stores the change: outcome `changed`, unless it would keep what it has, such as what
+ * another hub still knows. Outcome `unavailable`: a source did not answer. Throws ApiError.
  */
 export function createRefresh(deps: ClaimDeps): (fid: number, client: string) => Promise<RefreshAnswer> {
   return async (fid, client) => {
@@ -28,12 +31,15 @@ export function createRefresh(deps: ClaimDeps): (fid: number, client: string) =>
     await countRefresh(deps.attempts, `refresh fid:${fid}`, perFid, 'a fid')
     const asked: ('hub' | 'registry')[] = []
     try {
-      const told = await verifiedSet(deps, fid)
+      const now = new Date(deps.now())
+      const live = await verificationsOf(deps, fid)
       asked.push('hub')
       const stored = (await liveAddresses(deps.database, [fid])).get(fid) ?? []
-      const isOther = told.join() !== stored.join() || (await keysDiffer(fid, deps, asked))
-      if (isOther) await deps.askAgain(fid)
-      return { ok: true, fid, outcome: isOther ? 'changed' : 'unchanged', asked }
+      const areOther = addressesOf(live).join() !== stored.join()
+      const answer = { fid, live, now, settledBefore: settledBefore(now), emptyAfterMs }
+      const changes = (areOther && (await wouldChange(deps.database, answer))) || (await keysDiffer(fid, deps, asked))
+      if (changes || areOther) await deps.askAgain(fid)
+      return { ok: true, fid, outcome: changes ? 'changed' : 'unchanged', asked }
     } catch (error) {
       if (error instanceof ApiError) throw error
       return { ok: true, fid, outcome: 'unavailable', asked }
@@ -41,13 +47,16 @@ export function createRefresh(deps: ClaimDeps): (fid: number, client: string) =>
   }
 }
 
-/** Whether an app key is active while its claim is suspended, or inactive while its claim is live. */
+/** Whether an app key is active while its claim is suspended for it, or inactive while its claim is live. */
 async function keysDiffer(fid: number, { database, registries }: ClaimDeps, asked: string[]): Promise<boolean> {
   const claims = (await standingClaims(database, fid)).filter(({ method }) => method === 'jfs')
   if (!registries.canAnswer || claims.length === 0) return false
   const active = await Promise.all(claims.map(({ signer }) => registries.isActiveAppKey(fid, signer as `0x${string}`)))
   asked.push('registry')
-  return claims.some(({ state }, index) => active[index] !== (state === 'live'))
+  return claims.some(({ state, evidence }, index) => {
+    const isForKey = (evidence as { reason?: unknown } | null)?.reason === 'key_removed'
+    return active[index] ? state === 'suspended' && isForKey : state === 'live'
+  })
 }
 
 async function countRefresh(

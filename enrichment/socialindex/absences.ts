@@ -2,12 +2,8 @@ import type { Queryable } from '../../db/pool.ts'
 import { keptByWitnesses, type Settled, type VerifiedSet } from '../../db/queries/join/verified-addresses.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { storeWitness } from '../../db/queries/sources/witnesses.ts'
-import { hour } from '../../ops/time.ts'
 import { sources } from '../../sources.config.ts'
 import { disputedAfterMs, storeTestimony } from '../proofs/disputes.ts'
-
-/** Milliseconds between the two empty answers that it takes to empty a set: a hub without data answers so too. */
-export const emptyAfterMs = hour
 
 /**
  * Records the verifications that the followed hub, at `url`, leaves out of a complete answer although another hub still

@@ -18,14 +18,13 @@ import { confirmEmpty, forgetEmptied } from '../../db/queries/sources/hub-standi
 import { type StoredProfile, storeProfile } from '../../db/queries/sources/social-profiles.ts'
 import { storableText } from '../../db/text.ts'
 import type { Host } from '../../hosts/host.ts'
-import { second } from '../../ops/time.ts'
-import { mostDelaySeconds } from '../../social/hub-staleness.ts'
+import { emptyAfterMs, settledBefore } from '../../social/hub-staleness.ts'
 import { longestHandle, longestPart } from '../../social/profile.ts'
 import type { ProfilePart, SocialIndex, SocialProfile } from '../../social/social-index.ts'
 import { sources } from '../../sources.config.ts'
 import { judgeSet } from '../proofs/messages.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
-import { emptyAfterMs, noteAbsences } from './absences.ts'
+import { noteAbsences } from './absences.ts'
 
 export interface SocialSourceOptions {
   readonly pool: pg.Pool
@@ -91,12 +90,9 @@ export async function storeVerifiedSet(
   return unsettled.length > 0 ? 'unsettled' : isMissing ? 'missing' : 'stored'
 }
 
-/** Milliseconds by which an answer may be behind the question, as a hub that is believed may be. */
-const unsettledMs = mostDelaySeconds * second
-
 /** An answer, with the time up to which it settles what is stored. */
 function settled<Answer extends Pick<VerifiedSet, 'askedAt'>>(answer: Answer): Settled<Answer> {
-  return { ...answer, settledBefore: new Date(answer.askedAt.getTime() - unsettledMs) }
+  return { ...answer, settledBefore: settledBefore(answer.askedAt) }
 }
 
 /** Updates the stored sets of FIDs to an answer without times. Returns FIDs by outcome, as in `storeVerifiedSet`. */

@@ -47,6 +47,49 @@ test.each<[string, () => unknown]>([
   ])
 })
 
+test('what the hub leaves out and another one still has is unchanged, and the account is read next', async () => {
+  const { pool } = stage.database
+  const { fid } = claimant
+  const address = accountOf('kept').address.toLowerCase()
+  await seedVerification(pool, { fid, address })
+  await pool.query(`update verified_address set observed_at = $2, message_hash = '\\x01' where fid = $1`, [
+    fid,
+    new Date(stage.clock.now - 3_600_000),
+  ])
+  await pool.query(
+    `insert into verification_witness (fid, message_hash, url, has, disputed, checked_at)
+     values ($1, '\\x01', 'https://other.example', true, false, now())`,
+    [fid],
+  )
+  expect(await outcome()).toMatchObject({ outcome: 'unchanged' })
+  expect(await readNext()).toHaveLength(2)
+  await pool.query('delete from verification_witness')
+  stage.clock.now += 60_000
+  expect(await outcome()).toMatchObject({ outcome: 'changed' })
+})
+
+test('a first answer without any address changes nothing yet, the second one an hour later does', async () => {
+  const { pool } = stage.database
+  stage.hub.state.accounts.get(claimant.fid)!.verifications.clear()
+  await pool.query('update verified_address set observed_at = $1', [new Date(stage.clock.now - 3_600_000)])
+  expect(await outcome()).toMatchObject({ outcome: 'unchanged' })
+  await pool.query('insert into emptied_account (fid, first_empty_at) values ($1, $2)', [
+    claimant.fid,
+    new Date(stage.clock.now),
+  ])
+  stage.clock.now += 3_600_000
+  expect(await outcome()).toMatchObject({ outcome: 'changed' })
+})
+
+test('a claim that is suspended for another reason than its key is unchanged', async () => {
+  await stage.database.pool.query(
+    `insert into claim_event (fid, method, nonce, kind, at, evidence)
+     select fid, method, nonce, 'suspended', $2, '{"reason": "disputed"}' from claim where fid = $1`,
+    [claimant.fid, new Date(stage.clock.now)],
+  )
+  expect(await outcome()).toMatchObject({ outcome: 'unchanged' })
+})
+
 test('a fid is asked about once in a minute, by whomever, and a client ten times in ten', async () => {
   expect((await refresh()).status).toBe(200)
   expect(await failure(await refresh())).toMatchObject({

@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { followedFid, type Message, message, messageTime, networkTime, verifiedAddress } from './messages.ts'
+import {
+  followedFid,
+  type Message,
+  message,
+  messageTime,
+  networkTime,
+  otherAddress,
+  verifiedAddress,
+} from './messages.ts'
 import { isUserName, profilePart } from './profile.ts'
 import type { EventPage, SocialChange } from './social-index.ts'
 
@@ -122,6 +130,7 @@ function broughtBy(message: Message, at: Date): SocialChange[] {
   if (added) return [{ kind: 'verified', fid, address: added, verifiedAt: messageTime(message), at, message }]
   const removed = verifiedAddress(message, 'removed')
   if (removed) return [{ kind: 'unverified', fid, address: removed, at: messageTime(message), message }]
+  if (otherAddress(message)) return [{ kind: 'unknown_profile', fid }]
   const target = followedFid(message, 'added')
   if (target) return [{ kind: 'follow', fid, target, follows: true, at: messageTime(message) }]
   const left = followedFid(message, 'removed')
@@ -142,7 +151,7 @@ function lostWith(message: Message, at: Date): SocialChange[] {
   if (address) return [{ kind: 'unverified', fid, address, verifiedAt: messageTime(message), at }]
   const target = followedFid(message, 'added')
   if (target) return [{ kind: 'follow', fid, target, follows: false, at: messageTime(message) }]
-  return isUserData(message.data.type) ? [{ kind: 'unknown_profile', fid }] : []
+  return isUserData(message.data.type) || otherAddress(message) ? [{ kind: 'unknown_profile', fid }] : []
 }
 
 const keyAdd = 'MESSAGE_TYPE_KEY_ADD'

@@ -1,5 +1,6 @@
 import { type Hex, toHex } from 'viem'
 import type { z } from 'zod'
+import { HostClosed } from '../hosts/host.ts'
 import { badAboutOne, NoAnswer } from '../hosts/no-answer.ts'
 import { isNameProof } from '../trust/name-proof.ts'
 import { eventPage, firstIdOfBlock, toChanges } from './events.ts'
@@ -7,16 +8,18 @@ import { createSocialHttp, type IsNothing, type Query, type SocialHttp, type Soc
 import {
   contractChainId,
   fidPage,
+  hashOf,
   hubInfo,
   type Message,
   messagePage,
   messageTime,
   nameProof,
+  otherAddress,
   verificationAdd,
   verifiedAddress,
 } from './messages.ts'
 import { isRealHandle, toProfile, toStatements, userName } from './profile.ts'
-import type { Address, Follow, Network, SocialIndex, Verification } from './social-index.ts'
+import type { Address, Follow, Network, OtherVerification, SocialIndex, Verification } from './social-index.ts'
 import { userPage, verifiedSetOf } from './users.ts'
 
 const messagesPerPage = 1_000
@@ -26,6 +29,8 @@ export const eventsPerPage = 250
 const fidsPerPage = 100
 /** Most follows of an account that are read and kept, the newest. */
 export const mostFollows = 2_000
+/** Most verifications of Solana of an account that are kept; the network keeps 25 of all protocols. */
+const mostOthers = 25
 /** Shards with FIDs, assumed for a hub that does not report its shards. Shard 0 holds blocks only. */
 const usualShards = [1, 2]
 
@@ -60,6 +65,17 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
     }
   }
 
+  async function headOf(shard: number): Promise<number> {
+    const { shards } = await network()
+    return shards.find((one) => one.shard === shard)?.head ?? 0
+  }
+
+  async function everyVerification(fid: number) {
+    const messages = await messagesOf(http, '/v1/verificationsByFid', fid)
+    const live = understood('/v1/verificationsByFid', () => toVerifications(messages), badAboutOne)
+    return { live, others: toOthers(messages) }
+  }
+
   return {
     network,
 
@@ -78,13 +94,14 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
       const page = understood('/v1/events', () => toChanges(events, from, pageSize, now))
       if (page.more || page.next === from) return page
       // Hubs answer with fewer events than were asked for although there are more.
-      const { shards } = await network()
-      return { ...page, more: page.next <= (shards.find((one) => one.shard === shard)?.head ?? 0) }
+      const head = await headOf(shard).catch(notTold)
+      return { ...page, more: page.next <= head }
     },
 
+    everyVerification,
+
     async verifications(fid) {
-      const messages = await messagesOf(http, '/v1/verificationsByFid', fid)
-      return understood('/v1/verificationsByFid', () => toVerifications(messages), badAboutOne)
+      return (await everyVerification(fid)).live
     },
 
     async profile(fid) {
@@ -133,6 +150,12 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
   }
 }
 
+/** The head of a shard that a hub does not tell. Throws for another reason than its silence. */
+function notTold(error: unknown): number {
+  if (error instanceof NoAnswer || error instanceof HostClosed) return 0
+  throw error
+}
+
 /** The newest verification of each address. Throws for a message of another type: then this is another list. */
 function toVerifications(messages: readonly Message[]): Verification[] {
   const newest = new Map<string, Verification>()
@@ -145,6 +168,18 @@ function toVerifications(messages: readonly Message[]): Verification[] {
     newest.set(address, { address, verifiedAt, contractChainId: contractChainId(message), message })
   }
   return [...newest.values()]
+}
+
+/** The newest verification of each address of Solana, at most `mostOthers`. */
+function toOthers(messages: readonly Message[]): OtherVerification[] {
+  const newest = new Map<string, OtherVerification>()
+  for (const message of messages) {
+    const address = otherAddress(message)
+    const verifiedAt = messageTime(message)
+    if (address && !((newest.get(address)?.verifiedAt ?? 0) >= verifiedAt))
+      newest.set(address, { address, verifiedAt, hash: hashOf(message) })
+  }
+  return [...newest.values()].slice(0, mostOthers)
 }
 
 /** Follows, newest first, each FID once, at most `mostFollows`. */

@@ -62,6 +62,11 @@ export const hubInfo = z.object({
     .nullish(),
 })
 
+/** The hash that a message names, 0x hex; null: none of the right form. */
+export function hashOf({ hash }: Message): string | null {
+  return typeof hash === 'string' && /^0x[0-9a-f]{40}$/.test(hash) ? hash : null
+}
+
 export function messageTime({ data }: Message): Date {
   return networkTime(data.timestamp)
 }
@@ -82,6 +87,15 @@ export function verifiedAddress({ data }: Message, kind: 'added' | 'removed'): A
   if (body.protocol !== ethereum) return undefined
   if (!/^0x[0-9a-fA-F]{40}$/.test(body.address)) throw new Error(`${data.type} of ${body.address.slice(0, 50)}`)
   return body.address.toLowerCase()
+}
+
+/** A Solana address, base58 of 32 bytes. */
+const solanaAddress = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/
+
+/** The address of another protocol that a message verifies, or takes back; undefined: it does neither. */
+export function otherAddress({ data }: Message): string | undefined {
+  const body = data.type === verificationAdd ? addedBody(data) : data.verificationRemoveBody
+  return body?.protocol === 'PROTOCOL_SOLANA' && solanaAddress.test(body.address) ? body.address : undefined
 }
 
 const addedBody = (data: Message['data']) => data.verificationAddAddressBody ?? data.verificationAddEthAddressBody

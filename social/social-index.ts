@@ -12,6 +12,15 @@ export interface Verification {
   readonly message: unknown
 }
 
+/** A live verification of Solana: shown, and nothing else, because no chain here has such addresses. */
+export interface OtherVerification {
+  /** Base58. */
+  readonly address: string
+  readonly verifiedAt: Date
+  /** Of its message, 0x hex; null: the host names none. */
+  readonly hash: string | null
+}
+
 /** What an account says about itself; null: nothing, or nothing that counts. Texts are as received. */
 export interface SocialProfile {
   /** The user name, when its proof still names the account, as the host says. */
@@ -138,6 +147,8 @@ export interface SocialIndex {
   events(shard: number, from: number, now: Date, pageSize?: number): Promise<EventPage>
   /** Live verifications of a FID. Empty: it has none, or the FID is not registered. */
   verifications(fid: number): Promise<Verification[]>
+  /** The same, and those of Solana. */
+  everyVerification(fid: number): Promise<{ readonly live: Verification[]; readonly others: OtherVerification[] }>
   profile(fid: number): Promise<SocialProfile>
   /** The messages behind a profile, one for each part that an account ever set. */
   statements(fid: number): Promise<Statement[]>

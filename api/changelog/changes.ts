@@ -46,6 +46,16 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['refreshAgent'],
   },
   {
+    id: 'solana-addresses',
+    day: '2026-11-28',
+    kind: 'added',
+    title: 'Verified addresses of Solana are shown',
+    text:
+      '/api/agent/{fid}/addresses lists them behind the others, with `protocol: "solana"` and `indexed: false`: as the ' +
+      'account verified them, unchecked, and joined to nothing. All addresses have both fields.',
+    operations: ['listAddresses'],
+  },
+  {
     id: 'ends-nobody-signed',
     day: '2026-11-28',
     kind: 'changed',

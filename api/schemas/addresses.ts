@@ -6,7 +6,12 @@ const outcome = z.enum(['held', 'failed', 'unknown'])
 /** A verified address, and what its verification is worth. */
 const verifiedAddress = z
   .strictObject({
-    address,
+    address: z.union([address, z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)]),
+    protocol: z.enum(['ethereum', 'solana']).meta({ description: 'solana: the address is base58.' }),
+    indexed: z.boolean().meta({
+      description:
+        'false: an address of Solana, which is shown as the account verified it, unchecked, and joined to nothing.',
+    }),
     verified_at: time.meta({ description: 'When its signer says that the message was signed.' }),
     verdict: z.enum(['proven', 'signed', 'stated']).nullable().meta({
       description:

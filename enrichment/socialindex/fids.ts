@@ -15,7 +15,7 @@ import {
 } from '../../db/queries/join/verified-addresses.ts'
 import { noteVerdicts, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
 import { confirmEmpty, forgetEmptied } from '../../db/queries/sources/hub-standing.ts'
-import { type StoredProfile, storeProfile } from '../../db/queries/sources/social-profiles.ts'
+import { type StoredProfile, storeOtherAddresses, storeProfile } from '../../db/queries/sources/social-profiles.ts'
 import { storableText } from '../../db/text.ts'
 import type { Host } from '../../hosts/host.ts'
 import { emptyAfterMs, settledBefore } from '../../social/hub-staleness.ts'
@@ -46,7 +46,7 @@ export function socialFids({ social, host, url, now }: Omit<SocialSourceOptions,
     async read([subject]) {
       const fid = numberOf(subject!)
       const askedAt = now()
-      const [live, profile] = await Promise.all([social.verifications(fid), social.profile(fid)])
+      const [{ live, others }, profile] = await Promise.all([social.everyVerification(fid), social.profile(fid)])
       const messages = await judgeSet(fid, live, now())
       return {
         outcome: live.length > 0 ? 'ok' : 'empty',
@@ -58,7 +58,10 @@ export function socialFids({ social, host, url, now }: Omit<SocialSourceOptions,
           await noteVerdicts(db, [fid])
           const { listed, claimed, holder, unlisted } = await standingOf(db, fid)
           if (!listed && !claimed && !holder) return stored === 'unsettled' ? cadenceMs.missing : undefined
-          if (!unlisted) await storeProfile(db, storable(fid, profile), now())
+          if (!unlisted) {
+            await storeProfile(db, storable(fid, profile), now())
+            await storeOtherAddresses(db, fid, others)
+          }
           if (stored !== 'stored') return cadenceMs.missing
           return claimed ? cadenceMs.claimed : cadenceMs.all
         },

@@ -76,9 +76,10 @@ describe('an event', () => {
     ])
   })
 
-  test('of another protocol is none of ours', () => {
+  test('of another protocol has the account read again, which shows its addresses', () => {
     const solana = add('7uFVJ36ZyqcAFGEHCPYNTtDtaSmmNpgzUsBvA72mSjEc', 900, 'PROTOCOL_SOLANA')
-    expect(changesOf(merge(solana), revoke(solana), prune(solana))).toEqual([])
+    const read = { kind: 'unknown_profile', fid: 7 }
+    expect(changesOf(merge(solana), revoke(solana), prune(solana))).toEqual([read, read, read])
   })
 
   test('of a link begins and ends a follow at the time it was signed, and a link of another type none', () => {

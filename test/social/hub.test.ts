@@ -59,6 +59,10 @@ describe('a verified set', () => {
     const solana = added({ address: '7uFVJ36ZyqcAFGEHCPYNTtDtaSmmNpgzUsBvA72mSjEc', protocol: 'PROTOCOL_SOLANA' })
     const hub = await hubThat(() => page(verification(solana)))
     expect(await hub.verifications(7)).toEqual([])
+    expect(await hub.everyVerification(7)).toEqual({
+      live: [],
+      others: [{ address: '7uFVJ36ZyqcAFGEHCPYNTtDtaSmmNpgzUsBvA72mSjEc', verifiedAt: at(100), hash: null }],
+    })
   })
 
   test('takes the newest of several messages about one address', async () => {

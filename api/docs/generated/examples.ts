@@ -715,6 +715,8 @@ export const examples: Readonly<Record<string, unknown>> = {
     "addresses": [
       {
         "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
+        "protocol": "ethereum",
+        "indexed": true,
         "verified_at": "2026-11-12T01:01:46.000Z",
         "verdict": "proven",
         "checks": {

@@ -6,6 +6,10 @@ import { hex, isoTime } from '../sql/json-text.ts'
 /** A verified address of an agent, and what its verification rests on. */
 interface AddressRow {
   readonly address: string
+  /** solana: base58, of no chain here. */
+  readonly protocol: 'ethereum' | 'solana'
+  /** Whether chains here may have anything of it. */
+  readonly indexed: boolean
   readonly verified_at: string
   /** proven, signed or stated; null: its message was not seen yet. */
   readonly verdict: string | null
@@ -27,14 +31,17 @@ interface AddressRow {
   readonly witnesses: readonly { readonly hub: string; readonly has: boolean; readonly checked_at: string }[]
 }
 
-/** The live verified addresses of an account of the index, sorted by address. Undefined: it is not in the index. */
+/**
+ * The live verified addresses of an account of the index, sorted by address, those of Solana last. Undefined: it is not in
+ * the index.
+ */
 export async function agentAddresses(db: Queryable, fid: number): Promise<AddressRow[] | undefined> {
-  const { rows } = await db.query<{ addresses: AddressRow[] }>({
+  const { rows } = await db.query<{ addresses: AddressRow[]; others: AddressRow[] | null }>({
     name: 'agent-addresses',
     text: `
 select coalesce((
   select json_agg(json_build_object(
-           'address', ${hex('v.address')},
+           'address', ${hex('v.address')}, 'protocol', 'ethereum', 'indexed', true,
            'verified_at', ${isoTime('v.verified_at')},
            'verdict', v.verdict,
            'checks', case when m.hash is not null then
@@ -55,11 +62,19 @@ select coalesce((
     from verified_address v
     left join farcaster_message m on m.fid = v.fid and m.hash = v.message_hash
     left join signer_key k on k.fid = m.fid and k.key = m.signer
-   where v.fid = a.fid and v.ended_at is null), '[]') as addresses
+   where v.fid = a.fid and v.ended_at is null), '[]') as addresses,
+       (select json_agg(json_build_object(
+                 'address', o->>'address', 'protocol', 'solana', 'indexed', false, 'verified_at', o->>'verified_at',
+                 'verdict', null, 'checks', null, 'checked_at', null, 'first_seen_at', null,
+                 'message_hash', o->>'message_hash', 'verification_type', null, 'verification_chain_id', null, 'wallet_chain', null,
+                 'key', null, 'key_source', null, 'before_custody', false, 'disputed', false,
+                 'witnesses', json_build_array()) order by o->>'address')
+          from social_profile p cross join jsonb_array_elements(p.other_addresses) as o
+         where p.fid = a.fid) as others
   from agent a where a.fid = $1`,
     values: [fid],
   })
-  return rows[0]?.addresses
+  return rows[0] && [...rows[0].addresses, ...(rows[0].others ?? [])]
 }
 
 /** Contract wallets that an account verifies now, in the index or not: the chain of each by its address. */

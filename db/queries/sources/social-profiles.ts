@@ -62,6 +62,26 @@ export async function storeNameWitness(
   })
 }
 
+/** An address of another protocol than those of the chains here. */
+interface OtherAddress {
+  readonly address: string
+  readonly verifiedAt: Date
+  /** Of its message, 0x hex; null: unknown. */
+  readonly hash: string | null
+}
+
+/** Stores the addresses of other protocols of a stored profile. Unchanged: nothing is written. */
+export async function storeOtherAddresses(db: Queryable, fid: number, others: readonly OtherAddress[]): Promise<void> {
+  const sorted = others
+    .map(({ address, verifiedAt, hash }) => ({ address, verified_at: verifiedAt.toISOString(), message_hash: hash }))
+    .sort((one, other) => (one.address < other.address ? -1 : 1))
+  await db.query({
+    name: 'store-other-addresses',
+    text: 'update social_profile set other_addresses = $2 where fid = $1 and other_addresses is distinct from $2::jsonb',
+    values: [fid, JSON.stringify(sorted)],
+  })
+}
+
 const partColumns = {
   displayName: 'display_name',
   bio: 'bio',

@@ -217,7 +217,8 @@ const network = {
     about: 'HTTP APIs of Farcaster hubs, separated by commas: the first is followed',
     more:
       'The others should have other operators. They are asked whether they know the same messages: a message that one ' +
-      'of them lacks supports no new claim. Unset: a public hub, asked gently.',
+      'of them lacks supports no new claim. While the first is behind, not believed or silent, the next one whose events ' +
+      'agree with what was read is followed. Unset: a public hub, asked gently.',
     readers: ['enrichment', 'api'],
   },
   HUB_GRPC: {

@@ -15,8 +15,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
   return {
     databaseUrl: vars.DATABASE_URL,
     hub: followed === undefined ? hub : { ...namedHost, url: followed },
-    /** Addresses of further hubs, which are asked whether they know the same messages. */
-    witnesses: witnessUrls(vars.HUB_URL ?? []),
+    /** Addresses of further hubs, of other operators: asked whether they know the same messages, or followed instead. */
+    otherHubs: witnessUrls(vars.HUB_URL ?? []),
     /** Addresses of hubs' gRPC APIs, which are asked for the removals an account signed. */
     hubGrpc: vars.HUB_GRPC ?? [],
     /** Settings of the claim checks; undefined: claims are not checked, and only withdrawals end them. */

@@ -8,7 +8,7 @@ import { createNeynar } from '../social/neynar.ts'
 import { createProofWorld, type ProofChain } from '../social/proof-world.ts'
 import type { SocialIndex } from '../social/social-index.ts'
 import { createWitness } from '../social/witness.ts'
-import { otherHubs, proofNode, publicHosts, sources } from '../sources.config.ts'
+import { namedHost, otherHubs, type PublicHost, proofNode, publicHosts, sources } from '../sources.config.ts'
 import { createAgentHosts } from './agent-hosts.ts'
 import { createGateways } from './agent-uri/gateways.ts'
 import { createResolver } from './agent-uri/resolve.ts'
@@ -25,6 +25,7 @@ import type { Source } from './schedule/source.ts'
 import { type Belief, createBelief } from './socialindex/belief.ts'
 import { socialEvents } from './socialindex/events.ts'
 import { socialFids } from './socialindex/fids.ts'
+import { type Candidate, createFollowed } from './socialindex/followed.ts'
 import { socialFollows } from './socialindex/follows.ts'
 import { socialLookup } from './socialindex/lookup.ts'
 import { socialShards } from './socialindex/shards.ts'
@@ -41,6 +42,8 @@ export interface Sources {
   readonly perAgent: readonly string[]
   /** Why the hub is not believed; undefined: it is, or it has not been judged yet. */
   hubDoubt(): Promise<string | undefined>
+  /** Host name of the hub that is followed. */
+  hubFollowed(): string
   readonly acceptHubTotals: Belief['acceptTotals']
   /** Which sources are on, and which are off and why; for the start line. */
   readonly description: string
@@ -60,19 +63,23 @@ export interface SourcesOptions {
 export function createSources({ config, chains, pool, now, politeness }: SourcesOptions): Sources {
   const { hub: hubSettings, neynar: neynarSettings } = config
   const shared = { pool, perDay: null, now }
-  const hubHost = createSharedHost({ name: 'hub', requestsPerSecond: hubSettings.requestsPerSecond, ...shared })
+  function candidateOf(
+    { url, requestsPerSecond }: Pick<PublicHost, 'url' | 'requestsPerSecond'>,
+    name: string,
+  ): Candidate {
+    const host = createSharedHost({ name, requestsPerSecond, ...shared })
+    const client = (urgency: Urgency) =>
+      createHub({ url, headers: hubHeaders(url, neynarSettings?.apiKey), slot: () => host.slot(urgency), now })
+    return { url, host, clients: { urgent: client('urgent'), usual: client('usual'), spare: client('spare') } }
+  }
+  const followed = createFollowed([
+    candidateOf(hubSettings, 'hub'),
+    ...config.otherHubs.map((url) => candidateOf({ ...namedHost, url }, `hub ${new URL(url).host}`)),
+  ])
+  const hubHost = followed.host
   const neynarHost = neynarSettings && createSharedHost({ name: 'neynar', ...neynarSettings, ...shared })
-  const hubFor = (urgency: Urgency) =>
-    createHub({
-      url: hubSettings.url,
-      headers: hubHeaders(hubSettings.url, neynarSettings?.apiKey),
-      slot: () => hubHost.slot(urgency),
-      now,
-    })
   // Priorities: live events first, then rereads, then the sweep of the whole history.
-  const urgentHub = hubFor('urgent')
-  const hub = hubFor('usual')
-  const spareHub = hubFor('spare')
+  const { urgent: urgentHub, usual: hub, spare: spareHub } = followed.clients
   const social: SocialIndex =
     neynarSettings && neynarHost ? createNeynar(hub, { ...neynarSettings, slot: () => neynarHost.slot() }) : hub
   const { fidsByAddress } = social
@@ -85,24 +92,27 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const resolve = createResolver({ hosts: agentHosts, gateways, arweaveUrl })
 
   const upstreams = createUpstreamSources(config, pool, now)
-  const belief = createBelief({ pool, social: urgentHub, url: hubSettings.url, now })
+  const belief = createBelief({ pool, followed, now })
 
   const proofWorld = createProofWorld(chains)
   const nodeHost = createSharedHost({ name: 'proofs', requestsPerSecond: proofNode.requestsPerSecond, ...shared })
   const proofs = proofWorld.registries.canAnswer ? [socialProofs({ pool, world: proofWorld, host: nodeHost, now })] : []
-  const witnessHubs = config.witnesses.map((url) => ({
+  const allUrls = followed.candidates.map(({ url }) => url)
+  const witnessHubs = allUrls.map((url) => ({
     url,
     hub: createHub({ url, headers: hubHeaders(url, neynarSettings?.apiKey), now }),
   }))
   const witnessHost = createSharedHost({ name: 'witnesses', requestsPerSecond: otherHubs.requestsPerSecond, ...shared })
-  const witnesses = witnessHubs.map(({ url, hub }) => createWitness(url, hub))
+  const clients = witnessHubs.map(({ url, hub }) => createWitness(url, hub))
+  const witnesses = () => clients.filter(({ url }) => url !== followed.url())
   const removals = config.hubGrpc.map((url) => createRemovals({ url, slot: () => witnessHost.slot() }))
   const asking = { pool, world: proofWorld, removals, now }
-  const asked = witnesses.length > 0 ? [socialWitnesses({ ...asking, witnesses, host: witnessHost })] : []
-  const options = { pool, social, host: hubHost, url: hubSettings.url, now }
+  const asked = config.otherHubs.length > 0 ? [socialWitnesses({ ...asking, witnesses, host: witnessHost })] : []
+  const options = { pool, social, host: hubHost, url: followed.url, now }
   const perAgent = [belief.guard(socialFollows({ social, host: hubHost })), ...proofs, ...asked, ...upstreams.sources]
   const hubDoubt = () => belief.doubt()
   const claimHost = createHost({ name: 'claims', requestsPerSecond: Number.POSITIVE_INFINITY, now })
+  const looks = createHost({ name: 'hubs', requestsPerSecond: Number.POSITIVE_INFINITY, now })
   const believe = async () => {
     const doubt = await belief.doubt()
     if (doubt !== undefined) throw new Error(`the hub is not believed: ${doubt}`)
@@ -110,10 +120,11 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const checking = { ...proofWorld, database: pool, social: urgentHub, believe }
   const manifests =
     config.claims && createManifests({ ...config.claims, ...checking, witnesses, door, egressAllow, now })
-  const checkWorld = manifests && { ...checking, hub: new URL(hubSettings.url).host, manifests }
+  const checkWorld = manifests && { ...checking, hub: () => new URL(followed.url()).host, manifests }
   const installed = [
     belief.guard(socialFids(options)),
-    socialShards({ ...options, belief, sweeps }),
+    // Looks at hubs that do not answer too: not held up by the circuit of the one that is followed.
+    socialShards({ ...options, host: looks, belief, sweeps }),
     belief.guard(socialEvents({ ...options, social: urgentHub, sweeps, pollMs: config.hubPollMs })),
     ...(fidsByAddress && neynarHost
       ? [socialLookup({ fidsByAddress, host: neynarHost, now })]
@@ -128,7 +139,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   return {
     installed,
     hosts: [
-      hubHost,
+      ...followed.candidates.map(({ host }) => host),
       nodeHost,
       claimHost,
       witnessHost,
@@ -139,14 +150,15 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     lookups: !sweeps,
     perAgent: perAgent.map(({ name }) => name),
     hubDoubt,
+    hubFollowed: () => new URL(followed.url()).host,
     acceptHubTotals: belief.acceptTotals,
     description: [
       describe(config, sweeps),
       `${sources.claims.name} ${config.claims ? 'on' : 'off: CLAIM_LAPSE is off'}`,
       `${sources.proofs.name} ${proofs.length > 0 ? 'on' : 'off: RPC_OPTIMISM is not set'}`,
       `${sources.facilitators.name} ${config.asksFacilitators ? 'on' : 'off: FACILITATOR_HOSTS is off'}`,
-      witnesses.length > 0
-        ? `witnesses: ${witnesses.map(({ url }) => new URL(url).host).join(', ')}`
+      config.otherHubs.length > 0
+        ? `witnesses, followed if it fails: ${config.otherHubs.map((url) => new URL(url).host).join(', ')}`
         : 'no second hub: HUB_URL names one operator, whose word nobody checks',
       `removals ${removals.length > 0 ? `asked of ${removals.map(({ url }) => new URL(url).host).join(', ')}` : 'not asked for: HUB_GRPC is not set'}`,
       upstreams.description,
@@ -156,7 +168,12 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       for (const host of upstreamHosts) host.stop()
       for (const one of removals) one.close()
       await Promise.all(
-        [social, urgentHub, spareHub, proofWorld, ...witnessHubs.map(({ hub }) => hub)].map((one) => one.close()),
+        [
+          social,
+          proofWorld,
+          ...followed.candidates.flatMap(({ clients }) => Object.values(clients)),
+          ...witnessHubs.map(({ hub }) => hub),
+        ].map((one) => one.close()),
       )
     },
   }

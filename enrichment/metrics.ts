@@ -26,6 +26,7 @@ interface MetricsOptions {
   readonly pool: pg.Pool
   readonly hosts: readonly Host[]
   readonly hubDoubt: () => Promise<string | undefined>
+  readonly hubFollowed: () => string
   readonly now: () => Date
   /** Seconds for which each loop has been at work without a pass that succeeded. */
   readonly silence: () => ReadonlyMap<string, number>
@@ -36,7 +37,7 @@ const passBuckets = [0.01, 0.1, 1, 5, 15, 60, 300, 900]
 /** Milliseconds for which a count of all subjects is cached: counting reads each of them. */
 const countedMs = hour
 
-export function createMetrics({ pool, hosts, hubDoubt, now, silence }: MetricsOptions): Metrics {
+export function createMetrics({ pool, hosts, hubDoubt, hubFollowed, now, silence }: MetricsOptions): Metrics {
   const registers = [new Registry()]
   const [registry] = registers as [Registry]
   collectDefaultMetrics({ register: registry })
@@ -105,6 +106,12 @@ export function createMetrics({ pool, hosts, hubDoubt, now, silence }: MetricsOp
     labelNames: ['shard'],
     registers,
   })
+  const followed = new Gauge({
+    name: 'agent_directory_hub_followed',
+    help: '1: this hub is followed, the first of HUB_URL or the next one that agrees with what was read',
+    labelNames: ['hub'],
+    registers,
+  })
   const host = new Gauge({
     name: 'agent_directory_enrichment_host_closed',
     help: '1: no request goes out to this host now',
@@ -167,6 +174,8 @@ export function createMetrics({ pool, hosts, hubDoubt, now, silence }: MetricsOp
       for (const [queue, count] of Object.entries(queues)) waiting.set({ queue }, count)
       const takenAt = await lastBackup(pool)
       if (takenAt) backedUp.set(takenAt.getTime() / 1_000)
+      followed.reset()
+      followed.set({ hub: hubFollowed() }, 1)
       doubted.set((await hubDoubt()) === undefined ? 0 : 1)
       for (const { name, requestsPerSecond, state } of hosts) {
         if (Number.isFinite(requestsPerSecond)) budget.set({ host: name }, requestsPerSecond)

@@ -58,14 +58,15 @@ export async function runEnrichment({
 
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'enrichment', max: connections })
   await checkTables(pool)
-  const { installed, hosts, hubDoubt, acceptHubTotals, lookups, perAgent, description, close } = createSources({
-    config,
-    chains,
-    pool,
-    now,
-  })
+  const { installed, hosts, hubDoubt, hubFollowed, acceptHubTotals, lookups, perAgent, description, close } =
+    createSources({
+      config,
+      chains,
+      pool,
+      now,
+    })
   const watchdog = createWatchdog({ passed: (name, seconds) => metrics.passed(name, seconds) })
-  const metrics = createMetrics({ pool, hosts, hubDoubt, now, silence: watchdog.silence })
+  const metrics = createMetrics({ pool, hosts, hubDoubt, hubFollowed, now, silence: watchdog.silence })
   const health = createHealth({ pool, hubDoubt, failing: watchdog.failing })
   const failed = (source: string, subjects: readonly string[], error: Error) => {
     const about = { source, subjects: subjects.slice(0, 3) }
@@ -107,7 +108,7 @@ export async function runEnrichment({
     await addSubjects(pool, sources.facilitators.name, facilitatorSubjects, { priority: 0, dueAt: now() })
   if (lookups) await noteHoldersUnknownTo(pool, sources.lookup.name)
   await askForAllDocuments(pool, now())
-  await forgetOtherWitnesses(pool, [config.hub.url, ...config.witnesses])
+  await forgetOtherWitnesses(pool, [config.hub.url, ...config.otherHubs])
   await noteAgentsUnknownTo(pool, perAgent)
   const server = await serveHealth(config.host, config.metricsPort, {
     ...health,

@@ -7,15 +7,15 @@ import type { Settings } from './tasks.ts'
  * and why. Of addresses only the host is shown: the rest may hold keys and passwords.
  */
 export function summarize({ chains, api, enrichment }: Settings, env: NodeJS.ProcessEnv): string[] {
-  const { hub, neynar, witnesses } = enrichment
+  const { hub, neynar, otherHubs } = enrichment
   const width = Math.max(...chains.map(({ name }) => name.length)) + 2
   const line = (name: string, text: string) => `${name.padEnd(width)}${text}`
   return [
     ...chains.map((chain) => line(chain.name, chain.enabled ? sourcesOf(chain, env) : 'off in CHAINS_FILE')),
     line('social', `hub ${hostOf(hub.url)}${env.HUB_URL ? '' : ', the public one: HUB_URL is not set'}`),
     line(
-      'witnesses',
-      witnesses.length > 0 ? witnesses.map(hostOf).join(', ') : 'none: HUB_URL names no second operator',
+      'otherHubs',
+      otherHubs.length > 0 ? otherHubs.map(hostOf).join(', ') : 'none: HUB_URL names no second operator',
     ),
     line(
       'look-up',

@@ -51,9 +51,19 @@ export const apiChanges: readonly ApiChange[] = [
     kind: 'added',
     title: 'Verified addresses of Solana are shown',
     text:
-      '/api/agent/{fid}/addresses lists them behind the others, with `protocol: "solana"` and `indexed: false`: as the ' +
-      'account verified them, unchecked, and joined to nothing. All addresses have both fields.',
+      '/api/agent/{fid}/addresses lists them behind the others, with `indexed: false`: as the account verified them, ' +
+      'unchecked, and joined to nothing. All addresses have the field.',
     operations: ['listAddresses'],
+  },
+  {
+    id: 'followed-hub',
+    day: '2026-11-28',
+    kind: 'added',
+    title: 'Another hub takes over when the first one fails',
+    text:
+      'While the first hub of an installation is behind, not believed or silent, the next one whose events agree with what ' +
+      'was read is followed. `hub` of /api/stats says which one that is, since when, and whether it is believed.',
+    operations: ['getStats'],
   },
   {
     id: 'ends-nobody-signed',

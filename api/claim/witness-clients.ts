@@ -22,6 +22,8 @@ interface WorldSettings {
   readonly egressAllow: EgressAllow
   readonly serviceName: string
   readonly siteUrl: string
+  /** URL of the hub that the enrichment job follows; undefined: the first. Default: always the first. */
+  readonly followedHub?: () => Promise<string | undefined>
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Replaces DNS resolution of hosts; default: the system's. */
@@ -60,18 +62,40 @@ export function createWitnesses(settings: WorldSettings): Witnesses {
   const proofs = createProofWorld(chains)
   const hubOf = (address: HubAddress) =>
     createHub({ ...address, timeoutMs: hubTimeoutMs, now: () => new Date(settings.now()) })
-  const hub = hubOf(settings.hub)
-  const others = (settings.otherHubs ?? []).map((address) => ({ url: address.url, hub: hubOf(address) }))
+  const hubs = [settings.hub, ...(settings.otherHubs ?? [])].map((address) => {
+    const hub = hubOf(address)
+    return { hub, witness: createWitness(address.url, hub) }
+  })
+  const [first, ...others] = hubs as [(typeof hubs)[number], ...typeof hubs]
+  let followed = first
+  async function current() {
+    const url = await settings.followedHub?.()
+    followed = hubs.find(({ witness }) => witness.url === url) ?? first
+    return followed.hub
+  }
   const door = createDoor({ userAgent: userAgentOf({ serviceName, siteUrl }), egressAllow, politeness, lookup })
   return {
-    social: hub,
-    witnesses: others.map((other) => createWitness(other.url, other.hub)),
+    social: {
+      verifications: async (fid) => (await current()).verifications(fid),
+      statements: async (fid) => (await current()).statements(fid),
+    },
+    // One that is followed itself gives its place to the first.
+    witnesses: others.map((other) => {
+      const asked = () => (followed === other ? first : other).witness
+      return {
+        get url() {
+          return asked().url
+        },
+        testify: (...given) => asked().testify(...given),
+        confirmsName: (...given) => asked().confirmsName(...given),
+      }
+    }),
     registries: proofs.registries,
     wallets: proofs.wallets,
     door,
     async close() {
       door.close()
-      await Promise.all([hub, proofs, ...others.map((other) => other.hub)].map((one) => one.close()))
+      await Promise.all([proofs, ...hubs.map(({ hub }) => hub)].map((one) => one.close()))
     },
   }
 }

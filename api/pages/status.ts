@@ -39,7 +39,7 @@ export function statusPage(world: World): Route {
   })
 }
 
-function summary({ chains: all, generated_at }: Stats): Html {
+function summary({ chains: all, hub, generated_at }: Stats): Html {
   const started = all.filter(({ lag_seconds }) => lag_seconds !== null)
   const late = started.filter(isLate)
   const words =
@@ -48,7 +48,14 @@ function summary({ chains: all, generated_at }: Stats): Html {
       : late.length === 0
         ? 'Every indexed chain is up to date.'
         : `Behind: ${late.map(({ chain }) => chainOf(chain).label).join(', ')}.`
-  return html`<section class="hero"><h1>Status</h1><p class="lead">${words} As of ${minute(generated_at)} UTC.</p></section>`
+  return html`<section class="hero"><h1>Status</h1><p class="lead">${words} ${social(hub)} As of ${minute(generated_at)} UTC.</p></section>`
+}
+
+function social(hub: Stats['hub']): string {
+  if (hub === null) return ''
+  return hub.believed
+    ? `The social network is read from ${hub.host}.`
+    : `The social network is not read: ${hub.host} is not believed.`
 }
 
 type Progress = Stats['chains'][number]

@@ -7,10 +7,9 @@ const outcome = z.enum(['held', 'failed', 'unknown'])
 const verifiedAddress = z
   .strictObject({
     address: z.union([address, z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)]),
-    protocol: z.enum(['ethereum', 'solana']).meta({ description: 'solana: the address is base58.' }),
     indexed: z.boolean().meta({
       description:
-        'false: an address of Solana, which is shown as the account verified it, unchecked, and joined to nothing.',
+        'false: an address of Solana, base58, which is shown as the account verified it, unchecked, and joined to nothing.',
     }),
     verified_at: time.meta({ description: 'When its signer says that the message was signed.' }),
     verdict: z.enum(['proven', 'signed', 'stated']).nullable().meta({

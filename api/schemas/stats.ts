@@ -40,6 +40,16 @@ export const stats = z
       .strictObject({ last_24h: count, last_7d: count, last_30d: count, all: count })
       .meta({ description: 'To agents’ verified addresses, as counted within the last minute or two.' }),
     chains: z.array(chainProgress),
+    hub: z
+      .strictObject({
+        host: z.string(),
+        since: time,
+        believed: z
+          .boolean()
+          .meta({ description: 'false: it is behind, or knows too little; nothing is read from it.' }),
+      })
+      .nullable()
+      .meta({ description: 'The hub of the social network that is followed; null: none was yet.' }),
     generated_at: time,
   })
   .meta({ id: 'Stats' })

@@ -14,7 +14,7 @@ export interface CheckWorld extends ProofWorld {
   readonly database: Queryable
   readonly social: Pick<SocialIndex, 'verifications'>
   /** Host name of the followed hub. */
-  readonly hub: string
+  readonly hub: () => string
   readonly manifests: Manifests
   /** Throws when the followed hub is not believed. */
   believe(): Promise<void>
@@ -114,13 +114,14 @@ async function isSignedFor(fid: number, hubMessage: unknown, world: CheckWorld):
 async function disputeAbout(
   fid: number,
   addresses: readonly string[],
-  { database, hub }: CheckWorld,
+  { database, hub: followed }: CheckWorld,
 ): Promise<Finding | undefined> {
   const lowercase = addresses.map((address) => address.toLowerCase())
   const [first] = await disputesOf(database, fid, lowercase)
   if (!first) return undefined
   const { address, message } = first
   const others = first.hubs.map(({ hub, has }) => ({ hub, has }))
+  const hub = followed()
   const hubs = others.some((other) => other.hub === hub) ? others : [{ hub, has: true }, ...others]
   return { kind: 'doubted', reason: 'disputed', detail: { address, message, hubs } }
 }

@@ -26,7 +26,8 @@ export interface Manifests {
 interface ManifestsOptions extends ProofWorld {
   readonly social: Pick<SocialIndex, 'statements' | 'verifications'>
   /** Other hubs, asked about the profile that links a host. */
-  readonly witnesses: readonly Witness[]
+  /** The hubs that are not followed. */
+  readonly witnesses: () => readonly Witness[]
   /** What a message must be worth to support a claim. */
   readonly verificationProof: MessageProof
   readonly now: () => Date
@@ -75,7 +76,7 @@ export function createManifests(options: ManifestsOptions): Manifests {
     facts: groundFacts(database),
     // About verifications the other hubs are asked all the time, and twice before it is a dispute.
     async contradiction(of) {
-      if (of.about === 'profile') return contradictionOf(witnesses, of, now())
+      if (of.about === 'profile') return contradictionOf(witnesses(), of, now())
       const dispute = (await disputesOf(database, of.fid)).find(({ message }) => message === of.message)
       const hub = dispute?.hubs.find(({ has }) => !has)?.hub
       return hub === undefined ? undefined : { hub, message: of.message }

@@ -10,7 +10,8 @@ import { disputedAfterMs, storeTestimony } from './disputes.ts'
 import { findRemovals, type RemovalWorld, storeRemovals } from './removals.ts'
 
 interface WitnessOptions extends RemovalWorld {
-  readonly witnesses: readonly Witness[]
+  /** The hubs that are not followed. */
+  readonly witnesses: () => readonly Witness[]
   /** Rate limit of the requests to all witnesses together. */
   readonly host: Host
 }
@@ -28,7 +29,7 @@ export function socialWitnesses(options: WitnessOptions): Source {
   /** What each of the other hubs says about whose a user name is. */
   function namedBy(fid: number, handle: string) {
     return Promise.all(
-      witnesses.map(async ({ url, confirmsName }) => {
+      witnesses().map(async ({ url, confirmsName }) => {
         await host.slot()
         return { url, says: await confirmsName(fid, handle, now()) }
       }),
@@ -43,7 +44,7 @@ export function socialWitnesses(options: WitnessOptions): Source {
       const fid = numberOf(subject!)
       const hashes = await liveMessages(pool, fid)
       const asked = await Promise.all(
-        witnesses.map(async ({ url, testify }) => {
+        witnesses().map(async ({ url, testify }) => {
           await host.slot()
           return { url, testimony: await testify(fid, 'verifications', now()) }
         }),

@@ -31,7 +31,7 @@ export interface SocialSourceOptions {
   readonly social: SocialIndex
   readonly host: Host
   /** HTTP address of the hub that is followed. */
-  readonly url: string
+  readonly url: () => string
   readonly now: () => Date
 }
 
@@ -53,7 +53,7 @@ export function socialFids({ social, host, url, now }: Omit<SocialSourceOptions,
         async write(db) {
           await lockVerifications(db, [fid])
           await storeMessages(db, messages, now())
-          const stored = await storeVerifiedSet(db, { fid, live, askedAt, now: now() }, url)
+          const stored = await storeVerifiedSet(db, { fid, live, askedAt, now: now() }, url())
           if (stored === 'emptied') return cadenceMs.emptied
           await noteVerdicts(db, [fid])
           const { listed, claimed, holder, unlisted } = await standingOf(db, fid)

@@ -28,8 +28,8 @@ export function socialShards({ belief, host, now, sweeps }: ShardOptions): Sourc
     ...sources.shards,
     host,
 
-    async read() {
-      const network = await belief.look()
+    async read([subject]) {
+      const network = await belief.look(subject!.failures)
       return {
         outcome: network ? 'ok' : 'not_believed',
         async write(db) {

@@ -154,7 +154,7 @@ export function socialSweep({ pool, social, host, url, now }: SocialSourceOption
           const again: number[] = []
           for (const set of sets) {
             await storeMessages(db, set.messages, now())
-            const stored = await storeVerifiedSet(db, { ...set, now: now() }, url)
+            const stored = await storeVerifiedSet(db, { ...set, now: now() }, url())
             if (stored === 'emptied') emptied.push(set.fid)
             if (stored === 'missing' || stored === 'unsettled') again.push(set.fid)
             await noteVerdicts(db, [set.fid])

@@ -360,7 +360,7 @@ test('a read that a profile event has overtaken is not stored, and begins again'
   const host = createHost({ name: 'hub', requestsPerSecond: 1_000, now: scene.clock.now })
   const social = createHub({ url: scene.hub.url })
   onTestFinished(() => social.close())
-  const source = socialFids({ social, host, url: scene.hub.url, now: scene.clock.now })
+  const source = socialFids({ social, host, url: () => scene.hub.url, now: scene.clock.now })
   const read: Source['read'] = async (subjects) => {
     const reading = await source.read(subjects)
     scene.hub.state.setProfile(10, { bio: 'new' })

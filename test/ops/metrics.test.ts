@@ -90,6 +90,7 @@ test('the enrichment tells requests and budgets of its hosts, how long passes to
     pool: database.pool,
     hosts: [{ ...host }, unlimited],
     hubDoubt: async () => doubt,
+    hubFollowed: () => 'hub.example',
     now: () => new Date(),
     silence: () => watchdog.silence(),
   })

@@ -70,6 +70,7 @@ function registerAll() {
     pool,
     hosts: [],
     hubDoubt: async () => undefined,
+    hubFollowed: () => 'hub.example',
     now: () => new Date(),
     silence: () => new Map(),
   })

@@ -6,9 +6,7 @@ import { hex, isoTime } from '../sql/json-text.ts'
 /** A verified address of an agent, and what its verification rests on. */
 interface AddressRow {
   readonly address: string
-  /** solana: base58, of no chain here. */
-  readonly protocol: 'ethereum' | 'solana'
-  /** Whether chains here may have anything of it. */
+  /** Whether chains here may have anything of it; false: it is one of Solana, in base58. */
   readonly indexed: boolean
   readonly verified_at: string
   /** proven, signed or stated; null: its message was not seen yet. */
@@ -41,7 +39,7 @@ export async function agentAddresses(db: Queryable, fid: number): Promise<Addres
     text: `
 select coalesce((
   select json_agg(json_build_object(
-           'address', ${hex('v.address')}, 'protocol', 'ethereum', 'indexed', true,
+           'address', ${hex('v.address')}, 'indexed', true,
            'verified_at', ${isoTime('v.verified_at')},
            'verdict', v.verdict,
            'checks', case when m.hash is not null then
@@ -64,7 +62,7 @@ select coalesce((
     left join signer_key k on k.fid = m.fid and k.key = m.signer
    where v.fid = a.fid and v.ended_at is null), '[]') as addresses,
        (select json_agg(json_build_object(
-                 'address', o->>'address', 'protocol', 'solana', 'indexed', false, 'verified_at', o->>'verified_at',
+                 'address', o->>'address', 'indexed', false, 'verified_at', o->>'verified_at',
                  'verdict', null, 'checks', null, 'checked_at', null, 'first_seen_at', null,
                  'message_hash', o->>'message_hash', 'verification_type', null, 'verification_chain_id', null, 'wallet_chain', null,
                  'key', null, 'key_source', null, 'before_custody', false, 'disputed', false,

@@ -1,6 +1,7 @@
 import { chainNames } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { countedParts, directorySums, dirtyParts, keptParts } from '../rollup/directory-sums.ts'
+import { hostOf } from '../sql/disputed-messages.ts'
 import { isoTime } from '../sql/json-text.ts'
 
 /**
@@ -43,6 +44,11 @@ select json_build_object(
            ) order by chain.position)
       from unnest(chain_names()) with ordinality as chain (name, position)
       left join chain_state state on state.chain = chain.name
+  ),
+  'hub', (
+    select json_build_object('host', ${hostOf('h.url')}, 'since', ${isoTime('h.followed_since')},
+                             'believed', h.doubt is null)
+      from hub_standing h where h.followed_since is not null order by h.followed_since desc, h.url limit 1
   ),
   'generated_at', ${isoTime('now()')}
 )::text as body

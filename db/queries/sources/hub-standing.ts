@@ -32,20 +32,48 @@ export async function lastBelievedTotals(db: Queryable): Promise<Pick<HubStandin
 /** Stores a check of a hub. Totals are those of the last check that it passed. */
 export async function storeHubStanding(
   db: Queryable,
-  { url, accounts, messages, doubt, now }: HubStanding & { readonly url: string; readonly now: Date },
+  {
+    url,
+    accounts,
+    messages,
+    doubt,
+    witness,
+    now,
+  }: HubStanding & { readonly url: string; readonly witness: boolean; readonly now: Date },
 ): Promise<void> {
   await db.query({
     name: 'store-hub-standing',
     text: `
-insert into hub_standing as h (url, checked_at, accounts, messages, doubt, doubted_since)
+insert into hub_standing as h (url, checked_at, accounts, messages, doubt, doubted_since, witness)
 values ($1, $5, case when $4::text is null then $2::bigint end, case when $4::text is null then $3::bigint end, $4,
-        case when $4::text is not null then $5::timestamptz end)
+        case when $4::text is not null then $5::timestamptz end, $6)
     on conflict (url) do update
-   set checked_at = excluded.checked_at, doubt = excluded.doubt, witness = false,
+   set checked_at = excluded.checked_at, doubt = excluded.doubt, witness = excluded.witness,
        accounts = case when excluded.doubt is null then excluded.accounts else h.accounts end,
        messages = case when excluded.doubt is null then excluded.messages else h.messages end,
        doubted_since = case when excluded.doubt is not null then coalesce(h.doubted_since, excluded.doubted_since) end`,
-    values: [url, accounts, messages, doubt, now],
+    values: [url, accounts, messages, doubt, now, witness],
+  })
+}
+
+/** URL of the hub that is followed; undefined: no other than the first was ever. */
+export async function followedHub(db: Queryable): Promise<string | undefined> {
+  const { rows } = await db.query<{ url: string }>({
+    name: 'followed-hub',
+    text: 'select url from hub_standing where followed_since is not null order by followed_since desc, url limit 1',
+  })
+  return rows[0]?.url
+}
+
+/** Makes a hub the one that is followed, for all processes; another that was becomes a witness. */
+export async function followHub(db: Queryable, url: string, now: Date): Promise<void> {
+  await db.query({
+    name: 'follow-hub',
+    text: `
+update hub_standing
+   set followed_since = case when url = $1 then $2::timestamptz end, witness = url <> $1
+ where (followed_since is not null) <> (url = $1)`,
+    values: [url, now],
   })
 }
 

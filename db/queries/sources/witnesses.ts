@@ -12,6 +12,16 @@ select distinct '0x' || encode(message_hash, 'hex') as hash
   return rows.map(({ hash }) => hash)
 }
 
+/** The agents that came into the index last. */
+export async function newestAgents(db: Queryable, most: number): Promise<number[]> {
+  const { rows } = await db.query<{ fid: number }>({
+    name: 'newest-agents-fids',
+    text: 'select fid from agent order by listed_at desc, fid desc limit $1',
+    values: [most],
+  })
+  return rows.map(({ fid }) => fid)
+}
+
 /** A live verification, and the key that signed the message it rests on. */
 interface LiveGround {
   /** Lowercase hex with 0x. */

@@ -6,10 +6,15 @@ export function disputed(v: string): string {
                    where w.fid = ${v}.fid and w.message_hash = ${v}.message_hash and w.disputed)`
 }
 
-/** SQL: what other hubs say of a verification, by host. The rest of a hub's address may contain a key. */
+/** SQL: the host of a hub's address, the rest of which may contain a key. */
+export function hostOf(url: string): string {
+  return `substring(${url} from '^[a-z]+://(?:[^/@]*@)?([^/]+)')`
+}
+
+/** SQL: what other hubs say of a verification, by host. */
 export function testimonies(v: string): string {
   return `coalesce((select json_agg(json_build_object(
-                             'hub', substring(w.url from '^[a-z]+://(?:[^/@]*@)?([^/]+)'), 'has', w.has,
+                             'hub', ${hostOf('w.url')}, 'has', w.has,
                              'checked_at', ${isoTime('w.checked_at')})
                              order by w.url)
                       from verification_witness w

@@ -9,7 +9,7 @@ const solana = '7uFVJ36ZyqcAFGEHCPYNTtDtaSmmNpgzUsBvA72mSjEc'
 const shown = async () => {
   const addresses = await agentAddresses(scene.database.pool, 7)
   expect(addressList.parse({ fid: 7, addresses })).toBeDefined()
-  return addresses?.map(({ address, protocol, indexed }) => ({ address, protocol, indexed }))
+  return addresses?.map(({ address, indexed }) => ({ address, indexed }))
 }
 
 test('a verified address of Solana is shown, from its event until it is removed, and makes nobody an agent', async () => {
@@ -17,12 +17,12 @@ test('a verified address of Solana is shown, from its event until it is removed,
   scene.hub.state.addVerification(8, solana, { protocol: 'solana' })
   await mint(first)
   await scene.settle()
-  const ethereum = { address: first, protocol: 'ethereum', indexed: true }
+  const ethereum = { address: first, indexed: true }
   expect(await shown()).toEqual([ethereum])
   expect(await scene.agent(8)).toBeUndefined()
   scene.hub.state.addVerification(7, solana, { protocol: 'solana' })
   await scene.settle()
-  expect(await shown()).toEqual([ethereum, { address: solana, protocol: 'solana', indexed: false }])
+  expect(await shown()).toEqual([ethereum, { address: solana, indexed: false }])
   expect(await scene.agent(7)).toMatchObject({ verified_addresses: [first] })
   scene.hub.state.removeVerification(7, solana, 'message', 'solana')
   await scene.settle()

@@ -370,56 +370,5 @@ export const apiChanges: readonly ApiChange[] = [
       'code or form changed.',
     operations: [],
   },
-  {
-    id: 'archived-settlements',
-    day: '2026-11-22',
-    kind: 'added',
-    title: 'Lists say since when settlements are there',
-    text:
-      'Where an operator has archived old settlements, lists of them and of income have `available_since`, and /api/coverage ' +
-      'says `archived`: the rows are in the files under /exports, which have `selector_source` now. Counts have them as ' +
-      'before; payers of a point of the timeseries may be null.',
-    operations: [],
-  },
-  {
-    id: 'rings-of-every-kind',
-    day: '2026-11-22',
-    kind: 'changed',
-    title: 'Rings and pay-backs of every kind of payment, payments in certificates of audits',
-    text:
-      'The flags `ring` and `reciprocal` of income see money that forwarders passed on and that Permit2 moved, too. ' +
-      '`/api/coverage` tells `payments` and `payment_checksum` of what was audited from now on.',
-    operations: [],
-  },
-  {
-    id: 'declared-prices',
-    day: '2026-11-22',
-    kind: 'added',
-    title: 'What agents say that they ask for',
-    text:
-      'Prices from the documents on an agent’s hosts and from what its endpoints answer with 402, as they are declared ' +
-      '(`directory.prices` in SQL). Nobody checked them, and none is counted as income.',
-    operations: ['getPrices'],
-  },
-  {
-    id: 'facets-of-search',
-    day: '2026-11-22',
-    kind: 'added',
-    title: 'Facets of a search, removed keys in proofs, payers of busy agents',
-    text:
-      '`of=search` of the facets counts what a search finds. A proof shows what removed an app key (`key_remove`). ' +
-      '`unique_payers` of days, weeks and months that are over is told of the busiest agents, too.',
-    operations: [],
-  },
-  {
-    id: 'income-evidence',
-    day: '2026-11-22',
-    kind: 'added',
-    title: 'Income by earlier wallets, and builder codes',
-    text:
-      'An agent’s income has what wallets earned that its registrations named before (`until` in its addresses), and a ' +
-      'payment the builder codes at the end of its calldata (`builder_codes`), which are evidence of x402 too.',
-    operations: [],
-  },
   ...firstChanges,
 ]

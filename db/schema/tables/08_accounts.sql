@@ -143,7 +143,8 @@ create table hub_standing (
   messages bigint,
   doubt text,                            -- null: it is believed
   doubted_since timestamptz,
-  witness boolean not null default false -- asked about what the followed one says; not judged by its totals
+  witness boolean not null default false, -- asked about what the followed one says; not judged by its totals
+  followed_since timestamptz             -- null: it is not the one that is followed
 );
 
 -- Accounts that an answer left without a verified address: only a second answer, an hour later, ends what was known.
@@ -165,7 +166,9 @@ create table social_profile (
   updated_at timestamptz not null,
   -- What shows that the handle is the account's, whatever the followed hub says.
   handle_owner bytea,  -- address that the name server signed to have the handle; null: it signed nothing
-  handle_witness text  -- another hub that says whose the handle is; null: none does
+  handle_witness text, -- another hub that says whose the handle is; null: none does
+  -- Verified addresses of Solana: [{address, verified_at, message_hash}], sorted by address.
+  other_addresses jsonb not null default '[]'
 );
 create trigger social_profile_added after insert on social_profile
   referencing new table as added for each statement execute function note_agents();

@@ -77,7 +77,7 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
       if (judged) messages.push(judged)
       changes.push(judged ? change : { kind: 'unreadable', fid: change.fid })
     }
-    return { ...page, ...(await confirmEnds({ changes, messages }, { pool, social })), messages, keys }
+    return { ...page, ...(await confirmEnds(changes, { pool, social })), messages, keys }
   }
 
   /** The first page behind the events that the hub cannot answer; undefined: it answers no later ones either. */

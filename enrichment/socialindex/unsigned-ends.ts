@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import { liveAddresses } from '../../db/queries/join/verified-addresses.ts'
-import type { StoredMessage } from '../../db/queries/sources/farcaster-messages.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import type { SocialChange, SocialIndex } from '../../social/social-index.ts'
@@ -10,12 +9,6 @@ type Unsigned = Extract<SocialChange, { kind: 'unverified' }> & { readonly verif
 /** Whether an event says that the network let go of a verification by itself, which nobody has signed. */
 function isUnsignedEnd(change: SocialChange): change is Unsigned {
   return change.kind === 'unverified' && change.verifiedAt !== undefined
-}
-
-interface Events {
-  readonly changes: readonly SocialChange[]
-  /** Messages of the changes, judged. */
-  readonly messages: readonly StoredMessage[]
 }
 
 interface ConfirmWorld {
@@ -33,30 +26,27 @@ const together = 4
  * not their own as pruned, and a merge may name messages as deleted whoever signed it. Where the hub does not say, the
  * change is `unreadable`, so that the account is read. `contradicted`: FIDs whose verifications it still lists.
  *
- * An end that comes with a removal of good signature says nothing of its own, and one that comes with a newer
- * verification of the address needs no confirmation.
+ * An end that comes with a newer verification of the address needs no confirmation. One that comes with a removal does:
+ * whether a key of the account signed that removal is not known yet.
  */
 export async function confirmEnds(
-  { changes, messages }: Events,
+  changes: readonly SocialChange[],
   { pool, social }: ConfirmWorld,
 ): Promise<{ readonly changes: readonly SocialChange[]; readonly contradicted: readonly number[] }> {
-  const isRemoved = (end: Unsigned) =>
-    messages.some((one) => isGoodRemoval(one) && isSame(one, end) && one.messageTime >= end.verifiedAt)
   const isReplaced = (end: Unsigned) =>
     changes.some((one) => one.kind === 'verified' && isSame(one, end) && one.verifiedAt > end.verifiedAt)
-  const left = changes.filter((change) => !isUnsignedEnd(change) || !isRemoved(change))
-  const ends = left.filter(isUnsignedEnd).filter((end) => !isReplaced(end))
-  if (ends.length === 0) return { changes: left, contradicted: [] }
+  const ends = changes.filter(isUnsignedEnd).filter((end) => !isReplaced(end))
+  if (ends.length === 0) return { changes, contradicted: [] }
   const stored = await liveAddresses(
     pool,
     ends.map(({ fid }) => fid),
   )
   const isOpen = (end: Unsigned) =>
-    stored.get(end.fid)?.includes(end.address) || left.some((one) => one.kind === 'verified' && isSame(one, end))
+    stored.get(end.fid)?.includes(end.address) || changes.some((one) => one.kind === 'verified' && isSame(one, end))
   const open = new Set(ends.filter(isOpen))
   const answers = await listsOf([...new Set([...open].map(({ fid }) => fid))], social)
   const contradicted = new Set<number>()
-  const confirmed = left.flatMap((change): SocialChange[] => {
+  const confirmed = changes.flatMap((change): SocialChange[] => {
     if (!isUnsignedEnd(change) || !open.has(change)) return [change]
     const list = answers.get(change.fid)
     if (!list) return [{ kind: 'unreadable', fid: change.fid }]
@@ -82,9 +72,6 @@ async function listsOf(fids: readonly number[], social: ConfirmWorld['social']) 
   }
   return lists
 }
-
-const isGoodRemoval = ({ type, envelope }: StoredMessage) =>
-  type === 'MESSAGE_TYPE_VERIFICATION_REMOVE' && envelope === 'held'
 
 function isSame(
   one: { readonly fid: number; readonly address: string },

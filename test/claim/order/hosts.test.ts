@@ -46,9 +46,12 @@ test('ten others who ask a host, for their own FIDs or for its owner’s, do not
 })
 
 test('our own full queue for a host is 503, no failure of its manifest', async () => {
-  const held = Promise.withResolvers<void>()
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
   stage.host.pages.set(path, async () => {
-    await held.promise
+    await held
     return { body: manifest() }
   })
   const asked = Array.from({ length: 9 }, () => ask(claimant.fid))
@@ -59,7 +62,7 @@ test('our own full queue for a host is 503, no failure of its manifest', async (
     error: 'ERR_RATE_LIMITER_UNAVAILABLE',
     retryAfterSeconds: 5,
   })
-  held.resolve()
+  release()
   const statuses = (await Promise.all(asked)).map(({ status }) => status)
   expect(statuses.filter((status) => ![200, 409, 503].includes(status))).toEqual([])
   expect(statuses).toContain(200)

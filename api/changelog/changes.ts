@@ -66,6 +66,58 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['getStats'],
   },
   {
+    id: 'mcp-to-the-letter',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'MCP takes every Accept, and refuses arguments of the wrong type',
+    text:
+      '/mcp answers clients that accept JSON only, anything, or say nothing, and /mcp/ is the same address. An argument of ' +
+      'another type than the schema says is refused by name, where it was turned into text. In `structuredContent` an id above ' +
+      '2^53 is a string. Answers lose every character that nobody sees, but joiners inside an emoji.',
+    operations: [],
+  },
+  {
+    id: 'spans-of-files',
+    day: '2026-11-28',
+    kind: 'added',
+    title: 'The manifest of /exports/ names columns and times of each file',
+    text: 'Each file has its `columns`, and one of facts the times of its first and last row: `min_time`, `max_time`.',
+    operations: [],
+  },
+  {
+    id: 'claims-by-one-rule',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'All that supports a claim is judged by one rule',
+    text:
+      'A manifest with `"withdrawn": true` is 400, and an address whose verification is of an unknown type is 422 ' +
+      'ERR_ADDRESS_NOT_VERIFIED. A profile’s URL and the holder of a registration link a host only when they are worth what ' +
+      'a verified address must be worth to claim. A claim of method eip191 can end with `key_removed`, too: when a reorg took ' +
+      'back the log that added the key of the verification.',
+    operations: ['claim', 'getClaimProof'],
+  },
+  {
+    id: 'refusals-that-end',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'A refused Host ends the connection; readiness tells of Redis',
+    text:
+      'The answer to a refused Host closes its connection. `/readyz` is 503 while requests cannot be counted. Clients behind ' +
+      'NAT64 are counted by their IPv4 address, not together. A weak or listed `If-Range` gets the whole file. Of two `in` of ' +
+      '/api/search, the first counts.',
+    operations: ['searchAgents'],
+  },
+  {
+    id: 'attempts-stay-counted',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'A refused MCP call costs what another refusal costs, and counts stay',
+    text:
+      'A call to /mcp that is over a limit is refused before a server is made for it. Counters without Redis forget ended ' +
+      'windows first, then those with the fewest hits, so that a range of addresses resets nobody’s count.',
+    operations: [],
+  },
+  {
     id: 'ends-nobody-signed',
     day: '2026-11-28',
     kind: 'changed',
@@ -338,37 +390,6 @@ export const apiChanges: readonly ApiChange[] = [
       'Behind a filter a page of an agent’s feedback may be shorter than before, so that it comes in time; `next_cursor` ' +
       'leads on as before. The summary of an agent with very much feedback is some minutes old from half as much on.',
     operations: ['listFeedback'],
-  },
-  {
-    id: 'payers-of-the-busy',
-    day: '2026-11-23',
-    kind: 'changed',
-    title: 'Payers of busy agents in the leaderboard are a minute old',
-    text:
-      'The leaderboard’s `unique_payers` of agents with many settlements is that of the last count, a minute ago, from ' +
-      'fewer settlements on than before, so that the answer comes sooner. All other figures are of the moment.',
-    operations: ['getLeaderboard'],
-  },
-  {
-    id: 'shorter-income-files',
-    day: '2026-11-23',
-    kind: 'changed',
-    title: 'Files of income hold half as many payments',
-    text:
-      'An agent’s `income.csv` holds half as many payments as before, so that it comes in time whatever else is asked. ' +
-      'More are refused with 400, as before: narrow `since` and `until`, or page through /income/payments.',
-    operations: ['getIncomeCsv'],
-  },
-  {
-    id: 'registrations-in-words',
-    day: '2026-11-23',
-    kind: 'changed',
-    title: 'Explanations and errors call things by their names',
-    text:
-      'What an explanation says in `summary`, `found` and `next` calls an ERC-8004 identity a registration, no token; titles ' +
-      'of errors likewise say what they are about. Nearly every field has its meaning in the OpenAPI document. No field, ' +
-      'code or form changed.',
-    operations: [],
   },
   ...firstChanges,
 ]

@@ -11,8 +11,39 @@ export interface ApiChange {
   readonly operations: readonly string[]
 }
 
-/** What changed for clients up to 22 November 2026, newest first. */
+/** What changed for clients up to 23 November 2026, newest first. */
 export const firstChanges: readonly ApiChange[] = [
+  {
+    id: 'payers-of-the-busy',
+    day: '2026-11-23',
+    kind: 'changed',
+    title: 'Payers of busy agents in the leaderboard are a minute old',
+    text:
+      'The leaderboard’s `unique_payers` of agents with many settlements is that of the last count, a minute ago, from ' +
+      'fewer settlements on than before, so that the answer comes sooner. All other figures are of the moment.',
+    operations: ['getLeaderboard'],
+  },
+  {
+    id: 'shorter-income-files',
+    day: '2026-11-23',
+    kind: 'changed',
+    title: 'Files of income hold half as many payments',
+    text:
+      'An agent’s `income.csv` holds half as many payments as before, so that it comes in time whatever else is asked. ' +
+      'More are refused with 400, as before: narrow `since` and `until`, or page through /income/payments.',
+    operations: ['getIncomeCsv'],
+  },
+  {
+    id: 'registrations-in-words',
+    day: '2026-11-23',
+    kind: 'changed',
+    title: 'Explanations and errors call things by their names',
+    text:
+      'What an explanation says in `summary`, `found` and `next` calls an ERC-8004 identity a registration, no token; titles ' +
+      'of errors likewise say what they are about. Nearly every field has its meaning in the OpenAPI document. No field, ' +
+      'code or form changed.',
+    operations: [],
+  },
   {
     id: 'archived-settlements',
     day: '2026-11-22',

@@ -131,7 +131,7 @@ export const profileLimits = {
   uriBytes: 8_192,
   /** Bytes of all URIs on one page of registrations; the page ends with the row that reaches it. */
   pageUriBytes: 4 * 1024 * 1024,
-  /** Registrations shown of an address without an agent; platforms that hold a whole collection have many more. */
+  /** Registrations on one page of an address without an agent; platforms that hold a whole collection have many more. */
   registrationsOfAddress: 10_000,
   /** Verifications that an explanation names. */
   verifications: 100,

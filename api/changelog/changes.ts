@@ -160,6 +160,16 @@ export const apiChanges: readonly ApiChange[] = [
     operations: [],
   },
   {
+    id: 'all-of-a-holder',
+    day: '2026-11-28',
+    kind: 'added',
+    title: 'All registrations of an address without an agent',
+    text:
+      '/api/by-address ended at 10,000 registrations without saying so. `registrations_total` says how many there are, ' +
+      'and `next_cursor` leads to the next page.',
+    operations: ['getByAddress'],
+  },
+  {
     id: 'other-wallet-chain',
     day: '2026-11-28',
     kind: 'added',
@@ -370,26 +380,6 @@ export const apiChanges: readonly ApiChange[] = [
       'The first of a repeated `dry_run` counts. A long list of FIDs or fields is read whole. A time on a day that does ' +
       'not exist matches nothing. A walk through the settlements of the last 31 days can be followed to its end.',
     operations: [],
-  },
-  {
-    id: 'facets-of-fewer',
-    day: '2026-11-25',
-    kind: 'changed',
-    title: 'Facets of the list are counted over fewer agents',
-    text:
-      'Where more agents fit the filters, `/api/discovery/facets` counts fewer of those listed last than before, and the ' +
-      'answer comes in half the time. `counted` and `complete` say so, as before.',
-    operations: ['countFacets'],
-  },
-  {
-    id: 'shorter-feedback-pages',
-    day: '2026-11-25',
-    kind: 'changed',
-    title: 'A filtered page of feedback looks at half as many',
-    text:
-      'Behind a filter a page of an agent’s feedback may be shorter than before, so that it comes in time; `next_cursor` ' +
-      'leads on as before. The summary of an agent with very much feedback is some minutes old from half as much on.',
-    operations: ['listFeedback'],
   },
   ...firstChanges,
 ]

@@ -11,8 +11,28 @@ export interface ApiChange {
   readonly operations: readonly string[]
 }
 
-/** What changed for clients up to 23 November 2026, newest first. */
+/** What changed for clients up to 25 November 2026, newest first. */
 export const firstChanges: readonly ApiChange[] = [
+  {
+    id: 'facets-of-fewer',
+    day: '2026-11-25',
+    kind: 'changed',
+    title: 'Facets of the list are counted over fewer agents',
+    text:
+      'Where more agents fit the filters, `/api/discovery/facets` counts fewer of those listed last than before, and the ' +
+      'answer comes in half the time. `counted` and `complete` say so, as before.',
+    operations: ['countFacets'],
+  },
+  {
+    id: 'shorter-feedback-pages',
+    day: '2026-11-25',
+    kind: 'changed',
+    title: 'A filtered page of feedback looks at half as many',
+    text:
+      'Behind a filter a page of an agent’s feedback may be shorter than before, so that it comes in time; `next_cursor` ' +
+      'leads on as before. The summary of an agent with very much feedback is some minutes old from half as much on.',
+    operations: ['listFeedback'],
+  },
   {
     id: 'payers-of-the-busy',
     day: '2026-11-23',

@@ -1,16 +1,20 @@
 import { z } from 'zod'
 import { addressSubject } from '../../db/queries/read/by-address.ts'
+import { profileLimits } from '../../limits.config.ts'
+import { cursorParameter, pagedBody, readCursor } from '../http/cursor.ts'
 import { addressParameter } from '../http/parameters.ts'
 import { json, route } from '../http/route.ts'
 import { addressSubjectAnswer } from '../schemas/by-address.ts'
 
+const path = '/api/by-address/{address}'
+
 /** GET /api/by-address/:address */
 export const byAddress = route({
-  path: '/api/by-address/{address}',
+  path,
   operationId: 'getByAddress',
   summary: 'What an address is: an agent’s, or a holder of registrations that no account verifies.',
   params: z.object({ address: addressParameter }),
-  query: z.object({}),
+  query: z.object({ cursor: cursorParameter }),
   answer: {
     type: json,
     schema: addressSubjectAnswer,
@@ -25,5 +29,18 @@ export const byAddress = route({
   maxAgeSeconds: 30,
   freshSeconds: 5,
   missing: 'this address is not verified by an agent and holds no registration',
-  read: ({ address }, { database }) => addressSubject(database, address),
+  async read({ address, cursor }, { database, baseUrl }) {
+    const list = { name: [path, address], order: ['integer', 'token'] as const }
+    const after = readCursor(list, cursor)
+    const subject = await addressSubject(database, { address, limit: profileLimits.registrationsOfAddress, after })
+    if (!subject) return undefined
+    if (subject.agent !== null) return subject.agent
+    const fields = {
+      kind: '"address-only"',
+      address: JSON.stringify(address),
+      registrations: subject.rows,
+      registrations_total: `${subject.total}`,
+    }
+    return pagedBody(list, subject, { fields, url: `${baseUrl}/api/by-address/${address}`, query: {} })
+  },
 })

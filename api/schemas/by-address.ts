@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { address, chainName, count, fid, time, tokenId } from './scalars.ts'
+import { profileLimits } from '../../limits.config.ts'
+import { address, chainName, count, fid, nextCursor, time, tokenId } from './scalars.ts'
 
 const agentOfAddress = z
   .strictObject({
@@ -17,7 +18,9 @@ const addressOnly = z
     address,
     registrations: z
       .array(z.strictObject({ chain: chainName, erc8004_id: tokenId, block_number: count, deployed_at: time }))
-      .min(1),
+      .max(profileLimits.registrationsOfAddress),
+    registrations_total: count.meta({ description: 'How many the address holds now; `cursor` leads to all of them.' }),
+    next_cursor: nextCursor,
   })
   .meta({ id: 'AddressOnly', description: 'An address that no account verifies, and the registrations it holds.' })
 

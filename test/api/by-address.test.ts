@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addressSubjectAnswer } from '../../api/schemas/by-address.ts'
+import { profileLimits } from '../../limits.config.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, birth, seedAgent, seedRegistration, seedVerification } from '../support/seed.ts'
@@ -66,6 +67,8 @@ test('an address that holds tokens without an account lists what it holds now, c
       { chain: 'ethereum', erc8004_id: 20, block_number: 8, deployed_at },
       { chain: 'gnosis', erc8004_id: 3, block_number: 7, deployed_at },
     ],
+    registrations_total: 3,
+    next_cursor: null,
   })
 })
 
@@ -80,4 +83,33 @@ test('a verification that ended, or of an account outside the index, makes no ag
     const response = await api.get(`/api/by-address/${address}`)
     expect(await failure(response)).toMatchObject({ status: 404, error: 'ERR_NOT_FOUND' })
   }
+})
+
+test('a holder of more than a page says how many there are, and a cursor leads through all of them', async () => {
+  const { pool } = database
+  const address = addressOf('platform')
+  const held = profileLimits.registrationsOfAddress + 3
+  await pool.query(
+    `insert into registration (id, chain, agent_id, owner, burned, registered_block, registered_at, registered_tx,
+                               acquired_block, acquired_at, updated_block, updated_at)
+     select 'held-' || n, case n % 2 when 0 then 'celo' else 'base' end, 1000 + n, $1, false, 1, now(), '', 1, now(), 1, now()
+       from generate_series(1, $2::int) n`,
+    [Buffer.from(address.slice(2), 'hex'), held],
+  )
+  const page = async (query: string) => {
+    const response = await api.get(`/api/by-address/${address}${query}`)
+    const body = addressSubjectAnswer.parse(await response.json())
+    if (body.kind !== 'address-only') throw new Error('an agent')
+    return { ...body, link: response.headers.get('link') }
+  }
+  const first = await page('')
+  expect([first.registrations.length, first.registrations_total]).toEqual([held - 3, held])
+  expect(first.link).toContain(`cursor=${first.next_cursor}`)
+  const last = await page(`?cursor=${first.next_cursor}`)
+  expect([last.registrations.length, last.registrations_total, last.next_cursor]).toEqual([3, held, null])
+  const ids = [...first.registrations, ...last.registrations].map((one) => one.erc8004_id)
+  expect(new Set(ids).size).toBe(held)
+  expect((await page('?cursor=')).registrations).toEqual(first.registrations)
+  const other = await api.get(`/api/by-address/${addressOf('holder')}?cursor=${first.next_cursor}`)
+  expect(await failure(other)).toMatchObject({ status: 404 })
 })

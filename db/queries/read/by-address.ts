@@ -1,20 +1,36 @@
-import { profileLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { chainPosition, hex, isoTime } from '../sql/json-text.ts'
+import { chainPosition, isoTime, list } from '../sql/json-text.ts'
+
+/** What an address is: the agent that verifies it, or the registrations that it holds without one. */
+interface AddressSubject {
+  /** JSON object of the agent; null: no agent verifies the address. */
+  readonly agent: string | null
+  /** How many registrations the address holds now; zero where an agent verifies it. */
+  readonly total: number
+  /** JSON array of a page of them. */
+  readonly rows: string
+  readonly count: number
+  /** Place of the chain and id of the page's last row; null: it is the last page. */
+  readonly next: string[] | null
+}
 
 /**
- * JSON of `GET /api/by-address/:address`: the agent that verifies the address, or the registrations it holds without
- * one. Undefined: neither. `address` is lowercase with 0x.
+ * What an address is, with `limit` of its registrations at most, those behind `after`; undefined: neither an agent's nor a
+ * holder of any. `address` is lowercase with 0x.
  *
  * Of several agents that verify it: the claimed, then the newest verification, then the lowest fid.
  */
-export async function addressSubject(db: Queryable, address: string): Promise<string | undefined> {
-  const { rows } = await db.query<{ body: string }>({
+export async function addressSubject(
+  db: Queryable,
+  { address, limit, after }: { address: string; limit: number; after: readonly string[] | undefined },
+): Promise<AddressSubject | undefined> {
+  const { rows } = await db.query<AddressSubject>({
     name: 'address-subject',
     text,
-    values: [Buffer.from(address.slice(2), 'hex'), profileLimits.registrationsOfAddress],
+    values: [Buffer.from(address.slice(2), 'hex'), limit, after?.[0] ?? null, after?.[1] ?? null],
   })
-  return rows[0]?.body
+  const [subject] = rows
+  return subject?.agent === null && subject.total === 0 ? undefined : subject
 }
 
 const text = `
@@ -32,24 +48,25 @@ with agent_of_address as (
    order by a.claimed desc, v.verified_at desc, a.fid
    limit 1
 ),
-token as (
-  select chain, agent_id, registered_block, registered_at
+held as materialized (
+  select chain, ${chainPosition('chain')} as place, agent_id, registered_block, registered_at
     from registration
    where owner = $1 and not burned and not exists (select from agent_of_address)
-   order by ${chainPosition('chain')}, agent_id
-   limit $2
-)
-select body from agent_of_address
- union all
-select json_build_object(
-         'kind', 'address-only',
-         'address', ${hex('$1::bytea')},
-         'registrations', json_agg(json_build_object(
-           'chain', chain,
-           'erc8004_id', agent_id,
-           'block_number', registered_block,
-           'deployed_at', ${isoTime('registered_at')}
-         ) order by ${chainPosition('chain')}, agent_id)
-       )::text
-  from token
-having count(*) > 0`
+),
+found as (
+  select * from held
+   where $3::bigint is null or (place, agent_id) > ($3::bigint, $4::numeric)
+   order by place, agent_id
+   limit $2::bigint + 1
+),
+page as (select * from found order by place, agent_id limit $2)
+select (select body from agent_of_address) as agent,
+       (select count(*)::float8 from held) as total,
+       (select ${list(
+         `json_build_object('chain', chain, 'erc8004_id', agent_id, 'block_number', registered_block,
+                           'deployed_at', ${isoTime('registered_at')})`,
+         'place, agent_id',
+       )} from page)::text as rows,
+       (select count(*)::int from page) as count,
+       (select array[place::text, agent_id::text] from page
+         where (select count(*) from found) > $2 order by place desc, agent_id desc limit 1) as next`

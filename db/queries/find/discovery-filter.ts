@@ -1,4 +1,5 @@
 import type { ChainName } from '../../../chains.config.ts'
+import { isAlive } from '../sql/enriched-fields.ts'
 import { lastSeenAt } from '../sql/lean-row.ts'
 import { findsAgent } from './query-text.ts'
 
@@ -33,9 +34,6 @@ export interface DiscoveryFilter {
   readonly alive?: boolean | null
   readonly paid_30d?: boolean | null
 }
-
-/** SQL: whether the document `s` answered at its last check. */
-export const isAlive = 's.has_content and s.consecutive_failures = 0 and s.last_alive_at is not null'
 
 /** A condition over the agent `a` for each filter, with its value as SQL. */
 const conditionOf: {

@@ -1,8 +1,9 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { isAlive } from '../sql/enriched-fields.ts'
 import { chainLabel, chainPosition, list } from '../sql/json-text.ts'
 import { namedBy } from './discovery.ts'
-import { type DiscoveryFilter, filterConditions, isAlive, withOf } from './discovery-filter.ts'
+import { type DiscoveryFilter, filterConditions, withOf } from './discovery-filter.ts'
 import { type Part, searchedHits } from './facet-hits.ts'
 import { askedBy } from './search.ts'
 

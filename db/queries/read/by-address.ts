@@ -17,8 +17,6 @@ interface AddressSubject {
 /**
  * What an address is, with `limit` of its registrations at most, those behind `after`; undefined: neither an agent's nor a
  * holder of any. `address` is lowercase with 0x.
- *
- * Of several agents that verify it: the claimed, then the newest verification, then the lowest fid.
  */
 export async function addressSubject(
   db: Queryable,
@@ -33,6 +31,12 @@ export async function addressSubject(
   return subject?.agent === null && subject.total === 0 ? undefined : subject
 }
 
+/**
+ * SQL: the order of the agents `a` that verify an address by `v`, of which it leads to the first: the claimed, then the
+ * newest verification, then the lowest fid.
+ */
+export const leadingFirst = 'a.claimed desc, v.verified_at desc, a.fid'
+
 const text = `
 with agent_of_address as (
   select json_build_object(
@@ -45,7 +49,7 @@ with agent_of_address as (
     from verified_address v
     join agent a using (fid)
    where v.address = $1 and v.ended_at is null
-   order by a.claimed desc, v.verified_at desc, a.fid
+   order by ${leadingFirst}
    limit 1
 ),
 held as materialized (

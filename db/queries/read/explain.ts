@@ -2,6 +2,7 @@ import { profileLimits } from '../../../limits.config.ts'
 import { namesOf } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from '../sql/json-text.ts'
+import { leadingFirst } from './by-address.ts'
 
 /** When a source was last read for a subject, and when it is due; null: never. */
 interface SourceFact {
@@ -146,7 +147,7 @@ select json_build_object(
   'fid', (
     select a.fid from verified_address v join agent a using (fid)
      where v.address = $1::bytea and v.ended_at is null
-     order by a.claimed desc, v.verified_at desc, a.fid limit 1),
+     order by ${leadingFirst} limit 1),
   'sources', ${sources(`'address:0x' || encode($1::bytea, 'hex')`)},
   'chains', ${chains}
 ) as facts`

@@ -3,6 +3,7 @@ import type { Installation } from '../sql/installation.ts'
 import { members } from '../sql/json-text.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
 import { figuresBeside, settlementFigures, windowStart } from '../sql/settlement-windows.ts'
+import { leadingFirst } from './by-address.ts'
 
 interface ProfileOptions {
   readonly fid: number
@@ -44,14 +45,14 @@ function built(fields: readonly string[] | undefined, beside: string | null) {
   return { object, joined }
 }
 
-/** The agent that each address leads to: of several the claimed, then the newest verification, then the lowest fid. */
+/** The agents asked for, and those that addresses lead to. */
 const batch = ({ object, joined }: ReturnType<typeof built>) => `
 with given as (
   select fid, null::bytea as address, place from unnest($2::bigint[]) with ordinality as one (fid, place)
    union all
   select (select a.fid from verified_address v join agent a using (fid)
            where v.address = one.address and v.ended_at is null
-           order by a.claimed desc, v.verified_at desc, a.fid limit 1),
+           order by ${leadingFirst} limit 1),
          one.address, cardinality($2::bigint[]) + one.place
     from unnest($4::bytea[]) with ordinality as one (address, place)
 ),

@@ -56,6 +56,7 @@ async function add({ said = {}, ...agent }: SeedAgent & { said?: Said }) {
       tools: tools ?? [],
       domain_verified: false,
       first_seen_at: new Date(),
+      last_alive_at: new Date(),
       last_check_at: new Date(),
       last_check_status: isDead ? 'timeout' : 'ok',
       consecutive_failures: isDead ? 2 : 0,

@@ -44,19 +44,20 @@ async function expectRefused(body: unknown) {
 const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
 const hex = (value: bigint, bytes: number) => value.toString(16).padStart(2 * bytes, '0')
 
-test('no signature but the one that was made is taken: twins with high s, v of other conventions, compact form', async () => {
+test('no signature but the one that was made is taken: twins with high s, v of other conventions, compact forms', async () => {
   const body = await eip191Claim(stage, claimant)
   const r = body.signature.slice(2, 66)
   const s = body.signature.slice(66, 130)
   const v = body.signature.slice(130)
   const parity = Number.parseInt(v, 16) - 27
   const highS = hex(order - BigInt(`0x${s}`), 32)
-  const compact = hex(BigInt(`0x${s}`) | (BigInt(parity) << 255n), 32)
+  const compactTwin = hex(BigInt(`0x${s}`) | (BigInt(1 - parity) << 255n), 32)
   const forgeries = [
     `0x${r}${highS}${hex(BigInt(28 - parity), 1)}`,
     ...[1 - parity, 28 - parity, 29, 30, 35 + parity, 255].map((other) => `0x${r}${s}${hex(BigInt(other), 1)}`),
-    `0x${r}${compact}`,
-    `0x${r}${s}`,
+    `0x${r}${compactTwin}`,
+    `0x${r}${compactTwin}00`,
+    `0x${r}${s.slice(2)}`,
     `0x${r}${s}${v}00`,
     `0x${s}${r}${v}`,
     `0x${'00'.repeat(64)}1b`,

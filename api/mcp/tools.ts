@@ -93,7 +93,7 @@ function described(schema: Json): StandardSchemaWithJSON<Json> {
 
 /** Parameters that are a list in one text, between commas; a call may give them as lists. */
 const commaLists = ['fields', 'fids', 'addresses']
-const isText = (value: unknown) => typeof value === 'string'
+const isText = (value: unknown): value is string => typeof value === 'string'
 const isWhole = (value: unknown) => Number.isInteger(value) || (typeof value === 'string' && /^-?\d+$/.test(value))
 
 /** What is wrong about the type of an argument, by its schema; undefined: nothing. The route judges a path's own texts. */
@@ -107,19 +107,23 @@ function wrongType(name: string, value: unknown, type: unknown, isPath: boolean)
   return isText(value) || (commaLists.includes(name) && isWhole(value)) ? undefined : 'must be a text'
 }
 
+/** Never throws, whatever an argument that no schema names is made of. */
+const textOf = (value: unknown) => (isText(value) ? value : JSON.stringify(value))
+
 /**
- * Arguments of a call as query parameters: texts, or lists where a parameter may be repeated; `limit` is bounded. Throws when an argument is of another type than its schema says.
+ * Arguments of a call as query parameters: texts, or lists where a parameter may be repeated; `limit` is bounded. Throws
+ * when an argument is of another type than its schema says.
  */
 export function asQuery({ route: { query }, input }: Tool, args: Json): Record<string, string | string[]> {
   const schema = input['~standard'].jsonSchema.input({ target: 'draft-2020-12' })
   const { properties, required } = schema as { properties: Record<string, Json>; required: string[] }
   const given = Object.entries(args).filter(([, value]) => value !== undefined && value !== null)
   const texts = given.map(([name, value]): [string, string | string[]] => {
-    const type = properties[name]?.type
+    const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined
     const wrong = wrongType(name, value, type, required.includes(name))
     if (wrong !== undefined) throw invalidRequest(`argument ${name}`, wrong)
-    if (!Array.isArray(value)) return [name, String(value)]
-    return [name, type === 'array' || type === undefined ? value.map(String) : value.join(',')]
+    if (!Array.isArray(value)) return [name, textOf(value)]
+    return [name, type === 'array' || type === undefined ? value.map(textOf) : value.map(textOf).join(',')]
   })
   const asked = Object.fromEntries(texts)
   if (!('limit' in query.shape)) return asked

@@ -24,6 +24,7 @@ export const byAddress = route({
   tool: {
     name: 'find_by_address',
     use: 'Which agents verify an EVM address, and which ERC-8004 registrations it holds.',
+    untold: ['cursor'], // the first page is more than a model reads
   },
   resource: 'address://{address}',
   maxAgeSeconds: 30,

@@ -76,7 +76,10 @@ test.for(cases)('$what as $format are the rows of the view', async ({ what, orde
   expect(proofs).toEqual(what === 'claims' ? [{ nonce: '-two', ofNonce: '-two', isWhole: true }] : [])
   const { rows, complete, parts, snapshot_at } = manifestOf(folder)
   expect({ rows, complete }).toEqual({ rows: expected.length, complete: true })
-  expect(parts.map((part) => part.snapshot_at)).toEqual(parts.map(() => snapshot_at))
+  const times = parts.map((part) => part.snapshot_at)
+  // Settlements are many: a snapshot for each file, so that none is held for hours.
+  expect(times).toEqual(what === 'settlements' ? [...new Set(times)].sort() : parts.map(() => snapshot_at))
+  expect(times[0]).toBe(snapshot_at)
   expect(parts.map((part) => part.rows).slice(0, -1)).toEqual(parts.slice(1).map(() => 2))
 })
 

@@ -100,6 +100,7 @@ const fids = async (q: string, more = '') => (await find(q, more)).agents.map(({
 
 test('filters narrow what words find, and each is counted with the others applied', async () => {
   expect(await fids('maps', '&skill=Translate%20Invoices')).toEqual([4])
+  await database.pool.query('update agent_spec set last_alive_at = null where fid = 4')
   expect(await fids('translate', '&alive=true')).toEqual([])
   expect(await fids('ships', '&claimed=claimed')).toEqual([3])
   expect(await fids('maps', '&protocol=mcp')).toEqual([])

@@ -4,8 +4,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /** Deadline of requests in flight, in milliseconds from the start of the drain: longer than any answer may take. */
 const longestMs = 12_000
-/** Idle connections are closed after so many milliseconds: on a busy one the next request is under way by then. */
-const idleMs = 300
+/**
+ * Idle connections are closed after so many milliseconds: on a busy one the next request is under way by then, however
+ * slow its client is at the moment.
+ */
+const idleMs = 2_000
 const lookEveryMs = 50
 
 interface Connection {

@@ -213,6 +213,8 @@ describe('GET /api/by-address/:address', () => {
       kind: 'address-only',
       address: addressOf('nobody'),
       registrations: [{ chain: 'polygon', erc8004_id: 3, block_number: 77, deployed_at: '2026-03-01T00:00:00.000Z' }],
+      registrations_total: 1,
+      next_cursor: null,
     })
   })
 })

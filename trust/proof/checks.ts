@@ -6,6 +6,7 @@ import { keyAddSigner, keyRemoveSigner } from '../key-message.ts'
 import {
   decodeVerification,
   encodeMessageData,
+  mainnet,
   messageTypes,
   networkEpoch,
   type VerificationAdd,
@@ -15,8 +16,6 @@ import { bytesOf, type CheckLine, line } from './line.ts'
 import { type AddressProof, type ClaimProof, type KeyPlace, proofSchema } from './proof.ts'
 import { misshapen } from './shape.ts'
 import { checkStatement, endLines, statementDigest } from './statements.ts'
-
-const mainnet = 1
 
 /**
  * Every check of a proof that works offline: digests, signatures, and that all parts name one FID and one service.

@@ -1,5 +1,6 @@
 import { hexToBytes } from 'viem'
 import { checkEnvelope, type Outcome } from '../envelope.ts'
+import { mainnet } from '../message-data.ts'
 import { isNameProof } from '../name-proof.ts'
 import { checkKeyClaim, claimDigest } from '../verification-claim.ts'
 import type { CheckLine } from './line.ts'
@@ -75,7 +76,6 @@ const name = {
     '0xb7181760f14eda0028e0b647ff15f45235526ced3b4ae07fcce06141b73d32960d3253776e62f761363fb8137087192047763f4af838950a96f3885f3c2289c41b',
 } as const
 
-const mainnet = 1
 /** A key of small order, under which a signature is valid for any message. */
 const identity = `01${'00'.repeat(31)}`
 

@@ -3,6 +3,17 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'times-nobody-said',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'A time of verification that nobody has said is null',
+    text:
+      'A hub’s list of addresses has no times, and 2021-01-01 stood for them. `verified_at` is null instead, and so is ' +
+      '`from` of /state and /owners; such a verification is last in every order by time, and `as_of` finds the address ' +
+      'with nobody before it was seen first. In SQL, `directory.addresses.counts_from` says since when it counts.',
+    operations: ['listAddresses', 'explainAgent', 'explainByAddress', 'getAgentState', 'getAddressOwners'],
+  },
+  {
     id: 'handles-proven',
     day: '2026-11-28',
     kind: 'added',
@@ -305,80 +316,6 @@ export const apiChanges: readonly ApiChange[] = [
     text:
       'Such a request under a limit is 400 as before, has the headers `RateLimit` and `RateLimit-Policy`, and counts ' +
       'as one of the minute and the day.',
-    operations: [],
-  },
-  {
-    id: 'verified-code-accounts',
-    day: '2026-11-26',
-    kind: 'changed',
-    title: 'A web site verifies an account on GitHub only if a host of it names the agent',
-    text:
-      '`verified` in `codehost_profiles` was true as well where the account’s web site was one that the agent only named. ' +
-      'Now a host of that site has to list a registration of the agent or carry the manifest of a live claim.',
-    operations: [],
-  },
-  {
-    id: 'attempts-that-were-made',
-    day: '2026-11-26',
-    kind: 'changed',
-    title: 'The time of a source’s last attempt moves only when the source is asked',
-    text:
-      'The five `last_*_at` of a profile, and `last_attempt_at` of an explanation and in `directory.sources`, moved ' +
-      'as well when a source’s turn came while its host was not to be asked: it had asked to wait, was out of order, ' +
-      'was a hub that is not believed, or the service was about to stop. Now they stay.',
-    operations: [],
-  },
-  {
-    id: 'manifests-known-again',
-    day: '2026-11-26',
-    kind: 'changed',
-    title: 'A manifest that was accepted is the same claim, whatever it says by now',
-    text:
-      'A claim or withdrawal with a manifest that was accepted before is 409 `ERR_NONCE_USED` with `replay` and ' +
-      '`original` as well where the manifest names another nonce, its time is out of the window, or its addresses or ' +
-      'link hold no more. Such were refused for that instead.',
-    operations: [],
-  },
-  {
-    id: 'q-without-operators',
-    day: '2026-11-26',
-    kind: 'changed',
-    title: 'A text that is looked for in the list has no operators',
-    text:
-      'In `q` of /api/discovery and its facets `-`, `or` and quotes are letters of the text, as documented: `-maps` ' +
-      'found everybody without that word. /api/search has its operators as before.',
-    operations: [],
-  },
-  {
-    id: 'former-owners-and-strangers',
-    day: '2026-11-26',
-    kind: 'changed',
-    title: 'What strangers sent, and what former owners left, counts for less',
-    text:
-      'Registrations that a stranger sent name no documents, accounts or edges of their holder, and feedback on them ' +
-      'does not judge it, until the holder sets something. After an account changed hands its profile links no host for a claim by `well-known`, a registration ' +
-      'only when an address of the manifest holds it, and an auth address only when it was added since.',
-    operations: [],
-  },
-  {
-    id: 'unlisted-elsewhere',
-    day: '2026-11-26',
-    kind: 'changed',
-    title: 'An account that took itself out is named nowhere',
-    text:
-      'Events of an account that took itself out give no handle, `to_fid` of former holders does not name it, ' +
-      '`directory.holdings`, in GraphQL too, has none of its rows, the challenge shows none of its addresses, and a ' +
-      'refresh of it is 404.',
-    operations: [],
-  },
-  {
-    id: 'parameters-as-documented',
-    day: '2026-11-26',
-    kind: 'changed',
-    title: 'Repeated, long and impossible parameters are read as documented',
-    text:
-      'The first of a repeated `dry_run` counts. A long list of FIDs or fields is read whole. A time on a day that does ' +
-      'not exist matches nothing. A walk through the settlements of the last 31 days can be followed to its end.',
     operations: [],
   },
   ...firstChanges,

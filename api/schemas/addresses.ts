@@ -11,7 +11,9 @@ const verifiedAddress = z
       description:
         'false: an address of Solana, base58, which is shown as the account verified it, unchecked, and joined to nothing.',
     }),
-    verified_at: time.meta({ description: 'When its signer says that the message was signed.' }),
+    verified_at: time
+      .nullable()
+      .meta({ description: 'When its signer says that the message was signed. Null: nobody has said when.' }),
     verdict: z.enum(['proven', 'signed', 'stated']).nullable().meta({
       description:
         'proven: message, address and place of the key hold; signed: the chain was not asked about the key; stated: a part cannot be checked; null: the message was not seen yet.',

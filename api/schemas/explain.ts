@@ -20,7 +20,9 @@ const rule = z
 const verification = {
   fid,
   address,
-  verified_at: time.meta({ description: 'When the account verified the address.' }),
+  verified_at: time
+    .nullable()
+    .meta({ description: 'When the account verified the address. Null: nobody has said when.' }),
   ended_at: time.nullable().meta({ description: 'When it withdrew that. Null: it verifies the address now.' }),
   tokens: count.meta({ description: 'ERC-8004 registrations that the address holds now.' }),
   chains: z.array(chainLabel).meta({ description: 'Chains of these registrations.' }),

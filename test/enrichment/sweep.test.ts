@@ -79,8 +79,8 @@ describe('a sweep', () => {
     populate(20)
     await scene.settle()
     const times = async () =>
-      (await scene.database.pool.query('select fid, verified_at, timed from verified_address where fid = 10')).rows
-    expect(await times()).toEqual([{ fid: 10, verified_at: new Date('2021-01-01T00:00:00Z'), timed: false }])
+      (await scene.database.pool.query('select fid, verified_at, seen_from from verified_address where fid = 10')).rows
+    expect(await times()).toEqual([{ fid: 10, verified_at: -Infinity, seen_from: expect.any(Date) }])
     const mintedAt = scene.clock.pass(1_000)
     await scene.rows.transfer(token, null, wallet(10), mintedAt)
     await scene.job.join()
@@ -88,7 +88,7 @@ describe('a sweep', () => {
     expect(await scene.agent(10)).toMatchObject(listed)
     expect(asked('verificationsByFid')).toHaveLength(0)
     await scene.settle()
-    expect(await times()).toEqual([{ fid: 10, verified_at: verifiedAt, timed: true }])
+    expect(await times()).toEqual([{ fid: 10, verified_at: verifiedAt, seen_from: null }])
     expect(await scene.agent(10)).toMatchObject(listed)
   })
 

@@ -57,7 +57,7 @@ export function standing(agent: Profile, addresses: Addresses | undefined): Html
 function verification(address: string, list: Addresses | undefined): Html {
   const known = list?.addresses.find((one) => one.address === address)
   const verdict = known?.verdict ?? null
-  return html`<li>${ownAddress(address)} <span class="sub">${known && html`verified ${day(known.verified_at)}`}</span> ${
+  return html`<li>${ownAddress(address)} <span class="sub">${known?.verified_at && html`verified ${day(known.verified_at)}`}</span> ${
     verdict !== null &&
     html`<span class="status${verdict !== 'stated' && ' active'}" title="${verdicts[verdict]}">${verdict}</span>`
   }${known?.before_custody && html` <span class="status" title="From before the account last changed hands: it cannot carry a claim">before custody</span>`}${

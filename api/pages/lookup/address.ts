@@ -15,7 +15,7 @@ import { layout } from '../parts/layout.ts'
 import { agentLink, explorerLink, identityLink } from '../parts/links.ts'
 import { askExact, page, type World } from '../parts/page.ts'
 import { settlementTable } from '../parts/settlement-table.ts'
-import { day } from '../parts/times.ts'
+import { day, period } from '../parts/times.ts'
 
 type Portfolio = Exact<z.output<typeof portfolioAnswer>>
 type Explanation = Exact<z.output<typeof addressExplanation>>
@@ -89,9 +89,7 @@ ${
     ? html`<p class="empty">No account is known to verify this address.</p>`
     : html`<ul class="rows tight">${verifications.map(
         ({ fid, verified_at, ended_at, agent_status: status }) =>
-          html`<li>${status === null ? html`<a href="/owner/${fid}">FID ${fid}</a>` : agentLink({ fid, handle: handles.get(fid) ?? null })} <span class="sub">${
-            ended_at === null ? html`since ${day(verified_at)}` : html`${day(verified_at)} to ${day(ended_at)}`
-          }${status === null && ' · no agent'}</span></li>`,
+          html`<li>${status === null ? html`<a href="/owner/${fid}">FID ${fid}</a>` : agentLink({ fid, handle: handles.get(fid) ?? null })} <span class="sub">${period(verified_at, ended_at)}${status === null && ' · no agent'}</span></li>`,
       )}</ul>`
 }
 ${others.length > 0 && html`<p>Agents that share with it an address that holds an identity: ${others.map((other, index) => html`${index > 0 && ', '}${agentLink(other)}`)}.</p>`}

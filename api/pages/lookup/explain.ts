@@ -15,7 +15,7 @@ import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
 import { ownAddress } from '../parts/links.ts'
 import { askExact, page, type World } from '../parts/page.ts'
-import { ago, day } from '../parts/times.ts'
+import { ago, period } from '../parts/times.ts'
 import { steps } from './steps.ts'
 
 type Explanation = Exact<z.output<typeof agentExplanation> | z.output<typeof addressExplanation>>
@@ -95,9 +95,7 @@ ${
     .slice(0, mostVerifications)
     .map(
       ({ address, fid: by, verified_at, ended_at, tokens, chains: on }) =>
-        html`<li>${ownAddress(address)} by <a href="/owner/${by}">FID ${by}</a> <span class="sub">${
-          ended_at === null ? html`since ${day(verified_at)}` : html`${day(verified_at)} to ${day(ended_at)}`
-        } · holds ${counted(tokens, 'registration')}${on.length > 0 && ` on ${on.join(', ')}`}</span></li>`,
+        html`<li>${ownAddress(address)} by <a href="/owner/${by}">FID ${by}</a> <span class="sub">${period(verified_at, ended_at)} · holds ${counted(tokens, 'registration')}${on.length > 0 && ` on ${on.join(', ')}`}</span></li>`,
     )}</ul></section>`
 }
 <section aria-labelledby="read"><h2 id="read">When we last looked</h2>

@@ -17,7 +17,7 @@ import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
 import { agentLink, identityLink, ownAddress } from '../parts/links.ts'
 import { askExact, page, type World } from '../parts/page.ts'
-import { day } from '../parts/times.ts'
+import { day, period } from '../parts/times.ts'
 
 type Portfolio = Exact<z.output<typeof portfolioAnswer>>
 type Explanation = Exact<z.output<typeof agentExplanation>>
@@ -108,7 +108,7 @@ function ofAddress(world: World, one: Portfolio, verified: Explanation['verifica
   const { address, registrations, registrations_total: total, settlements_in, settlements_out } = one
   const shown = registrations.slice(0, mostTokens)
   return html`<section aria-labelledby="a${address}"><h2 id="a${address}">${ownAddress(address)}</h2>
-<p class="sub">${verified && html`Verified since ${day(verified.verified_at)}. `}Received ${dollars(settlements_in.amount_usdc)} in ${counted(settlements_in.count, 'settlement')}, paid ${dollars(settlements_out.amount_usdc)} in ${counted(settlements_out.count, 'settlement')}.</p>
+<p class="sub">${verified?.verified_at && html`Verified since ${day(verified.verified_at)}. `}Received ${dollars(settlements_in.amount_usdc)} in ${counted(settlements_in.count, 'settlement')}, paid ${dollars(settlements_out.amount_usdc)} in ${counted(settlements_out.count, 'settlement')}.</p>
 ${
   shown.length === 0
     ? html`<p class="empty">It holds no ERC-8004 identity now.</p>`
@@ -127,7 +127,7 @@ function former(ended: Explanation['verifications']): Html {
     .slice(0, mostAddresses)
     .map(
       ({ address, verified_at, ended_at }) =>
-        html`<li>${ownAddress(address)} <span class="sub">${day(verified_at)} to ${day(ended_at)}</span></li>`,
+        html`<li>${ownAddress(address)} <span class="sub">${period(verified_at, ended_at)}</span></li>`,
     )}</ul></section>`
 }
 

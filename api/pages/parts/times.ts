@@ -9,6 +9,12 @@ export function day(time: string | null): Html {
   return moment(time, (date) => dayFormat.format(date), 'day')
 }
 
+/** since 3 Mar 2026, until 5 Mar 2026, or both days; null: not known when it began, or not ended. */
+export function period(from: string | null, to: string | null): Html {
+  if (to === null) return from === null ? html`now` : html`since ${day(from)}`
+  return from === null ? html`until ${day(to)}` : html`${day(from)} to ${day(to)}`
+}
+
 /** 3 Mar 2026, 11:08 (UTC). */
 export function minute(time: string | null): Html {
   return moment(time, (date) => minuteFormat.format(date), 'minute')

@@ -88,7 +88,7 @@ export const payments: Subject = {
       sql: `select v.fid, s.payer_address, count(*) as settlements, sum(s.amount_usdc) as amount_usdc
   from directory.settlements s
   join directory.addresses v on v.address_bytes = s.recipient_bytes
-                            and v.verified_at <= s.block_timestamp
+                            and v.counts_from <= s.block_timestamp
                             and (v.ended_at is null or v.ended_at > s.block_timestamp)
  where s.chain = 'base' and s.counted
    and s.block_number > (select indexed_block - 10000 from directory.chains where chain = 'base')

@@ -1,3 +1,5 @@
+import { countsFrom } from '../sql/verification-time.ts'
+
 // Statements that work out what agents hold and held. The parameter $1 is the FIDs.
 
 /**
@@ -95,7 +97,7 @@ summed as (
            min(coalesce(d.registered_at, d.acquired_at)) filter (where d.reason is null),
            min(coalesce(d.registered_at, d.acquired_at))) as registered_at,
          max(d.updated_at) filter (where d.reason is null) as registry_event_at,
-         min((select min(greatest(d.acquired_at, v.verified_at)) from verified_address v
+         min((select min(greatest(d.acquired_at, ${countsFrom('v')})) from verified_address v
                where v.fid = d.fid and v.address = d.held_by
                  and (v.ended_at is null or v.ended_at > d.acquired_at))) as listed_at
     from digested d

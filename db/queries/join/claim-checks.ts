@@ -2,6 +2,7 @@ import { sources } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { addSubjects, askForSubjects } from '../sources/source-state.ts'
 import { disputed, removes, testimonies } from '../sql/disputed-messages.ts'
+import { isUntimed } from '../sql/verification-time.ts'
 
 /** A change of custody on the chain. */
 interface Transfer {
@@ -100,7 +101,7 @@ select coalesce((select ended_at is null from last), false) as live,
                                                     then '0x' || encode(k.key, 'hex') end)
           from last l left join farcaster_message m on m.fid = l.fid and m.hash = l.message_hash
           left join signer_key k on k.fid = m.fid and k.key = m.signer
-         where l.ended_at is null and l.timed) as made,
+         where l.ended_at is null and not ${isUntimed('l')}) as made,
        (select json_build_object('hash', '0x' || encode(m.hash, 'hex'), 'message', m.message) from farcaster_message m
          where ${removes('m', '$1', '$2', `coalesce((select verified_at from last), '-infinity')`)}
          order by m.message_time desc, m.hash limit 1) as removal,

@@ -2,6 +2,7 @@ import { lockKeys } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 import { isJudged } from '../sql/feedback.ts'
 import { shownRecords } from '../sql/shown-holdings.ts'
+import { isUntimed } from '../sql/verification-time.ts'
 
 /**
  * Lets only one transaction at a time derive edges. Also sets planner options so that its statements look rows up by
@@ -149,10 +150,13 @@ settlements as (
 ),
 owners as (
   select w.fid, v.fid as peer, 'shared_owner', 'both', null, count(*), null::numeric,
-         min(greatest(mine.verified_at, v.verified_at)), max(greatest(mine.verified_at, v.verified_at))
+         min(both_at), max(both_at)
     from wanted w
     join verified_address mine on mine.fid = w.fid and mine.ended_at is null
     join verified_address v on v.address = mine.address and v.ended_at is null and v.fid > w.fid
+   cross join lateral (
+     select case when not ${isUntimed('mine')} and not ${isUntimed('v')} then greatest(mine.verified_at, v.verified_at) end
+   ) since (both_at)
    where exists (select from agent_holding h where h.fid = w.fid and h.held_by = mine.address and h.reason is null)
    group by w.fid, v.fid
 ),

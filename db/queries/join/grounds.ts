@@ -16,6 +16,7 @@ export function groundFacts(db: Queryable) {
 interface LiveGround {
   /** Lowercase hex with 0x. */
   readonly address: string
+  /** 1970: nobody has said when, so it may be from before anything else. */
   readonly verifiedAt: Date
   /** The signed message as a hub gave it; null: none is stored. */
   readonly message: unknown
@@ -26,7 +27,7 @@ export async function liveGroundsOf(db: Queryable, fid: number): Promise<LiveGro
   const { rows } = await db.query<LiveGround>({
     name: 'live-grounds-of',
     text: `
-select '0x' || encode(v.address, 'hex') as address, v.verified_at as "verifiedAt", m.message
+select '0x' || encode(v.address, 'hex') as address, greatest(v.verified_at, 'epoch') as "verifiedAt", m.message
   from verified_address v
   left join farcaster_message m on m.fid = v.fid and m.hash = v.message_hash
  where v.fid = $1 and v.ended_at is null

@@ -1,6 +1,7 @@
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 import { removes, takenBack, witnessed } from '../sql/disputed-messages.ts'
+import { isUntimed } from '../sql/verification-time.ts'
 
 interface LiveVerification {
   /** Lowercase hex with 0x. */
@@ -38,7 +39,7 @@ export async function removeUntimed(db: Queryable, fid: number, addresses: reado
   await db.query({
     name: 'remove-untimed',
     text: `delete from verified_address
-            where fid = $1 and address = any ($2::bytea[]) and ended_at is null and not timed`,
+            where fid = $1 and address = any ($2::bytea[]) and ended_at is null and ${isUntimed('verified_address')}`,
     values: [fid, addresses.map(bytes)],
   })
 }
@@ -53,9 +54,6 @@ export interface AddressSet extends Pick<VerifiedSet, 'fid'> {
 export interface AddressSets extends Pick<VerifiedSet, 'askedAt' | 'now'> {
   readonly sets: readonly AddressSet[]
 }
-
-/** The network's first second: no verification is older. */
-const firstSecond = `timestamptz '2021-01-01T00:00:00Z'`
 
 /** Brings the stored sets of FIDs to an answer without times; those that are known stay. */
 export async function storeAddresses(
@@ -78,12 +76,13 @@ update verified_address v set ended_at = greatest(v.verified_at, $4), observed_a
   await db.query({
     name: 'open-addresses',
     text: `
-insert into verified_address as v (fid, address, verified_at, observed_at, timed)
-select distinct given.fid, given.address, ${firstSecond}, $4::timestamptz, false
+insert into verified_address as v (fid, address, verified_at, observed_at, seen_from)
+select distinct given.fid, given.address, timestamptz '-infinity', $4::timestamptz, $4::timestamptz
   from unnest($1::bigint[], $2::bytea[]) as given (fid, address)
  where not exists (select from verified_address o where o.fid = given.fid and o.address = given.address
                                                     and (o.ended_at is null or o.observed_at >= $3))
-    on conflict (fid, address, verified_at) do update set ended_at = null, observed_at = excluded.observed_at, pruned = false`,
+    on conflict (fid, address, verified_at) do update
+   set ended_at = null, observed_at = excluded.observed_at, seen_from = excluded.seen_from, pruned = false`,
     values: [...given, settledBefore, now],
   })
 }
@@ -257,7 +256,7 @@ with gone as (
                              else ${witnessed('v')} end as kept
     from verified_address v
    where v.fid = $1 and v.address = $2 and v.ended_at is null
-     and (v.verified_at = $3 or ($3 is null and v.verified_at <= $4) or not v.timed)
+     and (v.verified_at = $3 or ($3 is null and v.verified_at <= $4) or ${isUntimed('v')})
 ),
 ended as (
   update verified_address v

@@ -1,14 +1,15 @@
 import type { Queryable } from '../../pool.ts'
-import { beforeCustody } from '../sql/before-custody.ts'
 import { disputed, testimonies } from '../sql/disputed-messages.ts'
 import { hex, isoTime } from '../sql/json-text.ts'
+import { beforeCustody, saidAt } from '../sql/verification-time.ts'
 
 /** A verified address of an agent, and what its verification rests on. */
 interface AddressRow {
   readonly address: string
   /** Whether chains here may have anything of it; false: it is one of Solana, in base58. */
   readonly indexed: boolean
-  readonly verified_at: string
+  /** Null: nobody has said when. */
+  readonly verified_at: string | null
   /** proven, signed or stated; null: its message was not seen yet. */
   readonly verdict: string | null
   readonly checks: { readonly envelope: string; readonly claim: string; readonly key: string } | null
@@ -40,7 +41,7 @@ export async function agentAddresses(db: Queryable, fid: number): Promise<Addres
 select coalesce((
   select json_agg(json_build_object(
            'address', ${hex('v.address')}, 'indexed', true,
-           'verified_at', ${isoTime('v.verified_at')},
+           'verified_at', ${isoTime(saidAt('v'))},
            'verdict', v.verdict,
            'checks', case when m.hash is not null then
              json_build_object('envelope', m.envelope, 'claim', m.claim, 'key', coalesce(m.key, 'unknown')) end,

@@ -2,6 +2,7 @@ import { profileLimits } from '../../../limits.config.ts'
 import { namesOf } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from '../sql/json-text.ts'
+import { saidAt } from '../sql/verification-time.ts'
 import { leadingFirst } from './by-address.ts'
 
 /** When a source was last read for a subject, and when it is due; null: never. */
@@ -26,7 +27,8 @@ interface ChainFact {
 export interface VerificationFact {
   readonly fid: number
   readonly address: string
-  readonly verified_at: string
+  /** Null: nobody has said when. */
+  readonly verified_at: string | null
   /** When the verification ended; null: it is live. */
   readonly ended_at: string | null
   /** Registrations the address owns now, and the labels of their chains. */
@@ -94,7 +96,7 @@ select count(distinct (t.chain, t.agent_id))
 
 const verification = `
 'fid', v.fid, 'address', ${hex('v.address')},
-'verified_at', ${isoTime('v.verified_at')}, 'ended_at', ${isoTime('v.ended_at')},
+'verified_at', ${isoTime(saidAt('v'))}, 'ended_at', ${isoTime('v.ended_at')},
 'tokens', ${registrations('v.address')}, 'chains', ${registrationChains('v.address')}, 'former_tokens', ${formerRegistrations('v.address')}`
 
 /** The stored facts that decide whether a FID is an agent. Undefined: its owner has taken it out of the directory. */

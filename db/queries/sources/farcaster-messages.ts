@@ -62,7 +62,7 @@ update verified_address v
    set message_hash = m.hash, verification_type = m.verification_type, verification_chain = m.verification_chain,
        verdict = m.verdict
   from farcaster_message m
- where v.fid = any ($1::bigint[]) and v.timed
+ where v.fid = any ($1::bigint[])
    and m.fid = v.fid and m.address = v.address and m.message_time = v.verified_at
    and m.type = 'MESSAGE_TYPE_VERIFICATION_ADD_ETH_ADDRESS'
    and (v.verdict is null or (v.verdict = 'stated' and m.verdict <> 'stated'))`,

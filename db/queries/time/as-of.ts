@@ -1,6 +1,7 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainPosition, hex, isoTime, list } from '../sql/json-text.ts'
+import { countsFrom, saidAt } from '../sql/verification-time.ts'
 
 /** Registrations received by an address that are examined, the earliest ones. */
 const mostReceived = readingLimits.receivedRegistrations
@@ -14,12 +15,13 @@ const held = (from: string, to: string) =>
 const span = (from: string, to: string) => `'from', ${isoTime(from)}, 'to', ${isoTime(to)}`
 
 /**
- * Registrations by chain: what `member`, of address, begins and ends, held while it was one. Null for a chain of which
+ * Registrations by chain: what `member`, of address, begins and ends, held while it was one; `said` is when it began as
+ * it is shown, null where that is not known. Null for a chain of which
  * nothing is known at the moment: before the first event of its registry, after its newest block, or not indexed at all.
  */
 const holdings = `
 received as (
-  select m.address, m.begins, m.ends, t.*
+  select m.address, m.begins, m.said, m.ends, t.*
     from member m
    cross join lateral (
      select t.chain, t.agent_id, t.block_number, t.log_index, t.block_timestamp
@@ -30,7 +32,9 @@ received as (
    ) t
 ),
 tenure as (
-  select r.chain, r.agent_id, r.address, greatest(r.block_timestamp, r.begins) as begins, least(n.block_timestamp, r.ends) as ends
+  select r.chain, r.agent_id, r.address, greatest(r.block_timestamp, r.begins) as begins,
+         case when r.block_timestamp >= r.begins or r.begins is null then r.block_timestamp else r.said end as said,
+         least(n.block_timestamp, r.ends) as ends
     from received r
     left join lateral (
       select n.block_timestamp
@@ -61,8 +65,8 @@ const chains = `(
   select ${list(
     `json_build_object('chain', known.chain, 'registrations', case when known.yes then (
       select ${list(
-        `json_build_object('erc8004_id', h.agent_id, 'held_by', ${hex('h.address')}, ${span('h.begins', 'h.ends')})`,
-        'h.agent_id, h.begins, h.address',
+        `json_build_object('erc8004_id', h.agent_id, 'held_by', ${hex('h.address')}, ${span('h.said', 'h.ends')})`,
+        'h.agent_id, h.said, h.begins, h.address',
       )}
         from holding h where h.chain = known.chain) end)`,
     chainPosition('known.chain'),
@@ -80,13 +84,13 @@ export async function agentState(db: Queryable, fid: number, at: Moment): Promis
     name: 'agent-state',
     text: `
 with member as (
-  select v.address, v.verified_at as begins, v.ended_at as ends from verified_address v where v.fid = $1
+  select v.address, ${countsFrom('v')} as begins, ${saidAt('v')} as said, v.ended_at as ends from verified_address v where v.fid = $1
 ),${holdings}
 select json_build_object(
          'fid', a.fid, ${common},
          'addresses', (select ${list(
-           `json_build_object('address', ${hex('m.address')}, ${span('m.begins', 'm.ends')})`,
-           'm.address, m.begins',
+           `json_build_object('address', ${hex('m.address')}, ${span('m.said', 'm.ends')})`,
+           'm.address, m.said, m.begins',
          )} from member m where ${held('m.begins', 'm.ends')}),
          'chains', ${chains},
          'truncated', ${truncated})::text as body
@@ -105,19 +109,19 @@ export async function addressOwners(db: Queryable, address: string, at: Moment):
   const { rows } = await db.query<{ body: string }>({
     name: 'address-owners',
     text: `
-with member as (select $1::bytea as address, null::timestamptz as begins, null::timestamptz as ends),
+with member as (select $1::bytea as address, null::timestamptz as begins, null::timestamptz as said, null::timestamptz as ends),
 verifier as (
-  select v.fid, v.verified_at, v.ended_at from verified_address v
-   where v.address = $1 and ${held('v.verified_at', 'v.ended_at')}
+  select v.fid, ${saidAt('v')} as said, v.ended_at from verified_address v
+   where v.address = $1 and ${held(countsFrom('v'), 'v.ended_at')}
      and not exists (select from unlisted u where u.fid = v.fid)
-   order by v.verified_at, v.fid
+   order by said, v.fid, v.ended_at
    limit ${readingLimits.verifiers}
 ),${holdings}
 select json_build_object(
          'address', ${hex('$1::bytea')}, ${common},
          'owners', (select ${list(
-           `json_build_object('fid', v.fid, 'handle', a.handle, ${span('v.verified_at', 'v.ended_at')})`,
-           'v.verified_at, v.fid',
+           `json_build_object('fid', v.fid, 'handle', a.handle, ${span('v.said', 'v.ended_at')})`,
+           'v.said, v.fid, v.ended_at',
          )} from verifier v left join agent a using (fid)),
          'chains', ${chains},
          'truncated', ${truncated})::text as body`,

@@ -4,18 +4,19 @@
 create table verified_address (
   fid bigint not null,
   address bytea not null,
+  -- Of accounts that have to do with no registration a sweep stores what they verify and not when, which costs a request
+  -- each: such a row has -infinity, until the account is read by itself.
   verified_at timestamptz not null,
   ended_at timestamptz,
   observed_at timestamptz not null default now(), -- when the row became what it is: an answer asked for earlier is older news
-  -- Of accounts that have to do with no registration a sweep stores what they verify and not when, which costs a request
-  -- each: such a row has the network's first second in verified_at, until the account is read by itself.
-  timed boolean not null default true,
   message_hash bytea, -- of the message that verifies it; this and the next three: farcaster_message
   verification_type smallint,
   verification_chain int,
   verdict text,
   -- It ended because the network pruned it, which nobody decided. What it says of others is not to be relied on.
   pruned boolean not null default false,
+  -- Since when an address counts as the account's, where nobody has said when it was verified; null: verified_at says it.
+  seen_from timestamptz,
   primary key (fid, address, verified_at),
   check (ended_at >= verified_at)
 );

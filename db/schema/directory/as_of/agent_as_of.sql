@@ -3,10 +3,10 @@
 create or replace function directory.agent_as_of(fid bigint, at timestamptz)
 returns table (chain text, erc8004_id numeric, held_by text, held_from timestamptz, held_to timestamptz)
 language sql stable parallel safe as $$
-  select t.chain, t.erc8004_id, t.holder_address, greatest(t.held_from, a.verified_at), least(t.held_to, a.ended_at)
+  select t.chain, t.erc8004_id, t.holder_address, greatest(t.held_from, a.counts_from), least(t.held_to, a.ended_at)
     from directory.addresses a
     join directory.tenures t on t.holder_bytes = a.address_bytes
-   where a.fid = $1 and a.verified_at <= $2 and (a.ended_at is null or a.ended_at > $2)
+   where a.fid = $1 and a.counts_from <= $2 and (a.ended_at is null or a.ended_at > $2)
      and t.held_from <= $2 and (t.held_to is null or t.held_to > $2)
 $$;
 

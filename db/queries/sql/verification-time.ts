@@ -1,3 +1,15 @@
+// When an account verified an address, of a row `v` of `verified_address`. A hub's list of addresses has no times: such a
+// row has `-infinity`, which no message can have, until the account is read by itself, and when it was seen first.
+
+/** SQL: whether nobody has said when. */
+export const isUntimed = (v: string) => `${v}.verified_at = '-infinity'`
+
+/** SQL: the time that was said, to be shown; null: nobody has said it. */
+export const saidAt = (v: string) => `nullif(${v}.verified_at, '-infinity')`
+
+/** SQL: since when the address counts as the account's. */
+export const countsFrom = (v: string) => `coalesce(${v}.seen_from, ${v}.verified_at)`
+
 /**
  * Whether a verification was made before its FID last changed hands: by its own time, or by a key that was added for
  * somebody who had the FID before. A key that was asked about before the transfer is one of before it, until it is

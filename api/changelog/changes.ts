@@ -14,6 +14,16 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['listAddresses', 'explainAgent', 'explainByAddress', 'getAgentState', 'getAddressOwners'],
   },
   {
+    id: 'passed-on-unsolicited',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'Passing a registration on between own addresses does not make it asked for',
+    text:
+      '`unsolicited` was false of a registration that a stranger had sent once it was passed on to another address of the ' +
+      'same agent. It stays true until something is set, and such a registration links no host to a claim.',
+    operations: ['getAgent', 'listRegistrations'],
+  },
+  {
     id: 'handles-proven',
     day: '2026-11-28',
     kind: 'added',

@@ -1,3 +1,4 @@
+import { walletKey } from '../sql/registration-objects.ts'
 import { countsFrom } from '../sql/verification-time.ts'
 
 // Statements that work out what agents hold and held. The parameter $1 is the FIDs.
@@ -8,9 +9,10 @@ import { countsFrom } from '../sql/verification-time.ts'
  * Rules: a holding counts when its address verifies or verified the FID, unless the verification had ended before the
  * registration came. It is current when the address has the registration and is verified now. A verification that ended
  * while the address had the registration ends the holding. A transfer to oneself is none. One is unsolicited when
- * somebody sent it who is none of the FID's addresses, and nothing was set in a later block: what a registry sets while
- * it hands a registration over, it sets in the same block. Of a registration that was passed on or burned nothing tells
- * what was set before, so it counts as solicited; so does one to which something happens after its verification ended.
+ * somebody sent it who is none of the FID's addresses, whichever of these has it since, and nothing was set in a later
+ * block: what a registry sets while it hands a registration over, it sets in the same block. URIs are not kept one by one:
+ * one that was set between two transfers is not seen. Of a registration that left the FID or was burned nothing tells what
+ * was set before, so it counts as solicited; so does one to which something happens after its verification ended.
  * A holding of a contract wallet on another chain than its newest verification names is marked.
  *
  * `offset 0` and `limit 1` keep rows looked up one by one: while the tables fill for the first time the planner does not
@@ -69,8 +71,13 @@ derived as (
 ),
 digested as (
   select d.*, r.registered_at, r.updated_at,
-         d.released_block is null and d.came_from is not null and coalesce(r.updated_block <= d.acquired_block, true)
-           and not exists (select from verified_address v where v.fid = d.fid and v.address = d.came_from) as unsolicited,
+         o.came_from is not null and coalesce(r.updated_block <= d.acquired_block, true)
+           and not exists (select from registration_metadata m
+                            where m.chain = d.chain and m.agent_id = d.agent_id and m.key <> '${walletKey}'
+                              and m.block_number > o.block_number)
+           and not exists (select from registration_wallet w
+                            where w.chain = d.chain and w.agent_id = d.agent_id and w.wallet is not null
+                              and w.block_number > o.block_number) as unsolicited,
          case when d.reason is null then md5(row(
            r.agent_wallet, r.agent_uri, r.agent_uri_length, r.agent_uri_sha256, r.registered_block, r.registered_tx,
            extract(epoch from r.registered_at), extract(epoch from r.updated_at), r.updated_block,
@@ -80,6 +87,16 @@ digested as (
                       where t.chain = d.chain and t.agent_id = d.agent_id), row(0::bigint, 0::bigint))
          )::text) else md5(row(r.registered_block, extract(epoch from r.registered_at))::text) end::uuid as token_digest
     from derived d
+    left join lateral (
+      -- How it came to the FID: what its addresses passed on to each other is no more theirs than before.
+      select t."from" as came_from, t.block_number
+        from registration_transfer t
+       where d.released_block is null and d.came_from is not null and t.chain = d.chain and t.agent_id = d.agent_id
+         and (t.block_number, t.log_index) <= (d.acquired_block, d.acquired_log_index)
+         and (t."from" is null or not exists (select from verified_address v where v.fid = d.fid and v.address = t."from"))
+       order by t.block_number desc, t.log_index desc
+       limit 1
+    ) o on true
     left join lateral (
       select * from registration r where r.chain = d.chain and r.agent_id = d.agent_id limit 1
     ) r on true

@@ -213,7 +213,8 @@ interface RegisteredAddress {
   readonly chainId: number
   /** Id of the registration, in decimal. */
   readonly agentId: string
-  /** Who holds the registration, and who gave it to the holder, unless that one changed something about it since. */
+  /** Who holds the registration, and those who gave it on, from whoever sent it to the first of the verified set, unless the
+   * holder changed something about it since. */
   readonly by: readonly string[]
 }
 
@@ -236,10 +237,17 @@ with held as (
   select r.*,
          array(select distinct '0x' || encode(t."from", 'hex') from registration_transfer t
                 where r.updated_block <= r.acquired_block
-                  and t.chain = r.chain and t.agent_id = r.agent_id and t."to" = r.owner
-                  and t.block_number = r.acquired_block and t."from" is not null
+                  and t.chain = r.chain and t.agent_id = r.agent_id and t."from" is not null
+                  and (t.block_number, t.log_index) >= (coalesce(came.block_number, 0), coalesce(came.log_index, 0))
                 order by 1) as givers
     from registration r
+    left join lateral (
+      -- The transfer that brought it to the first of the addresses; those since then were among them.
+      select t.block_number, t.log_index from registration_transfer t
+       where t.chain = r.chain and t.agent_id = r.agent_id and (t."from" is null or t."from" <> all ($1::bytea[]))
+       order by t.block_number desc, t.log_index desc
+       limit 1
+    ) came on true
    where r.owner = any ($1::bytea[]) and not r.burned
 )
 select url, chain, agent_id::text as "agentId", '0x' || encode(owner, 'hex') || givers as by

@@ -2,7 +2,7 @@ import { registryOf } from './installation.ts'
 import { chainId, hex, isoTime, type Member } from './json-text.ts'
 
 /** Metadata key that the registry reserves for the wallet. */
-const walletKey = 'agentWallet'
+export const walletKey = 'agentWallet'
 
 // A holding `h` as JSON, with the registration `r` and, for one that is held now, its document `d` beside it.
 

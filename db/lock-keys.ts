@@ -29,4 +29,6 @@ export const lockClasses = {
   claims: 8_010,
   /** The second number is a chain id: held while a partition of its settlements is detached. */
   detachment: 8_011,
+  /** The second number is the hash of a kind of derivation: held while keys of it are derived. */
+  derivation: 8_012,
 } as const

@@ -1,9 +1,12 @@
 import type pg from 'pg'
+import { failingKey } from '../db/queries/due/queue.ts'
 import { ping } from '../db/queries/read/readiness.ts'
 import { Underivable } from './join/join.ts'
 
 /** Milliseconds without a finished pass of the join after which the health check fails. */
 const longestJoinSilenceMs = 120_000
+/** Failures of a key in a row after which the health check fails: about ten minutes. */
+const mostAttempts = 10
 
 interface HealthOptions {
   readonly pool: pg.Pool
@@ -12,7 +15,8 @@ interface HealthOptions {
   readonly failing: () => string | undefined
 }
 
-/** Readiness of the job: the database answers, the join finishes passes, no loop fails, and the hub is believed. */
+/** Readiness of the job: the database answers, the join finishes passes, no loop and no key fails, and the hub
+ * is believed. */
 export function createHealth({ pool, hubDoubt, failing }: HealthOptions) {
   let joinedAt = Date.now()
 
@@ -26,6 +30,8 @@ export function createHealth({ pool, hubDoubt, failing }: HealthOptions) {
     if (silentMs > longestJoinSilenceMs) return `the join has not come round for ${Math.round(silentMs / 1000)} s`
     const failure = failing()
     if (failure) return failure
+    const stuck = await failingKey(pool, mostAttempts)
+    if (stuck) return `${stuck.kind}: ${stuck.key} could not be derived ${stuck.attempts} times in a row`
     const doubt = await hubDoubt()
     return doubt && `the hub is not believed: ${doubt}`
   }

@@ -1,11 +1,13 @@
 import type pg from 'pg'
 import { collectDefaultMetrics, Registry } from 'prom-client'
+import { countWaiting } from '../db/queries/due/queue.ts'
 import { countDueEdges } from '../db/queries/join/edge-events.ts'
 import { countEvents } from '../db/queries/join/events.ts'
 import { rollupLags } from '../db/queries/rollup/lag.ts'
 import { lastBackup } from '../db/queries/server/backup.ts'
 import { reachedAges } from '../db/queries/sources/cursors.ts'
 import { countDue, countSubjects, mostDue } from '../db/queries/sources/source-state.ts'
+import { derivations } from '../derive/derivations.ts'
 import type { Host } from '../hosts/host.ts'
 import { tellBuild } from '../ops/build.ts'
 import { Counter, Gauge, Histogram } from '../ops/metrics.ts'
@@ -84,8 +86,14 @@ export function createMetrics({ pool, hosts, hubDoubt, hubFollowed, now, silence
   })
   const waiting = new Gauge({
     name: 'agent_directory_enrichment_events_waiting',
-    help: 'Events that wait to be joined, and agents whose edges wait; counted up to 1000',
+    help: 'What waits to be derived, by kind; counted up to 1000',
     labelNames: ['queue'],
+    registers,
+  })
+  const failing = new Gauge({
+    name: 'agent_directory_enrichment_keys_failing',
+    help: 'Keys of a kind of derivation whose last one failed; counted up to 1000',
+    labelNames: ['kind'],
     registers,
   })
   const lag = new Gauge({
@@ -172,6 +180,11 @@ export function createMetrics({ pool, hosts, hubDoubt, hubFollowed, now, silence
       }
       const queues = { ...(await countEvents(pool)), edges: await countDueEdges(pool) }
       for (const [queue, count] of Object.entries(queues)) waiting.set({ queue }, count)
+      const kinds = derivations.map(({ kind }) => kind)
+      for (const count of await countWaiting(pool, kinds, now())) {
+        waiting.set({ queue: count.kind }, count.waiting)
+        failing.set({ kind: count.kind }, count.failing)
+      }
       const takenAt = await lastBackup(pool)
       if (takenAt) backedUp.set(takenAt.getTime() / 1_000)
       followed.reset()

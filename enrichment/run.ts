@@ -10,6 +10,8 @@ import { refreshSeriesPayers } from '../db/queries/rollup/series-payers.ts'
 import { askForAllDocuments } from '../db/queries/sources/registration-documents.ts'
 import { addSubjects, askForSubjects } from '../db/queries/sources/source-state.ts'
 import { forgetOtherWitnesses } from '../db/queries/sources/witnesses.ts'
+import { derivations } from '../derive/derivations.ts'
+import { derivePass } from '../derive/pass.ts'
 import { NoAnswer } from '../hosts/no-answer.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
@@ -29,7 +31,7 @@ import { createMetrics } from './metrics.ts'
 import { isAnswer, readOnce } from './once.ts'
 import type { OnceRequest } from './once-request.ts'
 import { repeat } from './schedule/loop.ts'
-import { rankingsRestFactor, restMs } from './schedule/rests.ts'
+import { derivationRestMs, rankingsRestFactor, restMs } from './schedule/rests.ts'
 import { runPass } from './schedule/scheduler.ts'
 import { createWatchdog } from './schedule/watchdog.ts'
 import { hubSubject } from './socialindex/shards.ts'
@@ -165,6 +167,7 @@ export async function runEnrichment({
     joinLoop,
     readModel('large holders', () => runLargeHolders(join), restMs.largeHolders),
     readModel('edges', edge, config.countsPauseMs),
+    ...derivations.map((one) => readModel(one.kind, () => derivePass(one, join), derivationRestMs[one.rest])),
     readModel('settlement roll-up', () => rollUpSettlements({ pool }), restMs.rollup),
     readModel('income', () => runIncome({ pool }), restMs.income),
     readModel('settlement counts', refresh, config.countsPauseMs),

@@ -50,7 +50,8 @@ const mayImport: Record<string, string[]> = {
   db: ['abi', 'trust', ...tables, 'postgres', 'ops'],
   social: ['abi', 'hosts', 'trust', 'ops'],
   processors: ['db', 'abi', 'hosts', ...tables, 'ops'],
-  enrichment: ['db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
+  derive: ['db', ...tables, 'ops'],
+  enrichment: ['derive', 'db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
   // The package for readers tells how ids too large for a number are read; MCP answers in the same way.
   api: ['db', 'abi', 'hosts', 'trust', 'social', 'net', 'client', ...tables, 'ops'],
   export: ['db', 'trust', 'processors', ...tables, 'ops'], // what archives settlements proves them as a backfill does

@@ -10,12 +10,9 @@ import { sumDueHours } from '../../db/queries/income/hours.ts'
 import { takeChangedWallets } from '../../db/queries/income/wallets.ts'
 import { holdRollup } from '../../db/queries/rollup/cursor.ts'
 import { allowLargeSums } from '../../db/queries/server/transaction-settings.ts'
-import { runRings } from './due-rings.ts'
 
 /** Changes of agents and of wallets applied in one transaction, for which the roll-up waits. */
 const changesPerStep = 100
-/** Addresses whose rings are searched in one transaction, for which the roll-up waits too. */
-const ringsPerStep = 50
 /** Most hours summed in one transaction; `paymentsPerStep`: most payments in them. */
 const hoursPerStep = 500
 const paymentsPerStep = 50_000
@@ -25,19 +22,18 @@ interface IncomeOptions {
   /** For tests. */
   readonly steps?: {
     readonly changes: number
-    readonly rings: number
     readonly hours: number
     readonly payments: number
   }
 }
 
 /**
- * One bounded pass over income: applies changes of agents' addresses and wallets, then searches rings, then sums up
- * hours that are due. Returns how much was done; zero: income agrees with the rolled up settlements.
+ * One bounded pass over income: applies changes of agents' addresses and wallets, then sums up hours
+ * that are due. Returns how much was done; zero: income agrees with the rolled up settlements.
  */
 export async function runIncome({
   pool,
-  steps = { changes: changesPerStep, rings: ringsPerStep, hours: hoursPerStep, payments: paymentsPerStep },
+  steps = { changes: changesPerStep, hours: hoursPerStep, payments: paymentsPerStep },
 }: IncomeOptions): Promise<number> {
   const followed = await inTransaction(pool, async (db) => {
     const changed = await nextChangedAgents(db, steps.changes)
@@ -51,10 +47,9 @@ export async function runIncome({
     if (changed) await moveIncomeProgress(db, changed.change)
     return fids.length + wallets.events
   })
-  const looked = await runRings(pool, steps.rings)
   const summed = await inTransaction(pool, async (db) => {
     await allowLargeSums(db)
     return sumDueHours(db, steps)
   })
-  return followed + looked + summed
+  return followed + summed
 }

@@ -11,5 +11,8 @@ export const restMs = {
   oldChanges: hour,
 } as const
 
+/** The same of a kind that is derived by key: derive/derivations.ts. */
+export const derivationRestMs = { soon: second / 4, 'with sums': 5 * second } as const
+
 /** Rest after refreshing the rankings, as a multiple of its time: it reads all sums and may use a tenth of the time. */
 export const rankingsRestFactor = 9

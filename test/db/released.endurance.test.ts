@@ -10,7 +10,11 @@ import { root } from '../support/source-files.ts'
 // there is a release, the last commit stands for it.
 
 /** Tests that run the release's programs: the API, a processor with a chain, and the enrichment job. */
-const include = ['test/api/recorded/golden.test.ts', 'test/chain/registrations.test.ts', 'test/enrichment/process.test.ts']
+const include = [
+  'test/api/recorded/golden.test.ts',
+  'test/chain/registrations.test.ts',
+  'test/enrichment/process.test.ts',
+]
 const globalSetup = ['test/support/compile/sources.ts', 'test/support/compile/contracts.ts']
 
 /** As the project's own configuration has them: an unknown tag is refused. */

@@ -9,6 +9,9 @@ interface Declaration {
 
 const writes = /\b(?:insert\s+into|delete\s+from|truncate(?:\s+table)?|copy|update(?!\s+set\b)|merge\s+into)\s+(\w+)/gi
 
+/** Rooms whose files run in the processes of another. */
+const partOf: Record<string, string> = { derive: 'enrichment' }
+
 /**
  * The rooms that write each table. A room does when one of its files imports a function of `db/queries` with a writing
  * statement, in it or in a declaration it reaches. Not seen: table names put together at run time and writes by
@@ -27,7 +30,7 @@ export function tableWriters(
   for (const file of sources) {
     if (['db', 'test', 'bench', 'devnet'].includes(roomOf(file.path)) || except.includes(file.path)) continue
     for (const [, from, name] of importsOf(file)) {
-      for (const table of tablesOf(queries, from, name, new Set())) note(table, file.room)
+      for (const table of tablesOf(queries, from, name, new Set())) note(table, partOf[file.room] ?? file.room)
     }
   }
   return writers

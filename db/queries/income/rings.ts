@@ -2,14 +2,6 @@ import type { Queryable } from '../../pool.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import { noteHours } from '../sql/income.ts'
 
-/** An address whose rings are to be searched for again. */
-interface DueAddress {
-  /** Lowercase hex, without 0x. */
-  readonly address: string
-  /** Whether it is an address of an agent still. */
-  readonly isIncome: boolean
-}
-
 /** Sum of what one address paid another, of every kind and on every chain; lowercase hex without 0x. */
 export interface PayerSum {
   readonly payer: string
@@ -27,32 +19,17 @@ export interface FoundRings {
   readonly reached: readonly string[]
 }
 
-/** Whether any address is due. To be checked before taking the roll-up's lock for it. */
-export async function areRingsDue(db: Queryable): Promise<boolean> {
-  const { rows } = await db.query<{ due: boolean }>({
-    name: 'are-rings-due',
-    text: 'select exists (select from income_ring_due) as due',
-  })
-  return rows[0]?.due === true
-}
-
-/** Takes at most `limit` due addresses. To be called under `holdRollup`. */
-export async function takeDueRings(db: Queryable, limit: number): Promise<DueAddress[]> {
-  const { rows } = await db.query<DueAddress>({
-    name: 'take-due-rings',
+/** Those of some addresses, lowercase hex without 0x, that are an agent's. To be called under `holdRollup`. */
+export async function incomeAddressesOf(db: Queryable, addresses: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ address: string }>({
+    name: 'income-addresses-of',
     text: `
-with taken as (
-  delete from income_ring_due d
-   using (select address from income_ring_due order by address limit $1 for update) due
-   where d.address = due.address
-  returning d.address
-)
-select encode(address, 'hex') as address,
-       exists (select from income_address i where i.address = taken.address) as "isIncome"
-  from taken order by taken.address`,
-    values: [limit],
+select address
+  from unnest($1::text[]) as given (address)
+ where exists (select from income_address i where i.address = decode(given.address, 'hex'))`,
+    values: [addresses],
   })
-  return rows
+  return new Set(rows.map(({ address }) => address))
 }
 
 /**

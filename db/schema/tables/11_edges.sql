@@ -56,7 +56,7 @@ create trigger social_follow_removed after delete on social_follow
 --
 -- A session keeps the plan of a trigger's first statement. The first may come while there is hardly an address, and be
 -- planned to read all of them; by that plan a million sums of a loaded range read all of them a million times. So this
--- statement, as those of `note_income_hours` and `note_ring_payers`, is planned for the rows that moved and the tables as
+-- statement, as that of `note_income_hours`, is planned for the rows that moved and the tables as
 -- they are.
 create function note_paid_agents() returns trigger language plpgsql as $$
 begin

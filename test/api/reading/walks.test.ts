@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { deleteSettlementsAbove } from '../../../db/queries/chain/reset.ts'
-import { runIncome } from '../../../enrichment/join/income.ts'
+import { runIncome } from '../../derive/passes.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'

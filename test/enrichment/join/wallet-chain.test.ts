@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { addressList } from '../../../api/schemas/addresses.ts'
 import { agentIncome, incomePayments } from '../../../api/schemas/income/income.ts'
 import { registrationList } from '../../../api/schemas/registration.ts'
-import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { runIncome } from '../../derive/passes.ts'
 import { startApi } from '../../support/api/api.ts'
 import {
   first,

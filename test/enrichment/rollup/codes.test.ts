@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
-import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { runIncome } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import {
   addressOf,

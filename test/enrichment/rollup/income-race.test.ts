@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { sumDueHours } from '../../../db/queries/income/hours.ts'
-import { runIncome } from '../../../enrichment/join/income.ts'
+import { runIncome } from '../../derive/passes.ts'
 import { createTestDatabase, testDatabase } from '../../support/database.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 import { until } from '../../support/until.ts'

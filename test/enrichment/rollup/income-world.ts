@@ -6,8 +6,8 @@ import { writeContracts } from '../../../db/queries/chain/contracts.ts'
 import { insertPayments } from '../../../db/queries/chain/payments/payments.ts'
 import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../../db/queries/rollup/cursor.ts'
 import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
-import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { runIncome } from '../../derive/passes.ts'
 import { addressOf, hashOf, insert, seedAgent, seedChainState } from '../../support/seed.ts'
 import { payerFlags } from './flag-oracle.ts'
 import { ringPayers } from './ring-oracle.ts'
@@ -375,7 +375,7 @@ export async function empty(pool: pg.Pool): Promise<void> {
   await pool.query(`
     truncate settlement, payment, payment_sum, settlement_hourly, settlement_total, settlement_payer, settlement_facilitator, chain_state, agent,
              agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_due, income_ring, income_reach,
-             income_ring_due, income_wallet_event, registration_wallet, builder_code, registration_transfer, agent_holding, chain_contract cascade;
+             due, income_wallet_event, registration_wallet, builder_code, registration_transfer, agent_holding, chain_contract cascade;
     select set_config('directory.sums', 'hours, totals, payers, senders, first payments', true);
     update settlement_rollup set next_block = 0;
     update income_progress set change = 0`)

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { type ChainName, chains } from '../../../chains.config.ts'
 import { insertClaim } from '../../../db/queries/join/claims.ts'
-import { runIncome } from '../../../enrichment/join/income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { runIncome } from '../../derive/passes.ts'
 import {
   addressOf,
   countSettlements,

@@ -1,4 +1,4 @@
-import type { FoundRings, PayerSum } from '../../db/queries/income/rings.ts'
+import type { FoundRings, PayerSum } from '../db/queries/income/rings.ts'
 
 /** Bounds of the search for rings. */
 export interface RingBounds {

@@ -1,0 +1,108 @@
+import { lockClasses } from '../../lock-keys.ts'
+import type { Queryable } from '../../pool.ts'
+
+// The queue of everything derived: db/schema/tables/16_due.sql. Marks are only appended, so whoever writes facts waits for
+// nobody who derives from them, and locks nothing that these hold.
+
+/** Most marks that are counted for the operator. */
+const mostWaiting = 1_000
+
+/** A key to be derived, and how often that has failed since it last succeeded. */
+interface DueKey {
+  readonly key: string
+  readonly attempts: number
+}
+
+/** Whether a key of this kind is due. Takes no lock. */
+export async function isAnyDue(db: Queryable, kind: string, now: Date): Promise<boolean> {
+  const { rows } = await db.query<{ due: boolean }>({
+    name: 'is-any-due',
+    text: 'select exists (select from due where kind = $1 and due_at <= $2) as due',
+    values: [kind, now],
+  })
+  return rows[0]?.due === true
+}
+
+/**
+ * Takes the keys of a kind that have been due for longest, and deletes all their marks, later ones too: at most `limit`
+ * marks are looked at. The kind is nobody else's until the transaction ends. A mark that is not seen here, because it was
+ * made meanwhile, stays; the caller derives in later statements, which see everything that the deleted ones told of.
+ */
+export async function takeDue(
+  db: Queryable,
+  { kind, now, limit }: { readonly kind: string; readonly now: Date; readonly limit: number },
+): Promise<DueKey[]> {
+  await db.query({
+    name: 'lock-derivation',
+    text: 'select pg_advisory_xact_lock($1, hashtext($2))',
+    values: [lockClasses.derivation, kind],
+  })
+  const { rows } = await db.query<DueKey>({
+    name: 'take-due',
+    // An array: whatever the planner thinks of the queue, the marks of these keys are found by the index of keys.
+    text: `
+with taken as (
+  delete from due
+   where kind = $1
+     and key = any (array(
+       select key from due where kind = $1 and due_at <= $2 order by kind, due_at, seq limit $3))
+  returning key, attempts
+)
+select key, max(attempts) as attempts from taken group by key order by key`,
+    values: [kind, now, limit],
+  })
+  return rows
+}
+
+/** Marks keys of a kind as due at a time; default: at once, before all that have a time. */
+export async function markDue(
+  db: Queryable,
+  kind: string,
+  keys: readonly (string | number)[],
+  { dueAt, attempts = 0 }: { readonly dueAt?: Date; readonly attempts?: number } = {},
+): Promise<void> {
+  await db.query({
+    name: 'mark-due',
+    text: `
+insert into due (kind, key, due_at, attempts)
+select $1, key, coalesce($3::timestamptz, '-infinity'), $4 from unnest($2::text[]) as marked (key)`,
+    values: [kind, keys, dueAt ?? null, attempts],
+  })
+}
+
+/** How much of a kind there is to do, each counted up to `mostWaiting`. */
+interface Waiting {
+  readonly kind: string
+  /** Marks that are due. */
+  readonly waiting: number
+  /** Keys whose last derivation failed. */
+  readonly failing: number
+}
+
+export async function countWaiting(db: Queryable, kinds: readonly string[], now: Date): Promise<Waiting[]> {
+  const { rows } = await db.query<Waiting>({
+    name: 'count-waiting',
+    text: `
+select k.kind,
+       (select count(*) from (select from due d where d.kind = k.kind and d.due_at <= $2 limit $3) w) as waiting,
+       (select count(*)
+          from (select distinct key from due d where d.kind = k.kind and d.attempts > 0 limit $3) f) as failing
+  from unnest($1::text[]) with ordinality as k (kind, place)
+ order by k.place`,
+    values: [kinds, now, mostWaiting],
+  })
+  return rows
+}
+
+/** A key that has failed at least this often; undefined: none has. */
+export async function failingKey(
+  db: Queryable,
+  attempts: number,
+): Promise<(DueKey & { readonly kind: string }) | undefined> {
+  const { rows } = await db.query<DueKey & { kind: string }>({
+    name: 'failing-key',
+    text: 'select kind, key, attempts from due where attempts > 0 and attempts >= $1 order by attempts desc, kind, key limit 1',
+    values: [attempts],
+  })
+  return rows[0]
+}

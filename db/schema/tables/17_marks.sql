@@ -1,0 +1,29 @@
+-- Which rows make which keys due: the marks of derive/derivations.ts. Written by the test of them, and never by hand:
+-- npx vitest run test/derive/marks.test.ts -u
+
+create trigger mark_added after insert on settlement_payer
+  referencing new table as moved for each statement execute function mark_due(
+    'rings', 'select encode(r.address, ''hex'') from moved join income_reach r on r.payer = moved.payer');
+create trigger mark_changed after update on settlement_payer
+  referencing new table as moved for each statement execute function mark_due(
+    'rings', 'select encode(r.address, ''hex'') from moved join income_reach r on r.payer = moved.payer');
+create trigger mark_removed after delete on settlement_payer
+  referencing old table as moved for each statement execute function mark_due(
+    'rings', 'select encode(r.address, ''hex'') from moved join income_reach r on r.payer = moved.payer');
+
+create trigger mark_added after insert on payment_sum
+  referencing new table as moved for each statement execute function mark_due(
+    'rings', 'select encode(r.address, ''hex'') from moved join income_reach r on r.payer = moved.payer');
+create trigger mark_changed after update on payment_sum
+  referencing new table as moved for each statement execute function mark_due(
+    'rings', 'select encode(r.address, ''hex'') from moved join income_reach r on r.payer = moved.payer');
+create trigger mark_removed after delete on payment_sum
+  referencing old table as moved for each statement execute function mark_due(
+    'rings', 'select encode(r.address, ''hex'') from moved join income_reach r on r.payer = moved.payer');
+
+create trigger mark_added after insert on income_address
+  referencing new table as moved for each statement execute function mark_due(
+    'rings', 'select encode(moved.address, ''hex'') from moved');
+create trigger mark_removed after delete on income_address
+  referencing old table as moved for each statement execute function mark_due(
+    'rings', 'select encode(moved.address, ''hex'') from moved');

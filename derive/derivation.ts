@@ -1,0 +1,33 @@
+import type pg from 'pg'
+
+/** What derivations need besides the database. */
+export interface DeriveContext {
+  readonly pool: pg.Pool
+  readonly now: () => Date
+}
+
+/** Rows whose coming, change or going makes keys due. */
+export interface Mark {
+  readonly table: string
+  /** Default: all three. */
+  readonly on?: readonly ('insert' | 'update' | 'delete')[]
+  /** SQL of the key, over `moved`: rows as they became, or as they were when they are deleted. */
+  readonly key: string
+  /** SQL behind `from moved`: what leads from the rows to keys, or leaves rows out. */
+  readonly through?: string
+}
+
+/** Something that is derived key by key from stored facts, and can be derived again at any time. */
+export interface Derivation {
+  readonly kind: string
+  readonly marks: readonly Mark[]
+  /** Most keys that are derived in one transaction. */
+  readonly batch: number
+  /**
+   * How long its loop rests when nothing is due. `soon`: somebody waits for it. `with sums`: what it reads moves with the
+   * roll-up.
+   */
+  readonly rest: 'soon' | 'with sums'
+  /** Makes what is stored of the keys what the facts say. Called in a transaction in which nobody else derives the kind. */
+  derive(db: pg.PoolClient, keys: readonly string[], context: DeriveContext): Promise<void>
+}

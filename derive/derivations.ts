@@ -1,0 +1,30 @@
+import type { Derivation } from './derivation.ts'
+import { deriveRings } from './rings.ts'
+
+/**
+ * Everything that is derived key by key, each behind what it depends on. The triggers of db/schema/tables/17_marks.sql are
+ * made from `marks`; derivations mark keys of those below them too.
+ */
+export const derivations = [
+  {
+    // Money that goes round to an address of an agent. Keys: addresses.
+    kind: 'rings',
+    marks: [
+      { table: 'settlement_payer', ...addressesReached() },
+      { table: 'payment_sum', ...addressesReached() },
+      { table: 'income_address', on: ['insert', 'delete'], key: hex('moved.address') },
+    ],
+    batch: 50,
+    rest: 'with sums',
+    derive: deriveRings,
+  },
+] as const satisfies readonly Derivation[]
+
+function hex(column: string): string {
+  return `encode(${column}, 'hex')`
+}
+
+/** Addresses whose search saw a payer that has paid since. */
+function addressesReached() {
+  return { key: hex('r.address'), through: 'join income_reach r on r.payer = moved.payer' }
+}

@@ -1,0 +1,70 @@
+import { inTransaction } from '../db/pool.ts'
+import { isAnyDue, markDue, takeDue } from '../db/queries/due/queue.ts'
+import { minute, second } from '../ops/time.ts'
+import type { Derivation, DeriveContext } from './derivation.ts'
+
+/** Milliseconds until a key that failed is derived again, at first and at most: they double. */
+const firstRetryMs = second
+const longestRetryMs = 5 * minute
+/** Failed keys after which a pass ends; the others are taken by the next. */
+const mostFailures = 10
+
+/** A key's derivation failed; it is retried after a pause, and the others are derived. */
+export class Underivable extends Error {
+  override readonly name = 'Underivable'
+}
+
+/**
+ * Derives a batch of the keys of a kind that are due; their marks are deleted in the same transaction. Returns how many
+ * there were; zero: nothing is due.
+ *
+ * Throws Underivable when a key cannot be derived, after the others of its batch have been.
+ */
+export async function derivePass(derivation: Derivation, context: DeriveContext): Promise<number> {
+  if (!(await isAnyDue(context.pool, derivation.kind, context.now()))) return 0
+  try {
+    return await deriveBatch(derivation, context, derivation.batch)
+  } catch {
+    return deriveOneByOne(derivation, context)
+  }
+}
+
+function deriveBatch(derivation: Derivation, context: DeriveContext, limit: number): Promise<number> {
+  return inTransaction(context.pool, async (db) => {
+    const due = await takeDue(db, { kind: derivation.kind, now: context.now(), limit })
+    const keys = due.map(({ key }) => key)
+    if (keys.length > 0) await derivation.derive(db, keys, context)
+    return keys.length
+  })
+}
+
+/** Derives the keys of a batch one by one, after it failed as a whole, so that one failure does not stop others. */
+async function deriveOneByOne(derivation: Derivation, context: DeriveContext): Promise<number> {
+  let taken = 0
+  const failures: Underivable[] = []
+  while (taken < derivation.batch && failures.length < mostFailures) {
+    try {
+      if ((await deriveBatch(derivation, context, 1)) === 0) break
+      taken++
+    } catch (cause) {
+      const key = await deferFirst(derivation, context)
+      if (key === undefined) break
+      failures.push(
+        new Underivable(`${derivation.kind}: ${key} cannot be derived: ${(cause as Error).message}`, { cause }),
+      )
+    }
+  }
+  if (failures[0]) throw failures[0]
+  return taken
+}
+
+/** Has the key that is due for longest wait for its next attempt. Returns it; undefined: none is due any more. */
+function deferFirst({ kind }: Derivation, { pool, now }: DeriveContext): Promise<string | undefined> {
+  return inTransaction(pool, async (db) => {
+    const [first] = await takeDue(db, { kind, now: now(), limit: 1 })
+    if (!first) return undefined
+    const waitMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(first.attempts, 20))
+    await markDue(db, kind, [first.key], { dueAt: new Date(now().getTime() + waitMs), attempts: first.attempts + 1 })
+    return first.key
+  })
+}

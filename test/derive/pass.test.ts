@@ -1,0 +1,138 @@
+import { beforeEach, expect, test } from 'vitest'
+import { inTransaction } from '../../db/pool.ts'
+import { countWaiting, failingKey, markDue, takeDue } from '../../db/queries/due/queue.ts'
+import type { Derivation } from '../../derive/derivation.ts'
+import { derivePass, Underivable } from '../../derive/pass.ts'
+import { testDatabase } from '../support/database.ts'
+
+const database = testDatabase()
+let time: number
+const now = () => new Date(time)
+beforeEach(async () => {
+  time = Date.parse('2026-01-01T00:00:00Z')
+  await database.pool.query('delete from due')
+})
+
+/** A kind that notes what it derives, and does something else before. */
+function kind(before: (key: string) => Promise<void> = async () => {}): Derivation & { readonly derived: string[] } {
+  const derived: string[] = []
+  return {
+    kind: 'test',
+    marks: [],
+    batch: 10,
+    rest: 'soon',
+    derived,
+    async derive(_, keys) {
+      for (const key of keys) await before(key)
+      derived.push(...keys)
+    },
+  }
+}
+const mark = (...keys: string[]) => markDue(database.pool, 'test', keys)
+const marks = async () =>
+  (await database.pool.query(`select key, attempts, due_at from due where kind = 'test' order by due_at, seq`)).rows
+
+test('a key that is marked many times is derived once, and its marks go together', async () => {
+  for (let count = 0; count < 3; count++) await mark('a', 'b', 'a')
+  await markDue(database.pool, 'test', ['a'], { dueAt: new Date('2030-01-01') })
+  await markDue(database.pool, 'other', ['a'])
+  const test = kind()
+  expect(await derivePass(test, { pool: database.pool, now })).toBe(2)
+  expect(test.derived).toEqual(['a', 'b'])
+  expect(await marks()).toEqual([])
+  expect(await derivePass(test, { pool: database.pool, now })).toBe(0)
+  expect((await database.pool.query('select kind from due')).rows).toEqual([{ kind: 'other' }])
+})
+
+test('a mark waits for nobody who derives its key, and is not lost', async () => {
+  await mark('a')
+  let isFirst = true
+  const test = kind(async () => {
+    if (isFirst) await mark('a')
+    isFirst = false
+  })
+  await derivePass(test, { pool: database.pool, now })
+  expect(await marks()).toHaveLength(1)
+  await derivePass(test, { pool: database.pool, now })
+  expect(test.derived).toEqual(['a', 'a'])
+  expect(await marks()).toEqual([])
+})
+
+test('keys without a time come first, then those whose time has come', async () => {
+  const { pool } = database
+  await markDue(pool, 'test', ['later'], { dueAt: new Date(time + 1_000) })
+  await markDue(pool, 'test', ['early'], { dueAt: new Date(time - 1_000) })
+  await mark('soon')
+  const test = { ...kind(), batch: 1 }
+  for (const works of [1, 1, 0]) expect(await derivePass(test, { pool, now })).toBe(works)
+  expect(test.derived).toEqual(['soon', 'early'])
+  time += 1_000
+  expect(await derivePass(test, { pool, now })).toBe(1)
+})
+
+test('a key that fails keeps no other waiting, is retried later and later, and is told of', async () => {
+  const { pool } = database
+  let isBroken = true
+  const test = kind(async (key) => {
+    if (isBroken && key === 'b') throw new Error('it fails')
+  })
+  await mark('a', 'b', 'c')
+  await expect(derivePass(test, { pool, now })).rejects.toThrow(new Underivable('test: b cannot be derived: it fails'))
+  expect(test.derived).toEqual(['a', 'c'])
+  expect(await derivePass(test, { pool, now })).toBe(0)
+  for (const [attempts, waitMs] of [
+    [1, 1_000],
+    [2, 2_000],
+    [3, 4_000],
+  ]) {
+    expect(await marks()).toEqual([{ key: 'b', attempts, due_at: new Date(time + waitMs!) }])
+    time += waitMs!
+    await expect(derivePass(test, { pool, now })).rejects.toThrow(Underivable)
+  }
+  // A change has it tried at once, and does not make it young again.
+  await mark('b', 'd')
+  await expect(derivePass(test, { pool, now })).rejects.toThrow(Underivable)
+  expect(test.derived).toEqual(['a', 'c', 'd'])
+  expect(await countWaiting(pool, ['test', 'other'], now())).toEqual([
+    { kind: 'test', waiting: 0, failing: 1 },
+    { kind: 'other', waiting: 0, failing: 0 },
+  ])
+  expect(await failingKey(pool, 5)).toEqual({ kind: 'test', key: 'b', attempts: 5 })
+  expect(await failingKey(pool, 6)).toBeUndefined()
+  isBroken = false
+  time += 60_000
+  expect(await derivePass(test, { pool, now })).toBe(1)
+  expect(await marks()).toEqual([])
+})
+
+test('two processes never derive a kind at the same time', async () => {
+  const { pool } = database
+  await mark(...'abcdefghijklmnopqrst')
+  let running = 0
+  let most = 0
+  const test = kind(async () => {
+    most = Math.max(most, ++running)
+    await pool.query('select 1')
+    running--
+  })
+  const passes = [1, 2, 3].map(() => derivePass({ ...test, batch: 5 }, { pool, now }))
+  await Promise.all(passes)
+  expect(most).toBe(1)
+  expect(test.derived).toEqual([...'abcdefghijklmno'])
+})
+
+test('what is due among very many marks is taken without a look at them', async () => {
+  const { pool } = database
+  await pool.query('vacuum analyze due') // to the planner the queue is empty
+  await pool.query(`
+    insert into due (kind, key, due_at)
+    select 'crowd', i::text, case when i % 2 = 0 then timestamptz '2030-01-01' else '-infinity' end from generate_series(1, 100000) i`)
+  await mark('a', 'a', 'b')
+  await inTransaction(pool, async (db) => {
+    expect((await takeDue(db, { kind: 'test', now: now(), limit: 10 })).map(({ key }) => key)).toEqual(['a', 'b'])
+    const { rows } = await db.query(
+      `select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables where relname = 'due'`,
+    )
+    expect(rows[0].read).toBeLessThan(20)
+  })
+})

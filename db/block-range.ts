@@ -8,3 +8,8 @@ export interface BlockRange {
 export const maxBlock = 2_147_483_647
 /** Largest last block of a stored range or partition: the block after it has to fit an int column, too. */
 export const maxRangeEnd = maxBlock - 1
+
+/** How many blocks are in a range. */
+export function lengthOf({ fromBlock, toBlock }: BlockRange): number {
+  return toBlock - fromBlock + 1
+}

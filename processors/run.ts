@@ -20,9 +20,10 @@ import { createHandler } from './handler.ts'
 import { createHealth } from './health.ts'
 import type { Wanted } from './history/history.ts'
 import { sourceOf } from './history/source-address.ts'
-import { openHistory } from './history/sources.ts'
+import { openHistory, witnessAt } from './history/sources.ts'
 import { Progress } from './progress.ts'
 import { openScope } from './scope/open.ts'
+import { Seldom } from './seldom.ts'
 import { createSource } from './source/source.ts'
 import { firstBlock } from './source/wanted-logs.ts'
 import { ChainDatabase } from './store/database.ts'
@@ -81,6 +82,7 @@ export async function runProcessor(
   const known = await openScope({ databaseUrl, chain, scope, portalKey, log })
   const backfilled = [...reserved, ...(known ? [{ fromBlock: 0, toBlock: known.ownFrom - 1 }] : [])]
   const reservations = createPool({ databaseUrl, name: `processor ${chain.name} reservations`, max: 1 })
+  const seldom = new Seldom()
   const source = createSource({
     chain,
     portalKey,
@@ -89,6 +91,7 @@ export async function runProcessor(
     final: () => database.final,
     backfilled,
     reservedFrom: (block) => backfillsWithin(reservations, chain.name, block, maxBlock),
+    openWitness: (filters) => witnessAt(chain, filters, (text) => seldom.isDue('witness') && log.warn(text)),
   })
   const auditor = openAuditor(databaseUrl, config, log)
   const freezer = chain.partitions ? new Freezer({ databaseUrl, chain, log }) : undefined

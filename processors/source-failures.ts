@@ -34,6 +34,11 @@ export class SourceFailure extends Error {
   }
 }
 
+/** Whether an error is the node's refusal of a call. Other failures, such as a broken connection, are worth a retry. */
+export function isAnswer(error: unknown): boolean {
+  return ['RpcError', 'HttpError'].includes((error as Error).name)
+}
+
 /** How a request to a source failed: it sent a Retry-After, gave an unusable answer, or did not answer. */
 const failureKinds = ['busy', 'useless', 'silent'] as const
 type FailureKind = (typeof failureKinds)[number]

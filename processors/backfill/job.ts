@@ -14,6 +14,8 @@ export interface Job {
   readonly source: SourceAddress
   /** JSON-RPC address for traces where the source has none; null: none. */
   readonly rpc: string | null
+  /** Whether the chain's logs blooms are right. */
+  readonly bloom: boolean
   /** Newest final block of the source. */
   readonly finalHeight: number
   readonly backfillId: number

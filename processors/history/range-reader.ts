@@ -1,8 +1,8 @@
 import type { Logger } from 'pino'
-import type { BlockRange } from '../../db/block-range.ts'
 import { Continuity, type LinkedBlock } from '../continuity.ts'
 import type { ChainBlock } from '../mapping/block.ts'
 import { Refusal } from '../refusal.ts'
+import { EmptyRuns } from '../source/empty-runs.ts'
 import { Patience, SourceFailure } from '../source-failures.ts'
 import { BlockScanner, hashLength } from './block-scanner.ts'
 import { type Answer, type ArchiveBlock, type History, toChainBlock } from './history.ts'
@@ -14,8 +14,6 @@ export interface BlockSink {
   addBlock(block: ChainBlock): Promise<void>
 }
 
-/** So many blocks in a row with nothing in them are nothing to ask anybody about. */
-const usualRun = 4
 interface ReadOptions {
   /** Asked about the blocks in which the source has nothing; absent: the source is believed. */
   readonly witness?: Witness | undefined
@@ -50,12 +48,7 @@ export class RangeReader {
   /** Whether the answer has had a block. */
   #hasBlock = false
   #scans: BlockScanner[] = []
-  /** First block behind the last one in which the source had something. */
-  #emptyFrom: number
-  /** The longest run of blocks without anything that is not confirmed yet. */
-  #run: BlockRange | undefined
-  /** Length of the longest run that is confirmed. One that is twice as long is asked about. */
-  #usual = usualRun
+  readonly #runs: EmptyRuns
 
   constructor(
     private readonly history: History,
@@ -64,7 +57,7 @@ export class RangeReader {
     private readonly log: Pick<Logger, 'warn'>,
     private readonly options: ReadOptions = {},
   ) {
-    this.#emptyFrom = fromBlock
+    this.#runs = new EmptyRuns(fromBlock)
     this.#continuity = new Continuity(history.name, undefined, fromBlock)
     this.#patience = this.#newPatience()
     this.#open()
@@ -188,7 +181,7 @@ export class RangeReader {
     const hash = piece.toString('latin1', scan.hashAt, scan.hashAt + hashLength)
     const parentHash = piece.toString('latin1', scan.parentHashAt, scan.parentHashAt + hashLength)
     this.#follow({ height: scan.number, hash, parentHash, timestamp: scan.timestamp * 1_000 })
-    if (scan.transactions > 0) this.#endRun(scan.number)
+    if (scan.transactions > 0) this.#runs.end(scan.number)
     const work = sink.add(piece, scan)
     if (!work) {
       this.#scans.push(scan)
@@ -204,7 +197,7 @@ export class RangeReader {
         throw new Refusal(`${this.history.name} sent something that is not a block; nothing of it was kept`)
       }
       this.#follow({ height: number, hash, parentHash, timestamp: timestamp * 1_000 })
-      if (block.transactions?.length) this.#endRun(number)
+      if (block.transactions?.length) this.#runs.end(number)
     }
     for (const block of blocks) await sink.addBlock(toChainBlock(block))
   }
@@ -217,36 +210,15 @@ export class RangeReader {
     this.#hasBlock = true
   }
 
-  /** A block has something: the run of blocks before it that have nothing is over. */
-  #endRun(block: number) {
-    this.#run = longer(this.#run, { fromBlock: this.#emptyFrom, toBlock: block - 1 })
-    this.#emptyFrom = block + 1
-  }
-
   /** Asks the witness about the longest run of blocks in which the source has nothing, when it is unusually long. */
   async #confirm(): Promise<void> {
-    const run = longer(this.#run, { fromBlock: this.#emptyFrom, toBlock: this.next - 1 })
-    this.#run = undefined
-    const isAll = this.isDone && this.#emptyFrom === this.fromBlock
     const { witness } = this.options
-    if (!witness || (lengthOf(run) <= 2 * this.#usual && !isAll)) return
-    const block = await witness.contradiction(run)
-    if (block !== undefined) {
-      throw new SourceFailure(
-        `${this.history.name} has nothing in blocks ${run.fromBlock} to ${run.toBlock}, but ${witness.name} has in ` +
-          `block ${block}: one of them is wrong, and nothing of these blocks is kept`,
-      )
-    }
-    this.#usual = Math.max(this.#usual, lengthOf(run))
+    const run = this.#runs.unusual(this.next - 1, this.isDone)
+    if (!witness || !run) return
+    const problem = await witness.contradiction(this.history.name, run)
+    if (problem) throw new SourceFailure(problem)
+    this.#runs.confirm(run)
   }
-}
-
-function longer(one: BlockRange | undefined, other: BlockRange): BlockRange {
-  return one && lengthOf(one) >= lengthOf(other) ? one : other
-}
-
-function lengthOf({ fromBlock, toBlock }: BlockRange): number {
-  return toBlock - fromBlock + 1
 }
 
 /** Offset of the first block from `start` on: blocks are one per line or the elements of a JSON array. */

@@ -108,7 +108,7 @@ export class LogSearch {
 }
 
 /** Addresses and topics of eth_getLogs, without the blocks. */
-interface RpcFilter {
+export interface RpcFilter {
   readonly address: readonly string[]
   /** By position; null: whatever it is. */
   readonly topics: readonly (readonly string[] | null)[]

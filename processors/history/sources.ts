@@ -1,14 +1,16 @@
 import type { ChainName } from '../../chains.config.ts'
+import type { ChainSettings } from '../../chains.file.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { createTraceLookup, type TraceNode } from '../mapping/traces.ts'
 import { PortalClient } from '../portal/client.ts'
 import { hideAddresses } from '../source/sdk-log.ts'
-import { Patience, patiently } from '../source-failures.ts'
+import { isAnswer, Patience, patiently } from '../source-failures.ts'
 import { ArchiveHistory } from './archive.ts'
 import type { History, Wanted } from './history.ts'
 import { PortalHistory } from './portal.ts'
 import { RpcHistory } from './rpc.ts'
 import { RpcClient } from './rpc-client.ts'
+import { filtersOf, type RpcFilter } from './rpc-logs.ts'
 import type { SourceAddress } from './source-address.ts'
 import { Witness } from './witness.ts'
 
@@ -21,11 +23,20 @@ export function openHistory(source: SourceAddress, wanted: Wanted): History {
 /** The chain's node as a witness of what another source leaves out; undefined: there is none, or it is the source. */
 export function openWitness(
   source: SourceAddress,
-  rpc: string | null,
+  chain: Pick<ChainSettings, 'rpc' | 'bloom'>,
   wanted: Wanted,
   warn: (text: string) => void,
 ): Witness | undefined {
-  return rpc && source.kind !== 'rpc' ? new Witness(nodeAt(rpc), wanted, warn) : undefined
+  return source.kind === 'rpc' ? undefined : witnessAt(chain, filtersOf(wanted), warn)
+}
+
+/** The chain's node as a witness of the logs that match one of the filters; undefined: there is none. */
+export function witnessAt(
+  { rpc, bloom }: Pick<ChainSettings, 'rpc' | 'bloom'>,
+  filters: readonly RpcFilter[],
+  warn: (text: string) => void,
+): Witness | undefined {
+  return rpc ? new Witness(nodeAt(rpc), { filters, bloom, warn }) : undefined
 }
 
 interface CallSources {
@@ -47,7 +58,7 @@ export function findCallsIn(history: History, sources: CallSources, warn: (text:
     archiveHeight: () => finalHeight,
     node: rpc ? nodeAt(rpc) : undefined,
     tokens: new Set(tokens),
-    isRefusal: (error) => ['RpcError', 'HttpError'].includes((error as Error).name),
+    isRefusal: isAnswer,
     onRefusal(txHash, error) {
       if (isTold) return
       isTold = true

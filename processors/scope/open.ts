@@ -57,7 +57,7 @@ export async function openScope({
       log,
       finalHeight: () => history.finalHeight(),
       openHistory: (recipients) => openHistory(source, { ...wantedOf(chain), recipients }),
-      openWitness: (recipients) => openWitness(source, chain.rpc, { ...wantedOf(chain), recipients }, warn),
+      openWitness: (recipients) => openWitness(source, chain, { ...wantedOf(chain), recipients }, warn),
       findCallsIn: (history, finalHeight) =>
         findCallsIn(history, { ...chain, chain: chain.name, tokens, finalHeight, attempts: boundedFailures }, warn),
     })

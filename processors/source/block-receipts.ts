@@ -1,5 +1,6 @@
+import { isAnswer } from '../source-failures.ts'
 import { hashOf } from './node-logs.ts'
-import { isAnswer, type SdkCall, type SdkNodeBlock, type SdkNodeLog } from './sdk.ts'
+import type { SdkCall, SdkNodeBlock, SdkNodeLog } from './sdk.ts'
 
 /** Refusals in a row after which a node counts as lacking eth_getBlockReceipts, for `withoutMs` milliseconds. */
 const maxRefusals = 3

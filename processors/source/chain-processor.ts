@@ -6,6 +6,7 @@ import type { BlockPlace } from '../continuity.ts'
 import { PortalClient } from '../portal/client.ts'
 import { Portal } from '../portal/portal.ts'
 import type { Progress } from '../progress.ts'
+import { ConfirmedArchive, type ConfirmedArchiveOptions } from './confirmed-archive.ts'
 import { deepReorg, GuardedHotSource, GuardedSource } from './deep-reorg.ts'
 import { MetricsPage } from './metrics-page.ts'
 import { PatientNode } from './node.ts'
@@ -28,6 +29,8 @@ export interface SourceOptions {
   readonly backfilled: Backfilled
   /** Ranges that backfills have reserved by now, from a block on, ascending. */
   readonly reservedFrom?: (block: number) => Promise<Backfilled>
+  /** Opens a witness of what the archive tells; absent: it is believed. */
+  readonly openWitness?: ConfirmedArchiveOptions['openWitness']
 }
 
 const rpcTimeoutMs = 30_000
@@ -117,8 +120,16 @@ export class ChainProcessor extends SdkProcessor {
   historyArchive(): SdkArchive {
     const { chain, progress, final, log } = this.#options
     const node = chain.rpc ? this.getChainRpcClient() : undefined
-    this.#archive ??= new WatchedArchive(this.#openArchive(), { chain, node, progress, final, log })
+    this.#archive ??= new WatchedArchive(this.#confirmed(this.#openArchive()), { chain, node, progress, final, log })
     return this.#archive
+  }
+
+  /** An archive is not believed alone where there is a node to compare it with. */
+  #confirmed(archive: SdkArchive): SdkArchive {
+    const { chain, progress, log, openWitness } = this.#options
+    if (!openWitness) return archive
+    const name = chain.gateway ? 'the archive' : 'the Portal'
+    return new ConfirmedArchive(archive, { name, openWitness, log, watch: progress.sources.portal })
   }
 
   #openArchive(): SdkArchive {

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Seldom } from '../seldom.ts'
+import { isAnswer } from '../source-failures.ts'
 import { BlockReceipts, type ReadLogs, readSingleReceipts } from './block-receipts.ts'
 import { LogMisfits, type Way, ways } from './log-misfits.ts'
 import { describeGap, lacksBloom } from './node-logs.ts'
-import { isAnswer, type SdkClient, type SdkNodeBlock, type SdkNodeLog, SdkReaderClass } from './sdk.ts'
+import { type SdkClient, type SdkNodeBlock, type SdkNodeLog, SdkReaderClass } from './sdk.ts'
 import { hideAddresses, type SdkLog } from './sdk-log.ts'
 
 /** What the readers of one node share. */

@@ -2,10 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Progress } from '../progress.ts'
 import { Seldom } from '../seldom.ts'
-import { pauseMs, sourceBackoff } from '../source-failures.ts'
+import { isAnswer, pauseMs, sourceBackoff } from '../source-failures.ts'
 import { NodeReader } from './node-reader.ts'
 import {
-  isAnswer,
   type SdkBatch,
   type SdkBlockRef,
   type SdkClient,

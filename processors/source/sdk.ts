@@ -220,8 +220,3 @@ export function checkSdk(): void {
   )
   if (missing.length > 0) throw new Error(`@subsquid/evm-processor of this version has no ${missing.join(', ')}`)
 }
-
-/** Whether an error is the node's refusal of a call. Other failures, such as a broken connection, are worth a retry. */
-export function isAnswer(error: unknown): boolean {
-  return ['RpcError', 'HttpError'].includes((error as Error).name)
-}

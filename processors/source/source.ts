@@ -1,7 +1,7 @@
 import type { ChainSettings } from '../../chains.file.ts'
 import { createTraceLookup } from '../mapping/traces.ts'
+import { isAnswer } from '../source-failures.ts'
 import { ChainProcessor, type SourceOptions } from './chain-processor.ts'
-import { isAnswer } from './sdk.ts'
 import { hideAddresses, hostOf } from './sdk-log.ts'
 
 /** Where a chain's blocks come from: history from an archive when there is one, the tip from a node when there is one. */

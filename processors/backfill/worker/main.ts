@@ -31,7 +31,7 @@ async function run(job: Job): Promise<void> {
   const warn = (text: string) => tell({ kind: 'warning', text })
   const wanted = { tokens: job.tokens, payments: paymentLogs(job.paymentContracts) }
   const history = openHistory(job.source, wanted)
-  const witness = openWitness(job.source, job.rpc, wanted, warn)
+  const witness = openWitness(job.source, job, wanted, warn)
   const findCalls = findCallsIn(history, job, warn)
   let failures = 0
   const committed = (nextBlock: number, settlements: number) => {

@@ -1,11 +1,30 @@
 import type { Derivation } from './derivation.ts'
+import { deriveIncome, routeWallets } from './income.ts'
 import { deriveRings } from './rings.ts'
+
+const registration = `chain || ':' || agent_id`
 
 /**
  * Everything that is derived key by key, each behind what it depends on. The triggers of db/schema/tables/17_marks.sql are
  * made from `marks`; derivations mark keys of those below them too.
  */
 export const derivations = [
+  {
+    // Whose wallets changed: their holders' income. Keys: registrations.
+    kind: 'wallets',
+    marks: [{ table: 'registration_wallet', on: ['insert', 'delete'], key: registration }],
+    batch: 100,
+    rest: 'with sums',
+    derive: routeWallets,
+  },
+  {
+    // Addresses whose payments are an agent's income, and those that are its own. Keys: FIDs.
+    kind: 'income',
+    marks: [{ table: 'agent_change', on: ['insert'], key: 'fid' }],
+    batch: 100,
+    rest: 'with sums',
+    derive: deriveIncome,
+  },
   {
     // Money that goes round to an address of an agent. Keys: addresses.
     kind: 'rings',

@@ -22,7 +22,7 @@ import { facilitatorSubjects } from './facilitators/source.ts'
 import { checkTables, createHealth } from './health.ts'
 import { createSources, type SourcesOptions } from './installed-sources.ts'
 import { runEdges } from './join/edges.ts'
-import { runIncome } from './join/income.ts'
+import { sumIncome } from './join/income.ts'
 import { runJoin } from './join/join.ts'
 import { runLargeHolders } from './join/large-holders.ts'
 import { forgetOldChanges } from './join/old-changes.ts'
@@ -169,7 +169,7 @@ export async function runEnrichment({
     readModel('edges', edge, config.countsPauseMs),
     ...derivations.map((one) => readModel(one.kind, () => derivePass(one, join), derivationRestMs[one.rest])),
     readModel('settlement roll-up', () => rollUpSettlements({ pool }), restMs.rollup),
-    readModel('income', () => runIncome({ pool }), restMs.income),
+    readModel('income hours', () => sumIncome(pool), restMs.income),
     readModel('settlement counts', refresh, config.countsPauseMs),
     readModel('payers', payers, config.countsPauseMs),
     readModel('feedback', feedback, config.countsPauseMs),

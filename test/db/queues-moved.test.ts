@@ -9,7 +9,19 @@ test('what waited in a queue of a database of before is due', async () => {
   await createBefore(database.url)
   const { pool } = database
   await pool.query(`insert into income_ring_due (address) values ('\\x0a'), ('\\x0b')`)
+  await pool.query(`insert into income_wallet_event (chain, agent_id) values ('base', 7), ('base', 7), ('celo', 8)`)
+  await pool.query(
+    `insert into agent_change (fid, kind, changed_at) select n, 'upsert', now() from generate_series(1, 4) n`,
+  )
+  await pool.query('update income_progress set change = 2')
   await migrate(database.url)
   const { rows } = await pool.query('select kind, key from due where due_at <= now() order by kind, key')
-  expect(rows.map(({ kind, key }) => `${kind} ${key}`)).toEqual(['rings 0a', 'rings 0b'])
+  expect(rows.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
+    'income 3',
+    'income 4',
+    'rings 0a',
+    'rings 0b',
+    'wallets base:7',
+    'wallets celo:8',
+  ])
 })

@@ -6,35 +6,6 @@ import { holdings, walletIntervals } from './wallets.ts'
 /** Earlier holders of a registration that are examined, the latest ones. */
 const mostHolders = 100
 
-/** Agents that changed since the last page, oldest change first, and the change that they reach. */
-interface ChangedAgents {
-  readonly fids: readonly number[]
-  readonly change: number
-}
-
-/**
- * The next agents whose addresses may have changed, `limit` changes at most; none: all are followed. Keeps other
- * processes from following the same until the transaction ends.
- */
-export async function nextChangedAgents(db: Queryable, limit: number): Promise<ChangedAgents | undefined> {
-  const { rows } = await db.query<{ fids: string[]; change: number | null }>({
-    name: 'next-changed-agents',
-    text: `
-with progress as materialized (select change from income_progress for update),
-page as materialized (
-  select c.seq, c.fid from progress, agent_change c where c.seq > progress.change order by c.seq limit $1
-)
-select array(select distinct fid from page order by fid)::text[] as fids, (select max(seq) from page)::float8 as change`,
-    values: [limit],
-  })
-  const [page] = rows
-  return page?.change ? { fids: page.fids.map(Number), change: page.change } : undefined
-}
-
-export async function moveIncomeProgress(db: Queryable, change: number): Promise<void> {
-  await db.query({ name: 'move-income-progress', text: 'update income_progress set change = $1', values: [change] })
-}
-
 /**
  * Brings the addresses whose payments are the income of some agents to what is known of them, and has the hours of those
  * that came or went summed up anew, and of whom these passed money on to. To be called under `holdRollup`. Returns how many came or went.

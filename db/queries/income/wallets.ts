@@ -43,27 +43,20 @@ export const walletIntervals = `
    where a.fid = any ($1::bigint[]) and h.held_by = any (a.verified_addresses) and named.from_at < named.to_at
      and named.wallet is not null and named.wallet <> all (a.verified_addresses)`
 
-/** A batch of wallet changes: how many were taken, and the agents they concern. */
-interface ChangedWallets {
-  /** Agents that hold or held such a registration. */
-  readonly fids: readonly number[]
-  readonly events: number
-}
-
-/** Takes the next changes of wallets, `limit` at most, oldest first. */
-export async function takeChangedWallets(db: Queryable, limit: number): Promise<ChangedWallets> {
-  const { rows } = await db.query<{ fids: string[]; events: number }>({
-    name: 'take-changed-wallets',
+/** Marks whoever holds or held registrations, which are given as keys, as due for some kinds of derivation. */
+export async function markHoldersOf(
+  db: Queryable,
+  registrations: readonly string[],
+  kinds: readonly string[],
+): Promise<void> {
+  await db.query({
+    name: 'mark-holders-of',
     text: `
-with taken as (
-  delete from income_wallet_event
-   where seq in (select seq from income_wallet_event order by seq limit $1 for update skip locked)
-  returning chain, agent_id
-)
-select (select count(*)::int from taken) as events,
-       array(select distinct h.fid from taken join agent_holding h using (chain, agent_id) order by h.fid)::text[] as fids`,
-    values: [limit],
+insert into due (kind, key)
+select distinct kind, h.fid::text
+  from unnest($1::text[]) as r (key)
+  join agent_holding h on h.chain = split_part(r.key, ':', 1) and h.agent_id = split_part(r.key, ':', 2)::numeric
+ cross join unnest($2::text[]) as kind`,
+    values: [registrations, kinds],
   })
-  const { fids = [], events = 0 } = rows[0] ?? {}
-  return { fids: fids.map(Number), events }
 }

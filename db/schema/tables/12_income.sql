@@ -21,29 +21,6 @@ create table income_owner (
   primary key (fid, address)
 );
 
--- The newest change of an agent that the two tables above have followed.
-create table income_progress (
-  change bigint not null
-);
-insert into income_progress (change) values (0);
-
--- Registrations whose wallets changed, for the sums of income. Append-only, so that writers never wait for each other.
-create table income_wallet_event (
-  seq bigint generated always as identity primary key,
-  chain text not null,
-  agent_id numeric(78, 0) not null
-);
-
-create function note_wallets() returns trigger language plpgsql as $$
-begin
-  insert into income_wallet_event (chain, agent_id) select distinct chain, agent_id from moved;
-  return null;
-end $$;
-create trigger registration_wallet_added after insert on registration_wallet
-  referencing new table as moved for each statement execute function note_wallets();
-create trigger registration_wallet_removed after delete on registration_wallet
-  referencing old table as moved for each statement execute function note_wallets();
-
 -- What such addresses were paid in an hour.
 create table income_hour (
   fid bigint not null,

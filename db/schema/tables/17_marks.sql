@@ -1,6 +1,17 @@
 -- Which rows make which keys due: the marks of derive/derivations.ts. Written by the test of them, and never by hand:
 -- npx vitest run test/derive/marks.test.ts -u
 
+create trigger mark_added after insert on registration_wallet
+  referencing new table as moved for each statement execute function mark_due(
+    'wallets', 'select chain || '':'' || agent_id from moved');
+create trigger mark_removed after delete on registration_wallet
+  referencing old table as moved for each statement execute function mark_due(
+    'wallets', 'select chain || '':'' || agent_id from moved');
+
+create trigger mark_added after insert on agent_change
+  referencing new table as moved for each statement execute function mark_due(
+    'income', 'select fid from moved');
+
 create trigger mark_added after insert on settlement_payer
   referencing new table as moved for each statement execute function mark_due(
     'rings', 'select encode(r.address, ''hex'') from moved join income_reach r on r.payer = moved.payer');

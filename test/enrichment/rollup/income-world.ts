@@ -375,10 +375,9 @@ export async function empty(pool: pg.Pool): Promise<void> {
   await pool.query(`
     truncate settlement, payment, payment_sum, settlement_hourly, settlement_total, settlement_payer, settlement_facilitator, chain_state, agent,
              agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_due, income_ring, income_reach,
-             due, income_wallet_event, registration_wallet, builder_code, registration_transfer, agent_holding, chain_contract cascade;
+             due, registration_wallet, builder_code, registration_transfer, agent_holding, chain_contract cascade;
     select set_config('directory.sums', 'hours, totals, payers, senders, first payments', true);
-    update settlement_rollup set next_block = 0;
-    update income_progress set change = 0`)
+    update settlement_rollup set next_block = 0`)
   await storeSenders(pool, 'test', [])
   await writeContracts(pool, 'base', [{ address: dollar, fromBlock: 0 }])
   await seedChainState(pool, { chain: 'base', indexed: lastBlock, finalized: -1 })

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Queryable } from '../../db/pool.ts'
 import {
   type ActionName,
@@ -16,11 +15,11 @@ import { liveAddresses } from '../../db/queries/join/verified-addresses.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
 import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'
-import { countProof, refuseBeyondDay } from './attempts.ts'
+import { refuseBeyondDay } from './attempts.ts'
 import type { ClaimAttempt, ClaimDeps } from './claim.ts'
-import type { DecodedProof, VerifiedProof } from './proof-method.ts'
-import { type ClaimMethod, methods, readRequest } from './request.ts'
-import { checkWindow } from './timestamp.ts'
+import { examineProof, type ReadProof, readProof } from './examination.ts'
+import type { VerifiedProof } from './proof-method.ts'
+import type { ClaimMethod } from './request.ts'
 
 /** Body of a 200 answer to a withdrawal, unlisting or relisting. */
 type ActionAnswer = { readonly ok: true; readonly fid: number } & (
@@ -35,36 +34,25 @@ const methodsOf: Readonly<Record<ActionName, readonly ClaimMethod[]>> = {
   relist: ['eip191', 'jfs'],
 }
 
-interface Attempt {
-  readonly fid: number
+interface Attempt extends ReadProof {
   readonly action: ActionName
-  readonly method: ClaimMethod
-  readonly proof: DecodedProof
-  readonly proofSha256: Buffer
 }
 
-/**
- * Judges withdrawals, unlistings and relistings, with the checks of a claim in the same order. Refusals are ApiErrors;
- * any other error means that a source did not answer.
- */
+/** Judges withdrawals, unlistings and relistings. Refusals are ApiErrors; any other error: a source did not answer. */
 export function createActions(
   deps: ClaimDeps,
 ): (action: ActionName, attempt: Omit<ClaimAttempt, 'dryRun'>) => Promise<object> {
-  return async (action, { body, fidHeader, client }) => {
-    const request = readRequest(body, fidHeader, methodsOf[action])
-    const { fid, method } = request
-    const proof = methods[method](request.body, fid, deps, action)
-    const proofSha256 = createHash('sha256').update(`${action} ${proof.identity}`).digest()
-    const attempt: Attempt = { fid, action, method, proof, proofSha256 }
-    if (proof.timestamp !== undefined) checkWindow(proof.timestamp, deps)
-    await refuseUsed(deps.database, attempt)
-    const giveBack = await countProof(deps.attempts, { client, fid, host: proof.host })
-    const verified = await proof.verify(async (sha256, isForFid) => {
-      if (isForFid) await giveBack()
-      await refuseUsedManifest(deps.database, attempt, sha256)
-    })
+  const { database, attempts } = deps
+  return async (action, { client, ...sent }) => {
+    const attempt: Attempt = { action, ...readProof(sent, action, methodsOf[action], deps).read() }
+    const { fid } = attempt
+    const used = {
+      refuse: () => refuseUsed(database, attempt),
+      refuseManifest: (sha256: Buffer) => refuseUsedManifest(database, attempt, sha256),
+    }
+    const verified = await examineProof(attempt, used, { attempts, client })
     const answer = await deps.transaction((db) => carryOut(db, attempt, verified, deps))
-    const addresses = await liveAddresses(deps.database, [fid])
+    const addresses = await liveAddresses(database, [fid])
     await deps.accepted(fid, addresses.get(fid) ?? [])
     return answer
   }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Queryable } from '../../db/pool.ts'
 import { lastEnd } from '../../db/queries/join/claim-actions.ts'
 import {
@@ -15,10 +14,10 @@ import { waitForStandby } from '../../db/safe-transaction.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
 import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'
-import { type AttemptCounter, countProof, refuseBeyondDay } from './attempts.ts'
-import { type ClaimWorld, type DecodedProof, invalidFields, type VerifiedProof } from './proof-method.ts'
-import { type ClaimMethod, methods, readRequest } from './request.ts'
-import { checkWindow } from './timestamp.ts'
+import { type AttemptCounter, refuseBeyondDay } from './attempts.ts'
+import { examineProof, type ReadProof, readProof, type SentProof } from './examination.ts'
+import { type ClaimWorld, invalidFields, type VerifiedProof } from './proof-method.ts'
+import { type ClaimMethod, claimMethods } from './request.ts'
 
 export interface ClaimDeps extends ClaimWorld {
   readonly attempts: AttemptCounter
@@ -32,10 +31,7 @@ export interface ClaimDeps extends ClaimWorld {
   readonly judged: (method: ClaimMethod, outcome: string) => void
 }
 
-export interface ClaimAttempt {
-  readonly body: Uint8Array
-  /** Value of the header `X-FID`; undefined: not sent. */
-  readonly fidHeader: string | undefined
+export interface ClaimAttempt extends SentProof {
   /** Whether every check is made and nothing stored. */
   readonly dryRun: boolean
   /** The client as the limiter names it; not stored with the claim. */
@@ -57,35 +53,16 @@ interface ClaimAnswer {
   readonly dry_run?: true
 }
 
-interface Attempt {
-  readonly fid: number
-  readonly method: ClaimMethod
-  readonly proof: DecodedProof
-  readonly proofSha256: Buffer
-}
-
-/**
- * Judges claims, cheap checks before expensive ones, so that a flood costs little: shape, method, fid, decoding, the
- * service and action the proof is bound to, its time, its nonce, the limiter, the signature, then hubs and chains. Only
- * an accepted claim uses up its nonce: otherwise a stranger could burn the owner's.
- *
- * Refusals are ApiErrors; any other error means that a source did not answer.
- */
+/** Judges claims. Refusals are ApiErrors; any other error means that a source did not answer. */
 export function createClaims(deps: ClaimDeps): (attempt: ClaimAttempt) => Promise<ClaimAnswer> {
   const underWay = new Map<string, Promise<unknown>>()
 
-  const judgeOnce = async (request: ReturnType<typeof readRequest>, { dryRun, client }: ClaimAttempt) => {
+  const judgeOnce = async (read: () => ReadProof, { dryRun, client }: ClaimAttempt) => {
     const receivedAt = new Date(deps.now())
-    const proof = methods[request.method](request.body, request.fid, deps, 'claim')
-    const proofSha256 = createHash('sha256').update(proof.identity).digest()
-    const attempt: Attempt = { fid: request.fid, method: request.method, proof, proofSha256 }
-    if (proof.timestamp !== undefined) checkWindow(proof.timestamp, deps)
-    const decide = async () => {
-      await refuseUsed(attempt, deps)
-      return judge(attempt, { receivedAt, dryRun, client }, deps)
-    }
+    const attempt = read()
+    const decide = () => judge(attempt, { receivedAt, dryRun, client }, deps)
     // Copies of a claim that is being judged wait for its outcome, then mostly end as replays of it.
-    const copyOf = proofSha256.toString('hex')
+    const copyOf = attempt.proofSha256.toString('hex')
     const first = underWay.get(copyOf)
     if (first) return first.catch(() => {}).then(decide)
     const decided = decide()
@@ -93,10 +70,10 @@ export function createClaims(deps: ClaimDeps): (attempt: ClaimAttempt) => Promis
     return decided.finally(() => underWay.delete(copyOf))
   }
   return async (attempt) => {
-    const request = readRequest(attempt.body, attempt.fidHeader)
-    const count = (outcome: string) => attempt.dryRun || deps.judged(request.method, outcome)
+    const { method, read } = readProof(attempt, 'claim', claimMethods, deps)
+    const count = (outcome: string) => attempt.dryRun || deps.judged(method, outcome)
     try {
-      const answered = await judgeOnce(request, attempt)
+      const answered = await judgeOnce(read, attempt)
       count('accepted')
       return answered
     } catch (error) {
@@ -107,17 +84,14 @@ export function createClaims(deps: ClaimDeps): (attempt: ClaimAttempt) => Promis
 }
 
 async function judge(
-  attempt: Attempt,
+  attempt: ReadProof,
   { receivedAt, dryRun, client }: { receivedAt: Date; dryRun: boolean; client: string },
   deps: ClaimDeps,
 ): Promise<ClaimAnswer> {
   const { fid, method, proof } = attempt
-  const giveBack = await countProof(deps.attempts, { client, fid, host: proof.host })
   const refuseKnown = (manifestSha256: Buffer) => refuseUsedManifest(attempt, manifestSha256, deps)
-  const verified = await proof.verify(async (sha256, isForFid) => {
-    if (isForFid) await giveBack()
-    await refuseKnown(sha256)
-  })
+  const used = { refuse: () => refuseUsed(attempt, deps), refuseManifest: refuseKnown }
+  const verified = await examineProof(attempt, used, { attempts: deps.attempts, client })
   if (verified.manifestSha256) await refuseKnown(verified.manifestSha256) // accepted while this one was checked
   if (dryRun) {
     const at = new Date(deps.now())
@@ -178,7 +152,7 @@ function refuseBefore(end: Date | undefined, { signedAt, proof }: VerifiedProof,
 }
 
 /** Throws ERR_NONCE_USED when the nonce is used; a replay of the very same proof gets the original answer with it. */
-async function refuseUsed(attempt: Attempt, deps: ClaimDeps): Promise<void> {
+async function refuseUsed(attempt: ReadProof, deps: ClaimDeps): Promise<void> {
   const { fid, method, proof, proofSha256 } = attempt
   const key = { fid, method, nonce: proof.nonce }
   const used = await findClaim(deps.database, key)
@@ -191,7 +165,7 @@ async function refuseUsed(attempt: Attempt, deps: ClaimDeps): Promise<void> {
 
 /** Throws ERR_NONCE_USED, with its first claim, for a manifest used before: the nonce beside it is not signed. */
 async function refuseUsedManifest(
-  { fid, method, proof }: Attempt,
+  { fid, method, proof }: ReadProof,
   manifestSha256: Buffer,
   deps: ClaimDeps,
 ): Promise<void> {
@@ -205,7 +179,7 @@ async function refuseUsedManifest(
 }
 
 function answer(
-  { fid, method, proof }: Omit<Attempt, 'proofSha256'>,
+  { fid, method, proof }: Omit<ReadProof, 'proofSha256'>,
   outcome: Omit<ClaimOutcome, 'claimedAt' | 'verifiedAddresses'> & {
     readonly claimedAt: Date | null
     readonly verifiedAddresses: readonly string[]

@@ -22,7 +22,7 @@ export function statusOf(httpStatus: number): SpecStatus | undefined {
 }
 
 /** Whether a check is a sign of life: a document, or at a declared place a demand for payment or authentication. */
-export function isAlive(check: {
+export function isSignOfLife(check: {
   readonly candidate: Pick<Candidate, 'declared'>
   readonly status: SpecStatus
 }): boolean {

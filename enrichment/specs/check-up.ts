@@ -2,7 +2,7 @@ import { HostClosed } from '../../hosts/host.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 import type { BackReference, Holdings } from './back-reference.ts'
 import { type Candidate, type CandidateInputs, candidatesOf } from './candidates.ts'
-import { isAlive, isOutOfReach } from './check-status.ts'
+import { isOutOfReach, isSignOfLife } from './check-status.ts'
 import type { KnownDocument } from './document-standing.ts'
 import { askOrigin } from './domain-proof.ts'
 import { type Check, type CheckUp, placeOf, probe } from './probe.ts'
@@ -50,7 +50,7 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
       if (left-- <= 0) return false
       const check = await probe(hosts, candidate, known.get(placeOf(candidate))?.version)
       checks.push(check)
-      if (isAlive(check)) return true
+      if (isSignOfLife(check)) return true
       if (isOutOfReach(check.status)) throw new OutOfReach(check)
     }
     return false

@@ -1,6 +1,6 @@
 import type { StoredSpec } from '../../db/queries/sources/agent-specs.ts'
 import { day, hour } from '../../ops/time.ts'
-import { isAlive, isOutOfReach, type SpecStatus } from './check-status.ts'
+import { isOutOfReach, isSignOfLife, type SpecStatus } from './check-status.ts'
 import type { SpecContent } from './content.ts'
 import type { SpecKind } from './kinds.ts'
 import type { Price } from './prices.ts'
@@ -29,7 +29,7 @@ export function documentsAfter(known: readonly KnownDocument[], look: CheckUp, n
   const before = new Map(known.map((document) => [`${document.kind} ${document.url}`, document]))
   const checked = look.checks.flatMap((check) => {
     const document = before.get(placeOf(check.candidate))
-    return document || check.candidate.declared || isAlive(check) ? [documentAfter(document, check, now)] : []
+    return document || check.candidate.declared || isSignOfLife(check) ? [documentAfter(document, check, now)] : []
   })
   const asked = new Set(look.checks.map(({ candidate }) => placeOf(candidate)))
   const unasked = [...before]
@@ -49,7 +49,7 @@ export function documentsAfter(known: readonly KnownDocument[], look: CheckUp, n
 
 function documentAfter(before: KnownDocument | undefined, check: Check, now: Date): KnownDocument {
   const { candidate, found, status, httpStatus, latencyMs } = check
-  const alive = isAlive(check)
+  const alive = isSignOfLife(check)
   return {
     kind: candidate.kind,
     url: candidate.url.href,

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { mostRegistrations, noteSpecCheck, readSpecInputs, storeSpecs } from '../../db/queries/sources/agent-specs.ts'
 import { keepProbes } from '../../db/queries/sources/uptime.ts'
+import { foundAlive } from '../../db/queries/sql/uptime.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { sources } from '../../sources.config.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
@@ -70,12 +71,14 @@ function probesOf(documents: readonly KnownDocument[], now: Date) {
   return documents
     .filter(({ lastCheckAt }) => lastCheckAt === now)
     .map(({ kind, url, lastCheckStatus: status, httpStatus, latencyMs, consecutiveFailures }) => {
-      return { kind, url, alive: consecutiveFailures === 0, status, httpStatus, latencyMs }
+      return { kind, url, alive: foundAlive(consecutiveFailures), status, httpStatus, latencyMs }
     })
 }
 
 function ttlOf(documents: readonly KnownDocument[], now: Date): number {
   const standing = documents.filter((document) => stands(document, now))
   if (standing.length === 0) return cadenceMs.nothing
-  return standing.every(({ consecutiveFailures }) => consecutiveFailures === 0) ? cadenceMs.well : cadenceMs.failing
+  return standing.every(({ consecutiveFailures }) => foundAlive(consecutiveFailures))
+    ? cadenceMs.well
+    : cadenceMs.failing
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
+import { checkOrder } from '../../api/claim/examination.ts'
 import { type ErrorCode, errorTable } from '../../api/http/errors.ts'
 import { expressPath } from '../../api/http/route.ts'
 import { meteredPrefixes } from '../../api/limits/limiter.ts'
@@ -36,7 +37,7 @@ test('the tables of docs/rules.md are what the code says; `npx vitest run test/h
   await expect(text).toMatchFileSnapshot('../../docs/rules.md')
 })
 
-test('sentences that repeat a limit have its number', () => {
+test('sentences that repeat a limit or the order of checks say what the code says', () => {
   const { bodyBytes, nonceCharacters, manifestAddresses } = claimLimits
   const bulk = grouped(documentLimits.bulkAgents)
   const page = rules.replaceAll(/\s+/g, ' ')
@@ -45,6 +46,7 @@ test('sentences that repeat a limit have its number', () => {
     `at most ${bodyBytes / 1024} KiB`,
     `A nonce is ${nonceCharacters.least} to ${nonceCharacters.most} letters and digits`,
     `1 to ${manifestAddresses} addresses`,
+    `Order of checks: ${checkOrder.join(', ')}.`,
     `the ${documentLimits.feedEntries} agents listed last`,
     `cut at ${documentLimits.bioCharacters} code points`,
     `more than ${grouped(profileLimits.feedbackCountedAtOnce)} feedbacks`,

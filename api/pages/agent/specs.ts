@@ -1,3 +1,4 @@
+import { foundAlive } from '../../../db/queries/sql/uptime.ts'
 import type { Profile } from '../parts/answers.ts'
 import { counted } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
@@ -35,7 +36,7 @@ const none: Record<Profile['spec_check_status'], string> = {
 function row(document: Document, strip: Html | null, now: number): Html {
   const { kind, url, title, version, skills, tools, path_count, domain_verified, card_signature, back_reference } =
     document
-  const alive = document.consecutive_failures === 0 && document.last_alive_at !== null
+  const alive = foundAlive(document.consecutive_failures)
   const offers = [
     ...(skills.length > 0 ? [counted(skills.length, 'skill')] : []),
     ...(tools.length > 0 ? [counted(tools.length, 'tool')] : []),

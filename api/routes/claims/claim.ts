@@ -2,6 +2,7 @@ import express, { type Request, type RequestHandler } from 'express'
 import { z } from 'zod'
 import { claimLimits } from '../../../limits.config.ts'
 import { type ClaimDeps, createClaims } from '../../claim/claim.ts'
+import { checkOrder } from '../../claim/examination.ts'
 import { invalidRequest } from '../../http/errors.ts'
 import { flagParameter } from '../../http/parameters.ts'
 import { clientOf } from '../../http/rate-limit-key.ts'
@@ -20,7 +21,8 @@ export const claim: Action<ClaimDeps> = {
   summary: 'Claims a FID.',
   description:
     `A nonce is good for one accepted claim; a refused one leaves it free. ${attempts.client} attempts a client in ` +
-    `${attemptSeconds / 60} minutes, and ${attempts['client and host']} fetches a host, besides the limits of every request.`,
+    `${attemptSeconds / 60} minutes, and ${attempts['client and host']} fetches a host, besides the limits of every request. ` +
+    `The checks, in their order: ${checkOrder.join(', ')}.`,
   params: z.object({}),
   query,
   headers: z.object({ 'X-FID': z.string().optional().meta({ description: 'Instead of, or equal to, `fid`.' }) }),

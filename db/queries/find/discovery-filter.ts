@@ -1,6 +1,6 @@
 import type { ChainName } from '../../../chains.config.ts'
-import { isAlive } from '../sql/enriched-fields.ts'
 import { lastSeenAt } from '../sql/lean-row.ts'
+import { isAlive } from '../sql/uptime.ts'
 import { findsAgent } from './query-text.ts'
 
 /**

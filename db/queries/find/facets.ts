@@ -1,7 +1,7 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { isAlive } from '../sql/enriched-fields.ts'
 import { chainLabel, chainPosition, list } from '../sql/json-text.ts'
+import { isAlive } from '../sql/uptime.ts'
 import { namedBy } from './discovery.ts'
 import { type DiscoveryFilter, filterConditions, withOf } from './discovery-filter.ts'
 import { type Part, searchedHits } from './facet-hits.ts'
@@ -144,8 +144,8 @@ function firstFound(conditions: Conditions): string {
 /** Counts of the agents of `base`. */
 const answer = (isComplete: string) => `,
 spec as materialized (
-  select s.fid, s.kind, s.skills, ${isAlive} as alive
-    from agent_spec s where s.has_content and s.fid in (select b.fid from base b where ${besides(...ofDocuments)})
+  select s.fid, s.kind, s.skills, s.has_content, ${isAlive} as alive
+    from agent_spec s where s.fid in (select b.fid from base b where ${besides(...ofDocuments)})
 )
 select json_build_object(
   'counted', (select count(*) from base),
@@ -162,13 +162,13 @@ select json_build_object(
   )},
   'protocol', ${values(
     `select s.kind as value, count(distinct b.fid) as n
-       from base b join spec s using (fid) where ${besides('protocol')} group by s.kind`,
+       from base b join spec s using (fid) where s.has_content and ${besides('protocol')} group by s.kind`,
     'value',
   )},
   'skill', ${values(
     `select lower(skill) as value, count(distinct b.fid) as n
        from base b join spec s using (fid) cross join lateral unnest(s.skills) skill
-      where length(skill) <= ${skillCharacters} and ${besides('skill')}
+      where s.has_content and length(skill) <= ${skillCharacters} and ${besides('skill')}
       group by lower(skill) order by n desc, value limit ${mostSkills}`,
     'n desc, value',
   )},

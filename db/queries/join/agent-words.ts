@@ -1,5 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import { isAlive } from '../sql/enriched-fields.ts'
+import { isAlive } from '../sql/uptime.ts'
 
 /** Registrations of an agent that it is found by, and pieces of text, and characters of one. */
 const mostRegistrations = 50
@@ -36,7 +36,7 @@ record as (
 spec as (
   select s.fid, s.title, s.skills, s.tools
     from wanted w join agent_spec s using (fid)
-   where ${isAlive}
+   where s.has_content and ${isAlive}
 ),
 said as (
   select fid, 1 as place, 'handle' as field, handle as text from wanted

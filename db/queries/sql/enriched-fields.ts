@@ -129,6 +129,3 @@ select ${list(
 )}
   from shown s
 )`
-
-/** SQL: whether the document `s` answered at its last check. */
-export const isAlive = 's.has_content and s.consecutive_failures = 0 and s.last_alive_at is not null'

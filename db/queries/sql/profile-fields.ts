@@ -8,7 +8,7 @@ import { chainLabel, chainPosition, hex, isoTime, list, textList } from './json-
 import { lastSeenAt } from './lean-row.ts'
 import { historyObject, recordObject } from './registration-objects.ts'
 import { historyOrder, recordOrder, shownHistory, shownRecords } from './shown-holdings.ts'
-import { uptimeOf } from './uptime.ts'
+import { isAlive, uptimeOf } from './uptime.ts'
 
 // The fields of a profile, for the statement that builds one and the one that builds thousands.
 
@@ -68,7 +68,7 @@ select json_build_object(
   left join lateral (
     select s.last_alive_at, s.last_check_at, s.last_check_status
       from agent_spec s where s.fid = a.fid
-     order by s.consecutive_failures = 0 desc, s.last_alive_at desc nulls last, s.kind, s.url
+     order by ${isAlive} desc, s.last_alive_at desc nulls last, s.kind, s.url
      limit 1
   ) best on true
 )`

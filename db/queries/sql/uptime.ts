@@ -1,5 +1,14 @@
 import { uptimeLimits } from '../../../limits.config.ts'
 
+/**
+ * Whether a document's last check found it alive, by its failures in a row since a sign of life. What such a sign is, the
+ * check decides (`enrichment/specs/check-status.ts`): it alone sets the count to none.
+ */
+export const foundAlive = (failures: number) => failures === aliveFailures
+const aliveFailures = 0
+/** SQL: the same of a row `s` of `agent_spec`. */
+export const isAlive = `s.consecutive_failures = ${aliveFailures}`
+
 /** The UTC day that is not over. */
 export const today = `(now() at time zone 'UTC')::date`
 

@@ -100,12 +100,12 @@ const fids = async (q: string, more = '') => (await find(q, more)).agents.map(({
 
 test('filters narrow what words find, and each is counted with the others applied', async () => {
   expect(await fids('maps', '&skill=Translate%20Invoices')).toEqual([4])
-  await database.pool.query('update agent_spec set last_alive_at = null where fid = 4')
+  await database.pool.query('update agent_spec set consecutive_failures = 1 where fid = 4')
   expect(await fids('translate', '&alive=true')).toEqual([])
   expect(await fids('ships', '&claimed=claimed')).toEqual([3])
   expect(await fids('maps', '&protocol=mcp')).toEqual([])
   expect(await fids('maps', '&alive=perhaps')).toEqual([])
-  await database.pool.query('update agent_spec set last_alive_at = now() where fid = 4')
+  await database.pool.query('update agent_spec set consecutive_failures = 0 where fid = 4')
   const count = async (query: string) => {
     const response = await api.get(`/api/discovery/facets${query}`)
     return facetsAnswer.parse(await response.json())
@@ -253,6 +253,38 @@ test('discovery finds names by q and no words of documents, few and many', async
   expect((await listed('beacon', '&chain=Base')).total).toBe(400)
   const pages = await Promise.all(Array.from({ length: 12 }, (_, n) => listed('beacon', `&page=${n + 1}`)))
   expect(new Set(pages.flatMap(({ fids }) => fids)).size).toBe(1_200)
+})
+
+test('a declared document that asks for payment is alive wherever that is told, and of no protocol before it is read', async () => {
+  const { pool } = database
+  await seedAgent(pool, { fid: 9, handle: 'toll' })
+  await insert(pool, 'agent_spec', {
+    fid: 9,
+    kind: 'mcp',
+    url: 'https://toll.example/mcp',
+    declared: true,
+    has_content: false,
+    skills: [],
+    tools: [],
+    domain_verified: false,
+    first_seen_at: new Date(),
+    last_alive_at: new Date(),
+    last_check_at: new Date(),
+    last_check_status: 'payment_required',
+    consecutive_failures: 0,
+  })
+  now += 120_000
+  const listed = async (query: string) => {
+    const { agents } = (await (await api.get(`/api/discovery?${query}`)).json()) as { agents: { fid: number }[] }
+    return agents.map(({ fid }) => fid).sort()
+  }
+  expect(await listed('alive=true')).toEqual([4, 9])
+  expect(await listed('protocol=mcp')).toEqual([])
+  const facets = facetsAnswer.parse(await (await api.get('/api/discovery/facets')).json())
+  expect(facets).toMatchObject({ alive: [{ count: 2 }], protocol: [{ value: 'a2a', count: 2 }] })
+  expect(await (await api.get('/agent/9')).text()).toContain('class="dot alive"')
+  await pool.query('delete from agent_spec where fid = 9')
+  await pool.query('delete from agent where fid = 9')
 })
 
 test('what an agent is found by follows what happens to it', async () => {

@@ -22,6 +22,9 @@ RUN npm prune --omit=dev --omit=optional --ignore-scripts --offline
 # PostGraphile's dependencies are more than half of all packages, most of it the pages of GraphiQL.
 FROM packages AS packages-without-graphql
 RUN npm uninstall postgraphile --omit=dev --omit=optional --ignore-scripts --offline
+# DuckDB is an optional package for each kind of machine: the export, the archive and its restore need the one of this.
+RUN npm install --no-save --omit=dev --omit=optional --ignore-scripts \
+  "@duckdb/node-bindings-linux-$(node -p process.arch)@$(node -p "require('@duckdb/node-api/package.json').version")"
 
 FROM node:24-bookworm-slim AS process
 WORKDIR /app

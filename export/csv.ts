@@ -11,9 +11,13 @@ import { openTextFile } from './text-file.ts'
  * Source: RFC 4180.
  */
 export function openCsv(path: string, columns: readonly ExportColumn[]): Promise<PartFile> {
-  const lineOf = (row: ExportRow) => `${columns.map(({ type }, at) => fieldOf(type, row[at] ?? null)).join(',')}\r\n`
+  const lineOf = (row: ExportRow) => `${csvFields(columns, row)}\r\n`
   return openTextFile(path, `${columns.map(({ name }) => name).join(',')}\r\n`, lineOf)
 }
+
+/** The fields of a row, without the end of the line. */
+export const csvFields = (columns: readonly ExportColumn[], row: ExportRow): string =>
+  columns.map(({ type }, at) => fieldOf(type, row[at] ?? null)).join(',')
 
 /** Texts to quote: empty, with a separator or quote, with outer blanks, or beginning as a formula does. */
 const toBeQuoted = /^$|[",\r\n]|^[=+\-@\t ]|[\t ]$/

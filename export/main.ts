@@ -75,10 +75,9 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
       console.log(`health and metrics on port ${portOf(server)}`)
     }
     await withDatabase(async (databaseUrl) => {
-      const pool = poolTo(databaseUrl, 2)
+      const pool = poolTo(databaseUrl, 4)
       await runRounds({
         pool,
-        databaseUrl,
         folder,
         everyMinutes,
         health,

@@ -1,75 +1,159 @@
-import type { SchemaElement } from 'hyparquet'
-import { fileWriter, ParquetWriter } from 'hyparquet-writer'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { constants, openSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import type { ServedColumn } from '../db/queries/mirror/served-rows.ts'
 import type { ExportColumn, ExportRow } from '../db/queries/read/exports.ts'
+import { csvFields } from './csv.ts'
+import { connectDuckDb, identifier, literal } from './duckdb.ts'
 import type { PartFile } from './part-file.ts'
 
+/** Where Parquet files are written, and how they are divided. */
+export interface ParquetTarget {
+  /** The file; with `groupsPerFile` a folder that holds the files. It must not exist yet. */
+  readonly path: string
+  /** Rows of a row group, which the writer holds in memory: a multiple of 2,048. */
+  readonly rowsPerGroup: number
+  /** Row groups after which a file is finished and another one begun. Absent: there is one file. */
+  readonly groupsPerFile?: number
+}
+
+/** A finished file, with the first and last block time of its rows, ISO, if they have any. */
+interface ParquetFile {
+  readonly path: string
+  readonly rows: number
+  readonly min_time?: string
+  readonly max_time?: string
+}
+
+/** Longest row in bytes of CSV; one that is longer is an error. */
+const longestRow = 16 * 1024 * 1024
+
 /**
- * Opens a Parquet file, with a row group per call of `write`. Integers, amounts in base units included, are int32 and
- * int64; the database's decimals are text; times are microseconds since 1970 in UTC; arrays are lists of text.
+ * Writes rows of CSV to Parquet files, compressed with zstd: dollars are DECIMAL(18,6), times TIMESTAMP WITH TIME ZONE in
+ * microseconds, arrays lists, and numbers that may exceed 64 bits text. Lines end with `\n`; null is an empty field, an
+ * empty text `""`, an array JSON. Nothing more is taken from `lines` than DuckDB has read (backpressure). No rows make
+ * one file without rows. Throws what `lines` throws, and what DuckDB says of a row; the files are then to be deleted.
  *
- * Source: Parquet's logical types, whose lists have three levels.
+ * The rows go through a named pipe beside the files: DuckDB reads files alone, and its own readers of rows cost more.
  */
+export async function writeParquet(
+  lines: AsyncIterable<Buffer | string>,
+  columns: readonly ServedColumn[],
+  target: ParquetTarget,
+): Promise<ParquetFile[]> {
+  const pipe = `${target.path}.pipe`
+  await rm(pipe, { force: true })
+  await promisify(execFile)('mkfifo', [pipe])
+  const db = await connectDuckDb()
+  try {
+    let isOver = false
+    const copying = db.runAndReadAll(copyOf(pipe, columns, target)).finally(() => {
+      isOver = true
+    })
+    const feeding = feed(lines, pipe, () => isOver)
+    const [fed, copied] = await Promise.allSettled([feeding, copying])
+    // When DuckDB ends first, the pipe breaks: the cause is what DuckDB says.
+    if (fed.status === 'rejected' && !(copied.status === 'rejected' && isBroken(fed.reason))) throw fed.reason
+    if (copied.status === 'rejected') throw copied.reason
+    return (copied.value.getRowObjectsJson() as unknown as WrittenStats[]).map(toFile)
+  } finally {
+    db.closeSync()
+    await rm(pipe, { force: true })
+  }
+}
+
+/** Writes lines into the pipe once DuckDB has opened it, unless its statement is over before. */
+async function feed(lines: AsyncIterable<Buffer | string>, pipe: string, isOver: () => boolean): Promise<void> {
+  for (;;) {
+    try {
+      const fd = openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK)
+      return await pipeline(lines, new Socket({ fd, readable: false, writable: true }))
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENXIO') throw error // ENXIO: nobody reads yet
+    }
+    if (isOver()) return
+    await delay(1)
+  }
+}
+
+const isBroken = (error: NodeJS.ErrnoException) => error.code === 'EPIPE' || error.code === 'ECONNRESET'
+
+function copyOf(pipe: string, columns: readonly ServedColumn[], { path, rowsPerGroup, groupsPerFile }: ParquetTarget) {
+  const types = columns.map((column) => `${literal(column.name)}: ${literal(csvType(column))}`)
+  const files = groupsPerFile === undefined ? '' : `, row_groups_per_file ${groupsPerFile}`
+  return `
+copy (select ${columns.map(selected).join(', ')}
+        from read_csv(${literal(pipe)}, columns = {${types.join(', ')}}, auto_detect = false, header = false,
+                      delim = ',', quote = '"', escape = '"', new_line = '\\n', nullstr = '', allow_quoted_nulls = false,
+                      parallel = false, max_line_size = ${longestRow}, buffer_size = ${2 * longestRow}))
+  to ${literal(path)} (format parquet, compression zstd, row_group_size ${rowsPerGroup}${files}, return_stats true)`
+}
+
+/** The type that a field of CSV is read as. */
+function csvType({ name, type }: ServedColumn): string {
+  switch (type) {
+    case 'boolean':
+      return 'BOOLEAN'
+    case 'integer':
+      return 'INTEGER'
+    case 'bigint':
+      return 'BIGINT'
+    case 'timestamp with time zone':
+      return 'TIMESTAMPTZ'
+    case 'numeric':
+      return name.endsWith('amount_usdc') ? 'DECIMAL(18,6)' : 'VARCHAR'
+    default:
+      return 'VARCHAR'
+  }
+}
+
+function selected({ name, type, isHex }: ServedColumn): string {
+  const column = identifier(name)
+  if (isHex) return `'0x' || ${column}[3:] as ${column}` // the database writes \x
+  return type === 'text[]' ? `from_json(${column}, '["VARCHAR"]') as ${column}` : column
+}
+
+/** What DuckDB says of a file that it wrote. */
+interface WrittenStats {
+  readonly filename: string
+  readonly count: string
+  readonly column_statistics: { key: string; value: { key: string; value: string }[] }[]
+}
+
+function toFile({ filename, count, column_statistics: columns }: WrittenStats): ParquetFile {
+  const times = columns.find(({ key }) => key === '"block_timestamp"')?.value
+  const [min, max] = ['min', 'max'].map((bound) => times?.find(({ key }) => key === bound)?.value)
+  const file = { path: filename, rows: Number(count) }
+  return min && max ? { ...file, min_time: isoOf(min), max_time: isoOf(max) } : file
+}
+
+/** ISO time of a time as DuckDB shows it: `2026-03-01 00:00:00.123456+00`. */
+const isoOf = (time: string) => new Date(`${time.replace(' ', 'T')}:00`).toISOString()
+
+/** Rows of a row group of an export: enough that skipping row groups is worth while for readers. */
+const exportGroupRows = 10_240
+
+/** Opens a Parquet file for the rows of an export, replacing any file there. */
 export async function openParquet(path: string, columns: readonly ExportColumn[]): Promise<PartFile> {
-  const root: SchemaElement = { name: 'root', num_children: columns.length }
-  const schema = [root, ...columns.flatMap(elementsOf)]
-  const parquet = new ParquetWriter({ writer: fileWriter(path), schema })
+  await rm(path, { force: true })
+  const lines = new PassThrough()
+  const writing = writeParquet(lines, columns, { path, rowsPerGroup: exportGroupRows })
+  const failed = writing.then(() => {}) // rejects as soon as nothing more will be read
+  failed.catch(() => lines.destroy())
   return {
     async write(rows: readonly ExportRow[]) {
-      const columnData = columns.map(({ name, type }, at) => ({
-        name,
-        data: rows.map((row) => toValue(type, row[at] ?? null)),
-      }))
-      await parquet.write({ columnData, rowGroupSize: rows.length })
+      const text = rows.map((row) => `${csvFields(columns, row)}\n`).join('')
+      if (!lines.write(text)) await Promise.race([once(lines, 'drain'), failed])
     },
     async finish() {
-      await parquet.finish()
+      lines.end()
+      await writing
     },
   }
-}
-
-/** Schema of a column. Every column is optional, as views do not declare which are never null. */
-function elementsOf({ name, type }: ExportColumn): SchemaElement[] {
-  const column = { name, repetition_type: 'OPTIONAL' } as const
-  switch (type) {
-    case 'boolean':
-      return [{ ...column, type: 'BOOLEAN' }]
-    case 'integer':
-      return [{ ...column, type: 'INT32' }]
-    case 'bigint':
-      return [{ ...column, type: 'INT64' }]
-    case 'timestamp with time zone':
-      return [{ ...column, type: 'INT64', converted_type: 'TIMESTAMP_MICROS' }]
-    case 'text[]':
-      return [
-        { ...column, converted_type: 'LIST', num_children: 1 },
-        { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
-        { name: 'element', type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' },
-      ]
-    default:
-      return [{ ...column, type: 'BYTE_ARRAY', converted_type: 'UTF8' }]
-  }
-}
-
-function toValue(type: ExportColumn['type'], value: string | null) {
-  if (value === null) return null
-  switch (type) {
-    case 'boolean':
-      return value === 't'
-    case 'integer':
-      return Number(value)
-    case 'bigint':
-      return BigInt(value)
-    case 'timestamp with time zone':
-      return microseconds(value)
-    case 'text[]':
-      return JSON.parse(value) as (string | null)[]
-    default:
-      return value
-  }
-}
-
-/** Microseconds since 1970 of an ISO time with six decimals, of which a Date would keep three. */
-function microseconds(time: string): bigint {
-  const [seconds, fraction] = time.split('.') as [string, string]
-  return BigInt(Date.parse(`${seconds}Z`)) * 1000n + BigInt(fraction.slice(0, 6))
 }

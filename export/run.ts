@@ -111,7 +111,7 @@ async function filterOf(
   return { filter: { ...request, starts }, archived: pages.reduce((sum, { settlements }) => sum + settlements, 0) }
 }
 
-/** Writes the next part. Undefined: there are no more rows. */
+/** Writes the next part. Undefined: there are no more rows, and an earlier part. */
 async function writePart(
   db: Queryable,
   { request, columns, parts, rows: before }: Manifest,
@@ -138,7 +138,7 @@ async function writePart(
     return { page, isLast: page.length < limit || limit === 0 }
   }
   let { page, isLast } = await nextPage()
-  if (page.length === 0) return undefined
+  if (page.length === 0 && parts.length > 0) return undefined // an export without rows has a file with its columns
   const file = `${request.what}-${String(parts.length + 1).padStart(5, '0')}.${request.format}`
   const path = join(folder, file)
   const part = await openPart[request.format](partial(path), columns)
@@ -151,5 +151,5 @@ async function writePart(
   await part.finish()
   const whole = await seal(partial(path))
   await rename(partial(path), path)
-  return { file, rows, ...whole, snapshot_at: snapshotAt, last_key: lastKey as readonly string[] }
+  return { file, rows, ...whole, snapshot_at: snapshotAt, last_key: lastKey ?? [] }
 }

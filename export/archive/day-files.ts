@@ -2,14 +2,6 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { zstdDecompressSync } from 'node:zlib'
-import {
-  type AsyncBuffer,
-  asyncBufferFromFile,
-  type FileMetaData,
-  parquetMetadataAsync,
-  parquetReadObjects,
-} from 'hyparquet'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import type { ChainName } from '../../chains.config.ts'
@@ -21,7 +13,8 @@ import type { Tally } from '../../processors/backfill/row-pages.ts'
 import { differences, tallyOf } from '../../processors/backfill/verify.ts'
 import { Refusal } from '../../processors/refusal.ts'
 import { copyHeader, copyTrailer, encodeRows } from '../../processors/store/settlement-copy.ts'
-import { type DayFile, dayFiles, meets } from '../served/archived-days.ts'
+import { connectDuckDb, identifier, literal } from '../duckdb.ts'
+import { type DayFile, dayFiles } from '../served/archived-days.ts'
 import { readOrRefuse } from '../served/manifest.ts'
 
 type SettlementRow = Parameters<typeof encodeRows>[0][number]
@@ -59,8 +52,6 @@ const restored: (keyof FileRow)[] = [
   'selector',
   'selector_source',
 ]
-const compressors = { ZSTD: (input: Uint8Array) => new Uint8Array(zstdDecompressSync(input)) }
-const parsers = { timestampFromMicroseconds: (micros: bigint) => micros } as never
 
 /** The settlements of a block range, read from the served files, as the bytes of a COPY into the table. */
 export async function* copyOfFiles(folder: string, chain: ChainName, range: BlockRange): AsyncGenerator<Buffer> {
@@ -130,52 +121,45 @@ async function checkPieces(db: Queryable, chain: ChainName, partition: BlockRang
 }
 
 /**
- * The given columns of a block range's rows, one row group at a time; row groups without blocks of the range are
- * skipped. Times are microseconds since 1970 and dollars whole millionths; a column that an older file lacks is
- * undefined. Throws a Refusal that names the file when one is damaged or gone.
+ * The given columns of a block range's rows, some thousands at a time. Times are microseconds since 1970 and dollars whole
+ * millionths; a column that an older file lacks is undefined. Throws a Refusal that names the file when one is damaged or
+ * gone.
  */
 export async function* rowsOfFiles<Row extends { readonly block_number: number }>(
   files: readonly DayFile[],
   range: BlockRange,
   columns: readonly string[],
 ): AsyncGenerator<Row[]> {
-  for (const { at, sha256 } of files) {
-    await readOrRefuse(at, () => compareHash(at, sha256))
-    const file: AsyncBuffer = await asyncBufferFromFile(at)
-    const metadata = exact(await parquetMetadataAsync(file))
-    const there = columns.filter((name) => metadata.schema.some((element) => element.name === name))
-    let rowStart = 0
-    for (const { num_rows, columns: chunks } of metadata.row_groups) {
-      const rowEnd = rowStart + Number(num_rows)
-      const block = chunks.find(({ meta_data }) => meta_data?.path_in_schema[0] === 'block_number')
-      const { min_value, max_value } = block?.meta_data?.statistics ?? {}
-      if (meets(range, Number(min_value ?? 0), Number(max_value ?? Number.POSITIVE_INFINITY))) {
-        const read = { file, metadata, columns: there, rowStart, rowEnd, compressors, parsers }
-        const rows = (await parquetReadObjects(read)) as unknown as Row[]
-        yield rows.filter(({ block_number: at }) => meets(range, at, at))
-      }
-      rowStart = rowEnd
+  const db = await connectDuckDb()
+  try {
+    for (const { at, sha256 } of files) {
+      await readOrRefuse(at, () => compareHash(at, sha256))
+      const file = `read_parquet(${literal(at)})`
+      const described = (await db.runAndReadAll(`describe select * from ${file}`)).getRowObjectsJson()
+      const asked = described
+        .filter(({ column_name: name }) => columns.includes(String(name)))
+        .map(({ column_name: name, column_type: type }) => wholeNumber(identifier(String(name)), String(type)))
+      const rows = await db.stream(`
+select ${asked.join(', ')} from ${file}
+ where block_number between ${Math.trunc(range.fromBlock)} and ${Math.trunc(range.toBlock)}`)
+      for await (const some of rows.yieldRowObjects()) yield some as unknown as Row[]
     }
+  } finally {
+    db.closeSync()
   }
 }
 
-/** Throws when a file has changed since it was listed: the Parquet reader does not end on some damaged bytes. */
+/** A column, with times and dollars as whole numbers. */
+function wholeNumber(column: string, type: string): string {
+  if (type.startsWith('TIMESTAMP')) return `epoch_us(${column}) as ${column}`
+  return type.startsWith('DECIMAL') ? `(${column} * 1000000)::bigint as ${column}` : column
+}
+
+/** Throws when a file has changed since it was listed: a reader takes some damaged bytes for values. */
 async function compareHash(at: string, sha256: string): Promise<void> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(at), hash)
   if (hash.digest('hex') !== sha256) throw new Error('its SHA-256 is another than that in manifest.json')
-}
-
-/**
- * Metadata without the DECIMAL types, so that decimals are read as exact integers and not as floating-point numbers.
- */
-function exact(metadata: FileMetaData): FileMetaData {
-  const schema = metadata.schema.map((element) => {
-    if (element.converted_type !== 'DECIMAL') return element
-    const { converted_type: _, logical_type: __, ...number } = element
-    return number
-  })
-  return { ...metadata, schema }
 }
 
 const toSettlement = (row: FileRow): SettlementRow => ({

@@ -10,7 +10,6 @@ import { checkDatabase } from '../../processors/checks.ts'
 import { readSettings } from '../../settings.check.ts'
 import { namesRead } from '../../settings.ts'
 import { paceOf } from '../served/pace.ts'
-import { startThread } from '../served/writers.ts'
 import type { Archive } from './archive.ts'
 import { leastAgeDays, options, readArchiveRequest } from './request.ts'
 
@@ -57,7 +56,6 @@ await runCommand({ usage, options }, async ({ values }) => {
     max: 4,
     statementTimeoutMs: 0, // reading a partition takes long
   })
-  const writers = startThread(database.databaseUrl)
   const registries = Object.fromEntries(Object.entries(chains).map(([name, { registry }]) => [name, registry.address]))
   const archive: Archive = {
     pool,
@@ -68,7 +66,6 @@ await runCommand({ usage, options }, async ({ values }) => {
     serve: (untilDay, anew) =>
       serveRound({
         pool,
-        writers,
         folder,
         pace: paceOf(request.rowsPerSecond),
         installation: { registries, baseUrl: vars.BASE_URL },
@@ -90,7 +87,6 @@ await runCommand({ usage, options }, async ({ values }) => {
       await runArchive(archive, request)
     })
   } finally {
-    await writers.close()
     await pool.end()
     await database.close()
   }

@@ -1,22 +1,19 @@
-import { mkdir, rename } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Readable } from 'node:stream'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
-import { copyServed, type ServedRows } from '../../db/queries/mirror/served-rows.ts'
+import { copyServed, type ServedColumn, type ServedRows } from '../../db/queries/mirror/served-rows.ts'
+import { type ParquetTarget, writeParquet } from '../parquet.ts'
 import { flushFolder, seal } from '../part-file.ts'
-import { readRows } from './batches.ts'
 import type { ServedFile } from './manifest.ts'
 import type { Pace } from './pace.ts'
-import { openServedParquet, type ServedColumns } from './parquet.ts'
 
-/** Where the parts of one partition are written, and how fast. */
+/** Where the parts of one partition are written. */
 export interface Place {
   /** Root folder of all served files. */
   readonly folder: string
   /** Folder of these parts, relative to the root: `agents/snapshot=2026-11-22`. */
   readonly partition: string
-  readonly pace: Pace
 }
 
 export type Part = Pick<
@@ -25,57 +22,49 @@ export type Part = Pick<
 >
 
 /**
- * Upper bounds of a row group, which a writer holds in memory: rows (enough that skipping row groups is worth while for
- * readers), and bytes, for wide rows.
+ * How files of about a million rows are divided: facts into row groups that are worth skipping, state, whose rows may be
+ * wide, into fewer rows, since a writer holds a row group in memory.
  */
-const group = { rows: 50_000, bytes: 16 * 1024 * 1024 }
-/** Rows after which a file is finished and another one begun. */
-const partRows = 1_000_000
+export const division = {
+  days: { rowsPerGroup: 51_200, groupsPerFile: 20 },
+  snapshot: { rowsPerGroup: 8_192, groupsPerFile: 122 },
+} as const satisfies Record<string, Omit<ParquetTarget, 'path'>>
 
 /** Folder of unfinished parts; they move to their final path once they are complete. */
 export const writingFolder = '.writing'
 
-/** Copies rows of a view to Parquet files of about a million rows, through the column buffers; no rows: no file. */
-export async function writeRows(
-  client: pg.ClientBase,
-  rows: ServedRows,
-  columns: ServedColumns,
-  place: Place,
-): Promise<Part[]> {
-  const parts = await openParts(columns, place)
-  const stream: Readable = client.query(copyTo(copyServed(rows)))
-  for await (const count of readRows(stream, columns.rows, group)) await parts.write(count)
-  return parts.end()
+/** The rows of a view as lines of CSV. */
+export async function* copiedLines(client: pg.ClientBase, rows: ServedRows, pace: Pace): AsyncGenerator<Buffer> {
+  for await (const piece of client.query(copyTo(copyServed(rows))) as AsyncIterable<Buffer>) {
+    yield piece
+    await pace(lineEnds(piece))
+  }
 }
 
-/** Writer for the parts of one partition, fed through the column buffers. */
-export async function openParts(columns: ServedColumns, place: Place) {
-  const parts: Part[] = []
-  const temporary = await temporaryPath(place)
-  let file: ReturnType<typeof openServedParquet> | undefined
+/** About the number of rows in a piece: texts may have ends of lines, too. */
+function lineEnds(piece: Buffer): number {
   let count = 0
-  const close = async () => {
-    if (!file) return
-    const times = await file.finish()
-    const part = await namePart(temporary, place, { number: parts.length, format: 'parquet', rows: count })
-    parts.push({ ...part, columns: columns.columns.map(({ name }) => name), ...times })
-    file = undefined
-    count = 0
+  for (let at = piece.indexOf(10); at >= 0; at = piece.indexOf(10, at + 1)) count++
+  return count
+}
+
+/** Writes lines of CSV to the Parquet files of a partition; no rows: one file with the columns alone. */
+export async function writeRows(
+  lines: AsyncIterable<Buffer | string>,
+  columns: readonly ServedColumn[],
+  place: Place,
+  divided: Omit<ParquetTarget, 'path'>,
+): Promise<Part[]> {
+  const temporary = await temporaryPath(place)
+  await rm(temporary, { recursive: true, force: true }) // of a round that was killed
+  const files = await writeParquet(lines, columns, { path: temporary, ...divided })
+  const names = columns.map(({ name }) => name)
+  const parts: Part[] = []
+  for (const { path, rows, ...times } of files) {
+    const part = await namePart(path, place, { number: parts.length, format: 'parquet', rows })
+    parts.push({ ...part, columns: names, ...times })
   }
-  return {
-    /** Writes what the column buffers hold, `rows` rows, as a row group. */
-    async write(rows: number) {
-      file ??= openServedParquet(temporary, columns)
-      await file.write(rows)
-      count += rows
-      if (count >= partRows) await close()
-      await place.pace(rows)
-    },
-    async end() {
-      await close()
-      return parts
-    },
-  }
+  return parts
 }
 
 /** Path of the partition's part while it is being written; creates its folder. */

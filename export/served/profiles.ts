@@ -3,6 +3,7 @@ import { createGzip } from 'node:zlib'
 import type pg from 'pg'
 import { readLog } from '../../db/queries/mirror/log.ts'
 import type { Installation } from '../../db/queries/sql/installation.ts'
+import type { Pace } from './pace.ts'
 import { namePart, type Part, type Place, temporaryPath } from './parts.ts'
 
 /** Page size when reading the log: lines at most, and bytes after which a page ends. */
@@ -12,6 +13,7 @@ const logPage = { limit: 500, maxBytes: 4 * 1024 * 1024 }
 export async function writeProfiles(
   client: pg.ClientBase,
   place: Place,
+  pace: Pace,
   { installation, leftOut }: { installation: Installation; leftOut: (fid: number, cause: unknown) => void },
 ): Promise<Part[]> {
   const temporary = await temporaryPath(place)
@@ -31,7 +33,7 @@ export async function writeProfiles(
       const written = lines.split('\n').length - 1
       count += written
       if (!gzip.write(lines)) await Promise.race([new Promise((resolve) => gzip.once('drain', resolve)), ended])
-      await place.pace(written)
+      await pace(written)
     }
   } finally {
     gzip.end()

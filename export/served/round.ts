@@ -10,14 +10,14 @@ import { type DescribedColumn, exportColumns } from '../columns.ts'
 import { furtherColumns } from '../whole-proofs.ts'
 import { meets, refuseLost } from './archived-days.ts'
 import { type Dataset, datasets } from './datasets.ts'
+import { writeDay } from './day-writer.ts'
 import { emptyManifest, readServed, type ServedFile, type ServedManifest, writeServed } from './manifest.ts'
 import type { Pace } from './pace.ts'
 import { writingFolder } from './parts.ts'
-import type { Writers } from './writers.ts'
+import { writeSnapshots } from './snapshots.ts'
 
 export interface RoundOptions {
   readonly pool: pg.Pool
-  readonly writers: Writers
   /** Root folder of all served files. */
   readonly folder: string
   readonly pace: Pace
@@ -36,6 +36,8 @@ export interface RoundOptions {
   }
 }
 
+/** Days written at once: while one waits for the database or the disk, the other is encoded, which keeps a core busy. */
+const daysAtOnce = 2
 /** Days that a replaced file is kept for readers that have an older list. */
 const replacedDays = 7
 const dayMs = 86_400_000
@@ -90,14 +92,14 @@ export async function serveRound(options: RoundOptions): Promise<number> {
     const wanted = only ? days.filter(({ chain, day }) => chain === only.chain && day <= only.untilDay) : days
     const open = wanted.filter((day) => !isArchived(day))
     const waiting = await daysToWrite(options, manifest, name, open, columns)
-    await atOnce(options.writers.atOnce, waiting, async (day) => {
-      const files = await writeDay(options, name, day, columns)
+    await atOnce(daysAtOnce, waiting, async (day) => {
+      const files = await writeDayFiles(options, name, day, columns)
       if (files) await put(({ dataset, partition }) => dataset === name && isSameDay(partition, day), files)
     })
   }
   const today = now().toISOString().slice(0, 10)
   if (!only && !manifest.files.some(({ partition }) => partition.snapshot === today)) {
-    const { files, log } = await writeSnapshots(options, today, columns)
+    const { files, log } = await writeSnapshotFiles(options, today, columns)
     manifest = { ...manifest, log } // first: the list may be written as soon as it names the profiles
     await put(({ partition }) => partition.snapshot !== undefined, files)
   }
@@ -195,8 +197,8 @@ async function daysToWrite(
 }
 
 /** Writes one day's files. Undefined: the day changed meanwhile, and is left to the next round. */
-async function writeDay(
-  { writers, folder, pace, now, tell }: RoundOptions,
+async function writeDayFiles(
+  { pool, folder, pace, now, tell }: RoundOptions,
   name: FactName,
   { range, ...day }: DayToWrite,
   columns: Columns,
@@ -205,7 +207,7 @@ async function writeDay(
   const partition = `${name}/chain=${day.chain}/day=${day.day}`
   const ofDay = columns.get(name) ?? []
   const task = { view: from, order, columns: ofDay, of: { chain: day.chain, ...range }, folder, partition }
-  const { snapshotAt, parts } = await writers.writeDay(task, pace)
+  const { snapshotAt, parts } = await writeDay(pool, task, pace)
   const rows = parts.reduce((sum, part) => sum + part.rows, 0)
   if (rows !== day.rows) {
     tell(`${partition}: ${rows} rows instead of ${day.rows}; it is left for the next round`)
@@ -224,10 +226,10 @@ async function writeDay(
   }))
 }
 
-async function writeSnapshots({ writers, now, tell, ...options }: RoundOptions, day: string, columns: Columns) {
+async function writeSnapshotFiles({ pool, now, tell, ...options }: RoundOptions, day: string, columns: Columns) {
   const { folder, pace, installation, terms } = options
   const task = { day, folder, columns, installation, terms }
-  const { snapshotAt, log, parts } = await writers.writeSnapshots(task, pace, tell)
+  const { snapshotAt, log, parts } = await writeSnapshots(pool, task, pace, tell)
   const whole = { partition: { snapshot: day }, snapshot_at: snapshotAt, written_at: now().toISOString() }
   return { files: parts.map(({ dataset, ...part }) => ({ dataset, ...part, ...whole })), log }
 }

@@ -4,10 +4,8 @@ import { tryLockExport } from '../../db/queries/read/exports.ts'
 import { UsageError } from '../../ops/cli.ts'
 import type { RoundHealth } from './health.ts'
 import { type RoundOptions, serveRound } from './round.ts'
-import { startThread } from './writers.ts'
 
-interface ScheduleOptions extends Omit<RoundOptions, 'writers' | 'only'> {
-  readonly databaseUrl: string
+interface ScheduleOptions extends Omit<RoundOptions, 'only'> {
   /** Minutes from the end of a round to the next one; undefined: there is only one round. */
   readonly everyMinutes: number | undefined
   readonly health: Pick<RoundHealth, 'began' | 'ended'>
@@ -17,14 +15,13 @@ interface ScheduleOptions extends Omit<RoundOptions, 'writers' | 'only'> {
  * Runs one round, or rounds without end, each under the folder's lock. Throws a UsageError when another process writes
  * to the folder.
  */
-export async function runRounds({ databaseUrl, everyMinutes, health, ...round }: ScheduleOptions): Promise<void> {
+export async function runRounds({ everyMinutes, health, ...round }: ScheduleOptions): Promise<void> {
   const { pool, folder, tell } = round
   for (;;) {
     await inTransaction(pool, async (lock) => {
       if (!(await tryLockExport(lock, folder))) throw new UsageError(`another process writes to ${folder}`)
-      const writers = startThread(databaseUrl)
       health.began()
-      const files = await serveRound({ ...round, writers }).finally(() => writers.close())
+      const files = await serveRound(round)
       health.ended(files)
       tell(`${folder}: ${files} new files`)
     })

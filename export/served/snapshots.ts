@@ -6,16 +6,15 @@ import { beginSnapshot, type ExportColumn, snapshotTime } from '../../db/queries
 import type { Installation } from '../../db/queries/sql/installation.ts'
 import type { ProofTerms } from '../../trust/proof/published.ts'
 import { furtherColumns } from '../whole-proofs.ts'
-import { writeClaims } from './claims.ts'
+import { claimLines } from './claims.ts'
 import { datasets } from './datasets.ts'
 import type { ServedManifest } from './manifest.ts'
 import type { Pace } from './pace.ts'
-import { openColumns } from './parquet.ts'
-import { type Part, type Place, writeRows } from './parts.ts'
+import { copiedLines, division, type Part, type Place, writeRows } from './parts.ts'
 import { writeProfiles } from './profiles.ts'
 
 /** Order to write the snapshots of all datasets of state, from one snapshot of the database. */
-export interface SnapshotTask {
+interface SnapshotTask {
   /** UTC day that the snapshots are named after. */
   readonly day: string
   /** Root folder of all served files. */
@@ -28,7 +27,7 @@ export interface SnapshotTask {
 }
 
 /** The files written, and the position of the log at the same moment. */
-export interface WrittenSnapshots {
+interface WrittenSnapshots {
   /** Time of the database snapshot that the rows come from, ISO. */
   readonly snapshotAt: string
   readonly log: NonNullable<ServedManifest['log']>
@@ -48,15 +47,18 @@ export function writeSnapshots(
     const { epoch, head } = await logHead(client)
     const all: WrittenSnapshots['parts'][number][] = []
     for (const { name, from, order } of datasets.filter(({ by }) => by === 'snapshot')) {
-      const place: Place = { folder, partition: `${name}/snapshot=${day}`, pace }
+      const place: Place = { folder, partition: `${name}/snapshot=${day}` }
       const leftOut = (fid: number) => tell(`${name}: agent ${fid} cannot be shown and is left out`)
       const ofView = columns.get(name) ?? []
       const write = async (): Promise<Part[]> => {
-        if (from === 'log') return writeProfiles(client, place, { installation, leftOut })
+        if (from === 'log') return writeProfiles(client, place, pace, { installation, leftOut })
+        const further = furtherColumns(name)
+        if (further.length > 0) {
+          const lines = claimLines(client, ofView, { terms, at: new Date(snapshotAt) }, pace)
+          return writeRows(lines, [...ofView, ...further], place, division.snapshot)
+        }
         const view = await servedView(client, from, ofView)
-        const isWhole = furtherColumns(name).length === 0
-        if (isWhole) return writeRows(client, { view, order }, openColumns(view.columns), place)
-        return writeClaims(client, { view, order }, place, { terms, at: new Date(snapshotAt) })
+        return writeRows(copiedLines(client, { view, order }, pace), view.columns, place, division.snapshot)
       }
       const parts = await write()
       all.push(...parts.map((part) => ({ dataset: name, ...part })))

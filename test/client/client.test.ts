@@ -12,7 +12,6 @@ import { followFile } from '../../client/mirror.ts'
 import { serveRound } from '../../export/served/round.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
-import { writersOf } from '../support/exports.ts'
 import { runMain, startMain } from '../support/mains.ts'
 import { addressOf, countSettlements, insert, seedAgent, seedSettlement } from '../support/seed.ts'
 import { until } from '../support/until.ts'
@@ -227,7 +226,6 @@ test('a mirror that begins with the snapshot and follows the log is one that rea
   const { pool } = database
   await serveRound({
     pool,
-    writers: writersOf(database),
     folder: join(folder, 'exports'),
     pace: async () => {},
     installation: installationOf({ chains: readChains({ env: {} }), baseUrl: 'https://api.agents.example' }),

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
 import { beforeAll, expect, test } from 'vitest'
 import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
 import { testDatabase } from '../support/database.ts'
@@ -119,8 +120,10 @@ test.for([
   expect((await exportedRows(folder)).map(({ whole_proof: _, ...row }) => row)).toEqual(expected)
 })
 
-test('an export without rows is whole and has no file', async () => {
+test('an export without rows is whole, and its file has the columns', async () => {
   const folder = await exportFolder()
-  await runExport('--what', 'settlements', '--format', 'csv', '--out', folder, '--chain', 'polygon')
-  expect(manifestOf(folder)).toMatchObject({ complete: true, rows: 0, parts: [] })
+  await runExport('--what', 'settlements', '--format', 'parquet', '--out', folder, '--chain', 'polygon')
+  expect(manifestOf(folder)).toMatchObject({ complete: true, rows: 0, parts: [{ rows: 0 }] })
+  const { schema } = await parquetMetadataAsync(await asyncBufferFromFile(join(folder, 'settlements-00001.parquet')))
+  expect(schema.slice(1).map(({ name }) => name)).toEqual(manifestOf(folder).columns.map(({ name }) => name))
 })

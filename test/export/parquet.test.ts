@@ -1,212 +1,185 @@
-import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
+import { to as copyTo } from 'pg-copy-streams'
 import { expect, test } from 'vitest'
-import { readRows } from '../../export/served/batches.ts'
-import { openColumns, openServedParquet } from '../../export/served/parquet.ts'
+import { copyServed } from '../../db/queries/mirror/served-rows.ts'
+import { csvFields } from '../../export/csv.ts'
+import { writeParquet } from '../../export/parquet.ts'
+import { testDatabase } from '../support/database.ts'
 import { exportFolder } from '../support/exports.ts'
 
+const database = testDatabase()
 const columns = [
+  { name: 'n', type: 'integer' },
   { name: 'word', type: 'text' },
-  { name: 'long', type: 'text' },
-  { name: 'tx_hash', type: 'text' },
+  { name: 'a "name"', type: 'text' },
   { name: 'list', type: 'text[]' },
   { name: 'flag', type: 'boolean' },
-  { name: 'small', type: 'integer' },
   { name: 'large', type: 'bigint' },
+  { name: 'huge', type: 'numeric(78,0)' },
   { name: 'amount_usdc', type: 'numeric' },
-  { name: 'happened_at', type: 'timestamp with time zone' },
+  { name: 'block_timestamp', type: 'timestamp with time zone' },
   { name: 'payer_address', type: 'text', isHex: true },
-  { name: 'payment_nonce', type: 'text', isHex: true },
 ] as const
+const types = [
+  'integer',
+  'text',
+  'text',
+  'text[]',
+  'boolean',
+  'bigint',
+  'numeric(78,0)',
+  'numeric',
+  'timestamptz',
+  'bytea',
+]
 /** SQL expression for each column, in which what DuckDB reads is compared with what was written. */
 const asked = columns.map(({ name }) => {
-  if (name === 'happened_at') return 'epoch_us(happened_at)::varchar'
-  return name === 'list' ? 'to_json(list)::varchar' : name === 'flag' || name === 'word' ? name : `${name}::varchar`
+  if (name === 'block_timestamp') return 'epoch_us(block_timestamp)::varchar'
+  return name === 'list'
+    ? 'to_json(list)::varchar'
+    : name === 'flag'
+      ? name
+      : `"${name.replaceAll('"', '""')}"::varchar`
 })
-/** Microseconds from 1970 to 2000, the epoch of timestamps in Postgres. */
-const epoch = 946_684_800_000_000n
 
-const said = (text: string) => Buffer.from(text)
-const long64 = (value: bigint) => {
-  const bytes = Buffer.alloc(8)
-  bytes.writeBigInt64BE(value)
-  return bytes
+/** What strangers write, without the zero that Postgres has no place for. */
+const text = fc.string({ unit: 'grapheme', maxLength: 90 }).map((value) => value.replaceAll('\0', ''))
+const hard = fc.constantFrom(
+  '',
+  '""',
+  '"',
+  ',',
+  '\n',
+  '\r\n',
+  ' ',
+  '\\N',
+  '\\.',
+  'null',
+  '=1+1',
+  '0x',
+  'ñandú 🦑',
+  '#',
+  "'",
+)
+const word = fc.oneof(hard, text)
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String)
+const micros = fc.bigInt({ min: 0n, max: 4n * 10n ** 15n })
+const isoOf = (at: bigint) =>
+  `${new Date(Number(at / 1_000_000n) * 1000).toISOString().slice(0, 19)}.${String(at % 1_000_000n).padStart(6, '0')}Z`
+const dollars = (amount: bigint) => {
+  const digits = String(amount < 0n ? -amount : amount).padStart(7, '0')
+  return `${amount < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`
 }
-const long32 = (value: number) => {
-  const bytes = Buffer.alloc(4)
-  bytes.writeInt32BE(value)
-  return bytes
-}
-/** An array in binary: dimensions, flags, type of members, length and lowest index of the only dimension, members. */
-const listed = (list: (string | null)[]) =>
-  Buffer.concat([
-    ...[list.length > 0 ? 1 : 0, 1, 25, ...(list.length > 0 ? [list.length, 1] : [])].map(long32),
-    ...list.flatMap((member) => (member === null ? [long32(-1)] : [long32(said(member).length), said(member)])),
-  ])
-const dollars = (micros: bigint) => {
-  const digits = String(micros < 0n ? -micros : micros).padStart(7, '0')
-  return `${micros < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`
-}
-
-const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}`
-
-const text = fc.string({ unit: 'grapheme', maxLength: 90 })
-const word = fc.oneof({ weight: 5, arbitrary: fc.constantFrom('', 'base', 'celo', '0x1', 'ñandú 🦑') }, text)
-const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
-const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 })
-const time = fc.bigInt({ min: -epoch, max: 10n ** 15n }) // from 1970 on
-const amount = fc.bigInt({ min: 1n - 10n ** 18n, max: 10n ** 18n - 1n })
 const nullable = <T>(value: fc.Arbitrary<T>) => fc.option(value, { freq: 5, nil: null })
-const digest = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes))
-const address = fc.oneof(fc.constantFrom(Buffer.alloc(20), Buffer.alloc(20, 0xa7)), digest)
+const hex = fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes))
 const row = fc.tuple(
-  ...([
-    word,
-    text,
-    text,
-    fc.array(fc.option(text, { freq: 5, nil: null }), { maxLength: 3 }),
-    fc.boolean(),
-    int32,
-    int64,
-    amount,
-    time,
-    address,
-    digest,
-  ].map((one) => nullable<unknown>(one)) as fc.Arbitrary<unknown>[]),
+  nullable(word),
+  nullable(text),
+  nullable(fc.array(nullable(word), { maxLength: 3 })),
+  nullable(fc.boolean()),
+  nullable(int64),
+  nullable(fc.bigInt({ min: 0n, max: 10n ** 78n - 1n }).map(String)),
+  nullable(fc.bigInt({ min: 1n - 10n ** 18n, max: 10n ** 18n - 1n })),
+  nullable(micros),
+  nullable(hex),
 )
 
-/** For each column, a value in the binary format in which Postgres sends it. */
-const sent = [
-  said,
-  said,
-  said,
-  listed,
-  (flag: boolean) => Buffer.of(flag ? 1 : 0),
-  long32,
-  long64,
-  long64,
-  long64,
-  (bytes: Buffer) => bytes,
-  (bytes: Buffer) => bytes,
-] as ((value: never) => Buffer)[]
-/** For each column, a value as the expression in `asked` shows it. */
-const shown = [
-  String,
-  String,
-  String,
-  (list: string[]) => JSON.stringify(list),
-  (flag: boolean) => flag,
-  String,
-  String,
-  dollars,
-  (at: bigint) => String(at + epoch),
-  hex,
-  hex,
-] as ((value: never) => unknown)[]
-
-function copyOf(rows: readonly unknown[][]): Buffer {
-  const pieces: Buffer[] = [Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')]
-  for (const values of rows) {
-    pieces.push(long32(columns.length).subarray(2))
-    for (const [at, value] of values.entries()) {
-      const bytes = value === null ? undefined : sent[at]?.(value as never)
-      pieces.push(...(bytes ? [long32(bytes.length), bytes] : [long32(-1)]))
-    }
-  }
-  return Buffer.concat([...pieces, Buffer.of(0xff, 0xff)])
-}
-
-async function* cut(whole: Buffer, pieceBytes: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < whole.length; at += pieceBytes) yield whole.subarray(at, at + pieceBytes)
-}
-
-test('whatever a COPY brings, in whatever pieces, DuckDB reads from the file', async () => {
+test('whatever Postgres or an export writes, DuckDB reads from the file', async () => {
   const folder = await exportFolder()
+  const { pool } = database
+  const names = columns.map(({ name }, at) => `"${name.replaceAll('"', '""')}" ${types[at]}`)
+  await pool.query(`create table served_row (${names.join(', ')})`)
   const duck = await (await DuckDBInstance.create()).connect()
-  const served = openColumns(columns) // of one file after the other
   let files = 0
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(row, { minLength: 1, maxLength: 60 }),
-      fc.integer({ min: 1, max: 25 }),
-      fc.integer({ min: 1, max: 6_000 }),
-      async (rows, groupRows, pieceBytes) => {
-        const path = join(folder, `${files++}.parquet`)
-        const file = openServedParquet(path, served)
-        const groups: number[] = []
-        const most = { rows: groupRows, bytes: 1_000_000 }
-        for await (const count of readRows(cut(copyOf(rows), pieceBytes), served.rows, most)) {
-          groups.push(count)
-          await file.write(count)
-        }
-        await file.finish()
-        expect(groups.reduce((sum, count) => sum + count, 0)).toBe(rows.length)
+    fc.asyncProperty(fc.array(row, { maxLength: 60 }), fc.integer({ min: 1, max: 6_000 }), async (rows, pieceBytes) => {
+      await pool.query('truncate served_row')
+      const stored = rows.map(([one, two, list, flag, large, huge, amount, at, bytes], n) => {
+        const usdc = amount === null ? null : dollars(amount)
+        return [n, one, two, list, flag, large, huge, usdc, at === null ? null : isoOf(at), bytes]
+      })
+      for (const values of stored)
+        await pool.query(`insert into served_row values ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)`, values)
+      const shown = stored.map(([n, one, two, list, flag, large, huge, usdc, , bytes], index) => [
+        String(n),
+        one,
+        two,
+        list === null ? null : JSON.stringify(list),
+        flag,
+        large,
+        huge,
+        usdc,
+        rows[index]?.[7]?.toString() ?? null,
+        bytes === null ? null : `0x${(bytes as Buffer).toString('hex')}`,
+      ])
+      const read = async (path: string) => {
         const reader = await duck.runAndReadAll(`select ${asked.join(', ')} from read_parquet('${path}')`)
-        expect(reader.getRowsJson()).toEqual(
-          rows.map((values) => values.map((value, at) => (value === null ? null : shown[at]?.(value as never)))),
-        )
-        const { row_groups: written } = await parquetMetadataAsync(await asyncBufferFromFile(path))
-        expect(written.map(({ num_rows: count }) => Number(count))).toEqual(groups)
-        expect(boundsOf(written[0]?.columns[5])).toEqual(leastAndGreatest(rows.slice(0, groups[0]), 5))
-        expect(boundsOf(written[0]?.columns[6])).toEqual(leastAndGreatest(rows.slice(0, groups[0]), 6))
-      },
-    ),
+        return reader.getRowsJson()
+      }
+      const client = await pool.connect()
+      const copied = join(folder, `${files++}.parquet`)
+      const sql = copyServed({ view: { from: 'served_row', columns }, order: 'n' })
+      await writeParquet(cut(client.query(copyTo(sql)), pieceBytes), columns, { path: copied, rowsPerGroup: 2_048 })
+      client.release()
+      expect(await read(copied)).toEqual(shown)
+      const exported = join(folder, `${files++}.parquet`)
+      const texts = columns.map((column) => ({ ...column, isHex: false }))
+      const lines = stored.map((values, at) => {
+        const cells = values.map((value) => (value === null || typeof value === 'string' ? value : String(value)))
+        const [, , , list, flag] = values
+        cells[3] = list === null ? null : JSON.stringify(list)
+        cells[4] = flag === null ? null : flag ? 't' : 'f'
+        cells[9] = shown[at]?.[9] as string | null
+        return Buffer.from(`${csvFields(texts, cells as (string | null)[])}\n`)
+      })
+      await writeParquet(cut(lines, pieceBytes), texts, { path: exported, rowsPerGroup: 2_048 })
+      expect(await read(exported)).toEqual(shown)
+    }),
     { numRuns: 25 },
   )
   duck.closeSync()
 })
 
-const boundsOf = (chunk: { meta_data?: { statistics?: { min_value?: unknown; max_value?: unknown } } } | undefined) => {
-  const { min_value: least, max_value: greatest } = chunk?.meta_data?.statistics ?? {}
-  return [least, greatest]
+async function* cut(pieces: Iterable<Buffer> | AsyncIterable<Buffer>, most: number): AsyncGenerator<Buffer> {
+  for await (const piece of pieces) for (let at = 0; at < piece.length; at += most) yield piece.subarray(at, at + most)
 }
 
-function leastAndGreatest(rows: readonly unknown[][], at: number): unknown[] {
-  const values = rows.map((values) => values[at]).filter((value) => value !== null) as bigint[]
-  const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))
-  return [sorted[0], sorted.at(-1)]
-}
+const wide = columns.slice(0, 2)
 
-const hash = (n: number) => createHash('sha256').update(String(n)).digest()
-
-test('a text of few values is a dictionary; a COPY that ends in its middle is none', async () => {
-  const path = join(await exportFolder(), 'one.parquet')
-  const served = openColumns(columns)
-  const file = openServedParquet(path, served)
-  const rows = Array.from({ length: 500 }, (_, n) => [
-    'base',
-    `${n}`,
-    `${n}`,
-    null,
-    true,
-    n,
-    1n,
-    1n,
-    1n,
-    hash(n % 3),
-    hash(n),
-  ])
-  const most = { rows: 50_000, bytes: 15_000 }
-  const groups: number[] = []
-  for await (const count of readRows(cut(copyOf(rows), 100_000), served.rows, most)) {
-    groups.push(count)
-    await file.write(count)
-  }
-  await file.finish()
-  expect([groups.length > 1, groups.reduce((sum, count) => sum + count, 0)]).toEqual([true, 500]) // split by bytes
-  const { row_groups: written } = await parquetMetadataAsync(await asyncBufferFromFile(path))
-  const encodings = written[0]?.columns.map(({ meta_data: meta }) => meta?.encodings.at(-1))
-  expect(encodings?.slice(0, 3)).toEqual(['RLE_DICTIONARY', 'PLAIN', 'PLAIN'])
-  expect(encodings?.slice(-2)).toEqual(['RLE_DICTIONARY', 'PLAIN'])
-  const broken = readRows(cut(copyOf(rows).subarray(0, -2), 1_000), served.rows, most)
-  await expect(drained(broken)).rejects.toThrow('the COPY ended in its middle')
-  const other = readRows(cut(said('x'.repeat(99)), 7), [], most)
-  await expect(drained(other)).rejects.toThrow('no binary COPY')
+test('files are divided at row groups, with rows and block times; no rows are a file with columns', async () => {
+  const folder = await exportFolder()
+  const target = { path: join(folder, 'many'), rowsPerGroup: 2_048, groupsPerFile: 2 }
+  const timed = [columns[0], columns[8]]
+  const lines = Array.from({ length: 5_000 }, (_, n) => Buffer.from(`${n},${isoOf(BigInt(n) * 1_000_000n + 5n)}\n`))
+  const files = await writeParquet(cut(lines, 100_000), timed, target)
+  expect(files.map(({ rows }) => rows)).toEqual([4_096, 904])
+  expect(files.map(({ min_time }) => min_time)).toEqual(['1970-01-01T00:00:00.000Z', '1970-01-01T01:08:16.000Z'])
+  expect(files[1]?.max_time).toBe('1970-01-01T01:23:19.000Z')
+  const { row_groups: groups } = await parquetMetadataAsync(await asyncBufferFromFile(files[0]?.path ?? ''))
+  expect(groups.map(({ num_rows: count }) => Number(count))).toEqual([2_048, 2_048])
+  expect(groups[1]?.columns[0]?.meta_data?.statistics).toMatchObject({ min_value: 2_048, max_value: 4_095 })
+  const [none] = await writeParquet(cut([], 1), wide, { ...target, path: join(folder, 'none') })
+  expect(none).toEqual({ path: join(folder, 'none/data_0.parquet'), rows: 0 })
+  const { schema } = await parquetMetadataAsync(await asyncBufferFromFile(none?.path ?? ''))
+  expect(schema.slice(1).map(({ name }) => name)).toEqual(['n', 'word'])
+  expect(readdirSync(folder).sort()).toEqual(['many', 'none']) // no pipe is left
 })
 
-async function drained(rows: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of rows);
-}
+test('a source that fails, and a row that is no row, end the file with their own words', async () => {
+  const folder = await exportFolder()
+  const target = { path: join(folder, 'file'), rowsPerGroup: 2_048 }
+  async function* broken(): AsyncGenerator<Buffer> {
+    yield Buffer.from('1,a\n2,')
+    throw new Error('the connection is lost')
+  }
+  await expect(writeParquet(broken(), wide, target)).rejects.toThrow('the connection is lost')
+  const long = Array.from({ length: 10_000 }, () => Buffer.from('x,a\n'))
+  await expect(writeParquet(cut(long, 9_000), wide, target)).rejects.toThrow(
+    /Could not convert string "x" to 'INTEGER'/,
+  )
+  await expect(writeParquet(cut(long, 9_000), wide, { ...target, path: join(folder, 'no/file') })).rejects.toThrow()
+})

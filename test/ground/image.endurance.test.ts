@@ -74,6 +74,11 @@ test(
     await database.pool.query('drop schema public, directory cascade; create schema public')
     const migrated = run(container, ['node', 'dist/db/main.js'], { DATABASE_URL: database.url })
     expect(migrated, migrated.stderr).toMatchObject({ status: 0, stdout: expect.stringMatching(/^applied schema/) })
+    const served = run(container, ['node', 'dist/export/main.js', '--served'], {
+      DATABASE_URL: database.url,
+      EXPORT_DIR: '/var/lib/agent-directory/exports',
+    })
+    expect(served, served.stderr).toMatchObject({ status: 0, stdout: expect.stringMatching(/new files$/m) })
     await answersFor(container, 'dist/api/main.js', 'PORT')
   },
   stepMs,

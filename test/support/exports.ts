@@ -3,15 +3,11 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type ParquetParsers, parquetReadObjects } from 'hyparquet'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { onTestFinished } from 'vitest'
 import { readChains, registriesOf } from '../../chains.file.ts'
 import type { Manifest } from '../../export/manifest.ts'
-import { writeDay } from '../../export/served/day-writer.ts'
-import { writeSnapshots } from '../../export/served/snapshots.ts'
-import type { Writers } from '../../export/served/writers.ts'
 import type { ProofTerms } from '../../trust/proof/published.ts'
-import type { TestDatabase } from './database.ts'
 
 /** Makes a folder that is removed after the test. */
 export async function exportFolder(): Promise<string> {
@@ -19,14 +15,6 @@ export async function exportFolder(): Promise<string> {
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
 }
-
-/** Writers in this thread; those of the command run in threads of their own. */
-export const writersOf = ({ pool }: Pick<TestDatabase, 'pool'>): Writers => ({
-  atOnce: 2,
-  writeDay: (task, pace) => writeDay(pool, task, pace),
-  writeSnapshots: (task, pace, tell) => writeSnapshots(pool, task, pace, tell),
-  close: async () => {},
-})
 
 /** Of an installation without a CHAINS_FILE. */
 export const proofTerms = (baseUrl: string): ProofTerms => ({
@@ -49,28 +37,27 @@ export async function exportedRows(folder: string): Promise<Record<string, unkno
     if (content.length !== bytes || createHash('sha256').update(content).digest('hex') !== sha256) {
       throw new Error(`${file} is not what the manifest says`)
     }
-    if (request.format === 'parquet') rows.push(...(await readParquet(content)))
+    if (request.format === 'parquet') rows.push(...(await readParquet(join(folder, file))))
     else if (request.format === 'csv') rows.push(...readCsv(content.toString()))
     else rows.push(...readNdjson(content.toString()))
   }
-  // Parquet has 64-bit numbers and times, JSON digits, CSV only text: all are converted to the view's text.
+  // Parquet has lists and times, JSON digits, CSV only text: all are converted to the view's text.
   return rows.map((row) => Object.fromEntries(columns.map(({ name, type }) => [name, asText(row[name], type)])))
 }
 
 function asText(value: unknown, type: string): string | null {
   if (value === null || value === undefined) return null
-  if (type === 'timestamp with time zone' && typeof value === 'bigint') {
-    const seconds = value / 1_000_000n
-    const micros = value % 1_000_000n
-    return `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}.${String(micros).padStart(6, '0')}Z`
-  }
+  const [, day, time, fraction = ''] = /^(\S+) ([\d:]+)(?:\.(\d+))?\+00$/.exec(String(value)) ?? []
+  if (type === 'timestamp with time zone' && day) return `${day}T${time}.${fraction.padEnd(6, '0')}Z`
   return Array.isArray(value) ? JSON.stringify(value) : String(value)
 }
 
-async function readParquet(content: Buffer): Promise<Record<string, unknown>[]> {
-  const file = content.buffer.slice(content.byteOffset, content.byteOffset + content.length) as ArrayBuffer
-  const parsers = { timestampFromMicroseconds: (micros: bigint) => micros } as unknown as ParquetParsers
-  return parquetReadObjects({ file, parsers })
+async function readParquet(path: string): Promise<Record<string, unknown>[]> {
+  const duck = await (await DuckDBInstance.create()).connect()
+  await duck.run(`set TimeZone = 'UTC'`)
+  const reader = await duck.runAndReadAll(`select * from read_parquet('${path}')`)
+  duck.closeSync()
+  return reader.getRowObjectsJson()
 }
 
 /** Parses NDJSON, with numbers as text, so that no digit is lost. */

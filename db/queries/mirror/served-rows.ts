@@ -5,7 +5,7 @@ import type { ExportColumn } from '../read/exports.ts'
 
 /** A column of served files. */
 export interface ServedColumn extends ExportColumn {
-  /** Whether raw bytes are sent for its text of `0x` and hex digits. */
+  /** Whether its bytes are sent for its text of `0x` and hex digits. */
   readonly isHex?: boolean
 }
 
@@ -23,19 +23,14 @@ export interface ServedRows {
   readonly order: string
   /** Restricts the rows to a chain and a range of final blocks. Absent: all. */
   readonly of?: BlockRange & { readonly chain: string }
-  /** Restricts the rows to FIDs above `after` up to `through`. Absent: all. */
-  readonly fids?: { readonly after: number; readonly through: number }
 }
-
-/** Binary form in which a column is sent; `micros`: dollars as whole millionths, in 64 bits. */
-export type ServedForm = 'text' | 'hex' | 'texts' | 'boolean' | 'integer' | 'bigint' | 'micros' | 'time'
 
 /** How Postgres writes a column of digits in the definition of a view. */
 const digits = /\('0x'::text \|\| encode\((\w+\.\w+), 'hex'::text\)\) AS (\w+)/g
 
 /**
- * A view by its definition, with the bytes in place of their digits, which are twice as long and cost the server more than
- * reading the row. Views of more than one plain select stay as they are.
+ * A view by its definition, with the bytes in place of their digits: making each text costs the server more than reading
+ * the row. Views of more than one plain select stay as they are.
  */
 export async function servedView(db: Queryable, name: string, columns: readonly ExportColumn[]): Promise<ServedView> {
   const view = `directory.${pg.escapeIdentifier(name)}`
@@ -54,63 +49,20 @@ export async function servedView(db: Queryable, name: string, columns: readonly 
   }
 }
 
-/** The form of a column. Numbers that may exceed 64 bits are sent as text. */
-export function servedForm({ name, type, isHex }: ServedColumn): ServedForm {
-  if (isHex) return 'hex'
-  switch (type) {
-    case 'boolean':
-    case 'integer':
-    case 'bigint':
-      return type
-    case 'text[]':
-      return 'texts'
-    case 'timestamp with time zone':
-      return 'time'
-    case 'numeric':
-      return name.endsWith('amount_usdc') ? 'micros' : 'text'
-    default:
-      return 'text'
-  }
-}
-
-/** SQL of a binary COPY of the rows, each column in its form. COPY takes no parameters. */
-export function copyServed({ view: { from, columns }, order, of, fids }: ServedRows): string {
-  const ofBlocks =
-    of &&
-    `chain = ${pg.escapeLiteral(of.chain)} and block_number between ${Math.trunc(of.fromBlock)} and ${Math.trunc(of.toBlock)}`
-  const ofFids = fids && `fid > ${Math.trunc(fids.after)} and fid <= ${Math.trunc(fids.through)}`
-  const conditions = [ofBlocks, ofFids].filter((one) => one !== undefined)
-  const where = conditions.length > 0 ? `\n where ${conditions.join(' and ')}` : ''
+/**
+ * SQL of a COPY of the rows as CSV: null is an empty field, an array JSON, and bytes are `\\x` and hex digits. COPY takes
+ * no parameters.
+ */
+export function copyServed({ view: { from, columns }, order, of }: ServedRows): string {
+  const where = of
+    ? `\n where chain = ${pg.escapeLiteral(of.chain)} and block_number between ${Math.trunc(of.fromBlock)} and ${Math.trunc(of.toBlock)}`
+    : ''
   return `copy (select ${columns.map(sent).join(', ')}
   from ${from}${where}
- order by ${order}) to stdout (format binary)`
+ order by ${order}) to stdout (format csv)`
 }
 
-/** FID, method and nonce of the claims of the next `most` agents that have any, in that order. */
-export async function nextClaimKeys(
-  db: Queryable,
-  { after, most }: { readonly after: number; readonly most: number },
-): Promise<[fid: string, method: string, nonce: string][]> {
-  const { rows } = await db.query<{ fid: string; method: string; nonce: string }>({
-    name: 'next-claim-keys',
-    text: `
-with next as (select distinct fid from directory.claims where fid > $1 order by fid limit $2)
-select fid::text as fid, method, nonce from directory.claims
- where fid > $1 and fid <= (select max(fid) from next)
- order by claims.fid, method, nonce`,
-    values: [after, most],
-  })
-  return rows.map(({ fid, method, nonce }) => [fid, method, nonce])
-}
-
-function sent(column: ServedColumn): string {
-  const name = pg.escapeIdentifier(column.name)
-  switch (servedForm(column)) {
-    case 'micros':
-      return `(${name} * 1000000)::bigint`
-    case 'text':
-      return column.type === 'text' ? name : `${name}::text`
-    default:
-      return name
-  }
+function sent({ name, type }: ServedColumn): string {
+  const column = pg.escapeIdentifier(name)
+  return type === 'text[]' ? `to_json(${column})` : column
 }

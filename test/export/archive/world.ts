@@ -15,7 +15,7 @@ import { serveRound } from '../../../export/served/round.ts'
 import { tallyTable } from '../../../processors/backfill/verify.ts'
 import { runIncome } from '../../derive/passes.ts'
 import { createTestDatabase, type OwnDatabase, type TestDatabase } from '../../support/database.ts'
-import { proofTerms, writersOf } from '../../support/exports.ts'
+import { proofTerms } from '../../support/exports.ts'
 import {
   addressOf,
   insert,
@@ -175,7 +175,6 @@ export function serve(database: TestDatabase, folder: string, untilDay?: string,
   const baseUrl = 'https://api.agents.example'
   return serveRound({
     pool: database.pool,
-    writers: writersOf(database),
     folder,
     pace: paceOf(10_000_000),
     installation: { registries: {} as never, baseUrl },

@@ -13,7 +13,7 @@ const folder = fileURLToPath(new URL('../../../node_modules/.cache/bundled/', im
 const keptMs = 3_600_000
 
 /** Packages that are not bundled, because they find their own files by their location. */
-const unbundled = /^(pg|pg-copy-streams|pino|graphql|postgraphile|tsx|@resvg\/|@expo-google-fonts\/)/
+const unbundled = /^(pg|pg-copy-streams|pino|graphql|postgraphile|tsx|@duckdb\/|@resvg\/|@expo-google-fonts\/)/
 
 interface Compiled {
   /** Source files that processes are started with, relative to the project. */

@@ -3,6 +3,17 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'empty-files',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'A served dataset without rows has a file with its columns',
+    text:
+      'A snapshot of a dataset without rows had no file under /exports/, so a query over it failed. It has one file with ' +
+      'the columns and their types now. `npm run export -- --format parquet` has the types of the served files: dollars ' +
+      'are DECIMAL(18,6), and times have a zone.',
+    operations: [],
+  },
+  {
     id: 'times-nobody-said',
     day: '2026-11-28',
     kind: 'changed',

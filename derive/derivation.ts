@@ -4,6 +4,13 @@ import type pg from 'pg'
 export interface DeriveContext {
   readonly pool: pg.Pool
   readonly now: () => Date
+  readonly settlementOverloads: 'spec' | 'all'
+}
+
+/** Keys that come due by time alone. */
+export interface LaterKeys {
+  readonly keys: readonly (string | number)[]
+  readonly dueAt: Date
 }
 
 /** Rows whose coming, change or going makes keys due. */
@@ -25,9 +32,12 @@ export interface Derivation {
   readonly batch: number
   /**
    * How long its loop rests when nothing is due. `soon`: somebody waits for it. `with sums`: what it reads moves with the
-   * roll-up.
+   * roll-up. `with counts`: it is as late as counts may be, so that what moves often is derived once.
    */
-  readonly rest: 'soon' | 'with sums'
-  /** Makes what is stored of the keys what the facts say. Called in a transaction in which nobody else derives the kind. */
-  derive(db: pg.PoolClient, keys: readonly string[], context: DeriveContext): Promise<void>
+  readonly rest: 'soon' | 'with sums' | 'with counts'
+  /**
+   * Makes what is stored of the keys what the facts say. Called in a transaction in which nobody else derives the kind.
+   * Returns those of them that come due again by time alone.
+   */
+  derive(db: pg.PoolClient, keys: readonly string[], context: DeriveContext): Promise<LaterKeys | void>
 }

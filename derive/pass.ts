@@ -33,7 +33,9 @@ function deriveBatch(derivation: Derivation, context: DeriveContext, limit: numb
   return inTransaction(context.pool, async (db) => {
     const due = await takeDue(db, { kind: derivation.kind, now: context.now(), limit })
     const keys = due.map(({ key }) => key)
-    if (keys.length > 0) await derivation.derive(db, keys, context)
+    if (keys.length === 0) return 0
+    const later = await derivation.derive(db, keys, context)
+    if (later) await markDue(db, derivation.kind, later.keys, later)
     return keys.length
   })
 }

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { countWaiting } from '../db/queries/due/queue.ts'
-import { countDueEdges } from '../db/queries/join/edge-events.ts'
 import { countEvents } from '../db/queries/join/events.ts'
 import { rollupLags } from '../db/queries/rollup/lag.ts'
 import { lastBackup } from '../db/queries/server/backup.ts'
@@ -178,8 +177,7 @@ export function createMetrics({ pool, hosts, hubDoubt, hubFollowed, now, silence
       for (const [gauge, name] of ages) {
         for (const { shard, seconds } of await reachedAges(pool, name, now())) gauge.set({ shard }, seconds)
       }
-      const queues = { ...(await countEvents(pool)), edges: await countDueEdges(pool) }
-      for (const [queue, count] of Object.entries(queues)) waiting.set({ queue }, count)
+      for (const [queue, count] of Object.entries(await countEvents(pool))) waiting.set({ queue }, count)
       const kinds = derivations.map(({ kind }) => kind)
       for (const count of await countWaiting(pool, kinds, now())) {
         waiting.set({ queue: count.kind }, count.waiting)

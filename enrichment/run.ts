@@ -21,7 +21,6 @@ import { sources } from '../sources.config.ts'
 import { facilitatorSubjects } from './facilitators/source.ts'
 import { checkTables, createHealth } from './health.ts'
 import { createSources, type SourcesOptions } from './installed-sources.ts'
-import { runEdges } from './join/edges.ts'
 import { sumIncome } from './join/income.ts'
 import { runJoin } from './join/join.ts'
 import { runLargeHolders } from './join/large-holders.ts'
@@ -161,13 +160,12 @@ export async function runEnrichment({
     await refreshRankings(join)
     return 0
   }
-  const edge = async () => (await runEdges(join)).work
+  const rests = { ...derivationRestMs, 'with counts': config.countsPauseMs }
   await Promise.all([
     ...sourceLoops,
     joinLoop,
     readModel('large holders', () => runLargeHolders(join), restMs.largeHolders),
-    readModel('edges', edge, config.countsPauseMs),
-    ...derivations.map((one) => readModel(one.kind, () => derivePass(one, join), derivationRestMs[one.rest])),
+    ...derivations.map((one) => readModel(one.kind, () => derivePass(one, join), rests[one.rest])),
     readModel('settlement roll-up', () => rollUpSettlements({ pool }), restMs.rollup),
     readModel('income hours', () => sumIncome(pool), restMs.income),
     readModel('settlement counts', refresh, config.countsPauseMs),

@@ -8,7 +8,6 @@ import { askForAllDocuments } from '../../db/queries/sources/registration-docume
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import { type Config, readConfig } from '../../enrichment/config.ts'
 import { createSources } from '../../enrichment/installed-sources.ts'
-import { runEdges } from '../../enrichment/join/edges.ts'
 import { type JoinOptions, runJoin } from '../../enrichment/join/join.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
@@ -17,6 +16,7 @@ import { hubSubject } from '../../enrichment/socialindex/shards.ts'
 import { createHost } from '../../hosts/host.ts'
 import { minute } from '../../ops/time.ts'
 import { sources } from '../../sources.config.ts'
+import { settleEdges } from '../../test/derive/passes.ts'
 import { startTemporaryServer } from '../temporary-server.ts'
 import { fillWorld } from '../world.ts'
 import { startBenchHosts } from './hosts.ts'
@@ -108,7 +108,7 @@ async function leases(pool: pg.Pool, subjects: number, perRead: number): Promise
  * every source has answered about every agent and everything is derived.
  */
 async function firstPass(pool: pg.Pool, agents: number) {
-  await pool.query('truncate agent, agent_holding, source_state, edge_event, agent_event')
+  await pool.query('truncate agent, agent_holding, source_state, due, agent_event')
   const doubles = await startBenchHosts(pool)
   await pool.query('truncate holder_event, token_event')
   await pool.query('insert into holder_event (address) select distinct "to" from registration_transfer')
@@ -158,12 +158,7 @@ async function firstPass(pool: pg.Pool, agents: number) {
 /** Derives every edge that is due; returns the seconds and the number of changed edges. */
 async function deriveEdges(join: JoinOptions) {
   const began = performance.now()
-  let moved = 0
-  for (let work = 1; work > 0; ) {
-    const pass = await runEdges(join)
-    moved += pass.moved
-    work = pass.work
-  }
+  const { moved } = await settleEdges(join)
   return { seconds: (performance.now() - began) / 1_000, moved }
 }
 

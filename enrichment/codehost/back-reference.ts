@@ -1,7 +1,7 @@
 import type { CodehostInput } from '../../db/queries/join/enrichment-inputs.ts'
 import type { StoredAccount } from '../../db/queries/sources/codehost-profiles.ts'
-import { isSharedPlatform } from '../shared-platforms.ts'
-import { isSameSite } from '../site.ts'
+import { isSharedPlatform } from '../../derive/shared-platforms.ts'
+import { isSameSite } from '../../derive/site.ts'
 
 /** Whether the account names the agent in turn: by an address, its handle in the network, or a host proven to be its. */
 export function namesAgent({ blog, bio }: Pick<StoredAccount, 'blog' | 'bio'>, agent: CodehostInput): boolean {

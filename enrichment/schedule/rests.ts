@@ -11,7 +11,7 @@ export const restMs = {
   oldChanges: hour,
 } as const
 
-/** The same of a kind that is derived by key: derive/derivations.ts. */
+/** The same of a kind that is derived by key; those that rest `with counts` rest for COUNTS_PAUSE_SECONDS. */
 export const derivationRestMs = { soon: second / 4, 'with sums': 5 * second } as const
 
 /** Rest after refreshing the rankings, as a multiple of its time: it reads all sums and may use a tenth of the time. */

@@ -1,6 +1,6 @@
+import { isSharedPlatform } from '../../derive/shared-platforms.ts'
 import { maxUrlLength } from '../../net/target.ts'
 import type { Service } from '../agent-uri/registration-file.ts'
-import { isSharedPlatform } from '../shared-platforms.ts'
 import type { SpecKind } from './kinds.ts'
 
 /** An address at which a document may be published. */

@@ -1,7 +1,7 @@
+import { isSameSite } from '../../derive/site.ts'
 import { DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
 import { type AgentHosts, conditionsOf } from '../agent-hosts.ts'
-import { isSameSite } from '../site.ts'
 import { type BackReference, type Holdings, referenceIn } from './back-reference.ts'
 import { specRequests } from './spec-requests.ts'
 

@@ -206,7 +206,7 @@ test('an agent that its claim lists is listed whole: settlements counted, edges 
   await addSubjects(pool, 'agent_uri', ['token:base:70'], { priority: 0, dueAt: at })
   const verified = [claimant.fid, Buffer.from(claimant.address.slice(2), 'hex')]
   await pool.query(`insert into verified_address values ($1, $2, '2026-01-01')`, verified)
-  await pool.query('delete from edge_event')
+  await pool.query('delete from due')
   expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
 
   const { rows } = await pool.query('select settlements_all from agent where fid = $1', [claimant.fid])
@@ -219,7 +219,7 @@ test('an agent that its claim lists is listed whole: settlements counted, edges 
     { source: 'socialindex', priority: 2 },
     { source: 'spec_discovery', priority: 2 },
   ])
-  const edges = await pool.query('select from edge_event where fid = $1', [claimant.fid])
+  const edges = await pool.query(`select from due where kind = 'neighbours' and key = $1`, [claimant.fid])
   expect(edges.rowCount).toBe(1)
 })
 

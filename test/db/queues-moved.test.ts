@@ -14,14 +14,23 @@ test('what waited in a queue of a database of before is due', async () => {
     `insert into agent_change (fid, kind, changed_at) select n, 'upsert', now() from generate_series(1, 4) n`,
   )
   await pool.query('update income_progress set change = 2')
+  await pool.query('insert into edge_event (fid) values (5), (5)')
+  await pool.query(
+    `insert into edge_derivation (fid, due, derived_at) values (6, true, null), (7, false, now() - interval '1 hour')`,
+  )
   await migrate(database.url)
   const { rows } = await pool.query('select kind, key from due where due_at <= now() order by kind, key')
   expect(rows.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
+    'edges 6',
     'income 3',
     'income 4',
+    'neighbours 5',
     'rings 0a',
     'rings 0b',
     'wallets base:7',
     'wallets celo:8',
   ])
+  // Edges are derived once a day.
+  const later = `select kind, key, due_at > now() + interval '22 hours' as "isTomorrow" from due where due_at > now()`
+  expect((await pool.query(later)).rows).toEqual([{ kind: 'neighbours', key: '7', isTomorrow: true }])
 })

@@ -17,7 +17,7 @@ function triggers(): string {
         const args = marks
           .filter((mark) => mark.table === table && (mark.on ?? Object.keys(events)).includes(event as Event))
           .map(({ kind, key, through }) => {
-            const query = `select ${key} from moved${through ? ` ${through}` : ''}`
+            const query = `select ${key} from moved${through ? ` ${through.trim()}` : ''}`
             return `\n    '${kind}', ${quoted(query)}`
           })
         if (args.length === 0) return ''

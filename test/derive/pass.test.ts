@@ -8,6 +8,7 @@ import { testDatabase } from '../support/database.ts'
 const database = testDatabase()
 let time: number
 const now = () => new Date(time)
+const context = () => ({ pool: database.pool, now, settlementOverloads: 'spec' }) as const
 beforeEach(async () => {
   time = Date.parse('2026-01-01T00:00:00Z')
   await database.pool.query('delete from due')
@@ -37,10 +38,10 @@ test('a key that is marked many times is derived once, and its marks go together
   await markDue(database.pool, 'test', ['a'], { dueAt: new Date('2030-01-01') })
   await markDue(database.pool, 'other', ['a'])
   const test = kind()
-  expect(await derivePass(test, { pool: database.pool, now })).toBe(2)
+  expect(await derivePass(test, context())).toBe(2)
   expect(test.derived).toEqual(['a', 'b'])
   expect(await marks()).toEqual([])
-  expect(await derivePass(test, { pool: database.pool, now })).toBe(0)
+  expect(await derivePass(test, context())).toBe(0)
   expect((await database.pool.query('select kind from due')).rows).toEqual([{ kind: 'other' }])
 })
 
@@ -51,9 +52,9 @@ test('a mark waits for nobody who derives its key, and is not lost', async () =>
     if (isFirst) await mark('a')
     isFirst = false
   })
-  await derivePass(test, { pool: database.pool, now })
+  await derivePass(test, context())
   expect(await marks()).toHaveLength(1)
-  await derivePass(test, { pool: database.pool, now })
+  await derivePass(test, context())
   expect(test.derived).toEqual(['a', 'a'])
   expect(await marks()).toEqual([])
 })
@@ -64,10 +65,18 @@ test('keys without a time come first, then those whose time has come', async () 
   await markDue(pool, 'test', ['early'], { dueAt: new Date(time - 1_000) })
   await mark('soon')
   const test = { ...kind(), batch: 1 }
-  for (const works of [1, 1, 0]) expect(await derivePass(test, { pool, now })).toBe(works)
+  for (const works of [1, 1, 0]) expect(await derivePass(test, context())).toBe(works)
   expect(test.derived).toEqual(['soon', 'early'])
   time += 1_000
-  expect(await derivePass(test, { pool, now })).toBe(1)
+  expect(await derivePass(test, context())).toBe(1)
+})
+
+test('keys that come due by time alone are marked for then', async () => {
+  const dueAt = new Date(time + 1_000)
+  await mark('a', 'b')
+  const test: Derivation = { ...kind(), derive: async () => ({ keys: ['b'], dueAt }) }
+  expect(await derivePass(test, context())).toBe(2)
+  expect(await marks()).toEqual([{ key: 'b', attempts: 0, due_at: dueAt }])
 })
 
 test('a key that fails keeps no other waiting, is retried later and later, and is told of', async () => {
@@ -77,9 +86,9 @@ test('a key that fails keeps no other waiting, is retried later and later, and i
     if (isBroken && key === 'b') throw new Error('it fails')
   })
   await mark('a', 'b', 'c')
-  await expect(derivePass(test, { pool, now })).rejects.toThrow(new Underivable('test: b cannot be derived: it fails'))
+  await expect(derivePass(test, context())).rejects.toThrow(new Underivable('test: b cannot be derived: it fails'))
   expect(test.derived).toEqual(['a', 'c'])
-  expect(await derivePass(test, { pool, now })).toBe(0)
+  expect(await derivePass(test, context())).toBe(0)
   for (const [attempts, waitMs] of [
     [1, 1_000],
     [2, 2_000],
@@ -87,11 +96,11 @@ test('a key that fails keeps no other waiting, is retried later and later, and i
   ]) {
     expect(await marks()).toEqual([{ key: 'b', attempts, due_at: new Date(time + waitMs!) }])
     time += waitMs!
-    await expect(derivePass(test, { pool, now })).rejects.toThrow(Underivable)
+    await expect(derivePass(test, context())).rejects.toThrow(Underivable)
   }
   // A change has it tried at once, and does not make it young again.
   await mark('b', 'd')
-  await expect(derivePass(test, { pool, now })).rejects.toThrow(Underivable)
+  await expect(derivePass(test, context())).rejects.toThrow(Underivable)
   expect(test.derived).toEqual(['a', 'c', 'd'])
   expect(await countWaiting(pool, ['test', 'other'], now())).toEqual([
     { kind: 'test', waiting: 0, failing: 1 },
@@ -101,7 +110,7 @@ test('a key that fails keeps no other waiting, is retried later and later, and i
   expect(await failingKey(pool, 6)).toBeUndefined()
   isBroken = false
   time += 60_000
-  expect(await derivePass(test, { pool, now })).toBe(1)
+  expect(await derivePass(test, context())).toBe(1)
   expect(await marks()).toEqual([])
 })
 
@@ -115,7 +124,7 @@ test('two processes never derive a kind at the same time', async () => {
     await pool.query('select 1')
     running--
   })
-  const passes = [1, 2, 3].map(() => derivePass({ ...test, batch: 5 }, { pool, now }))
+  const passes = [1, 2, 3].map(() => derivePass({ ...test, batch: 5 }, context()))
   await Promise.all(passes)
   expect(most).toBe(1)
   expect(test.derived).toEqual([...'abcdefghijklmno'])

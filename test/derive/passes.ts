@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Derivation } from '../../derive/derivation.ts'
+import type { Derivation, DeriveContext } from '../../derive/derivation.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { derivePass } from '../../derive/pass.ts'
 import { sumIncome } from '../../enrichment/join/income.ts'
@@ -16,13 +16,37 @@ const whole: Steps = { changes: 100, rings: 50, hours: 500, payments: 50_000 }
 
 /** One bounded pass over everything that income is made of. Returns how much was done; zero: it is what the facts say. */
 export async function runIncome({ pool, steps = whole }: { pool: pg.Pool; steps?: Steps }): Promise<number> {
+  const context = { pool, now: () => new Date(), settlementOverloads: 'spec' } as const
   let work = 0
-  for (const kind of ['wallets', 'income']) work += await pass(pool, kind, steps.changes)
-  work += await pass(pool, 'rings', steps.rings)
+  for (const kind of ['wallets', 'income']) work += await pass(kind, context, steps.changes)
+  work += await pass('rings', context, steps.rings)
   return work + (await sumIncome(pool, steps))
 }
 
-function pass(pool: pg.Pool, kind: string, batch: number): Promise<number> {
+/**
+ * Derives every edge that is due. `looked`: agents looked at; `derived`: agents whose edges were derived; `moved`: edges
+ * that were written or removed.
+ */
+export async function settleEdges(context: DeriveContext) {
+  const before = await storedEdges(context.pool)
+  let looked = 0
+  for (let work = 1; work > 0; looked += work) work = await pass('neighbours', context)
+  let derived = 0
+  for (let work = 1; work > 0; derived += work) work = await pass('edges', context)
+  const after = await storedEdges(context.pool)
+  const moved = [...new Set([...before.keys(), ...after.keys()])].filter((key) => before.get(key) !== after.get(key))
+  return { looked, derived, moved: moved.length }
+}
+
+/** Edges by what tells them apart, and the transaction that wrote each. */
+async function storedEdges(pool: pg.Pool): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await pool.query<{ key: string; xmin: string }>(
+    `select concat_ws(' ', fid, peer, kind, chain) as key, xmin::text from agent_edge`,
+  )
+  return new Map(rows.map(({ key, xmin }) => [key, xmin]))
+}
+
+function pass(kind: string, context: DeriveContext, batch?: number): Promise<number> {
   const named: Derivation = derivations.find((one) => one.kind === kind)!
-  return derivePass({ ...named, batch }, { pool, now: () => new Date() })
+  return derivePass({ ...named, batch: batch ?? named.batch }, context)
 }

@@ -215,7 +215,7 @@ interface EdgeDerivation {
  * final blocks that are rolled up. Edges that have no direction are derived for the lower of the two FIDs. A site of more
  * than `mostOfSite` agents links none.
  */
-export async function deriveEdges(
+export async function deriveEdgesOf(
   db: Queryable,
   { fids, settlementOverloads, mostOfSite }: EdgeDerivation,
 ): Promise<number> {

@@ -72,7 +72,7 @@ with taken as (
   returning chain, agent_id),
 met as (select distinct chain, agent_id from taken),
 concerned as (select distinct h.fid from met join agent_holding h using (chain, agent_id)),
-linked as (insert into edge_event (fid) select fid from concerned),
+linked as (insert into due (kind, key) select 'neighbours', fid::text from concerned),
 routed as (insert into agent_event (fid) select fid from concerned)
 select chain, agent_id::text as "agentId" from met order by chain, agent_id`,
     values: [limit],

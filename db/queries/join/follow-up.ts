@@ -8,7 +8,6 @@ import { deriveWords } from './agent-words.ts'
 import { type AgentChange, type Derivation, deriveAgents } from './agents.ts'
 import { forgetUnlistedProfiles } from './claim-actions.ts'
 import { askForClaimChecks } from './claim-checks.ts'
-import { noteEdgeEvents } from './edge-events.ts'
 import { askAboutAgents, forgetEnrichment } from './enrichment-inputs.ts'
 import { noteAddressesOf } from './events.ts'
 
@@ -20,7 +19,7 @@ interface FollowUp {
 }
 
 /**
- * Derives agents and does, in the same transaction, what follows from what changed: documents, edges, sources and readers
+ * Derives agents and does, in the same transaction, what follows from what changed: documents, sources and readers
  * of their addresses are asked anew, what belongs to delisted agents is forgotten. Whoever derives an agent calls this: the
  * next derivation would find nothing changed any more. Call under `lockJoin`; afterwards, outside the transaction, the
  * counts of the listed agents are to be refreshed. Returns the visible changes.
@@ -37,10 +36,7 @@ export async function deriveWithFollowUp(
   const claimed = changes.filter(({ claimChanged }) => claimChanged).map(({ fid }) => fid)
   const soon = { priority: 2, dueAt: now } as const
 
-  if (changed.length > 0) {
-    await hurryDocumentsOf(db, changed)
-    await noteEdgeEvents(db, changed)
-  }
+  if (changed.length > 0) await hurryDocumentsOf(db, changed)
   if (listed.length > 0) await addSubjects(db, sources.fids.name, subjectsOf(listed), soon)
   await deriveWords(db, fids)
   await askForSpecs(db, fids, now)

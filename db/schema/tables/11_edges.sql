@@ -21,59 +21,9 @@ create table agent_site (
 );
 create index agent_site_site on agent_site (site);
 
--- Edges are derived anew for agents of which, or around which, something has changed; once a day for everybody, in case
--- a reason was overlooked.
-
--- Agents to be looked at. Append-only, consumed by the enrichment job.
-create table edge_event (
-  seq bigint generated always as identity primary key,
-  fid bigint not null
-);
-create index edge_event_fid on edge_event (fid);
-
+-- What edges of others to an agent depend on, as a digest of when it was last looked at. Edges are derived for agents of
+-- which, or around which, something has changed; once a day for everybody, in case a reason was overlooked.
 create table edge_derivation (
   fid bigint primary key,
-  digest uuid,          -- of what others' edges to the agent depend on; null: nobody has looked yet
-  due boolean not null, -- its own edges are to be derived
-  derived_at timestamptz
+  digest uuid -- null: nobody has looked yet
 );
-create index edge_derivation_due on edge_derivation (fid) where due;
-create index edge_derivation_stalest on edge_derivation (derived_at) where not due;
-
-create function note_edge_events() returns trigger language plpgsql as $$
-begin
-  insert into edge_event (fid) select distinct fid from changed;
-  return null;
-end $$;
-create trigger social_follow_added after insert on social_follow
-  referencing new table as changed for each statement execute function note_edge_events();
-create trigger social_follow_changed after update on social_follow
-  referencing new table as changed for each statement execute function note_edge_events();
-create trigger social_follow_removed after delete on social_follow
-  referencing old table as changed for each statement execute function note_edge_events();
-
--- Most payers and most recipients are no agent's. Who becomes an agent later brings what was paid before along.
---
--- A session keeps the plan of a trigger's first statement. The first may come while there is hardly an address, and be
--- planned to read all of them; by that plan a million sums of a loaded range read all of them a million times. So this
--- statement, as that of `note_income_hours`, is planned for the rows that moved and the tables as
--- they are.
-create function note_paid_agents() returns trigger language plpgsql as $$
-begin
-  execute $planned$
-    insert into edge_event (fid)
-    select distinct v.fid
-      from (select distinct recipient, payer from changed) c
-      join verified_address v on v.address = c.recipient and v.ended_at is null
-     where exists (select from agent a where a.fid = v.fid)
-       and exists (select from verified_address p join agent a on a.fid = p.fid
-                    where p.address = c.payer and p.ended_at is null and p.fid <> v.fid)
-  $planned$;
-  return null;
-end $$;
-create trigger settlement_payer_added after insert on settlement_payer
-  referencing new table as changed for each statement execute function note_paid_agents();
-create trigger settlement_payer_changed after update on settlement_payer
-  referencing new table as changed for each statement execute function note_paid_agents();
-create trigger settlement_payer_removed after delete on settlement_payer
-  referencing old table as changed for each statement execute function note_paid_agents();

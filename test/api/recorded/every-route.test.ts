@@ -9,7 +9,7 @@ import { deriveWords } from '../../../db/queries/join/agent-words.ts'
 import { refreshPayers } from '../../../db/queries/rollup/payers.ts'
 import { refreshRankings } from '../../../db/queries/rollup/rankings.ts'
 import { refreshSeriesPayers } from '../../../db/queries/rollup/series-payers.ts'
-import { runEdges } from '../../../enrichment/join/edges.ts'
+import { settleEdges } from '../../derive/passes.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../../support/api/showcase.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await refreshSeriesPayers({ ...options, payersUpTo: 5 })
   await refreshFeedback(options)
   await refreshRankings(options)
-  while ((await runEdges(options)).work > 0);
+  await settleEdges(options)
   api = await startApi({ url: database.url, pool }, { now: () => now })
 })
 afterAll(async () => {

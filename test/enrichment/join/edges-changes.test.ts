@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { noteEdgeEvents } from '../../../db/queries/join/edge-events.ts'
-import { runEdges } from '../../../enrichment/join/edges.ts'
+import { markDue } from '../../../db/queries/due/queue.ts'
 import { runJoin } from '../../../enrichment/join/join.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { settleEdges } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { rounds } from '../../support/rounds.ts'
@@ -22,28 +22,19 @@ beforeAll(async () => {
   await settle()
 })
 
-/** Runs the job until no work is left. `derived`: agents with edges derived in it; `moved`: those with other edges. */
+/** Runs the job until no work is left. */
 async function settle() {
   const join = { pool: database.pool, now: clock.now, settlementOverloads: 'spec', lookups: false } as const
   while ((await rollUpSettlements(join)) > 0);
   while ((await runJoin(join)) > 0);
-  let moved = 0
-  let passes = 0
-  for (let work = 1; work > 0; passes++) {
-    const pass = await runEdges(join)
-    work = pass.work
-    moved += pass.moved
-  }
-  const at = [clock.now()]
-  const { rows } = await database.pool.query('select count(*)::int as n from edge_derivation where derived_at = $1', at)
-  return { passes, derived: rows[0].n as number, moved }
+  return settleEdges(join)
 }
 
-/** Re-derives the edges of every agent; the count of agents whose stored edges were not up to date. */
+/** Re-derives the edges of every agent; the count of those that were not up to date. */
 async function overlooked() {
   clock.pass(1_000)
   await database.pool.query('update edge_derivation set digest = null')
-  await database.pool.query('insert into edge_event (fid) select fid from agent')
+  await database.pool.query(`insert into due (kind, key) select 'neighbours', fid from agent`)
   return (await settle()).moved
 }
 
@@ -178,7 +169,7 @@ test('where nothing changed nobody is looked at, and after one change those arou
   const written = async () => (await pool.query('select xmin::text, * from edge_derivation order by fid')).rows
   const before = await written()
   clock.pass(1_000)
-  expect(await settle()).toEqual({ passes: 1, derived: 0, moved: 0 })
+  expect(await settle()).toEqual({ looked: 0, derived: 0, moved: 0 })
   expect(await written()).toEqual(before)
 
   await follow(100, []) // not a person of this world
@@ -224,7 +215,7 @@ test('an edge derived while its agent left the index is nobody’s, and goes wit
   )
   const shown = await pool.query('select from directory.edges where $1 in (fid, peer_fid)', [gone])
   expect(shown.rowCount).toBe(0)
-  await noteEdgeEvents(pool, [gone])
+  await markDue(pool, 'neighbours', [gone])
   await settle()
   const stored = await pool.query('select from agent_edge where $1 in (fid, peer)', [gone])
   expect(stored.rowCount).toBe(0)

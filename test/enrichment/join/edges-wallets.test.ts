@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
-import { noteEdgeEvents, spreadEdges } from '../../../db/queries/join/edge-events.ts'
-import { deriveEdges, lockEdges } from '../../../db/queries/join/edges.ts'
-import { runEdges } from '../../../enrichment/join/edges.ts'
+import { markDue } from '../../../db/queries/due/queue.ts'
+import { spreadEdges } from '../../../db/queries/join/edge-neighbours.ts'
+import { deriveEdgesOf, lockEdges } from '../../../db/queries/join/edges.ts'
+import { settleEdges } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import { addressOf, birth, seedAgent, seedHolding, seedRegistration } from '../../support/seed.ts'
 
@@ -102,7 +103,7 @@ test('two agents are linked by every wallet on which they hold different registr
       }
       await inTransaction(pool, async (db) => {
         await lockEdges(db)
-        await deriveEdges(db, { fids, settlementOverloads: 'spec', mostOfSite: 50 })
+        await deriveEdgesOf(db, { fids, settlementOverloads: 'spec', mostOfSite: 50 })
       })
       expect(await storedEdges()).toEqual(edgesOfPairs(held, fids))
     }),
@@ -145,10 +146,10 @@ test('what one holder minted, all on one wallet, is gone through once for each r
 
   const derivation = { fids: [minter], settlementOverloads: 'spec', mostOfSite: 50 } as const
   expect(await rowsHandled((db) => spreadEdges(db, [minter]))).toBeLessThan(100 * many)
-  expect(await rowsHandled((db) => deriveEdges(db, derivation))).toBeLessThan(100 * many)
+  expect(await rowsHandled((db) => deriveEdgesOf(db, derivation))).toBeLessThan(100 * many)
 
-  await noteEdgeEvents(pool, [minter, neighbour])
+  await markDue(pool, 'neighbours', [minter, neighbour])
   const options = { pool, now: () => birth, settlementOverloads: 'spec' } as const
-  while ((await runEdges(options)).work > 0);
+  await settleEdges(options)
   expect(await storedEdges()).toEqual([{ fid: minter, peer: neighbour, weight: 1, first: 3, last: others - 1 }])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { sitesOf } from '../../../derive/edges.ts'
 import { identity } from '../../../enrichment/identity/source.ts'
-import { sitesOf } from '../../../enrichment/join/edges.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'

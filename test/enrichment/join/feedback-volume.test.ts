@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest'
 import { chainNames } from '../../../chains.config.ts'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { deriveAgents } from '../../../db/queries/join/agents.ts'
-import { deriveEdges, lockEdges } from '../../../db/queries/join/edges.ts'
+import { deriveEdgesOf, lockEdges } from '../../../db/queries/join/edges.ts'
 import { lockJoin } from '../../../db/queries/join/events.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rowsRead } from '../../support/rows-read.ts'
@@ -60,7 +60,7 @@ test('who gave an agent much feedback is looked up once, not for each', async ()
   const derivation = { fids: [judged], settlementOverloads: 'spec', mostOfSite: 50 } as const
   const work = async (db: Queryable) => {
     await lockEdges(db)
-    await deriveEdges(db, derivation)
+    await deriveEdgesOf(db, derivation)
   }
   expect(await rowsRead(pool, work, ['verified_address', 'registration', 'agent_holding'])).toBeLessThan(100)
   await inTransaction(pool, work)

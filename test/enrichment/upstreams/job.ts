@@ -2,11 +2,11 @@ import type pg from 'pg'
 import { expect, onTestFinished } from 'vitest'
 import type { HostFault } from '../../../devnet/hosts/host-faults.ts'
 import type { UpstreamServer } from '../../../devnet/upstreams/server.ts'
-import { runEdges } from '../../../enrichment/join/edges.ts'
 import { runJoin } from '../../../enrichment/join/join.ts'
 import { runPass } from '../../../enrichment/schedule/scheduler.ts'
 import type { Source } from '../../../enrichment/schedule/source.ts'
 import { createUpstream, type Upstream } from '../../../enrichment/upstream.ts'
+import { settleEdges } from '../../derive/passes.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import type { Clock } from '../../support/enrichment-job.ts'
 import { birth, hashOf, insert, seedRegistration, seedVerification } from '../../support/seed.ts'
@@ -53,12 +53,7 @@ export function startUpstreamJob(options: {
       while ((await runJoin(join)) > 0);
     },
     async edges() {
-      let moved = 0
-      for (;;) {
-        const pass = await runEdges(join)
-        moved += pass.moved
-        if (pass.work === 0) return moved
-      }
+      return (await settleEdges(join)).moved
     },
   }
 }

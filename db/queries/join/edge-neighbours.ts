@@ -1,28 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 
-// Which agents' edges must be derived again: events are turned into agents that are due, and those are derived.
-
-/** Queues agents, in the index or just gone from it, for a check of their edges. */
-export async function noteEdgeEvents(db: Queryable, fids: readonly number[]): Promise<void> {
-  await db.query({
-    name: 'note-edges',
-    text: 'insert into edge_event (fid) select distinct unnest($1::bigint[])',
-    values: [fids],
-  })
-}
-
-/** Consumes all events of the agents that have waited longest. Returns their FIDs, each once. */
-export async function takeEdgeEvents(db: Queryable, limit: number): Promise<number[]> {
-  const { rows } = await db.query<{ fid: number }>({
-    name: 'take-edges',
-    text: `
-with first as (select distinct fid from (select fid from edge_event order by seq limit $1) f),
-taken as (delete from edge_event where fid in (select fid from first) returning fid)
-select distinct fid from taken order by fid`,
-    values: [limit],
-  })
-  return rows.map(({ fid }) => fid)
-}
+// Which agents' edges must be derived again, when others have changed.
 
 /**
  * What edges of others to an agent `a` depend on: its verified addresses, and its registrations with their wallets.
@@ -95,15 +73,15 @@ gone as (delete from edge_derivation where fid = any (array(select fid from depa
 stale as (
   delete from agent_edge
    where fid = any (array(select fid from departed)) or peer = any (array(select fid from departed))
+),
+known as (
+  insert into edge_derivation as t (fid, digest) select fid, digest from looked
+      on conflict (fid) do update set digest = excluded.digest where t.digest is distinct from excluded.digest
 )
-insert into edge_derivation as t (fid, digest, due)
-select fid, digest, true from looked
- union all
-select fid, null, true from around
- where not fid = any ($1::bigint[]) and exists (select from agent a where a.fid = around.fid)
-    on conflict (fid) do update
-   set digest = coalesce(excluded.digest, t.digest), due = true
- where not t.due or t.digest is distinct from coalesce(excluded.digest, t.digest)`,
+insert into due (kind, key)
+select 'edges', fid::text from looked
+ union
+select 'edges', fid::text from around where exists (select from agent a where a.fid = around.fid)`,
     values: [fids],
   })
 }
@@ -116,53 +94,12 @@ export async function spreadSites(db: Queryable, sites: readonly string[], mostO
   await db.query({
     name: 'spread-sites',
     text: `
-update edge_derivation t
-   set due = true
+insert into due (kind, key)
+select distinct 'edges', s.fid::text
   from agent_site s
- where s.site = any ($1::text[]) and t.fid = s.fid and not t.due
+ where s.site = any ($1::text[])
    and ((select count(*) from (select from agent_site n where n.site = s.site limit $2::bigint + 1) n) <= $2
         or exists (select from agent_edge e where e.fid = s.fid and e.kind = 'shared_host'))`,
     values: [sites, mostOfSite],
   })
-}
-
-/** Agents whose edges are due, the lowest FIDs first. */
-export async function dueEdges(db: Queryable, limit: number): Promise<number[]> {
-  const { rows } = await db.query<{ fid: number }>({
-    name: 'due-edges',
-    text: 'select fid from edge_derivation where due order by fid limit $1',
-    values: [limit],
-  })
-  return rows.map(({ fid }) => fid)
-}
-
-/** Number of agents that wait to be checked or derived, each kind counted up to a thousand; for the operator. */
-export async function countDueEdges(db: Queryable): Promise<number> {
-  const { rows } = await db.query<{ waiting: number }>({
-    name: 'count-edges',
-    text: `
-select (select count(*) from (select from edge_event limit 1000) looks)
-       + (select count(*) from (select from edge_derivation where due limit 1000) dues) as waiting`,
-  })
-  return rows[0]?.waiting ?? 0
-}
-
-export async function endEdges(db: Queryable, fids: readonly number[], now: Date): Promise<void> {
-  await db.query({
-    name: 'end-edges',
-    text: 'update edge_derivation set due = false, derived_at = $2 where fid = any ($1::bigint[])',
-    values: [fids, now],
-  })
-}
-
-/** Asks for a look at the agents whose edges were derived longest ago, before a time. Returns at how many. */
-export async function noteStalest(db: Queryable, { before, limit }: { before: Date; limit: number }): Promise<number> {
-  const { rowCount } = await db.query({
-    name: 'note-stalest',
-    text: `
-insert into edge_event (fid)
-select fid from edge_derivation where not due and derived_at < $1 order by derived_at limit $2`,
-    values: [before, limit],
-  })
-  return rowCount ?? 0
 }

@@ -1,0 +1,46 @@
+import type pg from 'pg'
+import { spreadEdges, spreadSites } from '../db/queries/join/edge-neighbours.ts'
+import { deriveEdgesOf, lockEdges, readEndpoints, storeSites } from '../db/queries/join/edges.ts'
+import { day } from '../ops/time.ts'
+import type { DeriveContext, LaterKeys } from './derivation.ts'
+import { isSharedPlatform, mostAgentsOfSite } from './shared-platforms.ts'
+import { siteOf } from './site.ts'
+
+/** Milliseconds after which agents are looked at again without a known change, in case one was missed. */
+const oldestMs = day
+/** Sites kept of one agent, at most. */
+const mostSites = 20
+
+/** Makes edges due of agents that changed, and of those around them whose edges may be others now. */
+export async function lookAround(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { now }: DeriveContext,
+): Promise<LaterKeys> {
+  const fids = keys.map(Number)
+  await lockEdges(db)
+  const agents = await readEndpoints(db, fids)
+  const sites = agents.flatMap(({ fid, endpoints }) => sitesOf(endpoints).map((site) => ({ fid, site })))
+  await spreadSites(db, await storeSites(db, fids, sites), mostAgentsOfSite)
+  await spreadEdges(db, fids)
+  return { keys: agents.map(({ fid }) => fid), dueAt: new Date(now().getTime() + oldestMs) }
+}
+
+export async function deriveEdges(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { settlementOverloads }: DeriveContext,
+): Promise<void> {
+  await lockEdges(db)
+  await deriveEdgesOf(db, { fids: keys.map(Number), settlementOverloads, mostOfSite: mostAgentsOfSite })
+}
+
+/** Registrable domains of an agent's endpoints, without platforms that many accounts share. Sorted, each once. */
+export function sitesOf(endpoints: readonly string[]): string[] {
+  const sites = endpoints.flatMap((endpoint) => {
+    const url = /^https?:\/\//i.test(endpoint) ? URL.parse(endpoint) : null
+    if (!url || isSharedPlatform(url)) return []
+    return siteOf(url) ?? []
+  })
+  return [...new Set(sites)].sort().slice(0, mostSites)
+}

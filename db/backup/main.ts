@@ -10,30 +10,41 @@ import { contentsOf, writeContents } from './checklist.ts'
 import { copyServer } from './copy-server.ts'
 
 const usage = `
-npm run backup -- --out <folder>
+npm run backup -- --out <folder> [--contents]
 
 Copies the embedded database, while it is in use, into a folder that is empty or missing. The copy has everything that was
 committed before it ended. npm run restore starts it again and checks it.
 
-With DATABASE_URL it writes only contents.json, which npm run restore compares a restored database with. Run it before
-pg_basebackup, or whatever else copies that server, and keep the file with the copy.
+The server of DATABASE_URL is not copied: pg_basebackup, pgBackRest, Barman or its provider do that. With --contents the
+command writes what a copy of it must hold, contents.json, which npm run restore compares a restored database with: run it
+before the copy is made, and keep the file with it.
 
---out  the folder; it will also hold the database's password
+--out       the folder; a copy also holds the database's password
+--contents  writes contents.json alone, which is no copy
 
 Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 `
 
-await runCommand({ usage, options: { out: { type: 'string' } } }, async ({ values: { out } }) => {
+const options = { out: { type: 'string' }, contents: { type: 'boolean' } } as const
+
+await runCommand({ usage, options }, async ({ values: { out, contents: isOnly } }) => {
   if (!out) throw new UsageError('--out must name a folder')
   if (existsSync(out) && (await readdir(out)).length > 0) throw new UsageError(`${out} is not empty`)
   readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
   const database = await openExisting(readSettings('migrate', process.env).vars.DATABASE_URL)
+  if (database.dataFolder === undefined && !isOnly) {
+    await database.close()
+    throw new Error(
+      'nothing was copied: the server of DATABASE_URL is copied by pg_basebackup, pgBackRest, Barman or its provider; ' +
+        `before each copy run: npm run backup -- --out ${out} --contents`,
+    )
+  }
+  const dataFolder = isOnly ? undefined : database.dataFolder
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'backup', max: 1 })
   try {
     await mkdir(out, { recursive: true, mode: 0o700 })
     const contents = await contentsOf(pool)
-    const { databaseUrl, dataFolder } = database
-    if (dataFolder !== undefined) await copyServer({ databaseUrl, dataFolder }, out)
+    if (dataFolder !== undefined) await copyServer({ databaseUrl: database.databaseUrl, dataFolder }, out)
     await writeContents(out, contents) // last: a folder without it is no backup
     if (dataFolder !== undefined) await noteBackup(pool, new Date(contents.taken_at))
     const what = dataFolder === undefined ? 'what a copy of it must hold is' : 'a copy is'

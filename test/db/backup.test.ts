@@ -135,12 +135,18 @@ test('a restore that was interrupted is gone on with, and until then nothing els
   expect(await open()).toMatchObject({ code: 0 })
 })
 
-test('of a database that is named the contents alone are written, and no folder is written over', async () => {
+test('a database that is named is not copied; what a copy must hold is written when it is asked for', async () => {
   const out = join(folder, 'named')
   const options = { env: { DATABASE_URL: server.databaseUrl } }
-  const made = await runMain('db/backup/main.ts', ['--out', out], options)
+  expect(await runMain('db/backup/main.ts', ['--out', out], options)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^nothing was copied: .*npm run backup -- --out .* --contents\n$/),
+  })
+  expect(existsSync(out)).toBe(false)
+  const made = await runMain('db/backup/main.ts', ['--out', out, '--contents'], options)
   expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/what a copy of it must hold is in/) })
-  const twice = await runMain('db/backup/main.ts', ['--out', out], options)
+  const twice = await runMain('db/backup/main.ts', ['--out', out, '--contents'], options)
   expect(twice).toMatchObject({ code: 2, stderr: expect.stringMatching(/is not empty/) })
 })
 

@@ -88,8 +88,7 @@ export function printPlan({ pieces, failures }: Plan, workers: number): void {
   const settlements = known.reduce((sum, one) => sum + one.settlements, 0)
   const bytes = known.reduce((sum, one) => sum + one.bytes, 0)
   if (pieces.length === 0 && failures.length === 0) console.log('nothing is missing')
-  else if (known.length !== 1 || pieces.length > 1)
-    console.log(`in total: ${described({ settlements, bytes }, workers)}`)
+  else if (pieces.length > 1) console.log(`in total: ${described({ settlements, bytes }, workers)}`)
 }
 
 function described({ settlements, bytes }: Pick<Estimate, 'settlements' | 'bytes'>, workers: number): string {

@@ -38,7 +38,12 @@ export async function runTask(
 ): Promise<void> {
   const { pool } = parts
   const config = configs[0] as BackfillConfig
-  if (plan) return printPlan(await planOf(pool, configs), config.workers)
+  if (plan) {
+    const planned = await planOf(pool, configs)
+    printPlan(planned, config.workers)
+    if (planned.failures.length > 0) throw new Refusal(unplanned(planned.failures.length, configs.length))
+    return
+  }
   if (all) return loadAll(parts, configs)
   if (config.task === 'verify') return verify(pool, config)
   if (config.task === 'abandon') return abandon(parts, config, exit)
@@ -48,6 +53,11 @@ export async function runTask(
   const openOwn = (shards: readonly ShardProgress[]) => openDisplay(config.chain.name, shards, process.stdout)
   await loadRange({ ...parts, openDisplay: openOwn }, config)
 }
+
+const unplanned = (failed: number, all: number) =>
+  failed === all
+    ? `no plan: ${failed} of ${all} chains did not answer`
+    : `not all: ${failed} of ${all} chains did not answer`
 
 async function abandon(
   { pool, databaseUrl }: Parts,

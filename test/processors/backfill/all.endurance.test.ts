@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../../ops/ports.ts'
 import { AllDisplay } from '../../../processors/backfill/all/display.ts'
 import { withForeignParent } from '../../doubles/portal/faults.ts'
 import { runBackfill, startBackfill } from '../../support/chain/backfill.ts'
@@ -20,8 +21,8 @@ function begins(start: string) {
 }
 
 /** Options of a backfill where no chain but Base has tokens, hence a history to load. */
-function everyChain(database: TestDatabase, args: readonly string[]) {
-  const { chainSettings, ...rest } = run.options(database, args, late)
+function everyChain(database: TestDatabase, args: readonly string[], more: object = {}) {
+  const { chainSettings, ...rest } = run.options(database, args, { ...late, ...more })
   const others = ['ethereum', 'celo', 'arbitrum', 'optimism', 'polygon', 'gnosis'].map((name) => [name, { tokens: [] }])
   return { ...rest, chainSettings: { ...chainSettings, ...Object.fromEntries(others) } }
 }
@@ -47,6 +48,14 @@ test('what would be read is said, and nothing is written', async () => {
     'select (select count(*) from backfill)::int + (select count(*) from settlement)::int as rows',
   )
   expect(rows).toEqual([{ rows: 0 }])
+})
+
+test('a plan of chains whose sources do not answer is none, and fails', async () => {
+  const database = await run.database()
+  const nobody = `http://127.0.0.1:${await freePort()}`
+  const { code, stdout, stderr } = await runBackfill(everyChain(database, ['--all', '--plan'], { portal: nobody }))
+  expect(stdout).toMatch(/^base: .+\n$/)
+  expect({ code, stderr }).toEqual({ code: 1, stderr: 'no plan: 1 of 1 chains did not answer\n' })
 })
 
 test('one command loads the history of every chain, goes on where it stood, and ends when nothing is missing', async () => {

@@ -59,7 +59,7 @@ const defaults = {
       { address: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48', decimals: 6, fromBlock: 10500000 },
     ],
     paymentContracts: permit2Proxies(24339871), // U
-    partitions: null,
+    partitions: { blocks: 1_000_000, oneBelow: 22_000_000 }, // of 12 seconds; from May 2025
     explorer: etherscan('https://etherscan.io'), // X
     hue: '#7a86d8',
     social: null,
@@ -77,8 +77,8 @@ const defaults = {
     reputation: { address: reputationRegistry, fromBlock: 41663783 }, // A, B
     tokens: [{ address: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', decimals: 6, fromBlock: 2797221 }], // C, D
     paymentContracts: permit2Proxies(42507726), // U: 2026-02-23
-    // At 100,000 settlements an hour 1,000,000 blocks of two seconds are 55 million rows. Below 30,000,000, of May 2025,
-    // almost nobody paid with signatures.
+    // At 100,000 settlements an hour 1,000,000 blocks of two seconds are 55 million rows: three weeks. The other chains have
+    // less in half a year. Below 30,000,000, of May 2025, almost nobody paid with signatures.
     partitions: { blocks: 1_000_000, oneBelow: 30_000_000 },
     explorer: etherscan('https://basescan.org'), // X
     hue: '#2f6bff',
@@ -100,7 +100,7 @@ const defaults = {
       { address: '0xceba9300f2b948710d2653dd7b07f33a8b32118c', decimals: 6, fromBlock: 23000000, domainName: 'USDC' },
     ],
     paymentContracts: permit2Proxies(58396724), // U
-    partitions: null,
+    partitions: { blocks: 15_000_000, oneBelow: 35_000_000 }, // of a second; from May 2025
     explorer: etherscan('https://celoscan.io'), // X
     hue: '#d9b400',
     social: null,
@@ -118,7 +118,7 @@ const defaults = {
     reputation: { address: reputationRegistry, fromBlock: 428895443 }, // A, B
     tokens: [{ address: '0xaf88d065e77c8cc2239327c5edb3a432268e5831', decimals: 6, fromBlock: 34266938 }], // C, D
     paymentContracts: permit2Proxies(428895443), // U
-    partitions: null,
+    partitions: { blocks: 60_000_000, oneBelow: 330_000_000 }, // of a quarter of a second; from May 2025
     explorer: etherscan('https://arbiscan.io'), // X
     hue: '#2ba3dc',
     social: null,
@@ -136,7 +136,7 @@ const defaults = {
     reputation: { address: reputationRegistry, fromBlock: 147514947 }, // A, B
     tokens: [{ address: '0x0b2c639c533813f4aa9d7837caf62653d097ff85', decimals: 6, fromBlock: 38198364 }], // C, D: one list
     paymentContracts: permit2Proxies(147514947), // U
-    partitions: null,
+    partitions: { blocks: 8_000_000, oneBelow: 135_000_000 }, // of two seconds; from May 2025
     explorer: etherscan('https://optimistic.etherscan.io'), // X
     hue: '#e5383b',
     social: {
@@ -158,7 +158,7 @@ const defaults = {
     reputation: { address: reputationRegistry, fromBlock: 82458484 }, // A, B
     tokens: [{ address: '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359', decimals: 6, fromBlock: 45319261 }], // C, D
     paymentContracts: permit2Proxies(82458484), // U
-    partitions: null,
+    partitions: { blocks: 8_000_000, oneBelow: 70_000_000 }, // of two seconds; from May 2025
     explorer: etherscan('https://polygonscan.com'), // X
     hue: '#8a4fe8',
     social: null,
@@ -176,7 +176,7 @@ const defaults = {
     reputation: { address: reputationRegistry, fromBlock: 44505010 }, // A, B
     tokens: [], // no native USDC: registrations only
     paymentContracts: [],
-    partitions: null,
+    partitions: { blocks: 3_000_000, oneBelow: 39_000_000 }, // of five seconds
     explorer: etherscan('https://gnosisscan.io'), // X
     hue: '#3b9173',
     social: null,
@@ -194,6 +194,9 @@ export const chains: Readonly<Record<DefaultChain, Chain>> & Readonly<Record<Cha
 
 /** Names of all chains in the table's order, those of CHAINS_FILE last. `addChains` extends this same array. */
 export const chainNames: readonly ChainName[] = Object.keys(chains)
+
+/** The chain with most settlements. */
+export const busiestChain = 'base' satisfies DefaultChain
 
 /** Names of the chains whose rows stand in this file, in its order. */
 export const defaultChainNames = Object.keys(defaults) as readonly DefaultChain[]
@@ -230,6 +233,11 @@ export function addChains(rows: Readonly<Record<ChainName, Chain>>): void {
     if (!Object.hasOwn(chains, name)) (chainNames as ChainName[]).push(name)
     Object.assign(chains, { [name]: row })
   }
+}
+
+/** Has this process divide a chain's settlements so, as CHAINS_FILE says. To be called with `addChains`. */
+export function setPartitions(name: ChainName, partitions: Chain['partitions']): void {
+  Object.assign(chains, { [name]: { ...chainOf(name), partitions } })
 }
 
 /** Name of the chain with this name, label or chain id, in any letter case; undefined: there is no such chain. */

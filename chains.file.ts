@@ -8,6 +8,7 @@ import {
   chains,
   type DefaultChain,
   isDefaultChain,
+  setPartitions,
 } from './chains.config.ts'
 import type { Chain } from './chains.row.ts'
 import { addition, mostBatchCalls, newName, type Override, override } from './chains.schema.ts'
@@ -76,12 +77,22 @@ function parseFile(file: unknown): ParsedFile {
   return { overrides, added, problems: [...problems, ...collisions(added)] }
 }
 
+/**
+ * Partitions of a chain whose entry does not say how it is divided. Its rate of blocks is not known; where settlements are
+ * dense, partitions get smaller by themselves.
+ */
+const usualPartitions = ({ registry }: Pick<Chain, 'registry'>): Chain['partitions'] => ({
+  blocks: 10_000_000,
+  oneBelow: Math.floor(registry.fromBlock / 1_000_000) * 1_000_000,
+})
+
 function toRow(name: ChainName, { finality, batch: _____, bloom: ______, ...row }: z.infer<typeof addition>): Chain {
   const { enabled: _, rpc: __, portal: ___, gateway: ____, idRegistry, keyRegistry, ...facts } = row
   const social = socialContracts(null, { idRegistry, keyRegistry })
   const rpcVariable = `RPC_${name.toUpperCase()}`
   const gatewayVariable = `GATEWAY_${name.toUpperCase()}`
-  return { ...facts, rpcVariable, gatewayVariable, finalityConfirmation: finality, social }
+  const partitions = facts.partitions ?? usualPartitions(facts)
+  return { ...facts, partitions, rpcVariable, gatewayVariable, finalityConfirmation: finality, social }
 }
 
 /** A chain is asked for by its name, its label or its id: none of them may mean two chains. */
@@ -116,18 +127,19 @@ export function readChainsFile(path: string | undefined): unknown {
 }
 
 /**
- * Makes the chains that the file at `path` adds known to this process, and returns the file's parsed content; undefined
+ * Makes the chains that the file at `path` adds, and its partitions, known to this process, and returns the file's parsed content; undefined
  * when `path` names none. Every main calls it before anything else. Throws one error that names every bad value of the
  * file when a row it adds is wrong; other faults are left to `readChains`, which names those of the environment too.
  */
 export function openChainsFile(path: string | undefined): unknown {
   const file = readChainsFile(path)
-  const { added, problems } = parseFile(file)
+  const { overrides, added, problems } = parseFile(file)
   const isAdded = (problem: string) => !isDefaultChain(problem.split(/[.:]/, 1)[0] ?? '')
   if (problems.some(isAdded)) {
     refuse(problems.map((problem) => `CHAINS_FILE ${problem}`))
   }
   addChains(added)
+  for (const [name, given] of Object.entries(overrides)) if (given?.partitions) setPartitions(name, given.partitions)
   return file
 }
 
@@ -169,6 +181,7 @@ export function readChains({ env, file }: ChainSources): AllChainSettings {
       reputation: given.reputation ?? row.reputation,
       tokens: given.tokens ?? row.tokens,
       paymentContracts: given.paymentContracts ?? row.paymentContracts,
+      partitions: given.partitions ?? row.partitions,
       social: socialContracts(row.social, given),
     } satisfies ChainSettings
   })

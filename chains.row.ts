@@ -39,9 +39,9 @@ export interface Explorer {
 
 /**
  * How a chain's settlement table is partitioned by block, so that one partition can be indexed, vacuumed and archived
- * in minutes. Both numbers are multiples of 1,000,000.
+ * in minutes. Both numbers are multiples of 1,000,000. Whoever changes them changes only partitions that come later.
  */
-interface Partitions {
+export interface Partitions {
   /** Blocks per partition; a partition covers fewer where settlements are so dense that it would get too many rows. */
   readonly blocks: number
   /** All blocks below this number share one partition: next to nothing was paid in them. */
@@ -73,8 +73,8 @@ export interface Chain {
   readonly tokens: readonly Token[]
   /** Contracts whose payments are indexed beside settlements; an address that has no code yet does no harm. */
   readonly paymentContracts: readonly PaymentContract[]
-  /** How settlements are partitioned by block; null: all of the chain's settlements are in one partition. */
-  readonly partitions: Partitions | null
+  /** How settlements are partitioned by block. */
+  readonly partitions: Partitions
   /** The block explorer that pages link to. */
   readonly explorer: Explorer
   /** Colour of its mark on pages: # and six hex digits. */

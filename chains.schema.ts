@@ -19,6 +19,8 @@ const deployment = z.strictObject({ address })
 /** Most calls in one request to a node, where an entry sets no fewer. */
 export const mostBatchCalls = 100
 
+const millions = z.int().nonnegative().multipleOf(1_000_000, 'must be a multiple of 1000000')
+
 /** Entry of CHAINS_FILE for a chain that is in the table: a field that is given replaces the row's. */
 export const override = z.strictObject({
   enabled: z.boolean().optional(),
@@ -51,6 +53,9 @@ export const override = z.strictObject({
     )
     .max(16)
     .optional(),
+  partitions: z
+    .strictObject({ blocks: millions.positive(), oneBelow: millions }, { error: wanted('blocks and oneBelow') })
+    .nullish(), // null, too, is the default
   keyRegistry: deployment.optional(),
   idRegistry: deployment.extend({ fromBlock: block.optional() }).optional(),
 })
@@ -62,7 +67,6 @@ const page = (...places: string[]) =>
     .refine((text) => places.every((place) => text.includes(`{${place}}`)), {
       error: `must contain ${places.map((place) => `{${place}}`).join(' and ')}`,
     })
-const millions = z.int().nonnegative().multipleOf(1_000_000, 'must be a multiple of 1000000')
 
 /** Entry of CHAINS_FILE for a chain that is not in the table: a whole row; fields without default here are required. */
 export const addition = override.extend({
@@ -80,7 +84,6 @@ export const addition = override.extend({
   reputation: contract,
   tokens: override.shape.tokens.nonoptional('must be a list; empty: registrations only'),
   paymentContracts: override.shape.paymentContracts.unwrap().default([]),
-  partitions: z.strictObject({ blocks: millions.positive(), oneBelow: millions }).nullable().default(null),
   explorer: z.strictObject(
     { transaction: page('hash'), address: page('address'), block: page('block'), token: page('address', 'id') },
     { error: wanted('transaction, address, block and token') },

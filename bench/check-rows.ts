@@ -1,6 +1,6 @@
 import type pg from 'pg'
+import { busiestChain } from '../chains.config.ts'
 import type { Block } from '../test/doubles/portal/blocks.ts'
-import { busiestChain } from './busiest.ts'
 import type { PaymentChain } from './payment-chain.ts'
 
 /** Compares every stored row with the generated chain, throws at a difference, and returns the number of rows. */

@@ -1,7 +1,7 @@
 import type pg from 'pg'
+import { busiestChain } from '../chains.config.ts'
 import { inTransaction } from '../db/pool.ts'
 import { lockRollup, moveBackfillRollup } from '../db/queries/rollup/cursor.ts'
-import { busiestChain } from './busiest.ts'
 
 /**
  * Fills the tables behind the SQL contract that the world of a benchmark leaves empty, in a database with rolled-up

@@ -1,3 +1,4 @@
+import { busiestChain } from '../chains.config.ts'
 import type { Queryable } from '../db/pool.ts'
 import { agentFeedback } from '../db/queries/feedback/page.ts'
 import { discoveryPage, discoverySorts } from '../db/queries/find/discovery.ts'
@@ -17,7 +18,6 @@ import { keptRanking } from '../db/queries/time/kept-rankings.ts'
 import { addressPortfolio } from '../db/queries/time/portfolio.ts'
 import { settlementSeries } from '../db/queries/time/timeseries.ts'
 import { readingLimits } from '../limits.config.ts'
-import { busiestChain } from './busiest.ts'
 
 export interface Statement {
   readonly name: string

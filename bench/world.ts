@@ -1,8 +1,7 @@
 import type pg from 'pg'
-import { chainNames, settlementChains } from '../chains.config.ts'
+import { busiestChain, chainNames, settlementChains } from '../chains.config.ts'
 import { inTransaction } from '../db/pool.ts'
-import { ensurePartitions } from '../db/queries/chain/settlement-partitions.ts'
-import { busiestChain } from './busiest.ts'
+import { ensurePartitions } from '../db/queries/chain/partitions/settlement-partitions.ts'
 
 /** Indexes of `settlement` besides its key, dropped while a world is filled, which is faster. */
 export const settlementIndexes = [

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { type ChainName, chainNames, chainOf, settlementChains } from '../chains.config.ts'
 import type { Chain } from '../chains.row.ts'
 import type { Queryable } from './pool.ts'
-import { ensurePartitions } from './queries/chain/settlement-partitions.ts'
+import { ensurePartitions } from './queries/chain/partitions/settlement-partitions.ts'
 
 /**
  * Blocks to allow above the newest one in a chain's row: about what the chain has produced since the row was written.

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../chains.file.ts'
 import { createPool } from '../db/pool.ts'
-import { freezePartition, sealedPartition } from '../db/queries/chain/sealed-partitions.ts'
+import { freezePartition, sealedPartition } from '../db/queries/chain/partitions/sealed-partitions.ts'
 import { Rounds } from './rounds.ts'
 
 /** Milliseconds between two looks for a partition to freeze. */

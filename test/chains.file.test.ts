@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { chainNames, chainOf, chains } from '../chains.config.ts'
-import { readChains, readChainsFile } from '../chains.file.ts'
+import { openChainsFile, readChains, readChainsFile } from '../chains.file.ts'
 
 const address = `0x${'Ab'.repeat(20)}`
 
@@ -56,6 +56,7 @@ test('the file overrides rows of the table, and leaves the other chains as they 
       registry: { address, fromBlock: 0 },
       reputation: { address, fromBlock: 1 },
       tokens: [{ address, decimals: 6, fromBlock: 2 }],
+      partitions: { blocks: 2_000_000, oneBelow: 40_000_000 },
     },
     gnosis: { enabled: false },
   }
@@ -67,6 +68,7 @@ test('the file overrides rows of the table, and leaves the other chains as they 
     registry: { address: address.toLowerCase(), fromBlock: 0 },
     reputation: { address: address.toLowerCase(), fromBlock: 1 },
     tokens: [{ address: address.toLowerCase(), decimals: 6, fromBlock: 2 }],
+    partitions: { blocks: 2_000_000, oneBelow: 40_000_000 },
   })
   expect(settings.gnosis.enabled).toBe(false)
   expect(settings.celo).toEqual(readChains({ env: {} }).celo)
@@ -82,7 +84,7 @@ test('the row that the README shows adds a chain, with its pages as they are wri
     rpc: 'https://node.example',
     finalityConfirmation: 60,
     explorer: file.north.explorer,
-    partitions: null,
+    partitions: { blocks: 10_000_000, oneBelow: 0 },
     social: null,
   })
 })
@@ -138,6 +140,7 @@ test('one error names every bad value of the file and of the environment', () =>
       dataset: 'Base Mainnet',
       registry: { address: '0x1', fromBlock: 1.5 },
       tokens: [{ address, decimals: 18, fromBlock: 0 }],
+      partitions: { blocks: 500_000, oneBelow: 0 },
       speed: 'fast',
     },
     solana: {},
@@ -155,6 +158,7 @@ test('one error names every bad value of the file and of the environment', () =>
     /CHAINS_FILE base\.registry\.address: must be 0x and 40 hex digits/,
     /CHAINS_FILE base\.registry\.fromBlock: must be a block number/,
     /CHAINS_FILE base\.tokens\[0\]\.decimals: must be 6/,
+    /CHAINS_FILE base\.partitions\.blocks: must be a multiple of 1000000/,
     /CHAINS_FILE base\.speed: is not a setting/,
     /CHAINS_FILE solana: is not in the table of chains \(ethereum, base, .*\), so its row has to be whole/,
     /CHAINS_FILE solana\.id: must be the EIP-155 chain id/,
@@ -177,8 +181,10 @@ test('a file that is missing, or is no JSON, is refused by its name', async () =
   expect(errorOf(() => readChainsFile(path))).toContain(`CHAINS_FILE ${path} is not readable JSON: ENOENT`)
   await writeFile(path, '{ "base": ')
   expect(errorOf(() => readChainsFile(path))).toContain(`CHAINS_FILE ${path} is not readable JSON: `)
-  await writeFile(path, '{ "base": { "finality": 5 } }')
-  expect(readChainsFile(path)).toEqual({ base: { finality: 5 } })
+  await writeFile(path, '{ "base": { "finality": 5, "partitions": { "blocks": 2000000, "oneBelow": 0 } } }')
+  expect(openChainsFile(path)).toMatchObject({ base: { finality: 5 } })
+  // What makes partitions reads the table, not the settings.
+  expect(chainOf('base').partitions).toEqual({ blocks: 2_000_000, oneBelow: 0 })
   await rm(path)
   expect([undefined, ''].map(readChainsFile)).toEqual([undefined, undefined])
 })

@@ -1,7 +1,6 @@
-import { chainOf } from '../../chains.config.ts'
+import { busiestChain, chainOf } from '../../chains.config.ts'
 import { keptSource } from '../../test/doubles/portal/kept-source.ts'
 import { startPortal } from '../../test/doubles/portal/server.ts'
-import { busiestChain } from '../busiest.ts'
 import { longPaymentChain, mainnetLikeChain } from '../payment-chain.ts'
 
 // The Portal of a benchmark in a process of its own: node bench/portal/main.ts <chunks> <folder for finished answers>

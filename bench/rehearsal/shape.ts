@@ -1,5 +1,4 @@
-import { chainNames, chainOf } from '../../chains.config.ts'
-import { busiestChain } from '../busiest.ts'
+import { busiestChain, chainNames, chainOf } from '../../chains.config.ts'
 import { chunkBlocks, chunkRows, mainnetLikeChain, type PaymentChain } from '../payment-chain.ts'
 
 /** Size of a rehearsal. The busiest chain's blocks come in this order: loaded, edge, heads. */
@@ -51,7 +50,7 @@ const few = { settlementsPerSecond: 100, reads: { readers: 2, pauseMs: 30 }, col
 const many = { settlementsPerSecond: 280, reads: { readers: 8, pauseMs: 25 }, coldRounds: 200 }
 
 export function shapeOf(rows: number): Shape {
-  const { blocks: step, oneBelow } = chainOf(busiestChain).partitions as { blocks: number; oneBelow: number }
+  const { blocks: step, oneBelow } = chainOf(busiestChain).partitions
   const chunks = Math.max(1, Math.ceil(rows / chunkRows) - edgeChunks)
   const boundary = oneBelow + step * Math.ceil((chunks * chunkBlocks) / step)
   const from = boundary - chunks * chunkBlocks

@@ -1,12 +1,11 @@
 import { pino } from 'pino'
-import { chainOf } from '../../chains.config.ts'
+import { busiestChain, chainOf } from '../../chains.config.ts'
 import { readChains, settingsOf } from '../../chains.file.ts'
 import { settleBlocks } from '../../processors/mapping/settle-blocks.ts'
 import { Progress } from '../../processors/progress.ts'
 import { createSource } from '../../processors/source/source.ts'
 import { ChainDatabase } from '../../processors/store/database.ts'
 import { toEntity } from '../../processors/store/writer.ts'
-import { busiestChain } from '../busiest.ts'
 
 // The plain program that the backfill is compared with: EvmBatchProcessor, an entity a settlement, `store.insert`.
 // node bench/store-insert/main.ts <from> <to>, with the settings in the environment.

@@ -10,6 +10,7 @@ import {
   timesWithin,
 } from '../../db/queries/chain/archive.ts'
 import { certifiedRanges } from '../../db/queries/chain/audit.ts'
+import { isDivided, settlementsOf } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { settlementsReached } from '../../db/queries/mirror/finished-days.ts'
 import { settlementStarts } from '../../db/queries/read/settlement-starts.ts'
 import { Refusal } from '../../processors/refusal.ts'
@@ -35,9 +36,12 @@ const dayMs = 86_400_000
  * for, ascending. Throws a Refusal when the chain's settlements are not partitioned by block.
  */
 export async function candidatesOf(pool: pg.Pool, chain: ChainSettings, before: string): Promise<BlockPartition[]> {
-  const { name, partitions } = chain
-  if (!partitions)
-    throw new Refusal(`the settlements of ${name} are one partition: only those of divided chains can be archived`)
+  const { name } = chain
+  if (!(await isDivided(pool, settlementsOf(name)))) {
+    throw new Refusal(
+      `the settlements of ${name} are one table, which cannot be archived: npm run divide -- --chain ${name}`,
+    )
+  }
   const [start] = await settlementStarts(pool, { chains: [name], since: before })
   const begun = new Set((await readArchives(pool, name)).map(({ fromBlock }) => fromBlock))
   const all = await partitionsBefore(pool, name, start?.block ?? 0)

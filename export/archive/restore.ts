@@ -17,8 +17,8 @@ import {
   indexRecipients,
   indexSenders,
 } from '../../db/queries/chain/aside-partitions.ts'
+import { settlementStorage } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
-import { settlementStorage } from '../../db/queries/chain/settlement-partitions.ts'
 import { Refusal } from '../../processors/refusal.ts'
 import { type Archive, detachTable, finishArchives, underLocks } from './archive.ts'
 import { checkFiles, checkTable, copyOfFiles } from './day-files.ts'

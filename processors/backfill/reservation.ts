@@ -12,7 +12,7 @@ import {
   replaceShards,
 } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
-import { ensurePartitions } from '../../db/queries/chain/settlement-partitions.ts'
+import { ensurePartitions } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { refuseArchived } from '../archived-settlements.ts'
 import { gapsBetween } from '../backfilled.ts'
 import { Refusal } from '../refusal.ts'

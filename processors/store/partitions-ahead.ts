@@ -1,7 +1,7 @@
 import { type ChainName, chainOf } from '../../chains.config.ts'
 import { maxRangeEnd } from '../../db/block-range.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
-import { ensurePartitions } from '../../db/queries/chain/settlement-partitions.ts'
+import { ensurePartitions } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 
 /** Partitions ahead of the newest row, so that one is there long before it is needed. */
 const ahead = 2
@@ -22,7 +22,7 @@ export class PartitionsAhead {
   async reach(block: number): Promise<void> {
     const { partitions, tokens } = chainOf(this.chain)
     if (tokens.length === 0) return
-    const step = partitions?.blocks ?? maxRangeEnd
+    const step = partitions.blocks
     if (block + step <= this.#madeUpTo) return
     const pool = createPool({ databaseUrl: this.databaseUrl, name: `processor ${this.chain} partitions`, max: 1 })
     const make = (upTo: number) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { createPool } from '../../db/pool.ts'
-import { freezePartition } from '../../db/queries/chain/sealed-partitions.ts'
+import { freezePartition } from '../../db/queries/chain/partitions/sealed-partitions.ts'
 import { testDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
@@ -21,7 +21,7 @@ test('every chain of the table that has a token has its partition of settlements
 
 test('a partition is frozen beside an index that is made on it meanwhile, whichever comes first', async () => {
   const { pool, url } = database
-  const table = 'settlement_celo'
+  const table = 'settlement_celo_0000'
   const freezer = createPool({ databaseUrl: url, name: 'freezer', max: 1 })
   const [holder, writer] = await Promise.all([pool.connect(), pool.connect()])
   /** When a statement with these words began to wait for a lock; undefined: none waits. */

@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { chainOf } from '../../chains.config.ts'
+import { chainOf, setPartitions, settlementChains } from '../../chains.config.ts'
 import { migrate } from '../../db/migrate.ts'
 import { inTransaction } from '../../db/pool.ts'
-import { ensurePartitions } from '../../db/queries/chain/settlement-partitions.ts'
+import { ensurePartitions } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { PartitionsAhead } from '../../processors/store/partitions-ahead.ts'
+import { makeUndivided } from '../support/chain/undivided.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, seedSettlement } from '../support/seed.ts'
 
@@ -95,13 +96,46 @@ test('partitions are made while others read and write, and once when several ask
   ])
 })
 
-test('a chain that is not divided by blocks has one partition, a chain without a token none', async () => {
+test('every chain with a token is divided by blocks, one that is not yet stays so, and a chain without a token has none', async () => {
   const count = async () => (await database.pool.query('select count(*)::int from pg_inherits')).rows[0].count
+  const { rows } = await database.pool.query(
+    `select chain, isleaf from unnest(settlement_chain_names()) chain
+       cross join lateral pg_partition_tree('settlement_' || chain) where level = 0 order by 1`,
+  )
+  expect(rows).toEqual(
+    settlementChains()
+      .toSorted()
+      .map((chain) => ({ chain, isleaf: false })),
+  )
+  await makeUndivided(database.pool, 'arbitrum')
   const before = await count()
   await ensure('arbitrum', 900 * million)
   await new PartitionsAhead(database.url, 'gnosis').reach(900 * million)
   expect(await count()).toBe(before)
   expect(chainOf('gnosis').tokens).toEqual([])
+})
+
+test('partitions of another size continue behind those that are there, and begin at whole millions or quarters of one', async () => {
+  const made = async () => {
+    const { rows } = await database.pool.query(
+      `select c.relname as name, pg_get_expr(relpartbound, c.oid) as bound
+         from pg_inherits join pg_class c on c.oid = inhrelid
+        where inhparent = 'settlement_polygon'::regclass order by 1`,
+    )
+    return rows.map(({ name, bound }) => `${name} ${bound.replace('FOR VALUES ', '')}`)
+  }
+  const before = await made()
+  expect(before.at(-1)).toBe('settlement_polygon_0078 FROM (78000000) TO (86000000)')
+  setPartitions('polygon', { blocks: 3 * million, oneBelow: 80 * million })
+  await ensure('polygon', 88 * million)
+  expect(await made()).toEqual([...before, 'settlement_polygon_0086 FROM (86000000) TO (89000000)'])
+  for (const block of [85_999_999, 86_000_000]) {
+    await seedSettlement(database.pool, { chain: 'polygon', recipient: addressOf('recipient'), block })
+  }
+  // Fewer than that many rows in each: 750,000 blocks, and no fraction of a thousand.
+  await database.pool.query('analyze settlement_polygon_0078; analyze settlement_polygon_0086')
+  await ensure('polygon', 89 * million, 0.2)
+  expect((await made()).at(-1)).toBe('settlement_polygon_0089 FROM (89000000) TO (89500000)')
 })
 
 test('migrating again changes nothing of what the chain table has made', async () => {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Queryable } from '../../pool.ts'
-import { settlementStorage } from './settlement-partitions.ts'
+import { settlementStorage } from './partitions/settlement-partitions.ts'
 
 /** A partition that holds rows itself. */
 interface SettlementPartition {

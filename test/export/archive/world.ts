@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { readChains } from '../../../chains.file.ts'
 import type { BlockRange } from '../../../db/block-range.ts'
 import { inTransaction } from '../../../db/pool.ts'
-import { ensurePartitions } from '../../../db/queries/chain/settlement-partitions.ts'
+import { ensurePartitions } from '../../../db/queries/chain/partitions/settlement-partitions.ts'
 import { lockRollup, recountRecipients } from '../../../db/queries/rollup/cursor.ts'
 import { refreshRankings } from '../../../db/queries/rollup/rankings.ts'
 import { refreshCounts } from '../../../db/queries/rollup/refresh-counts.ts'
@@ -13,7 +13,9 @@ import type { ServedManifest } from '../../../export/served/manifest.ts'
 import { paceOf } from '../../../export/served/pace.ts'
 import { serveRound } from '../../../export/served/round.ts'
 import { tallyTable } from '../../../processors/backfill/verify.ts'
+import { divideSettlements } from '../../../processors/divide/divide.ts'
 import { runIncome } from '../../derive/passes.ts'
+import { makeUndivided } from '../../support/chain/undivided.ts'
 import { createTestDatabase, type OwnDatabase, type TestDatabase } from '../../support/database.ts'
 import { proofTerms } from '../../support/exports.ts'
 import {
@@ -51,10 +53,14 @@ const blocks: readonly (readonly [number, number])[] = [
   ...Array.from({ length: 6 }, (_, n) => [31_000_010 + n * 100_000, 66 + 1 / 6 + n * 6] as const),
 ]
 
-/** Two agents, paid at a verified address and at a wallet, in three partitions; a certificate reaches over a border. */
-export async function archiveWorld(): Promise<OwnDatabase> {
+/**
+ * Two agents, paid at a verified address and at a wallet, in three partitions; a certificate reaches over a border.
+ * `isDividedLate`: the partitions are made of one table once the rows are there.
+ */
+export async function archiveWorld({ isDividedLate = false } = {}): Promise<OwnDatabase> {
   const database = await createTestDatabase()
   const { pool } = database
+  if (isDividedLate) await makeUndivided(pool, 'base')
   await inTransaction(pool, (db) => ensurePartitions(db, 'base', 32_500_000))
   await seedAgent(pool, { fid: 1, addresses: [own], chains: ['base'] })
   await seedAgent(pool, { fid: 2, addresses: [addressOf('owner')], chains: ['base'] })
@@ -98,6 +104,7 @@ export async function archiveWorld(): Promise<OwnDatabase> {
       checksum: String(tally?.checksum),
     })
   }
+  if (isDividedLate) await divideSettlements({ pool, chain, print: () => {} })
   await sumUp(database)
   return database
 }

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { type Patience, patiently } from '../../patience.ts'
-import type { Queryable } from '../../pool.ts'
+import { type Patience, patiently } from '../../../patience.ts'
+import type { Queryable } from '../../../pool.ts'
 
 /** Comment of a partition that was vacuumed after its last change. One that takes its place has none. */
 const frozen = 'frozen'

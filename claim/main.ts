@@ -10,13 +10,13 @@ Claims a FID for whoever controls it, and explains the result. Exits with 0 only
 if it would be; every check is made and nothing is stored).
 
   --method eip191       with a signature of a verified address
-      --private-key K   0x hex; - reads it from standard input
+      --private-key -   reads the key, 0x hex, from standard input; as an argument others can read it
       --address A       without a key: prints the text to sign in a wallet, and the command that sends the signature
       --signature S --nonce N --timestamp T
                         with --address: sends a signature made elsewhere
       --chain-id C      chain of a contract wallet (10)
   --method jfs          with a token signed by an active app key
-      --app-key K       0x hex of the Ed25519 secret, 32 bytes; - reads it from standard input
+      --app-key -       reads the Ed25519 secret, 32 bytes in 0x hex, from standard input
   --method well-known   with a manifest on a host that belongs to the account
       --host H          its name, without scheme or path
   --action withdraw     withdraws instead of claiming; the same methods prove it, with a text of their own
@@ -69,7 +69,7 @@ async function bodyOf(values: Values, { fid, api, action }: Wanted): Promise<Cla
     case 'eip191':
       return signedBody(values, { fid, api, action })
     case 'jfs':
-      return jfsBody({ fid, action, audience: api, secret: await keyOf('--app-key', values['app-key']) })
+      return jfsBody({ fid, action, audience: api, secret: await keyOf('--app-key', values['app-key'], api) })
     case 'well-known':
       return wellKnownBody(fid, given('--host', values.host))
     default:
@@ -88,7 +88,7 @@ async function signedBody(values: Values, { fid, api, action }: Wanted): Promise
     return unsignedBody({ fid, address, chainId, nonce, timestamp }, given('--signature', values.signature))
   }
   if (values['private-key'] !== undefined) {
-    const key = await keyOf('--private-key', values['private-key'])
+    const key = await keyOf('--private-key', values['private-key'], api)
     return withSignature(
       key,
       { fid, chainId, action, api },

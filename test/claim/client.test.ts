@@ -109,6 +109,16 @@ test('a service that asks for another signature gets none', async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
+test('a key among the arguments is warned of unless the service is on this machine', async () => {
+  const port = await freePort()
+  const args = ['--fid', '1', '--method', 'eip191', '--private-key', secret]
+  const elsewhere = await runMain('claim/main.ts', [...args, '--api', `http://0.0.0.0:${port}`])
+  expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringMatching(/^warning: .*--private-key - reads it/) })
+  const here = await runMain('claim/main.ts', [...args, '--api', `http://127.0.0.1:${port}`])
+  expect(here).toMatchObject({ code: 1, stderr: expect.not.stringContaining('warning') })
+  for (const { stderr } of [elsewhere, here]) expect(stderr).not.toContain(secret)
+})
+
 test('what is signed for is shown, and a text for another service than --api is neither signed nor printed', async () => {
   const shown = await run('--method', 'eip191', '--private-key', secret, '--dry-run')
   expect(shown.stdout).toContain(`signed for agents.example, whose service is at ${stage.api.url}\n`)

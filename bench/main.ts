@@ -10,6 +10,7 @@ npm run bench -- upgrade [--rows <n>]
   backfill    loads a million settlements with the backfill, against COPY alone and a plain processor
   api         the read API against a bare server and two frameworks; search; the bulk document
   reads       the statements behind reads, with one agent that has five million settlements: times and plans
+  rollup      four million settlements, half of them of one recipient: rolled up, one taken out and put back, some reset
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents whose hosts answer at once
   exports     ten million settlements to Parquet; the log of 250,000 profiles
   log         only the log of 250,000 profiles
@@ -51,6 +52,12 @@ const benches: Record<string, (small: boolean, keep: boolean, given: Given) => P
   async enrichment(small) {
     const { benchEnrichment } = await import('./enrichment/enrichment.ts')
     await benchEnrichment(small ? { subjects: 1_000, agents: 200 } : { subjects: 100_000, agents: 20_000 })
+  },
+  async rollup(small) {
+    const { benchRollup } = await import('./rollup.ts')
+    await benchRollup(
+      small ? { many: 20_000, ofOne: 20_000, removed: 1_000 } : { many: 2_000_000, ofOne: 2_000_000, removed: 20_000 },
+    )
   },
   async backfill(small) {
     const { benchBackfill } = await import('./backfill.ts')

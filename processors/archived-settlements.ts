@@ -5,7 +5,7 @@ import { Refusal } from './refusal.ts'
 
 /**
  * Throws a Refusal when a change to the blocks from `fromBlock` on would concern archived settlements: their rows are
- * not in the database, so their sums cannot be recounted.
+ * not in the database, so they cannot be taken off the sums.
  */
 export async function refuseArchived(db: Queryable, { name }: ChainSettings, fromBlock: number): Promise<void> {
   const archived = await readArchived(db, name)

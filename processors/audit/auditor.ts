@@ -69,7 +69,6 @@ export class Auditor {
       databaseUrl,
       name: `processor ${chain.name} audit`,
       max: 1,
-      statementTimeoutMs: 0, // recounting a recipient reads all that it ever received
     })
   }
 

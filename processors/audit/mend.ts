@@ -7,7 +7,7 @@ import { deleteUnpaidWithin, insertUnpaid } from '../../db/queries/chain/backfil
 import { replaceCodes } from '../../db/queries/chain/payments/builder-codes.ts'
 import { replacePayments } from '../../db/queries/chain/payments/payments.ts'
 import { addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
-import { lockRollup, recipientsPerRecount, recountRecipients } from '../../db/queries/rollup/cursor.ts'
+import { addMovedToRollup, lockRollup, subtractFromRollup } from '../../db/queries/rollup/cursor.ts'
 import { withoutBackfilled } from '../backfilled.ts'
 import type { History } from '../history/history.ts'
 import { paymentContractsOf } from '../mapping/payment-kinds.ts'
@@ -82,8 +82,8 @@ export async function keptOf(
 }
 
 /**
- * Adds the rows that a range lacks, makes those of the agreed blocks equal to the source's, and recounts the sums of the
- * recipients concerned. `isWhole`: no row of the range is disputed.
+ * Adds the rows that a range lacks and makes those of the agreed blocks equal to the source's, with their sums. `isWhole`: no row
+ * of the range is disputed.
  */
 export function mendRange(
   { pool, chain, scope }: Mendable,
@@ -97,13 +97,8 @@ export function mendRange(
     await lockRollup(db, name)
     const deleted = await deleteOthers(db, name, range, { rows, known: scope === 'verified' }, agreed)
     const added = await addSettlements(db, name, rows)
-    const touched = new Map(
-      [...deleted.map(({ recipient }) => recipient), ...added].map((one) => [one.toString('hex'), one]),
-    )
-    const recipients = [...touched.values()]
-    for (let at = 0; at < recipients.length; at += recipientsPerRecount) {
-      await recountRecipients(db, name, recipients.slice(at, at + recipientsPerRecount))
-    }
+    await subtractFromRollup(db, name, deleted)
+    await addMovedToRollup(db, name, added)
     const keys = new Set(rows.map(({ blockNumber, logIndex }) => `${blockNumber}-${logIndex}`))
     const changed = deleted.filter(({ key }) => keys.has(key)).length
     const payments = await replacePayments(db, name, range, expectedPayments(scope, kept), agreed)

@@ -44,7 +44,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     databaseUrl: database.databaseUrl,
     name: `reset ${name}`,
     max: 1,
-    statementTimeoutMs: 0, // recounting takes longer the more rows there are
+    statementTimeoutMs: 0, // it takes longer the more rows are removed
   })
   await checkDatabase(pool, chain)
   const { runReset } = await import('./run.ts') // loads the SDK and typeorm: --help must be quick

@@ -22,8 +22,8 @@ import {
   deleteCustodyAbove,
   deleteFeedbackAbove,
   deleteFinalBlocksAbove,
+  deleteNewestSettlements,
   deleteRegistrationsChangedAbove,
-  deleteSettlementsAbove,
   deleteSums,
   deleteTransfersAbove,
   deleteUnpaidAbove,
@@ -39,7 +39,7 @@ import {
   truncateSettlements,
 } from '../../db/queries/chain/reset.ts'
 import { deleteScope } from '../../db/queries/chain/scope.ts'
-import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../db/queries/rollup/cursor.ts'
+import { lockRollup, rewindRollup, subtractFromRollup } from '../../db/queries/rollup/cursor.ts'
 import { limitLockWait } from '../../db/queries/server/transaction-settings.ts'
 import { minute, second } from '../../ops/time.ts'
 import { refuseArchived } from '../archived-settlements.ts'
@@ -50,6 +50,9 @@ import { Refusal } from '../refusal.ts'
 import { stateSchema } from '../store/database.ts'
 import { jsonPages } from '../store/json-rows.ts'
 import type { Registrations } from './registrations.ts'
+
+/** Settlements deleted by one statement, about. */
+const settlementsPerStep = 20_000
 
 const patience: Patience = { lockTimeoutMs: second, pauseMs: 2 * second, totalMs: 15 * minute }
 
@@ -73,19 +76,16 @@ export function resetTo(
     const backfills = await holdBackfills(db, chain, block.height + 1)
     await refuseArchived(db, chain, block.height + 1)
     refuseUnfinished(chain, backfills, block.height)
-    if (chain.tokens.length > 0) {
-      await lockRollup(db, name)
-      await rewindRollup(db, name, block.height + 1)
-      await recountRecipientsFrom(db, name, block.height + 1)
-    }
+    if (chain.tokens.length > 0) await lockRollup(db, name)
+    const settlements = await deleteSettlementsAbove(db, name, block.height)
+    await deletePaymentsWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
+    await rewindRollup(db, name, block.height + 1)
     for (const backfill of backfills.filter(({ fromBlock }) => fromBlock <= block.height)) {
       await shorten(db, chain, backfill, block)
     }
     for (const { id } of backfills) await dropAside(db, id) // a complete one has none
     await deleteBackfillsAbove(db, name, block.height)
     await deleteCopies(db, name, { fromBlock: block.height + 1, toBlock: maxRangeEnd })
-    const settlements = await deleteSettlementsAbove(db, name, block.height)
-    await deletePaymentsWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
     await deleteCodesWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
     await deleteUnpaidAbove(db, name, block.height)
     await deleteAuditsAbove(db, name, block.height)
@@ -105,6 +105,19 @@ export function resetTo(
     await writeChainState(db, { ...state, indexedBlock: height, indexedAt: null, finalizedBlock: height })
     return settlements
   })
+}
+
+/** Deletes the settlements above a block, the newest first, and takes them off the sums. Returns how many there were. */
+async function deleteSettlementsAbove(db: Queryable, chain: string, height: number): Promise<number> {
+  let count = 0
+  for (let toBlock = maxBlock; toBlock > height; ) {
+    const gone = await deleteNewestSettlements(db, chain, { fromBlock: height + 1, toBlock }, settlementsPerStep)
+    await subtractFromRollup(db, chain, gone)
+    count += gone.length
+    toBlock = gone.reduce((first, { block }) => Math.min(first, block), toBlock) - 1
+    if (gone.length < settlementsPerStep) break
+  }
+  return count
 }
 
 /** Deletes a chain's rows: its next processor starts over. Throws a Refusal when one of its backfills is running. */

@@ -1,20 +1,19 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
-import type { BlockRange } from '../../db/block-range.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { insertBuilderCodes } from '../../db/queries/chain/payments/builder-codes.ts'
 import { insertPayments } from '../../db/queries/chain/payments/payments.ts'
-import { addRecipientsToRollup, addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
+import { addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
 import { moveRecipients } from '../../db/queries/chain/scope.ts'
-import { lockRollup, recipientsPerRecount, recountRecipients } from '../../db/queries/rollup/cursor.ts'
+import { addMovedToRollup, lockRollup } from '../../db/queries/rollup/cursor.ts'
 import { withoutBackfilled } from '../backfilled.ts'
 import type { BlockScanner } from '../history/block-scanner.ts'
 import type { History } from '../history/history.ts'
 import { type BlockSink, RangeReader } from '../history/range-reader.ts'
 import { scannedBlock } from '../history/scanned-block.ts'
 import type { Witness } from '../history/witness.ts'
-import { bytesOf, type ChainBlock } from '../mapping/block.ts'
+import type { ChainBlock } from '../mapping/block.ts'
 import { type PaymentContracts, paymentContractsOf } from '../mapping/payment-kinds.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
 import { settleBlocks } from '../mapping/settle-blocks.ts'
@@ -113,8 +112,8 @@ export class HistoryLoad implements BlockSink {
     this.added += await inTransaction(pool, async (db) => {
       // Also waits for a backfill that is reserving blocks: theirs are not written here.
       const ours = await withoutBackfilled(db, chain, found)
-      // The roll-up counts these rows when it comes to their blocks, or it is corrected here.
-      const unrolled = await lockRollup(db, chain.name)
+      // The roll-up counts these rows when it comes to their blocks, or they are added to the sums here.
+      await lockRollup(db, chain.name)
       const moved = await moveRecipients(db, chain.name, {
         addresses: recipients,
         fromBlock,
@@ -124,47 +123,20 @@ export class HistoryLoad implements BlockSink {
       const { settlements: theirs, payments } = ofRecipients(ours, (recipient) => waiting.has(recipient))
       for (const rows of jsonPages(payments.map(toPayment))) await insertPayments(db, rows)
       for (const rows of codePages([...theirs, ...payments])) await insertBuilderCodes(db, rows)
-      const paid = await addAll(db, chain, theirs)
-      const rolledUp = { fromBlock, toBlock: Math.min(this.nextBlock, unrolled) - 1 }
-      if (fromBlock < unrolled) await correctRollup(db, chain, rolledUp, theirs, paid)
-      return paid.length
+      return await addAll(db, chain, theirs)
     })
   }
 }
 
-/** Inserts settlements. Returns the recipient of each one that was not there before. */
+/** Inserts settlements and adds those that were not there before to the sums. Returns how many these were. */
 async function addAll(db: Queryable, { name }: ChainSettings, settlements: readonly SettlementRow[]) {
-  const added: Buffer[] = []
+  let count = 0
   for (const page of pages(settlements, settlementsPerInsert)) {
-    added.push(...(await addSettlements(db, name, page.map(toRecord))))
+    const added = await addSettlements(db, name, page.map(toRecord))
+    await addMovedToRollup(db, name, added)
+    count += added.length
   }
-  return added
-}
-
-/**
- * Adds new settlements to the sums. A recipient that already had some settlements in these blocks is recounted as a
- * whole, because it is not known which of them were counted.
- */
-async function correctRollup(
-  db: Queryable,
-  { name }: ChainSettings,
-  rolledUp: BlockRange,
-  settlements: readonly SettlementRow[],
-  paid: readonly Buffer[],
-): Promise<void> {
-  const found = countEach(settlements.map(({ recipient }) => recipient))
-  const added = countEach(paid.map(hexOf))
-  const isNew = (recipient: string) => added.get(recipient) === found.get(recipient)
-  const fresh = [...added.keys()].filter(isNew)
-  const mixed = [...added.keys()].filter((recipient) => !isNew(recipient))
-  if (fresh.length > 0) await addRecipientsToRollup(db, name, rolledUp, fresh.map(bytesOf))
-  for (const page of pages(mixed, recipientsPerRecount)) await recountRecipients(db, name, page.map(bytesOf))
-}
-
-function countEach(texts: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1)
-  return counts
+  return count
 }
 
 function pages<T>(items: readonly T[], size: number): T[][] {

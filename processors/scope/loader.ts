@@ -65,7 +65,6 @@ export class ScopeLoader {
       databaseUrl,
       name: `processor ${chain.name} scope`,
       max: 1,
-      statementTimeoutMs: 0, // recounting a recipient reads all that it ever received
     })
   }
 

@@ -14,7 +14,14 @@ const known = {
     'feedback',
     'feedback_response',
   ],
-  enrichment: ['settlement_hourly', 'settlement_total', 'settlement_payer', 'settlement_facilitator'],
+  enrichment: [
+    'settlement_hourly',
+    'settlement_hour_total',
+    'settlement_total',
+    'settlement_payer',
+    'settlement_facilitator',
+    'facilitator_total',
+  ],
   export: ['claim', 'claim_event', 'claim_action', 'unlisted', 'farcaster_message', 'signer_key', 'custody_reading'],
 }
 const restored = 'an import writes into tables that are empty, and nobody else meanwhile'
@@ -33,6 +40,8 @@ const shared: Record<string, string> = {
   settlement_total: 'as settlement_hourly',
   settlement_payer: 'as settlement_hourly',
   settlement_facilitator: 'as settlement_hourly',
+  settlement_hour_total: 'as settlement_hourly',
+  facilitator_total: 'as settlement_hourly',
   settlement_rollup: 'blocks that are undone or taken out move the roll-up of their chain back',
   settlement_rollup_backfill: 'a load that is taken out is not rolled up any further',
 }

@@ -114,7 +114,7 @@ select (select finalized_block from chain_state where chain = $1) as "finalizedB
   return rows[0] as Obstacles
 }
 
-/** Stores sums of a partition, from which recipients are recounted once its rows are archived. Returns the totals. */
+/** Stores sums of a partition, which tell the last settlement of a sum once its rows are archived. Returns the totals. */
 export async function storeArchiveSums(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange) {
   await db.query('delete from settlement_archive_sum where chain = $1 and archive_block = $2', [chain, fromBlock])
   const { rows } = await db.query<{ settlements: number; amount: string }>({

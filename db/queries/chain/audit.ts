@@ -1,5 +1,6 @@
 import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
+import { type MovedSettlement, movedColumns } from '../rollup/sums.ts'
 import { type StoredSettlement, settlementArrays, settlementColumns, unnestSettlements } from './settlement-arrays.ts'
 
 /** Blocks per certificate: certificates of adjacent blocks are merged up to each multiple of this. */
@@ -147,7 +148,7 @@ export async function countSettlements(db: Queryable, chain: string, { fromBlock
 
 /**
  * Deletes settlements in some blocks of a range that are not among these, value by value; those of a backfill are left
- * alone. Returns their keys and recipients.
+ * alone. Returns them with their keys.
  */
 export async function deleteOthers(
   db: Queryable,
@@ -155,15 +156,15 @@ export async function deleteOthers(
   range: BlockRange,
   expected: ExpectedSettlements,
   blocks: readonly number[],
-): Promise<{ readonly key: string; readonly recipient: Buffer }[]> {
-  const deleted = await db.query<{ key: string; recipient: Buffer }>({
+): Promise<(MovedSettlement & { readonly key: string })[]> {
+  const deleted = await db.query<MovedSettlement & { key: string }>({
     name: 'delete-other-settlements',
     text: `
 delete from settlement s
  where ${audited}
    and ${isOther}
    and s.block_number = any ($17::int[])
-returning block_number || '-' || log_index as key, recipient`,
+returning block_number || '-' || log_index as key, ${movedColumns}`,
     values: [...valuesOf(chain, range, expected), blocks],
   })
   return deleted.rows

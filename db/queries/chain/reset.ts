@@ -1,5 +1,7 @@
 import pg from 'pg'
+import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
+import { type MovedSettlement, movedColumns } from '../rollup/sums.ts'
 
 // Steps of resetting a chain to a block. All but the reads are to be called in one transaction, while neither a
 // processor nor a backfill of the chain runs.
@@ -62,10 +64,29 @@ export async function restoreFeedbackRevokedAbove(db: Queryable, chain: string, 
   )
 }
 
-/** Deletes the settlements above a block. Returns how many there were. */
-export async function deleteSettlementsAbove(db: Queryable, chain: string, block: number): Promise<number> {
-  const { rowCount } = await db.query('delete from settlement where chain = $1 and block_number > $2', [chain, block])
-  return rowCount ?? 0
+/**
+ * Deletes the newest settlements of a range, about `limit` and no block in part. Returns them; an empty list: the range has
+ * none.
+ */
+export async function deleteNewestSettlements(
+  db: Queryable,
+  chain: string,
+  { fromBlock, toBlock }: BlockRange,
+  limit: number,
+): Promise<MovedSettlement[]> {
+  const { rows } = await db.query<MovedSettlement>({
+    name: 'delete-newest-settlements',
+    text: `
+delete from settlement
+ where chain = $1 and block_number <= $3
+   and block_number >= coalesce((select block_number from settlement
+                                  where chain = $1 and block_number between $2 and $3
+                                  order by block_number desc
+                                 offset $4 limit 1), $2)
+returning ${movedColumns}`,
+    values: [chain, fromBlock, toBlock, limit - 1],
+  })
+  return rows
 }
 
 export async function deleteUnpaidAbove(db: Queryable, chain: string, block: number): Promise<void> {
@@ -143,12 +164,14 @@ export async function truncateSettlements(db: Queryable, chain: string): Promise
   await db.query(`truncate ${pg.escapeIdentifier(`settlement_${chain}`)}`)
 }
 
-/** Deletes the chain's rolled up hours, totals, payers and senders. */
+/** Deletes the chain's sums of settlements. */
 export async function deleteSums(db: Queryable, chain: string): Promise<void> {
   await db.query(
     `with hours as (delete from settlement_hourly where chain = $1),
+          hours_of_all as (delete from settlement_hour_total where chain = $1),
           totals as (delete from settlement_total where chain = $1),
-          senders as (delete from settlement_facilitator where chain = $1)
+          senders as (delete from settlement_facilitator where chain = $1),
+          senders_of_all as (delete from facilitator_total where chain = $1)
      delete from settlement_payer where chain = $1`,
     [chain],
   )

@@ -1,13 +1,13 @@
 import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
-import { addSums, recountSums } from './sums.ts'
+import { addSums, type MovedSettlement, movedArrays, movedFacts, storedFacts, subtractSums } from './sums.ts'
 
 /** What this version sums up when it moves the roll-up's cursor; the database refuses versions that leave something out. */
-const sums = 'hours, totals, payers, senders, first payments'
+const sums = 'hours, totals, payers, senders, first payments, sums of all'
 
 /**
  * Locks a chain's roll-up until the transaction ends and returns its cursor, the first block that is not rolled up.
- * Every writer of the chain's hours, totals, payers and senders takes this lock.
+ * Every writer of the chain's sums takes this lock.
  */
 export async function lockRollup(db: Queryable, chain: string): Promise<number> {
   return (await lockMark(db, chain)) ?? (await beginRollup(db, chain))
@@ -95,7 +95,7 @@ export async function boundRange(
 }
 
 /**
- * Adds the settlements of a range to the hours, totals, payers and senders. Blocks that a backfill has reserved are left out,
+ * Adds the settlements of a range to the sums. Blocks that a backfill has reserved are left out,
  * unless it is the one named by `backfillId`: whoever sees its reservation may also see its rows, and nobody sees the
  * rows without it. Call under `lockRollup`, and move what says so in the same transaction. Returns whether there was
  * a settlement.
@@ -108,48 +108,50 @@ export async function addToRollup(
 ): Promise<boolean> {
   const { rows } = await db.query<{ added: number }>({
     name: 'add-to-rollup',
-    text: addSums(`s.block_number between $2 and $3
+    text: addSums(
+      storedFacts(`s.block_number between $2 and $3
      and not exists (select from backfill b
                       where b.chain = $1 and s.block_number between b.from_block and b.to_block
                         and b.id is distinct from $4::int)`),
+    ),
     values: [chain, fromBlock, toBlock, backfillId ?? null],
   })
   return rows[0]?.added !== 0
 }
 
-const isRolledUp = `not exists (select from settlement_unrolled u
-                    where u.chain = $1 and s.block_number between u.from_block and u.to_block)`
-
-/** Recipients to recount by one statement. */
-export const recipientsPerRecount = 100
-
 /**
- * Counts recipients of a chain again, from their settlements in blocks that are rolled up: for rows that came into such
- * blocks later. Call under `lockRollup`, in the transaction that adds the rows. It reads all that the recipients
- * received on the chain, so give it `recipientsPerRecount` at a time.
+ * Adds settlements to the sums that came into blocks which may be rolled up already; those of other blocks are left out.
+ * Call under `lockRollup`, in the transaction that inserts them, after `subtractFromRollup`.
  */
-export async function recountRecipients(db: Queryable, chain: string, recipients: readonly Buffer[]): Promise<void> {
+export async function addMovedToRollup(
+  db: Queryable,
+  chain: string,
+  settlements: readonly MovedSettlement[],
+): Promise<void> {
+  if (settlements.length === 0) return
   await db.query({
-    name: 'recount-recipients',
-    text: recountSums('select distinct unnest($2::bytea[]) as recipient', isRolledUp),
-    values: [chain, recipients],
+    name: 'add-moved-to-rollup',
+    text: addSums(movedFacts),
+    values: [chain, ...movedArrays(settlements)],
   })
 }
 
+const subtractions = subtractSums(movedFacts)
+
 /**
- * Recounts the recipients of settlements in blocks from `block` on. Call under `lockRollup` after `rewindRollup`,
- * while the settlements are still there. It reads all that they ever received on the chain: what a payer's newest
- * settlement below the block is, nothing else tells.
+ * Takes settlements off the sums that were deleted; those of blocks that are not rolled up are in none. Call under
+ * `lockRollup`, in the transaction that deletes them, before the marks of the roll-up move. What it reads besides grows
+ * with the number of settlements given, not with what their recipients received.
  */
-export async function recountRecipientsFrom(db: Queryable, chain: string, block: number): Promise<void> {
-  await db.query({
-    name: 'recount-recipients-from',
-    text: recountSums(
-      'select distinct recipient from settlement where chain = $1 and block_number >= $2::int',
-      isRolledUp,
-    ),
-    values: [chain, block],
-  })
+export async function subtractFromRollup(
+  db: Queryable,
+  chain: string,
+  settlements: readonly MovedSettlement[],
+): Promise<void> {
+  if (settlements.length === 0) return
+  for (const { table, text } of subtractions) {
+    await db.query({ name: `subtract-from-${table}`, text, values: [chain, ...movedArrays(settlements)] })
+  }
 }
 
 export async function moveRollup(db: Queryable, chain: string, nextBlock: number): Promise<void> {
@@ -171,7 +173,8 @@ insert into settlement_rollup_backfill (backfill_id, next_block) values ($1, $2)
 }
 
 /**
- * Moves the roll-up's cursors of a chain and of its backfills back to `block` at most. The caller corrects the sums.
+ * Moves the roll-up's cursors of a chain and of its backfills back to `block` at most, after what is above it was taken off
+ * the sums.
  */
 export async function rewindRollup(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query({

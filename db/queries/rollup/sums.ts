@@ -1,119 +1,230 @@
-import { archivedTo } from '../sql/block-states.ts'
 import { isListed } from '../sql/selectors.ts'
 
-// Statements that keep the four tables settlements are summed up in: by recipient and hour, by recipient, by recipient
-// and payer, by recipient and sender of the transaction. $1 is the chain.
+// Statements that keep the six tables settlements are summed up in: of each recipient by hour, in all, by payer and by
+// sender of the transaction; of all recipients by hour and by sender. $1 is the chain.
 
 interface Sums {
   readonly table: string
   /** Columns of the table's key besides `chain` and `overload`. */
   readonly by: readonly string[]
-  readonly values: readonly (keyof typeof values)[]
+  readonly values: Readonly<Record<string, Value>>
 }
 
+interface Value {
+  /** SQL aggregate over the settlements that come, `fact`. */
+  readonly of: string
+  /** How it is added to what is stored, `t`. */
+  readonly add: (more: string) => string
+  /** What is left of what is stored, `t`, without the settlements that are `gone`. */
+  readonly left: string
+}
+
+/** When the first settlement with an amount was: sums from before it was kept say when the first of all was. */
+const storedFirstPaid = 'coalesce(t.first_paid_at, case when t.amount > 0 then t.first_at end)'
+
+const sum = (name: 'n' | 'amount'): Value => ({
+  of: `sum(${name})`,
+  add: (more) => `t.${name} + ${more}`,
+  left: `t.${name} - gone.${name}`,
+})
+
+/** The first or the last of a sum; `next` is an SQL expression for the one that follows when it is gone. */
+const end = (name: string, side: 'first' | 'last', next: string): Value => ({
+  of: `${side === 'first' ? 'min' : 'max'}(${name})`,
+  add: (more) => `${side === 'first' ? 'least' : 'greatest'}(t.${name}, ${more})`,
+  left: `case when t.n = gone.n or gone.${name} ${side === 'first' ? '>' : '<'} t.${name} then t.${name} else coalesce(${next}, t.${name}) end`,
+})
+
+const isOfHour = (
+  from: string,
+  to: string,
+) => `s.chain = $1 and s.recipient = t.recipient and s.block_number between ${from} and ${to}
+                     and t.overload <> ${isListed('s.selector')} and ${isRolledUp('s.block_number')}`
+const hourEnd = (side: 'first' | 'last') =>
+  end(
+    `${side}_block`,
+    side,
+    `
+             (select s.block_number from settlement s
+               where ${side === 'first' ? isOfHour('gone.first_block', 't.last_block') : isOfHour('t.first_block', 'gone.last_block')}
+               order by s.block_number ${side === 'first' ? '' : 'desc'} limit 1)`,
+  )
+
+/** The last of a recipient is the last of its last hour; the hours are written first. */
+const lastOfRecipient = `
+             (select (select s.block_timestamp from settlement s
+                       where s.chain = $1 and s.recipient = t.recipient and s.block_number = h.last_block limit 1)
+                from settlement_hourly h
+               where h.recipient = t.recipient and h.chain = $1 and h.overload = t.overload
+               order by h.hour desc limit 1),
+             (select max(a.last_at) from settlement_archive_sum a
+               where a.chain = $1 and a.recipient = t.recipient and a.overload = t.overload)`
+
+const nearest = (
+  by: { readonly recipient: boolean; readonly role: 'payer' | 'facilitator' },
+  from: { readonly block: string; readonly at: string; readonly paid?: boolean; readonly upwards: boolean },
+) => `nearest_settlement(
+               $1, ${by.recipient ? 't.recipient' : 'null'}, '${by.role}', t.${by.role}, t.overload, ${from.paid ?? false}, t.n - gone.n, ${from.block}, ${from.at}, ${from.upwards})`
+const ends = (by: Parameters<typeof nearest>[0], without = '') => ({
+  first_at: end('first_at', 'first', nearest(by, { block: 'gone.first_block', at: 'gone.first_at', upwards: true })),
+  last_at: end(
+    'last_at',
+    'last',
+    `${nearest(by, { block: 'gone.last_block', at: 'gone.last_at', upwards: false })}${without}`,
+  ),
+})
+const ofPayer = { recipient: true, role: 'payer' } as const
+const firstPaid: Value = {
+  of: 'min(first_paid_at)',
+  add: (more) => `least(${storedFirstPaid}, ${more})`,
+  left: `case when t.amount = gone.amount then null when gone.first_paid_at > ${storedFirstPaid} then t.first_paid_at
+              when gone.first_paid_at is null then t.first_paid_at
+              else ${nearest(ofPayer, { block: 'gone.paid_block', at: 'gone.first_paid_at', paid: true, upwards: true })} end`,
+}
+/** The last of a sender whose settlements are all archived. */
+const lastOfPairs = `,
+             (select max(f.last_at) from settlement_facilitator f
+               where f.facilitator = t.facilitator and f.chain = $1 and f.overload = t.overload)`
+
+const n = sum('n')
+const amount = sum('amount')
 const tables: readonly Sums[] = [
-  { table: 'settlement_hourly', by: ['recipient', 'hour'], values: ['first_block', 'last_block', 'n', 'amount'] },
-  { table: 'settlement_total', by: ['recipient'], values: ['last_at', 'n', 'amount'] },
+  {
+    table: 'settlement_hourly',
+    by: ['recipient', 'hour'],
+    values: { first_block: hourEnd('first'), last_block: hourEnd('last'), n, amount },
+  },
+  { table: 'settlement_hour_total', by: ['hour'], values: { n, amount } },
+  {
+    table: 'settlement_total',
+    by: ['recipient'],
+    values: { last_at: end('last_at', 'last', lastOfRecipient), n, amount },
+  },
   {
     table: 'settlement_payer',
     by: ['recipient', 'payer'],
-    values: ['first_at', 'first_paid_at', 'last_at', 'n', 'amount'],
+    values: { ...ends(ofPayer), first_paid_at: firstPaid, n, amount },
   },
   {
     table: 'settlement_facilitator',
     by: ['recipient', 'facilitator'],
-    values: ['first_at', 'last_at', 'n', 'amount'],
+    values: { ...ends({ recipient: true, role: 'facilitator' }), n, amount },
+  },
+  {
+    table: 'facilitator_total',
+    by: ['facilitator'],
+    values: { ...ends({ recipient: false, role: 'facilitator' }, lastOfPairs), n, amount },
   },
 ]
 
-/** When the first settlement with an amount was: sums from before it was kept say when the first of all was. */
-const firstPaidAt = (sum: string) =>
-  `coalesce(${sum}.first_paid_at, case when ${sum}.amount > 0 then ${sum}.first_at end)`
-
-/** How several sums become one, and how more is added to what is stored. */
-const values = {
-  first_block: { over: 'min', add: (stored: string, more: string) => `least(${stored}, ${more})` },
-  last_block: { over: 'max', add: (stored: string, more: string) => `greatest(${stored}, ${more})` },
-  first_at: { over: 'min', add: (stored: string, more: string) => `least(${stored}, ${more})` },
-  first_paid_at: {
-    over: 'min',
-    add: (_: string, more: string) => `least(${firstPaidAt('t')}, ${more})`,
-  },
-  last_at: { over: 'max', add: (stored: string, more: string) => `greatest(${stored}, ${more})` },
-  n: { over: 'sum', add: (stored: string, more: string) => `${stored} + ${more}` },
-  amount: { over: 'sum', add: (stored: string, more: string) => `${stored} + ${more}` },
+function isRolledUp(block: string): string {
+  return `not exists (select from settlement_unrolled u where u.chain = $1 and ${block} between u.from_block and u.to_block)`
 }
 
-/** Adds the settlements `s` of a condition to what is stored; they must not be in it yet. One row: `added`, how many. */
-export function addSums(condition: string): string {
+/**
+ * The settlements themselves are read once, for all tables, each as sums of one: grouped once for all before, they would
+ * hardly get fewer, as who pays an agent once pays it in no other hour, and adding sums up takes longer than rows.
+ */
+const factColumns = (
+  of: (column: 'overload' | 'amount' | 'block' | 'at' | 'recipient' | 'payer' | 'facilitator') => string,
+) => `
+  select ${of('recipient')}, ${of('payer')}, ${of('facilitator')}, date_trunc('hour', ${of('at')}, 'UTC') as hour, ${of('overload')} as overload,
+         ${of('block')} as first_block, ${of('block')} as last_block,
+         ${of('at')} as first_at, case when ${of('amount')} > 0 then ${of('at')} end as first_paid_at,
+         ${of('at')} as last_at, 1 as n, ${of('amount')}`
+
+const ofSettlement = { overload: `(not ${isListed('s.selector')})`, block: 's.block_number', at: 's.block_timestamp' }
+
+/** SQL query: the settlements `s` of a condition. */
+export const storedFacts = (condition: string) => `
+  ${factColumns((column) => ofSettlement[column as keyof typeof ofSettlement] ?? `s.${column}`)}
+    from settlement s
+   where s.chain = $1 and ${condition}`
+
+/** A settlement that came or went, as `movedColumns` read it from the table. */
+export interface MovedSettlement {
+  readonly recipient: Buffer
+  readonly payer: Buffer
+  readonly facilitator: Buffer
+  readonly overload: boolean
+  readonly block: number
+  readonly at: Date
+  /** Base units. */
+  readonly amount: string
+}
+
+const moved = [
+  { name: 'recipient', type: 'bytea', from: 'recipient' },
+  { name: 'payer', type: 'bytea', from: 'payer' },
+  { name: 'facilitator', type: 'bytea', from: 'facilitator' },
+  { name: 'overload', type: 'boolean', from: `not ${isListed('selector')}` },
+  { name: 'block', type: 'int', from: 'block_number' },
+  { name: 'at', type: 'timestamptz', from: 'block_timestamp' },
+  { name: 'amount', type: 'bigint', from: 'amount::text' },
+] as const
+
+/** SQL expressions for the columns of a `MovedSettlement`, of a row of `settlement`. */
+export const movedColumns = moved.map(({ name, from }) => `${from} as ${name}`).join(', ')
+
+/** SQL query: of settlements that are given by `movedArrays` from $2 on, those of blocks that are rolled up. */
+export const movedFacts = `
+  ${factColumns((column) => `m.${column}`)}
+    from unnest(${moved.map(({ type }, at) => `$${at + 2}::${type}[]`).join(', ')}) as m (${moved.map(({ name }) => name).join(', ')})
+   where ${isRolledUp('m.block')}`
+
+export const movedArrays = (rows: readonly MovedSettlement[]) => moved.map(({ name }) => rows.map((row) => row[name]))
+
+/** SQL: adds `facts`, a query, to what is stored; they must not be in it yet. One row: `added`, how many. */
+export function addSums(facts: string): string {
   return `
-with fact as materialized (${facts(condition)}),
-${tables.map((sums) => stored(sums, (name) => values[name].add(`t.${name}`, `excluded.${name}`))).join(',\n')}
+with fact as materialized (${facts}),
+${tables.map(added).join(',\n')}
 select count(*)::int as added from fact`
 }
 
-/**
- * Makes what is stored of some recipients, a relation, what their settlements `s` of a condition come to, with the sums that
- * were kept of archived ones. Hours with archived settlements stay as they are.
- */
-export function recountSums(recipients: string, condition: string): string {
-  return `
-with recipient as materialized (${recipients}),
-fact as materialized (${facts(`s.recipient in (select recipient from recipient) and ${condition} and s.block_number > ${archivedTo('$1')}`)}
-   union all
-  select a.recipient, a.payer, a.facilitator, null, a.overload, null, null, a.first_at, ${firstPaidAt('a')}, a.last_at, a.n, a.amount
-    from settlement_archive_sum a
-    join settlement_archive on settlement_archive.chain = a.chain and settlement_archive.from_block = a.archive_block
-   where a.chain = $1 and a.recipient in (select recipient from recipient)),
-${tables.flatMap((sums) => [stored(sums, (name) => `excluded.${name}`, isRecounted), removed(sums)]).join(',\n')}
-select`
-}
-
-/** Whether an hour has no archived settlements. */
-const isRecounted = (hour: string) =>
-  `${hour} > coalesce((select a.until from settlement_archived a where a.chain = $1), '-infinity')`
-
-/**
- * The settlements themselves are read once, for all four tables, each as sums of one: grouped once for all before, they
- * would hardly get fewer, as who pays an agent once pays it in no other hour, and adding sums up takes longer than rows.
- */
-function facts(condition: string): string {
-  return `
-  select s.recipient, s.payer, s.facilitator, date_trunc('hour', s.block_timestamp, 'UTC') as hour, not ${isListed('s.selector')} as overload,
-         s.block_number as first_block, s.block_number as last_block,
-         s.block_timestamp as first_at, case when s.amount > 0 then s.block_timestamp end as first_paid_at,
-         s.block_timestamp as last_at, 1 as n, s.amount
-    from settlement s
-   where s.chain = $1 and ${condition}`
-}
-
 /** In the order of the key, so that neighbours in the index are written one after the other. */
-function stored(
-  { table, by, values: names }: Sums,
-  update: (name: keyof typeof values) => string,
-  isMeant = (_hour: string) => 'true',
-): string {
+function added({ table, by, values }: Sums): string {
   const key = [...by, 'overload'].join(', ')
+  const names = Object.keys(values)
   return `
 ${table}_stored as (
   insert into ${table} as t (${key}, chain, ${names.join(', ')})
-  select ${key}, $1, ${names.map((name) => `${values[name].over}(${name})`).join(', ')}
+  select ${key}, $1, ${Object.values(values).map(({ of }) => of)}
     from fact
-   where ${by.includes('hour') ? isMeant('hour') : 'true'}
    group by ${key}
    order by ${key}
       on conflict (${key}, chain) do update
-     set ${names.map((name) => `${name} = ${update(name)}`).join(', ')}
+     set ${Object.entries(values).map(([name, { add }]) => `${name} = ${add(`excluded.${name}`)}`)}
 )`
 }
 
-function removed({ table, by }: Sums): string {
-  const key = [...by, 'overload']
-  return `
-${table}_removed as (
-  delete from ${table} t
-   using recipient
-   where t.chain = $1 and t.recipient = recipient.recipient${by.includes('hour') ? ` and ${isRecounted('t.hour')}` : ''}
-     and not exists (select from fact where ${key.map((name) => `fact.${name} = t.${name}`).join(' and ')})
-)`
-}
+/** SQL statements, to be run in order, that take `facts`, a query, off what is stored; none of them is in `settlement`. */
+export const subtractSums = (facts: string) =>
+  tables.map(({ table, by, values }) => {
+    const key = [...by, 'overload']
+    const names = Object.keys(values)
+    const same = (one: string, other: string) => key.map((name) => `${one}.${name} = ${other}.${name}`).join(' and ')
+    return {
+      table,
+      text: `
+with gone as materialized (
+  select ${key}, min(first_block) as first_block, max(last_block) as last_block, min(first_at) as first_at, max(last_at) as last_at,
+         min(first_paid_at) as first_paid_at, min(first_block) filter (where amount > 0) as paid_block,
+         sum(n) as n, sum(amount) as amount
+    from (${facts}) fact
+   group by ${key}
+),
+kept as materialized (
+  select ${key.map((name) => `t.${name}`)}, ${names.map((name) => `${values[name]?.left} as ${name}`)}
+    from gone
+    join ${table} t on ${same('t', 'gone')} and t.chain = $1
+),
+removed as (
+  delete from ${table} t using kept where ${same('t', 'kept')} and t.chain = $1 and kept.n = 0
+)
+update ${table} t
+   set ${names.map((name) => `${name} = kept.${name}`)}
+  from kept
+ where ${same('t', 'kept')} and t.chain = $1 and kept.n <> 0`,
+    }
+  })

@@ -125,7 +125,7 @@ create table settlement_archive_piece (
   primary key (chain, from_block)
 );
 
--- What the rows of an archived partition summed up to, for those who count a recipient anew.
+-- What the rows of an archived partition summed up to: when the last settlement behind it goes, they tell which is the last.
 create table settlement_archive_sum (
   chain text not null,
   recipient bytea not null,
@@ -141,7 +141,7 @@ create table settlement_archive_sum (
   primary key (chain, recipient, payer, facilitator, overload, archive_block)
 );
 
--- Up to where each chain is archived; no row: it is not. Hours that begin at `until` or before are kept as they were summed.
+-- Up to where each chain is archived; no row: it is not.
 create view settlement_archived as
 select chain, max(to_block) as to_block, max(sealed_to) as sealed_to, max(last_at) as until,
        max(available_since) as available_since

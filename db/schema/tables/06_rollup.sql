@@ -1,5 +1,6 @@
--- Sums of the settlements of final blocks, so that an agent with millions of them is counted from a few rows. Written by
--- the enrichment job, all of them in the transaction that moves the mark; they hold everything but `settlement_unrolled`.
+-- Sums of the settlements of final blocks, so that an agent with millions of them is counted from a few rows. They hold
+-- everything but `settlement_unrolled`. Exact deltas: what comes is added and what goes is taken off, in the transaction
+-- that moves the mark, mends, loads by recipient or resets; nobody is ever counted again. No sum is of nothing.
 
 -- How far each chain is rolled up: blocks below next_block are, except those a backfill has reserved. The rows are made of
 -- the chain table whenever a database is migrated.
@@ -29,7 +30,7 @@ select b.chain, coalesce(p.next_block, b.from_block)::int, least(b.to_block, r.n
 -- other is refused whole, with what it has added.
 create function refuse_other_sums() returns trigger language plpgsql as $$
 begin
-  if coalesce(current_setting('directory.sums', true), '') <> 'hours, totals, payers, senders, first payments' then
+  if coalesce(current_setting('directory.sums', true), '') <> 'hours, totals, payers, senders, first payments, sums of all' then
     raise exception 'this program does not keep the sums of settlements that this database has; update it';
   end if;
   return new;
@@ -55,7 +56,7 @@ create table settlement_hourly (
 -- Rankings and totals of the last days read the hours of all recipients.
 create index settlement_hourly_hour on settlement_hourly (hour);
 
--- What everybody was paid in an hour: the sums of settlement_hourly over its recipients, kept by whatever moves them.
+-- What everybody was paid in an hour: the sums of settlement_hourly over its recipients.
 create table settlement_hour_total (
   chain text not null,
   hour timestamptz not null,      -- its beginning
@@ -64,38 +65,6 @@ create table settlement_hour_total (
   amount numeric(38, 0) not null, -- base units
   primary key (chain, hour, overload)
 );
-
-create function sum_hours() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'INSERT' then
-    insert into settlement_hour_total as t (chain, hour, overload, n, amount)
-    select chain, hour, overload, sum(n), sum(amount) from added group by 1, 2, 3 order by 1, 2, 3
-        on conflict (chain, hour, overload) do update set n = t.n + excluded.n, amount = t.amount + excluded.amount;
-  elsif tg_op = 'TRUNCATE' then
-    truncate settlement_hour_total;
-  elsif tg_op = 'UPDATE' then
-    insert into settlement_hour_total as t (chain, hour, overload, n, amount)
-    select chain, hour, overload, sum(n), sum(amount)
-      from (select chain, hour, overload, n, amount from added
-             union all
-            select chain, hour, overload, -n, -amount from removed) moved
-     group by 1, 2, 3 order by 1, 2, 3
-        on conflict (chain, hour, overload) do update set n = t.n + excluded.n, amount = t.amount + excluded.amount;
-  else
-    insert into settlement_hour_total as t (chain, hour, overload, n, amount)
-    select chain, hour, overload, -sum(n), -sum(amount) from removed group by 1, 2, 3 order by 1, 2, 3
-        on conflict (chain, hour, overload) do update set n = t.n + excluded.n, amount = t.amount + excluded.amount;
-  end if;
-  return null;
-end $$;
-create trigger settlement_hourly_added after insert on settlement_hourly
-  referencing new table as added for each statement execute function sum_hours();
-create trigger settlement_hourly_changed after update on settlement_hourly
-  referencing old table as removed new table as added for each statement execute function sum_hours();
-create trigger settlement_hourly_removed after delete on settlement_hourly
-  referencing old table as removed for each statement execute function sum_hours();
-create trigger settlement_hourly_emptied after truncate on settlement_hourly
-  for each statement execute function sum_hours();
 
 -- What each recipient was paid in all, and by whom.
 create table settlement_total (
@@ -143,7 +112,7 @@ create table facilitator_signer (
 );
 create index facilitator_signer_address on facilitator_signer (address);
 
--- What each recipient was paid through each sender, summed up with the hours, totals and payers.
+-- What each recipient was paid through each sender.
 create table settlement_facilitator (
   recipient bytea not null,
   facilitator bytea not null,
@@ -157,82 +126,110 @@ create table settlement_facilitator (
 ) with (fillfactor = 85);
 create index settlement_facilitator_sender on settlement_facilitator (facilitator);
 
--- The same over all recipients, kept by whatever moves it.
+-- The same over all recipients.
 create table facilitator_total (
   facilitator bytea not null,
   chain text not null,
   overload boolean not null,
-  last_at timestamptz,            -- null: n is 0
+  last_at timestamptz not null,
   n bigint not null,
   amount numeric(38, 0) not null, -- base units
-  first_at timestamptz,
+  first_at timestamptz not null,
   primary key (facilitator, chain, overload)
 );
 
--- Whoever sums facilitators up meets few moved rows at a time for days, and then a million of a loaded range, in one
--- session and by one plan: what was and what is are therefore put together by grouping, never by a join of the two.
-create function sum_facilitators() returns trigger language plpgsql as $$
+-- Settlements of a recipient, a payer or a facilitator from a block on, nearest first: a cursor, which the caller closes.
+create function settlements_along(of_chain text, role text, address bytea, block int, is_upwards boolean)
+  returns refcursor language plpgsql stable set plan_cache_mode = force_generic_plan set enable_sort = off as $$
+declare
+  list refcursor;
 begin
-  if tg_op = 'INSERT' then
-    insert into facilitator_total as t (facilitator, chain, overload, first_at, last_at, n, amount)
-    select facilitator, chain, overload, min(first_at), max(last_at), sum(n), sum(amount) from added
-     group by 1, 2, 3 order by 1, 2, 3
-        on conflict (facilitator, chain, overload) do update
-       set first_at = least(t.first_at, excluded.first_at), last_at = greatest(t.last_at, excluded.last_at),
-           n = t.n + excluded.n, amount = t.amount + excluded.amount;
-  elsif tg_op = 'TRUNCATE' then
-    truncate facilitator_total;
-  elsif tg_op = 'UPDATE' then
-    update facilitator_total t
-       set first_at = least(t.first_at, moved.first_at), last_at = greatest(t.last_at, moved.last_at),
-           n = t.n + moved.n, amount = t.amount + moved.amount
-      from (select facilitator, chain, overload, min(first_at) as first_at, max(last_at) as last_at,
-                   sum(n) as n, sum(amount) as amount
-              from (select facilitator, chain, overload, first_at, last_at, n, amount from added
-                     union all
-                    select facilitator, chain, overload, null, null, -n, -amount from removed) part
-             group by 1, 2, 3) moved
-     where (t.facilitator, t.chain, t.overload) = (moved.facilitator, moved.chain, moved.overload);
-    -- An end that moved inwards is looked for among what is left.
-    perform refit_facilitators(array(
-      select distinct facilitator
-        from (select facilitator
-                from (select recipient, facilitator, chain, overload, first_at, last_at,
-                             null::timestamptz as first_was, null::timestamptz as last_was from added
-                       union all
-                      select recipient, facilitator, chain, overload, null, null, first_at, last_at from removed) part
-               group by recipient, facilitator, chain, overload
-              having min(first_at) > min(first_was) or max(last_at) < max(last_was)) inwards));
-  else
-    update facilitator_total t
-       set n = t.n - gone.n, amount = t.amount - gone.amount
-      from (select facilitator, chain, overload, sum(n) as n, sum(amount) as amount from removed group by 1, 2, 3) gone
-     where (t.facilitator, t.chain, t.overload) = (gone.facilitator, gone.chain, gone.overload);
-    perform refit_facilitators(array(select distinct facilitator from removed));
-  end if;
-  return null;
+  case role when 'recipient' then
+    if is_upwards then
+      open list for select s.* from settlement s
+        where s.chain = of_chain and s.recipient = address and s.block_number >= block order by s.block_number;
+    else
+      open list for select s.* from settlement s
+        where s.chain = of_chain and s.recipient = address and s.block_number <= block order by s.block_number desc;
+    end if;
+  when 'payer' then
+    if is_upwards then
+      open list for select s.* from settlement s
+        where s.chain = of_chain and s.payer = address and s.block_number >= block order by s.block_number;
+    else
+      open list for select s.* from settlement s
+        where s.chain = of_chain and s.payer = address and s.block_number <= block order by s.block_number desc;
+    end if;
+  when 'facilitator' then
+    if is_upwards then
+      open list for select s.* from settlement s
+        where s.chain = of_chain and s.facilitator = address and s.block_number >= block order by s.block_number;
+    else
+      open list for select s.* from settlement s
+        where s.chain = of_chain and s.facilitator = address and s.block_number <= block order by s.block_number desc;
+    end if;
+  end case;
+  return list;
 end $$;
-create trigger settlement_facilitator_added after insert on settlement_facilitator
-  referencing new table as added for each statement execute function sum_facilitators();
-create trigger settlement_facilitator_changed after update on settlement_facilitator
-  referencing old table as removed new table as added for each statement execute function sum_facilitators();
-create trigger settlement_facilitator_removed after delete on settlement_facilitator
-  referencing old table as removed for each statement execute function sum_facilitators();
-create trigger settlement_facilitator_emptied after truncate on settlement_facilitator
-  for each statement execute function sum_facilitators();
 
--- Makes the oldest and newest time of some senders what their rows say.
-create function refit_facilitators(senders bytea[]) returns void language sql as $$
-  update facilitator_total t
-     set first_at = found.first_at, last_at = found.last_at
-    from (select t.facilitator, t.chain, t.overload, min(s.first_at) as first_at, max(s.last_at) as last_at
-            from facilitator_total t
-            left join settlement_facilitator s using (facilitator, chain, overload)
-           where t.facilitator = any (senders)
-           group by 1, 2, 3) found
-   where (t.facilitator, t.chain, t.overload) = (found.facilitator, found.chain, found.overload)
-     and (t.first_at, t.last_at) is distinct from (found.first_at, found.last_at)
-$$;
+-- When a settlement goes that was the first or the last of a sum, its neighbour takes its place: the time of the nearest one
+-- of the sum from the block and time on; null: there is none. `role` is payer or facilitator, and `other` that address;
+-- `received_by` is null for the sum over all recipients. Either address of a pair may have millions of settlements with
+-- others, so those of both are read, one of each in turn, until one is of the pair. `left_n` is how many settlements the
+-- sum still has: when all of them are archived, the archive tells which is the last.
+create function nearest_settlement(of_chain text, received_by bytea, role text, other bytea, as_overload boolean,
+                                   with_amount boolean, left_n bigint, block int, at timestamptz, is_upwards boolean)
+  returns timestamptz language plpgsql stable as $$
+declare
+  kept record;
+  list refcursor;
+  others refcursor;
+  one settlement;
+begin
+  if not is_upwards and received_by is not null and exists (select from settlement_archive where chain = of_chain) then
+    select sum(a.n) as n, max(a.last_at) as last_at
+      into kept
+      from settlement_archive_sum a
+      join settlement_archive r on r.chain = a.chain and r.from_block = a.archive_block
+     where a.chain = of_chain and a.recipient = received_by and a.overload = as_overload
+       and other = case role when 'payer' then a.payer else a.facilitator end;
+    if kept.n = left_n then
+      return kept.last_at;
+    end if;
+  end if;
+  -- Another one of the same second may be on either side of the block.
+  list := case when received_by is null then settlements_along(of_chain, role, other, block, not is_upwards)
+               else settlements_along(of_chain, 'recipient', received_by, block, not is_upwards) end;
+  loop
+    fetch list into one;
+    exit when not found or one.block_timestamp <> at;
+    block := one.block_number;
+  end loop;
+  close list;
+  others := settlements_along(of_chain, role, other, block, is_upwards);
+  if received_by is not null then
+    list := settlements_along(of_chain, 'recipient', received_by, block, is_upwards);
+  end if;
+  for turn in 1 .. 2000000000 loop
+    if turn % 2 = 0 then
+      continue when received_by is null;
+      fetch list into one;
+    else
+      fetch others into one;
+    end if;
+    exit when not found
+           or other = case role when 'payer' then one.payer else one.facilitator end
+              and one.recipient = coalesce(received_by, one.recipient)
+              and as_overload <> (one.selector in ('\xe3ee160e', '\xef55bec6')) and (one.amount > 0 or not with_amount)
+              and not exists (select from settlement_unrolled u
+                               where u.chain = of_chain and one.block_number between u.from_block and u.to_block);
+  end loop;
+  close others;
+  if received_by is not null then
+    close list;
+  end if;
+  return one.block_timestamp;
+end $$;
 
 -- What addresses of agents were paid in the windows that rankings and totals are made of, as the enrichment job last
 -- counted it, every minute. Amounts in base units.

@@ -13,15 +13,16 @@ create table payment_sum (
 ) with (fillfactor = 85);
 create index payment_sum_payer on payment_sum (payer);
 
--- Payments that are in it. A token may be listed from a block on: what was paid in it before is in no sum.
-create view payment_summed as
-select p.*
-  from payment p
- where p.net > 0
-   and exists (select from chain_contract c
-                where c.chain = p.chain and c.address = '0x' || encode(p.token, 'hex') and c.from_block <= p.block_number)
-   and not exists (select from settlement_unrolled u
-                    where u.chain = p.chain and p.block_number between u.from_block and u.to_block);
+-- Whether a payment is in it. A token may be listed from a block on: what was paid in it before is in no sum.
+create function is_summed(p payment) returns boolean language sql stable as $$
+  select p.net > 0
+     and exists (select from chain_contract c
+                  where c.chain = p.chain and c.address = '0x' || encode(p.token, 'hex') and c.from_block <= p.block_number)
+     and not exists (select from settlement_unrolled u
+                      where u.chain = p.chain and p.block_number between u.from_block and u.to_block)
+$$;
+
+create view payment_summed as select * from payment p where is_summed(p);
 
 create function add_payment_sums(more payment_sum[]) returns void language sql as $$
   insert into payment_sum as s (payee, payer, chain, first_at, last_at, amount)
@@ -31,20 +32,68 @@ create function add_payment_sums(more payment_sum[]) returns void language sql a
          amount = s.amount + excluded.amount
 $$;
 
--- Makes some sums what their payments say: which is the oldest behind one that goes, nothing else tells.
-create function recount_payment_sums(moved payment_sum[]) returns void language plpgsql as $$
+-- As `nearest_settlement`: the time of the payment that follows one that is gone as the first or the last of its sum.
+create function nearest_payment(to_payee bytea, by_payer bytea, of_chain text, block int, at timestamptz, is_upwards boolean)
+  returns timestamptz language plpgsql stable set plan_cache_mode = force_generic_plan set enable_sort = off as $$
+declare
+  paid refcursor;
+  given refcursor;
+  one payment;
 begin
-  delete from payment_sum s using unnest(moved) m where (s.payee, s.payer, s.chain) = (m.payee, m.payer, m.chain);
-  perform add_payment_sums(array(
-    select row(m.payee, m.payer, m.chain, found.first_at, found.last_at, found.amount)::payment_sum
-      from (select distinct payee, payer, chain from unnest(moved)) m
-     cross join lateral (
-       select min(p.block_timestamp) as first_at, max(p.block_timestamp) as last_at, sum(p.net) as amount
-         from payment_summed p
-        where p.payee = m.payee and p.payer = m.payer and p.chain = m.chain
-       having count(*) > 0
-     ) found));
+  if is_upwards then
+    block := coalesce((select p.block_number + 1 from payment p
+                        where p.payer = by_payer and p.chain = of_chain and p.block_number < block and p.block_timestamp < at
+                        order by p.block_number desc limit 1), 0);
+    open paid for select p.* from payment p where p.payee = to_payee and p.block_timestamp >= at
+                   order by p.block_timestamp, p.chain, p.block_number, p.log_index;
+    open given for select p.* from payment p where p.payer = by_payer and p.block_number >= block order by p.block_number;
+  else
+    block := coalesce((select p.block_number - 1 from payment p
+                        where p.payer = by_payer and p.chain = of_chain and p.block_number > block and p.block_timestamp > at
+                        order by p.block_number limit 1), 2147483647);
+    open paid for select p.* from payment p where p.payee = to_payee and p.block_timestamp <= at
+                   order by p.block_timestamp desc, p.chain desc, p.block_number desc, p.log_index desc;
+    open given for select p.* from payment p where p.payer = by_payer and p.block_number <= block order by p.block_number desc;
+  end if;
+  for turn in 1 .. 2000000000 loop
+    if turn % 2 = 0 then
+      fetch paid into one;
+    else
+      fetch given into one;
+    end if;
+    exit when not found or (one.payee, one.payer, one.chain) = (to_payee, by_payer, of_chain) and is_summed(one);
+  end loop;
+  close paid;
+  close given;
+  return one.block_timestamp;
 end $$;
+
+create function subtract_payment_sums(less payment[]) returns void language sql as $$
+  with gone as materialized (
+    select payee, payer, chain, min(block_number) as first_block, max(block_number) as last_block,
+           min(block_timestamp) as first_at, max(block_timestamp) as last_at, sum(net) as amount
+      from unnest(less) p
+     where is_summed(p)
+     group by payee, payer, chain
+  ),
+  kept as materialized (
+    select s.payee, s.payer, s.chain, s.amount - gone.amount as amount,
+           case when s.amount = gone.amount or gone.first_at > s.first_at then s.first_at else coalesce(
+             nearest_payment(s.payee, s.payer, s.chain, gone.first_block, gone.first_at, true), s.first_at) end as first_at,
+           case when s.amount = gone.amount or gone.last_at < s.last_at then s.last_at else coalesce(
+             nearest_payment(s.payee, s.payer, s.chain, gone.last_block, gone.last_at, false), s.last_at) end as last_at
+      from gone
+      join payment_sum s using (payee, payer, chain)
+  ),
+  removed as (
+    delete from payment_sum s using kept
+     where (s.payee, s.payer, s.chain) = (kept.payee, kept.payer, kept.chain) and kept.amount = 0
+  )
+  update payment_sum s
+     set first_at = kept.first_at, last_at = kept.last_at, amount = kept.amount
+    from kept
+   where (s.payee, s.payer, s.chain) = (kept.payee, kept.payer, kept.chain) and kept.amount <> 0
+$$;
 
 -- Payments that come into blocks that are rolled up, or go from there, under the lock of the roll-up.
 create function note_payments() returns trigger language plpgsql as $$
@@ -76,7 +125,7 @@ begin
        cross join lateral (select * from payment_summed s where s.id = moved.id offset 0) p
        group by p.payee, p.payer, p.chain));
   else
-    perform recount_payment_sums(array(select distinct row(payee, payer, chain, null, null, null)::payment_sum from moved));
+    perform subtract_payment_sums(array(select moved::payment from moved));
   end if;
   return null;
 end $$;
@@ -95,7 +144,8 @@ create function note_moved_blocks(moved_chain text, first_block bigint, behind_b
    order by 1, 2, 3 on conflict (recipient, chain, hour) do update set hour = excluded.hour
 $$;
 
--- The mark of blocks that are rolled up was moved from one block to another.
+-- The mark of blocks that are rolled up was moved from one block to another; back only after the payments behind it have
+-- gone, each of which was taken off its sum.
 create function sum_moved_blocks(moved_chain text, before bigint, now bigint) returns void language plpgsql as $$
 begin
   if before < now then
@@ -106,11 +156,6 @@ begin
        group by payee, payer, chain));
   elsif now <= 0 then
     delete from payment_sum where chain = moved_chain;
-  elsif now < before then
-    perform recount_payment_sums(array(
-      select distinct row(payee, payer, chain, null, null, null)::payment_sum
-        from payment
-       where chain = moved_chain and block_number >= now and block_number < before));
   end if;
 end $$;
 

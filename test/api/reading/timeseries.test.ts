@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentSeries, allSeries } from '../../../api/schemas/timeseries.ts'
+import { inTransaction } from '../../../db/pool.ts'
+import { deleteSums } from '../../../db/queries/chain/reset.ts'
+import { lockRollup, subtractFromRollup } from '../../../db/queries/rollup/cursor.ts'
 import { refreshSeriesPayers } from '../../../db/queries/rollup/series-payers.ts'
+import { type MovedSettlement, movedColumns } from '../../../db/queries/rollup/sums.ts'
 import { bucketsOf, type Interval, intervals } from '../../../db/queries/time/buckets.ts'
 import { settlementSeries } from '../../../db/queries/time/timeseries.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
@@ -233,22 +237,34 @@ interface Point {
   readonly median_usdc: number | null
 }
 
-test('hours of everybody follow those of the recipients, also where these are counted anew or taken back', async () => {
+test('hours of everybody follow those of the recipients, also where settlements go or those of a chain are taken back', async () => {
   const { pool } = database
   const sums = `
     select count(*)::int as wrong
       from (select chain, hour, overload, sum(n) as n, sum(amount) as amount from settlement_hourly group by 1, 2, 3) h
-      full join (select * from settlement_hour_total where n <> 0) t using (chain, hour, overload)
+      full join settlement_hour_total t using (chain, hour, overload)
      where (h.n, h.amount) is distinct from (t.n, t.amount)`
   const wrong = async () => (await pool.query(sums)).rows[0].wrong
+  const left = async () =>
+    (await pool.query('select coalesce(sum(n), 0)::int as n from settlement_hour_total')).rows[0].n
   expect(await wrong()).toBe(0)
-  await pool.query(`update settlement_hourly set n = n + 1, amount = amount + 5 where recipient = $1`, [
-    Buffer.from((addresses[0] as string).slice(2), 'hex'),
-  ])
+  const before = await left()
+  const gone = await inTransaction(pool, async (db) => {
+    await lockRollup(db, 'base')
+    const { rows } = await db.query<MovedSettlement>(
+      `delete from settlement where chain = 'base' and recipient = $1
+          and not exists (select from settlement_unrolled u where u.chain = 'base' and block_number between u.from_block and u.to_block)
+       returning ${movedColumns}`,
+      [Buffer.from((addresses[0] as string).slice(2), 'hex')],
+    )
+    await subtractFromRollup(db, 'base', rows)
+    return rows.length
+  })
+  expect(gone).toBeGreaterThan(0)
+  expect(await left()).toBe(before - gone)
   expect(await wrong()).toBe(0)
-  await pool.query(`delete from settlement_hourly where chain = 'base'`)
-  expect(await wrong()).toBe(0)
-  await pool.query('truncate settlement_hourly')
+  await deleteSums(pool, 'base')
+  expect(await left()).toBeLessThan(before - gone)
   expect(await wrong()).toBe(0)
 })
 

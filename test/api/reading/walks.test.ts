@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { deleteSettlementsAbove } from '../../../db/queries/chain/reset.ts'
+import { maxBlock } from '../../../db/block-range.ts'
+import { deleteNewestSettlements } from '../../../db/queries/chain/reset.ts'
 import { runIncome } from '../../derive/passes.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -66,7 +67,8 @@ interface Rows {
 const settlements: Rows = {
   put: (n) => seedSettlement(database.pool, { chain: chainOfRow(n), recipient: mine, block: n, at: timeOf(n) }),
   drop: (n) => database.pool.query('delete from settlement where block_number = $1', [n]),
-  undo: (chain, block) => deleteSettlementsAbove(database.pool, chain, block),
+  undo: (chain, block) =>
+    deleteNewestSettlements(database.pool, chain, { fromBlock: block + 1, toBlock: maxBlock }, 1_000_000),
   key: 'block_number',
 }
 const agents: Rows = {

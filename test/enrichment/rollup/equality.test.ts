@@ -1,18 +1,16 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { maxBlock } from '../../../db/block-range.ts'
 import { inTransaction } from '../../../db/pool.ts'
-import {
-  lockRollup,
-  recountRecipients,
-  recountRecipientsFrom,
-  rewindRollup,
-} from '../../../db/queries/rollup/cursor.ts'
+import { deleteArchive, recordArchive, storeArchiveSums } from '../../../db/queries/chain/archive.ts'
+import { deleteNewestSettlements } from '../../../db/queries/chain/reset.ts'
+import { addMovedToRollup, lockRollup, rewindRollup, subtractFromRollup } from '../../../db/queries/rollup/cursor.ts'
+import { type MovedSettlement, movedColumns } from '../../../db/queries/rollup/sums.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { insert } from '../../support/seed.ts'
 import {
-  bytes,
   type ChainName,
   chainNames,
   dayMs,
@@ -20,6 +18,7 @@ import {
   expectExactTables,
   expectExactWindows,
   finalize,
+  keepArchived,
   lastBlock,
   type Paid,
   payers,
@@ -63,6 +62,9 @@ const kinds = {
   load: { rows, blocks },
   complete: {},
   'arrive late': { recipient, rows },
+  mend: { rows, chain, blocks },
+  archive: { blocks },
+  restore: {},
   'take back': { chain, blocks },
 }
 type Kind = keyof typeof kinds
@@ -84,10 +86,28 @@ const round = fc
     fc.option(stepOf('pay')),
     fc.option(stepOf('finalize')),
     fc.option(stepOf('roll up')),
-    fc.oneof(...(['load', 'load', 'complete', 'complete', 'arrive late', 'take back', 'claim'] as const).map(stepOf)),
+    fc.oneof(
+      ...(
+        [
+          'load',
+          'load',
+          'complete',
+          'complete',
+          'arrive late',
+          'mend',
+          'mend',
+          'archive',
+          'restore',
+          'take back',
+          'claim',
+        ] as const
+      ).map(stepOf),
+    ),
   )
   .map((all) => all.filter((step) => step !== null))
 const steps = fc.array(round, { minLength: longest / 2, maxLength: longest }).map((all) => all.flat())
+
+const dayOf = (block: number) => timeOf(block).toISOString().slice(0, 10)
 
 /** A backfill's part, `first` to `last`; blocks below `next` are loaded. */
 interface Shard {
@@ -100,6 +120,8 @@ interface Shard {
 class World {
   readonly final: Record<ChainName, number> = { base: -1, celo: -1 }
   claims: { id: number; from: number; to: number; complete: boolean; shards: Shard[] }[] = []
+  /** The last archived block of Base, and the end of its day: nothing up to there changes. */
+  archived: { to: number; sealed: number } | undefined
 
   isClaimed({ chain, block }: Paid): boolean {
     return chain === 'base' && this.claims.some(({ from, to }) => block >= from && block <= to)
@@ -119,10 +141,11 @@ class World {
       case 'pay': {
         // A processor adds hot blocks.
         const hot = rows.map((row) => ({ ...row, block: this.final[row.chain] + 1 + (row.block % (2 * roundBlocks)) }))
-        return store(
+        const added = await store(
           pool,
           hot.filter((row) => !this.isClaimed(row)),
         )
+        return added.length > 0
       }
       case 'finalize':
         this.final[chain] += blocks
@@ -132,6 +155,7 @@ class World {
         return (await rollUpSettlements({ pool, stepSettlements: settlements })) > 0
       case 'claim': {
         const to = from + blocks - 1
+        if (from <= this.sealed('base')) return false
         const { rows: claimed } = await pool.query(
           `insert into backfill (chain, from_block, to_block)
            select 'base', $1, $2 where not settlement_has_rows('base', $1, $2)
@@ -179,34 +203,103 @@ class World {
       case 'arrive late': {
         // The earlier settlements of an address that an account has just verified.
         const late = rows.map((row) => ({ ...row, recipient }))
-        const counted = late.filter((row) => row.block <= this.final[row.chain] && !this.isLoading(row))
-        return inTransaction(pool, async (db) => {
-          for (const name of chainNames) await lockRollup(db, name)
-          const stored = await store(db, counted)
-          for (const name of chainNames) await recountRecipients(db, name, [bytes(recipients[recipient] as string)])
-          return stored
-        })
+        const found = await Promise.all(chainNames.map((name) => this.replace(name, [], late)))
+        return found.some((one) => one)
       }
+      case 'mend': {
+        // An audit finds that rows of some blocks are others, or none.
+        const last = this.final[chain]
+        const range = [chain, Math.max(this.sealed(chain) + 1, last - blocks), last]
+        const { rows: found } = await pool.query<{ block: number; index: number }>(
+          `select block_number as block, log_index as index from settlement
+            where chain = $1 and block_number between $2 and $3 order by payment_nonce limit 4`,
+          range,
+        )
+        const among = (row: Paid) => ({ ...row, block: found[row.block % found.length]?.block ?? row.block })
+        return this.replace(chain, found, rows.slice(0, 3).map(among))
+      }
+      case 'archive': {
+        const sealedOf = (to: number) => {
+          let sealed = to
+          while (dayOf(sealed + 1) === dayOf(to)) sealed++
+          return sealed
+        }
+        const { rows: waiting } = await pool.query<{ first: number }>(
+          `select coalesce(min(from_block), 0)::int as first from settlement_unrolled where chain = 'base'`,
+        )
+        const begun = this.claims.filter(({ complete }) => !complete).map((claim) => claim.from)
+        const last = Math.min(this.final.base + 1, waiting[0]?.first ?? 0, ...begun) - 1
+        const to = last - 40 - (blocks % 40)
+        if (this.archived || to < 0 || sealedOf(to) > last) return false
+        this.archived = { to, sealed: sealedOf(to) }
+        const range = { fromBlock: 0, toBlock: to }
+        await keepArchived(pool)
+        await storeArchiveSums(pool, 'base', range)
+        await recordArchive(pool, 'base', { name: 'archived', ...range }, this.archived.sealed, [])
+        await pool.query(
+          `with gone as (delete from settlement where chain = 'base' and block_number <= $1 returning *)
+           insert into archived_settlement select * from gone`,
+          [to],
+        )
+        return true
+      }
+      case 'restore':
+        if (!this.archived) return false
+        await pool.query('insert into settlement select * from archived_settlement')
+        await pool.query('truncate archived_settlement')
+        await deleteArchive(pool, 'base', { fromBlock: 0, toBlock: this.archived.to })
+        this.archived = undefined
+        return true
       case 'take back':
         return this.takeBack(chain, this.final[chain] + 1 - blocks)
     }
   }
 
-  /** Does as the command `reset`: backfills that reach above the block are deleted, rows they loaded below it stay. */
+  sealed(chain: ChainName): number {
+    return chain === 'base' ? (this.archived?.sealed ?? -1) : -1
+  }
+
+  /** Deletes some settlements of final blocks of a chain and stores others there, as an audit and the load by recipient do. */
+  async replace(chain: ChainName, less: readonly { block: number; index: number }[], more: Paid[]): Promise<boolean> {
+    const isMeant = (row: Paid) =>
+      row.chain === chain && row.block <= this.final[chain] && row.block > this.sealed(chain) && !this.isLoading(row)
+    return inTransaction(database.pool, async (db) => {
+      await lockRollup(db, chain)
+      const { rows: gone } = await db.query<MovedSettlement>(
+        `delete from settlement where chain = $1
+            and (block_number, log_index) in (select * from unnest($2::int[], $3::int[]))
+         returning ${movedColumns}`,
+        [chain, less.map(({ block }) => block), less.map(({ index }) => index)],
+      )
+      const added = await store(db, more.filter(isMeant))
+      await subtractFromRollup(db, chain, gone)
+      await addMovedToRollup(db, chain, added)
+      return gone.length + added.length > 0
+    })
+  }
+
+  /** Does as the command `reset`: a backfill that the block lies in is cut off there, those above it are deleted. */
   async takeBack(chain: ChainName, block: number): Promise<boolean> {
-    const above = chain === 'base' ? this.claims.filter(({ to }) => to >= block) : []
-    if (block < 0) return false
+    const reaching = chain === 'base' ? this.claims.filter(({ to }) => to >= block) : []
+    const above = reaching.filter(({ from }) => from >= block)
+    const cut = reaching.filter(({ from }) => from < block)
+    if (block <= this.sealed(chain) || block < 0 || cut.some(({ complete }) => !complete)) return false
     const ids = above.map(({ id }) => id)
-    const first = Math.min(block, ...above.map(({ from }) => from))
     await inTransaction(database.pool, async (db) => {
       await lockRollup(db, chain)
-      await rewindRollup(db, chain, first)
-      await recountRecipientsFrom(db, chain, first)
+      for (let toBlock = maxBlock; ; ) {
+        const gone = await deleteNewestSettlements(db, chain, { fromBlock: block, toBlock }, 3)
+        await subtractFromRollup(db, chain, gone)
+        if (gone.length < 3) break
+        toBlock = Math.min(...gone.map((one) => one.block)) - 1
+      }
+      await rewindRollup(db, chain, block)
       await db.query('delete from settlement_rollup_backfill where backfill_id = any ($1)', [ids])
       await db.query('delete from backfill where id = any ($1)', [ids])
-      await db.query('delete from settlement where chain = $1 and block_number >= $2', [chain, block])
+      await db.query('update backfill set to_block = $2 where id = any ($1)', [cut.map(({ id }) => id), block - 1])
       await db.query('update chain_state set finalized_block = $2 where chain = $1', [chain, block - 1])
     })
+    for (const claim of cut) claim.to = block - 1
     this.claims = this.claims.filter((claim) => !above.includes(claim))
     this.final[chain] = block - 1
     return true
@@ -229,14 +322,16 @@ test('hours, totals, payers, senders and windows are those of the settlements, w
           await expectExactTables(database)
           // The very moment at which a settlement leaves a window.
           const [row] = step.rows ?? []
-          if (row) await expectExactWindows(database, new Date(+timeOf(row.block) + 30 * dayMs))
+          if (row && !world.archived) await expectExactWindows(database, new Date(+timeOf(row.block) + 30 * dayMs))
         }
-        await expectExactWindows(database, now)
         await rollUp(database, 7)
+        await expectExactTables(database)
+        if (await world.take({ kind: 'restore' } as Step)) taken.add('restore')
+        await expectExactWindows(database, now)
         await expectExactTables(database)
         await expectExactWindows(database, now)
       })
-      .afterEach(() => empty(database)),
+      .beforeEach(() => empty(database)),
     { numRuns: histories, examples },
   )
   expect([...taken].sort()).toEqual(Object.keys(kinds).sort())

@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import type pg from 'pg'
 import { listedSelectors } from '../../../abi/selectors.ts'
+import { maxBlock } from '../../../db/block-range.ts'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
-import { insertPayments } from '../../../db/queries/chain/payments/payments.ts'
-import { lockRollup, recountRecipientsFrom, rewindRollup } from '../../../db/queries/rollup/cursor.ts'
+import { deletePaymentsWithin, insertPayments } from '../../../db/queries/chain/payments/payments.ts'
+import { deleteNewestSettlements } from '../../../db/queries/chain/reset.ts'
+import { lockRollup, rewindRollup, subtractFromRollup } from '../../../db/queries/rollup/cursor.ts'
 import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'
@@ -207,10 +209,10 @@ export class World {
         this.others = this.others.filter(({ block }) => block < from)
         await inTransaction(pool, async (db) => {
           await lockRollup(db, 'base')
+          const above = { fromBlock: from, toBlock: maxBlock }
+          await subtractFromRollup(db, 'base', await deleteNewestSettlements(db, 'base', above, 1_000))
+          await deletePaymentsWithin(db, 'base', above)
           await rewindRollup(db, 'base', from)
-          await recountRecipientsFrom(db, 'base', from)
-          await db.query('delete from settlement where block_number >= $1', [from])
-          await db.query('delete from payment where block_number >= $1', [from])
         })
         this.final = from - 1
         await pool.query('update chain_state set finalized_block = $1', [this.final])
@@ -373,10 +375,10 @@ export async function store(pool: pg.Pool, rows: readonly Paid[]): Promise<void>
 /** Empties the tables: no payments, and no verified addresses. */
 export async function empty(pool: pg.Pool): Promise<void> {
   await pool.query(`
-    truncate settlement, payment, payment_sum, settlement_hourly, settlement_total, settlement_payer, settlement_facilitator, chain_state, agent,
+    truncate settlement, payment, payment_sum, settlement_hourly, settlement_hour_total, facilitator_total, settlement_total, settlement_payer, settlement_facilitator, chain_state, agent,
              agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_due, income_ring, income_reach,
              due, registration_wallet, builder_code, registration_transfer, agent_holding, chain_contract cascade;
-    select set_config('directory.sums', 'hours, totals, payers, senders, first payments', true);
+    select set_config('directory.sums', 'hours, totals, payers, senders, first payments, sums of all', true);
     update settlement_rollup set next_block = 0`)
   await storeSenders(pool, 'test', [])
   await writeContracts(pool, 'base', [{ address: dollar, fromBlock: 0 }])

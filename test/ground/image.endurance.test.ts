@@ -75,6 +75,7 @@ test(
     const migrated = run(container, ['node', 'dist/db/main.js'], { DATABASE_URL: database.url })
     expect(migrated, migrated.stderr).toMatchObject({ status: 0, stdout: expect.stringMatching(/^applied schema/) })
     const served = run(container, ['node', 'dist/export/main.js', '--served'], {
+      ...known,
       DATABASE_URL: database.url,
       EXPORT_DIR: '/var/lib/agent-directory/exports',
     })

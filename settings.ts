@@ -20,7 +20,7 @@ import {
   text,
   whole,
 } from './settings.schema.ts'
-import { publicHosts } from './sources.config.ts'
+import { publicHosts, publicHubs } from './sources.config.ts'
 
 const database = {
   DATABASE_URL: {
@@ -213,12 +213,13 @@ const api = {
 const network = {
   HUB_URL: {
     form: hubUrls,
-    unset: 'a public hub',
+    unset: 'public hubs',
     about: 'HTTP APIs of Farcaster hubs, separated by commas: the first is followed',
     more:
       'The others should have other operators. They are asked whether they know the same messages: a message that one ' +
       'of them lacks supports no new claim. While the first is behind, not believed or silent, the next one whose events ' +
-      'agree with what was read is followed. Unset: a public hub, asked gently.',
+      'agree with what was read is followed. Unset: ' +
+      `${publicHubs.map(({ url, operator }) => `${url} of ${operator}`).join(' and ')}, asked gently.`,
     readers: ['enrichment', 'api'],
   },
   HUB_GRPC: {

@@ -17,8 +17,6 @@ export interface PublicHost {
 }
 
 export const publicHosts = {
-  /** Hypersnap, which answers in bulk too. Its operators ask for a gentle pace. */
-  hub: { url: 'https://haatz.quilibrium.com', requestsPerSecond: 4, perDay: null },
   /** The smallest plan allows 600 a minute on the routes used. */
   neynar: {
     url: 'https://api.neynar.com',
@@ -48,17 +46,48 @@ export const publicHosts = {
   github: { url: 'https://api.github.com', requestsPerSecond: 1, perDay: 100_000, keySetting: 'GITHUB_TOKEN' },
 } as const satisfies Record<string, PublicHost>
 
+/** A public hub: who runs it, and where that is said. */
+interface PublicHub extends PublicHost {
+  readonly operator: string
+  readonly source: string
+}
+
+/** Default of HUB_URL, each of another operator: the first is followed, the next one testifies and takes over. */
+export const publicHubs: readonly [PublicHub, ...PublicHub[]] = [
+  {
+    // Answers in bulk too. Its operators ask for a gentle pace.
+    operator: 'Quilibrium',
+    source: 'https://hypersnap.org',
+    url: 'https://haatz.quilibrium.com',
+    requestsPerSecond: 4,
+    perDay: null,
+  },
+  {
+    // A validator of the network, which has other work to do.
+    operator: 'uno.fun',
+    source: 'https://github.com/farcasterxyz/snapchain/blob/main/src/network/mesh/nodes.rs',
+    url: 'https://snap.uno.fun:3381',
+    requestsPerSecond: 2,
+    perDay: null,
+  },
+]
+
 /** GitHub without a token, which allows 60 requests an hour: one a minute. */
 export const githubWithoutToken: PublicHost = { ...publicHosts.github, requestsPerSecond: 1 / 61, perDay: 1_400 }
 
 /** Limits for a chain's JSON-RPC node; proofs of an account take a request per signing key and per contract wallet. */
 export const proofNode = { requestsPerSecond: 10, perDay: null }
 
-/** Limits for the other hubs of HUB_URL, and those of HUB_GRPC, all of them together. */
+/** Most requests to the other hubs of HUB_URL, and those of HUB_GRPC, all of them together; fewer if one allows fewer. */
 export const otherHubs = { requestsPerSecond: 10, perDay: null }
 
 /** Limits for a host that the operator names in place of a public one. 429 and Retry-After are obeyed there as well. */
 export const namedHost = { requestsPerSecond: 100, perDay: null }
+
+/** A hub by its address, with the limits of a public one or of the operator's own. */
+export function hubAt(url: string): PublicHost {
+  return publicHubs.find((one) => one.url === url) ?? { ...namedHost, url }
+}
 
 /**
  * Kind of thing a source asks about. Subjects are written `fid:123`, `address:0x…` (a holder), `token:base:12` (a

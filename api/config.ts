@@ -1,7 +1,7 @@
 import { readChains } from '../chains.file.ts'
 import { readSettings } from '../settings.check.ts'
 import { hubHeaders, witnessUrls } from '../social/hub-operators.ts'
-import { publicHosts } from '../sources.config.ts'
+import { publicHubs } from '../sources.config.ts'
 
 export type Config = ReturnType<typeof readConfig>
 
@@ -12,7 +12,7 @@ export type Config = ReturnType<typeof readConfig>
  */
 export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
   const { vars, others: chains } = readSettings('api', env, () => readChains({ env, file: chainsFile }))
-  const hubUrls = vars.HUB_URL ?? [publicHosts.hub.url]
+  const hubUrls = vars.HUB_URL ?? publicHubs.map(({ url }) => url)
   const hubOf = (url: string) => ({ url, headers: hubHeaders(url, vars.NEYNAR_API_KEY) })
   return {
     databaseUrl: vars.DATABASE_URL,

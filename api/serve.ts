@@ -1,4 +1,4 @@
-import { followedHub } from '../db/queries/sources/hub-standing.ts'
+import { followedHub, knownOfNetwork } from '../db/queries/sources/hub-standing.ts'
 import { inSafeTransaction } from '../db/safe-transaction.ts'
 import { createApp } from './app.ts'
 import { createMemoryCounter, createRedisCounter } from './claim/attempts.ts'
@@ -17,7 +17,12 @@ export async function serveApi(config: Config): Promise<void> {
   await runHttp('api', config, (parts) => {
     const { pool, database, standby, log, redis } = parts
     for (const missing of claimsWithoutWitness(config.chains)) log.warn(missing)
-    const witnesses = createWitnesses({ ...config, followedHub: () => followedHub(database), now: Date.now })
+    const witnesses = createWitnesses({
+      ...config,
+      followedHub: () => followedHub(database),
+      known: () => knownOfNetwork(database),
+      now: Date.now,
+    })
     const pictures = createPictureDoor(config, config.egressAllow)
     const painter = createPainter(Date.now)
     const pageStore = redis && new FusedRedisStore(redis.send, pageLimits, Date.now, 'pages:')

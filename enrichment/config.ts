@@ -2,21 +2,21 @@ import { userAgentOf } from '../net/user-agent.ts'
 import { enrichmentPort } from '../settings.chains.ts'
 import { readSettings } from '../settings.check.ts'
 import { witnessUrls } from '../social/hub-operators.ts'
-import { githubWithoutToken, namedHost, type PublicHost, publicHosts } from '../sources.config.ts'
+import { githubWithoutToken, hubAt, namedHost, type PublicHost, publicHosts, publicHubs } from '../sources.config.ts'
 
-const { hub, neynar, blockscout, oli, web3bio, github } = publicHosts
+const { neynar, blockscout, oli, web3bio, github } = publicHosts
 
 export type Config = ReturnType<typeof readConfig>
 
 /** Configuration of the enrichment job. Throws one error that names every bad variable. */
 export function readConfig(env: NodeJS.ProcessEnv) {
   const { vars } = readSettings('enrichment', env)
-  const [followed] = vars.HUB_URL ?? []
+  const hubUrls = vars.HUB_URL ?? publicHubs.map(({ url }) => url)
   return {
     databaseUrl: vars.DATABASE_URL,
-    hub: followed === undefined ? hub : { ...namedHost, url: followed },
-    /** Addresses of further hubs, of other operators: asked whether they know the same messages, or followed instead. */
-    otherHubs: witnessUrls(vars.HUB_URL ?? []),
+    hub: hubAt(hubUrls[0] as string),
+    /** Further hubs, of other operators: asked whether they know the same messages, or followed instead. */
+    otherHubs: witnessUrls(hubUrls).map(hubAt),
     /** Addresses of hubs' gRPC APIs, which are asked for the removals an account signed. */
     hubGrpc: vars.HUB_GRPC ?? [],
     /** Settings of the claim checks; undefined: claims are not checked, and only withdrawals end them. */

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { knownOfNetwork } from '../db/queries/sources/hub-standing.ts'
 import { createHost, type Host, type Urgency } from '../hosts/host.ts'
 import { createDoor, type DoorOptions } from '../net/door.ts'
 import { createHub } from '../social/hub.ts'
@@ -8,7 +9,7 @@ import { createNeynar } from '../social/neynar.ts'
 import { createProofWorld, type ProofChain } from '../social/proof-world.ts'
 import type { SocialIndex } from '../social/social-index.ts'
 import { createWitness } from '../social/witness.ts'
-import { namedHost, otherHubs, type PublicHost, proofNode, publicHosts, sources } from '../sources.config.ts'
+import { otherHubs, type PublicHost, proofNode, publicHosts, sources } from '../sources.config.ts'
 import { createAgentHosts } from './agent-hosts.ts'
 import { createGateways } from './agent-uri/gateways.ts'
 import { createResolver } from './agent-uri/resolve.ts'
@@ -74,7 +75,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   }
   const followed = createFollowed([
     candidateOf(hubSettings, 'hub'),
-    ...config.otherHubs.map((url) => candidateOf({ ...namedHost, url }, `hub ${new URL(url).host}`)),
+    ...config.otherHubs.map((other) => candidateOf(other, `hub ${new URL(other.url).host}`)),
   ])
   const hubHost = followed.host
   const neynarHost = neynarSettings && createSharedHost({ name: 'neynar', ...neynarSettings, ...shared })
@@ -102,8 +103,9 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     url,
     hub: createHub({ url, headers: hubHeaders(url, neynarSettings?.apiKey), now }),
   }))
-  const witnessHost = createSharedHost({ name: 'witnesses', requestsPerSecond: otherHubs.requestsPerSecond, ...shared })
-  const clients = witnessHubs.map(({ url, hub }) => createWitness(url, hub))
+  const witnessPace = Math.min(otherHubs.requestsPerSecond, ...config.otherHubs.map((one) => one.requestsPerSecond))
+  const witnessHost = createSharedHost({ name: 'witnesses', requestsPerSecond: witnessPace, ...shared })
+  const clients = witnessHubs.map(({ url, hub }) => createWitness(url, hub, () => knownOfNetwork(pool)))
   const witnesses = () => clients.filter(({ url }) => url !== followed.url())
   const removals = config.hubGrpc.map((url) => createRemovals({ url, slot: () => witnessHost.slot() }))
   const asking = { pool, world: proofWorld, removals, now }
@@ -158,7 +160,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       `${sources.proofs.name} ${proofs.length > 0 ? 'on' : 'off: RPC_OPTIMISM is not set'}`,
       `${sources.facilitators.name} ${config.asksFacilitators ? 'on' : 'off: FACILITATOR_HOSTS is off'}`,
       config.otherHubs.length > 0
-        ? `witnesses, followed if it fails: ${config.otherHubs.map((url) => new URL(url).host).join(', ')}`
+        ? `witnesses, followed if it fails: ${config.otherHubs.map(({ url }) => new URL(url).host).join(', ')}`
         : 'no second hub: HUB_URL names one operator, whose word nobody checks',
       `removals ${removals.length > 0 ? `asked of ${removals.map(({ url }) => new URL(url).host).join(', ')}` : 'not asked for: HUB_GRPC is not set'}`,
       upstreams.description,

@@ -109,7 +109,10 @@ export async function runEnrichment({
     await addSubjects(pool, sources.facilitators.name, facilitatorSubjects, { priority: 0, dueAt: now() })
   if (lookups) await noteHoldersUnknownTo(pool, sources.lookup.name)
   await askForAllDocuments(pool, now())
-  await forgetOtherWitnesses(pool, [config.hub.url, ...config.otherHubs])
+  await forgetOtherWitnesses(
+    pool,
+    [config.hub, ...config.otherHubs].map(({ url }) => url),
+  )
   await noteAgentsUnknownTo(pool, perAgent)
   const server = await serveHealth(config.host, config.metricsPort, {
     ...health,

@@ -1,7 +1,7 @@
 import { NoAnswer } from '../hosts/no-answer.ts'
 import { readHubMessage } from '../trust/hub-message.ts'
 import { judgeVerification } from '../trust/verdict.ts'
-import { whyStale } from './hub-staleness.ts'
+import { type Known, whyIgnorant, whyStale } from './hub-staleness.ts'
 import type { SocialIndex } from './social-index.ts'
 
 /** A second hub, asked whether it knows the messages that the followed hub returned. */
@@ -26,34 +26,51 @@ type Testimony =
 
 /** Milliseconds for which a hub's staleness is cached. */
 const freshnessMs = 60_000
+/** Milliseconds for which a hub that did not answer is not asked again: a claim asks once for each address. */
+const silenceMs = 10_000
 
+/** `known`: of the network, from the hub that is followed. */
 export function createWitness(
   url: string,
   hub: Pick<SocialIndex, 'network' | 'verifications' | 'statements' | 'nameHolder'>,
+  known: () => Promise<Known>,
 ): Witness {
   let looked: { readonly at: number; readonly staleness: string | undefined } | undefined
+  let silence: { readonly at: number; readonly error: NoAnswer } | undefined
+  const isWithin = (since: number, now: number, forMs: number) => now >= since && now - since < forMs
 
   /** Why the hub is stale, so that messages it lacks mean nothing; undefined: it is up to date. */
   async function staleness(now: number): Promise<string | undefined> {
-    if (looked && now >= looked.at && now - looked.at < freshnessMs) return looked.staleness
+    if (looked && isWithin(looked.at, now, freshnessMs)) return looked.staleness
     const network = await hub.network()
     const unsaid = network.delaySeconds === undefined ? 'it does not say how old its newest block is' : undefined
-    looked = { at: now, staleness: whyStale(network) ?? unsaid }
+    looked = { at: now, staleness: whyStale(network) ?? unsaid ?? whyIgnorant(network, await known()) }
     return looked.staleness
+  }
+
+  /** What the hub answers, unless it has just given no answer. Throws NoAnswer. */
+  async function ask<T>(now: number, question: () => Promise<T>): Promise<T> {
+    if (silence && isWithin(silence.at, now, silenceMs)) throw silence.error
+    try {
+      return await question()
+    } catch (error) {
+      if (error instanceof NoAnswer && !error.isAboutOne) silence = { at: now, error }
+      throw error
+    }
   }
 
   return {
     url,
     async testify(fid, about, now) {
       try {
-        const stale = await staleness(now.getTime())
+        const stale = await ask(now.getTime(), () => staleness(now.getTime()))
         if (stale) return { kind: 'stale', why: stale }
         if (about === 'profile') {
-          const statements = await hub.statements(fid)
+          const statements = await ask(now.getTime(), () => hub.statements(fid))
           return { kind: 'says', hashes: new Set(statements.map(({ message }) => messageHashOf(message))) }
         }
         const hashes = new Set<string>()
-        for (const { address, message } of await hub.verifications(fid)) {
+        for (const { address, message } of await ask(now.getTime(), () => hub.verifications(fid))) {
           const { verdict } = await judgeVerification(readHubMessage(message), { fid, address, now })
           if (verdict === 'forged') return { kind: 'forged', why: `a forged verification of ${address}` }
           hashes.add(messageHashOf(message))
@@ -67,7 +84,9 @@ export function createWitness(
 
     async confirmsName(fid, name, now) {
       try {
-        return (await staleness(now.getTime())) ? undefined : (await hub.nameHolder(name)) === fid
+        return await ask(now.getTime(), async () =>
+          (await staleness(now.getTime())) ? undefined : (await hub.nameHolder(name)) === fid,
+        )
       } catch (error) {
         if (!(error instanceof NoAnswer)) throw error
         return undefined

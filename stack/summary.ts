@@ -12,10 +12,12 @@ export function summarize({ chains, api, enrichment }: Settings, env: NodeJS.Pro
   const line = (name: string, text: string) => `${name.padEnd(width)}${text}`
   return [
     ...chains.map((chain) => line(chain.name, chain.enabled ? sourcesOf(chain, env) : 'off in CHAINS_FILE')),
-    line('social', `hub ${hostOf(hub.url)}${env.HUB_URL ? '' : ', the public one: HUB_URL is not set'}`),
+    line('social', `hub ${hostOf(hub.url)}${env.HUB_URL ? '' : ', a public one: HUB_URL is not set'}`),
     line(
       'otherHubs',
-      otherHubs.length > 0 ? otherHubs.map(hostOf).join(', ') : 'none: HUB_URL names no second operator',
+      otherHubs.length > 0
+        ? otherHubs.map(({ url }) => hostOf(url)).join(', ')
+        : 'none: HUB_URL names no second operator',
     ),
     line(
       'look-up',

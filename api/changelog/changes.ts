@@ -14,6 +14,16 @@ export const apiChanges: readonly ApiChange[] = [
     operations: [],
   },
   {
+    id: 'alive-is-one-rule',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'A declared document that asks for payment is alive for filters, too',
+    text:
+      '`alive` of /api/discovery and its facet left out documents of registrations that ask for payment or a name and were ' +
+      'never read, which the uptime and the pages counted as alive. The order of the checks of a claim is in its description.',
+    operations: ['listAgents', 'countFacets', 'claim'],
+  },
+  {
     id: 'times-nobody-said',
     day: '2026-11-28',
     kind: 'changed',

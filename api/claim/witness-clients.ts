@@ -4,6 +4,7 @@ import { createDoor, type DoorOptions } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
 import { userAgentOf } from '../../net/user-agent.ts'
 import { createHub } from '../../social/hub.ts'
+import type { Known } from '../../social/hub-staleness.ts'
 import { createProofWorld } from '../../social/proof-world.ts'
 import { createWitness } from '../../social/witness.ts'
 import { walletChains } from '../../trust/wallet-chains.ts'
@@ -24,6 +25,8 @@ interface WorldSettings {
   readonly siteUrl: string
   /** URL of the hub that the enrichment job follows; undefined: the first. Default: always the first. */
   readonly followedHub?: () => Promise<string | undefined>
+  /** What is known of the network, from the hub that is followed. */
+  readonly known: () => Promise<Known>
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Replaces DNS resolution of hosts; default: the system's. */
@@ -64,7 +67,7 @@ export function createWitnesses(settings: WorldSettings): Witnesses {
     createHub({ ...address, timeoutMs: hubTimeoutMs, now: () => new Date(settings.now()) })
   const hubs = [settings.hub, ...(settings.otherHubs ?? [])].map((address) => {
     const hub = hubOf(address)
-    return { hub, witness: createWitness(address.url, hub) }
+    return { hub, witness: createWitness(address.url, hub, settings.known) }
   })
   const [first, ...others] = hubs as [(typeof hubs)[number], ...typeof hubs]
   let followed = first

@@ -10,7 +10,7 @@ import {
 import { HostClosed } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { minute } from '../../ops/time.ts'
-import { whyStale } from '../../social/hub-staleness.ts'
+import { type Totals, whyShrunk, whyStale } from '../../social/hub-staleness.ts'
 import type { Network } from '../../social/social-index.ts'
 import type { Source } from '../schedule/source.ts'
 import { whyDisagreeing } from './agreement.ts'
@@ -22,10 +22,6 @@ interface BeliefOptions {
   readonly now: () => Date
 }
 
-/** Largest share by which totals may fall, as they do by pruning. */
-const mostLost = 0.1
-/** Totals below this are not judged: the network is a private one. */
-const fewestJudged = 1_000
 /** Looks in a row that the first hub must have been silent at before another one is followed. */
 const silentLooks = 2
 /** Milliseconds between attempts of work that waits for the hub to be believed again. */
@@ -140,16 +136,7 @@ function unlessSilent(error: unknown): undefined {
 }
 
 /** Why a hub is not believed; undefined: nothing speaks against it. */
-function doubtAbout(
-  network: Network,
-  before: { readonly accounts: number | null; readonly messages: number | null },
-): string | undefined {
-  const fall =
-    fallen('accounts', before.accounts, network.accounts) ?? fallen('messages', before.messages, network.messages)
-  return whyStale(network) ?? (fall && `${fall}; if that is true: npm run enrichment -- --accept-hub-totals`)
-}
-
-function fallen(what: string, before: number | null, total: number | undefined): string | undefined {
-  if (before === null || before < fewestJudged || total === undefined) return undefined
-  return total < before * (1 - mostLost) ? `it knows ${total} ${what}, and ${before} were known before` : undefined
+function doubtAbout(network: Network, before: Totals): string | undefined {
+  const shrunk = whyShrunk(network, before)
+  return whyStale(network) ?? (shrunk && `${shrunk}; if that is true: npm run enrichment -- --accept-hub-totals`)
 }

@@ -156,7 +156,8 @@ test('without a node of the registries’ chain, signatures that hold are enough
 
 describe('a second hub', () => {
   /** An API that asks another hub, which knows what the claimant's FID verifies or does not. */
-  async function asking(claimant: Claimant, about: 'knows' | 'lacks' | 'lacks, and is behind' | 'forges') {
+  type About = 'knows' | 'lacks' | 'lacks, and is behind' | 'forges' | 'answers 404' | 'shows a web page'
+  async function asking(claimant: Claimant, about: About) {
     const other = await lacking(claimant)
     const { state } = other
     const account = stage.hub.state.accounts.get(claimant.fid)!
@@ -168,6 +169,9 @@ describe('a second hub', () => {
       }
     }
     if (about === 'lacks, and is behind') state.told.delaySeconds = 3_600
+    const always = { times: Number.POSITIVE_INFINITY, path: '/v1/verif' }
+    if (about === 'answers 404') other.faults.add({ kind: 'status', status: 404 }, always)
+    if (about === 'shows a web page') other.faults.add({ kind: 'html' }, always)
     return stage.another({ otherHubs: [other.url] })
   }
   /** A hub that knows the claimant's account and nothing that it verifies. */
@@ -185,7 +189,7 @@ describe('a second hub', () => {
     const claimant = await stage.claimant()
     const contradicted = await failure(await post(await asking(claimant, 'lacks'), await eip191Claim(stage, claimant)))
     expect(contradicted).toMatchObject({ ...notVerified, detail: expect.stringContaining('another hub') })
-    for (const about of ['knows', 'lacks, and is behind', 'forges'] as const) {
+    for (const about of ['knows', 'lacks, and is behind', 'forges', 'answers 404', 'shows a web page'] as const) {
       const api = await asking(claimant, about)
       expect((await post(api, await eip191Claim(stage, claimant))).status, about).toBe(200)
     }

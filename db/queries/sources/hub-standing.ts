@@ -1,3 +1,4 @@
+import { sources } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 
 interface HubStanding {
@@ -27,6 +28,17 @@ export async function lastBelievedTotals(db: Queryable): Promise<Pick<HubStandin
             order by coalesce(doubted_since, checked_at) desc, url limit 1`,
   })
   return rows[0] ?? { accounts: null, messages: null }
+}
+
+/** Those totals, and the id of the last event that was read of each shard. */
+export async function knownOfNetwork(db: Queryable) {
+  const { rows } = await db.query<{ shard: number; position: string }>({
+    name: 'event-positions',
+    text: 'select shard::int as shard, position from source_cursor where source = $1',
+    values: [sources.events.name],
+  })
+  const positions = new Map(rows.map(({ shard, position }) => [shard, Number(position)]))
+  return { ...(await lastBelievedTotals(db)), positions }
 }
 
 /** Stores a check of a hub. Totals are those of the last check that it passed. */

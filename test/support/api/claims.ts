@@ -7,6 +7,7 @@ import { askAgain, deriveClaimed } from '../../../api/claim/derive-claimed.ts'
 import { createWitnesses } from '../../../api/claim/witness-clients.ts'
 import type { ChainName } from '../../../chains.config.ts'
 import { readChains } from '../../../chains.file.ts'
+import { knownOfNetwork } from '../../../db/queries/sources/hub-standing.ts'
 import { inSafeTransaction } from '../../../db/safe-transaction.ts'
 import { keyRegistryAbi } from '../../../devnet/chain/abi.ts'
 import { accountOf, type DevChain, funder, startDevChain } from '../../../devnet/chain/chain.ts'
@@ -106,6 +107,7 @@ export async function startClaimStage({ ownAddress = false, on }: StageOptions =
       egressAllow,
       serviceName,
       siteUrl,
+      known: () => knownOfNetwork((overrides.database ?? database).pool),
       now: () => clock.now,
       lookup: overrides.lookup,
     })

@@ -1,4 +1,4 @@
-import type { Block, BlockSource, Log, Transaction } from '../test/doubles/portal/blocks.ts'
+import type { Block, BlockSource, Log, Trace, Transaction } from '../test/doubles/portal/blocks.ts'
 import { generatedSource, scattered } from '../test/doubles/portal/generated-source.ts'
 
 /** A generated chain like Base in its busy months: five payments a block, in chunks like those of the SQD Network. */
@@ -17,6 +17,8 @@ const callsPerBlock = 5
 /** One call in `revertedEvery` reverts; of the others, one in `innerEvery` goes through a batching contract. */
 const revertedEvery = 101
 const innerEvery = 50
+/** Calldata from which a contract builds its call to the token: the call itself is only in the trace. */
+const builtFrom = `0x5b0a9c3e${'11'.repeat(32)}`
 /** Bytes that some facilitators append to the calldata. */
 const trailingBytes = 33
 const recipients = 200_000
@@ -31,6 +33,8 @@ interface PaymentChainOptions {
   readonly chunks: number
   /** Recipients and selectors as on the real chain; default: all recipients equally often, by the plain selectors. */
   readonly likeMainnet?: boolean
+  /** One call in so many is built by a contract. Default: none. */
+  readonly builtEvery?: number
 }
 
 export const chunkBlocks = 2_000
@@ -56,7 +60,13 @@ export function longPaymentChain(chunks: number): PaymentChain {
   return paymentChain({ firstBlock: 30_000_000, chunkBlocks, chunks })
 }
 
-export function paymentChain({ firstBlock, chunkBlocks, chunks, likeMainnet }: PaymentChainOptions): PaymentChain {
+export function paymentChain({
+  firstBlock,
+  chunkBlocks,
+  chunks,
+  likeMainnet,
+  builtEvery = Number.POSITIVE_INFINITY,
+}: PaymentChainOptions): PaymentChain {
   const blocks = chunks * chunkBlocks
   const size = { firstBlock, blocks, settlementsPerBlock: callsPerBlock, chunkBlocks }
   const shape = likeMainnet
@@ -72,7 +82,8 @@ export function paymentChain({ firstBlock, chunkBlocks, chunks, likeMainnet }: P
     source: {
       ...plain,
       *blocks(from, to) {
-        for (const block of plain.blocks(from, to) as Iterable<Block>) yield asInRealBlocks(block, firstBlock)
+        for (const block of plain.blocks(from, to) as Iterable<Block>)
+          yield asInRealBlocks(block, firstBlock, builtEvery)
       },
     },
     expected: ({ header, logs, transactions }) =>
@@ -101,9 +112,10 @@ export function paymentChain({ firstBlock, chunkBlocks, chunks, likeMainnet }: P
 }
 
 /** Rewrites a block as on a real chain: some calls revert, some go through a batcher that logs too, amid noise. */
-function asInRealBlocks({ header, transactions, logs }: Block, firstBlock: number): Block {
+function asInRealBlocks({ header, transactions, logs }: Block, firstBlock: number, builtEvery: number): Block {
   const mixed: Transaction[] = []
   const mixedLogs: Log[] = []
+  const traces: Trace[] = []
   const addLog = (log: Omit<Log, 'logIndex'>) => mixedLogs.push({ ...log, logIndex: mixedLogs.length })
   for (const [at, call] of transactions.entries()) {
     addNoise(header.number, mixed, addLog)
@@ -111,12 +123,19 @@ function asInRealBlocks({ header, transactions, logs }: Block, firstBlock: numbe
     const transactionIndex = mixed.length
     const isReverted = serial % revertedEvery === revertedEvery - 1
     const isInner = !isReverted && serial % innerEvery === innerEvery - 1
+    const isBuilt = !isReverted && serial % builtEvery === builtEvery - 1
+    const built = { input: builtFrom, sighash: builtFrom.slice(0, 10), innerSelector: call.sighash.slice(2) }
+    const outer = isBuilt ? built : throughBatcher(call)
     mixed.push({
       ...call,
-      ...(isInner ? { to: batcher, ...throughBatcher(call) } : {}),
+      ...(isInner || isBuilt ? { to: batcher, ...outer } : {}),
       transactionIndex,
       status: isReverted ? 0 : 1,
     })
+    const traced = { transactionIndex, from: call.from, isReverted }
+    if (isInner || isBuilt) traces.push(traceOf({ ...traced, ...outer, to: batcher, at: [] }))
+    const depth = isInner || isBuilt ? [0] : []
+    traces.push(traceOf({ ...traced, input: call.input, sighash: call.sighash, to: token, at: depth }))
     if (isReverted) continue
     for (const log of logs) {
       if (log.transactionIndex === call.transactionIndex) addLog({ ...log, transactionIndex })
@@ -125,7 +144,30 @@ function asInRealBlocks({ header, transactions, logs }: Block, firstBlock: numbe
     const place = { transactionIndex, transactionHash: call.hash }
     addLog({ ...place, address: batcher, topics: [strangeTopic], data: `0x${'00'.repeat(96)}` })
   }
-  return { header, transactions: mixed, logs: mixedLogs, traces: [] }
+  return { header, transactions: mixed, logs: mixedLogs, traces }
+}
+
+interface Traced {
+  readonly transactionIndex: number
+  readonly at: readonly number[]
+  readonly from: string
+  readonly to: string
+  readonly input: string
+  readonly sighash: string
+  readonly isReverted: boolean
+}
+
+function traceOf({ transactionIndex, at, from, to, input, sighash, isReverted }: Traced): Trace {
+  return {
+    transactionIndex,
+    traceAddress: at,
+    type: 'call',
+    subtraces: to === batcher ? 1 : 0,
+    error: isReverted ? 'Reverted' : null,
+    revertReason: null,
+    action: { callType: 'call', from, to, value: '0x0', gas: '0x0', input, sighash },
+    result: null,
+  }
 }
 
 /** Adds a transaction that no query selects. */

@@ -10,6 +10,7 @@ import { addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
 import { addMovedToRollup, lockRollup, subtractFromRollup } from '../../db/queries/rollup/cursor.ts'
 import { withoutBackfilled } from '../backfilled.ts'
 import type { History } from '../history/history.ts'
+import type { ChainBlock } from '../mapping/block.ts'
 import { paymentContractsOf } from '../mapping/payment-kinds.ts'
 import { type SettledBlocks, settleBlocks, type UnpaidCount } from '../mapping/settle-blocks.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
@@ -54,19 +55,11 @@ export async function readSettled(
   findCalls: FindCalls,
   warn: (text: string) => void,
 ): Promise<SettledPiece> {
-  const blocks: SettledBlocks[] = []
-  const hashes = new Map<number, string>()
+  const blocks: ChainBlock[] = []
+  await readBlocks(history, range, warn, (block) => void blocks.push(block))
+  const hashes = new Map(blocks.map(({ header }) => [header.height, header.hash]))
   const wanted = new Set(tokens.map(({ address }) => address))
-  const contracts = paymentContractsOf(paymentContracts)
-  await readBlocks(history, range, warn, async (block) => {
-    hashes.set(block.header.height, block.header.hash)
-    blocks.push(await settleBlocks(name, wanted, [block], findCalls, contracts))
-  })
-  const found = {
-    settlements: blocks.flatMap(({ settlements }) => settlements),
-    payments: blocks.flatMap(({ payments }) => payments),
-    unpaid: blocks.flatMap(({ unpaid }) => unpaid),
-  }
+  const found = await settleBlocks(name, wanted, blocks, findCalls, paymentContractsOf(paymentContracts))
   return { range, found, hashes }
 }
 

@@ -6,22 +6,22 @@ import type { ChainBlock } from '../mapping/block.ts'
 import { boundedFailures } from '../source-failures.ts'
 
 /**
- * Hands over the blocks of a range in which something was found, in order; it does not wait for one block's promise
- * before the next. Resolves with the hashes of the first and the last block of the range, in lowercase hex.
+ * Hands over the blocks of a range in which something was found, in order. Resolves with the hashes of the first and the last block of the range, in lowercase hex.
  */
 export async function readBlocks(
   history: History,
   { fromBlock, toBlock }: BlockRange,
   warn: (text: string) => void,
-  use: (block: ChainBlock) => void | Promise<void>,
+  use: (block: ChainBlock) => void,
 ): Promise<{ readonly firstHash: string; readonly lastHash: string }> {
   const reader = new RangeReader(history, fromBlock, toBlock, { warn }, { attempts: boundedFailures })
-  const addBlock = async (block: ChainBlock) => use(block)
   try {
     while (!reader.isDone) {
       await reader.advance({
-        addBlock,
-        add: (text, scan) => (scan.transactions === 0 ? undefined : addBlock(scannedBlock(text, scan))),
+        addBlock: use,
+        add(text, scan) {
+          if (scan.transactions > 0) use(scannedBlock(text, scan))
+        },
       })
     }
   } finally {

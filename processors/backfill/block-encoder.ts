@@ -1,13 +1,13 @@
 import type { ChainName } from '../../chains.config.ts'
 import { addressLength, type BlockScanner } from '../history/block-scanner.ts'
-import { scannedBlock, scannedTransaction } from '../history/scanned-block.ts'
+import { scannedBlock } from '../history/scanned-block.ts'
 import type { ChainBlock } from '../mapping/block.ts'
 import { Matching } from '../mapping/matching.ts'
 import type { PaymentContracts } from '../mapping/payment-kinds.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
 import { wordDigits } from '../mapping/selector.ts'
 import { settleBlocks, type UnpaidCount } from '../mapping/settle-blocks.ts'
-import { type FindCalls, type SettlementRow, settle } from '../mapping/settlements.ts'
+import type { FindCalls, SettlementRow } from '../mapping/settlements.ts'
 import type { CodedRow } from '../store/builder-code-record.ts'
 import { writeRow } from '../store/settlement-copy.ts'
 import { decode, fitsRow, same } from './hex-text.ts'
@@ -20,8 +20,8 @@ import { type RowTemplate, rowTemplate } from './row-template.ts'
 interface Sorted {
   /** Settlements that the calldata confirms, in log order: each as the places of its values in the text. */
   readonly confirmed: readonly ConfirmedPlaces[]
-  /** Transactions that `settle` must decide, from traces or logs: their positions in the scan. */
-  readonly others: readonly number[]
+  /** Whether `settleBlocks` must decide the block, from traces or logs. */
+  readonly isOpen: boolean
   readonly unpaid: readonly string[]
   /** Forwarded legs of the confirmed settlements. */
   readonly legs: readonly PaymentRow[]
@@ -42,19 +42,22 @@ interface ConfirmedPlaces {
 
 interface Sorting {
   readonly confirmed: ConfirmedPlaces[]
-  readonly others: number[]
+  isOpen: boolean
   readonly unpaid: string[]
   readonly legs: PaymentRow[]
   readonly codes: CodedRow[]
 }
 
+/** Blocks that wait for traces at a time. */
+const maxOpenBlocks = 1_000
 /** Number of topics of Transfer and AuthorizationUsed, which are most logs and never a payment contract's. */
 const transferTopics = 3
-const none: Sorted = { confirmed: [], others: [], unpaid: [], legs: [], codes: [] }
+const none: Sorted = { confirmed: [], isOpen: false, unpaid: [], legs: [], codes: [] }
 
 /**
  * Turns blocks into rows encoded for COPY. It applies `Matching` to places in a block's JSON text: values that the
- * calldata confirms are copied from there into the row. Transactions in which something stays open go through `settle`.
+ * calldata confirms are copied from there into the row. Blocks in which something stays open wait for `settle`, which
+ * looks up the traces of all of them together.
  */
 export class BlockEncoder {
   readonly pages: RowPages
@@ -65,6 +68,7 @@ export class BlockEncoder {
   /** Settlements and payments with builder codes, since the caller last emptied the list. */
   codes: CodedRow[] = []
 
+  readonly #open: ChainBlock[] = []
   readonly #template: RowTemplate
   readonly #fields: PlaceFields
   readonly #contracts: readonly Buffer[]
@@ -81,46 +85,46 @@ export class BlockEncoder {
     this.pages = new RowPages(this.#template.bytes.length)
   }
 
-  /** Adds a scanned block. When it returns a promise, the text and the scan are needed until it resolves. */
-  add(text: Buffer, scan: BlockScanner): Promise<void> | undefined {
-    if (scan.logs === 0) return undefined
+  /** Adds a scanned block. */
+  add(text: Buffer, scan: BlockScanner): void {
+    if (scan.logs === 0) return
     const sorted = this.#sort(text, scan)
-    if (!sorted) return this.addBlock(scannedBlock(text, scan))
+    if (!sorted || sorted.isOpen) {
+      this.addBlock(scannedBlock(text, scan))
+      return
+    }
     if (sorted.legs.length > 0) this.payments.push(...sorted.legs)
     if (sorted.codes.length > 0) this.codes.push(...sorted.codes)
-    if (sorted.others.length > 0) return this.#addMixed(text, scan, sorted)
     this.#countUnpaid(scan.number, sorted.unpaid)
-    this.#write(text, scan, sorted.confirmed, [])
-    return undefined
+    this.#write(text, scan, sorted.confirmed)
   }
 
-  /** Adds a parsed block, by the slower `settleBlocks`. */
-  async addBlock(block: ChainBlock): Promise<void> {
+  /** Adds a parsed block, for the slower `settleBlocks`. */
+  addBlock(block: ChainBlock): void {
+    this.#open.push(block)
+  }
+
+  /** Whether as many blocks wait for `settle` as should be held in memory. */
+  get isFull(): boolean {
+    return this.#open.length >= maxOpenBlocks
+  }
+
+  /** Decides the blocks that wait. Its caller takes nothing from here before that, where whole blocks count. */
+  async settle(): Promise<void> {
     const { chain, tokens, findCalls, contracts } = this
-    const { settlements, payments, unpaid } = await settleBlocks(chain, tokens, [block], findCalls, contracts)
+    const { settlements, payments, unpaid } = await settleBlocks(
+      chain,
+      tokens,
+      this.#open.splice(0),
+      findCalls,
+      contracts,
+    )
     this.unpaid.push(...unpaid)
     this.payments.push(...payments)
     this.codes.push(...[...settlements, ...payments].filter(isCoded))
-    this.#writeSettled(settlements)
-  }
-
-  async #addMixed(text: Buffer, scan: BlockScanner, { confirmed, others, unpaid }: Sorted): Promise<void> {
-    const block = { height: scan.number, hash: '', timestamp: scan.timestamp * 1000 }
-    const settled = await Promise.all(
-      others.map((position) => {
-        const { transaction, logs } = scannedTransaction(text, scan, position)
-        return settle(this.chain, this.tokens, { block, transaction, logs }, this.findCalls, this.contracts)
-      }),
-    )
-    this.payments.push(...settled.flatMap(({ payments }) => payments))
-    this.codes.push(...settled.flatMap(({ settlements, payments }) => [...settlements, ...payments].filter(isCoded)))
-    this.#countUnpaid(scan.number, [...unpaid, ...settled.flatMap((one) => one.unpaid.map(({ token }) => token))])
-    this.#write(
-      text,
-      scan,
-      confirmed,
-      settled.flatMap(({ settlements }) => settlements),
-    )
+    const rows = new Map<number, SettlementRow[]>()
+    for (const row of settlements) rows.set(row.blockNumber, [...(rows.get(row.blockNumber) ?? []), row])
+    for (const ofBlock of rows.values()) this.#writeSettled(ofBlock)
   }
 
   #countUnpaid(blockNumber: number, tokens: readonly string[]) {
@@ -131,29 +135,22 @@ export class BlockEncoder {
   }
 
   #writeSettled(settlements: readonly SettlementRow[]) {
-    if (settlements.length === 0) return
     const rows = settlements.toSorted((a, b) => a.logIndex - b.logIndex)
     let { page, at } = this.pages.open(rows.length)
     for (const row of rows) at = writeRow(page, at, row)
     this.pages.close(rows.length, this.#template.amount)
   }
 
-  /** Writes the rows of a block, confirmed settlements and settled rows merged in log order. */
-  #write(text: Buffer, scan: BlockScanner, confirmed: readonly ConfirmedPlaces[], rows: readonly SettlementRow[]) {
-    const count = confirmed.length + rows.length
-    if (count === 0) return
-    let { page, at } = this.pages.open(count)
+  /** Writes the rows of a block. */
+  #write(text: Buffer, scan: BlockScanner, confirmed: readonly ConfirmedPlaces[]) {
+    if (confirmed.length === 0) return
+    let { page, at } = this.pages.open(confirmed.length)
     this.#openBlock(scan)
-    let next = 0
     for (const places of confirmed) {
-      while (next < rows.length && (rows[next] as SettlementRow).logIndex < places.logIndex) {
-        at = writeRow(page, at, rows[next++] as SettlementRow)
-      }
       this.#writeConfirmed(text, scan, places, page, at)
       at += this.#template.bytes.length
     }
-    while (next < rows.length) at = writeRow(page, at, rows[next++] as SettlementRow)
-    this.pages.close(count, this.#template.amount)
+    this.pages.close(confirmed.length, this.#template.amount)
   }
 
   /** Divides the settling transactions of a block; undefined: its logs or transactions are not in chain order. */
@@ -177,8 +174,11 @@ export class BlockEncoder {
         if (at > 0 && (transactionIndex[at] as number) <= (transactionIndex[at - 1] as number)) return undefined
       }
       if (at === transactions || transactionIndex[at] !== index) return undefined
-      sorted ??= { confirmed: [], others: [], unpaid: [], legs: [], codes: [] }
-      if (isPaying || !this.#match(text, scan, at, log, end, sorted)) sorted.others.push(at)
+      sorted ??= { confirmed: [], isOpen: false, unpaid: [], legs: [], codes: [] }
+      if (isPaying || !this.#match(text, scan, at, log, end, sorted)) {
+        sorted.isOpen = true
+        return sorted
+      }
     }
     return sorted ?? none
   }

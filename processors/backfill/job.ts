@@ -14,6 +14,8 @@ export interface Job {
   readonly source: SourceAddress
   /** JSON-RPC address for traces where the source has none; null: none. */
   readonly rpc: string | null
+  /** Most calls in one request to it. */
+  readonly batch: number
   /** Whether the chain's logs blooms are right. */
   readonly bloom: boolean
   /** Newest final block of the source. */

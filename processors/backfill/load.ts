@@ -77,6 +77,7 @@ async function runShard(load: Load, shard: ShardProgress, aside: readonly AsideP
     hasTraces: chain.hasTraces,
     source,
     rpc: chain.rpc,
+    batch: chain.batch,
     bloom: chain.bloom,
     finalHeight,
     backfillId,

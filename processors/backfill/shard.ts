@@ -92,9 +92,11 @@ async function loadPart(
       const deadline = Date.now() + maxBatchMs
       do {
         await slices.advance(encoder)
+        if (encoder.isFull) await encoder.settle()
         await writer.write(encoder.pages.takeFull())
       } while (!slices.isDone && encoder.pages.settlements < maxBatchSettlements && Date.now() < deadline)
       if (slices.next === from) continue // the answer failed before its first block
+      await encoder.settle()
       const { pages, tally } = encoder.pages.takeAll()
       await writer.write(pages)
       const payments = encoder.payments.splice(0)

@@ -148,6 +148,7 @@ export async function certifySource(
   try {
     while (!slices.isDone) {
       await slices.advance(encoder)
+      if (encoder.isFull || slices.isDone) await encoder.settle()
       const found = {
         unpaid: encoder.unpaid.splice(0),
         payments: encoder.payments.splice(0),

@@ -1,5 +1,5 @@
 import { readRetryAfter } from '../../hosts/retry-after.ts'
-import type { FlatTrace, TraceArchive } from '../mapping/traces.ts'
+import type { FlatTrace, TraceArchive } from '../mapping/trace-query.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
 import { Refusal } from '../refusal.ts'
 import { isPassing, SourceFailure } from '../source-failures.ts'

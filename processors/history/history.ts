@@ -2,7 +2,7 @@ import { events } from '../../abi/generated/dollar-token.ts'
 import type { ChainSettings } from '../../chains.file.ts'
 import { type ChainBlock, type ChainLog, type ChainTransaction, topicOf } from '../mapping/block.ts'
 import { paymentLogs } from '../mapping/payment-kinds.ts'
-import type { TraceArchive } from '../mapping/traces.ts'
+import type { TraceArchive } from '../mapping/trace-query.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
 import { fields } from '../source/wanted-logs.ts'
 

@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import type { TraceArchive } from '../mapping/traces.ts'
+import type { TraceArchive } from '../mapping/trace-query.ts'
 import type { PortalClient } from '../portal/client.ts'
 import { wholeLines } from '../portal/lines.ts'
 import { Portal } from '../portal/portal.ts'

@@ -8,10 +8,10 @@ import { BlockScanner, hashLength } from './block-scanner.ts'
 import { type Answer, type ArchiveBlock, type History, toChainBlock } from './history.ts'
 import type { Witness } from './witness.ts'
 
-/** Receives a range's blocks in order. When `add` returns a promise, text and scan are needed until it resolves. */
+/** Receives a range's blocks in order. Text and scan are another block's once `add` has returned. */
 export interface BlockSink {
-  add(text: Buffer, scan: BlockScanner): Promise<void> | undefined
-  addBlock(block: ChainBlock): Promise<void>
+  add(text: Buffer, scan: BlockScanner): void
+  addBlock(block: ChainBlock): void
 }
 
 interface ReadOptions {
@@ -21,8 +21,6 @@ interface ReadOptions {
   readonly attempts?: number
 }
 
-/** Blocks that wait for traces at a time. */
-const maxPending = 8
 const newline = 0x0a
 const comma = 0x2c
 const openBracket = 0x5b
@@ -47,7 +45,7 @@ export class RangeReader {
   #isFresh = false
   /** Whether the answer has had a block. */
   #hasBlock = false
-  #scans: BlockScanner[] = []
+  readonly #scan = new BlockScanner()
   readonly #runs: EmptyRuns
 
   constructor(
@@ -94,7 +92,6 @@ export class RangeReader {
   async advance(sink: BlockSink): Promise<void> {
     let piece: Buffer | undefined
     const from = this.next
-    const pending = new Set<Promise<void>>()
     let recovered: Promise<void> | undefined
     try {
       piece = await this.#read()
@@ -104,24 +101,12 @@ export class RangeReader {
     this.bytes += piece.length
     try {
       for (let at = firstBlockAt(piece, 0); at < piece.length; at = firstBlockAt(piece, at)) {
-        let read: { work: Promise<void> | undefined; end: number }
-        try {
-          read = this.#block(piece, at, sink)
-        } catch (error) {
-          if (!(error instanceof SourceFailure)) throw error
-          recovered = this.#recover(error)
-          recovered.catch(() => {}) // returned below
-          break
-        }
-        at = read.end
-        if (!read.work) continue
-        const work: Promise<void> = read.work.then(() => void pending.delete(work))
-        pending.add(work)
-        work.catch(() => {}) // the race and `all` reject with it
-        if (pending.size >= maxPending) await Promise.race(pending)
+        at = this.#block(piece, at, sink)
       }
-    } finally {
-      await Promise.all(pending)
+    } catch (error) {
+      if (!(error instanceof SourceFailure)) throw error
+      recovered = this.#recover(error)
+      recovered.catch(() => {}) // returned below
     }
     await this.#confirm()
     if (recovered) return recovered
@@ -170,27 +155,24 @@ export class RangeReader {
     await this.#patience.afterFailure(error)
   }
 
-  #block(piece: Buffer, at: number, sink: BlockSink) {
-    const scan = this.#scans.pop() ?? new BlockScanner()
+  /** Hands over the block that begins at an offset, or all that are left. Returns the offset behind it. */
+  #block(piece: Buffer, at: number, sink: BlockSink): number {
+    const scan = this.#scan
     const end = scan.scan(piece, at)
     if (end < 0) {
-      this.#scans.push(scan)
       const { blocks, end } = this.history.parse(piece, at)
-      return { work: this.#parsed(blocks, sink), end }
+      this.#parsed(blocks, sink)
+      return end
     }
     const hash = piece.toString('latin1', scan.hashAt, scan.hashAt + hashLength)
     const parentHash = piece.toString('latin1', scan.parentHashAt, scan.parentHashAt + hashLength)
     this.#follow({ height: scan.number, hash, parentHash, timestamp: scan.timestamp * 1_000 })
     if (scan.transactions > 0) this.#runs.end(scan.number)
-    const work = sink.add(piece, scan)
-    if (!work) {
-      this.#scans.push(scan)
-      return { work, end }
-    }
-    return { work: work.then(() => void this.#scans.push(scan)), end }
+    sink.add(piece, scan)
+    return end
   }
 
-  async #parsed(blocks: readonly ArchiveBlock[], sink: BlockSink): Promise<void> {
+  #parsed(blocks: readonly ArchiveBlock[], sink: BlockSink) {
     for (const block of blocks) {
       const { number, hash, parentHash, timestamp = 0 } = block?.header ?? {}
       if (!Number.isSafeInteger(number) || !hash || !parentHash) {
@@ -199,7 +181,7 @@ export class RangeReader {
       this.#follow({ height: number, hash, parentHash, timestamp: timestamp * 1_000 })
       if (block.transactions?.length) this.#runs.end(number)
     }
-    for (const block of blocks) await sink.addBlock(toChainBlock(block))
+    for (const block of blocks) sink.addBlock(toChainBlock(block))
   }
 
   #follow(block: LinkedBlock) {

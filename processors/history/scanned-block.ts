@@ -13,16 +13,6 @@ export function scannedBlock(text: Buffer, scan: BlockScanner): ChainBlock {
   }
 }
 
-/** One transaction of the block, by its position in the scan, with all its logs. */
-export function scannedTransaction(text: Buffer, scan: BlockScanner, position: number) {
-  const transaction = transactionAt(text, scan, position)
-  const logs: ChainLog[] = []
-  for (let log = 0; log < scan.logs; log++) {
-    if (scan.logTransaction[log] === transaction.transactionIndex) logs.push(logAt(text, scan, log))
-  }
-  return { transaction, logs }
-}
-
 function transactionAt(text: Buffer, scan: BlockScanner, position: number): ChainTransaction {
   const at = (start: number, length: number) => text.toString('latin1', start, start + length)
   const to = scan.toAt[position] as number

@@ -44,6 +44,8 @@ interface CallSources {
   readonly tokens: readonly string[]
   readonly hasTraces: boolean
   readonly rpc: string | null
+  /** Most calls in one request to the node. */
+  readonly batch: number
   readonly finalHeight: number
   /** Attempts in a row after which a failure is passed on; absent: it is waited out. */
   readonly attempts?: number
@@ -56,7 +58,7 @@ export function findCallsIn(history: History, sources: CallSources, warn: (text:
   const find = createTraceLookup({
     archive: hasTraces ? history.traces : undefined,
     archiveHeight: () => finalHeight,
-    node: rpc ? nodeAt(rpc) : undefined,
+    node: rpc ? nodeAt(rpc, sources.batch) : undefined,
     tokens: new Set(tokens),
     isRefusal: isAnswer,
     onRefusal(txHash, error) {
@@ -69,9 +71,9 @@ export function findCallsIn(history: History, sources: CallSources, warn: (text:
   return (settling) => patiently(new Patience(log, 'the traces', undefined, sources.attempts), () => find(settling))
 }
 
-/** The chain's node, at an HTTP or WebSocket address. */
-export function nodeAt(url: string): TraceNode {
-  return /^http/.test(url) ? new RpcClient(url, 1) : lazyNode(url)
+/** The chain's node, at an HTTP or WebSocket address. `batch`: most calls in one request. */
+export function nodeAt(url: string, batch = 1): TraceNode {
+  return /^http/.test(url) ? new RpcClient(url, batch) : lazyNode(url)
 }
 
 /** The SDK's client, for WebSocket addresses. Loaded when first needed: that takes half a second and is rare. */

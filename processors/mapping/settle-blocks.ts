@@ -31,21 +31,28 @@ export async function settleBlocks(
   findCalls: FindCalls,
   contracts: PaymentContracts,
 ): Promise<SettledBlocks> {
-  const settlements: SettlementRow[] = []
-  const payments: PaymentRow[] = []
-  const unpaid: UnpaidCount[] = []
-  for (const block of blocks) {
-    checkNumbers(chain, block)
-    const counts = new Map<string, number>()
-    for (const settling of settlingTransactions(block, tokens, contracts)) {
-      const settled = await settle(chain, tokens, settling, findCalls, contracts)
-      settlements.push(...settled.settlements)
-      payments.push(...settled.payments)
-      for (const { token } of settled.unpaid) counts.set(token, (counts.get(token) ?? 0) + 1)
+  for (const block of blocks) checkNumbers(chain, block)
+  // All at once, so that their traces are looked up together.
+  const settled = await Promise.all(
+    blocks
+      .flatMap((block) => settlingTransactions(block, tokens, contracts))
+      .map(async (settling) => ({
+        height: settling.block.height,
+        ...(await settle(chain, tokens, settling, findCalls, contracts)),
+      })),
+  )
+  const counts = new Map<string, UnpaidCount>()
+  for (const { height: blockNumber, unpaid } of settled) {
+    for (const { token } of unpaid) {
+      const key = `${blockNumber} ${token}`
+      counts.set(key, { blockNumber, token, count: (counts.get(key)?.count ?? 0) + 1 })
     }
-    for (const [token, count] of counts) unpaid.push({ blockNumber: block.header.height, token, count })
   }
-  return { settlements, payments, unpaid }
+  return {
+    settlements: settled.flatMap(({ settlements }) => settlements),
+    payments: settled.flatMap(({ payments }) => payments),
+    unpaid: [...counts.values()],
+  }
 }
 
 function checkNumbers(chain: ChainName, { header, logs }: ChainBlock) {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { settlementSelectors } from '../../abi/selectors.ts'
+import type { SettlingTransaction } from './block.ts'
 import type { FindCalls, TokenCall } from './settlements.ts'
+import { type FlatTrace, type TraceArchive, tracesIn } from './trace-query.ts'
 
 /** A node of what `debug_traceTransaction` answers with the callTracer. */
 interface CallFrame {
@@ -12,23 +13,11 @@ interface CallFrame {
   readonly calls?: readonly CallFrame[]
 }
 
-/** A call as the archives list it: its place in the tree instead of its children. */
-export interface FlatTrace {
-  readonly transactionIndex: number
-  readonly traceAddress: readonly number[]
-  readonly type: string
-  readonly error?: string | null
-  readonly action?: { readonly callType?: string; readonly to?: string; readonly input?: string }
-}
-
-/** An archive that answers a query of the archive protocol with blocks. */
-export interface TraceArchive {
-  query(query: object): Promise<{ header: { number: number }; traces?: FlatTrace[] }[]>
-}
-
 /** A node of the chain. */
 export interface TraceNode {
   call(method: string, params: unknown[]): Promise<unknown>
+  /** Several calls in one request; rejects when one of them is refused. Absent: it is asked for one at a time. */
+  batch?(calls: readonly { readonly method: string; readonly params: unknown[] }[]): Promise<unknown[]>
 }
 
 /** Where traces can be asked for; what is absent is not asked. */
@@ -49,62 +38,111 @@ interface TraceSources {
  */
 const maxAttempts = 8
 const retryMs = 400
-/** Blocks whose traces are remembered: as many as are read at a time, and some. */
-const rememberedBlocks = 16
+/** Traces that a node is asked for at a time: one can be of some megabytes. */
+const tracesAtOnce = 16
+
+/** A transaction that is looked up, and who waits for its calls. */
+interface Question {
+  readonly settling: SettlingTransaction
+  readonly resolve: (calls: readonly TokenCall[] | undefined) => void
+  readonly reject: (error: unknown) => void
+}
 
 /**
- * Looks up a transaction's calls: in the archive when it holds the block, else at the node. A trace without a call to a
- * token counts as missing, because a token executed an authorization in the transaction.
+ * Looks up transactions' calls: in the archive when it holds the block, else at the node. What is asked for in one turn
+ * of the event loop is looked up together, in few requests. A trace without a call to a token counts as missing, because
+ * a token executed an authorization in the transaction.
  */
 export function createTraceLookup({ archive, archiveHeight, node, tokens, ...refusals }: TraceSources): FindCalls {
   const isTrace = (calls: readonly TokenCall[]) => calls.some(({ to }) => tokens.has(to))
   const askNode = node && createNodeLookup(node, isTrace, refusals)
-  const tracesOf = archive && createBlockTraces(archive, tokens)
-  return async ({ block, transaction }) => {
-    if (tracesOf && block.height <= (archiveHeight?.() ?? -1)) {
-      const traces = await tracesOf(block.height)
-      const { transactionIndex } = transaction
-      const calls = callsInArchive(traces.filter((trace) => trace.transactionIndex === transactionIndex))
-      if (isTrace(calls)) return calls
-      if (!askNode) refusals.onRefusal(transaction.hash, new Error('the archive does not have it'))
+  const isHeld = ({ settling: { block } }: Question) => archive && block.height <= (archiveHeight?.() ?? -1)
+
+  /** Answers from the archive what it can. Returns the other questions. */
+  async function askArchive(questions: readonly Question[]): Promise<Question[]> {
+    const held = questions.filter(isHeld)
+    if (!archive || held.length === 0) return [...questions]
+    const traces = await tracesIn(
+      archive,
+      tokens,
+      held.map(({ settling }) => settling.block.height),
+    )
+    const answered = new Set<Question>()
+    for (const question of held) {
+      const { block, transaction } = question.settling
+      const own = traces.get(block.height)?.filter((trace) => trace.transactionIndex === transaction.transactionIndex)
+      const calls = callsInArchive(own ?? [])
+      if (isTrace(calls)) question.resolve(calls)
+      else if (askNode) continue
+      else {
+        refusals.onRefusal(transaction.hash, new Error('the archive does not have it'))
+        question.resolve(undefined)
+      }
+      answered.add(question)
     }
-    return askNode?.(transaction.hash)
+    return questions.filter((question) => !answered.has(question))
   }
+
+  async function answer(questions: readonly Question[]) {
+    try {
+      const rest = await askArchive(questions)
+      if (!askNode) for (const { resolve } of rest) resolve(undefined)
+      else for (let at = 0; at < rest.length; at += tracesAtOnce) await askNode(rest.slice(at, at + tracesAtOnce))
+    } catch (error) {
+      for (const { reject } of questions) reject(error) // those that are answered hear nothing of it
+    }
+  }
+
+  const waiting: Question[] = []
+  return (settling) =>
+    new Promise((resolve, reject) => {
+      if (waiting.length === 0) setImmediate(() => answer(waiting.splice(0)))
+      waiting.push({ settling, resolve, reject })
+    })
 }
 
-/** Asks an archive for the traces of final blocks, once for all transactions of a block that are looked up in a row. */
-function createBlockTraces(archive: TraceArchive, tokens: ReadonlySet<string>) {
-  const asked = new Map<number, Promise<FlatTrace[]>>()
-  return (height: number): Promise<FlatTrace[]> => {
-    const known = asked.get(height)
-    if (known) return known
-    const answer = archive
-      .query(traceQuery(height, tokens))
-      .then((blocks) => blocks.find(({ header }) => header.number === height)?.traces ?? [])
-    asked.set(height, answer)
-    answer.catch(() => asked.delete(height))
-    const [oldest] = asked.keys()
-    if (asked.size > rememberedBlocks && oldest !== undefined) asked.delete(oldest)
-    return answer
-  }
-}
-
-/** Trace lookup at a node. Once all attempts were refused it makes only one per transaction, until a trace comes. */
+/**
+ * Trace lookup at a node: in one request, then one by one for those that it does not give. Once all attempts at a trace
+ * were refused it makes only one per transaction, until a trace comes.
+ */
 function createNodeLookup(
   node: TraceNode,
   isTrace: (calls: readonly TokenCall[]) => boolean,
   { isRefusal, onRefusal }: Pick<TraceSources, 'isRefusal' | 'onRefusal'>,
 ) {
   let attempts = maxAttempts
-  return async (txHash: string): Promise<TokenCall[] | undefined> => {
+  const callFor = ({ settling }: Question) => ({
+    method: 'debug_traceTransaction',
+    params: [settling.transaction.hash, { tracer: 'callTracer' }],
+  })
+  const callsOf = (frame: unknown) => {
+    const calls = frame ? callsInFrame(frame as CallFrame) : []
+    return isTrace(calls) ? calls : undefined
+  }
+
+  async function together(questions: readonly Question[]): Promise<Question[]> {
+    if (!node.batch || questions.length === 1 || attempts < maxAttempts) return [...questions]
+    const frames = await node.batch(questions.map(callFor)).catch((error) => {
+      if (!isRefusal(error)) throw error
+      return []
+    })
+    return questions.filter((question, at) => {
+      const calls = callsOf(frames[at])
+      if (calls) question.resolve(calls)
+      return !calls
+    })
+  }
+
+  async function alone(question: Question): Promise<void> {
+    const { method, params } = callFor(question)
+    const { hash } = question.settling.transaction
     for (let attempt = 1; ; attempt++) {
       let problem = new Error('the node does not have the transaction')
       try {
-        const frame = await node.call('debug_traceTransaction', [txHash, { tracer: 'callTracer' }])
-        const calls = frame ? callsInFrame(frame as CallFrame) : []
-        if (isTrace(calls)) {
+        const calls = callsOf(await node.call(method, params))
+        if (calls) {
           attempts = maxAttempts
-          return calls
+          return question.resolve(calls)
         }
       } catch (error) {
         if (!isRefusal(error)) throw error
@@ -112,21 +150,17 @@ function createNodeLookup(
       }
       if (attempt >= attempts) {
         attempts = 1
-        onRefusal(txHash, problem)
-        return undefined
+        onRefusal(hash, problem)
+        return question.resolve(undefined)
       }
       await delay(retryMs)
     }
   }
-}
 
-/** Only calls that can have executed an authorization: a block's calls to a dollar token can be thousands. */
-function traceQuery(height: number, tokens: ReadonlySet<string>) {
-  return {
-    fromBlock: height,
-    toBlock: height,
-    fields: { trace: { error: true, callCallType: true, callTo: true, callInput: true } },
-    traces: [{ type: ['call'], callTo: [...tokens], callSighash: [...settlementSelectors], parents: true }],
+  return async (questions: readonly Question[]): Promise<void> => {
+    const [first, ...others] = await together(questions)
+    if (first) await alone(first) // tells whether more than one attempt is worth it
+    await Promise.all(others.map(alone))
   }
 }
 

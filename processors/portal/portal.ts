@@ -45,8 +45,8 @@ export class Portal {
 
   /** The next batch, never empty. It ends where an answer does, or at a bound; the next query continues the answer. */
   async query(query: ArchiveQuery): Promise<PortalBlock[]> {
-    // A query for one block does not belong to the sequence of batches and must not disturb it.
-    if (query.fromBlock === query.toBlock) {
+    // A query for one block or for traces does not belong to the sequence of batches and must not disturb it.
+    if (query.fromBlock === query.toBlock || query.traces) {
       const alone = this.#begin(query)
       return this.#readBatch(alone, query).finally(() => alone.close())
     }

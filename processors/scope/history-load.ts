@@ -28,6 +28,8 @@ import { hexOf, ofRecipients } from './recipients.ts'
 /** A step is committed when it reaches this many settlements or (`maxStepMs`) this age. */
 const maxStepSettlements = 20_000
 const maxStepMs = 10_000
+/** Blocks that wait for their traces at a time. */
+const maxOpenBlocks = 1_000
 /** Settlements of one statement. */
 const settlementsPerInsert = 2_000
 
@@ -56,6 +58,7 @@ export class HistoryLoad implements BlockSink {
   readonly #reader: RangeReader
   readonly #tokens: ReadonlySet<string>
   readonly #wanted: ReadonlySet<string>
+  #blocks: ChainBlock[] = []
   #settlements: SettlementRow[] = []
   #payments: PaymentRow[] = []
   readonly #contracts: PaymentContracts
@@ -84,8 +87,11 @@ export class HistoryLoad implements BlockSink {
     const deadline = Date.now() + maxStepMs
     do {
       await this.#reader.advance(this)
+      if (this.#blocks.length >= maxOpenBlocks) await this.#settle()
     } while (!this.isDone && !this.#isClosed && this.#settlements.length < maxStepSettlements && Date.now() < deadline)
-    if (this.nextBlock > from && !this.#isClosed) await this.#commit(from)
+    if (this.nextBlock <= from || this.#isClosed) return
+    await this.#settle()
+    await this.#commit(from)
   }
 
   /** Ends the load, even in the middle of a step: what that step has read is lost. */
@@ -94,13 +100,19 @@ export class HistoryLoad implements BlockSink {
     this.#reader.close()
   }
 
-  add(text: Buffer, scan: BlockScanner): Promise<void> | undefined {
-    return scan.transactions === 0 ? undefined : this.addBlock(scannedBlock(text, scan))
+  add(text: Buffer, scan: BlockScanner): void {
+    if (scan.transactions > 0) this.addBlock(scannedBlock(text, scan))
   }
 
-  async addBlock(block: ChainBlock): Promise<void> {
+  addBlock(block: ChainBlock): void {
+    this.#blocks.push(block)
+  }
+
+  /** Finds what was paid in the blocks that were read, whose traces are looked up together. */
+  async #settle(): Promise<void> {
     const { chain, findCalls } = this.options
-    const found = await settleBlocks(chain.name, this.#tokens, [block], findCalls, this.#contracts)
+    const blocks = this.#blocks.splice(0)
+    const found = await settleBlocks(chain.name, this.#tokens, blocks, findCalls, this.#contracts)
     const { settlements, payments } = ofRecipients(found, (recipient) => this.#wanted.has(recipient))
     this.#settlements.push(...settlements)
     this.#payments.push(...payments)

@@ -1,7 +1,8 @@
 import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
 import type { SettlingTransaction } from '../../processors/mapping/block.ts'
-import { callsInArchive, callsInFrame, createTraceLookup, type FlatTrace } from '../../processors/mapping/traces.ts'
+import type { FlatTrace } from '../../processors/mapping/trace-query.ts'
+import { callsInArchive, callsInFrame, createTraceLookup } from '../../processors/mapping/traces.ts'
 import { addressFor, token } from './calls.ts'
 
 const wallet = addressFor('wallet')
@@ -106,10 +107,66 @@ describe('the lookup', () => {
     const find = createTraceLookup({ ...base, archive, archiveHeight: () => 500 })
     const of = (transactionIndex: number) =>
       ({ block: { height: 500 }, transaction: { hash: '0x77', transactionIndex } }) as unknown as SettlingTransaction
-    for (let index = 0; index < 40; index++) expect(await find(of(index))).toEqual([{ to: token, input: `0x${index}` }])
+    const indexes = Array.from({ length: 40 }, (_, index) => index)
+    expect(await Promise.all(indexes.map((index) => find(of(index))))).toEqual(
+      indexes.map((index) => [{ to: token, input: `0x${index}` }]),
+    )
     expect(queries).toHaveLength(1)
     const callSighash = ['0xe3ee160e', '0xef55bec6', '0xcf092995', '0x88b7ab63']
     expect(queries[0]?.traces).toEqual([{ type: ['call'], callTo: [token], callSighash, parents: true }])
+  })
+
+  test('asks the archive once for blocks that are near each other, on behind what an answer ends with', async () => {
+    const queries: { fromBlock: number; toBlock: number }[] = []
+    const archive = {
+      async query(query: object) {
+        const { fromBlock, toBlock } = query as (typeof queries)[number]
+        queries.push({ fromBlock, toBlock })
+        // Answers end before every 50th block, and hold the blocks with calls and the last one.
+        const end = Math.min(toBlock, fromBlock - (fromBlock % 50) + 49)
+        const action = { callType: 'call', to: token, input: '0x0a' }
+        const traces: FlatTrace[] = [{ transactionIndex: 3, traceAddress: [], type: 'call', action }]
+        const blocks = Array.from({ length: end - fromBlock + 1 }, (_, at) => ({ header: { number: fromBlock + at } }))
+        return blocks.flatMap((block) => {
+          if (block.header.number % 10 === 0) return [{ ...block, traces }]
+          return block.header.number === end ? [block] : []
+        })
+      },
+    }
+    const find = createTraceLookup({ ...base, archive, archiveHeight: () => 2_000 })
+    const heights = [100, 130, 190, 190, 1_000, 1_064]
+    expect(await Promise.all(heights.map((height) => find(settling(height))))).toEqual(
+      heights.map((height) => (height === 1_064 ? undefined : [{ to: token, input: '0x0a' }])),
+    )
+    expect(queries.toSorted((a, b) => a.fromBlock - b.fromBlock)).toEqual([
+      { fromBlock: 100, toBlock: 190 },
+      { fromBlock: 150, toBlock: 190 },
+      { fromBlock: 1_000, toBlock: 1_064 },
+      { fromBlock: 1_050, toBlock: 1_064 },
+    ])
+  })
+
+  test('asks a node for several at once, and alone for what it does not give so', async () => {
+    const requests: number[] = []
+    const missing = new Set(['0x5'])
+    const answerOf = (hash: unknown) => (missing.delete(String(hash)) ? null : frame)
+    const node = {
+      async call(_: string, [hash]: unknown[]) {
+        requests.push(1)
+        return answerOf(hash)
+      },
+      async batch(calls: readonly { params: unknown[] }[]) {
+        requests.push(calls.length)
+        if (calls.length === 4) throw refusal
+        return calls.map(({ params }) => answerOf(params[0]))
+      },
+    }
+    const find = createTraceLookup({ ...base, node, onRefusal: () => expect.unreachable() })
+    const of = (hash: string) =>
+      ({ block: { height: 500 }, transaction: { hash, transactionIndex: 3 } }) as unknown as SettlingTransaction
+    const all = (count: number) => Promise.all(Array.from({ length: count }, (_, n) => find(of(`0x${n}`))))
+    expect(await all(20)).toEqual(Array.from({ length: 20 }, () => [{ to: token, input: '0x0a' }]))
+    expect(requests).toEqual([16, 1, 4, 1, 1, 1, 1])
   })
 
   test('asks the node for what the archive does not hold yet', async () => {

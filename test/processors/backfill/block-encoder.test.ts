@@ -97,8 +97,9 @@ test('any block gives the rows that the rule gives, from its text as from its it
         const text = Buffer.from(JSON.stringify(given))
         const scan = new BlockScanner()
         expect(scan.scan(text, 0)).toBe(text.length)
-        await encoder.add(text, scan)
-      } else await encoder.addBlock(toChainBlock(given))
+        encoder.add(text, scan)
+      } else encoder.addBlock(toChainBlock(given))
+      await encoder.settle()
       const { pages, tally } = encoder.pages.takeAll()
       expect(Buffer.concat(pages).toString('hex')).toBe(expected.toString('hex'))
       expect(tally.settlements).toBe(settlements.length)
@@ -143,7 +144,8 @@ test('the sum of two pages is the sum of their rows, in any order', async () => 
   const sums = await Promise.all(
     [blocks, blocks.toReversed()].map(async (order) => {
       const encoder = new BlockEncoder('base', tokens, noTraces, contracts)
-      for (const one of order) await encoder.addBlock(toChainBlock(one))
+      for (const one of order) encoder.addBlock(toChainBlock(one))
+      await encoder.settle()
       return encoder.pages.takeAll().tally
     }),
   )

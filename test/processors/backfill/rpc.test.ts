@@ -143,6 +143,7 @@ test('the history of a few recipients is their settlements, read from the blocks
   const encoder = new BlockEncoder('base', new Set(tokens), async () => undefined, new Map())
   const slices = new Slices(history, 0, lastBlock, null, { warn: () => {} })
   while (!slices.isDone) await slices.advance(encoder)
+  await encoder.settle()
   const theirs = rows.filter((row) => recipients.includes(addressOf(row)))
   const theirTransactions = new Set(theirs.map(({ tx_hash }) => tx_hash))
   const { tally } = encoder.pages.takeAll()

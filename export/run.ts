@@ -12,7 +12,7 @@ import {
   snapshotTime,
   tryLockExport,
 } from '../db/queries/read/exports.ts'
-import { settlementStarts } from '../db/queries/read/settlement-starts.ts'
+import { settlementStarts } from '../db/queries/time/settlement-starts.ts'
 import { UsageError } from '../ops/cli.ts'
 import type { ProofTerms } from '../trust/proof/published.ts'
 import { archivedPages } from './archive/archived-rows.ts'

@@ -12,7 +12,7 @@ import {
 import { certifiedRanges } from '../../db/queries/chain/audit.ts'
 import { isDivided, settlementsOf } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { settlementsReached } from '../../db/queries/mirror/finished-days.ts'
-import { settlementStarts } from '../../db/queries/read/settlement-starts.ts'
+import { settlementStarts } from '../../db/queries/time/settlement-starts.ts'
 import { Refusal } from '../../processors/refusal.ts'
 
 /** A certified block range. */

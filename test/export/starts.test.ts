@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { beginSnapshot, exportPage } from '../../db/queries/read/exports.ts'
-import { settlementStarts } from '../../db/queries/read/settlement-starts.ts'
+import { settlementStarts } from '../../db/queries/time/settlement-starts.ts'
 import { testDatabase } from '../support/database.ts'
 import { rounds } from '../support/rounds.ts'
 import { addressOf, birth, seedSettlement } from '../support/seed.ts'

@@ -1,6 +1,6 @@
 import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
-import { type ChainStart, startsAt } from '../read/settlement-starts.ts'
+import { type ChainStart, startsAt } from '../time/settlement-starts.ts'
 
 /** The facts of a chain on one UTC day, all of them final. */
 export interface FactDay {

@@ -6,7 +6,7 @@ import { availableSince } from '../sql/block-states.ts'
 import { examinedHours, receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
 import { isListed } from '../sql/selectors.ts'
 import { bytesOf, type SettlementFilter, settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
-import { settlementStarts } from './settlement-starts.ts'
+import { settlementStarts } from '../time/settlement-starts.ts'
 
 /** Filters of the list of all settlements; null: the filter is not set. */
 interface AllSettlementsFilter extends SettlementFilter {

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Queryable } from '../../pool.ts'
-import type { ChainStart } from './settlement-starts.ts'
+import type { ChainStart } from '../time/settlement-starts.ts'
 
 /** A view of the schema `directory` that can be exported: its sort key, and how `chain` and `since` filter it. */
 interface ExportedView {

@@ -6,11 +6,12 @@ import { allowLargeSums } from '../server/transaction-settings.ts'
 import { bucketsOf, intervals, moved } from '../time/buckets.ts'
 import { settlementSeries } from '../time/timeseries.ts'
 import { archivedUntil } from './archived-until.ts'
+import { beginCount, countSlice, type SeriesPoint } from './series-count.ts'
 
 /** Time budget of a round, in milliseconds, after which it begins no further count. */
 const roundMs = 30_000
-/** Settlements of a point above which its payers are never counted: it would take a round of its own. */
-const mostSettlements = 5_000_000
+/** Settlements of a point up to which one statement counts its payers; more are counted in slices. */
+const mostAtOnce = 500_000
 /** Intervals whose points are counted in advance. Hours are not: they are counted on request, a few at a time. */
 const lengths = intervals.filter((interval) => interval !== 'hour')
 
@@ -20,6 +21,9 @@ interface SeriesOptions {
   readonly settlementOverloads: 'spec' | 'all'
   /** Settlements up to which payers are counted on request; set by tests only. */
   readonly payersUpTo?: number
+  /** Settlements that are counted at once, and by a slice; set by tests only. */
+  readonly atOnce?: number
+  readonly slice?: number
 }
 
 /** A point of a series whose payers have to be counted. */
@@ -29,28 +33,48 @@ interface Due {
   readonly length: (typeof lengths)[number]
   readonly start: number
   readonly end: number
+  readonly settlements: number
 }
 
 /**
  * Counts the payers of finished points in series with too many settlements to be counted on request: the overall series
- * and those of agents. Points whose settlements have changed are counted again. Returns the number of points counted.
+ * and those of agents. Points whose settlements have changed are counted again. One that is counted in slices goes on in
+ * the next round, before any other. Returns the number of points counted, or begun.
  */
 export async function refreshSeriesPayers(options: SeriesOptions): Promise<number> {
-  const { pool, now, settlementOverloads, payersUpTo = readingLimits.payerSettlements } = options
+  const { pool, now, settlementOverloads, payersUpTo = readingLimits.payerSettlements, atOnce = mostAtOnce } = options
   const deadline = performance.now() + roundMs
+  const countSlices = async () => {
+    while (await countSlice(pool, options.slice)) if (performance.now() > deadline) return
+  }
   let counted = 0
+  await countSlices()
   for (const fid of await largeSeries(pool, payersUpTo)) {
     for (const chain of [null, ...settlementChains()]) {
       for (const length of lengths) {
         for (const due of await duePoints(pool, { fid, chain, length, now: now().getTime(), settlementOverloads })) {
           if (performance.now() > deadline) return counted
-          await inTransaction(pool, (db) => countPayers(db, due, settlementOverloads))
+          if (due.settlements > atOnce) {
+            await beginCount(pool, pointOf(due, settlementOverloads), chain === null ? settlementChains() : [chain])
+            await countSlices()
+          } else await inTransaction(pool, (db) => countPayers(db, due, settlementOverloads, atOnce))
           counted++
         }
       }
     }
   }
   return counted
+}
+
+function pointOf({ fid, chain, length, start, end }: Due, settlementOverloads: 'spec' | 'all'): SeriesPoint {
+  return {
+    fid: fid ?? 0,
+    chain: chain ?? '',
+    length,
+    start: new Date(start).toISOString(),
+    end: new Date(end).toISOString(),
+    overloads: settlementOverloads === 'all',
+  }
 }
 
 /** FIDs with more than `most` settlements in all; null: the series of everybody. Deletes the counts of others. */
@@ -74,7 +98,7 @@ select fid::float8 as fid from large order by fid`,
 /** Finished points without an up-to-date count, newest first. */
 async function duePoints(
   db: Queryable,
-  { now, settlementOverloads, ...of }: Omit<Due, 'start' | 'end'> & SeriesNow,
+  { now, settlementOverloads, ...of }: Omit<Due, 'start' | 'end' | 'settlements'> & SeriesNow,
 ): Promise<Due[]> {
   const { fid, chain, length } = of
   const until = await archivedUntil(db)
@@ -92,8 +116,11 @@ async function duePoints(
   })
   const points: { start: string; settlements: number; unique_payers: number | null }[] = JSON.parse(text)
   return points
-    .filter(({ settlements, unique_payers }) => unique_payers === null && settlements <= mostSettlements)
-    .map(({ start }) => ({ ...of, start: Date.parse(start), end: moved(length, Date.parse(start), 1) }))
+    .filter(({ unique_payers }) => unique_payers === null)
+    .map(({ start, settlements }) => {
+      const at = Date.parse(start)
+      return { ...of, start: at, end: moved(length, at, 1), settlements }
+    })
     .filter((due) => due.start > gone) // who paid in archived blocks is not known any more
     .reverse()
 }
@@ -107,10 +134,11 @@ async function countPayers(
   db: Queryable,
   { fid, chain, length, start, end }: Due,
   settlementOverloads: 'spec' | 'all',
+  atOnce: number,
 ): Promise<void> {
   await allowLargeSums(db)
   const asked = { fid, starts: [start], end, chain: chain === null ? null : [chain], length, settlementOverloads }
-  const points = await settlementSeries(db, { ...asked, payersUpTo: mostSettlements })
+  const points = await settlementSeries(db, { ...asked, payersUpTo: atOnce })
   await db.query({
     name: 'keep-series-payers',
     text: `

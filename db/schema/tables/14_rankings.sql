@@ -62,6 +62,25 @@ create table series_payers (
   primary key (fid, chain, length, start)
 );
 
+-- The point of a series that is being counted in slices, because one statement would read too many settlements: a row for each
+-- range of blocks that is left to read. Not logged, like what was collected so far: after a crash all three are empty.
+create unlogged table series_count (
+  fid bigint not null,
+  chain text not null,
+  length text not null,
+  start timestamptz not null,
+  until timestamptz not null,
+  overloads boolean not null,
+  addresses bytea[] not null,
+  of_chain text not null,
+  of_address bytea,         -- null: of everybody
+  next_block int not null,
+  to_block int not null,    -- inclusive
+  unique nulls not distinct (of_chain, of_address)
+);
+create unlogged table series_count_payer (payer bytea primary key);
+create unlogged table series_count_amount (amount bigint primary key, n bigint not null);
+
 -- Sums over the whole directory, kept in many small parts so that nobody reads all of it to tell them. Who changes a row
 -- appends a mark for its part and waits for nobody; a part with a mark, or without a sum, is counted from its rows by
 -- whoever asks, and stored by the enrichment job. So sums are always those of the rows that are seen with them, and

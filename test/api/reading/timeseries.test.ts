@@ -4,6 +4,7 @@ import { agentSeries, allSeries } from '../../../api/schemas/timeseries.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { deleteSums } from '../../../db/queries/chain/reset.ts'
 import { lockRollup, subtractFromRollup } from '../../../db/queries/rollup/cursor.ts'
+import { beginCount, countSlice } from '../../../db/queries/rollup/series-count.ts'
 import { refreshSeriesPayers } from '../../../db/queries/rollup/series-payers.ts'
 import { type MovedSettlement, movedColumns } from '../../../db/queries/rollup/sums.ts'
 import { bucketsOf, type Interval, intervals } from '../../../db/queries/time/buckets.ts'
@@ -176,59 +177,101 @@ test('what cannot be read matches nothing, and an unknown agent is not found', a
   expect((await api.get('/api/agent/9/timeseries')).status).toBe(404)
 })
 
-test('of windows with too many settlements the job keeps the payers of points that are over', async () => {
-  const { pool } = database
-  const lengths = intervals.filter((interval) => interval !== 'hour')
-  const keep = (payersUpTo = 0) =>
-    refreshSeriesPayers({ pool, now: () => new Date(now), settlementOverloads: 'spec', payersUpTo })
-  const read = async (fid: number | null, chain: Chain[] | null, length: Interval, payersUpTo: number) => {
-    const { starts, end } = bucketsOf(length, { since: base - 5 * 24 * hour, until: null, now })
-    const asked = { fid, starts, end, chain, length, settlementOverloads: 'spec', payersUpTo } as const
-    return JSON.parse(await settlementSeries(pool, asked)) as Point[]
-  }
-  /** Points that have settlements: with payers as stored, and with payers counted for the request. */
-  const both = async (fid: number | null, chain: Chain[] | null, length: Interval) => {
-    const [kept, counted] = await Promise.all([read(fid, chain, length, -1), read(fid, chain, length, 1_000_000)])
-    expect(kept.map(({ settlements }) => settlements)).toEqual(counted.map(({ settlements }) => settlements))
-    const isPaid = ({ settlements }: Point) => settlements > 0
-    expect(kept.filter((point) => !isPaid(point))).toEqual(counted.filter((point) => !isPaid(point)))
-    return [kept.filter(isPaid), counted.filter(isPaid)] as [Point[], Point[]]
-  }
-  const unknown = (points: Point[]) => points.map((point) => ({ ...point, unique_payers: null, median_usdc: null }))
-  const [before, all] = await both(null, null, 'day')
-  expect(before).toEqual(unknown(all))
-  expect(await keep()).toBeGreaterThan(0)
-  for (const fid of [1, null]) {
-    for (const length of lengths) {
-      for (const chain of [null, ...chains.map((one) => [one])]) {
-        const [kept, counted] = await both(fid, chain, length)
-        const over = counted.length - 1 // the last bucket has not ended
-        expect([fid, length, chain, kept]).toEqual([
-          fid,
-          length,
-          chain,
-          [...counted.slice(0, over), ...unknown(counted.slice(over))],
-        ])
-      }
-      const [ofTwo, counted] = await both(fid, ['base', 'celo'], length)
-      expect(ofTwo).toEqual(unknown(counted))
+test.for([
+  ['at once', {}],
+  ['in slices', { atOnce: 20, slice: 30 }],
+] as const)(
+  'of windows with too many settlements the job keeps the payers of points that are over, counted %s',
+  async ([, how]) => {
+    const { pool } = database
+    const lengths = intervals.filter((interval) => interval !== 'hour')
+    /** Rounds until nothing is left to count; returns how many points were. */
+    const keep = async (payersUpTo = 0) => {
+      const options = { pool, now: () => new Date(now), settlementOverloads: 'spec', payersUpTo, ...how } as const
+      let points = 0
+      for (let counted = -1; counted !== 0; points += counted) counted = await refreshSeriesPayers(options)
+      return points
     }
+    const read = async (fid: number | null, chain: Chain[] | null, length: Interval, payersUpTo: number) => {
+      const { starts, end } = bucketsOf(length, { since: base - 5 * 24 * hour, until: null, now })
+      const asked = { fid, starts, end, chain, length, settlementOverloads: 'spec', payersUpTo } as const
+      return JSON.parse(await settlementSeries(pool, asked)) as Point[]
+    }
+    /** Points that have settlements: with payers as stored, and with payers counted for the request. */
+    const both = async (fid: number | null, chain: Chain[] | null, length: Interval) => {
+      const [kept, counted] = await Promise.all([read(fid, chain, length, -1), read(fid, chain, length, 1_000_000)])
+      expect(kept.map(({ settlements }) => settlements)).toEqual(counted.map(({ settlements }) => settlements))
+      const isPaid = ({ settlements }: Point) => settlements > 0
+      expect(kept.filter((point) => !isPaid(point))).toEqual(counted.filter((point) => !isPaid(point)))
+      return [kept.filter(isPaid), counted.filter(isPaid)] as [Point[], Point[]]
+    }
+    const unknown = (points: Point[]) => points.map((point) => ({ ...point, unique_payers: null, median_usdc: null }))
+    const [before, all] = await both(null, null, 'day')
+    expect(before).toEqual(unknown(all))
+    expect(await keep()).toBeGreaterThan(0)
+    for (const fid of [1, null]) {
+      for (const length of lengths) {
+        for (const chain of [null, ...chains.map((one) => [one])]) {
+          const [kept, counted] = await both(fid, chain, length)
+          const over = counted.length - 1 // the last bucket has not ended
+          expect([fid, length, chain, kept]).toEqual([
+            fid,
+            length,
+            chain,
+            [...counted.slice(0, over), ...unknown(counted.slice(over))],
+          ])
+        }
+        const [ofTwo, counted] = await both(fid, ['base', 'celo'], length)
+        expect(ofTwo).toEqual(unknown(counted))
+      }
+    }
+    expect(await keep()).toBe(0)
+    // Stored payers are valid for one number of settlements and one set of addresses, and are recounted for any other.
+    const ofBase = `fid = 0 and chain = 'base' and length = 'day'`
+    const { rowCount } = await pool.query(`update series_payers set settlements = settlements + 1 where ${ofBase}`)
+    const [lost, counted] = await both(null, ['base'], 'day')
+    expect(lost).toEqual(unknown(counted))
+    expect(await keep()).toBe(rowCount)
+    await pool.query('update agent set verified_addresses = verified_addresses[1:1] where fid = 1')
+    const [moved, ofOne] = await both(1, null, 'week')
+    expect(moved).toEqual(unknown(ofOne))
+    expect(await keep()).toBeGreaterThan(0)
+    expect((await both(1, null, 'week'))[0][0]).toEqual(ofOne[0])
+    expect(await keep(1_000_000)).toBe(0)
+    expect((await pool.query('select from series_payers')).rowCount).toBe(0)
+    await pool.query('update agent set verified_addresses = $1 where fid = 1', [addresses.slice(0, 2).map(bytesOf)])
+  },
+)
+
+test('a point that is counted in slices goes on where its round ended, and from the start after a crash', async () => {
+  const { pool } = database
+  const start = Date.UTC(2026, 1, 1)
+  const end = Date.UTC(2026, 2, 1)
+  const point = { fid: 0, chain: '', length: 'month', overloads: false } as const
+  const times = { start: new Date(start).toISOString(), end: new Date(end).toISOString() }
+  const paid = rows.filter(({ at, selector }) => at >= start && at < end && selector === '0xe3ee160e')
+  for (const crashAfter of [0, 40]) {
+    await beginCount(pool, { ...point, ...times }, chains)
+    await beginCount(pool, { ...point, ...times, length: 'day' }, chains) // one at a time
+    for (let slice = 0; slice < crashAfter; slice++) expect(await countSlice(pool, 4)).toBe(true)
+    if (crashAfter > 0) {
+      await pool.query('truncate series_count, series_count_payer, series_count_amount')
+      expect(await countSlice(pool, 4)).toBe(false)
+      await beginCount(pool, { ...point, ...times }, chains)
+    }
+    let slices = 0
+    while (await countSlice(pool, 4)) slices++
+    expect(slices).toBeGreaterThan(paid.length / 5)
+    const { rows: kept } = await pool.query(
+      'delete from series_payers returning length, settlements::int, payers::int, median::float8 / 1e6 as median',
+    )
+    const payers = new Set(paid.map(({ payer }) => payer)).size
+    const median = medianOf(paid.map(({ amount }) => amount))
+    expect(kept).toEqual([{ length: 'month', settlements: paid.length, payers, median }])
   }
-  expect(await keep()).toBe(0)
-  // Stored payers are valid for one number of settlements and one set of addresses, and are recounted for any other.
-  const ofBase = `fid = 0 and chain = 'base' and length = 'day'`
-  const { rowCount } = await pool.query(`update series_payers set settlements = settlements + 1 where ${ofBase}`)
-  const [lost, counted] = await both(null, ['base'], 'day')
-  expect(lost).toEqual(unknown(counted))
-  expect(await keep()).toBe(rowCount)
-  await pool.query('update agent set verified_addresses = verified_addresses[1:1] where fid = 1')
-  const [moved, ofOne] = await both(1, null, 'week')
-  expect(moved).toEqual(unknown(ofOne))
-  expect(await keep()).toBeGreaterThan(0)
-  expect((await both(1, null, 'week'))[0][0]).toEqual(ofOne[0])
-  expect(await keep(1_000_000)).toBe(0)
-  expect((await pool.query('select from series_payers')).rowCount).toBe(0)
 })
+
+const bytesOf = (address: string) => Buffer.from(address.slice(2), 'hex')
 
 type Chain = (typeof chains)[number]
 interface Point {

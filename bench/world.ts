@@ -79,7 +79,7 @@ function statements({ agents, addresses, settlements }: WorldSize): string[] {
      select chain || '-' || fid || '-0', chain, fid, verified_addresses[1], fid, 0, registered_at,
             ${hash("chain || ' mint ' || fid")}
        from agent, unnest(chains) chain`,
-    'truncate holder_event, token_event',
+    'truncate due',
     `insert into agent_words (fid, names, skills, descriptions, pieces)
      select fid, names, skills, descriptions,
             json_build_array(json_build_object('field', 'handle', 'text', handle),

@@ -5,6 +5,10 @@ export interface DeriveContext {
   readonly pool: pg.Pool
   readonly now: () => Date
   readonly settlementOverloads: 'spec' | 'all'
+  /** Whether holders that no known FID verifies can be looked up by address. Default: no. */
+  readonly lookups?: boolean
+  /** Names of the sources that are asked about every agent. Default: none. */
+  readonly perAgent?: readonly string[]
 }
 
 /** Keys that come due by time alone. */
@@ -39,5 +43,5 @@ export interface Derivation {
    * Makes what is stored of the keys what the facts say. Called in a transaction in which nobody else derives the kind.
    * Returns those of them that come due again by time alone.
    */
-  derive(db: pg.PoolClient, keys: readonly string[], context: DeriveContext): Promise<LaterKeys | void>
+  derive(db: pg.PoolClient, keys: readonly string[], context: DeriveContext): Promise<LaterKeys | undefined>
 }

@@ -1,9 +1,21 @@
+import { deriveAgents, deriveCounts, routeHolders, routeRegistrations } from './agents.ts'
 import type { Derivation } from './derivation.ts'
 import { deriveEdges, lookAround } from './edges.ts'
 import { deriveIncome, routeWallets } from './income.ts'
+import { deriveLargeHolders, deriveSummedHolders } from './large-holders.ts'
 import { deriveRings } from './rings.ts'
 
 const registration = `chain || ':' || agent_id`
+
+const bothSides = {
+  key: hex('side.address'),
+  through: 'cross join lateral (values (moved."from"), (moved."to")) as side (address) where side.address is not null',
+}
+
+/** Whose an account is decides about its claims, and about whose its handle is. */
+const ownsClaimOrHandle = `
+     where exists (select from claim c where c.fid = moved.fid and c.state <> 'ended')
+        or exists (select from social_profile p where p.fid = moved.fid and p.handle_owner is not null)`
 
 /** Agents that an agent paid. Who becomes one later brings what was paid before along. */
 const paidByAgent = `
@@ -17,6 +29,72 @@ const paidByAgent = `
  * made from `marks`; derivations mark keys of those below them too.
  */
 export const derivations = [
+  {
+    // Addresses that got or gave a registration, or are verified otherwise: agents that meet them. Keys: addresses.
+    kind: 'holders',
+    marks: [
+      { table: 'registration_transfer', on: ['insert', 'delete'], ...bothSides },
+      { table: 'verified_address', key: hex('address') },
+    ],
+    batch: 1_000,
+    rest: 'soon',
+    derive: routeHolders,
+  },
+  {
+    // What changed of a registration without its changing hands: its holders. Keys: registrations.
+    kind: 'registrations',
+    marks: [
+      { table: 'registration', key: registration },
+      { table: 'registration_document', on: ['insert', 'update'], key: registration },
+      { table: 'feedback', key: registration },
+    ],
+    batch: 1_000,
+    rest: 'soon',
+    derive: routeRegistrations,
+  },
+  {
+    // Agents as readers see them. Those with very many holdings make large holders due. Keys: FIDs.
+    kind: 'agents',
+    marks: [
+      { table: 'social_profile', on: ['insert', 'update'], key: 'fid' },
+      { table: 'claim', on: ['insert'], key: 'fid' },
+      { table: 'claim_event', on: ['insert'], key: 'fid', through: "where kind <> 'claimed'" },
+      { table: 'custody_reading', on: ['insert', 'update'], key: 'fid' },
+      { table: 'fid_custody', on: ['insert', 'delete'], key: 'fid', through: ownsClaimOrHandle },
+      { table: 'unlisted', on: ['insert', 'delete'], key: 'fid' },
+      { table: 'agent_spec_check', on: ['insert', 'update'], key: 'fid' },
+      { table: 'oli_tag', key: 'fid' },
+      { table: 'agent_identity', key: 'fid' },
+      { table: 'codehost_profile', key: 'fid' },
+    ],
+    batch: 100,
+    rest: 'soon',
+    derive: deriveAgents,
+  },
+  {
+    // Holdings of agents to whom very many registrations were transferred, each once a minute. Keys: FIDs.
+    kind: 'large holders',
+    marks: [],
+    batch: 1,
+    rest: 'soon',
+    derive: deriveLargeHolders,
+  },
+  {
+    // The agents of those holdings. Keys: FIDs.
+    kind: 'summed holders',
+    marks: [],
+    batch: 100,
+    rest: 'soon',
+    derive: deriveSummedHolders,
+  },
+  {
+    // What agents that are new were paid. Keys: FIDs.
+    kind: 'counts',
+    marks: [{ table: 'agent', on: ['insert'], key: 'fid' }],
+    batch: 100,
+    rest: 'soon',
+    derive: deriveCounts,
+  },
   {
     // Agents that changed, or whom something may tie to another: whose edges may be others now. Keys: FIDs.
     kind: 'neighbours',

@@ -30,7 +30,7 @@ export async function deriveEdges(
   db: pg.PoolClient,
   keys: readonly string[],
   { settlementOverloads }: DeriveContext,
-): Promise<void> {
+): Promise<undefined> {
   await lockEdges(db)
   await deriveEdgesOf(db, { fids: keys.map(Number), settlementOverloads, mostOfSite: mostAgentsOfSite })
 }

@@ -10,7 +10,7 @@ const longestRetryMs = 5 * minute
 const mostFailures = 10
 
 /** A key's derivation failed; it is retried after a pause, and the others are derived. */
-export class Underivable extends Error {
+class Underivable extends Error {
   override readonly name = 'Underivable'
 }
 
@@ -26,6 +26,14 @@ export async function derivePass(derivation: Derivation, context: DeriveContext)
     return await deriveBatch(derivation, context, derivation.batch)
   } catch {
     return deriveOneByOne(derivation, context)
+  }
+}
+
+/** Derives what is due of some kinds, in the order given, until nothing is. */
+export async function settle(kinds: readonly Derivation[], context: DeriveContext): Promise<void> {
+  for (let work = 1; work > 0; ) {
+    work = 0
+    for (const one of kinds) work += await derivePass(one, context)
   }
 }
 

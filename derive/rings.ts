@@ -4,7 +4,7 @@ import { holdRollup } from '../db/queries/rollup/cursor.ts'
 import { findRings, ringBounds } from './ring-search.ts'
 
 /** Searches the rings of addresses, lowercase hex; one that is no agent's any more has none. The roll-up waits meanwhile. */
-export async function deriveRings(db: pg.PoolClient, addresses: readonly string[]): Promise<void> {
+export async function deriveRings(db: pg.PoolClient, addresses: readonly string[]): Promise<undefined> {
   await holdRollup(db)
   const own = await incomeAddressesOf(db, addresses)
   const found = await findRings([...own], (payers) => paidBy(db, payers, ringBounds.payerSums), ringBounds)

@@ -1,10 +1,7 @@
 import type pg from 'pg'
 import { failingKey } from '../db/queries/due/queue.ts'
 import { ping } from '../db/queries/read/readiness.ts'
-import { Underivable } from './join/join.ts'
 
-/** Milliseconds without a finished pass of the join after which the health check fails. */
-const longestJoinSilenceMs = 120_000
 /** Failures of a key in a row after which the health check fails: about ten minutes. */
 const mostAttempts = 10
 
@@ -15,19 +12,15 @@ interface HealthOptions {
   readonly failing: () => string | undefined
 }
 
-/** Readiness of the job: the database answers, the join finishes passes, no loop and no key fails, and the hub
+/** Readiness of the job: the database answers, no loop and no key fails, and the hub
  * is believed. */
 export function createHealth({ pool, hubDoubt, failing }: HealthOptions) {
-  let joinedAt = Date.now()
-
   async function notReady(): Promise<string | undefined> {
     try {
       await ping(pool)
     } catch (error) {
       return `the database does not answer: ${(error as Error).message}`
     }
-    const silentMs = Date.now() - joinedAt
-    if (silentMs > longestJoinSilenceMs) return `the join has not come round for ${Math.round(silentMs / 1000)} s`
     const failure = failing()
     if (failure) return failure
     const stuck = await failingKey(pool, mostAttempts)
@@ -36,19 +29,7 @@ export function createHealth({ pool, hubDoubt, failing }: HealthOptions) {
     return doubt && `the hub is not believed: ${doubt}`
   }
 
-  return {
-    notReady,
-
-    /** Runs a pass of the join and records when it finished. */
-    async watch<T>(pass: () => Promise<T>): Promise<T> {
-      const result = await pass().catch((error) => {
-        if (error instanceof Underivable) joinedAt = Date.now() // the pass finished for all other agents
-        throw error
-      })
-      joinedAt = Date.now()
-      return result
-    },
-  }
+  return { notReady }
 }
 
 /** Throws one clear line when the database does not have this program's tables. */

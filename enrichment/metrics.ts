@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { countWaiting } from '../db/queries/due/queue.ts'
-import { countEvents } from '../db/queries/join/events.ts'
 import { rollupLags } from '../db/queries/rollup/lag.ts'
 import { lastBackup } from '../db/queries/server/backup.ts'
 import { reachedAges } from '../db/queries/sources/cursors.ts'
@@ -51,7 +50,7 @@ export function createMetrics({ pool, hosts, hubDoubt, hubFollowed, now, silence
   })
   const passes = new Histogram({
     name: 'agent_directory_enrichment_pass_seconds',
-    help: 'Time of a pass of a loop: of the join, of a roll-up, of a source',
+    help: 'Time of a pass of a loop: of a kind of derivation, of a roll-up, of a source',
     labelNames: ['loop'],
     buckets: passBuckets,
     registers,
@@ -84,9 +83,9 @@ export function createMetrics({ pool, hosts, hubDoubt, hubFollowed, now, silence
     registers,
   })
   const waiting = new Gauge({
-    name: 'agent_directory_enrichment_events_waiting',
-    help: 'What waits to be derived, by kind; counted up to 1000',
-    labelNames: ['queue'],
+    name: 'agent_directory_enrichment_keys_waiting',
+    help: 'Marks of keys of a kind that are to be derived; counted up to 1000',
+    labelNames: ['kind'],
     registers,
   })
   const failing = new Gauge({
@@ -177,10 +176,9 @@ export function createMetrics({ pool, hosts, hubDoubt, hubFollowed, now, silence
       for (const [gauge, name] of ages) {
         for (const { shard, seconds } of await reachedAges(pool, name, now())) gauge.set({ shard }, seconds)
       }
-      for (const [queue, count] of Object.entries(await countEvents(pool))) waiting.set({ queue }, count)
       const kinds = derivations.map(({ kind }) => kind)
       for (const count of await countWaiting(pool, kinds, now())) {
-        waiting.set({ queue: count.kind }, count.waiting)
+        waiting.set({ kind: count.kind }, count.waiting)
         failing.set({ kind: count.kind }, count.failing)
       }
       const takenAt = await lastBackup(pool)

@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { liveAddresses, standingOf } from '../db/queries/join/verified-addresses.ts'
 import { registrationsHeldBy } from '../db/queries/sources/registration-documents.ts'
 import { leaseSubject } from '../db/queries/sources/source-state.ts'
+import type { DeriveContext } from '../derive/derivation.ts'
+import { derivations } from '../derive/derivations.ts'
+import { settle } from '../derive/pass.ts'
 import { minute } from '../ops/time.ts'
 import { sourceNamed } from '../sources.config.ts'
-import { type JoinOptions, runJoin } from './join/join.ts'
 import { type Pass, readGroup } from './schedule/scheduler.ts'
 import type { Source } from './schedule/source.ts'
 
@@ -17,7 +19,7 @@ const mostSubjects = 100
  * `source_state.last_outcome`; the overall one is the first that is not an answer, else `ok` if any is, else `empty`:
  * also when there was nothing to ask about, such as the registrations of a FID that holds none.
  */
-export async function readOnce(source: Source, fid: number, pass: Pass, join: JoinOptions) {
+export async function readOnce(source: Source, fid: number, pass: Pass, context: DeriveContext) {
   const reads: { subject: string; outcome: string }[] = []
   for (const subject of await subjectsOf(source, fid, pass)) {
     const leaseId = randomUUID()
@@ -26,7 +28,10 @@ export async function readOnce(source: Source, fid: number, pass: Pass, join: Jo
     const [outcome = ''] = await readGroup(source, pass, [leased], leaseId)
     reads.push({ subject, outcome })
   }
-  while ((await runJoin(join)) > 0);
+  await settle(
+    derivations.filter(({ rest }) => rest === 'soon'),
+    context,
+  )
   const { listed, claimed } = await standingOf(pass.pool, fid)
   const verified = await liveAddresses(pass.pool, [fid])
   const outcomes = reads.map((read) => read.outcome)

@@ -1,8 +1,8 @@
 import type { OpenDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
 import { refreshFeedback } from '../db/queries/feedback/feedback-counts.ts'
-import { noteAgentsUnknownTo } from '../db/queries/join/enrichment-inputs.ts'
-import { noteHoldersUnknownTo } from '../db/queries/join/events.ts'
+import { markAgentsUnknownTo } from '../db/queries/join/enrichment-inputs.ts'
+import { markHoldersUnknownTo } from '../db/queries/join/holders.ts'
 import { refreshPayers } from '../db/queries/rollup/payers.ts'
 import { refreshRankings } from '../db/queries/rollup/rankings.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
@@ -22,8 +22,6 @@ import { facilitatorSubjects } from './facilitators/source.ts'
 import { checkTables, createHealth } from './health.ts'
 import { createSources, type SourcesOptions } from './installed-sources.ts'
 import { sumIncome } from './join/income.ts'
-import { runJoin } from './join/join.ts'
-import { runLargeHolders } from './join/large-holders.ts'
 import { forgetOldChanges } from './join/old-changes.ts'
 import { rollUpSettlements } from './join/rollup.ts'
 import { createMetrics } from './metrics.ts'
@@ -107,13 +105,13 @@ export async function runEnrichment({
   await askForSubjects(pool, sources.shards.name, [hubSubject], { priority: 0, dueAt: now() })
   if (config.asksFacilitators)
     await addSubjects(pool, sources.facilitators.name, facilitatorSubjects, { priority: 0, dueAt: now() })
-  if (lookups) await noteHoldersUnknownTo(pool, sources.lookup.name)
+  if (lookups) await markHoldersUnknownTo(pool, sources.lookup.name)
   await askForAllDocuments(pool, now())
   await forgetOtherWitnesses(
     pool,
     [config.hub, ...config.otherHubs].map(({ url }) => url),
   )
-  await noteAgentsUnknownTo(pool, perAgent)
+  await markAgentsUnknownTo(pool, perAgent)
   const server = await serveHealth(config.host, config.metricsPort, {
     ...health,
     stuck: watchdog.stuck,
@@ -145,7 +143,6 @@ export async function runEnrichment({
       restMs.source,
     ),
   )
-  const joinLoop = loop('join', () => health.watch(() => runJoin(join)), restMs.join)
   const refresh = async () => {
     await refreshCounts(join)
     return 0
@@ -166,8 +163,6 @@ export async function runEnrichment({
   const rests = { ...derivationRestMs, 'with counts': config.countsPauseMs }
   await Promise.all([
     ...sourceLoops,
-    joinLoop,
-    readModel('large holders', () => runLargeHolders(join), restMs.largeHolders),
     ...derivations.map((one) => readModel(one.kind, () => derivePass(one, join), rests[one.rest])),
     readModel('settlement roll-up', () => rollUpSettlements({ pool }), restMs.rollup),
     readModel('income hours', () => sumIncome(pool), restMs.income),

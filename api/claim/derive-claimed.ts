@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { inTransaction } from '../../db/pool.ts'
-import { lockJoin } from '../../db/queries/join/events.ts'
 import { deriveWithFollowUp, fidsOf } from '../../db/queries/join/follow-up.ts'
-import { refreshCountsOf } from '../../db/queries/rollup/refresh-counts.ts'
+import { lockJoin } from '../../db/queries/join/lock.ts'
+import { deriveCountsOf } from '../../db/queries/rollup/refresh-counts.ts'
 import { limitLockWait } from '../../db/queries/server/transaction-settings.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { sources } from '../../sources.config.ts'
@@ -28,7 +28,12 @@ export async function deriveClaimed({ pool, fid, settlementOverloads, now }: Acc
     await lockJoin(db)
     return deriveWithFollowUp(db, { fids: [fid], perAgent: [], now: now() })
   })
-  await refreshCountsOf(fidsOf(changes, 'listed'), { pool, settlementOverloads, now, lockWaitMs })
+  const listed = fidsOf(changes, 'listed')
+  if (listed.length === 0) return
+  await inTransaction(pool, async (db) => {
+    await limitLockWait(db, lockWaitMs)
+    await deriveCountsOf(db, { fids: listed, settlementOverloads, now })
+  })
 }
 
 /** Queues an account and its claims at the enrichment job, ahead of routine work. */

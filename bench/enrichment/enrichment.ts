@@ -6,9 +6,9 @@ import { migrate } from '../../db/migrate.ts'
 import { createPool } from '../../db/pool.ts'
 import { askForAllDocuments } from '../../db/queries/sources/registration-documents.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
+import type { DeriveContext } from '../../derive/derivation.ts'
 import { type Config, readConfig } from '../../enrichment/config.ts'
 import { createSources } from '../../enrichment/installed-sources.ts'
-import { type JoinOptions, runJoin } from '../../enrichment/join/join.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
 import type { Source } from '../../enrichment/schedule/source.ts'
@@ -16,7 +16,7 @@ import { hubSubject } from '../../enrichment/socialindex/shards.ts'
 import { createHost } from '../../hosts/host.ts'
 import { minute } from '../../ops/time.ts'
 import { sources } from '../../sources.config.ts'
-import { settleEdges } from '../../test/derive/passes.ts'
+import { runJoin, settleEdges } from '../../test/derive/passes.ts'
 import { startTemporaryServer } from '../temporary-server.ts'
 import { fillWorld } from '../world.ts'
 import { startBenchHosts } from './hosts.ts'
@@ -108,10 +108,12 @@ async function leases(pool: pg.Pool, subjects: number, perRead: number): Promise
  * every source has answered about every agent and everything is derived.
  */
 async function firstPass(pool: pg.Pool, agents: number) {
-  await pool.query('truncate agent, agent_holding, source_state, due, agent_event')
+  await pool.query('truncate agent, agent_holding, source_state, due')
   const doubles = await startBenchHosts(pool)
-  await pool.query('truncate holder_event, token_event')
-  await pool.query('insert into holder_event (address) select distinct "to" from registration_transfer')
+  await pool.query('truncate due')
+  await pool.query(
+    `insert into due (kind, key) select distinct 'holders', encode("to", 'hex') from registration_transfer`,
+  )
   await pool.query('vacuum (analyze)')
   const config = unpaced(readConfig(doubles.env))
   const politeness = { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: minute }
@@ -156,7 +158,7 @@ async function firstPass(pool: pg.Pool, agents: number) {
 }
 
 /** Derives every edge that is due; returns the seconds and the number of changed edges. */
-async function deriveEdges(join: JoinOptions) {
+async function deriveEdges(join: DeriveContext) {
   const began = performance.now()
   const { moved } = await settleEdges(join)
   return { seconds: (performance.now() - began) / 1_000, moved }

@@ -91,7 +91,7 @@ begin
         from pg_roles r
        where not r.rolsuper
          and (r.oid = (select datdba from pg_database where datname = current_database())
-              or has_table_privilege(r.oid, 'agent_event', 'insert'))
+              or has_table_privilege(r.oid, 'agent', 'insert'))
     loop
       execute format('grant %s to %I', thing, writer);
     end loop;

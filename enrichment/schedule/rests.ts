@@ -4,8 +4,6 @@ import { hour, second } from '../../ops/time.ts'
 export const restMs = {
   /** The loop of each source. */
   source: second / 2,
-  join: second / 4,
-  largeHolders: second / 4,
   rollup: 5 * second,
   income: 5 * second,
   oldChanges: hour,

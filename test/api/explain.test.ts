@@ -37,7 +37,7 @@ beforeAll(async () => {
   ] as const) {
     await insert(pool, 'source_state', { source, subject, due_at: birth, last_attempt_at: birth, last_outcome: 'ok' })
   }
-  await pool.query('delete from agent_event')
+  await pool.query('delete from due')
   api = await startApi(database)
 })
 afterAll(() => api.stop())
@@ -88,7 +88,7 @@ test('a FID nobody has heard of is explained too, however large', async () => {
 })
 
 test('an entry that waits to be computed says so', async () => {
-  await insert(database.pool, 'agent_event', { fid: 4 })
+  await insert(database.pool, 'due', { kind: 'agents', key: '4' })
   expect(await ofFid(4)).toMatchObject({ is_queued: true, summary: expect.stringContaining('computed again') })
 })
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimAnswer, textChallenge } from '../../api/schemas/claim.ts'
 import { profile } from '../../api/schemas/profile.ts'
 import { inTransaction } from '../../db/pool.ts'
-import { lockJoin } from '../../db/queries/join/events.ts'
+import { lockJoin } from '../../db/queries/join/lock.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import { failure } from '../support/api/api.ts'
 import {
@@ -229,7 +229,9 @@ test('a claim is accepted while the join is busy, and waits in its queue', async
     await lockJoin(db)
     expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
   })
-  const { rows } = await stage.database.pool.query('select 1 from agent_event where fid = $1', [claimant.fid])
+  const { rows } = await stage.database.pool.query(`select 1 from due where kind = 'agents' and key = $1`, [
+    claimant.fid,
+  ])
   expect(rows).toHaveLength(1)
 })
 

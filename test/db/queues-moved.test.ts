@@ -14,6 +14,11 @@ test('what waited in a queue of a database of before is due', async () => {
     `insert into agent_change (fid, kind, changed_at) select n, 'upsert', now() from generate_series(1, 4) n`,
   )
   await pool.query('update income_progress set change = 2')
+  await pool.query(`insert into holder_event (address) values ('\\x0c'), ('\\x0c')`)
+  await pool.query(`insert into token_event (chain, agent_id) values ('celo', 9)`)
+  await pool.query('insert into agent_event (fid) values (1), (2), (1)')
+  await pool.query('insert into large_holder (fid, derived_at) values (3, null), (4, now())')
+  await pool.query('insert into large_holder_event (fid) values (3), (4)')
   await pool.query('insert into edge_event (fid) values (5), (5)')
   await pool.query(
     `insert into edge_derivation (fid, due, derived_at) values (6, true, null), (7, false, now() - interval '1 hour')`,
@@ -21,16 +26,24 @@ test('what waited in a queue of a database of before is due', async () => {
   await migrate(database.url)
   const { rows } = await pool.query('select kind, key from due where due_at <= now() order by kind, key')
   expect(rows.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
+    'agents 1',
+    'agents 2',
     'edges 6',
+    'holders 0c',
     'income 3',
     'income 4',
+    'large holders 3',
     'neighbours 5',
+    'registrations celo:9',
     'rings 0a',
     'rings 0b',
     'wallets base:7',
     'wallets celo:8',
   ])
-  // Edges are derived once a day.
-  const later = `select kind, key, due_at > now() + interval '22 hours' as "isTomorrow" from due where due_at > now()`
-  expect((await pool.query(later)).rows).toEqual([{ kind: 'neighbours', key: '7', isTomorrow: true }])
+  // A large holder is derived once a minute, edges once a day.
+  const later = `select kind, key, due_at > now() + interval '22 hours' as "isTomorrow" from due where due_at > now() order by kind`
+  expect((await pool.query(later)).rows).toEqual([
+    { kind: 'large holders', key: '4', isTomorrow: false },
+    { kind: 'neighbours', key: '7', isTomorrow: true },
+  ])
 })

@@ -23,6 +23,20 @@ export async function runIncome({ pool, steps = whole }: { pool: pg.Pool; steps?
   return work + (await sumIncome(pool, steps))
 }
 
+/** One bounded pass over everything that agents are derived by, large holders aside. Returns how much was done. */
+export async function runJoin(context: DeriveContext): Promise<number> {
+  let work = 0
+  for (const kind of ['holders', 'registrations', 'agents', 'counts']) work += await pass(kind, context)
+  return work
+}
+
+/** Derives one large holder, if one is due; returns how many. */
+export async function runLargeHolders(context: DeriveContext): Promise<number> {
+  const work = await pass('large holders', context)
+  await pass('summed holders', context)
+  return work
+}
+
 /**
  * Derives every edge that is due. `looked`: agents looked at; `derived`: agents whose edges were derived; `moved`: edges
  * that were written or removed.

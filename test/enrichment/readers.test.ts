@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { refreshCounts } from '../../db/queries/rollup/refresh-counts.ts'
-import { runJoin } from '../../enrichment/join/join.ts'
+import { runJoin } from '../derive/passes.ts'
 import { followedFids, type History, modelAgents, storedAgents } from '../support/agent-model.ts'
 import { wallet } from '../support/chain/rows.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'

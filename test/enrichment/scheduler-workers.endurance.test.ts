@@ -97,8 +97,8 @@ test('workers that are killed again and again do everything, and nothing twice',
   expect(await count('oli_tag')).toBe(agentCount)
   expect(await count('agent_identity')).toBe(2 * agentCount)
   expect(await count(`agent where oli = 'A ' || fid`)).toBe(agentCount)
-  for (const queue of ['agent_event', 'holder_event', 'token_event']) {
-    await until(`every ${queue} was taken in`, async () => (await count(queue)) === 0)
+  for (const queue of ['agents', 'holders', 'registrations']) {
+    await until(`every ${queue} was taken in`, async () => (await count(`due where kind = '${queue}'`)) === 0)
   }
   // Each account is asked for once, and again only when its request was in flight as the leases expired, in any worker.
   expect(codehost.faults.hits).toBeGreaterThanOrEqual(2 * agentCount)

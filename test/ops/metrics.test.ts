@@ -97,11 +97,11 @@ test('the enrichment tells requests and budgets of its hosts, how long passes to
   let nowMs = 0
   const watchdog = createWatchdog({ nowMs: () => nowMs, passed: (loop, seconds) => metrics.passed(loop, seconds) })
   await Promise.all([host.slot(), host.slot('spare'), unlimited.slot()])
-  await watchdog.watch('join', async () => {
+  await watchdog.watch('agents', async () => {
     nowMs += 2_000
   })
   await watchdog.watch('payers', async () => {})
-  await watchdog.watch('join', () => Promise.reject(new Error('it fails'))).catch(() => {})
+  await watchdog.watch('agents', () => Promise.reject(new Error('it fails'))).catch(() => {})
   nowMs += 7_000
   const text = await metrics.text()
   const told = (series: string) => read(text, series)
@@ -109,9 +109,9 @@ test('the enrichment tells requests and budgets of its hosts, how long passes to
   expect(told('agent_directory_enrichment_host_requests_total{host="agents"}')).toBe(1)
   expect(told('agent_directory_enrichment_host_budget_per_second{host="hub"}')).toBe(500)
   expect(told('agent_directory_enrichment_host_budget_per_second{host="agents"}')).toBeUndefined()
-  expect(told('agent_directory_enrichment_pass_seconds_sum{loop="join"}')).toBe(2)
-  expect(told('agent_directory_enrichment_pass_seconds_count{loop="join"}')).toBe(1)
-  expect(told('agent_directory_enrichment_loop_silent_seconds{loop="join"}')).toBe(7)
+  expect(told('agent_directory_enrichment_pass_seconds_sum{loop="agents"}')).toBe(2)
+  expect(told('agent_directory_enrichment_pass_seconds_count{loop="agents"}')).toBe(1)
+  expect(told('agent_directory_enrichment_loop_silent_seconds{loop="agents"}')).toBe(7)
   expect(told('agent_directory_enrichment_loop_silent_seconds{loop="payers"}')).toBe(0)
   expect(told('agent_directory_enrichment_hub_doubted')).toBe(0)
   expect(told('agent_directory_backup_taken_timestamp_seconds')).toBeUndefined()

@@ -1,14 +1,14 @@
 import type pg from 'pg'
 import { readChains } from '../../chains.file.ts'
-import { noteHoldersUnknownTo } from '../../db/queries/join/events.ts'
+import { markHoldersUnknownTo } from '../../db/queries/join/holders.ts'
 import { refreshCounts } from '../../db/queries/rollup/refresh-counts.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import { readConfig } from '../../enrichment/config.ts'
 import { createSources } from '../../enrichment/installed-sources.ts'
-import { runJoin } from '../../enrichment/join/join.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
 import { hubSubject } from '../../enrichment/socialindex/shards.ts'
 import { sources } from '../../sources.config.ts'
+import { runJoin } from '../derive/passes.ts'
 import type { TestDatabase } from './database.ts'
 
 /** A clock that only tests move. */
@@ -72,7 +72,7 @@ export async function startJob(options: JobOptions): Promise<EnrichmentJob> {
   const pass = { pool, now: clock.now, random, failed }
   const join = { pool, now: clock.now, settlementOverloads: config.settlementOverloads, lookups, perAgent }
   await addSubjects(pool, sources.shards.name, [hubSubject], { priority: 0, dueAt: clock.now() })
-  if (lookups) await noteHoldersUnknownTo(pool, sources.lookup.name)
+  if (lookups) await markHoldersUnknownTo(pool, sources.lookup.name)
 
   return {
     failures,

@@ -1,5 +1,3 @@
-import type { Queryable } from '../../pool.ts'
-
 /**
  * Registrations of an agent whose wallets and earlier holders are examined: those acquired last, behind which come those
  * that strangers sent, who could crowd out all others.
@@ -42,21 +40,3 @@ export const walletIntervals = `
    ) named
    where a.fid = any ($1::bigint[]) and h.held_by = any (a.verified_addresses) and named.from_at < named.to_at
      and named.wallet is not null and named.wallet <> all (a.verified_addresses)`
-
-/** Marks whoever holds or held registrations, which are given as keys, as due for some kinds of derivation. */
-export async function markHoldersOf(
-  db: Queryable,
-  registrations: readonly string[],
-  kinds: readonly string[],
-): Promise<void> {
-  await db.query({
-    name: 'mark-holders-of',
-    text: `
-insert into due (kind, key)
-select distinct kind, h.fid::text
-  from unnest($1::text[]) as r (key)
-  join agent_holding h on h.chain = split_part(r.key, ':', 1) and h.agent_id = split_part(r.key, ':', 2)::numeric
- cross join unnest($2::text[]) as kind`,
-    values: [registrations, kinds],
-  })
-}

@@ -2,7 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import { assuranceOf, handleAssurance } from '../sql/assurance.ts'
 import { enriched } from './agent-enriched.ts'
 import { derivedHoldings, holdingWrites, of } from './agent-holdings.ts'
-import { noteLargeHolders, storedSums } from './large-holders.ts'
+import { markLargeHolders, storedSums } from './large-holders.ts'
 
 /** Visible change to an agent by re-deriving it. */
 export interface AgentChange {
@@ -23,12 +23,12 @@ export interface Derivation {
  * Derives agents from verifications, transfers, claims, profiles and documents as they are, all from one snapshot: `agent`,
  * `agent_holding` and `agent_change` of each FID are brought to it whole. What has not changed is not written.
  *
- * Of large holders all but the holdings follows at once; those are noted to be derived on the side (`large-holders.ts`).
+ * Of large holders all but the holdings follows at once; those are marked, to be derived on the side (`large-holders.ts`).
  *
  * Call under `lockJoin`. Returns the FIDs with a visible change.
  */
 export async function deriveAgents(db: Queryable, { fids, chainOrder, now }: Derivation): Promise<AgentChange[]> {
-  const large = await noteLargeHolders(db, fids)
+  const large = await markLargeHolders(db, fids)
   const small = fids.filter((fid) => !large.includes(fid))
   const values = [small, chainOrder, now]
   const { rows } = await db.query<AgentChange>({ name: 'derive-agents', text: fromHoldings, values })

@@ -114,13 +114,13 @@ select source, 'fid:' || fid as subject, $3::timestamptz, 2 from noted order by 
   })
 }
 
-/** Derives again the agents that one of these sources was never asked about, because it was off when they were listed. */
-export async function noteAgentsUnknownTo(db: Queryable, sources: readonly string[]): Promise<void> {
+/** Marks the agents that one of these sources was never asked about, because it was off when they were listed. */
+export async function markAgentsUnknownTo(db: Queryable, sources: readonly string[]): Promise<void> {
   await db.query({
-    name: 'note-agents-unknown-to',
+    name: 'mark-agents-unknown-to',
     text: `
-insert into agent_event (fid)
-select a.fid from agent a
+insert into due (kind, key)
+select 'agents', a.fid::text from agent a
  where (select count(*) from agent_input i where i.fid = a.fid and i.source = any ($1::text[])) < cardinality($1::text[])`,
     values: [sources],
   })

@@ -9,7 +9,7 @@ import { type AgentChange, type Derivation, deriveAgents } from './agents.ts'
 import { forgetUnlistedProfiles } from './claim-actions.ts'
 import { askForClaimChecks } from './claim-checks.ts'
 import { askAboutAgents, forgetEnrichment } from './enrichment-inputs.ts'
-import { noteAddressesOf } from './events.ts'
+import { markAddressesOf } from './holders.ts'
 
 interface FollowUp {
   readonly fids: readonly number[]
@@ -21,8 +21,7 @@ interface FollowUp {
 /**
  * Derives agents and does, in the same transaction, what follows from what changed: documents, sources and readers
  * of their addresses are asked anew, what belongs to delisted agents is forgotten. Whoever derives an agent calls this: the
- * next derivation would find nothing changed any more. Call under `lockJoin`; afterwards, outside the transaction, the
- * counts of the listed agents are to be refreshed. Returns the visible changes.
+ * next derivation would find nothing changed any more. Call under `lockJoin`. Returns the visible changes.
  */
 export async function deriveWithFollowUp(
   db: Queryable,
@@ -51,7 +50,7 @@ export async function deriveWithFollowUp(
   if (claimed.length > 0) {
     await askForSubjects(db, sources.fids.name, subjectsOf(claimed), soon)
     // Of several agents that verify an address, the claimed one is named.
-    await noteAddressesOf(db, claimed)
+    await markAddressesOf(db, claimed)
   }
   return changes
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import { lookUpByKey } from '../server/transaction-settings.ts'
 import { derivedHoldings, holdingWrites } from './agent-holdings.ts'
 
 // Agents to whose addresses very many registrations were transferred, which anybody can do. Their holdings are derived
@@ -7,10 +8,13 @@ import { derivedHoldings, holdingWrites } from './agent-holdings.ts'
 /** Transfers to the addresses of an agent that is derived with all others; more take longer than those may wait. */
 const mostTransfers = 2_000
 
-/** Notes that those of the FIDs that are large holders have to be derived again; returns them. Waits for nobody. */
-export async function noteLargeHolders(db: Queryable, fids: readonly number[]): Promise<number[]> {
+/** Shortest time between two derivations of a large holder's holdings. */
+const rest = "interval '1 minute'"
+
+/** Marks those of the FIDs that are large holders; returns them. Waits for nobody. */
+export async function markLargeHolders(db: Queryable, fids: readonly number[]): Promise<number[]> {
   const { rows } = await db.query<{ fid: number }>({
-    name: 'note-large-holders',
+    name: 'mark-large-holders',
     text: `
 with large as (
   select s.fid
@@ -25,39 +29,20 @@ with large as (
                         limit $2::bigint + 1) transfer)
 ),
 known as (insert into large_holder (fid) select fid from large on conflict do nothing),
-noted as (insert into large_holder_event (fid) select fid from large)
+marked as (
+  insert into due (kind, key, due_at)
+  select 'large holders', large.fid::text, coalesce(l.derived_at + ${rest}, '-infinity')
+    from large left join large_holder l using (fid)
+)
 select fid from large order by fid`,
     values: [fids, mostTransfers],
   })
   return rows.map(({ fid }) => fid)
 }
 
-/**
- * The large holder that has waited longest, of those not derived since `before`; undefined: none is due. It is nobody
- * else's until the transaction ends, which looks rows up as the join's do (`lockJoin`). `noted` is the last event that this derivation deals with.
- */
-export async function takeLargeHolder(
-  db: Queryable,
-  before: Date,
-): Promise<{ readonly fid: number; readonly noted: number } | undefined> {
-  const { rows } = await db.query<{ fid: number; noted: number }>({
-    name: 'take-large-holder',
-    text: `
-select l.fid, set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true),
-       (select max(e.seq) from large_holder_event e where e.fid = l.fid) as noted
-  from large_holder l
- where (l.derived_at is null or l.derived_at <= $1)
-   and exists (select from large_holder_event e where e.fid = l.fid)
- order by l.derived_at nulls first, l.fid
- limit 1
-   for update of l skip locked`,
-    values: [before],
-  })
-  return rows[0]
-}
-
-/** Derives the holdings of a large holder, and stores their totals. */
+/** Derives the holdings of a large holder, and stores their totals. Rows are looked up as by the join (`lockJoin`). */
 export async function deriveLargeHolder(db: Queryable, fid: number, now: Date): Promise<void> {
+  await lookUpByKey(db)
   await db.query({
     name: 'derive-large-holder',
     text: `
@@ -72,15 +57,6 @@ update large_holder l
   left join summed s using (fid)
  where l.fid = one.fid`,
     values: [[fid], now],
-  })
-}
-
-/** Ends the events that a derivation has dealt with. */
-export async function endLargeHolderEvents(db: Queryable, fid: number, noted: number): Promise<void> {
-  await db.query({
-    name: 'end-large-holder-events',
-    text: 'delete from large_holder_event where fid = $1 and seq <= $2',
-    values: [fid, noted],
   })
 }
 

@@ -121,7 +121,7 @@ select json_build_object(
              order by address, verified_at desc limit $2) v),
   'sources', ${sources(`'fid:' || $1::bigint`)},
   'chains', ${chains},
-  'is_queued', exists (select from agent_event where fid = $1::bigint)
+  'is_queued', exists (select from due where kind = 'agents' and key = $1::bigint::text)
 ) as facts
 where not exists (select from unlisted where fid = $1::bigint)`
 

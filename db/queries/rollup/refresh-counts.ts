@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import { inTransaction } from '../../pool.ts'
-import { lockJoin } from '../join/events.ts'
-import { allowLargeSums, limitLockWait } from '../server/transaction-settings.ts'
+import { inTransaction, type Queryable } from '../../pool.ts'
+import { lockJoin } from '../join/lock.ts'
+import { allowLargeSums } from '../server/transaction-settings.ts'
 import { storeDirectorySums } from './directory-sums.ts'
 import {
   countRecipients,
@@ -17,8 +17,6 @@ interface CountOptions {
   readonly pool: pg.Pool
   readonly now: () => Date
   readonly settlementOverloads: 'spec' | 'all'
-  /** Lock timeout for the join's lock, in milliseconds; absent: none. */
-  readonly lockWaitMs?: number
 }
 
 /** Agents written in one transaction: the join waits for it. */
@@ -41,20 +39,23 @@ export async function refreshCounts({ pool, now, settlementOverloads }: CountOpt
   return store(pool, counts)
 }
 
-/** Recomputes the counts of some agents, at most a hundred, from settlements. Returns how many changed. */
-export async function refreshCountsOf(fids: readonly number[], options: CountOptions): Promise<number> {
-  if (fids.length === 0) return 0
-  const { pool, now, settlementOverloads } = options
-  await countRecipientsOf(pool, { fids, settlementOverloads, now: now() })
-  return store(pool, await movedCountsOf(pool, fids), options.lockWaitMs)
+/** Recomputes the counts of some agents, at most a hundred, from settlements, in a transaction of the caller's. */
+export async function deriveCountsOf(
+  db: Queryable,
+  { fids, settlementOverloads, now }: Omit<CountOptions, 'pool'> & { readonly fids: readonly number[] },
+): Promise<void> {
+  await countRecipientsOf(db, { fids, settlementOverloads, now: now() })
+  const counts = await movedCountsOf(db, fids)
+  if (counts.length === 0) return
+  await lockJoin(db)
+  await storeSettlementCounts(db, counts)
 }
 
 /** Stores counts under the join's lock: writers of several agents could deadlock otherwise. */
-async function store(pool: pg.Pool, counts: readonly SettlementCounts[], lockWaitMs?: number): Promise<number> {
+async function store(pool: pg.Pool, counts: readonly SettlementCounts[]): Promise<number> {
   let moved = 0
   for (let first = 0; first < counts.length; first += agentsPerPage) {
     moved += await inTransaction(pool, async (db) => {
-      if (lockWaitMs !== undefined) await limitLockWait(db, lockWaitMs)
       await lockJoin(db)
       return storeSettlementCounts(db, counts.slice(first, first + agentsPerPage))
     })

@@ -19,6 +19,14 @@ export async function allowLargeSums(db: Queryable): Promise<void> {
   })
 }
 
+/** Has rows looked up by key: of tables that fill for the first time the planner does not know that they are large. */
+export async function lookUpByKey(db: Queryable): Promise<void> {
+  await db.query({
+    name: 'look-up-by-key',
+    text: `select set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`,
+  })
+}
+
 /** Memory that Postgres may use to build an index. */
 const indexMemory = '256MB'
 

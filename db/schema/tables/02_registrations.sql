@@ -1,44 +1,6 @@
 -- ERC-8004 identities, written by the chain processors. Entities of these tables: schema.graphql. No foreign key points
 -- into a table of a chain: hot blocks are undone by deleting rows.
 
--- Addresses whose holdings changed, for the enrichment job: any write to a transfer, undoing included.
--- Append-only, so that writers of different chains never wait for each other.
-create table holder_event (
-  seq bigint generated always as identity primary key,
-  address bytea not null
-);
-
-create function note_holders() returns trigger language plpgsql as $$
-begin
-  if tg_op <> 'DELETE' then
-    insert into holder_event (address)
-      select distinct address from added, lateral (values (added."from"), (added."to")) as side (address)
-       where address is not null;
-  else
-    insert into holder_event (address)
-      select distinct address from removed, lateral (values (removed."from"), (removed."to")) as side (address)
-       where address is not null;
-  end if;
-  return null;
-end $$;
-
--- What changed about a token without changing hands (its URI, its wallet, feedback), for the enrichment job.
-create table token_event (
-  seq bigint generated always as identity primary key,
-  chain text not null,
-  agent_id numeric(78, 0) not null
-);
-
-create function note_tokens() returns trigger language plpgsql as $$
-begin
-  if tg_op <> 'DELETE' then
-    insert into token_event (chain, agent_id) select distinct chain, agent_id from added;
-  else
-    insert into token_event (chain, agent_id) select distinct chain, agent_id from removed;
-  end if;
-  return null;
-end $$;
-
 create table registration (
   id text primary key,
   chain text not null,
@@ -62,12 +24,6 @@ create index registration_owner on registration (owner);
 create index registration_agent_wallet on registration (agent_wallet) where agent_wallet is not null;
 -- What was written in a range of blocks, for the auditor and for taking a chain back; so are the other indexes by block.
 create index registration_updated on registration (chain, updated_block);
-create trigger registration_added after insert on registration
-  referencing new table as added for each statement execute function note_tokens();
-create trigger registration_changed after update on registration
-  referencing new table as added for each statement execute function note_tokens();
-create trigger registration_removed after delete on registration
-  referencing old table as removed for each statement execute function note_tokens();
 
 -- Hash of a registration's URI, kept or not: beyond 256 KiB the processors keep the hash alone.
 create function uri_sha256(r registration) returns bytea language sql immutable
@@ -89,10 +45,6 @@ create index registration_transfer_to on registration_transfer ("to");
 create index registration_transfer_block on registration_transfer (chain, block_number);
 -- A chain's first event: nothing is known of holders before it.
 create index registration_transfer_time on registration_transfer (chain, block_timestamp);
-create trigger registration_transfer_added after insert on registration_transfer
-  referencing new table as added for each statement execute function note_holders();
-create trigger registration_transfer_removed after delete on registration_transfer
-  referencing old table as removed for each statement execute function note_holders();
 
 -- Every holding of a token: from the Transfer that gave it to the one that took it away.
 create view holding as
@@ -159,7 +111,3 @@ create table registration_document (
   registrations json,
   primary key (chain, agent_id)
 );
-create trigger registration_document_added after insert on registration_document
-  referencing new table as added for each statement execute function note_tokens();
-create trigger registration_document_changed after update on registration_document
-  referencing new table as added for each statement execute function note_tokens();

@@ -25,12 +25,6 @@ create index feedback_block on feedback (chain, block_number);
 create index feedback_revoked on feedback (chain, revoked_block) where revoked_block is not null;
 -- Feedback of a registration, newest first, from any place on.
 create index feedback_newest on feedback (chain, agent_id, block_timestamp, block_number, log_index);
-create trigger feedback_added after insert on feedback
-  referencing new table as added for each statement execute function note_tokens();
-create trigger feedback_changed after update on feedback
-  referencing new table as added for each statement execute function note_tokens();
-create trigger feedback_removed after delete on feedback
-  referencing old table as removed for each statement execute function note_tokens();
 
 -- How much feedback each registration was given, so that nothing that is shown counts it: anybody may give a million.
 -- Kept by whatever writes feedback, undoing included.

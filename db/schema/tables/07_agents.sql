@@ -3,25 +3,6 @@
 
 create extension if not exists pg_trgm;
 
--- Agents to be derived again. Append-only, consumed by the enrichment job.
-create table agent_event (
-  seq bigint generated always as identity primary key,
-  fid bigint not null
-);
-create index agent_event_fid on agent_event (fid);
-
-create function note_agents() returns trigger language plpgsql as $$
-begin
-  insert into agent_event (fid) select distinct fid from added;
-  return null;
-end $$;
-
-create function note_agents_gone() returns trigger language plpgsql as $$
-begin
-  insert into agent_event (fid) select distinct fid from removed;
-  return null;
-end $$;
-
 -- Derived: one row an agent, recomputed whole in one transaction whenever one of its inputs changed.
 --
 -- A round of the counters moves a thousand agents at once. On a page of the table that no vacuum has seen since, an agent is
@@ -133,13 +114,6 @@ create table large_holder (
   registry_event_at timestamptz,
   listed_at timestamptz
 );
-
--- Large holders to be derived again. Append-only: whoever notes one waits for nobody who derives it.
-create table large_holder_event (
-  seq bigint generated always as identity primary key,
-  fid bigint not null
-);
-create index large_holder_event_fid on large_holder_event (fid);
 
 -- What a mirror has to follow: upsert or delist, in sequence order, which is the order of commits.
 create table agent_change (

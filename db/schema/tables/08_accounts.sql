@@ -23,19 +23,6 @@ create table verified_address (
 create unique index verified_address_live on verified_address (fid, address) where ended_at is null;
 create index verified_address_address on verified_address (address);
 
--- A verification concerns every agent that meets the address: who verifies it, and who gave a token to it.
-create function note_verified_addresses() returns trigger language plpgsql as $$
-begin
-  insert into holder_event (address) select distinct address from changed;
-  return null;
-end $$;
-create trigger verified_address_added after insert on verified_address
-  referencing new table as changed for each statement execute function note_verified_addresses();
-create trigger verified_address_changed after update on verified_address
-  referencing new table as changed for each statement execute function note_verified_addresses();
-create trigger verified_address_removed after delete on verified_address
-  referencing old table as changed for each statement execute function note_verified_addresses();
-
 -- The address of a contract wallet may be somebody else's on another chain than the one its verification names. What it
 -- holds and receives there counts, and is marked.
 create function wallet_chain_of(verification_type smallint, verification_chain int, chain text) returns text
@@ -114,11 +101,6 @@ create table custody_reading (
   block_hash bytea not null,
   read_at timestamptz not null
 );
--- Whose an account is decides whose its handle is.
-create trigger custody_reading_added after insert on custody_reading
-  referencing new table as added for each statement execute function note_agents();
-create trigger custody_reading_changed after update on custody_reading
-  referencing new table as added for each statement execute function note_agents();
 
 -- Changes of custody of FIDs, as the chain's IdRegistry reports them. Entity: schema.graphql.
 create table fid_custody (
@@ -171,10 +153,6 @@ create table social_profile (
   -- Verified addresses of Solana: [{address, verified_at, message_hash}], sorted by address.
   other_addresses jsonb not null default '[]'
 );
-create trigger social_profile_added after insert on social_profile
-  referencing new table as added for each statement execute function note_agents();
-create trigger social_profile_changed after update on social_profile
-  referencing new table as added for each statement execute function note_agents();
 
 -- Whom agents follow, the newest first: of them those in the index are edges.
 create table social_follow (

@@ -27,8 +27,6 @@ create table claim (
 );
 create unique index claim_manifest on claim (fid, signer, manifest_sha256) where manifest_sha256 is not null;
 create index claim_standing on claim (fid) where state <> 'ended';
-create trigger claim_added after insert on claim
-  referencing new table as added for each statement execute function note_agents();
 
 create table claim_event (
   fid bigint not null,
@@ -81,29 +79,6 @@ end $$;
 create trigger claim_event_apply after insert on claim_event
   for each row execute function apply_claim_event();
 
--- A new claim notes its agent by itself.
-create function note_claim_events() returns trigger language plpgsql as $$
-begin
-  insert into agent_event (fid) select distinct fid from added where kind <> 'claimed';
-  return null;
-end $$;
-create trigger claim_event_added after insert on claim_event
-  referencing new table as added for each statement execute function note_claim_events();
-
--- A change of custody, and its undoing, is about the claims of the account, and about whose its handle is.
-create function note_custody() returns trigger language plpgsql as $$
-begin
-  insert into agent_event (fid)
-  select distinct m.fid from moved m
-   where exists (select from claim c where c.fid = m.fid and c.state <> 'ended')
-      or exists (select from social_profile p where p.fid = m.fid and p.handle_owner is not null);
-  return null;
-end $$;
-create trigger fid_custody_added after insert on fid_custody
-  referencing new table as moved for each statement execute function note_custody();
-create trigger fid_custody_removed after delete on fid_custody
-  referencing old table as moved for each statement execute function note_custody();
-
 -- What owners said about their claims besides claiming: withdrawals, and that they want to be listed or not.
 create table claim_action (
   fid bigint not null,
@@ -128,7 +103,3 @@ create table unlisted (
   fid bigint primary key,
   since timestamptz not null
 );
-create trigger unlisted_added after insert on unlisted
-  referencing new table as added for each statement execute function note_agents();
-create trigger unlisted_removed after delete on unlisted
-  referencing old table as removed for each statement execute function note_agents_gone();

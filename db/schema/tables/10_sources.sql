@@ -63,12 +63,6 @@ create table oli_tag (
 -- Agents by the tags on their addresses.
 create index oli_tag_slug on oli_tag (lower(slug));
 create index oli_tag_name on oli_tag (lower(name));
-create trigger oli_tag_added after insert on oli_tag
-  referencing new table as added for each statement execute function note_agents();
-create trigger oli_tag_changed after update on oli_tag
-  referencing new table as added for each statement execute function note_agents();
-create trigger oli_tag_removed after delete on oli_tag
-  referencing old table as removed for each statement execute function note_agents_gone();
 
 create table agent_identity (
   fid bigint not null,
@@ -84,12 +78,6 @@ create table agent_identity (
   fetched_at timestamptz not null, -- as above
   primary key (fid, platform, identity)
 );
-create trigger agent_identity_added after insert on agent_identity
-  referencing new table as added for each statement execute function note_agents();
-create trigger agent_identity_changed after update on agent_identity
-  referencing new table as added for each statement execute function note_agents();
-create trigger agent_identity_removed after delete on agent_identity
-  referencing old table as removed for each statement execute function note_agents_gone();
 
 create table codehost_profile (
   fid bigint primary key,
@@ -115,12 +103,6 @@ create table codehost_profile (
   repositories_etag text,
   fetched_at timestamptz not null -- as above
 );
-create trigger codehost_profile_added after insert on codehost_profile
-  referencing new table as added for each statement execute function note_agents();
-create trigger codehost_profile_changed after update on codehost_profile
-  referencing new table as added for each statement execute function note_agents();
-create trigger codehost_profile_removed after delete on codehost_profile
-  referencing old table as removed for each statement execute function note_agents_gone();
 
 -- Machine-readable documents on agents' own hosts, with the history of their checks.
 create table agent_spec (
@@ -166,10 +148,6 @@ create table agent_spec_check (
   spec_check_status text not null, -- found, not_found, unreachable, invalid
   checked_at timestamptz not null
 );
-create trigger agent_spec_check_added after insert on agent_spec_check
-  referencing new table as added for each statement execute function note_agents();
-create trigger agent_spec_check_changed after update on agent_spec_check
-  referencing new table as added for each statement execute function note_agents();
 
 -- What was there to look at when a look was last asked for: another digest asks for another look.
 create table agent_spec_inputs (

@@ -4,7 +4,7 @@ import { changeLine } from '../../../api/routes/changes.ts'
 import { chainNames } from '../../../chains.config.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { deriveAgents } from '../../../db/queries/join/agents.ts'
-import { lockJoin } from '../../../db/queries/join/events.ts'
+import { lockJoin } from '../../../db/queries/join/lock.ts'
 import { storeSettlementCounts } from '../../../db/queries/rollup/recipient-counts.ts'
 import { forgetOldChanges } from '../../../enrichment/join/old-changes.ts'
 import { documentLimits } from '../../../limits.config.ts'
@@ -22,7 +22,7 @@ beforeAll(async () => {
   api = await startApi(database, { now: () => (clock += 60_000) }) // every request finds the cached answers stale
 })
 beforeEach(async () => {
-  await database.pool.query('truncate agent, agent_change, agent_activity, claim, social_profile, agent_event')
+  await database.pool.query('truncate agent, agent_change, agent_activity, claim, social_profile, due')
 })
 afterAll(() => api.stop())
 
@@ -99,7 +99,7 @@ test('a mirror that follows, at whatever moments, has in the end what the direct
 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (history) => {
-      await database.pool.query('truncate agent, agent_change, agent_activity, claim, social_profile, agent_event')
+      await database.pool.query('truncate agent, agent_change, agent_activity, claim, social_profile, due')
       for (const fid of [1, 2]) await claim(fid)
       await derive(1, 2)
       const mirror = new Mirror()

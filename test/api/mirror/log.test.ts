@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { chainNames } from '../../../chains.config.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { deriveAgents } from '../../../db/queries/join/agents.ts'
-import { lockJoin } from '../../../db/queries/join/events.ts'
+import { lockJoin } from '../../../db/queries/join/lock.ts'
 import { storeSettlementCounts } from '../../../db/queries/rollup/recipient-counts.ts'
 import { forgetOldChanges } from '../../../enrichment/join/old-changes.ts'
 import { documentLimits } from '../../../limits.config.ts'
@@ -26,8 +26,8 @@ beforeAll(async () => {
 beforeEach(empty)
 afterAll(() => api.stop())
 
-const tables = `agent, agent_change, agent_activity, agent_event, agent_holding, claim, social_profile, verified_address,
-  registration, registration_transfer, holder_event, token_event`
+const tables = `agent, agent_change, agent_activity, due, agent_holding, claim, social_profile, verified_address,
+  registration, registration_transfer`
 async function empty() {
   await database.pool.query(`truncate ${tables} restart identity`)
 }

@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chainNames } from '../../../chains.config.ts'
 import { deriveAgents } from '../../../db/queries/join/agents.ts'
-import { runJoin } from '../../../enrichment/join/join.ts'
-import { runLargeHolders } from '../../../enrichment/join/large-holders.ts'
 import { storeVerifiedSet } from '../../../enrichment/socialindex/fids.ts'
 import { mostDelaySeconds } from '../../../social/hub-staleness.ts'
+import { runJoin, runLargeHolders } from '../../derive/passes.ts'
 import {
   differencesOfSearched,
   followedFids,
@@ -125,7 +124,11 @@ function verifyInMemory(
 
 async function join(now: Date) {
   const options = { pool: database.pool, now: () => now, settlementOverloads: 'spec', lookups: false } as const
-  while ((await runJoin(options)) + (await runLargeHolders({ ...options, rest: 0 })) > 0);
+  for (let work = 1; work > 0; ) {
+    work = await runJoin(options)
+    await database.pool.query(`update due set due_at = '-infinity' where kind = 'large holders'`)
+    work += await runLargeHolders(options)
+  }
 }
 
 async function claim(fid: number, number: number, at: Date) {
@@ -154,6 +157,6 @@ async function nothingIsWrittenAnew() {
 async function empty() {
   await database.pool.query(
     `truncate registration, registration_transfer, verified_address, claim, agent, agent_holding, agent_change,
-              holder_event, token_event, agent_event, source_state, large_holder, large_holder_event, emptied_account`,
+              due, source_state, large_holder, emptied_account`,
   )
 }

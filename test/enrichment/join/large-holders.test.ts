@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { runJoin } from '../../../enrichment/join/join.ts'
-import { runLargeHolders } from '../../../enrichment/join/large-holders.ts'
+import { runJoin, runLargeHolders } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { addressOf, birth, seedVerification } from '../../support/seed.ts'

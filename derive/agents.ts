@@ -1,0 +1,60 @@
+import type pg from 'pg'
+import { deriveWithFollowUp } from '../db/queries/join/follow-up.ts'
+import { markAgentsOf, markHoldersOf, unknownHolders } from '../db/queries/join/holders.ts'
+import { lockJoin } from '../db/queries/join/lock.ts'
+import { deriveCountsOf } from '../db/queries/rollup/refresh-counts.ts'
+import { askForDocuments } from '../db/queries/sources/registration-documents.ts'
+import { addSubjects } from '../db/queries/sources/source-state.ts'
+import { sources } from '../sources.config.ts'
+import type { DeriveContext } from './derivation.ts'
+
+/** Makes agents due that have to do with addresses, lowercase hex, and asks for the accounts behind unknown ones. */
+export async function routeHolders(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { lookups, now }: DeriveContext,
+): Promise<undefined> {
+  await lockJoin(db)
+  await markAgentsOf(db, keys)
+  if (!lookups) return
+  const unknown = await unknownHolders(
+    db,
+    keys.map((key) => `0x${key}`),
+  )
+  const subjects = unknown.map((address) => `address:${address}`)
+  await addSubjects(db, sources.lookup.name, subjects, { priority: 2, dueAt: now() })
+}
+
+/** Makes the holders of registrations due, and asks for the documents of those that have a new one. */
+export async function routeRegistrations(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { now }: DeriveContext,
+): Promise<undefined> {
+  await lockJoin(db)
+  await markHoldersOf(db, keys, ['agents', 'neighbours'])
+  const registrations = keys.map((key) => {
+    const [chain, agentId] = key.split(':') as [string, string]
+    return { chain, agentId }
+  })
+  await askForDocuments(db, registrations, now())
+}
+
+export async function deriveAgents(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { perAgent = [], now }: DeriveContext,
+): Promise<undefined> {
+  await lockJoin(db)
+  await deriveWithFollowUp(db, { fids: keys.map(Number), perAgent, now: now() })
+}
+
+/** Counts at once what new agents were paid: until the next round over all they would be shown without it. */
+export async function deriveCounts(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  context: DeriveContext,
+): Promise<undefined> {
+  const { settlementOverloads, now } = context
+  await deriveCountsOf(db, { fids: keys.map(Number), settlementOverloads, now })
+}

@@ -12,8 +12,6 @@ import type { ScopeLoader } from './scope/loader.ts'
 const lateMs = 2 * 60_000
 /** Milliseconds without progress after which a processor counts as hung. */
 const stuckMs = 10 * 60_000
-/** The same for the audit: a source that is down gets twelve attempts and is no reason to restart the processor. */
-const auditStuckMs = 60 * 60_000
 /** Histogram buckets of a commit's seconds: from one block at the tip to the largest batch of history. */
 const commitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
@@ -21,7 +19,7 @@ const commitBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 interface Beside {
   /** Loads the history of recipients that become known; runs when not every settlement is kept. */
   readonly loader?: Pick<ScopeLoader, 'backlog' | 'turnedAt'> | undefined
-  readonly auditor?: Pick<Auditor, 'mended' | 'disputed' | 'succeededAt' | 'blocksToGo' | 'silentSince'> | undefined
+  readonly auditor?: Pick<Auditor, 'mended' | 'disputed' | 'succeededAt' | 'blocksToGo'> | undefined
   /** What the chain's backfills have loaded; they are commands and have no /metrics of their own. */
   readonly loads?: () => Promise<{ readonly blocksToGo: number; readonly settlements: number }>
 }
@@ -218,10 +216,8 @@ export function createHealth(
   return {
     notReady: () =>
       progress.indexedBlock === undefined ? 'no block indexed yet' : describeDelay(progress, Date.now(), lateMs),
-    stuck: () =>
-      describeDelay(progress, Date.now(), stuckMs) ??
-      describeHang(loader, Date.now()) ??
-      describeAudit(auditor, Date.now()),
+    // Not the audit: what it waits for is no reason to end the indexing, and an alert tells when it is stuck.
+    stuck: () => describeDelay(progress, Date.now(), stuckMs) ?? describeHang(loader, Date.now()),
     metrics: () => registry.metrics(),
   }
 }
@@ -247,10 +243,4 @@ function describeHang(loader: Pick<ScopeLoader, 'backlog' | 'turnedAt'> | undefi
   if (!loader || loader.backlog.recipients === 0 || now - loader.turnedAt <= stuckMs) return undefined
   const seconds = Math.round((now - loader.turnedAt) / 1000)
   return `the history of ${loader.backlog.recipients} recipients has not moved for ${seconds} seconds`
-}
-
-function describeAudit(auditor: Pick<Auditor, 'silentSince'> | undefined, now: number): string | undefined {
-  const since = auditor?.silentSince
-  if (since === undefined || now - since <= auditStuckMs) return undefined
-  return `the audit has not moved for ${Math.round((now - since) / 1000)} seconds`
 }

@@ -11,22 +11,11 @@ interface RoundsOptions {
 export class Rounds {
   readonly #closing = new AbortController()
   #working: Promise<number> = Promise.resolve(0)
-  #silentSince: number | undefined
 
   constructor(private readonly options: RoundsOptions) {}
 
   get isClosing(): boolean {
     return this.#closing.signal.aborted
-  }
-
-  /** When the turn in flight began or last called `moved`, milliseconds since 1970; undefined: none is in flight. */
-  get silentSince(): number | undefined {
-    return this.#silentSince
-  }
-
-  /** Heartbeat: a turn calls it whenever it has made progress. */
-  moved(): void {
-    this.#silentSince = Date.now()
   }
 
   start(restMs = 0): void {
@@ -46,13 +35,7 @@ export class Rounds {
     for (let rest = firstRestMs; ; rest = await this.#working) {
       await delay(rest, undefined, { signal }).catch(() => {})
       if (signal.aborted) return
-      this.moved()
-      this.#working = this.options
-        .turn()
-        .catch(this.options.failed)
-        .finally(() => {
-          this.#silentSince = undefined
-        })
+      this.#working = this.options.turn().catch(this.options.failed)
     }
   }
 }

@@ -72,11 +72,6 @@ export class Auditor {
     })
   }
 
-  /** When the audit in flight began or last made progress, milliseconds since 1970; undefined: none is in flight. */
-  get silentSince(): number | undefined {
-    return this.#rounds.silentSince
-  }
-
   start(): void {
     this.#rounds.start(this.options.pauseMs)
   }
@@ -157,9 +152,7 @@ export class Auditor {
       onMended: (piece: Mended) => this.#count(mended, piece),
     }
     const tally = tokens.length > 0 ? await auditSettlements(audit, range) : emptyAudit()
-    this.#rounds.moved()
     const { events, firstHash, lastHash } = await readContractEvents(contracts, chain, range, this.#warn)
-    this.#rounds.moved()
     const differing = await agentsUnlike(this.#pool, chain, range, events)
     await this.#confirm(range, events, differing)
     const custody = await this.#mendCustody(range, events)
@@ -179,7 +172,6 @@ export class Auditor {
   }
 
   #count(sum: { -readonly [K in keyof Mended]: number }, piece: Mended) {
-    this.#rounds.moved()
     for (const kind of ['missing', 'surplus', 'changed', 'unpaid'] as const) {
       sum[kind] += piece[kind]
       this.mended[kind] += piece[kind]

@@ -20,6 +20,8 @@ export interface Job {
   readonly bloom: boolean
   /** Newest final block of the source. */
   readonly finalHeight: number
+  /** Attempts in a row after which a source that does not answer is given up; absent: it is waited for. */
+  readonly attempts?: number | undefined
   readonly backfillId: number
   /** First block of the shard. */
   readonly firstBlock: number
@@ -37,5 +39,6 @@ interface AsideTable {
 export type Report =
   | { readonly kind: 'committed'; readonly nextBlock: number; readonly settlements: number }
   | { readonly kind: 'warning'; readonly text: string }
-  | { readonly kind: 'failed'; readonly text: string }
+  /** `isPassing`: the source could not answer, and may later. */
+  | { readonly kind: 'failed'; readonly text: string; readonly isPassing: boolean }
   | { readonly kind: 'done' }

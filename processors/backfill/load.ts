@@ -13,6 +13,8 @@ interface Load {
   readonly databaseUrl: string
   readonly backfillId: number
   readonly finalHeight: number
+  /** As in a Job. */
+  readonly attempts?: number | undefined
   /** Returns a worker process that has no job yet. */
   readonly nextWorker: () => Worker
   /** Kills every process that `nextWorker` has returned; what they have committed stays. */
@@ -66,7 +68,7 @@ function toProgress({ firstBlock, lastBlock, nextBlock, settlements }: Shard): S
 }
 
 async function runShard(load: Load, shard: ShardProgress, aside: readonly AsidePartition[], display: Display) {
-  const { config, databaseUrl, backfillId, finalHeight } = load
+  const { config, databaseUrl, backfillId, finalHeight, attempts } = load
   const { chain, tokens, source } = config
   const job: Job = {
     kind: 'load',
@@ -80,6 +82,7 @@ async function runShard(load: Load, shard: ShardProgress, aside: readonly AsideP
     batch: chain.batch,
     bloom: chain.bloom,
     finalHeight,
+    attempts,
     backfillId,
     firstBlock: shard.firstBlock,
     aside: aside.map(({ aside: table, firstBlock, lastBlock }) => ({ table, firstBlock, lastBlock })),

@@ -83,7 +83,8 @@ async function loadPart(
   { job, history, witness, findCalls, log, committed }: ShardOptions,
 ): Promise<string> {
   const { chain, tokens, paymentContracts, backfillId } = job
-  const slices = new Slices(history, part.firstBlock, part.lastBlock, lastHash, log, witness)
+  const options = { witness, attempts: job.attempts }
+  const slices = new Slices(history, part.firstBlock, part.lastBlock, lastHash, log, options)
   const encoder = new BlockEncoder(chain, new Set(tokens), findCalls, paymentContractsOf(paymentContracts))
   const writer = new BatchWriter(client, chain, part.table, (step) => committed(step.nextBlock, step.settlements))
   try {

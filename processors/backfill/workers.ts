@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { SourceFailure } from '../source-failures.ts'
 import type { Job, Report } from './job.ts'
 
 /** A process that loads one shard. */
@@ -33,5 +34,6 @@ async function runJob(child: ChildProcess, gone: Promise<unknown>, job: Job, rep
   await gone
   if (outcome?.kind === 'done') return
   const reason = outcome?.text ?? `its process ended (${child.signalCode ?? child.exitCode})`
-  throw new Error(`blocks from ${job.firstBlock} on: ${reason}`)
+  const problem = `blocks from ${job.firstBlock} on: ${reason}`
+  throw outcome?.isPassing ? new SourceFailure(problem) : new Error(problem)
 }

@@ -14,11 +14,11 @@ export interface BlockSink {
   addBlock(block: ChainBlock): void
 }
 
-interface ReadOptions {
+export interface ReadOptions {
   /** Asked about the blocks in which the source has nothing; absent: the source is believed. */
   readonly witness?: Witness | undefined
   /** Attempts in a row after which a failure is passed on; absent: it is waited out. */
-  readonly attempts?: number
+  readonly attempts?: number | undefined
 }
 
 const newline = 0x0a

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { History } from './history.ts'
-import { type BlockSink, RangeReader } from './range-reader.ts'
-import type { Witness } from './witness.ts'
+import { type BlockSink, RangeReader, type ReadOptions } from './range-reader.ts'
 
 /** Slices requested at a time: one is read while the answer to the next arrives. */
 const inFlight = 2
@@ -30,7 +29,7 @@ export class Slices {
     private readonly toBlock: number,
     lastHash: string | null,
     private readonly log: Pick<Logger, 'warn'>,
-    private readonly witness?: Witness,
+    private readonly options: ReadOptions = {},
   ) {
     this.#unasked = next
     this.#lastHash = lastHash ?? undefined
@@ -67,7 +66,7 @@ export class Slices {
   #ask() {
     const aligned = Math.floor((this.#unasked + this.#blocks) / alignment) * alignment - 1
     const last = Math.min(Math.max(aligned, this.#unasked), this.toBlock)
-    this.#readers.push(new RangeReader(this.history, this.#unasked, last, this.log, { witness: this.witness }))
+    this.#readers.push(new RangeReader(this.history, this.#unasked, last, this.log, this.options))
     this.#unasked = last + 1
   }
 }

@@ -48,7 +48,7 @@ interface CallSources {
   readonly batch: number
   readonly finalHeight: number
   /** Attempts in a row after which a failure is passed on; absent: it is waited out. */
-  readonly attempts?: number
+  readonly attempts?: number | undefined
 }
 
 /** Trace lookup as in the chain's processor: in the archive when it holds traces, else at the node. It retries. */

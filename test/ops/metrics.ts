@@ -48,7 +48,7 @@ function registerAll() {
   const loader = { backlog: { recipients: 0, blocks: 0 }, turnedAt: 0 }
   createHealth({ name: 'base', rpc: null, ...chainOf('base') }, new Progress(), page.registry, {
     loader,
-    auditor: { mended, disputed: 0, succeededAt: 0, blocksToGo: 0, silentSince: undefined },
+    auditor: { mended, disputed: 0, succeededAt: 0, blocksToGo: 0 },
     loads: async () => ({ blocksToGo: 0, settlements: 0 }),
   })
   const listening = process.listeners('uncaughtException')

@@ -4,8 +4,6 @@ import { readChains } from '../../chains.file.ts'
 import { portOf, serveHealth } from '../../ops/health.ts'
 import { createHealth } from '../../processors/health.ts'
 import { Progress } from '../../processors/progress.ts'
-import { Rounds } from '../../processors/rounds.ts'
-import { until } from '../support/until.ts'
 
 const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000
 const { base } = readChains({ env: {} })
@@ -75,33 +73,15 @@ test('a processor whose history of recipients hangs does not live, as long as th
   expect(lives(3, minutesAgo(9))).toBeUndefined()
 })
 
-test('a processor whose audit hangs does not live, however well the tip is', () => {
-  const lives = (silentSince: number | undefined) =>
-    createHealth(base, new Progress(), new Registry(), {
-      auditor: {
-        mended: { missing: 0, surplus: 0, changed: 0, unpaid: 0, contracts: 0 },
-        disputed: 0,
-        succeededAt: 0,
-        blocksToGo: 9,
-        silentSince,
-      },
-    }).stuck?.()
-  expect(lives(minutesAgo(61))).toMatch(/^the audit has not moved for 36[67]\d seconds$/)
-  expect(lives(minutesAgo(59))).toBeUndefined()
-  expect(lives(undefined)).toBeUndefined()
-})
-
-test('work beside the indexing says since when a turn has not moved, and nothing while it rests', async () => {
-  let end = () => {}
-  const turn = () => new Promise<number>((resolve) => (end = () => resolve(3_600_000)))
-  const rounds = new Rounds({ turn, failed: () => 0 })
-  onTestFinished(() => rounds.close(0))
-  const before = Date.now()
-  rounds.start()
-  await until('the turn has begun', () => rounds.silentSince !== undefined)
-  expect(rounds.silentSince).toBeGreaterThanOrEqual(before)
-  end()
-  await until('it rests', () => rounds.silentSince === undefined)
+test('a processor whose audit has not succeeded for hours lives', () => {
+  const auditor = {
+    mended: { missing: 0, surplus: 0, changed: 0, unpaid: 0, contracts: 0 },
+    disputed: 0,
+    succeededAt: minutesAgo(300),
+    blocksToGo: 9,
+    silentSince: minutesAgo(300),
+  }
+  expect(createHealth(base, new Progress(), new Registry(), { auditor }).stuck?.()).toBeUndefined()
 })
 
 test('failures of sources are told by source and kind', async () => {

@@ -15,12 +15,21 @@ export class AllDisplay {
   /** Work of the parts before the current one; `#begun`: work that was done when this run began. In settlements. */
   #before = 0
   #begun: number | undefined
+  /** Parts in the order in which they are loaded. */
+  readonly #order: number[]
 
   constructor(
     private readonly parts: readonly Part[],
     private readonly out: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>,
     private readonly now: () => number = Date.now,
-  ) {}
+  ) {
+    this.#order = [...parts.keys()]
+  }
+
+  /** The part is loaded after all others. */
+  putLast(index: number): void {
+    this.#order.push(...this.#order.splice(this.#order.indexOf(index), 1))
+  }
 
   /** Returns the function that opens the display of one part; parts are loaded in their order. */
   opener(index: number): (shards: readonly ShardProgress[]) => Display {
@@ -28,7 +37,8 @@ export class AllDisplay {
       const { out } = this
       const erase = out.isTTY ? '\r\u001b[2K' : ''
       const print = () => out.write(out.isTTY ? erase + this.#line(index, shards) : `${this.#line(index, shards)}\n`)
-      this.#before = this.parts.slice(0, index).reduce((sum, { work }) => sum + work, 0)
+      const before = this.#order.slice(0, this.#order.indexOf(index))
+      this.#before = before.reduce((sum, part) => sum + (this.parts[part]?.work ?? 0), 0)
       this.#begun ??= this.#done(index, shards)
       const timer = setInterval(print, out.isTTY ? drawnEveryMs : plainEveryMs)
       return {

@@ -3,12 +3,16 @@ import { describeError } from '../../../ops/cli.ts'
 import { rememberContracts } from '../../contracts.ts'
 import { Refusal } from '../../refusal.ts'
 import { refuseBackfill } from '../../scope/scope.ts'
+import { boundedFailures, SourceFailure } from '../../source-failures.ts'
 import type { BackfillConfig } from '../config.ts'
 import { type Reservation, reserveRange } from '../reservation.ts'
 import type { Worker } from '../workers.ts'
 import { AllDisplay } from './display.ts'
 import { type Piece, planOf, printPlan, workOf } from './plan.ts'
 import { loadReserved, nothingToLoad } from './range-load.ts'
+
+/** Failures of a source in a row after which the other chains are loaded first. */
+const failuresBeforeOthers = 5
 
 interface LoadingAll {
   readonly pool: pg.Pool
@@ -19,7 +23,7 @@ interface LoadingAll {
 /**
  * Loads what is missing of all ranges, smallest first, so that most chains are complete soon. Everything is reserved
  * before the first load: processors that start meanwhile skip these blocks. A chain that fails does not hold up the
- * others.
+ * others: one whose source does not answer is tried again after them.
  *
  * Throws a Refusal that names the chains that failed.
  */
@@ -63,9 +67,27 @@ export async function loadAll(loading: LoadingAll, configs: readonly BackfillCon
     reserved.map(({ piece }) => ({ name: piece.config.chain.name, work: workOf(piece) })),
     process.stdout,
   )
-  for (const [index, { piece, reservation }] of reserved.entries()) {
-    const openDisplay = display.opener(index)
-    await attempt(piece, () => loadReserved({ ...loading, openDisplay }, piece.config, { ...piece, reservation }))
+  const load = ({ piece, reservation }: (typeof reserved)[number], index: number, attempts?: number) =>
+    loadReserved({ ...loading, openDisplay: display.opener(index) }, piece.config, { ...piece, reservation, attempts })
+  const isAlone = reserved.length === 1
+  const putOff: number[] = []
+  for (const [index, one] of reserved.entries()) {
+    await attempt(one.piece, async () => {
+      try {
+        await load(one, index, isAlone ? undefined : failuresBeforeOthers)
+      } catch (error) {
+        if (isAlone || !(error instanceof SourceFailure)) throw error
+        const { chain, fromBlock, toBlock } = one.piece.config
+        const problem = `${chain.name} ${fromBlock} to ${toBlock}: ${describeError(error)}`
+        process.stderr.write(`${problem}; it is tried again after the others\n`)
+        putOff.push(index)
+        display.putLast(index)
+      }
+    })
+  }
+  for (const index of putOff) {
+    const one = reserved[index] as (typeof reserved)[number]
+    await attempt(one.piece, () => load(one, index, boundedFailures))
   }
   if (failures.length > 0) {
     throw new Refusal(`not everything is loaded; run the same command again to continue: ${failures.join('; ')}`)

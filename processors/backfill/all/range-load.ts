@@ -61,13 +61,15 @@ interface Reserved {
   readonly reservation: Reservation
   readonly finalHeight: number
   readonly expected: Estimate | undefined
+  /** Attempts in a row after which a source that does not answer is given up; absent: it is waited for. */
+  readonly attempts?: number | undefined
 }
 
 /** Loads what is left of a reserved range, and prints its certificates. */
 export async function loadReserved(
   { pool, databaseUrl, workers, openDisplay }: Loading,
   config: BackfillConfig,
-  { reservation, finalHeight, expected }: Reserved,
+  { reservation, finalHeight, expected, attempts }: Reserved,
 ): Promise<void> {
   const { chain, source } = config
   const { id, fromBlock, toBlock, isNew, isComplete } = reservation
@@ -103,7 +105,8 @@ export async function loadReserved(
         for (const worker of taken) worker.kill()
       }
       try {
-        await runLoad({ config, pool, databaseUrl, backfillId: id, finalHeight, nextWorker, killWorkers, openDisplay })
+        const found = { pool, databaseUrl, backfillId: id, finalHeight, attempts }
+        await runLoad({ ...found, config, nextWorker, killWorkers, openDisplay })
       } finally {
         // A process takes one job in its life: one that this load took and did not end must not reach the next load.
         killWorkers()

@@ -21,7 +21,11 @@ process.once('message', (job: Job) => {
   run(job).then(
     () => process.exit(0),
     (error: Error) => {
-      const failed: Report = { kind: 'failed', text: describeError(error) }
+      const failed: Report = {
+        kind: 'failed',
+        text: describeError(error),
+        isPassing: error instanceof SourceFailure,
+      }
       process.send?.(failed, () => process.exit(1))
     },
   )

@@ -138,6 +138,30 @@ test('a range that fails while its other shards wait leaves no worker to the nex
   expect(stored.rows).toEqual([{ settlements: expected.length }])
 })
 
+test('a range whose source fails in the middle keeps no other waiting, and is loaded after them', async () => {
+  const database = await run.database()
+  const middle = chain.firstBlock + 200
+  const part = ['--chain', 'base', '--from', String(chain.firstBlock + 100), '--to', String(middle), '--workers', '1']
+  expect((await startedWith(database, part)).code).toBe(0)
+  // Both ranges that are left are estimated first. The shorter one is begun, then every answer is an outage.
+  const { faults } = run.portal
+  const estimates = 2 * estimateRequests
+  faults.add({ kind: 'cut', lines: 20, how: 'abort' }, { skip: estimates })
+  // Five failures in a row end an attempt, and a worker makes three.
+  faults.add({ kind: 'status', status: 503 }, { skip: estimates + 1, times: 15 })
+  const { code, stdout, stderr } = await startedWith(database, ['--all', '--workers', '1'])
+  expect(faults.pending).toBe(0)
+  expect(stderr).toMatch(/^base 1000 to 1099: .*503.*gave up after 5 attempts; it is tried again after the others$/m)
+  expect(code).toBe(0)
+  const begun = [...stdout.matchAll(/(?:loading|continuing with) the settlements of blocks (\d+)/g)].map(
+    ([, from]) => from,
+  )
+  expect(begun).toEqual(['1000', String(middle + 1), '1000'])
+  const { rows } = await database.pool.query('select count(*)::int as settlements from settlement')
+  const expected = run.expected.settlement.filter((row) => JSON.parse(row).block_number <= wholeEnd)
+  expect(rows).toEqual([{ settlements: expected.length }])
+})
+
 test('where the processors load what verified addresses were paid, there is nothing to do', async () => {
   const database = await run.database()
   const env = { SETTLEMENT_SCOPE: 'verified' }

@@ -192,7 +192,7 @@ const api = {
     default: 'on',
     about: 'whether claims end when what they are based on ends',
     more: 'off: only withdrawals end claims.',
-    readers: ['enrichment'],
+    readers: ['enrichment', 'api'],
   },
   FACILITATOR_HOSTS: {
     form: oneOf('on', 'off'),

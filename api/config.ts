@@ -41,6 +41,7 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
       windowSeconds: vars.CLAIM_WINDOW_SECONDS,
       verificationProof: vars.VERIFICATION_PROOF,
       hostLinkRequired: vars.CLAIM_WELL_KNOWN_HOST_LINK === 'on',
+      claimsLapse: vars.CLAIM_LAPSE === 'on',
     },
     logLevel: vars.LOG_LEVEL,
     chains,

@@ -1,6 +1,6 @@
 import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
-import { signedByKey } from '../trust/key-signature.ts'
+import { encodedSignature, signedByKey } from '../trust/key-signature.ts'
 import { JsonProblem, parseStrictJson } from '../trust/strict-json.ts'
 import type { Registries } from './key-registry.ts'
 import type { Wallets } from './wallets.ts'
@@ -45,7 +45,7 @@ export async function isAssociated(
   if (Object.values(parts.data).some((part) => part.length > associationCharacters)) return false
   const head = header.safeParse(parseSegment(parts.data.header))
   const body = payload.safeParse(parseSegment(parts.data.payload))
-  const signature = signatureOf(parts.data.signature)
+  const signature = encodedSignature(parts.data.signature)
   if (!head.success || !body.success || !signature) return false
   if (head.data.fid !== fid || body.data.domain.toLowerCase() !== host) return false
   const signed = `${parts.data.header}.${parts.data.payload}`
@@ -84,12 +84,4 @@ function parseSegment(segment: string): unknown {
     if (error instanceof JsonProblem) return undefined
     throw error
   }
-}
-
-/** The bytes in base64 of either alphabet; older tools encoded the hex text instead. Both are in wide use. */
-export function signatureOf(encoded: string): Hex | undefined {
-  const bytes = Buffer.from(encoded, 'base64url') // takes both alphabets, padded or not
-  if (bytes.length === 0) return undefined
-  const hex = bytes.toString('latin1')
-  return /^0x([0-9a-fA-F]{2})+$/.test(hex) ? (hex as Hex) : `0x${bytes.toString('hex')}`
 }

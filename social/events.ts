@@ -103,7 +103,10 @@ function changesOf(event: HubEvent, blockTime: Date | undefined, now: Date): Soc
   if (merged) {
     const { message } = merged
     const at = blockTime ?? messageTime(message)
-    const replaced = ({ data }: Message) => isUserData(data.type) && isUserData(message.data.type)
+    const target = followedFid(message, 'added') ?? followedFid(message, 'removed')
+    const replaced = (one: Message) =>
+      (isUserData(one.data.type) && isUserData(message.data.type)) ||
+      (target !== undefined && followedFid(one, 'added') === target)
     const deleted = (merged.deletedMessages ?? []).filter((one) => !replaced(one)).flatMap((one) => lostWith(one, at))
     return [
       ...deleted,
@@ -149,8 +152,8 @@ function lostWith(message: Message, at: Date): SocialChange[] {
   const { fid } = message.data
   const address = verifiedAddress(message, 'added')
   if (address) return [{ kind: 'unverified', fid, address, verifiedAt: messageTime(message), at }]
-  const target = followedFid(message, 'added')
-  if (target) return [{ kind: 'follow', fid, target, follows: false, at: messageTime(message) }]
+  // Nobody signed that: the hub's list says whether it is so.
+  if (followedFid(message, 'added')) return [{ kind: 'unknown_follows', fid }]
   return isUserData(message.data.type) || otherAddress(message) ? [{ kind: 'unknown_profile', fid }] : []
 }
 

@@ -3,6 +3,17 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'all-of-a-portfolio',
+    day: '2026-11-28',
+    kind: 'added',
+    title: 'All registrations of a portfolio, and one form of a signature',
+    text:
+      'The portfolio of an address ended at 1,000 registrations; `next_cursor` and `Link` lead to the next page. A signature ' +
+      'of custody or auth is taken in 64 bytes, too, and is the same proof in each form that wallets write it in. Where ' +
+      'claims do not lapse, a removed key does not make a refresh `changed`.',
+    operations: ['getAddressPortfolio', 'withdrawClaims', 'refreshAgent'],
+  },
+  {
     id: 'empty-files',
     day: '2026-11-28',
     kind: 'changed',

@@ -7,7 +7,7 @@ import { claimLimits } from '../../limits.config.ts'
 import { createGroundsJudge } from '../../social/grounds/judge.ts'
 import { contractChainIdOf, isOfKnownType } from '../../social/messages.ts'
 import { claimMessage } from '../../trust/claim-text.ts'
-import { expandSignature, signedByKey } from '../../trust/key-signature.ts'
+import { canonicalSignature, signedByKey } from '../../trust/key-signature.ts'
 import { ApiError } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
 import { groundsWorld } from './grounds.ts'
@@ -34,7 +34,7 @@ const shape = z.object({
     .string('must be a string')
     .regex(/^0x([0-9a-fA-F]{2})+$/, 'must be 0x and hex digits, two a byte')
     .max(2 + 2 * claimLimits.signatureBytes, `must be at most ${claimLimits.signatureBytes} bytes`)
-    .transform((hex) => expandSignature(hex as Hex)),
+    .transform((hex) => canonicalSignature(hex as Hex)),
 })
 
 /**

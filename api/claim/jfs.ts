@@ -1,8 +1,9 @@
 import { ed25519 } from '@noble/curves/ed25519.js'
 import type { Hex } from 'viem'
 import { z } from 'zod'
-import { isSignedByAccount, signatureOf } from '../../social/account-association.ts'
+import { isSignedByAccount } from '../../social/account-association.ts'
 import type { ClaimAction } from '../../trust/claim-text.ts'
+import { encodedSignature } from '../../trust/key-signature.ts'
 import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
 import { ApiError } from '../http/errors.ts'
 import { custodyChange } from './grounds.ts'
@@ -70,14 +71,17 @@ export const decodeJfs: Decode = (body, fid, world, wanted) => {
   }
   if (aud !== world.baseUrl) throw invalid(`payload.aud must be ${world.baseUrl}`)
   if (action !== wanted) throw invalid(`payload.action must be ${wanted}`)
+  // An address's signature in another form of the same bytes is the same proof; an app key's has one form.
+  const byAddress = type === 'app_key' ? undefined : encodedSignature(segments[2] as string)
+  const token = byAddress ? inOneForm(segments, byAddress) : segments.join('.')
   return {
     nonce,
     timestamp,
-    identity: JSON.stringify(['jfs', fid, segments.join('.')]),
+    identity: JSON.stringify(['jfs', fid, token]),
 
     async verify() {
       const said = {
-        proof: { jfs },
+        proof: { jfs: byAddress ? token : jfs },
         signer: key,
         signedAt: parseTimestamp(timestamp),
         hostLink: null,
@@ -87,8 +91,7 @@ export const decodeJfs: Decode = (body, fid, world, wanted) => {
         const transfer = await custodyChange(world, fid)
         const transferBlock = transfer?.block ?? null
         const account = { fid, type, key, transferBlock, signed: `${segments[0]}.${segments[1]}` }
-        const signed = signatureOf(segments[2] as string)
-        if (!signed || !(await isSignedByAccount({ ...account, signature: signed }, world))) {
+        if (!byAddress || !(await isSignedByAccount({ ...account, signature: byAddress }, world))) {
           const since = transfer && type === 'auth' ? ', added after it was last transferred' : ''
           throw new ApiError(
             'ERR_SIG_INVALID',
@@ -114,6 +117,9 @@ export const decodeJfs: Decode = (body, fid, world, wanted) => {
     },
   }
 }
+
+const inOneForm = ([header, payload]: readonly string[], signature: Hex) =>
+  `${header}.${payload}.${Buffer.from(signature.slice(2), 'hex').toString('base64url')}`
 
 /** Decodes base64url strictly, one text for the same bytes: Buffer ignores padding, foreign characters, unused bits. */
 function decodeSegment(text: string): Buffer {

@@ -31,6 +31,8 @@ export interface ClaimWorld extends Terms {
   readonly windowSeconds: number
   /** Whether a manifest's host must be linked to the fid. */
   readonly hostLinkRequired: boolean
+  /** Whether a claim ends when what it is based on does. */
+  readonly claimsLapse: boolean
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }

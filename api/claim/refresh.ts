@@ -47,10 +47,14 @@ export function createRefresh(deps: ClaimDeps): (fid: number, client: string) =>
   }
 }
 
-/** Whether an app key is active while its claim is suspended for it, or inactive while its claim is live. */
-async function keysDiffer(fid: number, { database, registries }: ClaimDeps, asked: string[]): Promise<boolean> {
+/** Whether an app key is active while its claim is suspended for it, or inactive while its claim is live and may end. */
+async function keysDiffer(
+  fid: number,
+  { database, registries, claimsLapse }: ClaimDeps,
+  asked: string[],
+): Promise<boolean> {
   const claims = (await standingClaims(database, fid)).filter(({ method }) => method === 'jfs')
-  if (!registries.canAnswer || claims.length === 0) return false
+  if (!claimsLapse || !registries.canAnswer || claims.length === 0) return false
   const active = await Promise.all(claims.map(({ signer }) => registries.isActiveAppKey(fid, signer as `0x${string}`)))
   asked.push('registry')
   return claims.some(({ state, evidence }, index) => {

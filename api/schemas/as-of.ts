@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { grouped, readingLimits } from '../../limits.config.ts'
-import { address, chainName, count, dollars, fid, time, tokenId } from './scalars.ts'
+import { address, chainName, count, dollars, fid, nextCursor, time, tokenId } from './scalars.ts'
 
 const span = {
   from: time.nullable().meta({ description: 'When it began; null: not known.' }),
@@ -54,7 +54,7 @@ const paid = z.strictObject({ count, amount_usdc: dollars })
 export const portfolioAnswer = z
   .strictObject({
     address,
-    registrations_total: count,
+    registrations_total: count.meta({ description: 'How many it holds now; `cursor` leads to all of them.' }),
     registrations: z
       .array(z.strictObject({ chain: chainName, erc8004_id: tokenId, acquired_at: time }))
       .max(readingLimits.portfolioRegistrations)
@@ -69,5 +69,6 @@ export const portfolioAnswer = z
       .meta({ description: 'Agents that share with one of `agents` an address that holds a registration.' }),
     settlements_in: paid.meta({ description: 'Received by the address.' }),
     settlements_out: paid.meta({ description: 'Signed by the address.' }),
+    next_cursor: nextCursor,
   })
   .meta({ id: 'Portfolio' })

@@ -81,6 +81,16 @@ test('a first answer without any address changes nothing yet, the second one an 
   expect(await outcome()).toMatchObject({ outcome: 'changed' })
 })
 
+test('where claims do not lapse, a key that was removed changes nothing', async () => {
+  await stage.chain.execute(funder, removeAppKey(BigInt(claimant.fid), claimant.appKey.publicKey))
+  const api = await stage.another({ claimsLapse: false })
+  const answer = await api.get(`/api/agent/${claimant.fid}/refresh`, {
+    method: 'POST',
+    headers: { 'x-forwarded-for': freshClient() },
+  })
+  expect(await answer.json()).toMatchObject({ outcome: 'unchanged' })
+})
+
 test('a claim that is suspended for another reason than its key is unchanged', async () => {
   await stage.database.pool.query(
     `insert into claim_event (fid, method, nonce, kind, at, evidence)

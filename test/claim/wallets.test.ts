@@ -15,6 +15,7 @@ import { accountOf, funder, startDevChain } from '../../devnet/chain/chain.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
 import { freePort } from '../../ops/ports.ts'
+import { canonicalSignature } from '../../trust/key-signature.ts'
 import { failure } from '../support/api/api.ts'
 import {
   type Claimant,
@@ -23,6 +24,7 @@ import {
   freshNonce,
   post,
   startClaimStage,
+  withdrawalOf,
 } from '../support/api/claims.ts'
 
 let stage: ClaimStage
@@ -89,6 +91,41 @@ test('a signature of 64 bytes (EIP-2098) is the one of 65: of a key, of a contra
   const forged = await eip191Claim(stage, claimant, { signer: stranger })
   const refused = await post(stage.api, { ...forged, signature: compact(forged.signature) })
   expect(await failure(refused)).toMatchObject({ status: 400, error: 'ERR_SIG_INVALID' })
+})
+
+/** The forms in which wallets write one signature of a key. */
+const formsOf = (signature: Hex) => {
+  const parity = signature.endsWith('1c') ? '01' : '00'
+  return [compact(signature), `${signature.slice(0, -2)}${parity}` as Hex, signature]
+}
+
+test('a signature is the same proof in each form that wallets write it in', async () => {
+  const body = await eip191Claim(stage, claimant)
+  const [first, ...others] = formsOf(body.signature)
+  expect((await post(stage.api, { ...body, signature: first })).status).toBe(200)
+  for (const signature of others) {
+    expect(await failure(await post(stage.api, { ...body, signature }))).toMatchObject({ status: 409, replay: true })
+  }
+})
+
+test('so is a token that the custody address signed', async () => {
+  const { fid, custody } = await stage.claimant()
+  const { jfs } = await withdrawalOf(custody, 'custody', fid, stage.clock.now)
+  const [header, payload, encoded] = jfs.split('.') as [string, string, string]
+  const forms = formsOf(`0x${Buffer.from(encoded, 'base64url').toString('hex')}`)
+  const bytes = forms.map((form) => Buffer.from(form.slice(2), 'hex').toString('base64url'))
+  const texts = forms.map((form) => Buffer.from(form).toString('base64url'))
+  const send = (signature: string | undefined) =>
+    post(stage.api, { method: 'jfs', fid, jfs: `${header}.${payload}.${signature}` }, { query: '/withdraw' })
+  const [first, ...others] = [...bytes, ...texts]
+  expect((await send(first)).status).toBe(200)
+  for (const other of others) expect(await failure(await send(other))).toMatchObject({ status: 409, replay: true })
+})
+
+test('what a contract wallet takes for an approval is sent to it as it is', () => {
+  // A Safe reads its owner, zeros and 1 as "approved before"; no key makes such a signature.
+  const approved: Hex = `0x${claimant.account.address.slice(2).padStart(64, '0')}${'00'.repeat(32)}01`
+  expect(canonicalSignature(approved)).toBe(approved)
 })
 
 test('a wallet that is not deployed yet claims with a wrapped signature (ERC-6492), and stays undeployed', async () => {

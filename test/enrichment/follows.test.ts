@@ -100,6 +100,22 @@ test('a reading that events have overtaken is not stored, and begins again', asy
   expect(await stored()).toEqual(atTheHub())
 })
 
+test('an end that nobody signed is looked up: an event alone ends no follow', async () => {
+  const before = readings()
+  const account = scene.hub.state.accounts.get(7)!
+  const [message] = [...account.links.values()]
+  const prune = { type: 'HUB_EVENT_TYPE_PRUNE_MESSAGE', pruneMessageBody: { message: message! } } as const
+  const log = scene.hub.state.shards.get(account.shard)!
+  log.append(scene.clock.pass(second).getTime(), [prune])
+  await scene.settle()
+  expect(readings()).toBe(before + 1)
+  expect(await stored()).toContainEqual({ fid: 7, follows: [[20, expect.any(Number)]] })
+  account.links.clear()
+  log.append(scene.clock.pass(second).getTime(), [prune])
+  await scene.settle()
+  expect(await stored()).toContainEqual({ fid: 7, follows: [] })
+})
+
 test('an account that sends its follows anew as one list is read again', async () => {
   const before = readings()
   const account = scene.hub.state.accounts.get(7)!

@@ -87,11 +87,16 @@ describe('an event', () => {
       message(`LINK_${kind}`, timestamp, { linkBody: { type, targetFid: 8 } })
     const change = { kind: 'follow', fid: 7, target: 8 }
     const since = { ...change, follows: true, at: at(900) }
-    const until = { ...change, follows: false, at: at(900) }
+    const until = { ...change, follows: false }
     expect(changesOf(confirmed, merge(link('ADD', 900)))).toEqual([since])
-    expect(changesOf(confirmed, revoke(link('ADD', 900)), prune(link('ADD', 900)))).toEqual([until, until])
-    expect(changesOf(merge(link('REMOVE', 950), link('ADD', 900)))).toEqual([until, { ...until, at: at(950) }])
-    expect(changesOf(merge(link('ADD', 950), link('ADD', 900)))).toEqual([until, { ...since, at: at(950) }])
+    expect(changesOf(merge(link('REMOVE', 950), link('ADD', 900)))).toEqual([{ ...until, at: at(950) }])
+    expect(changesOf(merge(link('ADD', 950), link('ADD', 900)))).toEqual([{ ...since, at: at(950) }])
+    // What nobody signed is looked up: whoever answers for the hub could say it of anybody.
+    const unsigned = { kind: 'unknown_follows', fid: 7 }
+    expect(changesOf(confirmed, revoke(link('ADD', 900)), prune(link('ADD', 900)))).toEqual([unsigned, unsigned])
+    const another = message('LINK_ADD', 800, { linkBody: { type: 'follow', targetFid: 9 } })
+    expect(changesOf(merge(link('ADD', 950), another))).toEqual([unsigned, { ...since, at: at(950) }])
+    expect(changesOf(merge(link('REMOVE', 950), another))).toEqual([unsigned, { ...until, at: at(950) }])
     expect(changesOf(revoke(link('REMOVE', 950)), merge(link('ADD', 900, 'block')))).toEqual([])
     expect(changesOf(merge(message('LINK_COMPACT_STATE', 900)))).toEqual([{ kind: 'unknown_follows', fid: 7 }])
   })

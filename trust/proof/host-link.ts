@@ -1,5 +1,6 @@
 import { type Hex, pad, parseAbi, recoverMessageAddress } from 'viem'
 import { checkEnvelope } from '../envelope.ts'
+import { encodedSignature } from '../key-signature.ts'
 import { encodeMessageData, mainnet, messageTypes } from '../message-data.ts'
 import { type Askable, ask, askRegistry, fetched } from './ask.ts'
 import { custodyOf, keyDataOf } from './keys.ts'
@@ -71,9 +72,7 @@ async function association(proof: ClaimProof, host: string, given: Record<string
 }
 
 async function signerOf(message: string, encoded: string): Promise<string | undefined> {
-  const bytes = Buffer.from(encoded, 'base64url')
-  const text = bytes.toString('latin1') // older tools encoded the hex text
-  const signature = /^0x([0-9a-fA-F]{2})+$/.test(text) ? (text as Hex) : (`0x${bytes.toString('hex')}` as const)
+  const signature = encodedSignature(encoded) ?? '0x'
   try {
     return (await recoverMessageAddress({ message, signature })).toLowerCase()
   } catch {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { addressOwners, agentState } from '../../../db/queries/time/as-of.ts'
 import { addressPortfolio } from '../../../db/queries/time/portfolio.ts'
+import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import { askable, timeFilter } from '../../http/filter-parameters.ts'
 import { addressParameter, fidParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
@@ -48,17 +49,23 @@ export const owners = route({
   read: ({ address, as_of }, { database }) => addressOwners(database, address, momentOf(as_of)),
 })
 
+const portfolioPath = '/api/by-address/{address}/portfolio'
+
 /** GET /api/by-address/:address/portfolio */
 export const portfolio = route({
-  path: '/api/by-address/{address}/portfolio',
+  path: portfolioPath,
   operationId: 'getAddressPortfolio',
   summary: 'What an address holds now, whose it is, and what it was paid and paid.',
   params: z.object({ address: addressParameter }),
-  query: z.object({}),
+  query: z.object({ cursor: cursorParameter }),
   answer: { type: json, schema: portfolioAnswer, description: 'Empty lists and zeros for an address nobody knows.' },
-  errors: ['ERR_ADDRESS_MALFORMED'],
+  errors: ['ERR_ADDRESS_MALFORMED', 'ERR_NOT_FOUND'],
   maxAgeSeconds: 30,
   freshSeconds: 5,
-  read: ({ address }, { database, settlementOverloads }) =>
-    addressPortfolio(database, { address, settlementOverloads }),
+  async read({ address, cursor }, { database, baseUrl, settlementOverloads }) {
+    const list = { name: [portfolioPath, address], order: ['integer', 'token'] as const }
+    const after = readCursor(list, cursor)
+    const { fields, ...page } = await addressPortfolio(database, { address, settlementOverloads, after })
+    return pagedBody(list, page, { fields, url: `${baseUrl}/api/by-address/${address}/portfolio`, query: {} })
+  },
 })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addressOwnersAnswer, agentStateAnswer, portfolioAnswer } from '../../../api/schemas/as-of.ts'
+import { readingLimits } from '../../../limits.config.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { chainRows } from '../../support/chain/rows.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -240,6 +241,32 @@ test('a portfolio is what the address holds, whose it is, who shares it, and wha
     settlements_in: { count: 2, amount_usdc: 1.250007 },
     settlements_out: { count: 1, amount_usdc: 0.000003 },
   })
+  expect(body.next_cursor).toBe(null)
   const nobody = portfolioAnswer.parse(await read(`/api/by-address/${addressOf('nobody at all')}/portfolio`))
   expect(nobody).toMatchObject({ registrations: [], agents: [], settlements_in: { count: 0, amount_usdc: 0 } })
+})
+
+test('a portfolio of more registrations than a page leads to all of them', async () => {
+  const { pool } = database
+  const address = addressOf('platform')
+  const held = readingLimits.portfolioRegistrations + 3
+  await pool.query(
+    `insert into registration (id, chain, agent_id, owner, burned, registered_block, registered_at, registered_tx,
+                               acquired_block, acquired_at, updated_block, updated_at)
+     select 'held-' || n, case n % 2 when 0 then 'celo' else 'base' end, 100000 + n, $1, false, 1, now(), '', 1, now(), 1, now()
+       from generate_series(1, $2::int) n`,
+    [Buffer.from(address.slice(2), 'hex'), held],
+  )
+  const page = async (query: string) => {
+    const response = await api.get(`/api/by-address/${address}/portfolio${query}`)
+    return { ...portfolioAnswer.parse(await response.json()), link: response.headers.get('link') }
+  }
+  const first = await page('')
+  expect([first.registrations.length, first.registrations_total]).toEqual([held - 3, held])
+  expect(first.link).toContain(`cursor=${first.next_cursor}`)
+  const last = await page(`?cursor=${first.next_cursor}`)
+  expect([last.registrations.length, last.registrations_total, last.next_cursor]).toEqual([3, held, null])
+  const all = [...first.registrations, ...last.registrations].map((one) => `${one.chain} ${one.erc8004_id}`)
+  expect(new Set(all).size).toBe(held)
+  expect((await api.get(`/api/by-address/${addressOf('mine')}/portfolio?cursor=${first.next_cursor}`)).status).toBe(404)
 })

@@ -63,6 +63,7 @@ interface StageOverrides {
   /** Answers for the names of hosts. */
   readonly lookup?: Lookup
   readonly hostLinkRequired?: boolean
+  readonly claimsLapse?: boolean
   readonly verificationProof?: 'signed' | 'stated'
   readonly database?: TestDatabase
   readonly log?: ApiDeps['log']
@@ -94,6 +95,7 @@ export async function startClaimStage({ ownAddress = false, on }: StageOptions =
       rpcs = {},
       hubUrl = hub.url,
       hostLinkRequired = true,
+      claimsLapse = true,
       verificationProof = 'signed',
     } = overrides
     const { attempts = createMemoryCounter(() => clock.now) } = overrides
@@ -118,6 +120,7 @@ export async function startClaimStage({ ownAddress = false, on }: StageOptions =
       attempts,
       windowSeconds: 900,
       hostLinkRequired,
+      claimsLapse,
       verificationProof,
       transaction: (work) => inSafeTransaction(pool, work),
       askAgain: (fid) => askAgain({ pool, fid, now: () => new Date(clock.now) }),

@@ -50,7 +50,7 @@ export async function benchRollup({ many, ofOne, removed }: RollupSize): Promise
     say(`${removed} settlements removed in ${reset.toFixed(1)} s`)
     const { rows: sizes } = await pool.query<{ bytes: number }>(
       `select sum(pg_total_relation_size(c.oid))::float8 as bytes from pg_class c
-        where c.relname in ('settlement_hourly', 'settlement_total', 'settlement_payer', 'settlement_facilitator')`,
+        where c.relname in ('settlement_hourly', 'settlement_total', 'settlement_payer')`,
     )
     say(
       JSON.stringify({

@@ -170,8 +170,7 @@ export async function deleteSums(db: Queryable, chain: string): Promise<void> {
     `with hours as (delete from settlement_hourly where chain = $1),
           hours_of_all as (delete from settlement_hour_total where chain = $1),
           totals as (delete from settlement_total where chain = $1),
-          senders as (delete from settlement_facilitator where chain = $1),
-          senders_of_all as (delete from facilitator_total where chain = $1)
+          senders as (delete from facilitator_total where chain = $1)
      delete from settlement_payer where chain = $1`,
     [chain],
   )

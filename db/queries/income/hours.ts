@@ -29,6 +29,7 @@ export async function sumDueHours(
   { hours, payments }: Pass,
   begin: Buffer = randomBytes(20),
 ): Promise<number> {
+  await db.query('lock table income_sender in row exclusive mode')
   // A statement of its own: one that locked the notes and summed as well would miss what a roll-up commits between its
   // snapshot and a lock, and take away the note that was made of it.
   const { rows: due } = await db.query<{ recipient: Buffer; chain: string; hour: Date }>({
@@ -130,6 +131,17 @@ paid as (
         and ${isRolledUp('s')}
      offset 0
    ) s
+),
+sent as (
+  insert into income_sender as s (facilitator, recipient, chain, first_at, last_at)
+  select facilitator, recipient, chain, min(block_timestamp), max(block_timestamp)
+    from paid
+   where kind in (${settledKinds})
+   group by 1, 2, 3
+   order by 1, 2, 3
+      on conflict (facilitator, recipient, chain) do update
+     set first_at = least(s.first_at, excluded.first_at), last_at = greatest(s.last_at, excluded.last_at)
+   where s.first_at > excluded.first_at or s.last_at < excluded.last_at
 ),
 fact as materialized (
   select a.fid, paid.hour, paid.recipient, paid.chain, paid.kind, ${incomeFlag('a.fid', 'paid')} as flag,

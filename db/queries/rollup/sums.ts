@@ -1,7 +1,7 @@
 import { isListed } from '../sql/selectors.ts'
 
-// Statements that keep the six tables settlements are summed up in: of each recipient by hour, in all, by payer and by
-// sender of the transaction; of all recipients by hour and by sender. $1 is the chain.
+// Statements that keep the five tables settlements are summed up in: of each recipient by hour, in all and by payer; of
+// all recipients by hour and by sender of the transaction. $1 is the chain.
 
 interface Sums {
   readonly table: string
@@ -82,9 +82,9 @@ const firstPaid: Value = {
               else ${nearest(ofPayer, { block: 'gone.paid_block', at: 'gone.first_paid_at', paid: true, upwards: true })} end`,
 }
 /** The last of a sender whose settlements are all archived. */
-const lastOfPairs = `,
-             (select max(f.last_at) from settlement_facilitator f
-               where f.facilitator = t.facilitator and f.chain = $1 and f.overload = t.overload)`
+const lastArchived = `,
+             (select max(a.last_at) from settlement_archive_sum a
+               where a.facilitator = t.facilitator and a.chain = $1 and a.overload = t.overload)`
 
 const n = sum('n')
 const amount = sum('amount')
@@ -106,14 +106,9 @@ const tables: readonly Sums[] = [
     values: { ...ends(ofPayer), first_paid_at: firstPaid, n, amount },
   },
   {
-    table: 'settlement_facilitator',
-    by: ['recipient', 'facilitator'],
-    values: { ...ends({ recipient: true, role: 'facilitator' }), n, amount },
-  },
-  {
     table: 'facilitator_total',
     by: ['facilitator'],
-    values: { ...ends({ recipient: false, role: 'facilitator' }, lastOfPairs), n, amount },
+    values: { ...ends({ recipient: false, role: 'facilitator' }, lastArchived), n, amount },
   },
 ]
 

@@ -112,21 +112,7 @@ create table facilitator_signer (
 );
 create index facilitator_signer_address on facilitator_signer (address);
 
--- What each recipient was paid through each sender.
-create table settlement_facilitator (
-  recipient bytea not null,
-  facilitator bytea not null,
-  chain text not null,
-  overload boolean not null,      -- of the selectors that take the signature as bytes
-  last_at timestamptz not null,   -- time of the newest
-  n bigint not null,
-  amount numeric(38, 0) not null, -- base units
-  first_at timestamptz not null,  -- time of the oldest
-  primary key (recipient, facilitator, chain, overload)
-) with (fillfactor = 85);
-create index settlement_facilitator_sender on settlement_facilitator (facilitator);
-
--- The same over all recipients.
+-- What everybody was paid through each sender.
 create table facilitator_total (
   facilitator bytea not null,
   chain text not null,
@@ -138,7 +124,7 @@ create table facilitator_total (
   primary key (facilitator, chain, overload)
 );
 
--- Settlements of a recipient, a payer or a facilitator from a block on, nearest first: a cursor, which the caller closes.
+-- Settlements of a recipient, a payer or a sender from a block on, nearest first: a cursor, which the caller closes.
 create function settlements_along(of_chain text, role text, address bytea, block int, is_upwards boolean)
   returns refcursor language plpgsql stable set plan_cache_mode = force_generic_plan set enable_sort = off as $$
 declare
@@ -173,8 +159,8 @@ begin
 end $$;
 
 -- When a settlement goes that was the first or the last of a sum, its neighbour takes its place: the time of the nearest one
--- of the sum from the block and time on; null: there is none. `role` is payer or facilitator, and `other` that address;
--- `received_by` is null for the sum over all recipients. Either address of a pair may have millions of settlements with
+-- of the sum from the block and time on; null: there is none. The sum is of a recipient and a payer, or, with `received_by`
+-- null, of a sender; `role` is payer or facilitator, and `other` that address. Either address of a pair may have millions of settlements with
 -- others, so those of both are read, one of each in turn, until one is of the pair. `left_n` is how many settlements the
 -- sum still has: when all of them are archived, the archive tells which is the last.
 create function nearest_settlement(of_chain text, received_by bytea, role text, other bytea, as_overload boolean,

@@ -163,15 +163,27 @@ create trigger settlement_hourly_income_changed after update on settlement_hourl
 create trigger settlement_hourly_income_removed after delete on settlement_hourly
   referencing old table as removed for each statement execute function note_income_hours();
 
--- Who is a facilitator decides what is evidence: an account that gets or loses a name moves the hours it sent in.
+-- Who sent settlements in the hours that are summed up, and from when to when, for the trigger below.
+create table income_sender (
+  facilitator bytea not null,
+  recipient bytea not null,
+  chain text not null,
+  first_at timestamptz not null,
+  last_at timestamptz not null,
+  primary key (facilitator, recipient, chain)
+);
+
+-- Who is a facilitator decides what is evidence: an account that gets or loses a name moves the hours it sent in. Whoever
+-- sums hours up holds this lock from before it reads the names until it has committed who sent in them.
 create function note_facilitator_hours() returns trigger language plpgsql as $$
 begin
+  lock table income_sender in share mode;
   insert into income_due (recipient, chain, hour)
   select recipient, chain, hour
     from (select h.recipient, h.chain, h.hour
             from moved
-            join settlement_facilitator f on f.facilitator = moved.address
-            join settlement_hourly h on h.recipient = f.recipient and h.chain = f.chain and h.overload = f.overload
+            join income_sender f on f.facilitator = moved.address
+            join settlement_hourly h on h.recipient = f.recipient and h.chain = f.chain
                                     and h.hour >= date_trunc('hour', f.first_at, 'UTC') and h.hour <= f.last_at
            union
           select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')

@@ -66,6 +66,33 @@ test('what a roll-up commits between the snapshot of a pass and its lock on the 
   }
 })
 
+test('a sender that gets a name while an hour it sent in is being summed up has the hour summed up again', async () => {
+  const { pool } = database
+  await empty(pool)
+  const world = new World(pool)
+  await world.take({ kind: 'verify', fid: 1, now: [0] })
+  while ((await runIncome({ pool })) > 0);
+  await store(pool, [{ payer: 1, recipient: 0, sender: 0, selector: 0, amount: 5_000, logIndex: 0, block: 0 }])
+  await world.take({ kind: 'roll up', blocks: 1 })
+  let named: Promise<unknown> | undefined
+  let isNamed = false
+  await inTransaction(pool, async (db) => {
+    expect(await sumDueHours(db, { hours: 10, payments: 100 })).toBe(1)
+    named = world.take({ kind: 'name', names: [0] }).finally(() => {
+      isNamed = true
+    })
+    await until('the name is there, or waits for the pass', async () => {
+      const waiting = await pool.query(
+        `select from pg_locks where relation = 'income_sender'::regclass and not granted`,
+      )
+      return isNamed || waiting.rowCount === 1
+    })
+  })
+  await named
+  while ((await runIncome({ pool })) > 0);
+  expect((await pool.query('select x402, n::int from income_hour')).rows).toEqual([{ x402: true, n: 1 }])
+})
+
 test('an address with very many due hours keeps nobody waiting, and no pass reads more of them than it takes', async () => {
   const { pool } = database
   // Statistics say that none is due.

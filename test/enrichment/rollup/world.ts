@@ -76,7 +76,7 @@ export async function rollUp({ pool }: TestDatabase, stepSettlements: number): P
 
 export async function empty({ pool }: TestDatabase): Promise<void> {
   await pool.query(`
-    truncate settlement, settlement_hourly, settlement_hour_total, settlement_total, settlement_payer, settlement_facilitator,
+    truncate settlement, settlement_hourly, settlement_hour_total, settlement_total, settlement_payer,
              facilitator_total, settlement_rollup_backfill, backfill, settlement_archive, settlement_archive_piece,
              settlement_archive_sum, chain_state cascade;
     drop table if exists archived_settlement;
@@ -125,12 +125,6 @@ ${[
     'recipient, payer, chain, overload',
     `min(block_timestamp), min(block_timestamp) filter (where amount > 0), ${newest[0]}`,
     `first_at, first_paid_at, ${newest[1]}`,
-  ),
-  differing(
-    'settlement_facilitator',
-    'recipient, facilitator, chain, overload',
-    `min(block_timestamp), ${newest[0]}`,
-    `first_at, ${newest[1]}`,
   ),
   differing(
     'facilitator_total',

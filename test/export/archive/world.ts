@@ -127,7 +127,7 @@ const sums = [
   'settlement_hour_total',
   'settlement_total',
   'settlement_payer',
-  'settlement_facilitator',
+  'facilitator_total',
   'income_hour',
   'income_total',
   'recipient_counts',

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { KeyRows } from '../db/queries/due/queue.ts'
 
 /** What derivations need besides the database. */
 export interface DeriveContext {
@@ -32,6 +33,8 @@ export interface Mark {
 export interface Derivation {
   readonly kind: string
   readonly marks: readonly Mark[]
+  /** Where all its keys are, to derive everything again. None where other kinds make all that matter due. */
+  readonly all: readonly KeyRows[]
   /** Most keys that are derived in one transaction. */
   readonly batch: number
   /**

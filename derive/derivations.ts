@@ -36,6 +36,7 @@ export const derivations = [
       { table: 'registration_transfer', on: ['insert', 'delete'], ...bothSides },
       { table: 'verified_address', key: hex('address') },
     ],
+    all: [{ table: 'registration_transfer', key: hex('"to"') }],
     batch: 1_000,
     rest: 'soon',
     derive: routeHolders,
@@ -48,6 +49,7 @@ export const derivations = [
       { table: 'registration_document', on: ['insert', 'update'], key: registration },
       { table: 'feedback', key: registration },
     ],
+    all: [],
     batch: 1_000,
     rest: 'soon',
     derive: routeRegistrations,
@@ -67,6 +69,10 @@ export const derivations = [
       { table: 'agent_identity', key: 'fid' },
       { table: 'codehost_profile', key: 'fid' },
     ],
+    all: [
+      { table: 'agent', key: 'fid' },
+      { table: 'claim', key: 'fid' },
+    ],
     batch: 100,
     rest: 'soon',
     derive: deriveAgents,
@@ -75,6 +81,7 @@ export const derivations = [
     // Holdings of agents to whom very many registrations were transferred, each once a minute. Keys: FIDs.
     kind: 'large holders',
     marks: [],
+    all: [{ table: 'large_holder', key: 'fid' }],
     batch: 1,
     rest: 'soon',
     derive: deriveLargeHolders,
@@ -83,6 +90,7 @@ export const derivations = [
     // The agents of those holdings. Keys: FIDs.
     kind: 'summed holders',
     marks: [],
+    all: [],
     batch: 100,
     rest: 'soon',
     derive: deriveSummedHolders,
@@ -91,6 +99,7 @@ export const derivations = [
     // What agents that are new were paid. Keys: FIDs.
     kind: 'counts',
     marks: [{ table: 'agent', on: ['insert'], key: 'fid' }],
+    all: [{ table: 'agent', key: 'fid' }],
     batch: 100,
     rest: 'soon',
     derive: deriveCounts,
@@ -103,6 +112,10 @@ export const derivations = [
       { table: 'social_follow', key: 'fid' },
       { table: 'settlement_payer', key: 'v.fid', through: paidByAgent },
     ],
+    all: [
+      { table: 'agent', key: 'fid' },
+      { table: 'agent_edge', key: 'fid' },
+    ],
     batch: 500,
     rest: 'with sums',
     derive: lookAround,
@@ -111,6 +124,7 @@ export const derivations = [
     // Edges between agents. Keys: FIDs.
     kind: 'edges',
     marks: [],
+    all: [{ table: 'agent_edge', key: 'fid' }],
     batch: 100,
     rest: 'with counts',
     derive: deriveEdges,
@@ -119,6 +133,7 @@ export const derivations = [
     // Whose wallets changed: their holders' income. Keys: registrations.
     kind: 'wallets',
     marks: [{ table: 'registration_wallet', on: ['insert', 'delete'], key: registration }],
+    all: [],
     batch: 100,
     rest: 'with sums',
     derive: routeWallets,
@@ -127,6 +142,11 @@ export const derivations = [
     // Addresses whose payments are an agent's income, and those that are its own. Keys: FIDs.
     kind: 'income',
     marks: [{ table: 'agent_change', on: ['insert'], key: 'fid' }],
+    all: [
+      { table: 'agent', key: 'fid' },
+      { table: 'income_address', key: 'fid' },
+      { table: 'income_owner', key: 'fid' },
+    ],
     batch: 100,
     rest: 'with sums',
     derive: deriveIncome,
@@ -138,6 +158,10 @@ export const derivations = [
       { table: 'settlement_payer', ...addressesReached() },
       { table: 'payment_sum', ...addressesReached() },
       { table: 'income_address', on: ['insert', 'delete'], key: hex('moved.address') },
+    ],
+    all: [
+      { table: 'income_address', key: hex('address') },
+      { table: 'income_reach', key: hex('address') },
     ],
     batch: 50,
     rest: 'with sums',

@@ -10,7 +10,7 @@ const longestRetryMs = 5 * minute
 const mostFailures = 10
 
 /** A key's derivation failed; it is retried after a pause, and the others are derived. */
-class Underivable extends Error {
+export class Underivable extends Error {
   override readonly name = 'Underivable'
 }
 

@@ -20,6 +20,7 @@ function kind(before: (key: string) => Promise<void> = async () => {}): Derivati
   return {
     kind: 'test',
     marks: [],
+    all: [],
     batch: 10,
     rest: 'soon',
     derived,

@@ -70,6 +70,28 @@ select $1, key, coalesce($3::timestamptz, '-infinity'), $4 from unnest($2::text[
   })
 }
 
+/** Rows that have all keys of a kind. */
+export interface KeyRows {
+  readonly table: string
+  /** SQL of the key. */
+  readonly key: string
+}
+
+/** Marks every key of a kind as due at once. Returns how many keys of it are due then. */
+export async function markAll(db: Queryable, kind: string, all: readonly KeyRows[]): Promise<number> {
+  const keys = all.map(({ table, key }) => `select ${key} as key from ${table}`).join(' union all ')
+  if (all.length > 0) {
+    const text = `insert into due (kind, key) select distinct $1, key from (${keys}) whole where key is not null`
+    await db.query({ text, values: [kind] })
+  }
+  const { rows } = await db.query<{ keys: number }>({
+    name: 'count-keys',
+    text: `select count(distinct key) as keys from due where kind = $1 and due_at = '-infinity'`,
+    values: [kind],
+  })
+  return rows[0]?.keys ?? 0
+}
+
 /** How much of a kind there is to do, each counted up to `mostWaiting`. */
 interface Waiting {
   readonly kind: string

@@ -1,0 +1,98 @@
+import type pg from 'pg'
+import { beforeAll, expect, test } from 'vitest'
+import { inTransaction } from '../../db/pool.ts'
+import { refreshCounts } from '../../db/queries/rollup/refresh-counts.ts'
+import { deriveAgain } from '../../derive/again.ts'
+import { derivations } from '../../derive/derivations.ts'
+import { settle } from '../../derive/pass.ts'
+import { sumIncome } from '../../enrichment/join/income.ts'
+import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
+import { mintTo } from '../enrichment/upstreams/job.ts'
+import { testDatabase } from '../support/database.ts'
+import { addressOf, seedChainState, seedSettlement } from '../support/seed.ts'
+
+const database = testDatabase()
+let pool: pg.Pool
+let context: { pool: pg.Pool; now: () => Date; settlementOverloads: 'spec' }
+const fids = Array.from({ length: 12 }, (_, index) => index + 1)
+const walletOf = (fid: number) => addressOf(`wallet of ${fid}`)
+
+beforeAll(async () => {
+  pool = database.pool
+  context = { pool, now: () => new Date('2026-06-01T00:00:00Z'), settlementOverloads: 'spec' }
+  for (const fid of fids) await mintTo(pool, { fid, addresses: [walletOf(fid)] })
+  await pool.query(
+    `insert into social_follow (fid, targets, followed_at)
+     select n, array[n % 12 + 1, (n + 4) % 12 + 1], array[timestamptz '2026-01-01', '2026-02-01'] from generate_series(1, 12) n`,
+  )
+  await seedChainState(pool, { chain: 'base', indexed: 1_000, finalized: 1_000 })
+  // A ring of three, and a chain through the others.
+  const pairs = [[1, 2], [2, 3], [3, 1], ...fids.slice(3, -1).map((fid) => [fid, fid + 1])] as [number, number][]
+  for (const [number, [from, to]] of pairs.entries()) {
+    await seedSettlement(pool, {
+      chain: 'base',
+      block: 100 + number,
+      payer: walletOf(from),
+      recipient: walletOf(to),
+      amount: 5_000_000n,
+    })
+  }
+  await everything()
+})
+
+async function everything() {
+  while ((await rollUpSettlements({ pool })) > 0);
+  await settle(derivations, context)
+  while ((await sumIncome(pool)) > 0);
+  await refreshCounts(context)
+  await settle(derivations, context)
+}
+
+/** Rows of everything that is stored, by table. */
+async function stored(): Promise<Record<string, string[]>> {
+  const { rows: tables } = await pool.query<{ name: string }>(
+    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
+  )
+  const found: Record<string, string[]> = {}
+  for (const { name } of tables) {
+    const row = name === 'due' ? 'row(kind, key, due_at)' : 't'
+    const { rows } = await pool.query<{ row: string }>(`select ${row}::text as row from ${name} t order by 1`)
+    found[name] = rows.map(({ row }) => row)
+  }
+  return found
+}
+
+const again = (kinds = [...derivations] as (typeof derivations)[number][]) =>
+  deriveAgain({ kinds, context, tell: () => {} })
+
+test('deriving everything again changes no row', async () => {
+  const before = await stored()
+  for (const table of ['agent', 'agent_edge', 'agent_holding', 'income_hour', 'income_address', 'income_ring'])
+    expect(before[table], table).not.toEqual([])
+  const lines: string[] = []
+  expect(await deriveAgain({ kinds: derivations, context, tell: (line) => lines.push(line) })).toBe(0)
+  expect(lines).toContainEqual(expect.stringMatching(/^agents: 12 keys in /))
+  while ((await sumIncome(pool)) > 0);
+  expect(await stored()).toEqual(before)
+})
+
+test('what is lost unseen comes back', async () => {
+  const before = await stored()
+  await inTransaction(pool, async (db) => {
+    await db.query(`set local session_replication_role = replica`) // no trigger tells
+    for (const table of ['agent_edge', 'agent_site', 'edge_derivation', 'income_ring', 'income_reach', 'income_owner'])
+      await db.query(`delete from ${table}`)
+    await db.query(`update agent set claimed = true, chains = '{}' where fid % 2 = 0`)
+    await db.query('delete from agent_holding where fid % 3 = 0')
+  })
+  expect(await stored()).not.toEqual(before)
+  expect(await again()).toBe(0)
+  while ((await sumIncome(pool)) > 0);
+  const after = await stored()
+  const derived = Object.keys(before).filter((name) =>
+    /^(agent_(edge|site|holding)|edge_derivation|income_\w+)$/.test(name),
+  )
+  for (const name of derived) expect(after[name], name).toEqual(before[name])
+  const { rows } = await pool.query(`select from agent where claimed or chains <> '{base}'`)
+  expect(rows).toEqual([])
+})

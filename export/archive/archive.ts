@@ -36,6 +36,8 @@ export interface Archive {
    * with blocks of `anew` in any case.
    */
   readonly serve: (untilDay: string, anew?: BlockRange) => Promise<unknown>
+  /** The settlements of some blocks, read from the chain's source again, as the bytes of a COPY into their table. */
+  readonly readAgain: (range: BlockRange) => AsyncIterable<Buffer>
   /** Prints a line of progress for the operator. */
   readonly print: (line: string) => void
 }

@@ -81,21 +81,28 @@ export function checkFiles(db: Queryable, { folder, chain }: Place, partition: B
   return checkPieces(db, chain, partition, {
     tally: (range) => tallyFiles(folder, chain, range),
     what: `files under ${folder}`,
-    remedy: 'bring EXPORT_DIR back, then run the same command again',
+    remedy:
+      'bring EXPORT_DIR back, then run the same command again; once the table is gone and the files are lost, the rows ' +
+      `are read from the chain again by npm run archive -- --chain ${chain} --restore --reload`,
   })
 }
 
 /**
  * Reads the table of an archived partition that is no longer one of the chain's, and returns the number of its
- * settlements. Throws a Refusal when they differ from what was archived.
+ * settlements. Throws a Refusal, with a `remedy`, when they differ from what was archived.
  */
-export function checkTable(pool: pg.Pool, chain: ChainName, partition: BlockRange & { name: string }): Promise<number> {
+export function checkTable(
+  pool: pg.Pool,
+  chain: ChainName,
+  partition: BlockRange & { name: string },
+  remedy = `the files may be: npm run archive -- --chain ${chain} --check`,
+): Promise<number> {
   const { name } = partition
   const rows = ({ fromBlock, toBlock }: BlockRange) => copyTo(copySettlementsOut(name, chain, fromBlock, toBlock))
   return checkPieces(pool, chain, partition, {
     tally: (range) => inTransaction(pool, (client) => tallyOf(client.query(rows(range)), chain)),
     what: `rows of ${name}`,
-    remedy: `the files may be: npm run archive -- --chain ${chain} --check`,
+    remedy,
   })
 }
 

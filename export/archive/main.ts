@@ -16,7 +16,7 @@ import { leastAgeDays, options, readArchiveRequest } from './request.ts'
 const usage = `
 npm run archive -- --chain <chain> --before <date> [--plan] [--rows-per-second <n>]
 npm run archive -- --chain <chain> --check
-npm run archive -- --chain <chain> --restore
+npm run archive -- --chain <chain> --restore [--reload]
 
 Moves old partitions of a chain's settlements out of the database, oldest first: those that end before the date, a day in UTC
 at least ${leastAgeDays} days ago. From then on, their rows are only in the files under EXPORT_DIR (.data/exports; docs/exports.md).
@@ -31,8 +31,10 @@ summed up is refused, with the command that fixes it. Keep EXPORT_DIR and back i
 --rows-per-second  limits how fast files are written (50000)
 --check            reads the files of all archived partitions and compares them with what was archived
 --restore          brings the newest archived partition back from the files; one whose table is still there needs none
+--reload           reads its settlements from the chain's archive, Portal or node again instead: the files are lost. They are
+                   taken back only if they are exactly those that were archived
 
-Reads ${namesRead('export')}: see .env.example.
+Reads ${namesRead('export')}, with --reload also ${namesRead('backfill')}: see .env.example.
 `
 await runCommand({ usage, options }, async ({ values }) => {
   const { vars, others: chains } = readSettings('export', process.env, () =>
@@ -48,6 +50,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   })
   const { serveRound } = await import('../served/round.ts') // imported late, so that --help is quick
   const { runArchive } = await import('./run.ts')
+  const { readerOf } = await import('./read-again.ts')
   const database = await openExisting(vars.DATABASE_URL)
   await refusePooler(database.databaseUrl)
   const pool = createPool({
@@ -63,6 +66,11 @@ await runCommand({ usage, options }, async ({ values }) => {
     chain,
     folder,
     print: console.log,
+    readAgain: readerOf(
+      chain,
+      request.reload ? readSettings('backfill', process.env, () => {}).vars.PORTAL_API_KEY : undefined,
+      console.warn,
+    ),
     serve: (untilDay, anew) =>
       serveRound({
         pool,

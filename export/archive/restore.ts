@@ -33,20 +33,21 @@ export async function checkArchives({ pool, chain, folder, print }: Archive): Pr
 
 /**
  * Restores the newest archived partition while readers and writers go on: from its own table while that stands, else
- * from the served files. An interrupted run can be started again. False: nothing is archived. Throws a Refusal when
- * the rows differ from what was archived.
+ * from the served files, or with `reload` from the chain's source. An interrupted run can be started again. False: nothing
+ * is archived. Throws a Refusal when the rows differ from what was archived.
  */
-export async function restoreNewest(archive: Archive): Promise<boolean> {
+export async function restoreNewest(archive: Archive, reload = false): Promise<boolean> {
   const { pool, chain, folder, print } = archive
   if (await keepTable(archive)) return true
   await finishArchives(archive)
   const newest = (await readArchives(pool, chain.name)).at(-1)
   if (!newest) return false
   const { name, fromBlock, toBlock } = newest
-  const settlements = await checkFiles(pool, { folder, chain: chain.name }, newest)
+  if (!reload) await checkFiles(pool, { folder, chain: chain.name }, newest)
+  const rows = reload ? archive.readAgain(newest) : copyOfFiles(folder, chain.name, newest)
   await createApart(pool, name, settlementStorage)
   await inTransaction(pool, (client) =>
-    pipeline(Readable.from(copyOfFiles(folder, chain.name, newest)), client.query(copyFrom(copySettlementsInto(name)))),
+    pipeline(Readable.from(rows), client.query(copyFrom(copySettlementsInto(name)))),
   )
   await inTransaction(pool, async (db) => {
     await indexRecipients(db, name)
@@ -56,6 +57,8 @@ export async function restoreNewest(archive: Archive): Promise<boolean> {
     await addKey(db, name)
   })
   await analyze(pool, name)
+  const from = reload ? `the source of ${chain.name} has other rows` : undefined
+  const settlements = await checkTable(pool, chain.name, newest, from)
   await underLocks(archive, async (db) => {
     await attachPartition(db, chain.name, newest)
     await deleteArchive(db, chain.name, newest)

@@ -10,12 +10,12 @@ import { checkArchives, restoreNewest } from './restore.ts'
  */
 export async function runArchive(
   archive: Archive,
-  { task, before }: Pick<ArchiveRequest, 'task' | 'before'>,
+  { task, before, reload }: Pick<ArchiveRequest, 'task' | 'before' | 'reload'>,
 ): Promise<void> {
   const { chain, print } = archive
   if (task === 'check') return checkArchives(archive)
   if (task === 'restore') {
-    if (!(await restoreNewest(archive))) print(`nothing of ${chain.name} is archived`)
+    if (!(await restoreNewest(archive, reload))) print(`nothing of ${chain.name} is archived`)
     return
   }
   if (task === 'plan') return printPlan(archive, before)

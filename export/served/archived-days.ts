@@ -16,7 +16,11 @@ export async function refuseLost(db: Queryable, folder: string): Promise<void> {
   for (const [chain, until] of await archivedUntil(db)) {
     const archived = await readArchived(db, chain)
     const { difference } = archived ? await archivedFiles(db, folder, chain, { ...archived, until }) : {}
-    if (difference) throw new Refusal(`${difference}: bring EXPORT_DIR back, manifest.json last; nothing was changed`)
+    if (!difference) continue
+    throw new Refusal(
+      `${difference}: bring EXPORT_DIR back, manifest.json last; if it is lost, the rows are read from the chain again by ` +
+        `npm run archive -- --chain ${chain} --restore --reload; nothing was changed`,
+    )
   }
 }
 

@@ -9,7 +9,7 @@ import { Slices } from '../history/slices.ts'
 import { findCallsIn } from '../history/sources.ts'
 import { paymentContractsOf } from '../mapping/payment-kinds.ts'
 import { addPaymentTally, emptyPaymentTally, tallyPayments } from '../store/payment-tally.ts'
-import { copyHeader } from '../store/settlement-copy.ts'
+import { copyHeader, copyTrailer } from '../store/settlement-copy.ts'
 import { BlockEncoder } from './block-encoder.ts'
 import type { Certificate } from './certificate.ts'
 import type { BackfillConfig } from './config.ts'
@@ -124,16 +124,12 @@ function hasShape(text: Buffer, row: number, { bytes }: ReturnType<typeof rowTem
 /** What a shard's blocks hold beside its settlements. */
 type Beside = Pick<BlockEncoder, 'unpaid' | 'payments' | 'codes'>
 
-/** Reads a shard's certificate from a source again. `onFound` receives what is not a settlement, piece by piece. */
-export async function certifySource(
-  history: History,
-  config: Pick<BackfillConfig, 'chain' | 'tokens' | 'second'>,
-  shard: Pick<Shard, 'firstBlock' | 'lastBlock'>,
-  warn: (text: string) => void,
-  onFound: (found: Beside) => void = () => {},
-) {
+type Source = Pick<BackfillConfig, 'chain' | 'tokens' | 'second'>
+type Blocks = Pick<Shard, 'firstBlock' | 'lastBlock'>
+
+/** Opens a range of a source to be read again; `slices` is to be closed. */
+function openAgain(history: History, config: Source, { firstBlock, lastBlock }: Blocks, warn: (text: string) => void) {
   const { chain, tokens } = config
-  const { firstBlock, lastBlock } = shard
   const rpc = config.second?.kind === 'rpc' ? config.second.url : chain.rpc
   const sources = { ...chain, rpc, chain: chain.name, tokens, finalHeight: lastBlock }
   const encoder = new BlockEncoder(
@@ -142,32 +138,67 @@ export async function certifySource(
     findCallsIn(history, sources, warn),
     paymentContractsOf(chain.paymentContracts),
   )
-  const slices = new Slices(history, firstBlock, lastBlock, null, { warn } as never)
+  return { encoder, slices: new Slices(history, firstBlock, lastBlock, null, { warn } as never) }
+}
+
+/** What a range has, answer by answer. */
+async function* readAgain({ encoder, slices }: ReturnType<typeof openAgain>) {
+  while (!slices.isDone) {
+    await slices.advance(encoder)
+    if (encoder.isFull || slices.isDone) await encoder.settle()
+    const beside = {
+      unpaid: encoder.unpaid.splice(0),
+      payments: encoder.payments.splice(0),
+      codes: encoder.codes.splice(0),
+    }
+    yield { beside, ...encoder.pages.takeAll() }
+  }
+}
+
+/** Reads a shard's certificate from a source again. `onFound` receives what is not a settlement, piece by piece. */
+export async function certifySource(
+  history: History,
+  config: Source,
+  { firstBlock, lastBlock }: Blocks,
+  warn: (text: string) => void,
+  onFound: (found: Beside) => void = () => {},
+) {
+  const source = openAgain(history, config, { firstBlock, lastBlock }, warn)
   let sum = emptyTally()
   let paid = emptyPaymentTally()
   try {
-    while (!slices.isDone) {
-      await slices.advance(encoder)
-      if (encoder.isFull || slices.isDone) await encoder.settle()
-      const found = {
-        unpaid: encoder.unpaid.splice(0),
-        payments: encoder.payments.splice(0),
-        codes: encoder.codes.splice(0),
-      }
-      paid = addPaymentTally(paid, tallyPayments(found.payments))
-      onFound(found)
-      sum = addTally(sum, encoder.pages.takeAll().tally)
+    for await (const { beside, tally } of readAgain(source)) {
+      paid = addPaymentTally(paid, tallyPayments(beside.payments))
+      onFound(beside)
+      sum = addTally(sum, tally)
     }
   } finally {
-    slices.close()
+    source.slices.close()
   }
   return {
     firstBlock,
     lastBlock,
-    firstHash: slices.first?.hash ?? '',
-    lastHash: slices.lastHash ?? '',
+    firstHash: source.slices.first?.hash ?? '',
+    lastHash: source.slices.lastHash ?? '',
     ...sum,
     ...paid,
+  }
+}
+
+/** The settlements of a range, read from a source again, as the bytes of a COPY into the table. */
+export async function* copyOfSource(
+  history: History,
+  config: Source,
+  blocks: Blocks,
+  warn: (text: string) => void,
+): AsyncGenerator<Buffer> {
+  const source = openAgain(history, config, blocks, warn)
+  try {
+    yield copyHeader
+    for await (const { pages } of readAgain(source)) yield* pages
+    yield copyTrailer
+  } finally {
+    source.slices.close()
   }
 }
 

@@ -156,6 +156,9 @@ export function archiveOf(database: TestDatabase, folder: string, print: (line: 
     chain,
     folder,
     print,
+    readAgain: () => {
+      throw new Error('nothing reads the chain again')
+    },
     serve: (untilDay, anew) => serve(database, folder, untilDay, anew),
   }
 }

@@ -36,3 +36,15 @@ test('a host that begins to refuse what it took is believed', () => {
   send(size, 40, (calls) => calls <= 3)
   expect(size.now).toBeLessThanOrEqual(3)
 })
+
+test('a batch that failed is halved at once, and grows by one with each that is answered', () => {
+  const size = new BatchSize(100)
+  size.failed(100)
+  expect(size.now).toBe(50)
+  size.failed(9) // the last part of a longer list
+  expect(size.now).toBe(5)
+  send(size, 10, () => true)
+  expect(size.now).toBe(15)
+  expect(send(size, 200, () => true)).toEqual([])
+  expect(size.now).toBe(100)
+})

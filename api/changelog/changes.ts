@@ -3,16 +3,6 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
-    id: 'handles-proven-in-lists',
-    day: '2026-11-28',
-    kind: 'added',
-    title: 'Lists and SQL say who stands behind a handle, too',
-    text:
-      '`handle_assurance` of a profile stands in the rows of the list, the leaderboard and the search as well, in their ' +
-      'tools of MCP, and in `directory.agents`.',
-    operations: ['listAgents', 'getLeaderboard', 'searchAgents'],
-  },
-  {
     id: 'all-of-a-portfolio',
     day: '2026-11-28',
     kind: 'added',

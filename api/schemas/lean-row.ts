@@ -3,17 +3,6 @@ import { agentStatus, chainLabel, claimMethod, count, fid, time } from './scalar
 
 const text = z.string().nullable()
 
-/** Of a handle, wherever an agent is shown with it. */
-export const handleAssurance = z
-  .enum(['proven', 'signed', 'stated'])
-  .nullable()
-  .meta({
-    description:
-      'Who says that the handle is the account’s. proven: the name server, for the address with custody of the account; ' +
-      'signed: the name server, for an address that the account verifies, or another hub; stated: one hub alone. ' +
-      'Null: it has none.',
-  })
-
 /** Fields of a lean row, an agent in lists: discovery has these, the leaderboard and the search add to them. */
 export const leanFields = {
   fid,
@@ -39,7 +28,6 @@ export const leanFields = {
   last_seen_at: time.nullable().meta({
     description: 'Newest of: an event of a registry, a settlement, a post, a document found alive.',
   }),
-  handle_assurance: handleAssurance,
 }
 
 export const leanRow = z.strictObject(leanFields).meta({ id: 'LeanRow' })

@@ -92,7 +92,6 @@ test('a row is a lean row with its rank, count, volume, payers and last settleme
     'registered_at',
     'listed_at',
     'last_seen_at',
-    'handle_assurance',
     'settlement_count',
     'volume_usdc',
     'unique_payers',

@@ -20,6 +20,3 @@ case when p.handle is null then null
                    where v.fid = p.fid and v.ended_at is null and v.address = p.handle_owner
                      and v.verdict in ('proven', 'signed')) then 'signed'
      else 'stated' end`
-
-/** SQL: the same as it is shown beside the handle of an agent `a`; the view directory.agents says it as well. */
-export const shownHandleAssurance = `case when a.handle is not null then coalesce(a.handle_assurance, 'stated') end`

@@ -1,4 +1,3 @@
-import { shownHandleAssurance } from './assurance.ts'
 import { chainLabel, chainPosition, isoTime, list, type Member, members } from './json-text.ts'
 
 /**
@@ -47,6 +46,5 @@ function leanFieldsWith({ last30d, ever, newestAt }: Counters): readonly Member[
     ['registered_at', isoTime('a.registered_at')],
     ['listed_at', isoTime('a.listed_at')],
     ['last_seen_at', isoTime(lastSeenAt(newestAt))],
-    ['handle_assurance', shownHandleAssurance],
   ]
 }

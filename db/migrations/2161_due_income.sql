@@ -12,9 +12,3 @@ create trigger mark_removed after delete on registration_wallet
 create trigger mark_added after insert on agent_change
   referencing new table as moved for each statement execute function mark_due(
     'income', 'select fid from moved');
-
-insert into due (kind, key) select distinct 'wallets', chain || ':' || agent_id from income_wallet_event;
-insert into due (kind, key)
-select distinct 'income', c.fid::text from income_progress p join agent_change c on c.seq > p.change;
--- squawk-ignore ban-drop-table
-drop table income_wallet_event, income_progress;

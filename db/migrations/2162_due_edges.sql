@@ -42,12 +42,3 @@ create or replace trigger mark_removed after delete on settlement_payer
        and exists (select from verified_address p join agent a on a.fid = p.fid
                     where p.address = moved.payer and p.ended_at is null and p.fid <> v.fid)',
     'rings', 'select encode(r.address, ''hex'') from moved join income_reach r on r.payer = moved.payer');
-
-insert into due (kind, key) select distinct 'neighbours', fid::text from edge_event;
-insert into due (kind, key) select 'edges', fid::text from edge_derivation where due;
-insert into due (kind, key, due_at)
-select 'neighbours', fid::text, derived_at + interval '1 day' from edge_derivation where derived_at is not null;
--- squawk-ignore ban-drop-table
-drop table edge_event;
--- squawk-ignore ban-drop-column
-alter table edge_derivation drop column due, drop column derived_at;

@@ -148,12 +148,3 @@ create trigger mark_removed after delete on codehost_profile
 create trigger mark_added after insert on agent
   referencing new table as moved for each statement execute function mark_due(
     'counts', 'select fid from moved');
-
-insert into due (kind, key) select distinct 'holders', encode(address, 'hex') from holder_event;
-insert into due (kind, key) select distinct 'registrations', chain || ':' || agent_id from token_event;
-insert into due (kind, key) select distinct 'agents', fid::text from agent_event;
-insert into due (kind, key, due_at)
-select distinct 'large holders', fid::text, coalesce(l.derived_at + interval '1 minute', '-infinity')
-  from large_holder_event left join large_holder l using (fid);
--- squawk-ignore ban-drop-table
-drop table holder_event, token_event, agent_event, large_holder_event;

@@ -11,10 +11,6 @@ drop trigger settlement_facilitator_removed on settlement_facilitator;
 drop trigger settlement_facilitator_emptied on settlement_facilitator;
 drop function sum_facilitators();
 drop function refit_facilitators(bytea[]);
-delete from settlement_hour_total where n = 0;
-delete from facilitator_total where n = 0;
--- squawk-ignore adding-not-nullable-field
-alter table facilitator_total alter column last_at set not null, alter column first_at set not null;
 
 create or replace function refuse_other_sums() returns trigger language plpgsql as $$
 begin

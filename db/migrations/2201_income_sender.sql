@@ -32,6 +32,3 @@ begin
    order by 1, 2, 3 on conflict (recipient, chain, hour) do update set hour = excluded.hour;
   return null;
 end $$;
-
--- squawk-ignore ban-drop-table
-drop table settlement_facilitator;

@@ -1,10 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
+import { readApplied, takeOver } from '../../db/applied.ts'
+import { ensureChainRows } from '../../db/chain-rows.ts'
 import { migrate } from '../../db/migrate.ts'
+import { inTransaction } from '../../db/pool.ts'
 import { readMigrations } from '../../db/schema-files.ts'
 import { testDatabase } from '../support/database.ts'
 import { runMain } from '../support/mains.ts'
@@ -92,7 +94,10 @@ async function migrateAsBefore(url: string) {
       expect(ended).toMatchObject({ code: 0 })
     } else {
       await createBefore(url)
-      await migrate(url, { migrations: pathToFileURL(`${folder}/`) })
+      await inTransaction(database.pool, async (client) => {
+        await takeOver(client, await readApplied(client))
+        await ensureChainRows(client) // partitions
+      })
     }
   } finally {
     rmSync(folder, { recursive: true })

@@ -12,7 +12,10 @@ const mostPartitionRows = 50_000_000
 const smallestStep = 250_000
 /** Partitions that one call creates at most; needing more means that the head is wrong. */
 const mostAtOnce = 500
+/** Lock timeout while readers and writers wait behind the lock. */
 const lockWaitMs = 1_000
+/** How long others that change partitions are waited for, behind which nobody waits. */
+const turnWaitMs = 30_000
 const million = 1_000_000
 
 /**
@@ -34,8 +37,9 @@ export async function ensurePartitions(
   upTo: number,
   mostRows = mostPartitionRows,
 ): Promise<void> {
-  await limitLockWait(db, lockWaitMs)
+  await limitLockWait(db, turnWaitMs)
   await lockPartitions(db, chain)
+  await limitLockWait(db, lockWaitMs)
   const whole = settlementsOf(chain)
   if (!(await isAttached(db, whole))) {
     await makeTable(db, whole, 'partition by range (block_number)')

@@ -1,0 +1,2 @@
+-- While others read and write.
+alter table facilitator_total validate constraint times_known;

@@ -24,7 +24,9 @@ export interface WorldSize {
  * days, most of them to few of the addresses, as payments are. The same size gives the same rows but for the clock.
  */
 export async function fillWorld(pool: pg.Pool, size: WorldSize): Promise<void> {
-  await inTransaction(pool, (db) => ensurePartitions(db, busiestChain, newestBlock))
+  for (const chain of settlementChains()) {
+    await inTransaction(pool, (db) => ensurePartitions(db, chain, newestBlock))
+  }
   for (const statement of statements(size)) await pool.query(statement)
 }
 

@@ -37,7 +37,7 @@ export function issueCertificate(name: string, issuer?: Identity, days: [number,
 }
 
 const toPem = (bytes: Buffer) =>
-  `-----BEGIN CERTIFICATE-----\n${bytes.toString('base64').replace(/.{64}/g, '$&\n')}\n-----END CERTIFICATE-----\n`
+  `-----BEGIN CERTIFICATE-----\n${bytes.toString('base64').replace(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`
 
 const authority = (is: boolean) =>
   sequence(oid(2, 5, 29, 19), der(0x04, sequence(...(is ? [der(0x01, Buffer.of(0xff))] : []))))

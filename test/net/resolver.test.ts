@@ -1,54 +1,23 @@
-import { createSocket } from 'node:dgram'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { askNameServers, askSystem, judgedAddresses } from '../../net/resolver.ts'
+import { type NameServer, startNameServer, type Zone } from './name-server.ts'
 
-/** What the name server knows: A records, AAAA records, or a refusal code; no entry: it stays silent. */
-const zone: Record<string, { a: string[]; aaaa: string[][] } | { refusal: number }> = {
-  'both.shop.xyz': {
-    a: ['93.184.215.14', '10.0.0.1'],
-    aaaa: [['2606', '2800', '21f', 'cb07', '6820', '80da', 'af6b', '8b2c']],
-  },
-  'old.shop.xyz': { a: ['93.184.215.14'], aaaa: [] },
-  'new.shop.xyz': { a: [], aaaa: [['2606', '0', '0', '0', '0', '0', '0', '1']] },
-  'empty.shop.xyz': { a: [], aaaa: [] },
+const zone: Zone = {
+  'both.shop.xyz': ['93.184.215.14', '10.0.0.1', '2606:2800:21f:cb07:6820:80da:af6b:8b2c'],
+  'old.shop.xyz': ['93.184.215.14'],
+  'new.shop.xyz': ['2606::1'],
+  'empty.shop.xyz': [],
   'missing.shop.xyz': { refusal: 3 },
   'failing.shop.xyz': { refusal: 2 },
 }
 
-const questions: string[] = []
-const server = createSocket('udp4', (query, from) => {
-  const labels: string[] = []
-  let at = 12
-  for (; query[at] !== 0; at += query[at]! + 1) labels.push(query.toString('latin1', at + 1, at + 1 + query[at]!))
-  const type = query.readUInt16BE(at + 1)
-  const name = labels.join('.').toLowerCase()
-  questions.push(`${name} ${type}`)
-  const known = zone[name]
-  if (!known) return
-  const data =
-    'refusal' in known
-      ? []
-      : type === 1
-        ? known.a.map((address) => Buffer.from(address.split('.').map(Number)))
-        : known.aaaa.map((groups) => Buffer.from(groups.map((group) => group.padStart(4, '0')).join(''), 'hex'))
-  const records = data.map((bytes) =>
-    Buffer.concat([Buffer.of(0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, bytes.length), bytes]),
-  )
-  const flags = 0x8180 | ('refusal' in known ? known.refusal : 0)
-  const head = Buffer.alloc(12)
-  head.writeUInt16BE(query.readUInt16BE(0), 0)
-  head.writeUInt16BE(flags, 2)
-  head.writeUInt16BE(1, 4)
-  head.writeUInt16BE(records.length, 6)
-  server.send(Buffer.concat([head, query.subarray(12, at + 5), ...records]), from.port, from.address)
-})
-
+let server: NameServer
 let ask: ReturnType<typeof askNameServers>
 beforeAll(async () => {
-  await new Promise<void>((resolve) => server.bind(0, '127.0.0.1', resolve))
-  ask = askNameServers([`127.0.0.1:${server.address().port}`])
+  server = await startNameServer(zone)
+  ask = askNameServers([`127.0.0.1:${server.port}`])
 })
-afterAll(() => new Promise<void>((resolve) => server.close(resolve)))
+afterAll(() => server.close())
 
 const patience = new AbortController().signal
 
@@ -69,16 +38,16 @@ test('a name without addresses, unknown or failing is an error', async () => {
 })
 
 test('the same name is asked anew each time', async () => {
-  questions.length = 0
+  server.questions.length = 0
   await ask('old.shop.xyz', patience)
   await ask('old.shop.xyz', patience)
-  expect(questions.filter((question) => question === 'old.shop.xyz 1')).toHaveLength(2)
+  expect(server.questions.filter((question) => question === 'old.shop.xyz 1')).toHaveLength(2)
 })
 
 test('an aborted question to a silent name server ends', async () => {
   const impatience = new AbortController()
   const answer = ask('silent.shop.xyz', impatience.signal)
-  await expect.poll(() => questions.includes('silent.shop.xyz 1'), { interval: 5 }).toBe(true)
+  await expect.poll(() => server.questions.includes('silent.shop.xyz 1'), { interval: 5 }).toBe(true)
   impatience.abort()
   await expect(answer).rejects.toThrow('silent.shop.xyz')
 })

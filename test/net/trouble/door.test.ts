@@ -1,25 +1,14 @@
-import { spawn } from 'node:child_process'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { endOf, loader } from '../support/mains.ts'
-import { root } from '../support/source-files.ts'
-import { patienceMs } from '../support/until.ts'
-import { publicV4, publicV6 } from './public-host.ts'
+import { publicV4, publicV6 } from '../public-host.ts'
+import { runInNamespace } from './namespace.ts'
 
-/** Runs in-trouble.ts in a network namespace of its own, prepared by these commands of `ip`. */
-async function askIn(network: readonly string[], address?: string) {
-  const prepare = [...network.map((command) => `ip ${command}`), 'exec "$@"'].join(' && ')
-  const program = [process.execPath, ...loader, join(root, 'test/net/in-trouble.ts'), ...(address ? [address] : [])]
-  const child = spawn('unshare', ['--net', '--', 'sh', '-c', prepare, 'sh', ...program], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: patienceMs,
-    killSignal: 'SIGKILL',
-  })
-  const { code, stdout, stderr } = await endOf(child)
-  expect(code, stderr).toBe(0)
-  return JSON.parse(stdout)
-}
+/** What came of requests in a network prepared by these commands of `ip`, with a host at `address`. */
+const askIn = (network: readonly string[], address?: string) =>
+  runInNamespace(
+    'ask-hosts.ts',
+    network.map((command) => `ip ${command}`),
+    address ? [address] : [],
+  )
 
 const unreachable = ['connect_error', 'connect_error']
 const nowhere = {

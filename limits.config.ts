@@ -222,10 +222,7 @@ export const coverageLimits = {
 
 export const claimLimits = {
   bodyBytes: 16 * 1024,
-  /**
-   * Attempts to claim that pass the cheap checks: per client; and fetches from a host, per client, and of all clients those
-   * that do not find the claimant's FID.
-   */
+  /** Attempts to claim that pass the cheap checks: per client; and fetches from a host, per client and in all. */
   attempts: { client: 10, 'client and host': 6, host: 60 },
   /** Length of the window in which `attempts` are counted; it begins with the first attempt. */
   attemptSeconds: 600,

@@ -3,14 +3,15 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
-    id: 'sixty-fetches-of-a-host',
+    id: 'handles-marked',
     day: '2026-11-28',
-    kind: 'changed',
-    title: 'A host is asked 60 times for FIDs that it does not name, whichever they are',
+    kind: 'added',
+    title: 'Who stands behind a handle, in more places',
     text:
-      'The 60 fetches of a manifest in ten minutes were counted by host and FID, so that many FIDs could have a host asked ' +
-      'without an end. They are counted by host; an attempt for the FID that the host named last is not refused for them.',
-    operations: ['claim'],
+      '`handle_assurance` of a profile stands beside the handles of portfolios and of the owners of an address, too, and in ' +
+      '`directory.agents`. Entries of /feed.atom and the page of an agent say `stated` behind a handle that one hub alone ' +
+      'says is the account’s.',
+    operations: ['getAddressPortfolio', 'getAddressOwners'],
   },
   {
     id: 'all-of-a-portfolio',

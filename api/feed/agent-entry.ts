@@ -27,7 +27,7 @@ export function toEntry(agent: FeedAgent, siteUrl: string): Entry {
     title: `${claimed ? '[Verified]' : '[Auto-detected]'} ${name}`,
     author: handle === '' ? `FID ${fid}` : handle,
     summary: [
-      `handle: ${handle || 'none'}`,
+      `handle: ${handle || 'none'}${handle !== '' && agent.handle_assurance === 'stated' ? ' (stated)' : ''}`,
       `FID: ${fid}`,
       `oli: ${oli}`,
       `chains: ${labels}`,

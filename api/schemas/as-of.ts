@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { grouped, readingLimits } from '../../limits.config.ts'
-import { address, chainName, count, dollars, fid, nextCursor, time, tokenId } from './scalars.ts'
+import { address, chainName, count, dollars, fid, handleAssurance, nextCursor, time, tokenId } from './scalars.ts'
 
 const span = {
   from: time.nullable().meta({ description: 'When it began; null: not known.' }),
@@ -39,7 +39,7 @@ export const addressOwnersAnswer = z
     address,
     ...moment,
     owners: z
-      .array(z.strictObject({ fid, handle: z.string().nullable(), ...span }))
+      .array(z.strictObject({ fid, handle: z.string().nullable(), handle_assurance: handleAssurance, ...span }))
       .meta({ description: 'Accounts that verified the address, agents or not.' }),
     chains,
     truncated,
@@ -47,7 +47,13 @@ export const addressOwnersAnswer = z
   .meta({ id: 'AddressOwners' })
 
 const briefAgent = z
-  .strictObject({ fid, handle: z.string().nullable(), display_name: z.string().nullable(), claimed: z.boolean() })
+  .strictObject({
+    fid,
+    handle: z.string().nullable(),
+    display_name: z.string().nullable(),
+    claimed: z.boolean(),
+    handle_assurance: handleAssurance,
+  })
   .meta({ id: 'BriefAgent' })
 const paid = z.strictObject({ count, amount_usdc: dollars })
 

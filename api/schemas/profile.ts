@@ -3,7 +3,7 @@ import { profileLimits, queryLimits } from '../../limits.config.ts'
 import { agentIdentity, agentSpecs, codehostProfile, edge, oliTag } from './enriched.ts'
 import { feedbackSummary } from './feedback/feedback.ts'
 import { historicalRegistration, record } from './registration.ts'
-import { address, agentStatus, chainLabel, claimMethod, count, fid, time } from './scalars.ts'
+import { address, agentStatus, chainLabel, claimMethod, count, fid, handleAssurance, time } from './scalars.ts'
 
 const text = z.string().nullable()
 const maybeTime = time.nullable()
@@ -69,15 +69,7 @@ export const profile = z
     assurance: z.enum(['proven', 'signed', 'stated']).nullable().meta({
       description: 'The weakest verdict on its verified addresses. Null: it has none, or none was judged yet.',
     }),
-    handle_assurance: z
-      .enum(['proven', 'signed', 'stated'])
-      .nullable()
-      .meta({
-        description:
-          'Who says that the handle is the account’s. proven: the name server, for the address with custody of the account; ' +
-          'signed: the name server, for an address that the account verifies, or another hub; stated: one hub alone. ' +
-          'Null: it has none.',
-      }),
+    handle_assurance: handleAssurance,
     feedback: feedbackSummary.nullable().meta({
       description: 'Feedback on the registrations it holds now. Null: so much that it was not counted yet.',
     }),

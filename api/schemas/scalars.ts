@@ -36,6 +36,17 @@ export const count = z.int().nonnegative()
 /** Mark of what the address of a contract wallet has on another chain than its verification names. */
 export const otherWalletChain = z.literal('other').nullable()
 
+/** Of a handle, wherever the contract has a place for it. */
+export const handleAssurance = z
+  .enum(['proven', 'signed', 'stated'])
+  .nullable()
+  .meta({
+    description:
+      'Who says that the handle is the account’s. proven: the name server, for the address with custody of the account; ' +
+      'signed: the name server, for an address that the account verifies, or another hub; stated: one hub alone. ' +
+      'Null: it has none.',
+  })
+
 /** Dollars with six decimals. */
 export const dollars = z.number().nonnegative().meta({ description: 'Dollars; exact, six decimals.' })
 

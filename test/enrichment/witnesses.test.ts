@@ -74,7 +74,7 @@ test('a handle is the followed hub’s word until the other one says the same', 
   await verified({ byBoth: true })
   const named = async () => {
     await pass(7 * hour)
-    const { rows } = await scene.database.pool.query('select handle, handle_assurance from agent')
+    const { rows } = await scene.database.pool.query('select handle, handle_assurance from directory.agents')
     return rows.flatMap(({ handle, handle_assurance }) => [handle, handle_assurance])
   }
   scene.hub.state.setProfile(fid, { username: 'ada.eth' })

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { cardDrawing } from '../../api/pages/card/drawing.ts'
+import type { Profile } from '../../api/pages/parts/answers.ts'
 import { dollars } from '../../api/pages/parts/figures.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
@@ -368,4 +370,18 @@ test('what a stranger sent leads nowhere, and the page says how much is not show
   expect(page).not.toMatch(/(uri|service)-502/)
   expect(page).toContain('1 registration that nobody here asked for')
   expect(page).toContain('2 of 12,345. <a href="/api/agent/9/registrations?state=current&amp;limit=100">')
+})
+
+test.each([
+  ['stated', 2, ' (stated)'],
+  ['signed', 0, ''],
+  ['proven', 0, ''],
+])('a handle that is %s is marked where its page and its card show it %s times', async (assurance, marks, drawn) => {
+  const fid = 800 + assurance.charCodeAt(1)
+  await seedAgent(database.pool, { fid, handle: assurance, displayName: 'Named' })
+  await database.pool.query('update agent set handle_assurance = $2 where fid = $1', [fid, assurance])
+  const page = await read(`/agent/${fid}`)
+  expect(page.match(/title="One hub alone says/g)?.length ?? 0).toBe(marks)
+  const agent = (await (await api.get(`/api/agent/${fid}`)).json()) as Profile
+  expect(cardDrawing({ agent, volume: '0', serviceName: 'x' })).toContain(`>@${assurance}${drawn} · FID ${fid}<`)
 })

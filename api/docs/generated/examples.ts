@@ -1023,6 +1023,7 @@ export const examples: Readonly<Record<string, unknown>> = {
       {
         "fid": 1155,
         "handle": "plumber",
+        "handle_assurance": "stated",
         "from": "2026-11-12T01:01:46.000Z",
         "to": null
       }
@@ -1057,7 +1058,8 @@ export const examples: Readonly<Record<string, unknown>> = {
         "fid": 1155,
         "handle": "plumber",
         "display_name": "Plumber",
-        "claimed": true
+        "claimed": true,
+        "handle_assurance": "stated"
       }
     ],
     "other_agents": [],

@@ -12,7 +12,7 @@ import type { agentPrices } from '../../schemas/enriched.ts'
 import type { profile } from '../../schemas/profile.ts'
 import type { Profile } from '../parts/answers.ts'
 import { avatar, nameOf } from '../parts/avatar.ts'
-import { chainBadges, claimedMark, statusBadge } from '../parts/badges.ts'
+import { chainBadges, claimedMark, statedMark, statusBadge } from '../parts/badges.ts'
 import { counted } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
@@ -115,7 +115,7 @@ function about(agent: Profile, now: number): Html {
 ${avatar(agent, 'large')}
 <div>
 <h1><bdi>${nameOf(agent)}</bdi></h1>
-<p class="line">${handle !== null && html`<bdi>@${shortName(handle)}</bdi> · `}FID ${fid}${oli !== null && html` · <bdi>${shortName(oli)}</bdi>`}</p>
+<p class="line">${handle !== null && html`<bdi>@${shortName(handle)}</bdi>${statedMark(agent.handle_assurance)} · `}FID ${fid}${oli !== null && html` · <bdi>${shortName(oli)}</bdi>`}</p>
 <p class="line">${statusBadge(agent_status)} ${claimedMark(claimed)} <span class="sub">registered ${day(agent.registered_at)}${agent.last_seen_at !== null && html`, seen ${ago(agent.last_seen_at, now)}`}</span></p>
 ${bio !== null && html`<p class="bio" dir="auto">${excerpt(bio, bioCharacters)}</p>`}
 ${chainBadges(chains)}

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { addressList } from '../../schemas/addresses.ts'
 import type { Profile } from '../parts/answers.ts'
+import { statedMark } from '../parts/badges.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { figure } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
@@ -40,7 +41,7 @@ export function standing(agent: Profile, addresses: Addresses | undefined): Html
 <div><dt>Account</dt><dd>${
     handle === null
       ? html`FID ${fid} of the Farcaster network`
-      : html`${outsideLink(`https://farcaster.xyz/${encodeURIComponent(shortName(handle))}`, `@${shortName(handle)}`)} on Farcaster, FID ${fid}${named === 'stated' && html` <span class="status" title="One hub alone says that the name is the account’s">stated</span>`}`
+      : html`${outsideLink(`https://farcaster.xyz/${encodeURIComponent(shortName(handle))}`, `@${shortName(handle)}`)} on Farcaster, FID ${fid}${statedMark(named)}`
   } · <a href="/owner/${fid}">everything it holds</a></dd></div>
 <div><dt>Addresses</dt><dd>${
     verified.length === 0

@@ -23,9 +23,12 @@ interface Told {
  * picture, which is a stranger's file, is not drawn.
  */
 export function cardDrawing({ agent, volume, serviceName }: Told): string {
-  const { fid, handle, claimed, chains, settlements_30d: settled } = agent
+  const { fid, handle, handle_assurance: named, claimed, chains, settlements_30d: settled } = agent
   const name = drawable(nameOf(agent)) || (handle === null ? '' : drawable(`@${handle}`)) || `FID ${fid}`
-  const under = [...(handle === null ? [] : [drawable(`@${handle}`)]), `FID ${fid}`].filter((text) => text !== '')
+  const mark = named === 'stated' ? ' (stated)' : ''
+  const under = [...(handle === null ? [] : [drawable(`@${handle}${mark}`)]), `FID ${fid}`].filter(
+    (text) => text !== '',
+  )
   const letter = drawable(initial(agent)) || String(fid).slice(0, 1)
   const facts =
     settled === 0 ? 'No settlement in 30 days' : `${counted(settled, 'settlement')}, ${dollars(volume)} in 30 days`

@@ -20,6 +20,14 @@ export function claimedMark(claimed: boolean): Html | false {
   )
 }
 
+/** Mark behind a handle that nobody but one hub stands for; false for any other. */
+export function statedMark(assurance: string | null): Html | false {
+  return (
+    assurance === 'stated' &&
+    html` <span class="status" title="One hub alone says that the name is the account’s">stated</span>`
+  )
+}
+
 const statuses = {
   active: 'Holds a registration now',
   historical: 'Held a registration once',

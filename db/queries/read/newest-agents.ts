@@ -1,10 +1,13 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { shownHandleAssurance } from '../sql/assurance.ts'
 
 /** An agent as the feed shows it. */
 export interface FeedAgent {
   readonly fid: number
   readonly handle: string | null
+  /** Who says that the handle is the account's; null: it has none. */
+  readonly handle_assurance: 'proven' | 'signed' | 'stated' | null
   readonly bio: string | null
   readonly oli: string | null
   /** In the chain table's order. */
@@ -34,7 +37,7 @@ export async function newestAgents(
 ): Promise<FeedAgent[]> {
   // Unnamed: planned with its values, so that a filter that is not there costs nothing.
   const { rows } = await db.query<FeedAgent>({
-    text: `select fid, handle, bio, oli, chains, claimed, claim_method, agent_status, listed_at,
+    text: `select fid, handle, ${shownHandleAssurance('agent')} as handle_assurance, bio, oli, chains, claimed, claim_method, agent_status, listed_at,
                   greatest(entry_changed_at, listed_at) as changed_at
              from agent
             where ${chosen}

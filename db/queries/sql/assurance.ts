@@ -20,3 +20,7 @@ case when p.handle is null then null
                    where v.fid = p.fid and v.ended_at is null and v.address = p.handle_owner
                      and v.verdict in ('proven', 'signed')) then 'signed'
      else 'stated' end`
+
+/** SQL: who stands behind the shown handle of an agent; one that is not derived anew yet rests on one hub's word. */
+export const shownHandleAssurance = (agent: string) =>
+  `case when ${agent}.handle is not null then coalesce(${agent}.handle_assurance, 'stated') end`

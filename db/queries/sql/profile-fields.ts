@@ -1,6 +1,6 @@
 import { profileLimits } from '../../../limits.config.ts'
 import { namesOf, profileFieldsOfSources, sources } from '../../../sources.config.ts'
-import { assuranceOf } from './assurance.ts'
+import { assuranceOf, shownHandleAssurance } from './assurance.ts'
 import { codehostProfile, edges, identities, oliTags } from './enriched-fields.ts'
 import { profileFeedback } from './feedback.ts'
 import { incomeUrl } from './installation.ts'
@@ -108,7 +108,7 @@ export const profileFields: readonly (readonly [name: string, expression: string
   ['historical_total', 'a.historical_total'],
   ['claim_state', 'a.claim_state'],
   ['assurance', assuranceOf('a.fid')],
-  ['handle_assurance', `case when a.handle is not null then coalesce(a.handle_assurance, 'stated') end`],
+  ['handle_assurance', shownHandleAssurance('a')],
   ['feedback', profileFeedback],
   ['income_url', incomeUrl],
 ]

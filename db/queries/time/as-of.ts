@@ -1,5 +1,6 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { shownHandleAssurance } from '../sql/assurance.ts'
 import { chainPosition, hex, isoTime, list } from '../sql/json-text.ts'
 import { countsFrom, saidAt } from '../sql/verification-time.ts'
 
@@ -120,7 +121,7 @@ verifier as (
 select json_build_object(
          'address', ${hex('$1::bytea')}, ${common},
          'owners', (select ${list(
-           `json_build_object('fid', v.fid, 'handle', a.handle, ${span('v.said', 'v.ended_at')})`,
+           `json_build_object('fid', v.fid, 'handle', a.handle, 'handle_assurance', ${shownHandleAssurance('a')}, ${span('v.said', 'v.ended_at')})`,
            'v.said, v.fid, v.ended_at',
          )} from verifier v left join agent a using (fid)),
          'chains', ${chains},

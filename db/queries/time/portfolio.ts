@@ -1,5 +1,6 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { shownHandleAssurance } from '../sql/assurance.ts'
 import { chainPosition, dollars, isoTime, list } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
 import { besideSums, countedSettlements } from '../sql/settlement-windows.ts'
@@ -31,7 +32,8 @@ const sums = (from: string, count: string, amount: string) => `(
   select json_build_object('count', coalesce(sum(${count}), 0), 'amount_usdc', ${dollars(`coalesce(sum(${amount}), 0)`)})
     from (${from}) part)`
 
-const agentObject = `json_build_object('fid', a.fid, 'handle', a.handle, 'display_name', a.display_name, 'claimed', a.claimed)`
+const agentObject = `json_build_object('fid', a.fid, 'handle', a.handle, 'display_name', a.display_name, 'claimed', a.claimed,
+  'handle_assurance', ${shownHandleAssurance('a')})`
 
 interface Portfolio {
   /** Members of the answer, as JSON texts by name. */

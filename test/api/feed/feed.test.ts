@@ -25,6 +25,7 @@ beforeAll(async () => {
     listedAt: minute(100),
     changedAt: minute(101),
   })
+  await database.pool.query(`update agent set handle_assurance = 'signed' where fid = 100`)
   await seedAgent(database.pool, { fid: 99, handle: null, status: 'historical', listedAt: minute(99) })
 })
 afterAll(() => api.stop())
@@ -98,6 +99,7 @@ describe('an entry', () => {
     expect(textOf(child(entries[1], 'summary'))).toBe(
       'handle: none; FID: 99; oli: none; chains: none; claim method: none',
     )
+    expect(textOf(child(entries[2], 'summary'))).toMatch(/^handle: agent33 \(stated\); FID: 33;/)
   })
 
   test('has HTML content with a profile link, oli tag, chain list and the first 280 characters of the bio', async () => {
@@ -217,5 +219,7 @@ test('updated moves with what an entry shows, and with nothing else', async () =
   expect(await updatedAt(`handle = handle`, minute(7))).toBe(same)
   expect(await updatedAt(`handle = 'renamed'`, minute(8))).toBe(minute(8).toISOString())
   expect(await updatedAt(`agent_status = 'historical'`, minute(9))).toBe(minute(9).toISOString())
+  expect(await updatedAt(`handle_assurance = 'signed'`, minute(10))).toBe(minute(10).toISOString())
+  expect(await updatedAt(`handle_assurance = 'proven'`, minute(11))).toBe(minute(10).toISOString())
   await other.drop()
 })

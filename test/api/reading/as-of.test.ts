@@ -220,6 +220,7 @@ test('a portfolio is what the address holds, whose it is, who shares it, and wha
   const [mine, other] = ['mine', 'other'].map(addressOf) as [string, string]
   await seedAgent(pool, { fid: 901, handle: 'ada', addresses: [mine], claimMethod: 'jfs' })
   await seedAgent(pool, { fid: 902, handle: 'bob', addresses: [other] })
+  await pool.query(`update agent set handle_assurance = 'proven' where fid = 901`)
   await insert(pool, 'agent_edge', { fid: 901, peer: 902, kind: 'shared_owner', direction: 'both', weight: 1 })
   await seedRegistration(pool, { chain: 'celo', id: 904, owner: mine })
   await seedRegistration(pool, { chain: 'base', id: 911, owner: mine })
@@ -236,8 +237,8 @@ test('a portfolio is what the address holds, whose it is, who shares it, and wha
       { chain: 'base', erc8004_id: 911 },
       { chain: 'celo', erc8004_id: 904 },
     ],
-    agents: [{ fid: 901, handle: 'ada', display_name: null, claimed: true }],
-    other_agents: [{ fid: 902, handle: 'bob', display_name: null, claimed: false }],
+    agents: [{ fid: 901, handle: 'ada', display_name: null, claimed: true, handle_assurance: 'proven' }],
+    other_agents: [{ fid: 902, handle: 'bob', display_name: null, claimed: false, handle_assurance: 'stated' }],
     settlements_in: { count: 2, amount_usdc: 1.250007 },
     settlements_out: { count: 1, amount_usdc: 0.000003 },
   })

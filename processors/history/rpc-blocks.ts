@@ -33,7 +33,8 @@ export interface RpcTransaction {
  * these. A block without such a transaction is left out, unless its header is known already.
  *
  * Rejects with a SourceFailure when the node's answers contradict each other: nodes behind one address can be at
- * different blocks. Without recipients a receipt must have exactly the proving logs that were found.
+ * different blocks. Without recipients a receipt must have exactly the proving logs that were found. Logs that begin with
+ * number zero must be the first of their block: some nodes number those of each transaction anew.
  */
 export async function readWanted(
   client: RpcClient,
@@ -52,6 +53,7 @@ export async function readWanted(
       if (receipt?.blockHash !== hash) throw misfit(client, `the receipt of ${transaction} is of another block`)
       if (!isNumbered(receipt)) throw misfit(client, `the logs of ${transaction} are not numbered as they stand`)
       const there = new Set(receipt.logs.map(({ logIndex }) => Number(logIndex)))
+      if (receipt.logs.some(({ removed }) => removed)) throw misfit(client, `logs of ${transaction} were removed`)
       const isWhole = new Set(found).size === found.length && found.every((index) => there.has(index))
       if (!isWhole || (isComplete && receipt.logs.filter(isProof).length !== found.length)) {
         throw misfit(client, `the receipt of ${transaction} has other logs than eth_getLogs`)
@@ -74,6 +76,15 @@ export async function readWanted(
     eth_getBlockByHash: settling.filter(({ header }) => !header).map(({ hash }) => hash),
     eth_getTransactionByHash: settling.flatMap(({ hashes }) => hashes),
   })
+  const leading = settling.flatMap(({ hash, header = found.get(hash) as RpcHeader, hashes }) =>
+    hashes
+      .map((one) => receipts.get(one) as RpcReceipt)
+      .filter((receipt) => firstNumber(receipt) === 0)
+      .flatMap(({ transactionIndex }) => header.transactions.slice(0, Number(transactionIndex))),
+  )
+  const before = (await ask(client, { eth_getTransactionReceipt: leading })) as Map<string, RpcReceipt>
+  const numbered = leading.find((transaction) => before.get(transaction)?.logs.length !== 0)
+  if (numbered) throw misfit(client, `logs are numbered from zero behind those of ${numbered}`)
   return settling.map(({ hash, header = found.get(hash) as RpcHeader, hashes }) => {
     if (header.hash !== hash) throw misfit(client, `it answers block ${header.hash} for ${hash}`)
     for (const one of hashes) {

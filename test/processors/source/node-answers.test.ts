@@ -1,4 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { type BlockSink, RangeReader } from '../../../processors/history/range-reader.ts'
+import { scannedBlock } from '../../../processors/history/scanned-block.ts'
+import { openHistory } from '../../../processors/history/sources.ts'
+import type { ChainBlock } from '../../../processors/mapping/block.ts'
+import { startAnsweringNode } from '../../doubles/answering-node.ts'
 import { until } from '../../support/until.ts'
 import {
   cases,
@@ -42,6 +47,42 @@ test.each([
   expect(lines).toEqual([
     expect.stringMatching(/^block 105: the node .*, again and again; its logs are read by eth_get/),
   ])
+})
+
+test('a node that numbers the logs of each transaction from zero is not believed about one transaction alone', async () => {
+  const one = cases.k1b as NodeCase
+  const truth = trueLogs(one) as (ReturnType<typeof trueLogs>[number] & { topics: string[]; data: string })[]
+  const [, , last] = one.block.transactions
+  const ofLast = truth.filter(({ transactionHash }) => transactionHash === last?.hash)
+  const anew = truth.map((log, at) => ({ ...log, logIndex: `0x${at % 2}` }))
+  let isWrong = true
+  const node = await startAnsweringNode((method, [first], time) => {
+    const logs = isWrong ? anew : truth
+    if (method === 'eth_getLogs') return { result: logs.filter((log) => log.transactionHash === last?.hash).slice(1) }
+    if (method === 'eth_getTransactionReceipt') {
+      return { result: receiptsOf(one, logs).find(({ transactionHash }) => transactionHash === first) ?? null }
+    }
+    const { hash: blockHash } = one.block
+    if (method === 'eth_getTransactionByHash') return { result: { ...last, blockHash } }
+    const transactions = one.block.transactions.map(({ hash }) => hash)
+    return /getBlockBy/.test(method) ? { result: { ...one.block, transactions } } : honestly(one)(method, [first], time)
+  })
+  onTestFinished(() => node.stop())
+  const source = { kind: 'rpc', url: node.url, chainId: 137, finalityConfirmation: 5, batch: 10 } as const
+  const payee = `0x${ofLast[1]?.topics[2]?.slice(26)}`
+  const warned: string[] = []
+  const reader = new RangeReader(openHistory(source, { tokens: [one.token ?? ''], recipients: [payee] }), 105, 105, {
+    warn: (text: string) => void warned.push(text),
+  })
+  onTestFinished(() => reader.close())
+  const read: number[] = []
+  const addBlock = ({ logs }: ChainBlock) => void read.push(...logs.map(({ logIndex }) => logIndex))
+  const sink: BlockSink = { addBlock, add: (text, scan) => addBlock(scannedBlock(text, scan)) }
+  await reader.advance(sink)
+  expect(warned).toEqual([expect.stringMatching(/logs are numbered from zero behind those of 0x/)])
+  isWrong = false
+  while (!reader.isDone) await reader.advance(sink)
+  expect(read).toEqual(ofLast.map(({ logIndex }) => Number(logIndex)))
 })
 
 test('one log twice for a moment: the block is asked for again', { timeout }, async () => {

@@ -28,6 +28,7 @@ import { createSource } from './source/source.ts'
 import { firstBlock } from './source/wanted-logs.ts'
 import { ChainDatabase } from './store/database.ts'
 import { lockForProcessor, processorWaitMs } from './store/lock.ts'
+import { untilReached } from './store/unreachable.ts'
 
 /** Milliseconds that the transaction in flight may still take when the process is asked to stop. */
 const stopGraceMs = 10_000
@@ -77,7 +78,7 @@ export async function runProcessor(
   // Only under the lock: its last owner may have changed what is reserved.
   const reserved = await check(databaseUrl, config, progress, log)
 
-  const database = new ChainDatabase(databaseUrl, chain, progress)
+  const database = new ChainDatabase(databaseUrl, chain, progress, log)
   const { portalKey, scope } = config
   const known = await openScope({ databaseUrl, chain, scope, portalKey, log })
   const backfilled = [...reserved, ...(known ? [{ fromBlock: 0, toBlock: known.ownFrom - 1 }] : [])]
@@ -90,7 +91,7 @@ export async function runProcessor(
     progress,
     final: () => database.final,
     backfilled,
-    reservedFrom: (block) => backfillsWithin(reservations, chain.name, block, maxBlock),
+    reservedFrom: (block) => untilReached(log, () => backfillsWithin(reservations, chain.name, block, maxBlock)),
     openWitness: (filters) => witnessAt(chain, filters, (text) => seldom.isDue('witness') && log.warn(text)),
   })
   const auditor = openAuditor(databaseUrl, config, log)

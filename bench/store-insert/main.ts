@@ -22,7 +22,7 @@ const file = {
 }
 const chain = settingsOf(readChains({ env: process.env, file }), busiestChain)
 const progress = new Progress()
-const database = new ChainDatabase(process.env.DATABASE_URL as string, chain, progress)
+const database = new ChainDatabase(process.env.DATABASE_URL as string, chain, progress, console)
 const log = pino({ level: 'error' })
 const source = createSource({ chain, portalKey: undefined, log, progress, final: () => undefined, backfilled: [] })
 const tokens = new Set(chain.tokens.map(({ address }) => address))

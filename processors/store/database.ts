@@ -13,6 +13,7 @@ import type { Progress } from '../progress.ts'
 import { Refusal } from '../refusal.ts'
 import { checkConnection, connectionOf } from './connection.ts'
 import { PartitionsAhead } from './partitions-ahead.ts'
+import { untilReached } from './unreachable.ts'
 
 type FinalInfo = Parameters<TypeormDatabase['transact']>[0]
 type FinalMap = Parameters<TypeormDatabase['transact']>[1]
@@ -52,12 +53,15 @@ export class ChainDatabase extends TypeormDatabase {
   #moves = 0
   #running: Promise<unknown> = Promise.resolve()
   #closing = false
+  /** Whether the transaction in hand has reached the database. */
+  #hasBegun = false
   readonly #partitions: PartitionsAhead
 
   constructor(
     private readonly databaseUrl: string,
     private readonly settings: ChainSettings,
     private readonly progress: Progress,
+    private readonly log: { warn(text: string): void },
   ) {
     super({ stateSchema: stateSchema(settings), isolationLevel: 'READ COMMITTED', supportHotBlocks: true })
     this.#partitions = new PartitionsAhead(databaseUrl, settings.name)
@@ -152,12 +156,19 @@ export class ChainDatabase extends TypeormDatabase {
   async #run({ height, goesBackTo = height }: Reach, final: BlockPlace, work: () => Promise<void>): Promise<void> {
     // The process is about to exit; the SDK has no way to be told, so it waits for this for ever.
     if (this.#closing) return new Promise(() => {})
-    this.#running = this.#partitions.reach(height).then(work)
+    this.#running = this.#whenReached(height, work)
     await this.#running
     this.#moves++
     this.#settle(final)
     this.progress.goBack(goesBackTo)
     this.progress.commit(height)
+  }
+
+  /** Does work in a transaction. While the database cannot be reached it waits; what has begun is not begun again. */
+  async #whenReached(height: number, work: () => Promise<void>): Promise<void> {
+    await untilReached(this.log, () => this.#partitions.reach(height))
+    this.#hasBegun = false
+    await untilReached(this.log, work, () => !this.#hasBegun)
   }
 
   #settle(final: BlockPlace) {
@@ -167,6 +178,7 @@ export class ChainDatabase extends TypeormDatabase {
 
   /** Throws when somebody else has moved the cursor since this process did. */
   async #begin(store: Store) {
+    this.#hasBegun = true
     this.progress.begin()
     const moves = await lockCursor(connectionOf(store), stateSchema(this.settings))
     if (moves === this.#moves) return

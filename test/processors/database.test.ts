@@ -1,12 +1,14 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type ChainSettings, readChains } from '../../chains.file.ts'
 import { RegistrationTransfer } from '../../db/model/registrationTransfer.model.ts'
 import type { SettlementRow } from '../../processors/mapping/settlements.ts'
 import { Progress } from '../../processors/progress.ts'
 import { ChainDatabase } from '../../processors/store/database.ts'
 import { writeSettlements, writeUnpaid } from '../../processors/store/writer.ts'
+import { startTcpLink } from '../doubles/tcp-link.ts'
 import { readChainTables } from '../support/chain/oracle.ts'
 import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 import { paymentOf, selectors, token } from './calls.ts'
 
 let database: OwnDatabase
@@ -23,8 +25,8 @@ afterEach(async () => {
   await database.drop()
 })
 
-function open(settings: ChainSettings) {
-  return new ChainDatabase(database.url, settings, progress)
+function open(settings: ChainSettings, url = database.url, warn: (text: string) => void = () => {}) {
+  return new ChainDatabase(url, settings, progress, { warn })
 }
 
 const genesis = { height: -1, hash: '0x' }
@@ -279,6 +281,46 @@ test('a writer that finds the cursor moved by somebody else keeps nothing, even 
   await second.close(0)
   await hot(chain, 11)
   expect((await tables()).settlement).toHaveLength(2)
+})
+
+test('a database that cannot be reached is waited for; a transaction that has begun is not begun again', async () => {
+  const address = new URL(database.url)
+  const link = await startTcpLink(Number(address.port))
+  onTestFinished(() => link.close())
+  address.port = String(link.port)
+  const warned: string[] = []
+  const writer = open(readChains({ env: {} }).base, address.href, (text) => void warned.push(text))
+  onTestFinished(() => writer.close(0))
+  await writer.connect()
+  let last = genesis
+  const write = async (height: number, during = async () => {}) => {
+    await writer.transact({ prevHead: last, nextHead: block(height) }, async (store) => {
+      await writeSettlements(store, rowsOf(height))
+      await during()
+    })
+    last = block(height)
+  }
+
+  await link.cut()
+  const first = write(9)
+  await until('it waits', () => warned.length > 0)
+  await link.mend()
+  await first
+  await link.cut()
+  const far = write(45_000_000) // whose partition is not there yet
+  await link.mend()
+  await far
+  expect(warned).toEqual([expect.stringMatching(/^the database: .*; it is asked until it answers/)])
+  expect((await tables()).settlement).toHaveLength(2)
+
+  let times = 0
+  const cut = async () => {
+    times++
+    await link.cut()
+  }
+  await expect(write(45_000_001, cut)).rejects.toThrow(/terminated|ECONN|not queryable/)
+  expect(times).toBe(1)
+  await link.mend()
 })
 
 test('closing lets the transaction in flight end, and begins none behind it', async () => {

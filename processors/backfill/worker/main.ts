@@ -4,6 +4,7 @@ import { findCallsIn, openHistory, openWitness } from '../../history/sources.ts'
 import { paymentLogs } from '../../mapping/payment-kinds.ts'
 import { Refusal } from '../../refusal.ts'
 import { SourceFailure } from '../../source-failures.ts'
+import { isUnreachable } from '../../store/unreachable.ts'
 import type { Job, Report } from '../job.ts'
 import { loadShard } from '../shard.ts'
 
@@ -60,9 +61,7 @@ async function run(job: Job): Promise<void> {
 /** Whether the database stops, starts or cannot be reached, or its disk is full until somebody makes room. */
 function isConnectionLost(error: unknown): boolean {
   if (error instanceof Refusal) return false
-  const { code = '', message } = error as NodeJS.ErrnoException
-  if (/^(57P0[123]|08...|53100|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT)$/.test(code)) return true
-  return /connection (terminated|error)|timeout expired|not queryable|Connection terminated/i.test(message)
+  return isUnreachable(error) || (error as { code?: string }).code === '53100'
 }
 
 function tell(report: Report): void {

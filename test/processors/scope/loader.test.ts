@@ -68,7 +68,7 @@ test('a load that is ahead of the processor finds the partitions of its blocks',
 test('a start in the first catch-up loads nothing again, and after a reset all that it has deleted', async () => {
   const last = firstBlock + 299
   const load = await openLoad(paidBlocks(300, 4, 50))
-  const database = new ChainDatabase(load.url, load.chain, new Progress())
+  const database = new ChainDatabase(load.url, load.chain, new Progress(), console)
   await database.connect() // makes the cursor that the reset moves
   await database.close(0)
   await load.moveTo(firstBlock + 99)

@@ -29,8 +29,8 @@ const defaults = {
  * An empty one gets the tables of `db/schema` in one transaction, and no migration: the schema says how the database is
  * with all of them. Any other gets the migrations that it has not had, each file once, in name order, in its own
  * transaction; one whose first line is `-- outside a transaction` runs statement by statement, and from its first one
- * again when it fails, so each statement has to be idempotent. Then the files of the SQL contract run whose text is new,
- * and the database is brought up to date with the chain table.
+ * again when it fails, so each statement has to be idempotent. Then the views of the SQL contract and the triggers that
+ * mark what is due run whose text is new, and the database is brought up to date with the chain table.
  *
  * Concurrent callers wait for each other. What does not get its locks within `patience.lockTimeoutMs` is rolled back and
  * retried, for `patience.totalMs`.
@@ -75,8 +75,8 @@ async function applySchema(runner: Runner, schema: SchemaFiles, migrations: Migr
   for (const file of waiting) {
     await applyPatiently(runner, `migration ${file.name}`, () => apply(runner, file), file.outside !== null)
   }
-  const applied = await readApplied(client) // a migration may have taken views away
-  const changed = schema.contract.filter(({ name, sha256 }) => applied.get(name) !== sha256)
+  const applied = await readApplied(client) // a migration may have taken views or triggers away
+  const changed = schema.repeatable.filter(({ name, sha256 }) => applied.get(name) !== sha256)
   for (const file of changed) {
     await applyInTransaction(runner, file.name, async () => {
       await client.query(file.sql)

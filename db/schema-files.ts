@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
+import { markTriggers } from './due/triggers.ts'
 
 /** First line of a migration whose statements cannot run in a transaction, as `create index concurrently` cannot. */
 const outsideMark = '-- outside a transaction'
@@ -21,8 +22,11 @@ export interface MigrationFile extends SqlFile {
 export interface SchemaFiles {
   /** Tables with their indexes, functions and triggers: what a new database gets once. */
   readonly tables: readonly SqlFile[]
-  /** The SQL contract: who reads it, and its views. Each file can run again, over what it made before. */
-  readonly contract: readonly SqlFile[]
+  /**
+   * What runs again, over what it made before, when its text is new: who reads the SQL contract, its views, and the
+   * triggers that mark what is due, made of the list of kinds and named after their tables.
+   */
+  readonly repeatable: readonly SqlFile[]
 }
 
 const folder = new URL('./schema/', import.meta.url)
@@ -31,7 +35,8 @@ const folder = new URL('./schema/', import.meta.url)
 export async function readSchema(): Promise<SchemaFiles> {
   const groups = await readdir(new URL('directory/', folder))
   const views = await Promise.all(groups.sort().map((group) => readFolder(`directory/${group}`)))
-  return { tables: await readFolder('tables'), contract: [await readSql('readers.sql'), ...views.flat()] }
+  const marks = [...markTriggers()].map(([table, sql]) => toFile(`schema/marks/${table}`, sql))
+  return { tables: await readFolder('tables'), repeatable: [await readSql('readers.sql'), ...views.flat(), ...marks] }
 }
 
 async function readFolder(path: string): Promise<SqlFile[]> {

@@ -19,7 +19,7 @@ interface Again {
 export async function deriveAgain({ kinds, context, tell }: Again): Promise<number> {
   let failed = 0
   for (const one of kinds) {
-    const keys = await markAll(context.pool, one.kind, one.all)
+    const keys = await markAll(context.pool, one.kind)
     const began = performance.now()
     let toldAt = began
     let done = 0

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { KeyRows } from '../db/queries/due/queue.ts'
+import type { KindName } from '../db/due/kinds.ts'
 
 /** What derivations need besides the database. */
 export interface DeriveContext {
@@ -18,23 +18,9 @@ export interface LaterKeys {
   readonly dueAt: Date
 }
 
-/** Rows whose coming, change or going makes keys due. */
-export interface Mark {
-  readonly table: string
-  /** Default: all three. */
-  readonly on?: readonly ('insert' | 'update' | 'delete')[]
-  /** SQL of the key, over `moved`: rows as they became, or as they were when they are deleted. */
-  readonly key: string
-  /** SQL behind `from moved`: what leads from the rows to keys, or leaves rows out. */
-  readonly through?: string
-}
-
 /** Something that is derived key by key from stored facts, and can be derived again at any time. */
 export interface Derivation {
-  readonly kind: string
-  readonly marks: readonly Mark[]
-  /** Where all its keys are, to derive everything again. None where other kinds make all that matter due. */
-  readonly all: readonly KeyRows[]
+  readonly kind: KindName
   /** Most keys that are derived in one transaction. */
   readonly batch: number
   /**

@@ -22,8 +22,8 @@ afterEach(async () => {
 
 test('an empty database gets the schema and each view, named once, and then nothing', async () => {
   await database.pool.query('drop schema public, directory cascade; create schema public')
-  const { contract } = await readSchema()
-  const names = ['schema', ...contract.map(({ name }) => name)]
+  const { repeatable } = await readSchema()
+  const names = ['schema', ...repeatable.map(({ name }) => name)]
   const { host, pathname } = new URL(database.url)
   const first = await migrate(database.url)
   expect(first.stdout).toBe(

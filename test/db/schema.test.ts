@@ -16,8 +16,8 @@ test('a database of before goes on: with the migrations since, it has the schema
   const before = await ownDatabase()
   await createBefore(before.url)
   const migrations = await readMigrations(new URL('../../db/migrations/', import.meta.url))
-  const { contract } = await readSchema()
-  expect(await migrate(before.url)).toEqual(['schema', ...[...migrations, ...contract].map(({ name }) => name)])
+  const { repeatable } = await readSchema()
+  expect(await migrate(before.url)).toEqual(['schema', ...[...migrations, ...repeatable].map(({ name }) => name)])
   expect(await schemaOf(before.pool)).toEqual(await schemaOf(made.pool))
   const ran = async ({ pool }: typeof made) =>
     (await pool.query('select name from schema_migration order by name collate "C"')).rows.map(({ name }) => name)

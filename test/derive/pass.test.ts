@@ -18,9 +18,7 @@ beforeEach(async () => {
 function kind(before: (key: string) => Promise<void> = async () => {}): Derivation & { readonly derived: string[] } {
   const derived: string[] = []
   return {
-    kind: 'test',
-    marks: [],
-    all: [],
+    kind: 'rings',
     batch: 10,
     rest: 'soon',
     derived,
@@ -30,13 +28,13 @@ function kind(before: (key: string) => Promise<void> = async () => {}): Derivati
     },
   }
 }
-const mark = (...keys: string[]) => markDue(database.pool, 'test', keys)
+const mark = (...keys: string[]) => markDue(database.pool, 'rings', keys)
 const marks = async () =>
-  (await database.pool.query(`select key, attempts, due_at from due where kind = 'test' order by due_at, seq`)).rows
+  (await database.pool.query(`select key, attempts, due_at from due where kind = 'rings' order by due_at, seq`)).rows
 
 test('a key that is marked many times is derived once, and its marks go together', async () => {
   for (let count = 0; count < 3; count++) await mark('a', 'b', 'a')
-  await markDue(database.pool, 'test', ['a'], { dueAt: new Date('2030-01-01') })
+  await markDue(database.pool, 'rings', ['a'], { dueAt: new Date('2030-01-01') })
   await markDue(database.pool, 'other', ['a'])
   const test = kind()
   expect(await derivePass(test, context())).toBe(2)
@@ -62,8 +60,8 @@ test('a mark waits for nobody who derives its key, and is not lost', async () =>
 
 test('keys without a time come first, then those whose time has come', async () => {
   const { pool } = database
-  await markDue(pool, 'test', ['later'], { dueAt: new Date(time + 1_000) })
-  await markDue(pool, 'test', ['early'], { dueAt: new Date(time - 1_000) })
+  await markDue(pool, 'rings', ['later'], { dueAt: new Date(time + 1_000) })
+  await markDue(pool, 'rings', ['early'], { dueAt: new Date(time - 1_000) })
   await mark('soon')
   const test = { ...kind(), batch: 1 }
   for (const works of [1, 1, 0]) expect(await derivePass(test, context())).toBe(works)
@@ -87,7 +85,7 @@ test('a key that fails keeps no other waiting, is retried later and later, and i
     if (isBroken && key === 'b') throw new Error('it fails')
   })
   await mark('a', 'b', 'c')
-  await expect(derivePass(test, context())).rejects.toThrow('test: b cannot be derived: it fails')
+  await expect(derivePass(test, context())).rejects.toThrow('rings: b cannot be derived: it fails')
   expect(test.derived).toEqual(['a', 'c'])
   expect(await derivePass(test, context())).toBe(0)
   for (const [attempts, waitMs] of [
@@ -103,11 +101,11 @@ test('a key that fails keeps no other waiting, is retried later and later, and i
   await mark('b', 'd')
   await expect(derivePass(test, context())).rejects.toThrow('b cannot be derived')
   expect(test.derived).toEqual(['a', 'c', 'd'])
-  expect(await countWaiting(pool, ['test', 'other'], now())).toEqual([
-    { kind: 'test', waiting: 0, failing: 1 },
+  expect(await countWaiting(pool, ['rings', 'other'], now())).toEqual([
+    { kind: 'rings', waiting: 0, failing: 1 },
     { kind: 'other', waiting: 0, failing: 0 },
   ])
-  expect(await failingKey(pool, 5)).toEqual({ kind: 'test', key: 'b', attempts: 5 })
+  expect(await failingKey(pool, 5)).toEqual({ kind: 'rings', key: 'b', attempts: 5 })
   expect(await failingKey(pool, 6)).toBeUndefined()
   isBroken = false
   time += 60_000
@@ -139,7 +137,7 @@ test('what is due among very many marks is taken without a look at them', async 
     select 'crowd', i::text, case when i % 2 = 0 then timestamptz '2030-01-01' else '-infinity' end from generate_series(1, 100000) i`)
   await mark('a', 'a', 'b')
   await inTransaction(pool, async (db) => {
-    expect((await takeDue(db, { kind: 'test', now: now(), limit: 10 })).map(({ key }) => key)).toEqual(['a', 'b'])
+    expect((await takeDue(db, { kind: 'rings', now: now(), limit: 10 })).map(({ key }) => key)).toEqual(['a', 'b'])
     const { rows } = await db.query(
       `select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables where relname = 'due'`,
     )

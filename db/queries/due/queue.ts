@@ -1,3 +1,4 @@
+import { type KeyRows, type KindName, kinds } from '../../due/kinds.ts'
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 
@@ -70,15 +71,9 @@ select $1, key, coalesce($3::timestamptz, '-infinity'), $4 from unnest($2::text[
   })
 }
 
-/** Rows that have all keys of a kind. */
-export interface KeyRows {
-  readonly table: string
-  /** SQL of the key. */
-  readonly key: string
-}
-
 /** Marks every key of a kind as due at once. Returns how many keys of it are due then. */
-export async function markAll(db: Queryable, kind: string, all: readonly KeyRows[]): Promise<number> {
+export async function markAll(db: Queryable, kind: KindName): Promise<number> {
+  const all: readonly KeyRows[] = kinds[kind].all
   const keys = all.map(({ table, key }) => `select ${key} as key from ${table}`).join(' union all ')
   if (all.length > 0) {
     const text = `insert into due (kind, key) select distinct $1, key from (${keys}) whole where key is not null`

@@ -1,5 +1,5 @@
--- What is to be derived: the one queue of all derivations, whose list is derive/derivations.ts. A mark says that what is
--- derived of a key may be other than the facts say. Marks are only appended, by the triggers of 17_marks.sql and by
+-- What is to be derived: the one queue of all derivations, whose list is db/due/kinds.ts. A mark says that what is
+-- derived of a key may be other than the facts say. Marks are only appended, by triggers made of that list and by
 -- derivations, so that who writes facts waits for nobody; those of a key are deleted together, in the transaction that
 -- derives it.
 create table due (

@@ -222,7 +222,10 @@ export const coverageLimits = {
 
 export const claimLimits = {
   bodyBytes: 16 * 1024,
-  /** Attempts to claim that pass the cheap checks: per client; and fetches from a host, per client and in all. */
+  /**
+   * Attempts to claim that pass the cheap checks: per client; and fetches from a host, per client, and of all clients those
+   * that do not find the claimant's FID.
+   */
   attempts: { client: 10, 'client and host': 6, host: 60 },
   /** Length of the window in which `attempts` are counted; it begins with the first attempt. */
   attemptSeconds: 600,

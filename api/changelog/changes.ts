@@ -14,6 +14,16 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['getAddressPortfolio', 'getAddressOwners'],
   },
   {
+    id: 'sixty-fetches-of-a-host',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'A host is asked 60 times for FIDs that it does not name, whichever they are',
+    text:
+      'The 60 fetches of a manifest in ten minutes were counted by host and FID, so that many FIDs could have a host asked ' +
+      'without an end. They are counted by host; an attempt for the FID that the host named last is not refused for them.',
+    operations: ['claim'],
+  },
+  {
     id: 'all-of-a-portfolio',
     day: '2026-11-28',
     kind: 'added',

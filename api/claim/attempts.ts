@@ -15,6 +15,9 @@ export interface AttemptCounter {
   count(key: string, seconds?: number): Promise<{ readonly attempts: number; readonly leftMs: number }>
   /** Takes back an attempt that was counted; nothing happens once its window is over. */
   giveBack(key: string): Promise<void>
+  /** Keeps a word under a key for so many seconds from now, in the place of what it had. */
+  remember(key: string, word: string, seconds: number): Promise<void>
+  recall(key: string): Promise<string | undefined>
 }
 
 interface ProofAttempt {
@@ -24,27 +27,37 @@ interface ProofAttempt {
   readonly host: string | undefined
 }
 
+/** Told what a host answered: which FID its manifest names; undefined: none, or there is no manifest. */
+type Answered = (namedFid: number | undefined) => Promise<void>
+
 /**
- * Counts an attempt to prove something of a FID before anybody is asked. Throws ERR_RATE_LIMITED. Returns what takes it
- * back from the host, to be called when the host's manifest names the FID: others who ask a host, for this FID or for
- * theirs, must not lock its owner out. `kind` begins the names of a count of its own.
+ * Counts an attempt to prove something of a FID before anybody is asked. Throws ERR_RATE_LIMITED. Of a host the fetches
+ * are counted that do not find the claimant's FID, whichever it is. The FID that the host named last is not refused for
+ * their number: nobody locks an owner out by asking his host. `kind` begins the names of a count of its own.
  */
 export async function countProof(
   counter: AttemptCounter,
   { client, fid, host }: ProofAttempt,
   kind = '',
-): Promise<() => Promise<void>> {
-  await countAttempt(counter, 'client', `${kind}${client}`)
+): Promise<Answered> {
+  refuseBeyond('client', await counter.count(`client:${kind}${client}`))
   if (host === undefined) return async () => {}
-  await countAttempt(counter, 'client and host', `${kind}${client} ${host}`)
-  const asked = `${kind}${host} ${fid}`
-  await countAttempt(counter, 'host', asked)
-  return () => counter.giveBack(`host:${asked}`)
+  refuseBeyond('client and host', await counter.count(`client and host:${kind}${client} ${host}`))
+  const asked = await counter.count(`host:${kind}${host}`)
+  const named = await counter.recall(`named:${host}`)
+  if (named !== String(fid)) refuseBeyond('host', asked)
+  return async (namedFid) => {
+    // Longer than a window, so that the owner is known when the next one begins.
+    await counter.remember(`named:${host}`, String(namedFid), 2 * windowSeconds)
+    if (namedFid === fid) await counter.giveBack(`host:${kind}${host}`)
+  }
 }
 
 /** Throws ERR_RATE_LIMITED from the attempt after the last allowed one on; attempts refused here count too. */
-async function countAttempt(counter: AttemptCounter, kind: keyof typeof limits, name: string): Promise<void> {
-  const { attempts, leftMs } = await counter.count(`${kind}:${name}`)
+function refuseBeyond(
+  kind: keyof typeof limits,
+  { attempts, leftMs }: { readonly attempts: number; readonly leftMs: number },
+): void {
   if (attempts <= limits[kind]) return
   throw new ApiError('ERR_RATE_LIMITED', `at most ${limits[kind]} claims a ${kind} in ${windowSeconds / 60} minutes`, {
     limits: { attempts: limits[kind], windowSeconds },
@@ -76,7 +89,7 @@ const maxNames = 100_000
 
 /** A counter in the memory of this process alone. */
 export function createMemoryCounter(now: () => number): AttemptCounter {
-  const windows = new Windows<{ hits: number; endsAt: number }>(maxNames)
+  const windows = new Windows<{ hits: number; endsAt: number; word?: string }>(maxNames)
   return {
     async count(key, seconds = windowSeconds) {
       const time = now()
@@ -88,6 +101,13 @@ export function createMemoryCounter(now: () => number): AttemptCounter {
       const time = now()
       const window = windows.find(key, time)
       if (window) windows.keep(key, { ...window, hits: window.hits - 1 }, time)
+    },
+    async remember(key, word, seconds) {
+      const time = now()
+      windows.keep(key, { hits: 1, endsAt: time + seconds * 1_000, word }, time)
+    },
+    async recall(key) {
+      return windows.find(key, now())?.word
     },
   }
 }
@@ -105,17 +125,26 @@ const giveBackScript = `if redis.call('EXISTS', KEYS[1]) == 1 then redis.call('D
 
 /** A counter in Redis, shared by all processes. Throws ERR_RATE_LIMITER_UNAVAILABLE when Redis does not answer. */
 export function createRedisCounter(send: (...command: string[]) => Promise<RedisReply>): AttemptCounter {
-  const run = (text: string, key: string, ...args: string[]) =>
-    send('EVAL', text, '1', `claim:${key}`, ...args).catch((cause) => {
+  const ask = (...command: string[]) =>
+    send(...command).catch((cause) => {
       throw tryAgainShortly(cause)
     })
+  const nameOf = (key: string) => `claim:${key}`
   return {
     async count(key, seconds = windowSeconds) {
-      const [attempts, leftMs] = (await run(script, key, String(seconds * 1_000))) as [number, number]
+      const answer = await ask('EVAL', script, '1', nameOf(key), String(seconds * 1_000))
+      const [attempts, leftMs] = answer as [number, number]
       return { attempts, leftMs }
     },
     async giveBack(key) {
-      await run(giveBackScript, key)
+      await ask('EVAL', giveBackScript, '1', nameOf(key))
+    },
+    async remember(key, word, seconds) {
+      await ask('SET', nameOf(key), word, 'EX', String(seconds))
+    },
+    async recall(key) {
+      const word = await ask('GET', nameOf(key))
+      return typeof word === 'string' ? word : undefined
     },
   }
 }

@@ -75,9 +75,9 @@ export async function examineProof(
   { attempts, client }: { readonly attempts: AttemptCounter; readonly client: string },
 ): Promise<VerifiedProof> {
   await used.refuse()
-  const giveBack = await countProof(attempts, { client, fid, host: proof.host })
-  return proof.verify(async (manifestSha256, isForFid) => {
-    if (isForFid) await giveBack()
-    await used.refuseManifest(manifestSha256)
+  const answered = await countProof(attempts, { client, fid, host: proof.host })
+  return proof.verify(async (manifest) => {
+    await answered(manifest?.namedFid)
+    if (manifest) await used.refuseManifest(manifest.sha256)
   })
 }

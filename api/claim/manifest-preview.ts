@@ -44,10 +44,10 @@ export function createManifestLook(deps: ClaimDeps): ManifestLook {
 
 async function look(deps: ClaimDeps, fid: number, host: string, client: string): Promise<ManifestStanding> {
   try {
-    const giveBack = await countProof(deps.attempts, { client, fid, host }, 'look ')
-    const { sha256 } = await verifyManifest({ fid, host, nonce: undefined }, deps, 'claim', async (_, isForFid) => {
-      if (isForFid) await giveBack()
-    })
+    const answered = await countProof(deps.attempts, { client, fid, host }, 'look ')
+    const { sha256 } = await verifyManifest({ fid, host, nonce: undefined }, deps, 'claim', (manifest) =>
+      answered(manifest?.namedFid),
+    )
     const used = await findManifestClaim(deps.database, { fid, host, manifestSha256: sha256 })
     return used
       ? { state: 'refused', why: 'it was accepted before; a new claim needs a changed one' }

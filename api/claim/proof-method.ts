@@ -53,16 +53,19 @@ export interface DecodedProof {
   readonly host?: string
   /**
    * Checks the signature, then asks hubs, registries and hosts. Throws ApiError when the proof does not hold, any other
-   * error when a source does not answer. `fetched` is called with a manifest as soon as there is one.
+   * error when a source does not answer. `fetched` is called as soon as a host has answered, or failed.
    */
   verify(fetched: Fetched): Promise<VerifiedProof>
 }
 
 /**
- * Told of a manifest, and whether it names the fid, before it is checked. Throws when a manifest with this SHA-256 was
- * accepted before: it is the same proof whatever stands beside it, even when it would not hold any more.
+ * Told of a manifest before it is checked, with the FID that it names (undefined: none), or that the host has none. Throws
+ * when a manifest with this SHA-256 was accepted before: it is the same proof whatever stands beside it, even when it
+ * would not hold any more.
  */
-export type Fetched = (manifestSha256: Buffer, isForFid: boolean) => Promise<void>
+export type Fetched = (
+  manifest: { readonly sha256: Buffer; readonly namedFid: number | undefined } | undefined,
+) => Promise<void>
 
 export interface VerifiedProof {
   /** The proof as it was received, with the documents that were fetched to check it. */

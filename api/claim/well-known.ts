@@ -91,8 +91,13 @@ export async function verifyManifest(
   told?: Fetched,
 ) {
   const urlOf = (path: string) => `${schemeOf(host, world)}://${host}${path}`
-  const fetched = await fetchManifest(urlOf(`/.well-known/${world.serviceName}.json`), host, world)
-  await told?.(fetched.sha256, (fetched.manifest as { fid?: unknown } | null)?.fid === fid)
+  const fetched = await fetchManifest(urlOf(`/.well-known/${world.serviceName}.json`), host, world).catch(
+    async (error: unknown) => {
+      if (error instanceof ApiError && error.code === 'ERR_MANIFEST_FETCH_FAILED') await told?.(undefined)
+      throw error
+    },
+  )
+  await told?.({ sha256: fetched.sha256, namedFid: namedFid(fetched.manifest) })
   const said = readManifest(fetched.manifest, { fid, host, nonce }, world, action)
   const verifications = await verificationsOf(world, fid)
   const verifiedAddresses = addressesOf(verifications)
@@ -178,12 +183,11 @@ function unreadable(url: string, host: string, cause?: Error): ApiError {
 function readManifest(manifest: unknown, { fid, host, nonce }: Subject, world: ClaimWorld, action: ClaimAction): Said {
   const shape: z.ZodType<Said> = action === 'claim' ? manifestShape : withdrawalShape
   const said = parseFields(shape, manifest, 'manifest')
-  const named = (manifest as { fid?: unknown }).fid
+  const named = namedFid(manifest)
   if (named !== fid) {
-    const actual = Number.isSafeInteger(named) && (named as number) > 0 ? named : null
     throw new ApiError('ERR_FID_MISMATCH', `the manifest must be for fid ${fid}`, {
       expected_fid: fid,
-      actual_fid: actual,
+      actual_fid: named ?? null,
     })
   }
   const problems = [
@@ -194,6 +198,11 @@ function readManifest(manifest: unknown, { fid, host, nonce }: Subject, world: C
   if (problems.length > 0) throw invalidFields(problems)
   if (said.timestamp !== undefined) checkWindow(said.timestamp, world)
   return said
+}
+
+function namedFid(manifest: unknown): number | undefined {
+  const fid = (manifest as { fid?: unknown } | null)?.fid
+  return Number.isSafeInteger(fid) && (fid as number) > 0 ? (fid as number) : undefined
 }
 
 const mustBe = (field: string, value: string) => ({ path: `manifest.${field}`, problem: `must be ${value}` })

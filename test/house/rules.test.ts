@@ -109,7 +109,7 @@ function limitRows(): string[] {
     ['attempts to claim that pass the cheap checks, a client', `${attempts.client} in ${minutes} minutes`],
     [
       'manifests fetched',
-      `${attempts['client and host']} in ${minutes} minutes a client and host, ${attempts.host} a host and FID`,
+      `${attempts['client and host']} in ${minutes} minutes a client and host, ${attempts.host} a host`,
     ],
     ['accepted claims of a FID', `${acceptedPerDay} a day`],
     [

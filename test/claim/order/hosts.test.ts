@@ -1,4 +1,7 @@
+import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createRedisCounter } from '../../../api/claim/attempts.ts'
+import { connectRedis, type RedisSender } from '../../../api/limits/redis-connection.ts'
 import { failure } from '../../support/api/api.ts'
 import {
   type Claimant,
@@ -8,15 +11,26 @@ import {
   post,
   startClaimStage,
 } from '../../support/api/claims.ts'
+import { startRedis, type TestRedis } from '../../support/redis.ts'
 import { insert } from '../../support/seed.ts'
+import { until } from '../../support/until.ts'
 
 const path = '/.well-known/agent-directory.json'
 let stage: ClaimStage
 let claimant: Claimant
+let redis: TestRedis
+let sender: RedisSender
 beforeAll(async () => {
   stage = await startClaimStage()
+  redis = await startRedis()
+  sender = connectRedis(redis.url, pino({ level: 'silent' }))
+  await until('Redis is connected', () => sender.isReady())
 })
-afterAll(() => stage.stop())
+afterAll(async () => {
+  await sender.stop()
+  await redis.stop()
+  await stage.stop()
+})
 beforeEach(async () => {
   claimant = await stage.claimant()
   stage.clock.now += 601_000
@@ -28,22 +42,38 @@ const manifest = (change: object = {}) => {
   const { fid, address } = claimant
   return { service: 'agent-directory', host: stage.host.name, fid, addresses: [address], ...change }
 }
-const ask = (fid: number, client = freshClient(), host = stage.host.name) =>
-  post(stage.api, { method: 'well-known', fid, host, nonce: freshNonce() }, { client })
+const ask = (fid: number, client = freshClient(), host = stage.host.name, api = stage.api) =>
+  post(api, { method: 'well-known', fid, host, nonce: freshNonce() }, { client })
 
-test('ten others who ask a host, for their own FIDs or for its owner’s, do not lock the owner out', async () => {
-  const others = Array.from({ length: 11 }, freshClient)
-  for (const [index, client] of others.entries()) {
-    for (let n = 0; n < 6; n++) expect((await ask(900_000 + index, client)).status).toBe(422)
-  }
-  stage.host.pages.set(path, { body: manifest({ addresses: [`0x${'11'.repeat(20)}`] }) })
-  for (const _ of others) {
-    const client = freshClient()
-    for (let n = 0; n < 6; n++) expect((await ask(claimant.fid, client)).status).toBe(422)
-  }
-  stage.host.pages.set(path, { body: manifest() })
-  expect((await ask(claimant.fid)).status).toBe(200)
-})
+test.for(['memory', 'Redis'])(
+  'a host is asked 60 times for FIDs it does not name, and eleven others do not lock its owner out, counted in %s',
+  async (where) => {
+    const api = where === 'Redis' ? await stage.another({ attempts: createRedisCounter(sender.send) }) : stage.api
+    const asked = (fid: number, client = freshClient()) => ask(fid, client, stage.host.name, api)
+    const before = stage.host.requests.length
+    const statuses = []
+    for (let other = 0; other < 11; other++) {
+      const client = freshClient()
+      for (let n = 0; n < 6; n++) statuses.push((await asked(900_000 + other, client)).status)
+    }
+    expect(statuses).toEqual([...Array(60).fill(422), ...Array(6).fill(429)])
+    expect(stage.host.requests.length - before).toBe(60)
+    stage.host.pages.set(path, { body: manifest({ addresses: [`0x${'11'.repeat(20)}`] }) })
+    for (let other = 0; other < 11; other++) {
+      const client = freshClient()
+      for (let n = 0; n < 6; n++) expect((await asked(claimant.fid, client)).status).toBe(422)
+    }
+    stage.host.pages.set(path, { body: manifest() })
+    expect((await asked(claimant.fid)).status).toBe(200)
+    // Once it names somebody else, or nobody, the FID is asked for no more than others.
+    stage.host.pages.set(path, { status: 404, body: '' })
+    expect((await asked(claimant.fid)).status).toBe(422)
+    expect(await failure(await asked(claimant.fid))).toMatchObject({
+      error: 'ERR_RATE_LIMITED',
+      limits: { attempts: 60, windowSeconds: 600 },
+    })
+  },
+)
 
 test('our own full queue for a host is 503, no failure of its manifest', async () => {
   let release = () => {}

@@ -43,7 +43,8 @@ const shortHistoryBlocks = 50_000
  * Reserves a range of blocks for a backfill: from then on the chain's processor skips their settlements, and another
  * backfill that overlaps the range is refused. Reserving the same range again continues the same backfill. Blocks that
  * the processor has indexed already stay the processor's: the backfill begins behind them. Blocks of a reservation of
- * which nothing is loaded yet, and which nobody loads now, are taken from it; what is left of it stays reserved.
+ * which nothing is loaded yet, and which nobody loads now, are taken from it; what is left of it stays reserved. Where the
+ * processor has passed such a reservation, the backfill is of its blocks alone.
  *
  * `density`: settlements per block, as for `cutRange`. Undefined: the processor has indexed all of the range. Throws a
  * Refusal when the range overlaps another backfill's, and when some of it is archived.
@@ -57,21 +58,22 @@ export async function reserveRange(
 ): Promise<Reservation | undefined> {
   return inTransaction(pool, async (client) => {
     await lockReservations(client, chain.id)
-    const own = await behindProcessor(client, chain, range)
+    const behind = await behindProcessor(client, chain, range)
     const others = await backfillsWithin(client, chain.name, range.fromBlock, range.toBlock)
-    const same = sameBackfill(others, range, own)
+    const same = sameBackfill(others, range, behind)
     if (same) {
       // Nobody may have known its density or its workers when it was reserved.
       if (await holdUnbegun(client, same.id)) await replaceShards(client, same.id, cutRange(same, workers, density))
       return { ...same, isNew: false, isComplete: same.completedAt !== null }
     }
     await refuseArchived(client, chain, range.fromBlock)
+    const own = (await leftBelow(client, others, range, behind)) ?? behind
     if (own.fromBlock > own.toBlock) {
       refuseOverlap(chain, range, others)
       return undefined
     }
     const left: Range[] = []
-    for (const other of others.filter(({ toBlock }) => toBlock >= own.fromBlock)) {
+    for (const other of others.filter((one) => one.toBlock >= own.fromBlock && one.fromBlock <= own.toBlock)) {
       if (!(await holdUnbegun(client, other.id))) refuseOverlap(chain, own, [other])
       await dropAside(client, other.id)
       await deleteBackfill(client, other.id)
@@ -129,7 +131,7 @@ export async function findBackfill(db: Queryable, chain: ChainSettings, range: R
   const { name } = chain
   const ranges = await backfillsWithin(db, name, range.fromBlock, range.toBlock)
   const found = sameBackfill(ranges, range, await behindProcessor(db, chain, range))
-  if (found) return found
+  if (found?.toBlock === range.toBlock) return found
   const known = ranges.map((one) => `${one.fromBlock} to ${one.toBlock}`).join(', ')
   throw new Refusal(`there is no backfill of exactly these blocks of ${name}${known ? `; there is ${known}` : ''}`)
 }
@@ -187,11 +189,31 @@ async function behindProcessor(db: Queryable, chain: ChainSettings, range: Range
   return { fromBlock: state.indexedBlock + 1, toBlock: range.toBlock }
 }
 
+/** The part of a range in a reservation that the processor has passed and of which nothing is loaded; undefined: none. */
+async function leftBelow(
+  db: Queryable,
+  others: readonly BackfillRange[],
+  range: Range,
+  behind: Range,
+): Promise<Range | undefined> {
+  const left = others.find(({ toBlock }) => toBlock < behind.fromBlock)
+  if (!left || !(await holdUnbegun(db, left.id))) return undefined
+  return {
+    fromBlock: Math.max(left.fromBlock, range.fromBlock),
+    toBlock: Math.min(left.toBlock, range.toBlock),
+  }
+}
+
 /** A backfill of these blocks, or of all of them that the processor had not indexed when it began. */
-function sameBackfill(others: readonly BackfillRange[], range: Range, own: Range): BackfillRange | undefined {
+function sameBackfill(others: readonly BackfillRange[], range: Range, behind: Range): BackfillRange | undefined {
   const [other] = others
-  if (!other || others.length > 1 || other.toBlock !== range.toBlock) return undefined
-  const isBehind =
-    other.fromBlock > range.fromBlock && other.fromBlock <= own.fromBlock && own.fromBlock > range.fromBlock
-  return other.fromBlock === range.fromBlock || isBehind ? other : undefined
+  if (!other || others.length > 1) return undefined
+  const isBegin =
+    other.fromBlock === range.fromBlock || (other.fromBlock > range.fromBlock && isPassed(other.fromBlock - 1))
+  const isEnd = other.toBlock === range.toBlock || (other.toBlock < range.toBlock && isPassed(other.toBlock))
+  return isBegin && isEnd ? other : undefined
+
+  function isPassed(block: number): boolean {
+    return behind.fromBlock > range.fromBlock && block < behind.fromBlock
+  }
 }

@@ -86,6 +86,11 @@ export async function loadReserved(
     if (fromBlock > config.fromBlock) {
       console.log(`skipping blocks ${config.fromBlock} to ${fromBlock - 1}, which the processor has indexed itself`)
     }
+    if (toBlock < config.toBlock) {
+      console.log(
+        `leaving blocks ${toBlock + 1} to ${config.toBlock} to the processor, which has passed block ${toBlock}`,
+      )
+    }
     const { name } = openHistory(source, wantedOf(chain))
     const task = `the settlements of blocks ${fromBlock} to ${toBlock} of ${chain.name} from ${name}`
     if (isComplete) console.log(`all ${task} are loaded already`)

@@ -6,6 +6,7 @@ import { paymentChain } from '../../../bench/payment-chain.ts'
 import { readChains } from '../../../chains.file.ts'
 import { lockClasses } from '../../../db/lock-keys.ts'
 import { createPool, inTransaction } from '../../../db/pool.ts'
+import { writeChainState } from '../../../db/queries/chain/chain-state.ts'
 import { cutRange, reserveHistory, reserveRange } from '../../../processors/backfill/reservation.ts'
 import { gapsBetween, withoutBackfilled } from '../../../processors/backfilled.ts'
 import { startPortal } from '../../doubles/portal/server.ts'
@@ -187,6 +188,40 @@ describe('a long history before the registry', () => {
     await expect(reserveRange(database.pool, base, overlapping, 1)).rejects.toThrow(refusal)
   })
 
+  test('is given in parts when the processor has passed it, as the job on Kubernetes loads it', async () => {
+    const passed = await run.database()
+    const parts = [
+      [first - 1_000, first + 999_999],
+      [31_000_000, 31_999_999],
+      [last - 99, last + 500],
+    ].map(([fromBlock, toBlock]) => ({ fromBlock, toBlock })) as { fromBlock: number; toBlock: number }[]
+    const reserve = (part: (typeof parts)[number]) => reserveRange(passed.pool, base, part, 1)
+    expect(await reserveHistory(passed.pool, base)).toEqual([{ fromBlock: first, toBlock: last }])
+    await writeChainState(passed.pool, {
+      chain: 'base',
+      chainId: base.id,
+      indexedBlock: last + 1_000,
+      indexedAt: new Date(),
+      headBlock: last + 1_000,
+      finalizedBlock: last + 1_000,
+    })
+    for (const isNew of [true, false]) {
+      expect(await Promise.all(parts.map(reserve))).toEqual([
+        expect.objectContaining({ fromBlock: first, toBlock: first + 999_999, isNew }),
+        expect.objectContaining({ ...parts[1], isNew }),
+        expect.objectContaining({ fromBlock: last - 99, toBlock: last, isNew }),
+      ])
+    }
+    expect(await reserve({ fromBlock: last + 1, toBlock: last + 1_000 })).toBeUndefined()
+    const { rows } = await passed.pool.query('select from_block as from, to_block as to from backfill order by 1')
+    expect(
+      gapsBetween(
+        first,
+        rows.map(({ from, to }) => ({ fromBlock: from, toBlock: to })),
+      ),
+    ).toEqual([{ from: last + 1 }])
+  })
+
   test('is left out by a processor that begins, which starts at the registry; a backfill loads it beside', async () => {
     // Three hundred blocks with settlements before the registry, at the end of a long history.
     const late = paymentChain({ firstBlock: 60_000, chunkBlocks: 20, chunks: 30 })
@@ -220,9 +255,14 @@ describe('a long history before the registry', () => {
     expect((await settlements(target)).first).toBeGreaterThanOrEqual(60_300)
     expect((await settlements(target)).count).toBeLessThan((await settlements(clean)).count)
 
-    const args = ['--chain', 'base', '--from', '1000', '--to', '60299', '--workers', '1']
-    const loaded = await runBackfill({ databaseUrl: target.url, chainSettings: { base: settings }, args })
-    expect({ code: loaded.code, stderr: loaded.stderr }).toEqual({ code: 0, stderr: '' })
+    for (const [from, to] of [
+      [0, 60_149],
+      [60_150, 60_500],
+    ]) {
+      const args = ['--chain', 'base', '--from', String(from), '--to', String(to), '--workers', '1']
+      const loaded = await runBackfill({ databaseUrl: target.url, chainSettings: { base: settings }, args })
+      expect({ code: loaded.code, stderr: loaded.stderr }).toEqual({ code: 0, stderr: '' })
+    }
     expect(await settlements(target)).toEqual(await settlements(clean))
   })
 })

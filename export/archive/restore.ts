@@ -9,14 +9,7 @@ import {
   keepDetachmentsAway,
   readArchives,
 } from '../../db/queries/chain/archive.ts'
-import {
-  addBounds,
-  addKey,
-  analyze,
-  indexHot,
-  indexRecipients,
-  indexSenders,
-} from '../../db/queries/chain/aside-partitions.ts'
+import { addBounds, indexQuickly } from '../../db/queries/chain/aside-partitions.ts'
 import { settlementStorage } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
 import { Refusal } from '../../processors/refusal.ts'
@@ -49,14 +42,7 @@ export async function restoreNewest(archive: Archive, reload = false): Promise<b
   await inTransaction(pool, (client) =>
     pipeline(Readable.from(rows), client.query(copyFrom(copySettlementsInto(name)))),
   )
-  await inTransaction(pool, async (db) => {
-    await indexRecipients(db, name)
-    await indexSenders(db, name)
-    await indexHot(db, name)
-    await addBounds(db, chain.name, { partition: name, aside: name, firstBlock: fromBlock, lastBlock: toBlock })
-    await addKey(db, name)
-  })
-  await analyze(pool, name)
+  await indexQuickly(pool, chain.name, { partition: name, aside: name, firstBlock: fromBlock, lastBlock: toBlock })
   const from = reload ? `the source of ${chain.name} has other rows` : undefined
   const settlements = await checkTable(pool, chain.name, newest, from)
   await underLocks(archive, async (db) => {

@@ -6,13 +6,7 @@ import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { copyAside, copyRest, countUncopied, nextToCopy } from '../../db/queries/chain/aside-copies.ts'
 import {
   type AsidePartition,
-  addBounds,
-  addKey,
-  analyze,
-  indexHot,
-  indexRecipients,
-  indexSenders,
-  isIndexed,
+  indexQuickly,
   lockMaintenance,
   lockPartition,
   readAside,
@@ -21,7 +15,7 @@ import {
 import { holdReservations } from '../../db/queries/chain/backfill.ts'
 import { dropTable } from '../../db/queries/chain/reset.ts'
 import { boundRange } from '../../db/queries/rollup/cursor.ts'
-import { limitLockWait, raiseIndexMemory } from '../../db/queries/server/transaction-settings.ts'
+import { limitLockWait } from '../../db/queries/server/transaction-settings.ts'
 
 type Chain = Pick<ChainSettings, 'name' | 'id'>
 
@@ -46,17 +40,7 @@ const maxAttempts = 300
  */
 export async function placePartition(pool: pg.Pool, chain: Chain, aside: AsidePartition): Promise<void> {
   await copySettled(pool, chain, aside)
-  if (!(await isIndexed(pool, aside.aside))) {
-    await inTransaction(pool, async (client) => {
-      await raiseIndexMemory(client)
-      await indexRecipients(client, aside.aside)
-      await indexSenders(client, aside.aside)
-      await indexHot(client, aside.aside)
-      await addBounds(client, chain.name, aside)
-      await addKey(client, aside.aside)
-    })
-    await analyze(pool, aside.aside)
-  }
+  await indexQuickly(pool, chain.name, aside)
   for (let attempt = 1; attempt <= maxAttempts; attempt++) {
     await copySettled(pool, chain, aside)
     try {

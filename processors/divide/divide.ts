@@ -3,16 +3,7 @@ import type { ChainSettings } from '../../chains.file.ts'
 import { maxRangeEnd } from '../../db/block-range.ts'
 import { type Patience, patiently } from '../../db/patience.ts'
 import { inTransaction } from '../../db/pool.ts'
-import {
-  addBounds,
-  addKey,
-  analyze,
-  indexHot,
-  indexRecipients,
-  indexSenders,
-  lockMaintenance,
-  lockPartition,
-} from '../../db/queries/chain/aside-partitions.ts'
+import { indexWithin, lockMaintenance, lockPartition } from '../../db/queries/chain/aside-partitions.ts'
 import { lockReservations } from '../../db/queries/chain/backfill.ts'
 import {
   beginDivision,
@@ -40,7 +31,7 @@ import {
   settlementsOf,
 } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { boundRange } from '../../db/queries/rollup/cursor.ts'
-import { limitLockWait, raiseIndexMemory } from '../../db/queries/server/transaction-settings.ts'
+import { limitLockWait } from '../../db/queries/server/transaction-settings.ts'
 import { Refusal } from '../refusal.ts'
 import { CopyProgress } from './progress.ts'
 
@@ -147,13 +138,8 @@ async function copyPartition({ pool, chain, print }: Division, progress: CopyPro
       progress.add(added)
       firstBlock = lastBlock + 1
     }
-    await raiseIndexMemory(db)
-    await indexRecipients(db, next.name)
-    await indexSenders(db, next.name)
-    await indexHot(db, next.name)
-    await addBounds(db, name, { ...next, partition: next.name, aside: next.name })
-    await addKey(db, next.name)
-    await analyze(db, next.name) // how many blocks the next one gets depends on it
+    // Analyzed too: how many blocks the next one gets depends on it.
+    await indexWithin(db, name, { ...next, partition: next.name, aside: next.name })
     await attachRange(db, dividedTable(name), next)
     return { ...next, rows }
   })

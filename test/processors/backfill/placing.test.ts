@@ -8,6 +8,7 @@ import { reserveRange } from '../../../processors/backfill/reservation.ts'
 import { placeBesideReader } from '../../support/chain/placing.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
+import { until } from '../../support/until.ts'
 
 const { base } = readChains({ env: {} })
 /** Tens of thousands of rows that the processor has written. */
@@ -52,6 +53,32 @@ test('rows of another backfill that share the partition come along, and leave it
   await placePartition(pool, base, aside)
   expect(await blocks()).toEqual([110, 190])
 })
+
+test('a partition whose indexes were interrupted has each of them once in the end', async () => {
+  const { pool, drop } = await createTestDatabase()
+  onTestFinished(drop)
+  const { id } = (await reserveRange(pool, base, { fromBlock: 100, toBlock: 199 }, 1))!
+  const [aside] = await readAside(pool, id)
+  if (!aside) throw new Error('no partition was set aside')
+  await pool.query('update backfill_shard set next_block = last_block + 1')
+  const broken = placePartition(breakingBefore(pool, `create index on "${aside.aside}" (facilitator`), base, aside)
+  await expect(broken).rejects.toThrow('interrupted')
+  await until('the other half of the indexes is there', async () => (await indexesOf(pool, aside.aside)).length > 0)
+  await placePartition(pool, base, aside)
+  const parent = await indexesOf(pool, 'settlement')
+  expect(await indexesOf(pool, aside.partition)).toEqual(parent)
+  expect(parent.length).toBeGreaterThan(3)
+})
+
+/** The indexes of a table without their names, sorted. */
+async function indexesOf(pool: pg.Pool, table: string): Promise<string[]> {
+  const { rows } = await pool.query<{ text: string }>(
+    `select regexp_replace(pg_get_indexdef(indexrelid), '^.* USING', '') as text from pg_index
+      where indrelid = $1::regclass order by 1`,
+    [table],
+  )
+  return rows.map(({ text }) => text)
+}
 
 /** A pool whose connections fail every statement that starts with `statement`. */
 function breakingBefore(pool: pg.Pool, statement: string): pg.Pool {

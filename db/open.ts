@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync, realpathSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { isLocked } from '../ops/lock.mjs'
 import { startPostgres } from '../postgres/embedded.ts'
 import { findHome, restoringPath } from '../postgres/home.ts'
 import { migrate } from './migrate.ts'
@@ -20,8 +21,11 @@ export interface OpenDatabase {
 /** Data folder of the embedded server, relative to the working directory: the project's, for every npm script. */
 export const embeddedFolder = '.data/postgres'
 
-/** How to get a database, for errors. */
-const remedy = 'set DATABASE_URL (.env is read by start:mainnet alone), or make it with npm run migrate'
+/** Name of the file, in its state folder, with the settings by which commands work on a local world while it runs. */
+export const worldSettingsName = 'devnet.env'
+
+/** Shell command that puts the variables of a file into the environment of the commands that follow. */
+export const loadingLine = (path: string) => `set -a; . ${path}; set +a`
 
 /**
  * The database this installation uses: the one DATABASE_URL names, as it is; otherwise the embedded server under
@@ -40,12 +44,12 @@ export async function openDatabase(
     throw new Error(`a restore into ${home.data} was interrupted or still runs; run npm run restore again`)
   }
   if (to === 'look' && !existsSync(join(home.data, 'PG_VERSION'))) {
-    throw new Error(`there is no embedded database yet: ${remedy}`)
+    throw new Error(`there is no embedded database yet: ${await remedy()}`)
   }
   const server = await startPostgres({ dataFolder: embeddedFolder, onServer })
   try {
     if (to === 'look' && !(await isMigrated(server.databaseUrl))) {
-      throw new Error(`the embedded database is empty, as npm start keeps its data in another: ${remedy}`)
+      throw new Error(`the embedded database is empty, as npm start keeps its data in another: ${await remedy()}`)
     }
     return {
       databaseUrl: server.databaseUrl,
@@ -66,6 +70,15 @@ export async function openDatabase(
  */
 export function openExisting(databaseUrl: string | undefined): Promise<OpenDatabase> {
   return openDatabase(databaseUrl, undefined, 'look')
+}
+
+/** How to get a database, for errors: of the local world, where one runs. */
+async function remedy(): Promise<string> {
+  const settings = join(dirname(embeddedFolder), worldSettingsName)
+  // Its folder's lock as well: a world that was killed leaves its file behind.
+  const isRunning = existsSync(settings) && (await isLocked(`stack ${realpathSync(dirname(settings))}`))
+  if (isRunning) return `for the data of npm start, which runs here: ${loadingLine(`./${settings}`)}`
+  return 'set DATABASE_URL (.env is read by start:mainnet alone), or make it with npm run migrate'
 }
 
 async function isMigrated(databaseUrl: string): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { chains as chainTable, defaultChainNames } from '../chains.config.ts'
+import { loadingLine, worldSettingsName } from '../db/open.ts'
 import { freePort } from '../ops/ports.ts'
 import { endLeftovers, ProcessFile } from '../stack/processes.ts'
 import { createStack, type Stack } from '../stack/supervisor.ts'
@@ -40,7 +41,7 @@ export async function runDevnet(options: DevnetOptions): Promise<void> {
   const processFile = join(folder, 'processes.json')
   const left = await endLeftovers(processFile)
   if (left.length > 0) report.say(`ended processes that an earlier run left behind: ${left.join(', ')}`)
-  rmSync(join(folder, 'devnet.json'), { force: true })
+  for (const name of ['devnet.json', worldSettingsName]) rmSync(join(folder, name), { force: true })
 
   const processes = new ProcessFile(processFile)
   const stack = createStack({ logFolder: join(folder, 'logs'), processes, say: report.say })
@@ -74,7 +75,8 @@ async function start(
   const file = chainSettings(running.chains)
   const chainsFile = join(folder, 'devnet.chains.json')
   writeFileSync(chainsFile, `${JSON.stringify(file, null, 2)}\n`)
-  const env = environment(given, running, database, { port, graphqlPort }, { folder, chainsFile })
+  const settings = settingsOf(running, database, { port, graphqlPort }, { folder, chainsFile })
+  const env = { ...withoutSources(given), ...settings }
   readSettings(env, file)
   const tasks = await planTasks(defaultChainNames, env)
   await teardown.own(stack)
@@ -102,13 +104,16 @@ async function start(
     appendFileSync(trafficLog, `${new Date().toISOString()} ${deed.chain} ${deed.kind}: ${error.message}\n`)
   }
   await teardown.own(startTraffic({ world: running.world, chains: running.chains, hub: running.hub.state, onFailure }))
-  const description = join(folder, 'devnet.json')
-  writeFileSync(
-    description,
-    `${JSON.stringify(describeWorld(running, { api, graphql, databaseUrl: database.url }), null, 2)}\n`,
-    { mode: 0o600 }, // it has the password of the database's superuser
-  )
-  await teardown.own({ stop: async () => rmSync(description, { force: true }) })
+  // Both have the password of the database's superuser.
+  const whileRunning = async (name: string, content: string) => {
+    const path = join(folder, name)
+    writeFileSync(path, content, { mode: 0o600 })
+    await teardown.own({ stop: async () => rmSync(path, { force: true }) })
+    return pathFromHere(path)
+  }
+  const world = describeWorld(running, { api, graphql, databaseUrl: database.url })
+  const description = await whileRunning('devnet.json', `${JSON.stringify(world, null, 2)}\n`)
+  const settingsFile = await whileRunning(worldSettingsName, shellText(settings))
 
   report.say(`  an agent    ${firstProfile(running, api)}`)
   report.say(`  payments    ${firstProfile(running, api)}/settlements`)
@@ -119,13 +124,13 @@ async function start(
   report.say(
     `  their hosts agent_hosts in the file below, like explorer, identity and codehost; /control of each makes it fail`,
   )
-  report.say(`  keys, RPC   ${relative('.', description)}`)
+  report.say(`  keys, RPC   ${description}`)
+  report.say(`  commands    ${loadingLine(settingsFile)} makes those of the README work on this world`)
   report.say(`ready ${api}`)
 }
 
-/** Environment of every process of the stack, but for its METRICS_PORT. */
-function environment(
-  given: NodeJS.ProcessEnv,
+/** Settings of every process of the stack, but for its METRICS_PORT. */
+function settingsOf(
   { chains, hub, agentHosts, upstreams }: RunningWorld,
   { url }: FreshDatabase,
   { port, graphqlPort }: { port: number; graphqlPort: number },
@@ -133,8 +138,7 @@ function environment(
 ) {
   const address = `http://127.0.0.1:${port}`
   return {
-    EXPORT_DIR: join(folder, 'devnet.exports'), // the usual folder may have those of a real database
-    ...withoutSources(given),
+    EXPORT_DIR: join(folder, 'devnet.exports'), // another one may have the files of a real database
     ...Object.fromEntries(defaultChainNames.map((name) => [chainTable[name].rpcVariable, chains[name].rpc])),
     DATABASE_URL: url,
     CHAINS_FILE: chainsFile,
@@ -158,4 +162,18 @@ function environment(
     BASE_URL: address,
     SITE_URL: address,
   }
+}
+
+/** Lines for a shell that set these variables. */
+function shellText(settings: Readonly<Record<string, string>>): string {
+  const quoted = (value: string) => `'${value.replaceAll("'", "'\\''")}'`
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}=${quoted(value)}\n`)
+    .join('')
+}
+
+/** The path for a shell in the working directory: with a slash, as its `.` looks for other names on PATH. */
+function pathFromHere(path: string): string {
+  const near = relative('.', path)
+  return near.startsWith('..') ? path : `./${near}`
 }

@@ -35,10 +35,25 @@ export async function withLock({ name, waitMs, onWait }, work) {
     }
     if (!waited) onWait?.()
     waited = true
-    if (!(await untilReleased(address, deadline - Date.now()))) {
+    if (!(await untilReleased(address, Math.max(0, deadline - Date.now())))) {
       throw new Error(`another process has held the lock "${name}" for ${Math.round(waitMs / 1000)} seconds`)
     }
   }
+}
+
+/**
+ * Whether a process of this machine holds the lock now.
+ *
+ * @param {string} name
+ * @returns {Promise<boolean>}
+ */
+export async function isLocked(name) {
+  let isHeld = false
+  const onWait = () => {
+    isHeld = true
+  }
+  await withLock({ name, waitMs: 0, onWait }, async () => {}).catch(() => {})
+  return isHeld
 }
 
 /**

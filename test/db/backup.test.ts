@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,6 +12,7 @@ import { writeAudit } from '../../db/queries/chain/audit.ts'
 import { insertClaim } from '../../db/queries/join/claims.ts'
 import { logHead } from '../../db/queries/mirror/log.ts'
 import { lastBackup } from '../../db/queries/server/backup.ts'
+import { withLock } from '../../ops/lock.mjs'
 import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
 import { tallyTable } from '../../processors/backfill/verify.ts'
 import { runMain } from '../support/mains.ts'
@@ -152,8 +153,8 @@ test('a database that is named is not copied; what a copy must hold is written w
 
 test('where there is no database, or that of npm start alone, nothing is backed up, and none is created', async () => {
   const out = join(folder, 'nothing')
-  const refused = async (cwd: string, problem: string) => {
-    const remedy = 'set DATABASE_URL (.env is read by start:mainnet alone), or make it with npm run migrate'
+  const usual = 'set DATABASE_URL (.env is read by start:mainnet alone), or make it with npm run migrate'
+  const refused = async (cwd: string, problem: string, remedy = usual) => {
     expect(await runMain('db/backup/main.ts', ['--out', out], { cwd })).toEqual({
       code: 1,
       stdout: '',
@@ -167,6 +168,17 @@ test('where there is no database, or that of npm start alone, nothing is backed 
   // What npm start leaves: a server whose own database was never migrated.
   await pool.query('alter schema public rename to kept; create schema public')
   await refused(join(folder, 'old'), 'the embedded database is empty, as npm start keeps its data in another')
+  // While it runs, the line that leads to its data; not when it was killed and left its file.
+  await writeFile(join(folder, 'old/.data/devnet.env'), '')
+  await refused(join(folder, 'old'), 'the embedded database is empty, as npm start keeps its data in another')
+  await withLock({ name: `stack ${realpathSync(join(folder, 'old/.data'))}`, waitMs: 0 }, () =>
+    refused(
+      join(folder, 'old'),
+      'the embedded database is empty, as npm start keeps its data in another',
+      'for the data of npm start, which runs here: set -a; . ./.data/devnet.env; set +a',
+    ),
+  )
+  await rm(join(folder, 'old/.data/devnet.env'))
   await pool.query('drop schema public; alter schema kept rename to public')
 })
 

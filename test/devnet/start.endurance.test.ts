@@ -99,9 +99,12 @@ describe('once it says ready', () => {
     }
   })
 
-  test('devnet.json, which has the password of the database, is for its owner alone', () => {
-    expect(statSync(join(folder, 'devnet.json')).mode & 0o077).toBe(0)
-  })
+  test.for(['devnet.json', 'devnet.env'])(
+    '%s, which has the password of the database, is for its owner alone',
+    (name) => {
+      expect(statSync(join(folder, name)).mode & 0o077).toBe(0)
+    },
+  )
 
   test('what was paid before the start is counted', () => expect(uncountedAtReady).toBe(0))
 
@@ -229,6 +232,6 @@ describe('once it says ready', () => {
     await ended(first.child)
     expect(first.child.exitCode).toBe(0)
     await expect.poll(() => stillRunning(all)).toEqual([])
-    expect(existsSync(join(folder, 'devnet.json'))).toBe(false)
+    for (const name of ['devnet.json', 'devnet.env']) expect(existsSync(join(folder, name))).toBe(false)
   }, 900_000)
 })

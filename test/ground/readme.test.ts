@@ -110,7 +110,7 @@ function problemOf(command: string): string | undefined {
     case 'node':
       return 'the Node of the reader may be older than the one that the lock file pins: node_modules/.bin/node'
     case 'set':
-      return isKnown(command === 'set -a; . ./.env; set +a')
+      return isKnown(/^set -a; \. \.\/(\.env|\.data\/devnet\.env); set \+a$/.test(command))
     case 'cp':
       return exists(args[0])
     case 'curl':

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { afterEach, expect, test } from 'vitest'
-import { withLock } from '../../ops/lock.mjs'
+import { isLocked, withLock } from '../../ops/lock.mjs'
 
 const waitMs = 20_000
 const holders = new Set<ChildProcess>()
@@ -22,6 +22,13 @@ test('of many who want the lock only one has it at a time', async () => {
   }
   await Promise.all(Array.from({ length: 20 }, () => withLock({ name, waitMs }, work)))
   expect(most).toEqual(Array(20).fill(1))
+})
+
+test('whoever asks is told whether a lock is held, and does not get it', async () => {
+  const name = randomUUID()
+  expect(await isLocked(name)).toBe(false)
+  expect(await withLock({ name, waitMs }, () => isLocked(name))).toBe(true)
+  expect(await isLocked(name)).toBe(false)
 })
 
 test('other names are other locks', async () => {

@@ -235,9 +235,9 @@ export function addChains(rows: Readonly<Record<ChainName, Chain>>): void {
   }
 }
 
-/** Has this process divide a chain's settlements so, as CHAINS_FILE says. To be called with `addChains`. */
-export function setPartitions(name: ChainName, partitions: Chain['partitions']): void {
-  Object.assign(chains, { [name]: { ...chainOf(name), partitions } })
+/** Has this process know other facts of a chain, as CHAINS_FILE says. To be called with `addChains`. */
+export function amendChain(name: ChainName, facts: Partial<Pick<Chain, 'partitions' | 'tokens'>>): void {
+  Object.assign(chains, { [name]: { ...chainOf(name), ...facts } })
 }
 
 /** Name of the chain with this name, label or chain id, in any letter case; undefined: there is no such chain. */

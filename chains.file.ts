@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import {
   addChains,
+  amendChain,
   type ChainName,
   chainNames,
   chainOf,
   chains,
   type DefaultChain,
   isDefaultChain,
-  setPartitions,
 } from './chains.config.ts'
 import type { Chain } from './chains.row.ts'
 import { addition, mostBatchCalls, newName, type Override, override } from './chains.schema.ts'
@@ -127,8 +127,8 @@ export function readChainsFile(path: string | undefined): unknown {
 }
 
 /**
- * Makes the chains that the file at `path` adds, and its partitions, known to this process, and returns the file's parsed content; undefined
- * when `path` names none. Every main calls it before anything else. Throws one error that names every bad value of the
+ * Makes known to this process the chains that the file at `path` adds, its partitions, and tokens of chains that have none
+ * in the table. Returns the file's parsed content; undefined when `path` names none. Every main calls it before anything else. Throws one error that names every bad value of the
  * file when a row it adds is wrong; other faults are left to `readChains`, which names those of the environment too.
  */
 export function openChainsFile(path: string | undefined): unknown {
@@ -139,7 +139,11 @@ export function openChainsFile(path: string | undefined): unknown {
     refuse(problems.map((problem) => `CHAINS_FILE ${problem}`))
   }
   addChains(added)
-  for (const [name, given] of Object.entries(overrides)) if (given?.partitions) setPartitions(name, given.partitions)
+  for (const [name, { partitions, tokens = [] } = {}] of Object.entries(overrides)) {
+    if (partitions) amendChain(name, { partitions })
+    // Its settlements are counted and divided like any, though the table has the chain without them.
+    if (tokens.length > 0 && chainOf(name).tokens.length === 0) amendChain(name, { tokens })
+  }
   return file
 }
 

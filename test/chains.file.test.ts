@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
-import { chainNames, chainOf, chains } from '../chains.config.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { amendChain, chainNames, chainOf, chains, settlementChains } from '../chains.config.ts'
 import { openChainsFile, readChains, readChainsFile } from '../chains.file.ts'
 
 const address = `0x${'Ab'.repeat(20)}`
@@ -185,6 +185,13 @@ test('a file that is missing, or is no JSON, is refused by its name', async () =
   expect(openChainsFile(path)).toMatchObject({ base: { finality: 5 } })
   // What makes partitions reads the table, not the settings.
   expect(chainOf('base').partitions).toEqual({ blocks: 2_000_000, oneBelow: 0 })
+  const tokens = [{ address: `0x${'70'.repeat(20)}`, fromBlock: 30_000_000, decimals: 6 }]
+  await writeFile(path, JSON.stringify({ gnosis: { tokens }, polygon: { tokens } }))
+  const { polygon } = chains
+  onTestFinished(() => amendChain('gnosis', { tokens: [] }))
+  openChainsFile(path)
+  expect(settlementChains()).toContain('gnosis')
+  expect(chainOf('polygon')).toEqual(polygon)
   await rm(path)
   expect([undefined, ''].map(readChainsFile)).toEqual([undefined, undefined])
 })

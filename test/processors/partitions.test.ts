@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { chainOf, setPartitions, settlementChains } from '../../chains.config.ts'
+import { amendChain, chainOf, settlementChains } from '../../chains.config.ts'
 import { migrate } from '../../db/migrate.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions/settlement-partitions.ts'
@@ -12,10 +12,10 @@ const million = 1_000_000
 
 const database = testDatabase()
 
-async function partitionOf(block: number): Promise<string> {
+async function partitionOf(block: number, chain = 'base'): Promise<string> {
   const { rows } = await database.pool.query(
-    'select tableoid::regclass::text as partition from settlement where block_number = $1',
-    [block],
+    'select tableoid::regclass::text as partition from settlement where (chain, block_number) = ($1, $2)',
+    [chain, block],
   )
   return rows[0].partition
 }
@@ -126,7 +126,7 @@ test('partitions of another size continue behind those that are there, and begin
   }
   const before = await made()
   expect(before.at(-1)).toBe('settlement_polygon_0078 FROM (78000000) TO (86000000)')
-  setPartitions('polygon', { blocks: 3 * million, oneBelow: 80 * million })
+  amendChain('polygon', { partitions: { blocks: 3 * million, oneBelow: 80 * million } })
   await ensure('polygon', 88 * million)
   expect(await made()).toEqual([...before, 'settlement_polygon_0086 FROM (86000000) TO (89000000)'])
   for (const block of [85_999_999, 86_000_000]) {
@@ -149,4 +149,18 @@ test('migrating again changes nothing of what the chain table has made', async (
   const before = await read()
   expect(await migrate(database.url)).toEqual([])
   expect(await read()).toEqual(before)
+})
+
+test('a chain that has tokens by CHAINS_FILE alone is divided and counted like any', async () => {
+  const tokens = [{ address: addressOf('token'), fromBlock: 30 * million, decimals: 6 as const }]
+  amendChain('gnosis', { tokens })
+  onTestFinished(() => amendChain('gnosis', { tokens: [] }))
+  await migrate(database.url)
+  await new PartitionsAhead(database.url, 'gnosis').reach(60 * million)
+  await seedSettlement(database.pool, { chain: 'gnosis', recipient: addressOf('recipient'), block: 60 * million })
+  expect(await partitionOf(60 * million, 'gnosis')).toMatch(/^settlement_gnosis_\d{4}$/)
+  const { rows } = await database.pool.query(
+    `select 'gnosis' = any (settlement_chain_names()) as named, next_block from settlement_rollup where chain = 'gnosis'`,
+  )
+  expect(rows).toEqual([{ named: true, next_block: 0 }])
 })

@@ -162,6 +162,29 @@ test('a range whose source fails in the middle keeps no other waiting, and is lo
   expect(rows).toEqual([{ settlements: expected.length }])
 })
 
+test('ranges whose source stays out of reach are named once each, and the command fails', async () => {
+  const database = await run.database()
+  const middle = chain.firstBlock + 200
+  const part = ['--chain', 'base', '--from', String(chain.firstBlock + 100), '--to', String(middle), '--workers', '1']
+  expect((await startedWith(database, part)).code).toBe(0)
+  const { faults } = run.portal
+  faults.add({ kind: 'status', status: 503, retryAfterSeconds: 0 }, { skip: 2 * estimateRequests, times: Infinity })
+  const { code, stderr } = await startedWith(database, ['--all', '--workers', '1'])
+  faults.clear()
+  expect(code).toBe(1)
+  const ranges = [`base ${chain.firstBlock} to ${chain.firstBlock + 99}`, `base ${middle + 1} to ${wholeEnd}`]
+  const lines = stderr.trimEnd().split('\n')
+  for (const range of ranges) {
+    expect(lines.filter((line) => line.startsWith(range))).toEqual([
+      expect.stringMatching(/503.*gave up after 5 attempts; it is tried again after the others$/),
+      expect.stringMatching(/503.*gave up after 12 attempts$/),
+    ])
+  }
+  expect(lines.at(-1)).toMatch(/^not everything is loaded; run the same command again to continue: base 1000 .*; base /)
+  const again = await startedWith(database, ['--all', '--workers', '1'])
+  expect({ code: again.code, stderr: again.stderr }).toEqual({ code: 0, stderr: '' })
+})
+
 test('where the processors load what verified addresses were paid, there is nothing to do', async () => {
   const database = await run.database()
   const env = { SETTLEMENT_SCOPE: 'verified' }

@@ -66,6 +66,31 @@ test.each(['portal', 'archive', 'rpc'] as const)(
   },
 )
 
+test('only blocks that were read make failures forgotten, not an answer that merely begins', async () => {
+  const source = { kind: 'portal', url: portal.url, dataset: 'base-mainnet', key: undefined } as const
+  const read = async () => {
+    const reader = new RangeReader(
+      openHistory(source, { tokens }),
+      chain.firstBlock,
+      chain.lastBlock,
+      { warn() {} },
+      { attempts: 3 },
+    )
+    onTestFinished(() => reader.close())
+    while (!reader.isDone) await reader.advance(noBlocks)
+  }
+  const { faults } = portal
+  onTestFinished(() => faults.clear())
+  for (let times = 0; times < 3; times++) {
+    faults.add({ kind: 'cut', lines: 0, how: 'abort' })
+    faults.add({ kind: 'cut', lines: 5, how: 'abort' })
+  }
+  await read()
+  expect(faults.pending).toBe(0)
+  faults.add({ kind: 'cut', lines: 0, how: 'abort' }, { times: Infinity })
+  await expect(read()).rejects.toThrow(/gave up after 3 attempts/)
+})
+
 test('an archive that dates a block in milliseconds is refused', async () => {
   const header = { number: 5, hash: '0x05', parentHash: '0x04', timestamp: 1_770_000_000_000 }
   const archive: CannedServer = await serveCanned((path) =>

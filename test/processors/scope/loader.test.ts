@@ -75,8 +75,12 @@ test('a start in the first catch-up loads nothing again, and after a reset all t
   await verify(load.pool, 1, known)
   load.start()
   await load.untilNext([last + 1])
+  const asked = load.stage.portal.requests.length
   await load.reopen()
   expect(await load.next()).toEqual([last + 1])
+  load.start()
+  await load.untilTurned()
+  expect(load.stage.portal.requests.slice(asked)).toEqual([])
 
   const state = await readChainState(load.pool, 'base')
   const target = { height: firstBlock + 49, hash: `0x${'ab'.repeat(32)}` }
@@ -125,6 +129,12 @@ async function openLoad(...stageOf: Parameters<typeof startStage>) {
       const loader = opened?.loader
       loader?.start()
       onTestFinished(() => loader?.close(10_000))
+    },
+    /** Resolves once the loader has looked for something to load. */
+    async untilTurned() {
+      const { loader } = opened ?? {}
+      const before = loader?.turnedAt ?? 0
+      await until('the loader has looked', () => (loader?.turnedAt ?? 0) > before)
     },
     /** As if the processor had ended and started again; its loader has to be started. */
     async reopen() {

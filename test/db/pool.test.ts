@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { connectionTimeouts, createPool, inTransaction, patientStatementMs } from '../../db/pool.ts'
 import { startTcpLink } from '../doubles/tcp-link.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { readSources } from '../support/source-files.ts'
 
 test('a connection that breaks in the middle of a transaction fails the transaction, and not the process', async () => {
   const { pool, drop } = await createTestDatabase()
@@ -50,6 +51,19 @@ test('a session is in UTC, whatever the server, the database and the operator sa
     const { rows } = await own.query(`select timestamptz '2026-03-10T12:00Z' - interval '7 days' as week_before`)
     expect(rows[0].week_before).toEqual(new Date('2026-03-03T12:00Z'))
   }
+})
+
+test('every connection is made in UTC but those that only ask the server about itself', async () => {
+  const product = (await readSources()).filter(({ room }) => room !== 'test' && room !== 'bench')
+  const connecting = product.filter(({ text }) => /new pg\.(Client|Pool)\(|new DataSource\(/.test(text))
+  expect(connecting.length).toBeGreaterThan(8)
+  const others = connecting.filter(({ text }) => !/(connectionString|url): (\w+\()?sessionOf\(/.test(text))
+  expect(others.map(({ path }) => path).sort()).toEqual([
+    'db/backup/copy-server.ts',
+    'db/patience.ts',
+    'db/pooler.ts',
+    'postgres/embedded.ts',
+  ])
 })
 
 test('a background process notices a silent server in minutes, a load that may take hours by keepalive alone', () => {

@@ -39,6 +39,8 @@ export interface EnrichmentJob {
   counts(): Promise<number>
   /** Why the hub is not trusted; undefined: it is. */
   hubDoubt(): Promise<string | undefined>
+  /** Host of the hub that is followed, as metrics name it. */
+  hubFollowed(): string
   /** Requests sent to the hub so far. */
   hubRequests(): number
   /** Error messages so far. */
@@ -66,7 +68,12 @@ export async function startJob(options: JobOptions): Promise<EnrichmentJob> {
   const named = readConfig(env)
   const config = { ...named, hub: { ...named.hub, requestsPerSecond: hubPace ?? named.hub.requestsPerSecond } }
   const chains = readChains({ env })
-  const { installed, hosts, lookups, hubDoubt, close } = createSources({ config, chains, pool, now: clock.now })
+  const { installed, hosts, lookups, hubDoubt, hubFollowed, close } = createSources({
+    config,
+    chains,
+    pool,
+    now: clock.now,
+  })
   const failures: string[] = []
   const failed = (source: string, _: readonly string[], error: Error) => failures.push(`${source}: ${error.message}`)
   const pass = { pool, now: clock.now, random, failed }
@@ -99,6 +106,7 @@ export async function startJob(options: JobOptions): Promise<EnrichmentJob> {
 
     counts: () => refreshCounts(join),
     hubDoubt,
+    hubFollowed,
     hubRequests: () => hosts.find(({ name }) => name === 'hub')!.sent.count,
     close,
   }

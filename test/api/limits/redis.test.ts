@@ -1,4 +1,7 @@
 import { once } from 'node:events'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { pino } from 'pino'
 import { afterEach, beforeAll, expect, test } from 'vitest'
@@ -266,6 +269,44 @@ test('Redis that refuses writes gives 503', async () => {
   await expectUnavailable(api)
   await redis.command('REPLICAOF NO ONE')
   await untilServed(api)
+})
+
+test('Redis that asks for a password since gives 503, and 200 once it asks for none', async () => {
+  const redis = await startRedis()
+  const { api } = await limited(redis)
+  await untilServed(api)
+  await redis.restart({ requirepass: 'mine' })
+  await expectUnavailable(api)
+  expect(await readiness(api)).toBe(notCounting)
+  await redis.restart({})
+  await untilServed(api)
+})
+
+test('Redis that cannot write to its disk, and one that loads its data, give 503 until they can count', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'redis-'))
+  const redis = await startRedis({ settings: { dir, save: '3600 1', 'enable-debug-command': 'yes' } })
+  const { api } = await limited(redis)
+  await untilServed(api)
+  await redis.command('DEBUG POPULATE 10000')
+  await redis.command('SAVE')
+  const saved = `${dir}-saved`
+  await cp(dir, saved, { recursive: true })
+  await rm(dir, { recursive: true })
+  await redis.command('BGSAVE')
+  await until('it has failed to save', async () =>
+    (await redis.command('INFO persistence')).includes('rdb_last_bgsave_status:err'),
+  )
+  await expectUnavailable(api) // MISCONF
+  expect(await readiness(api)).toBe(notCounting)
+  // So slow that it is seen loading, until it is told otherwise.
+  await redis.restart({ dir: saved, 'key-load-delay': '5000', 'loading-process-events-interval-bytes': '1024' })
+  const isLoading = async () => (await redis.command('PING')).startsWith('-LOADING')
+  expect(await isLoading()).toBe(true)
+  await expectUnavailable(api)
+  expect(await readiness(api)).toBe(notCounting)
+  await redis.command('CONFIG SET key-load-delay 0')
+  await untilServed(api)
+  await rm(saved, { recursive: true })
 })
 
 const readiness = async (api: TestApi) => {

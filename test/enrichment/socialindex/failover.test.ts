@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { stats } from '../../../api/schemas/stats.ts'
 import { agentAddresses } from '../../../db/queries/read/addresses.ts'
 import { followedHub } from '../../../db/queries/sources/hub-standing.ts'
 import { type Hub, startHub } from '../../../devnet/hub/server.ts'
 import { HubState } from '../../../devnet/hub/state.ts'
 import { appKeyOf, walletOf } from '../../../devnet/world/keys.ts'
 import { minute } from '../../../ops/time.ts'
+import { startApi } from '../../support/api/api.ts'
 import { type Scene, startScene } from '../../support/chain/scene.ts'
 
 // Two hubs of HUB_URL: what happens when the first one cannot be followed any more.
@@ -42,6 +44,20 @@ const both = [wallet.address, second.address].sort()
 const roles = async () =>
   (await scene.database.pool.query('select url, witness from hub_standing order by witness')).rows
 
+const hostOf = ({ url }: Hub) => new URL(url).host
+/** Which hub is followed, as everybody is told. */
+async function told() {
+  const api = await startApi(scene.database)
+  const said = stats.parse(await (await api.get('/api/stats')).json())
+  const status = await (await api.get('/status')).text()
+  await api.stop()
+  return {
+    metrics: scene.job.hubFollowed(),
+    stats: [said.hub?.host, said.hub?.believed],
+    status: status.includes(`The social network is read from ${hostOf(other)}.`),
+  }
+}
+
 describe.each<[string, () => void, () => void]>([
   [
     'is behind',
@@ -59,6 +75,7 @@ describe.each<[string, () => void, () => void]>([
     await passing(15)
     expect(await followedHub(scene.database.pool)).toBe(other.url)
     expect(await scene.job.hubDoubt()).toBeUndefined()
+    expect(await told()).toEqual({ metrics: hostOf(other), stats: [hostOf(other), true], status: true })
     expect(await roles()).toEqual([
       { url: other.url, witness: false },
       { url: scene.hub.url, witness: true },

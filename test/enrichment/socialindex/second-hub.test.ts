@@ -73,6 +73,8 @@ test.for(Object.entries(useless))(
       await scene.job.run()
     }
     expect(await followedHub(scene.database.pool)).toBe(scene.hub.url)
+    expect(scene.job.failures.length).toBeLessThanOrEqual(20)
+    expect(scene.job.failures.filter((line) => !line.includes(new URL(scene.hub.url).host))).toEqual([])
     scene.hub.faults.clear()
     for (let minutes = 0; minutes < 20; minutes++) {
       scene.clock.pass(minute)

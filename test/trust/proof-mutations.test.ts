@@ -1,17 +1,20 @@
-import { type Address, encodeAbiParameters, type Hex } from 'viem'
+import { type Address, bytesToHex, encodeAbiParameters, type Hex, numberToHex, sha256 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { socialChain } from '../../chains.config.ts'
 import { type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
 import { addAppKey, registerFid, transferFid } from '../../devnet/chain/farcaster.ts'
+import { register } from '../../devnet/chain/identity.ts'
+import { walletOf as contractOf, createWallet } from '../../devnet/chain/wallets.ts'
 import { startWebHost, type WebHost } from '../../devnet/hosts/web-host.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
+import { readHubMessage } from '../../trust/hub-message.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
 import type { ClaimProof, KeyPlace, Statement } from '../../trust/proof/proof.ts'
 import { registries } from '../../trust/proof/registries.ts'
 import { exitCodeOf, verify } from '../../trust/proof/verify.ts'
-import { type Person, proofOf, resealed } from './proof.ts'
+import { type Person, proofOf, resealed, verifiedAt, withdrawn } from './proof.ts'
 
 // Proofs of two accounts that hold, on a chain and at a hub that have both; then every part of one dropped, made null or
 // taken from the other: by a service that lies, which computes the checksum again.
@@ -33,18 +36,18 @@ interface Standing {
   readonly custody: NonNullable<ClaimProof['custody']>
 }
 
-/** An account that was sold to its owner, who then added an app key and verified an address. */
-async function settled(fid: number): Promise<Standing> {
+/** An account that was sold to its owner, or always was theirs, who then added an app key and verified an address. */
+async function settled(fid: number, isSold = true): Promise<Standing> {
   const wallet = walletOf('mutation', `${fid}`)
   const seller = walletOf('mutation seller', `${fid}`)
   const appKey = appKeyOf('mutation', `${fid}`)
-  await chain.execute(funder, registerFid(BigInt(fid), seller.address as Address))
-  const sold = await chain.execute(funder, transferFid(BigInt(fid), wallet.address as Address))
+  await chain.execute(funder, registerFid(BigInt(fid), (isSold ? seller : wallet).address as Address))
+  const sold = isSold ? await chain.execute(funder, transferFid(BigInt(fid), wallet.address as Address)) : undefined
   const added = await chain.execute(funder, addAppKey(BigInt(fid), appKey.publicKey as Hex, requestBy(fid + 1_000)))
   const { timestamp } = await chain.client.getBlock({ blockNumber: added.blockNumber })
   const at = new Date((Number(timestamp) + 60 * fid) * 1_000).toISOString()
   const place = { chain_id: chain.chainId, contract: registries.key, remove: null, key_remove: null }
-  const log = (contract: string, { logs }: typeof sold) => logs.find(({ address }) => address === contract)!.logIndex
+  const log = (contract: string, { logs }: typeof added) => logs.find(({ address }) => address === contract)!.logIndex
   return {
     person: {
       fid,
@@ -75,12 +78,14 @@ async function settled(fid: number): Promise<Standing> {
       address: wallet.address,
       chain_id: chain.chainId,
       contract: registries.id,
-      since: {
-        block_number: Number(sold.blockNumber),
-        tx_hash: sold.transactionHash,
-        log_index: log(registries.id, sold),
-        kind: 'transferred',
-      },
+      since: sold
+        ? {
+            block_number: Number(sold.blockNumber),
+            tx_hash: sold.transactionHash,
+            log_index: log(registries.id, sold),
+            kind: 'transferred',
+          }
+        : null,
       read_at: { block_number: Number(added.blockNumber), block_hash: added.blockHash },
     },
   }
@@ -104,11 +109,7 @@ async function association(fid: number, wallet: Person['wallet'], domain: string
 }
 
 async function proofBy(method: Statement['kind'], { person, key, custody }: Standing): Promise<ClaimProof> {
-  const { fid, wallet, appKey, at } = person
-  if (!hub.state.accounts.has(fid)) {
-    hub.state.addAccount({ fid, custody: wallet.address, appKey })
-    hub.state.addVerification(fid, wallet.address, { privateKey: wallet.privateKey, at: new Date(at) })
-  }
+  if (!hub.state.accounts.get(person.fid)?.verifications.size) await verifiedAt(hub.state, person)
   return resealed({ ...(await proofOf(method, async () => key, person)), custody })
 }
 
@@ -147,35 +148,122 @@ function changed(proof: ClaimProof, path: Path, to: unknown): ClaimProof {
 /** What the service alone says, and on which nothing rests: the checksum binds it to the rest of the proof, no more. */
 const ofTheService = ['checked_at', 'address_proofs.0.first_seen_at', 'custody.read_at', 'sources.0.asked_at']
 
+/** The changes of parts of a proof that the command exits with 0 for, when the checksum is computed again. */
+async function passing(good: ClaimProof, other: ClaimProof, isMeant: (path: Path) => boolean): Promise<string[]> {
+  if (good.statement.kind === 'well-known')
+    host.pages.set('/.well-known/agent-directory.json', { body: good.statement.body })
+  const lines = await verify(good, ask())
+  expect(lines.filter(({ name, outcome }) => outcome !== 'held' || name === '')).toEqual([])
+  const passed: string[] = []
+  for (const path of partsOf(good)) {
+    if (path[0] === 'sha256' || !isMeant(path)) continue
+    const variants: [string, unknown][] = [
+      ['dropped', undefined],
+      ['null', null],
+      ['exchanged', structuredClone(at(other, path)) ?? null],
+    ]
+    for (const [how, to] of variants) {
+      if (JSON.stringify(to) === JSON.stringify(at(good, path))) continue
+      const lie = changed(good, path, to)
+      expect(await codeOf(lie), `${path.join('.')} ${how}, the checksum as it was`).not.toBe(0)
+      if ((await codeOf(resealed(lie))) === 0) passed.push(`${path.join('.')} ${how}`)
+    }
+  }
+  return passed
+}
+
 test.each(methods)(
   'no part of a proof by %s can be dropped, made null or be another account’s',
   async (method) => {
     const offset = 10 * (methods.indexOf(method) + 1)
     const good = await proofBy(method, await settled(offset + 1))
     const other = await proofBy(method, await settled(offset + 2))
-    if (good.statement.kind === 'well-known')
-      host.pages.set('/.well-known/agent-directory.json', { body: good.statement.body })
-    const lines = await verify(good, ask())
-    expect(lines.filter(({ name, outcome }) => outcome !== 'held' || name === '')).toEqual([])
-    const passed: string[] = []
-    for (const path of partsOf(good)) {
-      if (path[0] === 'sha256') continue
-      const variants: [string, unknown][] = [
-        ['dropped', undefined],
-        ['null', null],
-        ['exchanged', structuredClone(at(other, path)) ?? null],
-      ]
-      for (const [how, to] of variants) {
-        if (JSON.stringify(to) === JSON.stringify(at(good, path))) continue
-        const lie = changed(good, path, to)
-        expect(await codeOf(lie), `${path.join('.')} ${how}, the checksum as it was`).not.toBe(0)
-        if ((await codeOf(resealed(lie))) === 0) passed.push(`${path.join('.')} ${how}`)
-      }
-    }
-    expect(passed).toEqual(ofTheService.map((name) => `${name} exchanged`))
+    expect(await passing(good, other, () => true)).toEqual(ofTheService.map((name) => `${name} exchanged`))
   },
   240_000,
 )
+
+/** Sets what links the account's host to it, and gives the account with that. */
+const linked: Readonly<Record<string, (of: Standing) => Promise<Standing>>> = {
+  async profile(of) {
+    const { fid, wallet, appKey, at, host } = of.person
+    const url = `https://${host}/`
+    hub.state.addAccount({ fid, custody: wallet.address, appKey })
+    hub.state.setProfile(fid, { url }, new Date(at))
+    const json = hub.state.accounts.get(fid)?.userData.get('USER_DATA_TYPE_URL')
+    const { data, dataBytes, hash, signature, signer } = readHubMessage(json)!
+    const message = {
+      data_bytes: bytesToHex(dataBytes),
+      hash: bytesToHex(hash),
+      signature: bytesToHex(signature),
+      signer: bytesToHex(signer),
+    }
+    const evidence = { url, timestamp: data.timestamp, message }
+    return { ...of, person: { ...of.person, link: { kind: 'profile_url', evidence } } }
+  },
+  async registration(of) {
+    const { wallet, host } = of.person
+    const url = `https://${host}/card.json`
+    await chain.fund([wallet.address as Address])
+    const { logs } = await chain.execute(wallet.account, register(url))
+    const erc8004_id = BigInt(logs.find(({ topics }) => topics.length === 4)!.topics[3] as Hex).toString()
+    const evidence = { chain_id: chain.chainId, erc8004_id, url }
+    return { ...of, person: { ...of.person, link: { kind: 'registration', evidence } } }
+  },
+}
+
+test.each([
+  ['profile', 41],
+  ['registration', 51],
+])(
+  'no part of what links a host by the %s can be dropped, made null or be another account’s',
+  async (kind, fid) => {
+    const [good, other] = [await settled(fid, false), await settled(fid + 1, false)]
+    const by = async (of: Standing) => proofBy('well-known', await linked[kind]!(of))
+    expect(await passing(await by(good), await by(other), ([part]) => part === 'statement')).toEqual([])
+  },
+  240_000,
+)
+
+test.each<['eip191' | 'jfs', number]>([
+  ['eip191', 61],
+  ['jfs', 71],
+])(
+  'no part of a withdrawal by %s can be dropped, made null or be another account’s',
+  async (method, fid) => {
+    const by = async (of: Standing) => withdrawn(await proofBy(method, of), of.person)
+    const [good, other] = [await by(await settled(fid)), await by(await settled(fid + 1))]
+    const isMeant = ([part]: Path) => part === 'ended' || part === 'state' || part === 'history' || part === 'statement'
+    expect(await passing(good, other, isMeant)).toEqual([])
+  },
+  240_000,
+)
+
+test('no part of what a contract wallet signed and answered can be dropped, made null or be another account’s', async () => {
+  const by = async (fid: number) => {
+    const standing = await settled(fid)
+    const { wallet } = standing.person
+    const salt = numberToHex(fid, { size: 32 })
+    const address = (await contractOf(chain, wallet.address as Address, salt)).toLowerCase() as Address
+    const { blockNumber, blockHash } = await chain.execute(funder, createWallet(chain, wallet.address as Address, salt))
+    const code = await chain.client.getCode({ address })
+    const answer = {
+      chain_id: 10,
+      block_number: Number(blockNumber),
+      block_hash: blockHash,
+      code_sha256: sha256(code as Hex),
+      standard: '1271',
+      answer: 'held',
+    } as const
+    return proofBy('eip191', { ...standing, person: { ...standing.person, contract: { address, wallet: answer } } })
+  }
+  const [good, other] = [await by(81), await by(82)]
+  const isMeant = ([part, ...rest]: Path) => part === 'statement' || (part === 'address_proofs' && rest.length > 1)
+  expect(await passing(good, other, isMeant)).toEqual(['address_proofs.0.first_seen_at exchanged'])
+  const lie = structuredClone(good)
+  Object.assign(lie.address_proofs[0]!.wallet!, { standard: '6492' })
+  expect(await codeOf(resealed(lie))).toBe(1)
+}, 240_000)
 
 test('a stranger’s manifest on a host of his own shows nothing without a link, or with one that is not signed', async () => {
   const { person, key, custody } = await settled(91)
@@ -230,3 +318,15 @@ test('what was signed long before the claim is no proof of it', async () => {
   const lines = await checkOffline(resealed({ ...proof, claimed_at, checked_at: claimed_at }))
   expect(lines.find(({ name }) => name === 'the signed time fits that of the claim')?.outcome).toBe('failed')
 })
+
+test.each(['eip191', 'jfs'] as const)(
+  'a withdrawal by %s that was signed before the claim, or long before the end, ended nothing',
+  async (method) => {
+    const outcomes: unknown[] = []
+    for (const signed of [60, 0, -600, -3_600]) {
+      const lines = await checkOffline(await withdrawn(await proofOf(method), undefined, signed))
+      outcomes.push(lines.find(({ name }) => name === 'the end was signed after the claim, and its time fits')?.outcome)
+    }
+    expect(outcomes).toEqual(['held', 'held', 'failed', 'failed'])
+  },
+)

@@ -1,11 +1,18 @@
 import { createHash, createPrivateKey, sign } from 'node:crypto'
-import { bytesToHex } from 'viem'
+import { bytesToHex, type Hex } from 'viem'
 import { HubState } from '../../devnet/hub/state.ts'
+import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
 import { appKeyOf, walletOf } from '../../devnet/world/keys.ts'
 import { sealClaimEvent } from '../../trust/claim-event.ts'
-import { claimMessage } from '../../trust/claim-text.ts'
+import { type ClaimAction, claimMessage } from '../../trust/claim-text.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
-import { type ClaimProof, type KeyPlace, type Statement, sealProof } from '../../trust/proof/proof.ts'
+import {
+  type AddressProof,
+  type ClaimProof,
+  type KeyPlace,
+  type Statement,
+  sealProof,
+} from '../../trust/proof/proof.ts'
 import { statementDigest } from '../../trust/proof/statements.ts'
 import { claimDigest } from '../../trust/verification-claim.ts'
 import { keyAddMessage, keyRemoveMessage } from './key-adds.ts'
@@ -28,7 +35,11 @@ export interface Person {
   readonly at: string
   readonly host: string
   readonly link: Extract<Statement, { kind: 'well-known' }>['host_link']
+  /** Contract wallet that `wallet` owns, and what it answered; absent: `wallet` itself is verified. */
+  readonly contract?: Pick<AddressProof, 'address' | 'wallet'>
 }
+
+const addressOf = ({ wallet, contract }: Person) => contract?.address ?? wallet.address
 
 const person: Person = {
   fid,
@@ -39,19 +50,26 @@ const person: Person = {
   link: { kind: 'profile_url', evidence: { url: 'https://agent.example/' } },
 }
 
+interface Word {
+  readonly action: ClaimAction
+  readonly nonce: string
+}
+const claiming: Word = { action: 'claim', nonce: 'nonce12345' }
+const withdrawing: Word = { action: 'withdraw', nonce: 'nonce67890' }
+
 /** What each method signs or publishes, by the keys of one FID. */
-const statements: Record<Statement['kind'], (of: Person) => Promise<Statement>> = {
-  async eip191({ fid, wallet, at }) {
-    const fields = { fid, address: wallet.address, chainId: 10, nonce: 'nonce12345', timestamp: at }
-    const text = claimMessage(terms, fields)
-    const signature = await wallet.account.signMessage({ message: text })
-    const { address, chainId: chain_id, nonce, timestamp } = fields
+const statements: Record<Statement['kind'], (of: Person, word?: Word) => Promise<Statement>> = {
+  async eip191(of, { action, nonce } = claiming) {
+    const fields = { fid: of.fid, address: addressOf(of) as Hex, chainId: 10, nonce, timestamp: of.at }
+    const text = claimMessage(terms, fields, action)
+    const signature = await of.wallet.account.signMessage({ message: text })
+    const { address, chainId: chain_id, timestamp } = fields
     return { kind: 'eip191', text, address, chain_id, nonce, timestamp, signature }
   },
-  async jfs({ fid, appKey, at }) {
+  async jfs({ fid, appKey, at }, { action, nonce } = claiming) {
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
     const header = encode({ fid, type: 'app_key', key: appKey.publicKey })
-    const payload = encode({ aud: terms.baseUrl, action: 'claim', fid, nonce: 'nonce12345', timestamp: at })
+    const payload = encode({ aud: terms.baseUrl, action, fid, nonce, timestamp: at })
     const secret = Buffer.from(appKey.privateKey.slice(2), 'hex')
     const pkcs8 = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), secret])
     const key = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
@@ -62,9 +80,10 @@ const statements: Record<Statement['kind'], (of: Person) => Promise<Statement>> 
       signature: sign(null, Buffer.from(`${header}.${payload}`), key).toString('base64url'),
     }
   },
-  async 'well-known'({ fid, wallet, at, host, link }) {
+  async 'well-known'(of) {
+    const { fid, at, host, link } = of
     const url = `https://${host}/.well-known/agent-directory.json`
-    const body = JSON.stringify({ service: terms.serviceName, host, fid, addresses: [wallet.address] })
+    const body = JSON.stringify({ service: terms.serviceName, host, fid, addresses: [addressOf(of)] })
     const sha256 = createHash('sha256').update(body).digest('hex')
     return { kind: 'well-known', url, body, sha256, fetched_at: at, host_link: link }
   },
@@ -142,18 +161,45 @@ export async function removedKey(by: 'custody' | 'key', seconds: number): Promis
   }
 }
 
+/** Has a hub know the account and its verification, and gives the message that makes it. */
+export async function verifiedAt(hub: HubState, of: Person): Promise<object> {
+  const { fid, wallet, appKey, at } = of
+  const address = addressOf(of)
+  if (!hub.accounts.has(fid)) hub.addAccount({ fid, custody: wallet.address, appKey })
+  if (!of.contract) return hub.addVerification(fid, address, { privateKey: wallet.privateKey, at: new Date(at) })
+  const contractChain = 10
+  const hash = verificationDigest({ fid, address, blockHash: blockHashOf(address) }, contractChain)
+  const walletSignature = await wallet.account.sign!({ hash })
+  return hub.addVerification(fid, address, { contractChain, walletSignature, at: new Date(at) })
+}
+
+/**
+ * The proof of a claim that its owner has withdrawn a minute later, by the method of the claim. `signed`: when, in
+ * seconds after the claim.
+ */
+export async function withdrawn(claimed: ClaimProof, of = person, signed = 60): Promise<ClaimProof> {
+  const after = (seconds: number) => new Date(Date.parse(of.at) + seconds * 1_000).toISOString()
+  const at = after(60)
+  const { fid, method, nonce } = claimed
+  const statement = await statements[method as Statement['kind']]({ ...of, at: after(signed) }, withdrawing)
+  const proof_sha256 = statementDigest({ fid, nonce: withdrawing.nonce }, statement, 'withdraw')
+  const signer = method === 'jfs' ? of.appKey.publicKey : addressOf(of)
+  const evidence = { reason: 'withdrawn', method, nonce: withdrawing.nonce, signer, proof_sha256 }
+  const previous = claimed.history.at(-1)!.sha256
+  const end = sealClaimEvent({ seq: 2, fid, method, nonce, kind: 'ended', at, evidence, previous })
+  const ended = { at, reason: 'withdrawn', evidence, statement }
+  return resealed({ ...claimed, state: 'ended', checked_at: at, ended, history: [...claimed.history, end] })
+}
+
 /** The proof of a claim that holds, by the given method. */
 export async function proofOf(
   method: Statement['kind'],
   key: () => Promise<KeyPlace> = keyOnChain,
   of: Person = person,
 ): Promise<ClaimProof> {
-  const { fid, wallet, appKey, at } = of
+  const { fid, at } = of
   const statement = await statements[method](of)
-  const hub = new HubState()
-  hub.addAccount({ fid, custody: wallet.address, appKey })
-  const json = hub.addVerification(fid, wallet.address, { privateKey: wallet.privateKey, at: new Date(at) })
-  const message = readHubMessage(json)
+  const message = readHubMessage(await verifiedAt(new HubState(), of))
   if (message?.data.body.kind !== 'verification_add') throw new Error('no verification')
   const { dataBytes, hash, signature, signer, data } = message
   const add = message.data.body
@@ -182,7 +228,7 @@ export async function proofOf(
     statement,
     address_proofs: [
       {
-        address: wallet.address,
+        address: addressOf(of),
         verdict: 'proven',
         message: {
           data_bytes: bytesToHex(dataBytes),
@@ -199,7 +245,7 @@ export async function proofOf(
         },
         first_seen_at: at,
         before_custody: false,
-        wallet: null,
+        wallet: of.contract?.wallet ?? null,
       },
     ],
     keys: [await key()],

@@ -12,6 +12,7 @@ import {
   type VerificationAdd,
 } from '../message-data.ts'
 import { checkKeyClaim, claimDigest } from '../verification-claim.ts'
+import { walletStandardOf } from '../wallet-chains.ts'
 import { bytesOf, type CheckLine, line } from './line.ts'
 import { type AddressProof, type ClaimProof, type KeyPlace, proofSchema } from './proof.ts'
 import { misshapen } from './shape.ts'
@@ -151,7 +152,9 @@ async function checkAddress({ fid, keys, sources }: ClaimProof, proof: AddressPr
         !sources.some(({ lacks }) => lacks.includes(message.hash)),
     ),
     line(`${address}: only a wallet’s address has a wallet’s answer`, () => {
-      return wallet === null || (isWallet && wallet.chain_id === verification.chain_id && wallet.answer === 'held')
+      if (wallet === null) return true
+      const isOfStandard = wallet.standard === walletStandardOf(verification.claim_signature)
+      return isWallet && isOfStandard && wallet.chain_id === verification.chain_id && wallet.answer === 'held'
     }),
     line(`${address}: the message is of before its key was removed`, () => {
       const removal = keys.find(({ key }) => key === message.signer)?.key_remove

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Hex, hashMessage, parseAbi, sha256 } from 'viem'
+import { walletStandardOf } from '../wallet-chains.ts'
 import { type Askable, ask, type Client, fetched } from './ask.ts'
 import { hostLinkLines } from './host-link.ts'
 import { custodyLines, keyLines } from './keys.ts'
@@ -55,11 +56,8 @@ function walletStatement(proof: ClaimProof, askable: Askable): Promise<CheckLine
   ]
 }
 
-/** Last 32 bytes of a signature by a contract that is not deployed yet, hex. Source: ERC-6492. */
-const undeployedMark = '6492'.repeat(16)
-
 async function saysYes(client: Client, address: string, hash: Hex, signature: Hex): Promise<boolean> {
-  if (signature.endsWith(undeployedMark)) return client.verifyHash({ address: address as Hex, hash, signature })
+  if (walletStandardOf(signature) === '6492') return client.verifyHash({ address: address as Hex, hash, signature })
   const args = [hash, signature] as const
   return (
     (await client.readContract({ address: address as Hex, abi: wallet, functionName: 'isValidSignature', args })) ===

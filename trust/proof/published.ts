@@ -4,6 +4,7 @@ import type { SealedClaimEvent } from '../claim-event.ts'
 import { type ClaimAction, claimMessage, type Terms } from '../claim-text.ts'
 import { readHubMessage, type SignedMessage } from '../hub-message.ts'
 import { claimDigest } from '../verification-claim.ts'
+import { walletStandardOf } from '../wallet-chains.ts'
 import { type AddressProof, type ClaimProof, type KeyPlace, type Statement, sealProof } from './proof.ts'
 import type { ProvableClaim } from './provable.ts'
 
@@ -115,13 +116,10 @@ function addressProof(fid: number, given: ProvableClaim['addresses'][number]): A
     wallet: wallet && {
       chain_id: body.chainId,
       ...wallet,
-      standard: bytesToHex(body.claimSignature).endsWith(undeployedMark) ? '6492' : '1271',
+      standard: walletStandardOf(bytesToHex(body.claimSignature)),
     },
   }
 }
-
-/** Last 32 bytes of a signature by a contract that is not deployed yet, hex. Source: ERC-6492. */
-const undeployedMark = '6492'.repeat(16)
 
 /** The FID's keys; a jfs claim's key is added if missing, as it was active when the claim was accepted. */
 function keysOf(

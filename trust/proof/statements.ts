@@ -22,20 +22,40 @@ export function checkStatement(proof: ClaimProof): Promise<CheckLine[]> {
   return Promise.all([isOfMethod, time, ...lines])
 }
 
-/** Seconds that the service takes a signed time for, before or after; checking hosts and chains takes some more. */
-const window = 15 * 60 + 60
+/** Seconds that checking hosts and chains may take. */
+const checking = 60
+/** Seconds that the service takes a signed time for, before or after, and what checking takes. */
+const window = 15 * 60 + checking
 
 /** A claim cannot be made with what was signed long before or after: a token of then may have been stolen since. */
 async function timeLine({ statement, claimed_at }: ClaimProof): Promise<CheckLine> {
   const name = 'the signed time fits that of the claim'
+  const apart = Math.abs(saidAt(statement, claimed_at) - Date.parse(claimed_at)) / 1_000
+  return { name, outcome: apart <= window ? 'held' : 'failed' }
+}
+
+/** The time that was signed, in milliseconds; NaN: none that can be read. `otherwise`: of a manifest that names none. */
+function saidAt(statement: Statement, otherwise: string): number {
   const said =
     statement.kind === 'eip191'
       ? statement.timestamp
       : statement.kind === 'jfs'
         ? jsonOf(statement.payload)?.timestamp
-        : (manifestOf(statement.body)?.timestamp ?? claimed_at)
-  const apart = Math.abs(Date.parse(String(said)) - Date.parse(claimed_at)) / 1_000
-  return { name, outcome: apart <= window ? 'held' : 'failed' }
+        : (manifestOf(statement.body)?.timestamp ?? otherwise)
+  return Date.parse(String(said))
+}
+
+/** What was signed long before or after the end did not end the claim, nor did what was signed before the claim. */
+function endTimeLine({ ended, statement, claimed_at }: ClaimProof): Promise<CheckLine>[] {
+  if (!ended?.statement) return []
+  const { at, statement: word } = ended
+  return [
+    line('the end was signed after the claim, and its time fits', () => {
+      const said = saidAt(word, at)
+      const claimed = Math.min(saidAt(statement, claimed_at), Date.parse(claimed_at))
+      return Math.abs(said - Date.parse(at)) / 1_000 <= window && said >= claimed - checking * 1_000
+    }),
+  ]
 }
 
 /** SHA-256 by which the events of a claim name its proof. */
@@ -150,9 +170,11 @@ export function endLines(proof: ClaimProof): (Promise<CheckLine> | CheckLine)[] 
   const { statement } = ended
   const { proof_sha256 } = (ended.evidence ?? {}) as { proof_sha256?: unknown }
   const isNamed = (given: Statement) => proof_sha256 === statementDigest(proof, given, 'withdraw')
+  const inTime = endTimeLine(proof)
   if (statement?.kind === 'eip191') {
     const who = [custody?.address, ...address_proofs.map(({ address }) => address)]
     return [
+      ...inTime,
       line(name, async () => {
         if (!isNamed(statement) || !isTextFor(proof, statement, 'withdraw')) return false
         return who.includes(statement.address) && isTextSigned(statement)
@@ -161,13 +183,14 @@ export function endLines(proof: ClaimProof): (Promise<CheckLine> | CheckLine)[] 
   }
   if (statement?.kind === 'jfs' && jsonOf(statement.header)?.type === 'app_key') {
     return [
+      ...inTime,
       line(name, () => {
         const isKnown = keys.some(({ key }) => key === keyOf(statement))
         return isKnown && isNamed(statement) && isTokenFor(proof, statement, 'withdraw') && isTokenSigned(statement)
       }),
     ]
   }
-  return [{ name, outcome: 'unknown', detail: 'that is the service’s word alone' }]
+  return [...inTime, { name, outcome: 'unknown', detail: 'that is the service’s word alone' }]
 }
 
 export function jsonOf(segment: string): Record<string, unknown> | undefined {

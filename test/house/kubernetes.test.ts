@@ -4,7 +4,7 @@ import { join, relative } from 'node:path'
 import ts from 'typescript'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse, parseAllDocuments, stringify } from 'yaml'
-import { chainNames } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../chains.config.ts'
 import { settings } from '../../settings.ts'
 import { root } from '../support/source-files.ts'
 import type {
@@ -20,7 +20,7 @@ import { forbiddenBlocks, generated, readPostgresSettings } from './kubernetes-o
 interface Container {
   readonly name: string
   readonly command?: readonly string[]
-  readonly env?: readonly { readonly name: string }[]
+  readonly env?: readonly { readonly name: string; readonly value?: string }[]
   readonly securityContext?: object
 }
 interface PodSpec {
@@ -33,7 +33,11 @@ interface KubernetesObject {
   readonly kind: string
   readonly metadata?: { readonly name: string; readonly labels?: Record<string, string> }
   readonly data?: Record<string, string>
-  readonly spec?: { readonly template?: { readonly spec: PodSpec }; readonly egress?: readonly unknown[] }
+  readonly spec?: {
+    readonly template?: { readonly spec: PodSpec }
+    readonly completions?: number
+    readonly egress?: readonly unknown[]
+  }
 }
 
 const folder = join(root, 'deploy/kubernetes')
@@ -102,6 +106,15 @@ test('what is set is a setting', () => {
   const own = pods.flatMap(({ spec }) => spec.containers.flatMap(({ env = [] }) => env.map(({ name }) => name)))
   const ofTheJob = ['CHAIN', 'FIRST_BLOCK', 'BLOCKS_EACH']
   expect(own.filter((name) => !known.includes(name) && !ofTheJob.includes(name))).toEqual([])
+})
+
+test('the job of the backfill has a part for every block from the token’s first to the registry’s', () => {
+  const { spec } = inCluster.find(({ kind, metadata }) => kind === 'Job' && metadata?.name === 'backfill') ?? {}
+  const env = new Map(spec?.template?.spec.containers[0]?.env?.map(({ name, value }) => [name, value]))
+  const first = Number(env.get('FIRST_BLOCK'))
+  const { tokens, registry } = chainOf(env.get('CHAIN') ?? '')
+  expect(first).toBeLessThanOrEqual(Math.min(...tokens.map(({ fromBlock }) => fromBlock)))
+  expect(first + Number(spec?.completions) * Number(env.get('BLOCKS_EACH'))).toBeGreaterThanOrEqual(registry.fromBlock)
 })
 
 type OfOperators = Cluster | ClusterPatch | ObjectStore | PodMonitor | PrometheusRule | ScheduledBackup

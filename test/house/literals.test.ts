@@ -1,3 +1,4 @@
+import ts from 'typescript'
 import { expect, test } from 'vitest'
 import { sourceRows } from '../../sources.config.ts'
 import { places, readSources, type SourceFile, textsOf } from '../support/source-files.ts'
@@ -12,6 +13,10 @@ const otherWords: Record<string, RegExp> = {
 const selectors = /\b(0x|\\x)?(e3ee160e|ef55bec6|cf092995|88b7ab63)\b/i
 /** The one file that may contain the four selectors. */
 const selectorHome = 'abi/selectors.ts'
+/** Statuses of overload and outage, and codes of JSON-RPC errors without their sign. */
+const failures = /^(429|50[234]|52[0-49]|530|32\d{3})$/
+/** The one file that may contain them. */
+const meaningHome = 'hosts/meaning.ts'
 
 test('the name of a source stands in the table of sources alone', async () => {
   const wrong = (await product()).flatMap((file) =>
@@ -24,6 +29,16 @@ test('a selector of a settlement stands in one file', async () => {
   const wrong = (await product())
     .filter(({ path }) => path !== selectorHome)
     .flatMap((file) => places(file, (node) => textsOf(node).some((text) => selectors.test(text))))
+  expect(wrong).toEqual([])
+})
+
+test('what a status or a JSON-RPC code of a chain’s source means stands in one file', async () => {
+  const ofSources = (await product()).filter(
+    ({ path, room }) => ['processors', 'hosts'].includes(room) && path !== meaningHome,
+  )
+  const wrong = ofSources.flatMap((file) =>
+    places(file, (node) => ts.isNumericLiteral(node) && failures.test(node.text)),
+  )
   expect(wrong).toEqual([])
 })
 

@@ -1,37 +1,29 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { maxBlock } from '../../../db/block-range.ts'
-import { inTransaction } from '../../../db/pool.ts'
-import { deleteArchive, recordArchive, storeArchiveSums } from '../../../db/queries/chain/archive.ts'
-import { deleteNewestSettlements } from '../../../db/queries/chain/reset.ts'
-import { addMovedToRollup, lockRollup, rewindRollup, subtractFromRollup } from '../../../db/queries/rollup/cursor.ts'
-import { type MovedSettlement, movedColumns } from '../../../db/queries/rollup/sums.ts'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import { testDatabase } from '../../support/database.ts'
-import { rounds } from '../../support/rounds.ts'
-import { insert } from '../../support/seed.ts'
+import { maxBlock } from '../../../../db/block-range.ts'
+import { inTransaction } from '../../../../db/pool.ts'
+import { deleteArchive, recordArchive, storeArchiveSums } from '../../../../db/queries/chain/archive.ts'
+import { deleteNewestSettlements } from '../../../../db/queries/chain/reset.ts'
+import { addMovedToRollup, lockRollup, rewindRollup, subtractFromRollup } from '../../../../db/queries/rollup/cursor.ts'
+import { type MovedSettlement, movedColumns } from '../../../../db/queries/rollup/sums.ts'
+import { rollUpSettlements } from '../../../../enrichment/join/rollup.ts'
+import type { TestDatabase } from '../../../support/database.ts'
+import { insert } from '../../../support/seed.ts'
 import {
   type ChainName,
   chainNames,
-  dayMs,
-  empty,
-  expectExactTables,
-  expectExactWindows,
   finalize,
   keepArchived,
   lastBlock,
   type Paid,
   payers,
   recipients,
-  rollUp,
   store,
   timeOf,
-} from './world.ts'
+} from '../world.ts'
 
-const database = testDatabase()
+// Random histories of chains: what their writers do to settlements and sums, in any order.
 
-/** Random histories that are tried; `longest`: most rounds of one. */
-const histories = rounds(6, 30)
+/** Most rounds of a history. */
 const longest = 8
 /** Blocks that a chain grows by from one round to the next, on average. */
 const roundBlocks = 200
@@ -54,7 +46,7 @@ const rows = fc.array(
   { minLength: 3, maxLength: 25 },
 )
 /** Steps that change the tables, with their random parts; the world skips a step that is impossible in its state. */
-const kinds = {
+export const kinds = {
   pay: { rows },
   finalize: { chain, blocks },
   'roll up': { settlements: fc.integer({ min: 1, max: 30 }) },
@@ -67,8 +59,8 @@ const kinds = {
   restore: {},
   'take back': { chain, blocks },
 }
-type Kind = keyof typeof kinds
-type Step = {
+export type Kind = keyof typeof kinds
+export type Step = {
   kind: Kind
   rows: Paid[]
   chain: ChainName
@@ -79,7 +71,7 @@ type Step = {
 }
 const stepOf = (kind: Kind) => fc.record({ kind: fc.constant(kind), ...kinds[kind] }) as fc.Arbitrary<Step>
 /** Claims of ranges by backfills at the start, when no settlement stands in their way. */
-const claims = fc.array(stepOf('claim'), { minLength: 1, maxLength: 3 })
+export const claims = fc.array(stepOf('claim'), { minLength: 1, maxLength: 3 })
 /** One round: mostly payments, finality and a step of the roll-up, then one other step. */
 const round = fc
   .tuple(
@@ -105,7 +97,7 @@ const round = fc
     ),
   )
   .map((all) => all.filter((step) => step !== null))
-const steps = fc.array(round, { minLength: longest / 2, maxLength: longest }).map((all) => all.flat())
+export const steps = fc.array(round, { minLength: longest / 2, maxLength: longest }).map((all) => all.flat())
 
 const dayOf = (block: number) => timeOf(block).toISOString().slice(0, 10)
 
@@ -117,7 +109,12 @@ interface Shard {
 }
 
 /** Changes the tables as their writers do; holds each chain's final block and the ranges of backfills of Base. */
-class World {
+export class World {
+  readonly database: TestDatabase
+  constructor(database: TestDatabase) {
+    this.database = database
+  }
+
   readonly final: Record<ChainName, number> = { base: -1, celo: -1 }
   claims: { id: number; from: number; to: number; complete: boolean; shards: Shard[] }[] = []
   /** The last archived block of Base, and the end of its day: nothing up to there changes. */
@@ -135,7 +132,7 @@ class World {
 
   /** Takes a step; false when it changed nothing. */
   async take({ kind, rows, chain, settlements, from, blocks, recipient }: Step): Promise<boolean> {
-    const { pool } = database
+    const { pool } = this.database
     const open = this.claims.find(({ complete }) => !complete)
     switch (kind) {
       case 'pay': {
@@ -149,7 +146,7 @@ class World {
       }
       case 'finalize':
         this.final[chain] += blocks
-        await finalize(database, chain, this.final[chain])
+        await finalize(this.database, chain, this.final[chain])
         return true
       case 'roll up':
         return (await rollUpSettlements({ pool, stepSettlements: settlements })) > 0
@@ -263,7 +260,7 @@ class World {
   async replace(chain: ChainName, less: readonly { block: number; index: number }[], more: Paid[]): Promise<boolean> {
     const isMeant = (row: Paid) =>
       row.chain === chain && row.block <= this.final[chain] && row.block > this.sealed(chain) && !this.isLoading(row)
-    return inTransaction(database.pool, async (db) => {
+    return inTransaction(this.database.pool, async (db) => {
       await lockRollup(db, chain)
       const { rows: gone } = await db.query<MovedSettlement>(
         `delete from settlement where chain = $1
@@ -285,7 +282,7 @@ class World {
     const cut = reaching.filter(({ from }) => from < block)
     if (block <= this.sealed(chain) || block < 0 || cut.some(({ complete }) => !complete)) return false
     const ids = above.map(({ id }) => id)
-    await inTransaction(database.pool, async (db) => {
+    await inTransaction(this.database.pool, async (db) => {
       await lockRollup(db, chain)
       for (let toBlock = maxBlock; ; ) {
         const gone = await deleteNewestSettlements(db, chain, { fromBlock: block, toBlock }, 3)
@@ -305,34 +302,3 @@ class World {
     return true
   }
 }
-
-test('hours, totals, payers, senders and windows are those of the settlements, whatever happens to a chain', async () => {
-  const taken = new Set<Kind>()
-  const minutes = fc.integer({ min: -1, max: 80 * 24 * 60 })
-  // The same in every run: together they take every kind of step, which six random ones now and then do not.
-  const examples = fc.sample(fc.tuple(claims, steps, minutes), { numRuns: histories / 2, seed: 1 })
-  await fc.assert(
-    fc
-      .asyncProperty(claims, steps, minutes, async (first, then, minute) => {
-        const world = new World()
-        const now = new Date(+timeOf(0) + minute * 60_000)
-        for (const step of [...first, ...then]) {
-          if (!(await world.take(step))) continue
-          taken.add(step.kind)
-          await expectExactTables(database)
-          // The very moment at which a settlement leaves a window.
-          const [row] = step.rows ?? []
-          if (row && !world.archived) await expectExactWindows(database, new Date(+timeOf(row.block) + 30 * dayMs))
-        }
-        await rollUp(database, 7)
-        await expectExactTables(database)
-        if (await world.take({ kind: 'restore' } as Step)) taken.add('restore')
-        await expectExactWindows(database, now)
-        await expectExactTables(database)
-        await expectExactWindows(database, now)
-      })
-      .beforeEach(() => empty(database)),
-    { numRuns: histories, examples },
-  )
-  expect([...taken].sort()).toEqual(Object.keys(kinds).sort())
-})

@@ -24,7 +24,7 @@ export async function deriveAgain({ kinds, context, tell }: Again): Promise<numb
     let toldAt = began
     let done = 0
     for (let work = 1; work > 0; done += work) {
-      work = await derivePass(one, context).catch((error) => {
+      work = await derivePass(one, { ...context, again: true }).catch((error) => {
         if (!(error instanceof Underivable)) throw error
         tell(error.message)
         failed++

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { KindName } from '../db/due/kinds.ts'
+import type { LaterKey } from '../db/queries/due/queue.ts'
 
 /** What derivations need besides the database. */
 export interface DeriveContext {
@@ -10,12 +11,8 @@ export interface DeriveContext {
   readonly lookups?: boolean
   /** Names of the sources that are asked about every agent. Default: none. */
   readonly perAgent?: readonly string[]
-}
-
-/** Keys that come due by time alone. */
-export interface LaterKeys {
-  readonly keys: readonly (string | number)[]
-  readonly dueAt: Date
+  /** Whether everything is derived again: what is kept by what moved is counted whole. Default: no. */
+  readonly again?: boolean
 }
 
 /** Something that is derived key by key from stored facts, and can be derived again at any time. */
@@ -30,7 +27,7 @@ export interface Derivation {
   readonly rest: 'soon' | 'with sums' | 'with counts'
   /**
    * Makes what is stored of the keys what the facts say. Called in a transaction in which nobody else derives the kind.
-   * Returns those of them that come due again by time alone.
+   * Returns those of them that come due again by time alone, and when.
    */
-  derive(db: pg.PoolClient, keys: readonly string[], context: DeriveContext): Promise<LaterKeys | undefined>
+  derive(db: pg.PoolClient, keys: readonly string[], context: DeriveContext): Promise<readonly LaterKey[] | undefined>
 }

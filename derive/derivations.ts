@@ -1,6 +1,7 @@
 import { deriveAgents, deriveCounts, routeHolders, routeRegistrations } from './agents.ts'
 import type { Derivation } from './derivation.ts'
 import { deriveEdges, lookAround } from './edges.ts'
+import { deriveFigures } from './figures.ts'
 import { deriveIncome, routeWallets } from './income.ts'
 import { deriveLargeHolders, deriveSummedHolders } from './large-holders.ts'
 import { deriveRings } from './rings.ts'
@@ -18,4 +19,5 @@ export const derivations = [
   { kind: 'wallets', batch: 100, rest: 'with sums', derive: routeWallets },
   { kind: 'income', batch: 100, rest: 'with sums', derive: deriveIncome },
   { kind: 'rings', batch: 50, rest: 'with sums', derive: deriveRings },
+  { kind: 'figures', batch: 100, rest: 'with counts', derive: deriveFigures },
 ] as const satisfies readonly Derivation[]

@@ -1,8 +1,9 @@
 import type pg from 'pg'
+import type { LaterKey } from '../db/queries/due/queue.ts'
 import { spreadEdges, spreadSites } from '../db/queries/join/edge-neighbours.ts'
 import { deriveEdgesOf, lockEdges, readEndpoints, storeSites } from '../db/queries/join/edges.ts'
 import { day } from '../ops/time.ts'
-import type { DeriveContext, LaterKeys } from './derivation.ts'
+import type { DeriveContext } from './derivation.ts'
 import { isSharedPlatform, mostAgentsOfSite } from './shared-platforms.ts'
 import { siteOf } from './site.ts'
 
@@ -16,14 +17,15 @@ export async function lookAround(
   db: pg.PoolClient,
   keys: readonly string[],
   { now }: DeriveContext,
-): Promise<LaterKeys> {
+): Promise<readonly LaterKey[]> {
   const fids = keys.map(Number)
   await lockEdges(db)
   const agents = await readEndpoints(db, fids)
   const sites = agents.flatMap(({ fid, endpoints }) => sitesOf(endpoints).map((site) => ({ fid, site })))
   await spreadSites(db, await storeSites(db, fids, sites), mostAgentsOfSite)
   await spreadEdges(db, fids)
-  return { keys: agents.map(({ fid }) => fid), dueAt: new Date(now().getTime() + oldestMs) }
+  const dueAt = new Date(now().getTime() + oldestMs)
+  return agents.map(({ fid }) => ({ key: fid, dueAt }))
 }
 
 export async function deriveEdges(

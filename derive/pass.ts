@@ -1,5 +1,5 @@
 import { inTransaction } from '../db/pool.ts'
-import { isAnyDue, markDue, takeDue } from '../db/queries/due/queue.ts'
+import { isAnyDue, markDue, markLater, takeDue } from '../db/queries/due/queue.ts'
 import { minute, second } from '../ops/time.ts'
 import type { Derivation, DeriveContext } from './derivation.ts'
 
@@ -43,7 +43,7 @@ function deriveBatch(derivation: Derivation, context: DeriveContext, limit: numb
     const keys = due.map(({ key }) => key)
     if (keys.length === 0) return 0
     const later = await derivation.derive(db, keys, context)
-    if (later) await markDue(db, derivation.kind, later.keys, later)
+    if (later) await markLater(db, derivation.kind, later)
     return keys.length
   })
 }

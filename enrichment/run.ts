@@ -3,6 +3,7 @@ import { createPool } from '../db/pool.ts'
 import { refreshFeedback } from '../db/queries/feedback/feedback-counts.ts'
 import { markAgentsUnknownTo } from '../db/queries/join/enrichment-inputs.ts'
 import { markHoldersUnknownTo } from '../db/queries/join/holders.ts'
+import { markOtherFigures } from '../db/queries/rollup/agent-figures.ts'
 import { refreshPayers } from '../db/queries/rollup/payers.ts'
 import { refreshRankings } from '../db/queries/rollup/rankings.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
@@ -11,7 +12,7 @@ import { askForAllDocuments } from '../db/queries/sources/registration-documents
 import { addSubjects, askForSubjects } from '../db/queries/sources/source-state.ts'
 import { forgetOtherWitnesses } from '../db/queries/sources/witnesses.ts'
 import { derivations } from '../derive/derivations.ts'
-import { derivePass } from '../derive/pass.ts'
+import { derivePass, settle } from '../derive/pass.ts'
 import { NoAnswer } from '../hosts/no-answer.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
@@ -112,6 +113,7 @@ export async function runEnrichment({
     [config.hub, ...config.otherHubs].map(({ url }) => url),
   )
   await markAgentsUnknownTo(pool, perAgent)
+  await markOtherFigures(pool, config.settlementOverloads)
   const server = await serveHealth(config.host, config.metricsPort, {
     ...health,
     stuck: watchdog.stuck,
@@ -156,7 +158,9 @@ export async function runEnrichment({
     await refreshFeedback(join)
     return 0
   }
+  const figures = derivations.filter(({ kind }) => kind === 'figures')
   const rankings = async () => {
+    await settle(figures, join)
     await refreshRankings(join)
     return 0
   }

@@ -35,6 +35,10 @@ const bothSides = {
 const ownsClaimOrHandle = `where exists (select from claim c where c.fid = moved.fid and c.state <> 'ended')
         or exists (select from social_profile p where p.fid = moved.fid and p.handle_owner is not null)`
 
+/** Agents that were paid. Who becomes one later is due then. */
+const heldByAgent = `join verified_address v on v.address = moved.recipient and v.ended_at is null
+     where exists (select from agent a where a.fid = v.fid)`
+
 /** Agents that an agent paid. Who becomes one later brings what was paid before along. */
 const paidByAgent = `join verified_address v on v.address = moved.recipient and v.ended_at is null
      where exists (select from agent a where a.fid = v.fid)
@@ -127,6 +131,19 @@ export const kinds = {
     all: [
       { table: 'income_address', key: hex('address') },
       { table: 'income_reach', key: hex('address') },
+    ],
+  },
+  /** What agents were paid, by chain and window, which rankings are made of. Keys: FIDs. */
+  figures: {
+    marks: [
+      { table: 'settlement_total', key: 'v.fid', through: heldByAgent },
+      { table: 'income_hour', key: 'fid' },
+      { table: 'agent_change', on: ['insert'], key: 'fid' },
+    ],
+    all: [
+      { table: 'agent', key: 'fid' },
+      { table: 'figure_derivation', key: 'fid' },
+      { table: 'agent_figure', key: 'fid' },
     ],
   },
 } as const satisfies Record<string, Kind>

@@ -73,7 +73,7 @@ test('keys without a time come first, then those whose time has come', async () 
 test('keys that come due by time alone are marked for then', async () => {
   const dueAt = new Date(time + 1_000)
   await mark('a', 'b')
-  const test: Derivation = { ...kind(), derive: async () => ({ keys: ['b'], dueAt }) }
+  const test: Derivation = { ...kind(), derive: async () => [{ key: 'b', dueAt }] }
   expect(await derivePass(test, context())).toBe(2)
   expect(await marks()).toEqual([{ key: 'b', attempts: 0, due_at: dueAt }])
 })

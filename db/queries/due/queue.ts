@@ -71,6 +71,23 @@ select $1, key, coalesce($3::timestamptz, '-infinity'), $4 from unnest($2::text[
   })
 }
 
+/** A key that comes due by time alone. */
+export interface LaterKey {
+  readonly key: string | number
+  readonly dueAt: Date
+}
+
+/** Marks each of some keys of a kind as due at a time of its own. */
+export async function markLater(db: Queryable, kind: string, later: readonly LaterKey[]): Promise<void> {
+  await db.query({
+    name: 'mark-later',
+    text: `
+insert into due (kind, key, due_at)
+select $1, key, due_at from unnest($2::text[], $3::timestamptz[]) as marked (key, due_at)`,
+    values: [kind, later.map(({ key }) => key), later.map(({ dueAt }) => dueAt)],
+  })
+}
+
 /** Marks every key of a kind as due at once. Returns how many keys of it are due then. */
 export async function markAll(db: Queryable, kind: KindName): Promise<number> {
   const all: readonly KeyRows[] = kinds[kind].all

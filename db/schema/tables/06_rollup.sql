@@ -53,7 +53,7 @@ create table settlement_hourly (
   amount numeric(38, 0) not null, -- base units
   primary key (recipient, hour, chain, overload)
 ) with (fillfactor = 85);
--- Rankings and totals of the last days read the hours of all recipients.
+-- Counts of all agents in the last days read the hours of all recipients.
 create index settlement_hourly_hour on settlement_hourly (hour);
 
 -- What everybody was paid in an hour: the sums of settlement_hourly over its recipients.

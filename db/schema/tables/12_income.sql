@@ -43,8 +43,6 @@ create table income_hour (
   primary key (fid, hour, recipient, chain, kind, flag, x402, passed_on)
 );
 create index income_hour_recipient on income_hour (recipient, chain, hour);
--- Rankings of the last days read the hours of all agents.
-create index income_hour_hour on income_hour (hour);
 
 -- The same over all agents, kept by whatever moves it.
 create table income_total (

@@ -1,0 +1,262 @@
+import fc from 'fast-check'
+import type pg from 'pg'
+import { beforeEach, expect, test } from 'vitest'
+import { inTransaction } from '../../../../db/pool.ts'
+import { allFigures } from '../../../../db/queries/rollup/agent-figures.ts'
+import { deriveAgain } from '../../../../derive/again.ts'
+import { derivations } from '../../../../derive/derivations.ts'
+import { derivePass, settle } from '../../../../derive/pass.ts'
+import { testDatabase } from '../../../support/database.ts'
+import { rounds } from '../../../support/rounds.ts'
+import { insert, seedAgent } from '../../../support/seed.ts'
+import { empty, finalize, payers, recipients, rollUp, store, timeOf } from '../world.ts'
+import { claims, steps, World } from './steps.ts'
+
+const database = testDatabase()
+beforeEach(reset)
+const hourMs = 3_600_000
+const fids = [1, 2, 3]
+const kinds = derivations.filter(({ kind }) => kind === 'figures')
+/** Random histories that are tried. */
+const histories = rounds(3, 30)
+
+/** Agents may share addresses, and pay themselves. */
+const anyAddresses = fc.subarray([...recipients, payers[0] as string])
+const fid = fc.constantFrom(...fids)
+/** What happens beside the chains. `null`: the account is no agent any more. */
+const others = {
+  verify: fc.record({ fid, addresses: fc.option(anyAddresses, { freq: 9 }) }),
+  wait: fc.record({ hours: fc.constantFrom(1, 1, 5, 24, 100) }),
+  derive: fc.record({ whole: fc.boolean() }),
+  earn: fc.record({ fid, block: fc.integer({ min: 0, max: 1_500 }), amount: fc.integer({ min: 0, max: 9 }) }),
+  'count others': fc.constant({}),
+}
+type Kind = keyof typeof others
+interface Other {
+  readonly kind: Kind
+  readonly fid: number
+  readonly addresses: readonly string[] | null
+  readonly hours: number
+  readonly whole: boolean
+  readonly block: number
+  readonly amount: number
+}
+const weighed: Kind[] = ['verify', 'wait', 'wait', 'derive', 'derive', 'derive', 'earn', 'count others']
+const other = fc.oneof(
+  ...weighed.map((kind) => (others[kind] as fc.Arbitrary<object>).map((values) => ({ kind, ...values }) as Other)),
+)
+
+const windows = { last_7d: '7 days', last_30d: '30 days', ever: null }
+const names = Object.keys(windows)
+const values = [
+  'newest_at',
+  ...names.flatMap((name) => [name, `${name}_amount`, `${name}_payers`, `earned_${name}`, `earned_${name}_amount`]),
+]
+const columns = `fid::int, chain, own, ${values.map((name) => `${name}::text`).join(', ')}`
+const sorted = 'order by fid, chain, own'
+const isIn = (window: string | null, time: string) =>
+  window === null ? 'true' : `${time} >= date_trunc('hour', $1::timestamptz - interval '${window}', 'UTC')`
+const eachWindow = (expression: (name: string, window: string | null) => string) =>
+  Object.entries(windows)
+    .map(([name, window]) => expression(name, window))
+    .join(', ')
+
+/** The figures counted from the settlements themselves. $2: whether overloads count; $3: whether those do that are not rolled up. */
+const counted = `
+with fact as (
+  select * from settlement s
+   where ($2 or s.selector in ('\\xe3ee160e', '\\xef55bec6'))
+     and ($3 or not exists (select from settlement_unrolled u
+                             where u.chain = s.chain and s.block_number between u.from_block and u.to_block))
+),
+paid as (
+  select a.fid, coalesce(s.chain, '') as chain, own, max(s.block_timestamp) filter (where own or not is_own) as newest_at,
+         ${eachWindow((name, window) => {
+           const filter = `filter (where (own or not is_own) and ${isIn(window, 's.block_timestamp')})`
+           return `count(*) ${filter} as ${name}, sum(s.amount) ${filter} as ${name}_amount, count(distinct s.payer) ${filter} as ${name}_payers`
+         })}
+    from agent a
+    join fact s on s.recipient = any (a.verified_addresses)
+   cross join lateral (select s.payer = any (a.verified_addresses) as is_own) payer
+   cross join (values (true), (false)) as one (own)
+   group by grouping sets ((a.fid, own, s.chain), (a.fid, own))
+),
+earned as (
+  select a.fid, coalesce(h.chain, '') as chain, own,
+         ${eachWindow((name, window) => {
+           const filter = `filter (where ${isIn(window, 'h.hour')})`
+           return `sum(h.n) ${filter} as earned_${name}, sum(h.amount) ${filter} as earned_${name}_amount`
+         })}
+    from agent a
+    join income_hour h on h.fid = a.fid and h.flag = 'none'
+   cross join (values (true), (false)) as one (own)
+   group by grouping sets ((a.fid, own, h.chain), (a.fid, own))
+)
+select fid::int, chain, own, newest_at::text, ${values
+  .slice(1)
+  .map((name) => `coalesce(${name}, 0)::text as ${name}`)
+  .join(', ')}
+  from paid full join earned using (fid, chain, own) ${sorted}`
+
+const rowsOf = async (text: string, values: unknown[] = []) => (await database.pool.query(text, values)).rows
+const stored = () => rowsOf(`select ${columns} from agent_figure ${sorted}`)
+
+/** An installation: its clock, and which settlements count. */
+class Installation {
+  now = new Date(+timeOf(1_500))
+  settlementOverloads: 'spec' | 'all' = 'spec'
+  readonly pool: pg.Pool = database.pool
+
+  context() {
+    const { pool, now, settlementOverloads } = this
+    return { pool, now: () => now, settlementOverloads }
+  }
+
+  async take({ kind, fid, addresses, hours, whole, block, amount }: Other): Promise<void> {
+    switch (kind) {
+      case 'verify':
+        return verify(fid, addresses)
+      case 'wait':
+        this.now = new Date(+this.now + hours * hourMs)
+        return
+      case 'earn':
+        await this.pool.query(
+          `insert into income_hour as h (fid, hour, recipient, chain, kind, flag, x402, first_at, last_at, n, amount, dust_n, dust_amount)
+           select $1, hour, '\\x01', 'base', 'eip3009_vrs', $4, false, hour, hour, 1, $3, 0, 0
+             from date_trunc('hour', $2::timestamptz, 'UTC') as hour
+               on conflict (fid, hour, recipient, chain, kind, flag, x402, passed_on) do update
+              set n = h.n + 1, amount = h.amount + excluded.amount`,
+          [fid, timeOf(block), amount, amount === 9 ? 'self' : 'none'],
+        )
+        if (amount === 0) await this.pool.query(`delete from income_hour where fid = $1 and amount > 4`, [fid])
+        return
+      case 'count others':
+        this.settlementOverloads = this.settlementOverloads === 'all' ? 'spec' : 'all'
+        return
+      case 'derive':
+        if (!whole) {
+          // A part of what is due, as when the job ends in the middle.
+          for (const one of kinds) await derivePass({ ...one, batch: 1 }, this.context())
+          return
+        }
+        await settle(kinds, this.context())
+    }
+  }
+
+  /** Asserts that what is stored is what is rolled up, as far as it was derived with what counts now. */
+  async expectStored(): Promise<void> {
+    const { now, settlementOverloads } = this
+    const others = await rowsOf('select from figure_derivation where overloads <> $1', [settlementOverloads === 'all'])
+    if (others.length > 0) return
+    expect(await stored()).toEqual(await rowsOf(counted, [now, settlementOverloads === 'all', false]))
+  }
+
+  /** Asserts that figures, whatever of them is derived, are those of all settlements there are. */
+  async expectExact(): Promise<void> {
+    const asked = [this.now, this.settlementOverloads === 'all']
+    const rows = await rowsOf(`select ${columns} from (${allFigures}) f ${sorted}`, asked)
+    expect(rows).toEqual(await rowsOf(counted, [...asked, true]))
+  }
+}
+
+async function reset(): Promise<void> {
+  await empty(database)
+  await database.pool.query(
+    `truncate agent, verified_address, agent_change, agent_figure, figure_derivation, agent_payer_hour, payer_move, due,
+              income_hour, income_agent, income_total cascade`,
+  )
+}
+
+async function verify(fid: number, addresses: readonly string[] | null): Promise<void> {
+  const { pool } = database
+  await inTransaction(pool, async (db) => {
+    await db.query('delete from agent where fid = $1', [fid])
+    await db.query('delete from verified_address where fid = $1', [fid])
+  })
+  if (addresses) await seedAgent(pool, { fid, addresses: [...addresses] })
+  await insert(pool, 'agent_change', { fid, kind: addresses ? 'upsert' : 'delist', changed_at: new Date() })
+}
+
+test('figures of agents are those of the settlements, whatever happens to chains, accounts and time', async () => {
+  const run = fc.tuple(
+    claims,
+    steps,
+    fc.array(other, { minLength: 20, maxLength: 30 }),
+    fc.array(anyAddresses, { minLength: 3, maxLength: 3 }),
+  )
+  await fc.assert(
+    fc
+      .asyncProperty(run, async ([first, then, beside, held]) => {
+        const world = new World(database)
+        const installation = new Installation()
+        for (const [index, addresses] of held.entries()) await verify(fids[index] as number, addresses)
+        const happening = beside[Symbol.iterator]()
+        for (const step of [...first, ...then]) {
+          await world.take(step)
+          const next = happening.next()
+          if (!next.done) await installation.take(next.value)
+          // What an agent paid itself in a window is read from settlements: nobody archives those of the last month.
+          if (world.archived) continue
+          await installation.expectExact()
+          if (next.value?.whole) await installation.expectStored()
+        }
+        await world.take({ ...then[0], kind: 'restore' } as (typeof then)[number])
+        await settle(kinds, installation.context())
+        await installation.expectExact()
+        await deriveAgain({ kinds, context: installation.context(), tell: () => {} })
+        await installation.expectStored()
+        expect(await rowsOf('select * from payer_move')).toEqual([])
+        const kept = () => rowsOf('select * from agent_payer_hour order by fid, chain, hour')
+        const before = [await stored(), await kept()]
+        await database.pool.query('update agent_payer_hour set payers = payers + 1 where fid = 1')
+        await database.pool.query('delete from agent_payer_hour where fid = 2')
+        await database.pool.query('update agent_figure set newest_at = null, ever = 0')
+        await deriveAgain({ kinds, context: installation.context(), tell: () => {} })
+        expect([await stored(), await kept()]).toEqual(before)
+      })
+      .beforeEach(reset),
+    { numRuns: histories, endOnFailure: true },
+  )
+})
+
+test('figures come due by themselves when an hour leaves a window, and not before', async () => {
+  const { pool } = database
+  const installation = new Installation()
+  installation.now = timeOf(60)
+  for (const fid of [1, 2]) await verify(fid, [recipients[fid] as string])
+  const paid = [
+    { block: 0, recipient: 1, payer: 0 },
+    { block: 1, recipient: 1, payer: 1 },
+    { block: 5, recipient: 1, payer: 0 },
+    { block: 5, recipient: 2, payer: 1 },
+    { block: 50, recipient: 2, payer: 0 },
+  ]
+  await store(
+    pool,
+    paid.map((one, logIndex) => ({ chain: 'base', logIndex, selector: 0, amount: 5n, ...one })),
+  )
+  await finalize(database, 'base', 100)
+  await rollUp(database, 10)
+  await installation.take({ kind: 'earn', fid: 3, block: 3, amount: 7 } as Other)
+  await verify(3, [])
+  const nextDue = async () =>
+    (await rowsOf(`select min(due_at) as at from due where kind = 'figures'`))[0].at as Date | null
+  const moments: Date[] = []
+  for (;;) {
+    await settle(kinds, installation.context())
+    const before = await stored()
+    await installation.expectStored()
+    const at = await nextDue()
+    if (!at) break
+    moments.push(at)
+    installation.now = new Date(+at - 1)
+    await settle(kinds, installation.context())
+    expect(await stored()).toEqual(before)
+    await installation.expectStored()
+    installation.now = at
+    await installation.expectExact()
+  }
+  const hours = [timeOf(0), timeOf(1), timeOf(3), timeOf(5), timeOf(50)].map((at) => Math.floor(+at / hourMs) + 1)
+  const leaving = [7, 30].flatMap((days) => hours.map((hour) => (hour + days * 24) * hourMs))
+  expect(moments.map(Number)).toEqual([...new Set(leaving)].sort((a, b) => a - b))
+})

@@ -11,6 +11,7 @@ npm run bench -- upgrade [--rows <n>]
   api         the read API against a bare server and two frameworks; search; the bulk document
   reads       the statements behind reads, with one agent that has five million settlements: times and plans
   rollup      four million settlements, half of them of one recipient: rolled up, one taken out and put back, some reset
+  rankings    ten million pairs of 100,000 agents: the rankings after each of three minutes in which some were paid
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents whose hosts answer at once
   exports     ten million settlements to Parquet; the log of 250,000 profiles
   log         only the log of 250,000 profiles
@@ -57,6 +58,12 @@ const benches: Record<string, (small: boolean, keep: boolean, given: Given) => P
     const { benchRollup } = await import('./rollup.ts')
     await benchRollup(
       small ? { many: 20_000, ofOne: 20_000, removed: 1_000 } : { many: 2_000_000, ofOne: 2_000_000, removed: 20_000 },
+    )
+  },
+  async rankings(small) {
+    const { benchRankings } = await import('./rankings.ts')
+    await benchRankings(
+      small ? { agents: 1_000, pairs: 50_000, paid: 200 } : { agents: 100_000, pairs: 10_000_000, paid: 10_000 },
     )
   },
   async backfill(small) {

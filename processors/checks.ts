@@ -2,9 +2,9 @@ import { findChain } from '../chains.config.ts'
 import type { ChainSettings } from '../chains.file.ts'
 import type { Queryable } from '../db/pool.ts'
 import { hasChainTables, readChainState } from '../db/queries/chain/chain-state.ts'
+import { hideAddresses } from '../hosts/addresses.ts'
 import { Refusal } from './refusal.ts'
 import type { SdkNode } from './source/sdk.ts'
-import { hideAddresses } from './source/sdk-log.ts'
 
 /** Throws unless the database is ready for this chain's rows. */
 export async function checkDatabase(db: Queryable, chain: ChainSettings): Promise<void> {

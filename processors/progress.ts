@@ -1,6 +1,6 @@
+import { SourceWatch } from '../hosts/retries.ts'
 import type { ChainBlock } from './mapping/block.ts'
 import type { UnpaidCount } from './mapping/settle-blocks.ts'
-import { SourceWatch } from './source-failures.ts'
 
 /** Settlements, and authorizations that paid nothing, in some blocks. */
 interface Counts {

@@ -2,6 +2,9 @@ import http from 'node:http'
 import https from 'node:https'
 import { pipeline, type Readable, type TransformOptions } from 'node:stream'
 import { createGunzip, type ZlibOptions } from 'node:zlib'
+import { hideAddresses } from '../hosts/addresses.ts'
+import { isPassing, SourceFailure } from '../hosts/retries.ts'
+import { readRetryAfter } from '../hosts/retry-after.ts'
 
 interface SourceRequest {
   readonly url: URL
@@ -23,6 +26,8 @@ const unpacking: ZlibOptions & TransformOptions = { chunkSize: 256 * 1024, reada
 
 /** Milliseconds without the head of an answer, or its next chunk, after which the connection is closed. */
 export const silenceMs = 30_000
+/** Most characters that are read of an error's text. */
+const maxErrorText = 300
 /** Deadline in milliseconds for an answer that is read as a whole, however steadily it trickles. */
 const wholeMs = 180_000
 
@@ -115,6 +120,18 @@ export async function textOf({ body }: SourceAnswer, maxLength: number): Promise
     clearTimeout(late)
   }
   return text.slice(0, maxLength).trim()
+}
+
+/**
+ * What is wrong with an answer of another status than was due, in words. Throws it as a SourceFailure when its status or
+ * a Retry-After says that another attempt may help.
+ */
+export async function problemOf(name: string, answer: SourceAnswer): Promise<string> {
+  const text = hideAddresses(await textOf(answer, maxErrorText))
+  const problem = `${name} answers ${answer.status}${text ? `: ${text}` : ''}`
+  const retryAfterMs = readRetryAfter(answer.headers['retry-after'])
+  if (isPassing(answer.status) || retryAfterMs !== undefined) throw new SourceFailure(problem, retryAfterMs)
+  return problem
 }
 
 function unpack(response: http.IncomingMessage): Readable {

@@ -1,11 +1,11 @@
 import type { ChainSettings } from '../../chains.file.ts'
 import type { BlockRange } from '../../db/block-range.ts'
+import { SourceFailure } from '../../hosts/retries.ts'
 import { type History, type LogFilter, toChainBlock, wantedOf } from '../history/history.ts'
 import { type RpcReceipt, type RpcTransaction, toBlock } from '../history/rpc-blocks.ts'
 import { provingLogs, type RpcHeader, type RpcLog } from '../history/rpc-logs.ts'
 import type { ChainBlock } from '../mapping/block.ts'
 import type { TraceNode } from '../mapping/traces.ts'
-import { SourceFailure } from '../source-failures.ts'
 import { logsOfContracts } from './contract-events.ts'
 import { readBlocks } from './range-blocks.ts'
 

@@ -1,9 +1,9 @@
 import type { BlockRange } from '../../db/block-range.ts'
+import { boundedFailures } from '../../hosts/retries.ts'
 import type { History } from '../history/history.ts'
 import { RangeReader } from '../history/range-reader.ts'
 import { scannedBlock } from '../history/scanned-block.ts'
 import type { ChainBlock } from '../mapping/block.ts'
-import { boundedFailures } from '../source-failures.ts'
 
 /**
  * Hands over the blocks of a range in which something was found, in order. Resolves with the hashes of the first and the last block of the range, in lowercase hex.

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { SourceFailure } from '../source-failures.ts'
+import { SourceFailure } from '../../hosts/retries.ts'
 import type { Job, Report } from './job.ts'
 
 /** A process that loads one shard. */

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
+import { Retries, SourceFailure } from '../../hosts/retries.ts'
 import { Continuity, type LinkedBlock } from '../continuity.ts'
 import type { ChainBlock } from '../mapping/block.ts'
 import { Refusal } from '../refusal.ts'
 import { EmptyRuns } from '../source/empty-runs.ts'
-import { Patience, SourceFailure } from '../source-failures.ts'
 import { BlockScanner, hashLength } from './block-scanner.ts'
 import { type Answer, type ArchiveBlock, type History, toChainBlock } from './history.ts'
 import type { Witness } from './witness.ts'
@@ -38,7 +38,7 @@ export class RangeReader {
   first: { readonly hash: string; readonly parentHash: string } | undefined
 
   readonly #continuity: Continuity
-  #patience: Patience
+  readonly #retries: Retries
   #opening: Promise<Answer> | undefined
   #answer: Answer | undefined
   #pieces: AsyncIterator<Buffer> | undefined
@@ -52,17 +52,13 @@ export class RangeReader {
     private readonly history: History,
     readonly fromBlock: number,
     readonly toBlock: number,
-    private readonly log: Pick<Logger, 'warn'>,
+    log: Pick<Logger, 'warn'>,
     private readonly options: ReadOptions = {},
   ) {
     this.#runs = new EmptyRuns(fromBlock)
     this.#continuity = new Continuity(history.name, undefined, fromBlock)
-    this.#patience = this.#newPatience()
+    this.#retries = new Retries(log, { source: history.name, attempts: options.attempts })
     this.#open()
-  }
-
-  #newPatience(): Patience {
-    return new Patience(this.log, this.history.name, undefined, this.options.attempts)
   }
 
   /** The next block to read. */
@@ -110,7 +106,7 @@ export class RangeReader {
     }
     await this.#confirm()
     if (recovered) return recovered
-    if (this.next > from) this.#patience = this.#newPatience()
+    if (this.next > from) this.#retries.succeeded()
     if (this.isDone) this.close()
   }
 
@@ -152,7 +148,7 @@ export class RangeReader {
   async #recover(error: Error): Promise<void> {
     this.close()
     this.#opening?.catch(() => {})
-    await this.#patience.afterFailure(error)
+    await this.#retries.afterFailure(error)
   }
 
   /** Hands over the block that begins at an offset, or all that are left. Returns the offset behind it. */

@@ -1,4 +1,4 @@
-import { SourceFailure } from '../source-failures.ts'
+import { SourceFailure } from '../../hosts/retries.ts'
 import type { ArchiveBlock, Wanted } from './history.ts'
 import type { RpcCall, RpcClient } from './rpc-client.ts'
 import { provingLogs, type RpcHeader, type RpcLog } from './rpc-logs.ts'

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { hideAddresses, hostOf } from '../../hosts/addresses.ts'
 import { BatchSize } from '../../hosts/batch-size.ts'
 import { meaningOfError, meaningOfStatus } from '../../hosts/meaning.ts'
+import { pauseMs, SourceFailure, sourceBackoff } from '../../hosts/retries.ts'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
 import { Refusal } from '../refusal.ts'
-import { hideAddresses, hostOf } from '../source/sdk-log.ts'
-import { isPassing, pauseMs, SourceFailure, sourceBackoff } from '../source-failures.ts'
-import { ask, bytesOf, textOf } from '../source-request.ts'
+import { ask, bytesOf, problemOf } from '../source-request.ts'
 
 export interface RpcCall {
   readonly method: string
@@ -21,8 +21,7 @@ export class RpcError extends Error {
 const maxRequests = 8
 /** Longest answer, in bytes. */
 const maxAnswerBytes = 64 * 1024 * 1024
-/** Most characters that a message shows of an error's text or of an answer. */
-const maxErrorText = 1_000
+/** Most characters that a message shows of an answer. */
 const maxShown = 80
 /** Attempts after which a failure is passed on and logged; so is one whose pause is longer than the longest backoff. */
 const maxQuietAttempts = 4
@@ -121,18 +120,16 @@ export class RpcClient {
     const questions = calls.map((call, id) => ({ jsonrpc: '2.0', id, ...call }))
     const body = JSON.stringify(questions.length === 1 ? questions[0] : questions)
     const answer = await ask({ url: this.#url, method: 'POST', body })
-    const retryAfterMs = readRetryAfter(answer.headers['retry-after'])
     if (answer.status !== 200) {
-      const text = await textOf(answer, maxErrorText)
-      const problem = `${this.name} answers ${answer.status}${text ? `: ${hideAddresses(text)}` : ''}`
-      if (isPassing(answer.status) || retryAfterMs !== undefined) throw new SourceFailure(problem, retryAfterMs)
+      const problem = await problemOf(this.name, answer)
       if (meaningOfStatus(answer.status) === 'closed') throw new Refusal(`${problem}; check the address and its key`)
       return calls.map(() => new RpcError(problem)) // too many calls, or too much asked for
     }
     const parsed = this.#parse((await bytesOf(answer, maxAnswerBytes))?.toString() ?? tooLong)
     const answers = (Array.isArray(parsed) ? parsed : [parsed]) as readonly (Answer | null)[]
     const limited = answers.find((one) => one?.error && meaningOfError(one.error) === 'busy')
-    if (limited) throw new SourceFailure(`${this.name}: ${limited.error?.message}`, retryAfterMs)
+    if (limited)
+      throw new SourceFailure(`${this.name}: ${limited.error?.message}`, readRetryAfter(answer.headers['retry-after']))
     if (!Array.isArray(parsed) && calls.length > 1) {
       return calls.map(() => new RpcError(`${this.name} answers a batch with ${describe(answers[0])}`))
     }

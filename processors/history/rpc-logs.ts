@@ -1,6 +1,6 @@
 import { events } from '../../abi/generated/dollar-token.ts'
+import { SourceFailure } from '../../hosts/retries.ts'
 import { topicOf } from '../mapping/block.ts'
-import { SourceFailure } from '../source-failures.ts'
 import type { Wanted } from './history.ts'
 import { type RpcClient, RpcError } from './rpc-client.ts'
 

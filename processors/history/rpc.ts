@@ -1,5 +1,5 @@
+import { SourceFailure } from '../../hosts/retries.ts'
 import { Refusal } from '../refusal.ts'
-import { SourceFailure } from '../source-failures.ts'
 import type { Answer, ArchiveBlock, History, Wanted } from './history.ts'
 import { readWanted, type WantedBlock } from './rpc-blocks.ts'
 import { RpcClient } from './rpc-client.ts'

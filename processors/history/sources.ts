@@ -1,10 +1,11 @@
 import type { ChainName } from '../../chains.config.ts'
 import type { ChainSettings } from '../../chains.file.ts'
+import { hideAddresses } from '../../hosts/addresses.ts'
+import { isAnswer, Retries, retrying } from '../../hosts/retries.ts'
+import { ArchiveClient } from '../archive-client.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { createTraceLookup, type TraceNode } from '../mapping/traces.ts'
 import { PortalClient } from '../portal/client.ts'
-import { hideAddresses } from '../source/sdk-log.ts'
-import { isAnswer, Patience, patiently } from '../source-failures.ts'
 import { ArchiveHistory } from './archive.ts'
 import type { History, Wanted } from './history.ts'
 import { PortalHistory } from './portal.ts'
@@ -16,7 +17,7 @@ import { Witness } from './witness.ts'
 
 export function openHistory(source: SourceAddress, wanted: Wanted): History {
   if (source.kind === 'rpc') return new RpcHistory(source, wanted)
-  if (source.kind === 'archive') return new ArchiveHistory(source.url, wanted)
+  if (source.kind === 'archive') return new ArchiveHistory(new ArchiveClient(source.url), wanted)
   return new PortalHistory(new PortalClient(source), wanted)
 }
 
@@ -67,8 +68,9 @@ export function findCallsIn(history: History, sources: CallSources, warn: (text:
       warn(`no trace of ${txHash}, selector inferred: ${hideAddresses(error.message)}; others without are not told of`)
     },
   })
+  const policy = { source: 'the traces', attempts: sources.attempts }
   const log = { warn }
-  return (settling) => patiently(new Patience(log, 'the traces', undefined, sources.attempts), () => find(settling))
+  return (settling) => retrying(new Retries(log, policy), () => find(settling))
 }
 
 /** The chain's node, at an HTTP or WebSocket address. `batch`: most calls in one request. */

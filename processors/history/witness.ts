@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type BlockRange, lengthOf } from '../../db/block-range.ts'
+import { hideAddresses } from '../../hosts/addresses.ts'
+import { isAnswer, SourceFailure } from '../../hosts/retries.ts'
 import type { ChainLog } from '../mapping/block.ts'
 import type { TraceNode } from '../mapping/traces.ts'
 import { bloomOf, isWithin } from '../source/bloom.ts'
-import { hideAddresses } from '../source/sdk-log.ts'
-import { isAnswer, SourceFailure } from '../source-failures.ts'
 import { hexOf, type RpcFilter, type RpcHeader, type RpcLog } from './rpc-logs.ts'
 
 /** Blocks of a run that the node is asked about. */

@@ -1,7 +1,6 @@
-import { readRetryAfter } from '../../hosts/retry-after.ts'
+import { SourceFailure } from '../../hosts/retries.ts'
 import { Refusal } from '../refusal.ts'
-import { isPassing, SourceFailure } from '../source-failures.ts'
-import { ask, type SourceAnswer, textOf } from '../source-request.ts'
+import { ask, problemOf, type SourceAnswer, textOf } from '../source-request.ts'
 
 interface PortalAddress {
   /** Address of the Portal, without the dataset. */
@@ -15,8 +14,6 @@ export interface PreviousBlock {
   readonly hash: string
 }
 
-/** Most characters of an error's text. */
-const maxErrorText = 300
 /** Most characters of the answer that names the newest final block. */
 const maxHeadText = 1_000
 /** Most characters of the answer that lists blocks below a fork. */
@@ -39,7 +36,7 @@ export class PortalClient {
   async finalizedHead(): Promise<number> {
     const url = new URL(`${this.#folder}/finalized-head`)
     const answer = await ask({ url, method: 'GET', key: this.#key })
-    if (answer.status !== 200) throw await this.#problem(answer)
+    if (answer.status !== 200) throw await this.#refusal(answer)
     const head = JSON.parse(await textOf(answer, maxHeadText))
     // null while a server is starting
     if (!Number.isSafeInteger(head?.number)) throw new SourceFailure(`${this.name} has no final block yet`)
@@ -55,19 +52,15 @@ export class PortalClient {
     const answer = await ask({ url, method: 'POST', body, key: this.#key })
     if (answer.status === 200) return answer
     if (answer.status === 409) return { previousBlocks: readPreviousBlocks(await textOf(answer, maxForkText)) }
-    if (answer.status !== 204) throw await this.#problem(answer)
+    if (answer.status !== 204) throw await this.#refusal(answer)
     answer.body.destroy()
     return 'frontier'
   }
 
-  async #problem(answer: SourceAnswer): Promise<Error> {
-    const text = await textOf(answer, maxErrorText)
-    const problem = `${this.name} answers ${answer.status}${text ? `: ${text}` : ''}`
-    const retryAfterMs = readRetryAfter(answer.headers['retry-after'])
-    if (isPassing(answer.status) || retryAfterMs !== undefined) {
-      return new SourceFailure(problem, retryAfterMs)
-    }
-    return new Refusal(`${problem}; check PORTAL_URL, PORTAL_API_KEY and the chain's dataset`)
+  async #refusal(answer: SourceAnswer): Promise<Refusal> {
+    return new Refusal(
+      `${await problemOf(this.name, answer)}; check PORTAL_URL, PORTAL_API_KEY and the chain's dataset`,
+    )
   }
 }
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { Retries, retrying, SourceFailure, type SourceWatch } from '../../hosts/retries.ts'
 import type { BlockPlace } from '../continuity.ts'
 import { Refusal } from '../refusal.ts'
-import { Patience, patiently, SourceFailure, type SourceWatch } from '../source-failures.ts'
 import type { PortalClient } from './client.ts'
 import type { ArchiveQuery } from './query.ts'
 import { type PortalBlock, PortalSequence } from './sequence.ts'
@@ -40,7 +40,7 @@ export class Portal {
   constructor(private readonly options: PortalOptions) {}
 
   async getHeight(): Promise<number> {
-    return patiently(this.#patience(), () => this.options.client.finalizedHead())
+    return retrying(this.#retries(), () => this.options.client.finalizedHead())
   }
 
   /** The next batch, never empty. It ends where an answer does, or at a bound; the next query continues the answer. */
@@ -57,8 +57,8 @@ export class Portal {
     return this.#readBatch(this.#sequence, query)
   }
 
-  #patience(): Patience {
-    return new Patience(this.options.log, undefined, this.options.watch, this.options.attempts)
+  #retries(): Retries {
+    return new Retries(this.options.log, this.options)
   }
 
   #begin(query: ArchiveQuery): PortalSequence {
@@ -71,7 +71,7 @@ export class Portal {
 
   async #readBatch(sequence: PortalSequence, { fromBlock, toBlock }: ArchiveQuery): Promise<PortalBlock[]> {
     const { log } = this.options
-    const patience = this.#patience()
+    const retries = this.#retries()
     const blocks: PortalBlock[] = []
     const deadline = Date.now() + maxBatchMs
     let isWaiting = false
@@ -92,7 +92,7 @@ export class Portal {
           throw new SourceFailure(`an answer from block ${fromBlock} on has no block`)
         }
       } catch (error) {
-        if (blocks.length === 0 || error instanceof Refusal) await patience.afterFailure(error as Error)
+        if (blocks.length === 0 || error instanceof Refusal) await retries.afterFailure(error as Error)
         else {
           log.warn(`the Portal's answer broke off after block ${blocks.at(-1)?.header.number}: ${messageOf(error)}`)
           break

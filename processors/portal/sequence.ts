@@ -1,5 +1,5 @@
+import { SourceFailure } from '../../hosts/retries.ts'
 import { type BlockPlace, Continuity } from '../continuity.ts'
-import { SourceFailure } from '../source-failures.ts'
 import { silenceMs } from '../source-request.ts'
 import type { PortalClient, PreviousBlock } from './client.ts'
 import { Lines } from './lines.ts'

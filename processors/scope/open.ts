@@ -1,10 +1,10 @@
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import { createPool } from '../../db/pool.ts'
+import { boundedFailures, Retries, retrying } from '../../hosts/retries.ts'
 import { wantedOf } from '../history/history.ts'
 import { sourceOf } from '../history/source-address.ts'
 import { findCallsIn, openHistory, openWitness } from '../history/sources.ts'
-import { boundedFailures, Patience, patiently } from '../source-failures.ts'
 import { ScopeLoader } from './loader.ts'
 import { updateRecipients } from './recipients.ts'
 import { keepAll, keepVerified, type Scope } from './scope.ts'
@@ -45,7 +45,7 @@ export async function openScope({
     const source = sourceOf(chain, portalKey)
     const tokens = chain.tokens.map(({ address }) => address)
     const history = openHistory(source, wantedOf(chain)) // also refuses an address that no history can be read from
-    const finalHeight = () => patiently(new Patience(log, history.name), () => history.finalHeight())
+    const finalHeight = () => retrying(new Retries(log, { source: history.name }), () => history.finalHeight())
     const { ownFrom, completeTo } = await keepVerified(pool, chain, finalHeight)
     await updateRecipients(pool, chain)
     const rest = completeTo >= 0 ? `; up to block ${completeTo} those of everybody are there and stay` : ''

@@ -1,4 +1,4 @@
-import { isAnswer } from '../source-failures.ts'
+import { isAnswer } from '../../hosts/retries.ts'
 import { hashOf } from './node-logs.ts'
 import type { SdkCall, SdkNodeBlock, SdkNodeLog } from './sdk.ts'
 

@@ -1,6 +1,8 @@
 import { EvmArchive } from '@subsquid/evm-processor/lib/ds-archive/client.js'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
+import { Retries, retrying } from '../../hosts/retries.ts'
+import { ArchiveClient } from '../archive-client.ts'
 import type { Backfilled } from '../backfilled.ts'
 import type { BlockPlace } from '../continuity.ts'
 import { PortalClient } from '../portal/client.ts'
@@ -11,7 +13,6 @@ import { deepReorg, GuardedHotSource, GuardedSource } from './deep-reorg.ts'
 import { MetricsPage } from './metrics-page.ts'
 import { PatientNode } from './node.ts'
 import { NodeSource } from './node-source.ts'
-import { PatientArchive } from './patient-archive.ts'
 import { checkSdk, type SdkArchive, type SdkClient, type SdkHotSource, SdkProcessor, type SdkSource } from './sdk.ts'
 import { type SdkLog, toSdkLog } from './sdk-log.ts'
 import { fields, firstBlock, request } from './wanted-logs.ts'
@@ -139,7 +140,11 @@ export class ChainProcessor extends SdkProcessor {
       const foreignChain = (block: BlockPlace, found: string | undefined) => deepReorg(chain, block, found)
       return new Portal({ client, log, final, foreignChain, watch: progress.sources.portal })
     }
-    const { client } = super.getArchiveDataSource() as SdkSource & { readonly client: SdkArchive }
-    return new PatientArchive(client, { log, watch: progress.sources.portal })
+    const archive = new ArchiveClient(chain.gateway as string)
+    const policy = { source: 'the archive', watch: progress.sources.portal }
+    return {
+      getHeight: () => retrying(new Retries(log, policy), () => archive.height()),
+      query: (query) => retrying(new Retries(log, policy), () => archive.query(query)),
+    }
   }
 }

@@ -1,7 +1,7 @@
 import type { BlockRange } from '../../db/block-range.ts'
+import { Retries, SourceFailure, type SourceWatch } from '../../hosts/retries.ts'
 import type { ChainLog } from '../mapping/block.ts'
 import type { ArchiveQuery } from '../portal/query.ts'
-import { Patience, SourceFailure, type SourceWatch } from '../source-failures.ts'
 import { EmptyRuns } from './empty-runs.ts'
 import type { SdkArchive } from './sdk.ts'
 
@@ -59,12 +59,12 @@ export class ConfirmedArchive implements SdkArchive {
     const witness = this.#witnessOf(query)
     if (!witness) return this.archive.query(query)
     const { log, name, watch } = this.options
-    const patience = new Patience(log, name, watch)
+    const retries = new Retries(log, { source: name, watch })
     for (;;) {
       const blocks = await this.archive.query(query)
       const problem = await this.#contradiction(query.fromBlock, blocks, witness)
       if (!problem) return blocks
-      await patience.afterFailure(new SourceFailure(problem))
+      await retries.afterFailure(new SourceFailure(problem))
     }
   }
 

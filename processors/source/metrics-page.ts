@@ -1,5 +1,5 @@
+import { hostOf } from '../../hosts/addresses.ts'
 import type { SdkMetrics } from './sdk.ts'
-import { hostOf } from './sdk-log.ts'
 
 /** The SDK's numbers, served on one page with ours instead of by a server of the SDK. */
 export class MetricsPage implements SdkMetrics {

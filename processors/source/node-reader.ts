@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { Seldom } from '../seldom.ts'
-import { isAnswer } from '../source-failures.ts'
+import { hideAddresses } from '../../hosts/addresses.ts'
+import { isAnswer } from '../../hosts/retries.ts'
+import { Seldom } from '../../hosts/seldom.ts'
 import { BlockReceipts, type ReadLogs, readSingleReceipts } from './block-receipts.ts'
 import { LogMisfits, type Way, ways } from './log-misfits.ts'
 import { describeGap, lacksBloom } from './node-logs.ts'
 import { type SdkClient, type SdkNodeBlock, type SdkNodeLog, SdkReaderClass } from './sdk.ts'
-import { hideAddresses, type SdkLog } from './sdk-log.ts'
+import type { SdkLog } from './sdk-log.ts'
 
 /** What the readers of one node share. */
 interface ReaderOptions {

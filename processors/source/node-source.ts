@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { hideAddresses } from '../../hosts/addresses.ts'
+import { isAnswer, pauseMs, sourceBackoff } from '../../hosts/retries.ts'
+import { Seldom } from '../../hosts/seldom.ts'
 import type { Progress } from '../progress.ts'
-import { Seldom } from '../seldom.ts'
-import { isAnswer, pauseMs, sourceBackoff } from '../source-failures.ts'
 import { NodeReader } from './node-reader.ts'
 import {
   type SdkBatch,
@@ -14,7 +15,7 @@ import {
   SdkNodeSourceClass,
   type SdkRequest,
 } from './sdk.ts'
-import { hideAddresses, type SdkLog } from './sdk-log.ts'
+import type { SdkLog } from './sdk-log.ts'
 
 interface NodeSourceOptions {
   readonly node: SdkClient

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { hideAddresses } from '../../hosts/addresses.ts'
 import { BatchSize } from '../../hosts/batch-size.ts'
 import { type Meaning, meaningOfError, meaningOfStatus } from '../../hosts/meaning.ts'
+import { longestRetryAfterMs, pauseMs, type SourceWatch, sourceBackoff } from '../../hosts/retries.ts'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
-import { Seldom } from '../seldom.ts'
-import { longestRetryAfterMs, pauseMs, type SourceWatch, sourceBackoff } from '../source-failures.ts'
+import { Seldom } from '../../hosts/seldom.ts'
 import type { SdkCall, SdkCallOptions, SdkClient } from './sdk.ts'
-import { hideAddresses } from './sdk-log.ts'
 
 /** Attempts at a request that gets malformed answers. */
 const maxAttempts = 6

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { hideAddresses } from '../../hosts/addresses.ts'
 import { Refusal } from '../refusal.ts'
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
@@ -53,13 +54,4 @@ function withoutAddresses(attributes: object): object {
   return Object.fromEntries(
     entries.map(([name, value]) => [name, typeof value === 'string' ? hideAddresses(value) : value]),
   )
-}
-
-/** The text with hosts instead of whole addresses: many nodes are addressed with the key in the path. */
-export function hideAddresses(text: string): string {
-  return text.replace(/\b(?:https?|wss?):\/\/[^\s"'<>]+/g, (address) => URL.parse(address)?.host ?? 'an address')
-}
-
-export function hostOf(url: string): string {
-  return new URL(url).host
 }

@@ -1,8 +1,8 @@
 import type { ChainSettings } from '../../chains.file.ts'
+import { hideAddresses, hostOf } from '../../hosts/addresses.ts'
+import { isAnswer } from '../../hosts/retries.ts'
 import { createTraceLookup } from '../mapping/traces.ts'
-import { isAnswer } from '../source-failures.ts'
 import { ChainProcessor, type SourceOptions } from './chain-processor.ts'
-import { hideAddresses, hostOf } from './sdk-log.ts'
 
 /** Where a chain's blocks come from: history from an archive when there is one, the tip from a node when there is one. */
 export function createSource(options: SourceOptions) {

@@ -1,4 +1,4 @@
-import { boundedFailures, Patience } from '../source-failures.ts'
+import { boundedFailures, Retries, retrying } from '../../hosts/retries.ts'
 
 /** Whether the database stops, starts, takes no more connections or cannot be reached. */
 export function isUnreachable(error: unknown): boolean {
@@ -11,18 +11,11 @@ export function isUnreachable(error: unknown): boolean {
  * Does work on the database, again while it cannot be reached and `mayRepeat`. Rejects with any other failure at once, and
  * with a SourceFailure when it stays out of reach for about a minute.
  */
-export async function untilReached<T>(
+export function untilReached<T>(
   log: { warn(text: string): void },
   work: () => Promise<T>,
   mayRepeat: () => boolean = () => true,
 ): Promise<T> {
-  const patience = new Patience(log, 'the database', undefined, boundedFailures)
-  for (;;) {
-    try {
-      return await work()
-    } catch (error) {
-      if (!isUnreachable(error) || !mayRepeat()) throw error
-      await patience.afterFailure(error as Error)
-    }
-  }
+  const retries = new Retries(log, { source: 'the database', attempts: boundedFailures })
+  return retrying(retries, work, (error) => isUnreachable(error) && mayRepeat())
 }

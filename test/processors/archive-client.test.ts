@@ -2,11 +2,11 @@ import { PassThrough, Readable } from 'node:stream'
 import fc from 'fast-check'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
+import { Retries, SourceFailure, SourceWatch } from '../../hosts/retries.ts'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
 import { Lines } from '../../processors/portal/lines.ts'
 import { toPortalQuery } from '../../processors/portal/query.ts'
 import { Refusal } from '../../processors/refusal.ts'
-import { Patience, SourceFailure, SourceWatch } from '../../processors/source-failures.ts'
 
 const patienceMs = 10_000
 
@@ -100,34 +100,34 @@ test.each([
   expect(readRetryAfter(header, 3_000)).toBe(expected)
 })
 
-describe('patience', () => {
+describe('the policy of retries', () => {
   const log = pino({ level: 'silent' })
 
   test('lasts as long as the source fails, and tells of it once', async () => {
     const warned: string[] = []
-    const patience = new Patience({ warn: (text) => void warned.push(text) })
-    for (let failures = 0; failures < 40; failures++) await patience.afterFailure(new SourceFailure('overloaded', 1))
+    const retries = new Retries({ warn: (text) => void warned.push(text) })
+    for (let failures = 0; failures < 40; failures++) await retries.afterFailure(new SourceFailure('overloaded', 1))
     expect(warned).toEqual(['the Portal: overloaded; it is asked until it answers, the next time in 1 ms'])
-    await expect(patience.afterFailure(new Refusal('no such dataset'))).rejects.toThrow('no such dataset')
+    await expect(retries.afterFailure(new Refusal('no such dataset'))).rejects.toThrow('no such dataset')
   })
 
   test('of work that is taken up again later ends after its attempts, with what failed', async () => {
-    const patience = new Patience(log, undefined, undefined, 3)
+    const retries = new Retries(log, { attempts: 3 })
     const failure = new SourceFailure('overloaded', 1)
-    for (let attempt = 1; attempt < 3; attempt++) await patience.afterFailure(failure)
-    await expect(patience.afterFailure(failure)).rejects.toThrow(/overloaded; gave up after 3 attempts/)
+    for (let attempt = 1; attempt < 3; attempt++) await retries.afterFailure(failure)
+    await expect(retries.afterFailure(failure)).rejects.toThrow(/overloaded; gave up after 3 attempts/)
   })
 
   test('tells how often a source failed, and how long it was waited for', async () => {
     const watch = new SourceWatch()
-    const patience = new Patience(log, undefined, watch)
-    await patience.afterFailure(new SourceFailure('overloaded', 1))
-    await patience.afterFailure(new SourceFailure('no block', 0))
+    const retries = new Retries(log, { watch })
+    await retries.afterFailure(new SourceFailure('overloaded', 1))
+    await retries.afterFailure(new SourceFailure('no block', 0))
     expect(watch.failures).toEqual({ busy: 2, useless: 0, silent: 0 })
     const waited = watch.waitedSeconds
     expect(waited).toBeGreaterThan(0)
     expect(watch.waitedSeconds).toBe(waited)
-    await patience.afterFailure(new Error('socket hang up'))
+    await retries.afterFailure(new Error('socket hang up'))
     expect(watch.failures).toEqual({ busy: 2, useless: 0, silent: 1 })
     const end = [watch.begin(), watch.begin()]
     const before = watch.waitedSeconds
@@ -138,6 +138,6 @@ describe('patience', () => {
   })
 
   test('is not tried by what no other attempt can change', async () => {
-    await expect(new Patience(log).afterFailure(new Refusal('wrong dataset'))).rejects.toThrow('wrong dataset')
+    await expect(new Retries(log).afterFailure(new Refusal('wrong dataset'))).rejects.toThrow('wrong dataset')
   })
 })

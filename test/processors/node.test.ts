@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { SourceWatch } from '../../hosts/retries.ts'
 import { PatientNode } from '../../processors/source/node.ts'
 import type { SdkCallOptions, SdkClient } from '../../processors/source/sdk.ts'
-import { SourceWatch } from '../../processors/source-failures.ts'
 
 class ConnectionError extends Error {}
 /** A rate limit with Retry-After: 0. */

@@ -1,11 +1,11 @@
 import type pg from 'pg'
 import { hasBackfill, noteSource, readShards, type Shard, tryLockBackfill } from '../../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../../db/queries/chain/chain-state.ts'
+import { boundedFailures, Retries, retrying, SourceFailure } from '../../../hosts/retries.ts'
 import { describeError, UsageError } from '../../../ops/cli.ts'
 import { wantedOf } from '../../history/history.ts'
 import { openHistory } from '../../history/sources.ts'
 import { Refusal } from '../../refusal.ts'
-import { boundedFailures, Patience, patiently, SourceFailure } from '../../source-failures.ts'
 import { certificateOf, joinCertificates, printCertificate } from '../certificate.ts'
 import type { BackfillConfig } from '../config.ts'
 import type { Display, ShardProgress } from '../display.ts'
@@ -52,7 +52,7 @@ export async function finalHeightOf({ chain, source }: BackfillConfig): Promise<
       throw new Refusal(describeError(error)) // nobody is at that address
     }
   }
-  return patiently(new Patience(log, history.name, undefined, boundedFailures), ask).catch((error: Error) => {
+  return retrying(new Retries(log, { source: history.name, attempts: boundedFailures }), ask).catch((error: Error) => {
     throw new Refusal(`${history.name} does not report its newest final block: ${describeError(error)}`)
   })
 }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Backoff, backoffMs } from '../hosts/backoff.ts'
-import { meaningOfStatus } from '../hosts/meaning.ts'
-import { Refusal } from './refusal.ts'
+import { type Backoff, backoffMs } from './backoff.ts'
+import { meaningOfStatus } from './meaning.ts'
 import { Seldom } from './seldom.ts'
 
 /**
@@ -71,53 +70,74 @@ export class SourceWatch {
 /** What was told lately, by the log that it was told to. */
 const told = new WeakMap<object, Seldom>()
 
+interface RetriesOptions {
+  /** Name of what is asked, for messages; there are few. Default: the Portal. */
+  readonly source?: string
+  /** Absent: failures are not counted. */
+  readonly watch?: SourceWatch | undefined
+  /** Failures in a row after which they are passed on; absent: none. */
+  readonly attempts?: number | undefined
+}
+
 /**
- * Waits out a source's failures: counts them, warns of a trouble that lasts from time to time only, and pauses before the
- * next attempt with exponential backoff, or as Retry-After says. A source's mood passes, so it is asked without limit.
+ * The policy of retries for one question to a source of a chain: counts failures, warns of a trouble that lasts from
+ * time to time only, and pauses before the next attempt with exponential backoff, or as Retry-After says. What keeps a
+ * source from answering passes, so it is asked without limit unless `attempts` is set.
  */
-export class Patience {
+export class Retries {
   #failures = 0
 
   constructor(
     private readonly log: { warn(text: string): void },
-    /** Name of what is asked, for messages; there are few. */
-    private readonly source = 'the Portal',
-    private readonly watch?: SourceWatch,
-    /** Failures in a row after which it gives up. */
-    private readonly most = Number.POSITIVE_INFINITY,
+    private readonly options: RetriesOptions = {},
   ) {}
 
-  /** Waits before the next attempt. Rethrows a Refusal at once; rejects with a SourceFailure after `most` failures. */
+  /** The source has answered: the next failure is the first in a row. */
+  succeeded(): void {
+    this.#failures = 0
+  }
+
+  /** Waits before the next attempt. Rethrows a final error at once; rejects with a SourceFailure after `attempts`. */
   async afterFailure(error: Error): Promise<void> {
-    if (error instanceof Refusal) throw error
+    if ((error as { isFinal?: boolean }).isFinal) throw error
+    const { source = 'the Portal', watch, attempts = Number.POSITIVE_INFINITY } = this.options
     this.#failures++
     const kind = kindOf(error)
-    this.watch?.note(kind)
+    watch?.note(kind)
     const problem = error.message || (error as NodeJS.ErrnoException).code || error.name
-    const reason = problem.includes(this.source) ? problem : `${this.source}: ${problem}`
+    const reason = problem.includes(source) ? problem : `${source}: ${problem}`
     const asked = error instanceof SourceFailure ? error.retryAfterMs : undefined
-    if (this.#failures >= this.most) throw new SourceFailure(`${reason}; gave up after ${this.most} attempts`, asked)
+    if (this.#failures >= attempts) throw new SourceFailure(`${reason}; gave up after ${attempts} attempts`, asked)
     const pause = pauseMs(sourceBackoff, this.#failures, asked)
-    if (this.#isDue(kind)) this.log.warn(`${reason}; it is asked until it answers, the next time in ${pause} ms`)
-    const end = this.watch?.begin()
+    if (this.#isDue(`${source} ${kind}`))
+      this.log.warn(`${reason}; it is asked until it answers, the next time in ${pause} ms`)
+    const end = watch?.begin()
     await delay(pause)
     end?.()
   }
 
-  #isDue(kind: FailureKind): boolean {
+  #isDue(trouble: string): boolean {
     const seldom = told.get(this.log) ?? new Seldom()
     told.set(this.log, seldom)
-    return seldom.isDue(`${this.source} ${kind}`)
+    return seldom.isDue(trouble)
   }
 }
 
-/** Asks a source until it answers, or as often as `patience` lasts. Rejects with a Refusal at once. */
-export async function patiently<T>(patience: Patience, ask: () => Promise<T>): Promise<T> {
+/**
+ * Asks a source until it answers, or as often as `retries` allows. Rejects at once with a final error and with one that
+ * `mayPass` denies.
+ */
+export async function retrying<T>(
+  retries: Retries,
+  ask: () => Promise<T>,
+  mayPass: (error: Error) => boolean = () => true,
+): Promise<T> {
   for (;;) {
     try {
       return await ask()
     } catch (error) {
-      await patience.afterFailure(error as Error)
+      if (!mayPass(error as Error)) throw error
+      await retries.afterFailure(error as Error)
     }
   }
 }

@@ -1,4 +1,4 @@
-import { request } from 'node:http'
+import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MemoryStore } from '../../../api/limits/memory-store.ts'
 import { withoutHiddenText } from '../../../api/mcp/hidden-text.ts'
@@ -103,5 +103,39 @@ test('a refused call is answered as its tool would answer, without a server made
   ])
   const metrics = await (await limited.get('/metrics')).text()
   expect(metrics).toContain('agent_directory_http_errors_total{code="ERR_RATE_LIMIT"} 1')
+  await limited.stop()
+})
+
+test('a refused call costs at most twice what another refusal costs', async () => {
+  const limits = { perMinute: 1, perDay: 1_000 }
+  const limited = await startApi(database, {
+    limiter: { limits, store: new MemoryStore(limits, Date.now), now: Date.now },
+  })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const ask = (path: string, body: string) =>
+    new Promise<void>((resolve, reject) => {
+      const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+      const sent = request(limited.url + path, { agent, method: 'POST', headers }, (answer) => {
+        answer.resume().once('end', resolve)
+      })
+      sent.once('error', reject).end(body)
+    })
+  /** Time of the processor that a request takes, its client's included: that of others does not count. */
+  const cost = async (path: string, body: object) => {
+    const before = process.cpuUsage()
+    for (let n = 0; n < 200; n++) await ask(path, JSON.stringify(body))
+    const { user, system } = process.cpuUsage(before)
+    return user + system
+  }
+  const call = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'get_stats' } }
+  await cost('/mcp', call)
+  const claims: number[] = []
+  const calls: number[] = []
+  for (let round = 0; round < 5; round++) {
+    claims.push(await cost('/api/claim', { method: 'eip191' }))
+    calls.push(await cost('/mcp', call))
+  }
+  expect(Math.min(...calls) / Math.min(...claims)).toBeLessThan(2)
+  agent.destroy()
   await limited.stop()
 })

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { defaultChainNames } from '../chains.config.ts'
 import { createPool } from '../db/pool.ts'
@@ -55,6 +57,25 @@ export async function untilReady(options: ReadyOptions): Promise<void> {
     }
   } finally {
     await pool.end()
+  }
+}
+
+/**
+ * Resolves once the first round of the files under `/exports/` is written, the snapshots last. Throws after `deadlineMs`.
+ * The folder is read, as answers of the API count against the client's rate limit.
+ */
+export async function untilExported(folder: string, signal: AbortSignal): Promise<void> {
+  for (const deadline = Date.now() + deadlineMs; !hasSnapshot(folder); await delay(pollMs, undefined, { signal })) {
+    if (Date.now() > deadline) throw new Error(`no round of exports in ${folder} after ${deadlineMs / 1000} s`)
+  }
+}
+
+function hasSnapshot(folder: string): boolean {
+  try {
+    const { files } = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'))
+    return files.some(({ dataset }: { dataset: string }) => dataset === 'profiles')
+  } catch {
+    return false // not written yet
   }
 }
 

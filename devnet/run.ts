@@ -5,11 +5,11 @@ import { loadingLine, worldSettingsName } from '../db/open.ts'
 import { freePort } from '../ops/ports.ts'
 import { endLeftovers, ProcessFile } from '../stack/processes.ts'
 import { createStack, type Stack } from '../stack/supervisor.ts'
-import { planTasks, readSettings, withoutSources } from '../stack/tasks.ts'
+import { exportTask, planTasks, readSettings, withoutSources } from '../stack/tasks.ts'
 import { type Teardown, together, untilSignalled } from '../stack/teardown.ts'
 import { createFreshDatabase, type FreshDatabase, readerLines } from './database.ts'
 import { describeWorld } from './description.ts'
-import { firstProfile, untilReady } from './ready.ts'
+import { firstProfile, untilExported, untilReady } from './ready.ts'
 import { createReport } from './report.ts'
 import { type RunningWorld, startWorld } from './running-world.ts'
 import { startTraffic } from './traffic.ts'
@@ -80,6 +80,7 @@ async function start(
   readSettings(env, file)
   const tasks = await planTasks(defaultChainNames, env)
   await teardown.own(stack)
+  rmSync(settings.EXPORT_DIR, { recursive: true, force: true }) // an earlier world's
   for (const group of [tasks.processors, tasks.enrichment, tasks.api, tasks.graphql]) stack.start(group)
 
   await running.layPast({
@@ -97,6 +98,9 @@ async function start(
     onProgress: (share, { agents }) => report.progress('indexing', share, `${agents} agents found`),
   })
   report.stage('indexed', `logs of all processes: ${relative('.', join(folder, 'logs'))}`)
+  stack.start([await exportTask(env)])
+  await untilExported(settings.EXPORT_DIR, teardown.signal)
+  report.stage('exported', `files of everything: ${api}/exports/manifest.json`)
 
   const trafficLog = join(folder, 'logs', 'traffic.log')
   writeFileSync(trafficLog, '')

@@ -3,7 +3,7 @@ import type { ChainName } from '../chains.config.ts'
 import type { ChainSettings } from '../chains.file.ts'
 import { type Config as EnrichmentConfig, readConfig as readEnrichmentConfig } from '../enrichment/config.ts'
 import { freePort } from '../ops/ports.ts'
-import { enrichmentPort, processorPort } from '../settings.chains.ts'
+import { enrichmentPort, exportPort, processorPort } from '../settings.chains.ts'
 import type { Task } from './supervisor.ts'
 
 interface TaskGroups {
@@ -60,6 +60,12 @@ export async function planTasks(chains: readonly ChainName[], env: NodeJS.Proces
     api: [{ name: 'api', command: ['api/main.ts'], env: { ...env, METRICS_PORT: '' } }],
     graphql: [{ name: 'graphql', command: ['api/graphql/main.ts'], env: { ...env, METRICS_PORT: '' } }],
   }
+}
+
+/** The task that writes the files under `/exports/`, and again every hour what is new. */
+export async function exportTask(env: NodeJS.ProcessEnv): Promise<Task> {
+  const METRICS_PORT = await metricsPort(exportPort)
+  return { name: 'export', command: ['export/main.ts', '--served', '--every', '60'], env: { ...env, METRICS_PORT } }
 }
 
 async function metricsPort(preferred: number): Promise<string> {

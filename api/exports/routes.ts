@@ -12,6 +12,9 @@ const prefix = '/exports/'
 /** `max-age` in seconds, of the lists and of the files, which never change. */
 const listMaxAgeSeconds = 300
 const fileMaxAgeSeconds = 31_536_000
+/** Why a path leads nowhere: before the first round, and else. */
+const noFiles = 'there are no files yet: the operator has to run npm run export -- --served'
+const otherFiles = 'no such file; /exports/manifest.json names those there are'
 /** `windowSeconds` in the body of a refusal for too many downloads at once. */
 const windowSeconds = 60
 
@@ -30,7 +33,7 @@ export function exportRoutes(folder: string): Router {
     const list = lists.get(path)
     if (list) return answerAlways(list, listMaxAgeSeconds)(req, res, next)
     const file = files.get(path)
-    if (!file) throw new ApiError('ERR_NOT_FOUND', 'no such file; /exports/manifest.json names those there are')
+    if (!file) throw new ApiError('ERR_NOT_FOUND', lists.size === 0 ? noFiles : otherFiles)
     if (!seats.take(clientOf(req.ip), res)) return
     describe(res, file)
     if (holds(req.headers['if-none-match'], `"${file.sha256}"`)) return void res.writeHead(304).end()
@@ -42,8 +45,8 @@ export function exportRoutes(folder: string): Router {
       if (error) end(res, error as Error & { status?: number }, next)
     })
   }
-  router.get(`${prefix}*path`, serve)
-  router.all(`${prefix}*path`, refuseMethod(['GET', 'HEAD']))
+  router.get(`${prefix}{*path}`, serve)
+  router.all(`${prefix}{*path}`, refuseMethod(['GET', 'HEAD']))
   return router
 }
 

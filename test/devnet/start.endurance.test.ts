@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -12,6 +12,7 @@ import { samples } from '../../db/contract/questions.ts'
 import { createPool } from '../../db/pool.ts'
 import { readJoinProgress } from '../../db/queries/join/progress.ts'
 import { type Devnet, type DevnetProcess, devnetReadyMs, payByHand, startDevnet } from '../support/devnet.ts'
+import { runMain } from '../support/mains.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
 
 /** Timeout from a block to the API; the promise is ten seconds, on a machine that does nothing else. */
@@ -128,11 +129,14 @@ describe('once it says ready', () => {
     expect([...paid].sort()).toEqual(chainNames.filter((name) => chainOf(name).tokens.length > 0).sort())
   })
 
-  test('the files under /exports are those of its own folder, not those of a real database', async () => {
-    const files = join(folder, 'devnet.exports')
-    mkdirSync(files)
-    writeFileSync(join(files, 'manifest.json'), JSON.stringify({ version: 1, files: [], replaced: [] }))
-    expect(await get('/exports/manifest.json')).toMatchObject({ status: 200, body: { files: [] } })
+  test('the files under /exports are those of its own folder, and a mirror can start from them', async () => {
+    expect(first.output()).toContain(`${devnet().api}/exports/manifest.json`)
+    expect(existsSync(join(folder, 'devnet.exports/manifest.json'))).toBe(true)
+    const file = join(folder, 'mirror.json')
+    const args = ['mirror', '--api', devnet().api, '--file', file, '--from', 'snapshot']
+    const { code, stderr } = await runMain('client/main.ts', args)
+    expect([code, stderr]).toEqual([0, ''])
+    expect(JSON.parse(readFileSync(file, 'utf8')).profiles.length).toBeGreaterThanOrEqual(40)
   })
 
   test('GraphQL answers with the same agents', async () => {

@@ -383,7 +383,7 @@ test('a folder that does not exist yet has no files, which is no error', async (
   const log = pino({ level: 'info' }, { write: (line) => void told.push(line) })
   const early = await startApi(database, { exportDir: join(folder, 'later'), log })
   onTestFinished(() => early.stop())
-  expect(await failure(await early.get('/exports/manifest.json'))).toMatchObject({ error: 'ERR_NOT_FOUND' })
+  expect(await failure(await early.get('/exports/'))).toMatchObject({ detail: expect.stringContaining('--served') })
   expect(told).toEqual([])
 })
 

@@ -1,8 +1,9 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDatabase, dropDatabase } from '../db/databases.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
-import { connectionLines, loginUrl, makeReader } from '../db/reader/login.ts'
+import { connectionLines, loginUrl, makeReader, newPassword, usualRights } from '../db/reader/login.ts'
 import { describeError } from '../ops/cli.ts'
 import { startPostgres } from '../postgres/embedded.ts'
 
@@ -14,6 +15,8 @@ export interface FreshDatabase {
   stop(): Promise<void>
 }
 
+/** Port of the embedded server while nobody else has it: what is set up to read the world reads the next one, too. */
+export const usualPostgresPort = 15_432
 const suffix = '_devnet'
 const embeddedName = `agents${suffix}`
 
@@ -43,7 +46,8 @@ export async function createFreshDatabase(
   }
   const dataFolder = join(stateFolder, 'postgres')
   // Durability is not needed: every start makes the world again.
-  const server = await startPostgres({ dataFolder, settings: { synchronous_commit: 'off' }, onServer })
+  const settings = { synchronous_commit: 'off' }
+  const server = await startPostgres({ dataFolder, port: usualPostgresPort, settings, onServer })
   try {
     await recreate(server.databaseUrl, embeddedName)
     const url = server.urlOf(embeddedName)
@@ -61,16 +65,31 @@ export async function createFreshDatabase(
 
 const reader = 'devnet_reader'
 
-/** How to connect with SQL, a line per program; one line with the problem when the server refuses to make a login. */
-export async function readerLines(databaseUrl: string): Promise<[program: string, line: string][]> {
+/**
+ * How to connect with SQL, a line per program; one line with the problem when the server refuses to make a login. Its
+ * password is kept in the state folder, so that it is the same at every start.
+ */
+export async function readerLines(
+  databaseUrl: string,
+  stateFolder: string,
+): Promise<[program: string, line: string][]> {
   const pool = createPool({ databaseUrl, name: 'devnet', max: 1 })
   try {
-    return connectionLines(loginUrl(databaseUrl, { name: reader, password: await makeReader(pool, reader) }))
+    const password = await makeReader(pool, reader, usualRights, keptPassword(join(stateFolder, 'devnet.password')))
+    return connectionLines(loginUrl(databaseUrl, { name: reader, password }))
   } catch (error) {
     return [['SQL', `no login: ${describeError(error)}`]]
   } finally {
     await pool.end()
   }
+}
+
+function keptPassword(path: string): string {
+  const kept = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  if (kept.length === newPassword().length) return kept // none that was written in part
+  const password = newPassword()
+  writeFileSync(path, password, { mode: 0o600 })
+  return password
 }
 
 async function recreate(serverUrl: string, name: string) {

@@ -2,12 +2,12 @@ import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { chains as chainTable, defaultChainNames } from '../chains.config.ts'
 import { loadingLine, worldSettingsName } from '../db/open.ts'
-import { freePort } from '../ops/ports.ts'
+import { describeMove, freePort } from '../ops/ports.ts'
 import { endLeftovers, ProcessFile } from '../stack/processes.ts'
 import { createStack, type Stack } from '../stack/supervisor.ts'
 import { exportTask, planTasks, readSettings, withoutSources } from '../stack/tasks.ts'
 import { type Teardown, together, untilSignalled } from '../stack/teardown.ts'
-import { createFreshDatabase, type FreshDatabase, readerLines } from './database.ts'
+import { createFreshDatabase, type FreshDatabase, readerLines, usualPostgresPort } from './database.ts'
 import { describeWorld } from './description.ts'
 import { firstProfile, untilExported, untilReady } from './ready.ts'
 import { createReport } from './report.ts'
@@ -43,6 +43,7 @@ export async function runDevnet(options: DevnetOptions): Promise<void> {
   if (left.length > 0) report.say(`ended processes that an earlier run left behind: ${left.join(', ')}`)
   for (const name of ['devnet.json', worldSettingsName]) rmSync(join(folder, name), { force: true })
 
+  report.say('a new world: nothing of an earlier start is in it; the password and, while free, the ports stay the same')
   const processes = new ProcessFile(processFile)
   const stack = createStack({ logFolder: join(folder, 'logs'), processes, say: report.say })
   const onStop = () => report.say('stopping; press Ctrl-C again to end everything at once')
@@ -79,6 +80,17 @@ async function start(
   const env = { ...withoutSources(given), ...settings }
   readSettings(env, file)
   const tasks = await planTasks(defaultChainNames, env)
+  const places: [what: string, usual: number, url: string][] = [
+    ['the API', Number(given.PORT) || usualPorts.api, api],
+    ['GraphQL', usualPorts.graphql, graphql],
+    ...(given.DATABASE_URL ? [] : [['Postgres', usualPostgresPort, database.url] satisfies [string, number, string]]),
+    ['the hub', usualPorts.hub, running.hub.url],
+    ...defaultChainNames.map((name, index): [string, number, string] => {
+      return [`the node of ${name}`, usualPorts.firstChain + index, running.chains[name].rpc]
+    }),
+  ]
+  const moved = places.flatMap(([what, usual, url]) => describeMove(what, usual, Number(new URL(url).port)))
+  if (moved.length + tasks.moved.length > 0) report.say(`  ports     taken: ${[...moved, ...tasks.moved].join('; ')}`)
   await teardown.own(stack)
   rmSync(settings.EXPORT_DIR, { recursive: true, force: true }) // an earlier world's
   for (const group of [tasks.processors, tasks.enrichment, tasks.api, tasks.graphql]) stack.start(group)
@@ -123,7 +135,7 @@ async function start(
   report.say(`  payments    ${firstProfile(running, api)}/settlements`)
   report.say(`  all agents  ${api}/api/discovery; as pages ${api}/`)
   report.say(`  GraphQL     ${graphql}/`)
-  for (const [program, line] of await readerLines(database.url)) report.say(`  ${program.padEnd(11)} ${line}`)
+  for (const [program, line] of await readerLines(database.url, folder)) report.say(`  ${program.padEnd(11)} ${line}`)
   report.say(`  the hub     ${running.hub.url}/control changes who verifies which address, and makes it fail`)
   report.say(
     `  their hosts agent_hosts in the file below, like explorer, identity and codehost; /control of each makes it fail`,

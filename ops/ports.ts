@@ -18,6 +18,11 @@ export async function freePort(host = '127.0.0.1', preferred?: number): Promise<
   throw new Error(`no free port between ${lowestPort} and ${firstEphemeralPort} on ${host}`)
 }
 
+/** What a person is told of a port that others had taken; nothing when it is the usual one. */
+export function describeMove(what: string, usual: number, port: number): string[] {
+  return port === usual ? [] : [`${usual}, so ${what} is on ${port}`]
+}
+
 function isFree(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createServer()

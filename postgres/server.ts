@@ -12,6 +12,8 @@ export interface EmbeddedOptions {
   readonly dataFolder: string
   /** false: committed rows may be lost with the machine; for tests alone. */
   readonly durable?: boolean
+  /** Port to listen on if it is free; absent, or when it is taken: any free one. */
+  readonly port?: number
   /** Further server settings. */
   readonly settings?: Record<string, string>
   /** Called with the server's process id as soon as it is known; the server outlives this process. */
@@ -61,7 +63,7 @@ export async function startServer(home: PostgresHome, options: EmbeddedOptions):
   // The lock file of a killed server: Postgres refuses the folder if another process has got that server's id since.
   await rm(lockPath(home), { force: true })
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort()
+    const port = await freePort('127.0.0.1', options.port)
     const child = await launch(home, port, options)
     if (child.pid !== undefined) options.onServer?.(child.pid)
     const problem = await untilReady(child, home, options)

@@ -59,6 +59,7 @@ async function run(folder: string, env: NodeJS.ProcessEnv) {
     const { port, url: api } = await chooseAddress(settings.api)
     const its = { ...chainsFile, DATABASE_URL: database.databaseUrl, PORT: String(port) }
     const tasks = await planTasks(enabled, { ...env, ...its })
+    if (tasks.moved.length > 0) say(`  ports     taken: ${tasks.moved.join('; ')}`)
     await teardown.own(stack)
     for (const group of [tasks.processors, tasks.enrichment, tasks.api, tasks.graphql]) stack.start(group)
     say(`  logs      ${join(stateFolder, 'logs')}`)

@@ -2,7 +2,7 @@ import { type Config as ApiConfig, readConfig as readApiConfig } from '../api/co
 import type { ChainName } from '../chains.config.ts'
 import type { ChainSettings } from '../chains.file.ts'
 import { type Config as EnrichmentConfig, readConfig as readEnrichmentConfig } from '../enrichment/config.ts'
-import { freePort } from '../ops/ports.ts'
+import { describeMove, freePort } from '../ops/ports.ts'
 import { enrichmentPort, exportPort, processorPort } from '../settings.chains.ts'
 import type { Task } from './supervisor.ts'
 
@@ -12,6 +12,8 @@ interface TaskGroups {
   readonly api: Task[]
   /** GraphQL over the same database, for data teams. */
   readonly graphql: Task[]
+  /** A clause for each whose usual port of metrics others had taken. */
+  readonly moved: string[]
 }
 
 /** Settings of all processes, as read from one environment. */
@@ -59,6 +61,10 @@ export async function planTasks(chains: readonly ChainName[], env: NodeJS.Proces
     enrichment: [{ name: 'enrichment', command: ['enrichment/main.ts'], env: { ...env, METRICS_PORT } }],
     api: [{ name: 'api', command: ['api/main.ts'], env: { ...env, METRICS_PORT: '' } }],
     graphql: [{ name: 'graphql', command: ['api/graphql/main.ts'], env: { ...env, METRICS_PORT: '' } }],
+    moved: [
+      ...processors.flatMap(({ name, env: its }, index) => moveOf(name, processorPort(index), its)),
+      ...moveOf('enrichment', enrichmentPort, { METRICS_PORT }),
+    ],
   }
 }
 
@@ -67,6 +73,9 @@ export async function exportTask(env: NodeJS.ProcessEnv): Promise<Task> {
   const METRICS_PORT = await metricsPort(exportPort)
   return { name: 'export', command: ['export/main.ts', '--served', '--every', '60'], env: { ...env, METRICS_PORT } }
 }
+
+const moveOf = (name: string, usual: number, { METRICS_PORT }: NodeJS.ProcessEnv) =>
+  describeMove(`/metrics of ${name}`, usual, Number(METRICS_PORT))
 
 async function metricsPort(preferred: number): Promise<string> {
   return String(await freePort('127.0.0.1', preferred))

@@ -31,6 +31,9 @@ const settingsOf = ({ seconds }: ReaderRights): Readonly<Record<string, string>>
   work_mem: '16MB',
 })
 
+/** A password that nobody guesses. */
+export const newPassword = () => randomBytes(24).toString('base64url')
+
 /**
  * Creates a login with the rights of `directory_reader`, or gives the existing one of that name a new password and
  * these limits. From Postgres 16 on it cannot become that role. Returns the password, which cannot be read again later.
@@ -38,9 +41,13 @@ const settingsOf = ({ seconds }: ReaderRights): Readonly<Record<string, string>>
  * Throws when the name belongs to another role, when another grant lets it become `directory_reader`, and when the
  * connection's user may not create roles.
  */
-export async function makeReader(db: Queryable, name: string, rights: ReaderRights = usualRights): Promise<string> {
+export async function makeReader(
+  db: Queryable,
+  name: string,
+  rights: ReaderRights = usualRights,
+  password: string = newPassword(),
+): Promise<string> {
   await refuseOthers(db, name)
-  const password = randomBytes(24).toString('base64url')
   const { rows } = await db.query<{ verb: string; confines: boolean }>(
     `select case when exists (select from pg_roles where rolname = $1) then 'alter' else 'create' end as verb,
             current_setting('server_version_num')::int >= 160000 as confines`,

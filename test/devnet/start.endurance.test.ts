@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -38,8 +39,17 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
+/** The port that the API is to have, and somebody else has. */
+let taken: number
+const occupant = createServer()
+beforeAll(async () => {
+  await once(occupant.listen(0, '127.0.0.1'), 'listening')
+  taken = (occupant.address() as AddressInfo).port
+})
+afterAll(() => void occupant.close())
+
 function start() {
-  const devnet = startDevnet(folder)
+  const devnet = startDevnet(folder, { PORT: String(taken) })
   running.push(devnet.child)
   return devnet
 }
@@ -106,6 +116,13 @@ describe('once it says ready', () => {
       expect(statSync(join(folder, name)).mode & 0o077).toBe(0)
     },
   )
+
+  test('a port that others had is named with the one chosen, and a new world is said to be new', () => {
+    expect(first.output()).toMatch(
+      new RegExp(`taken: .*\\b${taken}, so the API is on ${new URL(devnet().api).port}\\b`),
+    )
+    expect(first.output()).toContain('a new world')
+  })
 
   test('what was paid before the start is counted', () => expect(uncountedAtReady).toBe(0))
 

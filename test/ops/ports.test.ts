@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { freePort } from '../../ops/ports.ts'
+import { describeMove, freePort } from '../../ops/ports.ts'
 
 const servers: Server[] = []
 afterEach(async () => {
@@ -20,6 +20,11 @@ test('the preferred port is taken when it is free, and another when it is not', 
   expect(await freePort('127.0.0.1', preferred)).toBe(preferred)
   await listen(preferred)
   expect(await freePort('127.0.0.1', preferred)).not.toBe(preferred)
+})
+
+test('a person is told of a port that was not the usual one, and of no other', () => {
+  expect(describeMove('the API', 3000, 3000)).toEqual([])
+  expect(describeMove('the API', 3000, 23_456)).toEqual(['3000, so the API is on 23456'])
 })
 
 async function listen(port: number) {

@@ -137,6 +137,19 @@ test('of 40 claims of a fid at once, 20 are accepted', async () => {
   expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
 })
 
+test('of 40 withdrawals of a fid at once, 20 are accepted', async () => {
+  const apis = [stage.api, await stage.another()]
+  const claimant = await stage.claimant()
+  const bodies = await Promise.all(
+    Array.from({ length: 40 }, () => eip191Claim(stage, claimant, { action: 'withdraw' })),
+  )
+  const answers = await Promise.all(
+    bodies.map((body, n) => post(apis[n % 2] as TestApi, body, { query: '/withdraw', client: freshClient() })),
+  )
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
+  expect(answers.filter(({ status }) => status === 429)).toHaveLength(20)
+})
+
 test('two processes with one Redis count together', async () => {
   const first = await withRedis()
   const second = await withRedis()

@@ -134,6 +134,25 @@ test('one of a key that the registry never had is stated, stays so when a hub te
   expect(await verdicts(fid)).toEqual(['proven'])
 })
 
+test('a key whose Add a reorg mines in another block is shown where it stands within minutes, not after a day', async () => {
+  const { fid, appKey } = await holder({ registered: false })
+  const add = () => chain.execute(funder, addAppKey(BigInt(fid), appKey.publicKey))
+  const place = async () => (await rows('select added_log from signer_key where fid = $1', fid))[0]?.added_log
+  await chain.client.mine({ blocks: 1 })
+  const id = await chain.client.snapshot()
+  const first = await add()
+  await scene.settle()
+  expect(await place()).toMatchObject({ block_hash: first.blockHash, tx_hash: first.transactionHash })
+  await chain.client.revert({ id })
+  await chain.client.mine({ blocks: 2 })
+  const second = await add()
+  scene.clock.pass(6 * 60_000)
+  await scene.job.run()
+  expect(second.blockHash).not.toBe(first.blockHash)
+  expect(await place()).toMatchObject({ block_hash: second.blockHash, block_number: Number(second.blockNumber) })
+  expect(await verdicts(fid)).toEqual(['proven'])
+})
+
 test('a key that was added off the chain by the account’s custody proves, and one that somebody else signed for does not', async () => {
   const good = await holder({ registered: false })
   const bad = await holder({ registered: false })

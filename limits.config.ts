@@ -220,6 +220,9 @@ export const coverageLimits = {
   members: 200,
 } as const
 
+/** Seconds that what somebody signed is taken for, before and after the time in it. */
+const signedTimeSeconds = 900
+
 export const claimLimits = {
   bodyBytes: 16 * 1024,
   /**
@@ -230,13 +233,16 @@ export const claimLimits = {
   /** Length of the window in which `attempts` are counted; it begins with the first attempt. */
   attemptSeconds: 600,
   /** Delay until the proof of an accepted claim is published: by then its signature has expired everywhere. */
-  proofWaitSeconds: 900,
+  proofWaitSeconds: signedTimeSeconds,
   /** Re-reads of an account from the social network that anybody may request: per FID, and per client. */
   refreshes: { fid: { attempts: 1, seconds: 60 }, client: { attempts: 10, seconds: 600 } },
   /** Claims accepted per FID and UTC day. */
   acceptedPerDay: 20,
-  /** How far the signed time may differ from the server's, before or after; the default of CLAIM_WINDOW_SECONDS. */
-  signedTimeSeconds: 900,
+  /**
+   * How far the signed time may differ from the server's, before or after. CLAIM_WINDOW_SECONDS may say less, not more:
+   * proofs are public, and hold, by this.
+   */
+  signedTimeSeconds,
   nonceCharacters: { least: 8, most: 64 },
   /** Bytes of a signature, as many as the social network accepts; those of passkey wallets have about 1 KiB. */
   signatureBytes: 2_048,

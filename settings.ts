@@ -175,9 +175,9 @@ const api = {
     readers: ['processor'],
   },
   CLAIM_WINDOW_SECONDS: {
-    form: whole(1, 86_400),
+    form: whole(1, claimLimits.signedTimeSeconds),
     default: String(claimLimits.signedTimeSeconds),
-    about: "seconds by which the signed time of a claim may differ from the server's time",
+    about: "seconds by which the signed time of a claim may differ from the server's time, at most 900",
     readers: ['api'],
   },
   CLAIM_WELL_KNOWN_HOST_LINK: {

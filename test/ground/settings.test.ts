@@ -5,6 +5,7 @@ import { readConfig as readApi } from '../../api/config.ts'
 import { readConfig as readGraphql } from '../../api/graphql/config.ts'
 import { chainNames } from '../../chains.config.ts'
 import { readConfig as readEnrichment } from '../../enrichment/config.ts'
+import { claimLimits } from '../../limits.config.ts'
 import { readConfig as readProcessor } from '../../processors/config.ts'
 import { isLoopback, readSettings } from '../../settings.check.ts'
 import { type Reader, readers, type Setting } from '../../settings.row.ts'
@@ -41,6 +42,12 @@ test('the defaults are what is read when nothing is set, and empty values mean t
   expect(readEnrichment(shown)).toEqual(readEnrichment({}))
   for (const name of chainNames)
     expect(readProcessor(name, shown, undefined)).toEqual(readProcessor(name, {}, undefined))
+})
+
+test('no window for signed times ends later than proofs are published', () => {
+  const windowOf = (CLAIM_WINDOW_SECONDS: string) => readApi({ CLAIM_WINDOW_SECONDS }, undefined).claims.windowSeconds
+  expect(windowOf(String(claimLimits.proofWaitSeconds))).toBe(900)
+  expect(() => windowOf('901')).toThrow(/CLAIM_WINDOW_SECONDS must be an integer from 1 to 900/)
 })
 
 test('every reader names every bad variable at once, and no other', () => {

@@ -114,7 +114,7 @@ function limitRows(): string[] {
     ['accepted claims of a FID', `${acceptedPerDay} a day`],
     [
       'signed time',
-      `${claimLimits.signedTimeSeconds / 60} minutes before or after, inclusive (\`CLAIM_WINDOW_SECONDS\`)`,
+      `${claimLimits.signedTimeSeconds / 60} minutes before or after, inclusive; \`CLAIM_WINDOW_SECONDS\` may say less`,
     ],
     [
       'streams at once',

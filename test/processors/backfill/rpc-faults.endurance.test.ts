@@ -87,6 +87,20 @@ test.each<[string, () => NodeLimits]>([
       }),
   ],
   [
+    'says of the logs of a receipt that they were removed, until it gives others',
+    () =>
+      lies(2, ({ method }, reply) => {
+        if (method !== 'eth_getTransactionReceipt') return reply
+        const receipt = reply.result as { logs: object[] }
+        const to = `0x${'ab'.repeat(32)}`
+        const logs = receipt.logs.map((log) => {
+          const { topics } = log as { topics: string[] }
+          return { ...log, removed: true, topics: topics.length === 3 ? [topics[0], topics[1], to] : topics }
+        })
+        return { id: reply.id, result: { ...receipt, logs } }
+      }),
+  ],
+  [
     'gives a receipt and its logs to another transaction of the block',
     () =>
       lies(2, ({ method }, reply) => {

@@ -3,6 +3,16 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'probes-ahead',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'No crowd makes a probe of readiness say that the database does not answer',
+    text:
+      'The ping of /readyz took its turn among the clients that wait for the database, and was refused with them when too ' +
+      'many did. It is next now, however many wait.',
+    operations: [],
+  },
+  {
     id: 'handles-marked',
     day: '2026-11-28',
     kind: 'added',

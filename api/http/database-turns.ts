@@ -2,8 +2,11 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { RequestHandler } from 'express'
 import { clientOf } from './rate-limit-key.ts'
 
-/** Pages and the API wait apart, so that neither can take all connections from the other's clients. */
-type Lane = 'api' | 'pages'
+/**
+ * Pages and the API wait apart, so that neither can take all connections from the other's clients. A probe of readiness is
+ * next wherever it comes from, and never refused for those that wait: it is to tell whether the database answers.
+ */
+type Lane = 'api' | 'pages' | 'probes'
 
 /** Who waits: a request, with all the statements it needs. */
 interface Asker {
@@ -74,7 +77,7 @@ interface Waiter {
   readonly begin: () => void
 }
 
-const lineOf = ({ lane, client }: Asker) => `${lane} ${client}`
+const lineOf = ({ lane, client }: Asker) => (lane === 'probes' ? lane : `${lane} ${client}`)
 
 /** One client's statements in a lane: requests that have begun go first, so that they finish. */
 class Line {
@@ -102,7 +105,7 @@ export class Turns {
   readonly #limits: TurnLimits
   /** Lines by lane and client, in the order of the rotation: the first is next. */
   readonly #lines = new Map<string, Line>()
-  readonly #running = { api: 0, pages: 0 }
+  readonly #running = { api: 0, pages: 0, probes: 0 }
   /** Number of turns that each client holds now; a client that holds none is absent. */
   readonly #runningOf = new Map<string, number>()
   #waiting = 0
@@ -144,9 +147,14 @@ export class Turns {
   }
 
   #mayRun({ lane, client }: Asker): boolean {
-    const { slots, pageSlots, slotsOfClient = slots } = this.#limits
+    const { pageSlots, slotsOfClient = this.#limits.slots } = this.#limits
     if (lane === 'pages' && this.#running.pages >= pageSlots) return false
-    return this.#running.api + this.#running.pages < slots && (this.#runningOf.get(client) ?? 0) < slotsOfClient
+    return this.#isAnyFree && (this.#runningOf.get(client) ?? 0) < slotsOfClient
+  }
+
+  get #isAnyFree(): boolean {
+    const { api, pages, probes } = this.#running
+    return api + pages + probes < this.#limits.slots
   }
 
   #count({ lane, client }: Asker, more: 1 | -1): void {
@@ -160,7 +168,8 @@ export class Turns {
     const key = lineOf(asker)
     const line = this.#lines.get(key) ?? new Line(asker)
     const isFull = this.#waiting >= this.#limits.maxWaiting || line.requests >= this.#limits.maxWaitingOfClient
-    if (asker.waiting === 0 && isFull) throw new NoTurn('too many requests wait for the database already')
+    if (asker.waiting === 0 && isFull && asker.lane !== 'probes')
+      throw new NoTurn('too many requests wait for the database already')
     const timeLeft = asker.deadline - shortestStatementMs - performance.now()
     if (timeLeft <= 0) throw new NoTurn('the time of the request is over')
     return new Promise((resolve, reject) => {
@@ -201,8 +210,9 @@ export class Turns {
   }
 
   #serve(): void {
+    if (this.#isAnyFree) this.#lines.get('probes')?.first?.begin()
     for (const line of this.#lines.values()) {
-      if (this.#running.api + this.#running.pages >= this.#limits.slots) return
+      if (!this.#isAnyFree) return
       if (this.#mayRun(line.asker)) line.first?.begin()
     }
   }

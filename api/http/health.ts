@@ -53,10 +53,10 @@ function plain(res: Response, status: number, text: string) {
 
 /**
  * Asks why the process cannot answer: one line, undefined while it can. A ping of the database that is under way
- * answers everybody who asks; it waits in a line of its own, where no number of other requests is before it.
+ * answers everybody who asks; it waits in a line of its own, where no number of other requests is before it or refuses it.
  */
 export function createReadiness({ database, notReady, limiter }: Healthy): () => Promise<string | undefined> {
-  const ask = sharedWhileRunning(() => inLane('api', 'readiness', () => ping(database)))
+  const ask = sharedWhileRunning(() => inLane('probes', 'readiness', () => ping(database)))
   return async () => {
     const problem = notReady()
     if (problem !== undefined) return problem

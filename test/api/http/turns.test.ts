@@ -81,6 +81,20 @@ test('what is waited by counts requests, not their statements, and one client ha
   expect(turns.waiting).toBe(0)
 })
 
+test('a probe is next, however many wait, and is not refused for them', async () => {
+  const { turns, given, ends, ask, serve } = await world({ maxWaiting: 3 })
+  const asked = Array.from({ length: 4 }, (_, n) => ask('api', `192.0.2.${n}`))
+  await until('three wait', () => turns.waiting === 3)
+  expect((await ask('api', '192.0.2.9')).status).toBe(503)
+  const probed = inLane('probes', 'readiness', () => turns.take()).then(({ end }) => {
+    given.push('probe')
+    ends.push(end)
+  })
+  await serve(5)
+  await Promise.all([...asked, probed])
+  expect([given[1], given.length, turns.waiting]).toEqual(['probe', 5, 0])
+})
+
 test('a request that has begun is served before its client’s next one', async () => {
   const { turns, given, ask, serve } = await world()
   const first = ask('api', '192.0.2.1', 3)

@@ -20,6 +20,8 @@ export interface Derivation {
   readonly kind: KindName
   /** Most keys that are derived in one transaction. */
   readonly batch: number
+  /** Whether keys name whose they are, before a colon, and these take turns: who has very many keeps no other waiting. */
+  readonly turns?: boolean
   /**
    * How long its loop rests when nothing is due. `soon`: somebody waits for it. `with sums`: what it reads moves with the
    * roll-up. `with counts`: it is as late as counts may be, so that what moves often is derived once.

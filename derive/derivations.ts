@@ -2,7 +2,7 @@ import { deriveAgents, deriveCounts, routeHolders, routeRegistrations } from './
 import type { Derivation } from './derivation.ts'
 import { deriveEdges, lookAround } from './edges.ts'
 import { deriveFigures } from './figures.ts'
-import { deriveIncome, routeWallets } from './income.ts'
+import { deriveIncome, deriveIncomeHours, routeWallets } from './income.ts'
 import { deriveLargeHolders, deriveSummedHolders } from './large-holders.ts'
 import { deriveRings } from './rings.ts'
 
@@ -19,5 +19,6 @@ export const derivations = [
   { kind: 'wallets', batch: 100, rest: 'with sums', derive: routeWallets },
   { kind: 'income', batch: 100, rest: 'with sums', derive: deriveIncome },
   { kind: 'rings', batch: 50, rest: 'with sums', derive: deriveRings },
+  { kind: 'income hours', batch: 500, turns: true, rest: 'with sums', derive: deriveIncomeHours },
   { kind: 'figures', batch: 100, rest: 'with counts', derive: deriveFigures },
 ] as const satisfies readonly Derivation[]

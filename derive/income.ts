@@ -1,7 +1,13 @@
 import type pg from 'pg'
 import { followAddresses, followOwners } from '../db/queries/income/followed-addresses.ts'
+import { sumHours } from '../db/queries/income/hours.ts'
 import { markHoldersOf } from '../db/queries/join/holders.ts'
 import { holdRollup } from '../db/queries/rollup/cursor.ts'
+import { allowLargeSums } from '../db/queries/server/transaction-settings.ts'
+import type { DeriveContext, LaterKeys } from './derivation.ts'
+
+/** Most payments in the hours that are summed up in one transaction, but for the first. */
+const mostPayments = 50_000
 
 /** Follows the addresses of agents, given by FID, whose payments are their income. The roll-up waits meanwhile. */
 export async function deriveIncome(db: pg.PoolClient, keys: readonly string[]): Promise<undefined> {
@@ -14,4 +20,16 @@ export async function deriveIncome(db: pg.PoolClient, keys: readonly string[]): 
 /** Makes the income due of whoever holds or held registrations whose wallets changed. */
 export async function routeWallets(db: pg.PoolClient, registrations: readonly string[]): Promise<undefined> {
   await markHoldersOf(db, registrations, ['income'])
+}
+
+/** Sums up the income of hours; those that are too much for one transaction are due again. */
+export async function deriveIncomeHours(
+  db: pg.PoolClient,
+  hours: readonly string[],
+  { now }: Pick<DeriveContext, 'now'>,
+  most = mostPayments,
+): Promise<LaterKeys | undefined> {
+  await allowLargeSums(db)
+  const left = await sumHours(db, hours, most)
+  return left.length > 0 ? { keys: left, dueAt: now() } : undefined
 }

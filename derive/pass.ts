@@ -39,7 +39,7 @@ export async function settle(kinds: readonly Derivation[], context: DeriveContex
 
 function deriveBatch(derivation: Derivation, context: DeriveContext, limit: number): Promise<number> {
   return inTransaction(context.pool, async (db) => {
-    const due = await takeDue(db, { kind: derivation.kind, now: context.now(), limit })
+    const due = await takeDue(db, { kind: derivation.kind, turns: derivation.turns, now: context.now(), limit })
     const keys = due.map(({ key }) => key)
     if (keys.length === 0) return 0
     const later = await derivation.derive(db, keys, context)

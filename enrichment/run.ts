@@ -22,7 +22,6 @@ import { sources } from '../sources.config.ts'
 import { facilitatorSubjects } from './facilitators/source.ts'
 import { checkTables, createHealth } from './health.ts'
 import { createSources, type SourcesOptions } from './installed-sources.ts'
-import { sumIncome } from './join/income.ts'
 import { forgetOldChanges } from './join/old-changes.ts'
 import { rollUpSettlements } from './join/rollup.ts'
 import { createMetrics } from './metrics.ts'
@@ -169,7 +168,6 @@ export async function runEnrichment({
     ...sourceLoops,
     ...derivations.map((one) => readModel(one.kind, () => derivePass(one, join), rests[one.rest])),
     readModel('settlement roll-up', () => rollUpSettlements({ pool }), restMs.rollup),
-    readModel('income hours', () => sumIncome(pool), restMs.income),
     readModel('settlement counts', refresh, config.countsPauseMs),
     readModel('payers', payers, config.countsPauseMs),
     readModel('feedback', feedback, config.countsPauseMs),

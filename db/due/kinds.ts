@@ -5,14 +5,18 @@ export interface Mark {
   readonly on?: readonly MarkEvent[]
   /** SQL of the key, over `moved`: rows as they became, or as they were when they are deleted. */
   readonly key: string
-  /** SQL behind `from moved`: what leads from the rows to keys, or leaves rows out. */
-  readonly through?: string
+  /**
+   * SQL behind `from`: what leads from the rows to keys, or leaves rows out. It may name `were` too: rows as they were
+   * before an update. Default: moved.
+   */
+  readonly from?: string
 }
 
 export type MarkEvent = 'insert' | 'update' | 'delete'
 
 /** Rows that have all keys of a kind. */
 export interface KeyRows {
+  /** SQL behind `from`. */
   readonly table: string
   /** SQL of the key. */
   readonly key: string
@@ -28,22 +32,57 @@ const registration = `chain || ':' || agent_id`
 
 const bothSides = {
   key: hex('side.address'),
-  through: 'cross join lateral (values (moved."from"), (moved."to")) as side (address) where side.address is not null',
+  from: 'moved cross join lateral (values (moved."from"), (moved."to")) as side (address) where side.address is not null',
 }
 
 /** Whose an account is decides about its claims, and about whose its handle is. */
-const ownsClaimOrHandle = `where exists (select from claim c where c.fid = moved.fid and c.state <> 'ended')
+const ownsClaimOrHandle = `moved
+     where exists (select from claim c where c.fid = moved.fid and c.state <> 'ended')
         or exists (select from social_profile p where p.fid = moved.fid and p.handle_owner is not null)`
 
 /** Agents that were paid. Who becomes one later is due then. */
-const heldByAgent = `join verified_address v on v.address = moved.recipient and v.ended_at is null
+const heldByAgent = `moved
+      join verified_address v on v.address = moved.recipient and v.ended_at is null
      where exists (select from agent a where a.fid = v.fid)`
 
 /** Agents that an agent paid. Who becomes one later brings what was paid before along. */
-const paidByAgent = `join verified_address v on v.address = moved.recipient and v.ended_at is null
+const paidByAgent = `moved
+      join verified_address v on v.address = moved.recipient and v.ended_at is null
      where exists (select from agent a where a.fid = v.fid)
        and exists (select from verified_address p join agent a on a.fid = p.fid
                     where p.address = moved.payer and p.ended_at is null and p.fid <> v.fid)`
+
+const paidHour = hourKey('paid.recipient', 'paid.chain', 'paid.at')
+
+/** Hours of payments whose facilitator got or lost a name. */
+const hoursSent = `moved
+     cross join lateral (
+       select h.recipient, h.chain, h.hour as at
+         from income_sender f
+         join settlement_hourly h on h.recipient = f.recipient and h.chain = f.chain
+                                 and h.hour >= date_trunc('hour', f.first_at, 'UTC') and h.hour <= f.last_at
+        where f.facilitator = moved.address
+        union all
+       select p.payee, p.chain, p.block_timestamp
+         from payment p
+        where p.facilitator = moved.address and p.kind = 'forwarded') paid
+     where ${isIncome('paid.recipient')}`
+
+/** Hours of the payments that builder codes tell of. */
+const hoursCoded = `(
+       ${rolledUp('chain, block_number, log_index')}
+       select s.recipient, s.chain, s.block_timestamp as at from rolled join settlement s using (chain, block_number, log_index)
+        union all
+       select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, log_index)) paid
+     where ${isIncome('paid.recipient')}`
+
+/** Hours of payments, and of what was passed on from them. */
+const hoursPaid = `(
+       ${rolledUp('chain, block_number, origin_log_index, payee, block_timestamp')}
+       select payee as recipient, chain, block_timestamp as at from rolled
+        union all
+       select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, origin_log_index)) paid
+     where ${isIncome('paid.recipient')}`
 
 /**
  * What is derived key by key, each kind behind what it depends on: which rows make keys of it due. `npm run migrate`
@@ -73,9 +112,9 @@ export const kinds = {
     marks: [
       { table: 'social_profile', on: ['insert', 'update'], key: 'fid' },
       { table: 'claim', on: ['insert'], key: 'fid' },
-      { table: 'claim_event', on: ['insert'], key: 'fid', through: "where kind <> 'claimed'" },
+      { table: 'claim_event', on: ['insert'], key: 'fid', from: "moved where kind <> 'claimed'" },
       { table: 'custody_reading', on: ['insert', 'update'], key: 'fid' },
-      { table: 'fid_custody', on: ['insert', 'delete'], key: 'fid', through: ownsClaimOrHandle },
+      { table: 'fid_custody', on: ['insert', 'delete'], key: 'fid', from: ownsClaimOrHandle },
       { table: 'unlisted', on: ['insert', 'delete'], key: 'fid' },
       { table: 'agent_spec_check', on: ['insert', 'update'], key: 'fid' },
       { table: 'oli_tag', key: 'fid' },
@@ -101,7 +140,7 @@ export const kinds = {
     marks: [
       { table: 'agent_change', on: ['insert'], key: 'fid' },
       { table: 'social_follow', key: 'fid' },
-      { table: 'settlement_payer', key: 'v.fid', through: paidByAgent },
+      { table: 'settlement_payer', key: 'v.fid', from: paidByAgent },
     ],
     all: [
       { table: 'agent', key: 'fid' },
@@ -133,10 +172,56 @@ export const kinds = {
       { table: 'income_reach', key: hex('address') },
     ],
   },
+  /** What addresses of agents were paid in an hour. Keys: `hourKey`. */
+  'income hours': {
+    marks: [
+      {
+        table: 'settlement_hourly',
+        key: hourKey('moved.recipient', 'moved.chain', 'moved.hour'),
+        from: `moved where ${isIncome('moved.recipient')}`,
+      },
+      { table: 'payment', on: ['insert', 'delete'], key: paidHour, from: hoursPaid },
+      { table: 'builder_code', on: ['insert', 'delete'], key: paidHour, from: hoursCoded },
+      { table: 'facilitator_sender', on: ['insert', 'delete'], key: paidHour, from: hoursSent },
+      {
+        table: 'settlement_rollup',
+        on: ['update'],
+        key: paidHour,
+        from: paidBetween('moved join were using (chain)', 'moved.chain', 'were.next_block'),
+      },
+      {
+        table: 'settlement_rollup_backfill',
+        on: ['insert'],
+        key: paidHour,
+        from: paidBetween('moved join backfill b on b.id = moved.backfill_id', 'b.chain', 'b.from_block'),
+      },
+      {
+        table: 'settlement_rollup_backfill',
+        on: ['update'],
+        key: paidHour,
+        from: paidBetween(
+          'moved join were using (backfill_id) join backfill b on b.id = moved.backfill_id',
+          'b.chain',
+          'were.next_block',
+        ),
+      },
+    ],
+    all: [
+      { table: 'income_hour', key: hourKey('recipient', 'chain', 'hour') },
+      {
+        table: 'income_address a join settlement_hourly h on h.recipient = a.address',
+        key: hourKey('h.recipient', 'h.chain', 'h.hour'),
+      },
+      {
+        table: 'income_address a join payment p on p.payee = a.address',
+        key: hourKey('p.payee', 'p.chain', 'p.block_timestamp'),
+      },
+    ],
+  },
   /** What agents were paid, by chain and window, which rankings are made of. Keys: FIDs. */
   figures: {
     marks: [
-      { table: 'settlement_total', key: 'v.fid', through: heldByAgent },
+      { table: 'settlement_total', key: 'v.fid', from: heldByAgent },
       { table: 'income_hour', key: 'fid' },
       { table: 'agent_change', on: ['insert'], key: 'fid' },
     ],
@@ -154,7 +239,36 @@ function hex(column: string): string {
   return `encode(${column}, 'hex')`
 }
 
+/** Key of the hour that a time is in: the recipient, the chain, and hours since 1970. */
+export function hourKey(recipient: string, chain: string, at: string): string {
+  return `${hex(recipient)} || ':' || ${chain} || ':' || floor(extract(epoch from ${at}) / 3600)::bigint`
+}
+
+function isIncome(recipient: string): string {
+  return `exists (select from income_address a where a.address = ${recipient})`
+}
+
+/** Rows that came or went in blocks that are rolled up. */
+function rolledUp(columns: string): string {
+  return `with rolled as materialized (
+         select ${columns} from moved
+          where not exists (select from settlement_unrolled u
+                             where u.chain = moved.chain and moved.block_number between u.from_block and u.to_block))`
+}
+
+/** Payments in blocks that became rolled up, or are no longer: between where a mark was and where it is. */
+function paidBetween(marks: string, chain: string, before: string): string {
+  return `${marks}
+     cross join lateral (
+       select p.payee as recipient, p.chain, p.block_timestamp as at
+         from payment p
+        where p.chain = ${chain} and p.block_number >= least(${before}, moved.next_block)
+          and p.block_number < greatest(${before}, moved.next_block)
+       offset 0) paid
+     where ${isIncome('paid.recipient')}`
+}
+
 /** Addresses whose search saw a payer that has paid since. */
 function addressesReached() {
-  return { key: hex('r.address'), through: 'join income_reach r on r.payer = moved.payer' }
+  return { key: hex('r.address'), from: 'moved join income_reach r on r.payer = moved.payer' }
 }

@@ -29,10 +29,12 @@ function trigger(
 ): string {
   const args = marks
     .filter(({ on }) => on?.includes(event) ?? true)
-    .map(({ kind, key, through = '' }) => `${quoted(kind)}, ${quoted(`select ${key} from moved ${through}`.trim())}`)
-  if (args.length === 0) return `drop trigger if exists ${trigger} on ${table};\n`
+    .map(({ kind, key, from = 'moved' }) => `${quoted(kind)}, ${quoted(`select ${key} from ${from}`)}`)
+    .join(', ')
+  if (args === '') return `drop trigger if exists ${trigger} on ${table};\n`
+  const before = /\bwere\b/.test(args) ? 'old table as were ' : ''
   return `create or replace trigger ${trigger} after ${event} on ${table}
-  referencing ${rows} table as moved for each statement execute function mark_due(${args.join(', ')});\n`
+  referencing ${before}${rows} table as moved for each statement execute function mark_due(${args});\n`
 }
 
 function quoted(text: string): string {

@@ -5,7 +5,6 @@ export const restMs = {
   /** The loop of each source. */
   source: second / 2,
   rollup: 5 * second,
-  income: 5 * second,
   oldChanges: hour,
 } as const
 

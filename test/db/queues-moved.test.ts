@@ -23,6 +23,7 @@ test('what waited in a queue of a database of before is due', async () => {
   await pool.query(
     `insert into edge_derivation (fid, due, derived_at) values (6, true, null), (7, false, now() - interval '1 hour')`,
   )
+  await pool.query(`insert into income_due values ('\\x0d', 'base', '1970-01-02 03:00Z')`)
   await migrate(database.url)
   const { rows } = await pool.query('select kind, key from due where due_at <= now() order by kind, key')
   expect(rows.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
@@ -32,6 +33,7 @@ test('what waited in a queue of a database of before is due', async () => {
     'holders 0c',
     'income 3',
     'income 4',
+    'income hours 0d:base:27',
     'large holders 3',
     'neighbours 5',
     'registrations celo:9',

@@ -1,8 +1,11 @@
 import type pg from 'pg'
+import type { Queryable } from '../../db/pool.ts'
+import { markDue, takeDue } from '../../db/queries/due/queue.ts'
+import { sumHours } from '../../db/queries/income/hours.ts'
 import type { Derivation, DeriveContext } from '../../derive/derivation.ts'
 import { derivations } from '../../derive/derivations.ts'
+import { deriveIncomeHours } from '../../derive/income.ts'
 import { derivePass } from '../../derive/pass.ts'
-import { sumIncome } from '../../enrichment/join/income.ts'
 
 /** Most keys and hours of a pass. */
 interface Steps {
@@ -20,7 +23,21 @@ export async function runIncome({ pool, steps = whole }: { pool: pg.Pool; steps?
   let work = 0
   for (const kind of ['wallets', 'income']) work += await pass(kind, context, steps.changes)
   work += await pass('rings', context, steps.rings)
-  return work + (await sumIncome(pool, steps))
+  const derive: Derivation['derive'] = (db, keys, context) => deriveIncomeHours(db, keys, context, steps.payments)
+  return work + (await derivePass({ ...kindOf('income hours'), batch: steps.hours, derive }, context))
+}
+
+/** Sums up hours that are due in a transaction of the caller's; returns how many. */
+export async function sumDueHours(
+  db: Queryable,
+  { hours, payments }: Pick<Steps, 'hours' | 'payments'>,
+  behind?: string,
+) {
+  const due = await takeDue(db, { kind: 'income hours', turns: true, now: new Date(), limit: hours, behind })
+  const keys = due.map(({ key }) => key)
+  const left = await sumHours(db, keys, payments)
+  await markDue(db, 'income hours', left)
+  return keys.length - left.length
 }
 
 /** One bounded pass over everything that agents are derived by, large holders aside. Returns how much was done. */
@@ -61,6 +78,10 @@ async function storedEdges(pool: pg.Pool): Promise<ReadonlyMap<string, string>> 
 }
 
 function pass(kind: string, context: DeriveContext, batch?: number): Promise<number> {
-  const named: Derivation = derivations.find((one) => one.kind === kind)!
+  const named = kindOf(kind)
   return derivePass({ ...named, batch: batch ?? named.batch }, context)
+}
+
+function kindOf(kind: string): Derivation {
+  return derivations.find((one) => one.kind === kind)!
 }

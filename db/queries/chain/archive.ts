@@ -2,6 +2,7 @@ import pg from 'pg'
 import type { BlockRange } from '../../block-range.ts'
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
+import { hourOf } from '../sql/income.ts'
 import { isListed } from '../sql/selectors.ts'
 
 /** Totals of settlements: their number, their amount in base units, and the checksum of certificates. */
@@ -108,7 +109,8 @@ select (select finalized_block from chain_state where chain = $1) as "finalizedB
          order by from_block limit 1) as loading,
        (select array[from_block, to_block] from settlement_unrolled
          where chain = $1 and from_block <= $3 and to_block >= $2 order by from_block limit 1) as unrolled,
-       (select count(*)::int from income_due where chain = $1 and hour <= $4) as "hoursDue"`,
+       (select count(distinct key)::int from due
+         where kind = 'income hours' and split_part(key, ':', 2) = $1 and ${hourOf('key')} <= $4) as "hoursDue"`,
     values: [chain, fromBlock, sealedTo, until],
   })
   return rows[0] as Obstacles

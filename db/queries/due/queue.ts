@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { type KeyRows, type KindName, kinds } from '../../due/kinds.ts'
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
@@ -24,36 +25,89 @@ export async function isAnyDue(db: Queryable, kind: string, now: Date): Promise<
   return rows[0]?.due === true
 }
 
+interface Take {
+  readonly kind: string
+  /** Whether keys name whose they are, before a colon, and these take turns. */
+  readonly turns?: boolean
+  readonly now: Date
+  readonly limit: number
+  /** Behind whom turns begin. */
+  readonly behind?: string
+}
+
 /**
- * Takes the keys of a kind that have been due for longest, and deletes all their marks, later ones too: at most `limit`
- * marks are looked at. The kind is nobody else's until the transaction ends. A mark that is not seen here, because it was
- * made meanwhile, stays; the caller derives in later statements, which see everything that the deleted ones told of.
+ * Takes keys of a kind that are due, those that have been for longest or some of everybody, and deletes all their marks,
+ * later ones too. Looks at `limit` marks at most, or at those of as many keys. The kind is nobody else's until the
+ * transaction ends. A mark that is not seen here, because it was made meanwhile, stays; the caller derives in later
+ * statements, which see everything that the deleted ones told of.
  */
 export async function takeDue(
   db: Queryable,
-  { kind, now, limit }: { readonly kind: string; readonly now: Date; readonly limit: number },
+  { kind, turns = false, now, limit, behind = randomBytes(20).toString('hex') }: Take,
 ): Promise<DueKey[]> {
   await db.query({
     name: 'lock-derivation',
     text: 'select pg_advisory_xact_lock($1, hashtext($2))',
     values: [lockClasses.derivation, kind],
   })
-  const { rows } = await db.query<DueKey>({
-    name: 'take-due',
-    // An array: whatever the planner thinks of the queue, the marks of these keys are found by the index of keys.
-    text: `
-with taken as (
-  delete from due
-   where kind = $1
-     and key = any (array(
-       select key from due where kind = $1 and due_at <= $2 order by kind, due_at, seq limit $3))
-  returning key, attempts
-)
-select key, max(attempts) as attempts from taken group by key order by key`,
-    values: [kind, now, limit],
-  })
+  const values = [kind, now, limit]
+  if (!turns) return (await db.query<DueKey>({ name: 'take-due', text: byAge, values })).rows
+  // Where the planner does not know that the queue is long, it would read all of a kind and sort it for each turn.
+  const letSort = (value: 'on' | 'off') => db.query(`select set_config('enable_sort', '${value}', true)`)
+  await letSort('off')
+  const { rows } = await db.query<DueKey>({ text: byTurns, values: [...values, behind] })
+  await letSort('on')
   return rows
 }
+
+const take = (picked: string, marks: string) => `
+with recursive ${picked},
+taken as (delete from due where ${marks} returning key, attempts)
+select key, max(attempts) as attempts from taken join picked using (key) group by key order by min(place), key`
+
+// An array: whatever the planner thinks of the queue, the marks of these keys are found by the index of keys.
+const byAge = take(
+  `picked as materialized (
+  select distinct key, 0 as place
+    from (select key from due where kind = $1 and due_at <= $2 order by kind, due_at, seq limit $3) oldest
+)`,
+  'kind = $1 and key collate "C" = any (array(select key from picked))',
+)
+
+const ofKind = 'from due where kind = $1 and due_at <= $2'
+/** Who is due behind another; behind the last one it is the first of all. */
+const nextOwner = (owner: string) => `coalesce(
+    (select split_part(key, ':', 1) ${ofKind} and key collate "C" > ${owner} || ';' order by key collate "C" limit 1),
+    (select split_part(key, ':', 1) ${ofKind} order by key collate "C" limit 1))`
+
+/** Everybody's first key before the second of any. `turn` goes round until it meets itself. */
+const byTurns = take(
+  `turn as (
+  select ${nextOwner('$4::text')} as owner union select ${nextOwner('turn.owner')} from turn
+),
+turns as materialized (select row_number() over () as turn, owner from (select owner from turn limit $3) few),
+share as materialized (select ceil($3::float8 / count(*))::bigint as keys from turns),
+picked as materialized (
+  select key, row_number() over (order by nth, turn) as place
+    from turns
+   cross join lateral (
+     select key, row_number() over (order by key collate "C") as nth
+       from (select distinct on (key collate "C") key
+               ${ofKind} and key collate "C" > owner || ':' and key collate "C" < owner || ';'
+              order by key collate "C" limit (select keys from share)) few
+   ) own
+   order by place
+   limit $3
+),
+mark as (
+  select own.ctid
+    from picked
+   cross join lateral (
+     select ctid from due where kind = $1 and key collate "C" between picked.key and picked.key order by key collate "C" offset 0
+   ) own
+)`,
+  'ctid = any (array(select ctid from mark))',
+)
 
 /** Marks keys of a kind as due at a time; default: at once, before all that have a time. */
 export async function markDue(

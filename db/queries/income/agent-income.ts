@@ -1,7 +1,7 @@
 import { incomeLimits, readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
-import { firstDue, incomeKinds, otherPayments, paidAgents } from '../sql/income.ts'
+import { firstDue, hourOf, incomeKinds, otherPayments, paidAgents } from '../sql/income.ts'
 import { dollars, hex, isoTime, textList } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
 
@@ -71,7 +71,7 @@ const common = ['raw', 'filtered', 'by_kind', 'x402', 'self', 'same_owner', 'rin
 
 const ofAll = `
 with sums as materialized (select * from income_total where n > 0)
-${text(`select ${members}, (select ${isoTime('min(hour)')} from income_due) as due`, common)}`
+${text(`select ${members}, (select ${isoTime(`min(${hourOf('key')})`)} from due where kind = 'income hours') as due`, common)}`
 
 const most = readingLimits.payerSettlements
 

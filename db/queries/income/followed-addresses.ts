@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
-import { noteHours } from '../sql/income.ts'
+import { markHours } from '../sql/income.ts'
 import { holdings, walletIntervals } from './wallets.ts'
 
 /** Earlier holders of a registration that are examined, the latest ones. */
@@ -40,7 +40,7 @@ added as (
   returning address
 ),
 moved as (select address from lost union select address from added),
-due as (${noteHours(`
+due as (${markHours(`
   select h.recipient, h.chain, h.hour from moved join settlement_hourly h on h.recipient = moved.address
    union all
   select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
@@ -100,7 +100,7 @@ added as (
   returning fid, address
 ),
 moved as (select fid, address from lost union select fid, address from added)
-${noteHours(`
+${markHours(`
   select h.recipient, h.chain, h.hour
     from moved
     join income_address i on i.fid = moved.fid

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import type { Queryable } from '../../pool.ts'
 import { isArchived, isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import {
+  hourOf,
   isPassedOn,
   otherPayments,
   paidAgents,
@@ -12,70 +12,18 @@ import {
 import { isListed } from '../sql/selectors.ts'
 import { evidence, incomeFlag, isDust } from './payment-marks.ts'
 
-interface Pass {
-  /** Bounds of a pass: hours, and roughly the payments in them. At least one whole hour is taken. */
-  readonly hours: number
-  readonly payments: number
-}
-
 /**
- * Sums up again the income of hours that are due. What is stored of them becomes what their payments say, so that it
- * does not matter how often an hour is taken; of archived settlements it stays what it was. Addresses take turns from
- * one behind `begin` on, so that one with very many due hours keeps no other waiting. To be called in a transaction.
- * Returns how many hours were taken.
+ * Sums up again the income of hours, as many of them, in the order given, as have few payments, but the first whole. What is
+ * stored of them becomes what their payments say, so that it does not matter how often an hour is taken; of archived
+ * settlements it stays what it was. To be called in a transaction. Returns the hours that are left.
  */
-export async function sumDueHours(
-  db: Queryable,
-  { hours, payments }: Pass,
-  begin: Buffer = randomBytes(20),
-): Promise<number> {
-  await db.query('lock table income_sender in row exclusive mode')
-  // A statement of its own: one that locked the notes and summed as well would miss what a roll-up commits between its
-  // snapshot and a lock, and take away the note that was made of it.
-  const { rows: due } = await db.query<{ recipient: Buffer; chain: string; hour: Date }>({
-    // Unnamed, so planned for the queue as it is: a plan kept from when it was empty reads all of it for each address.
-    text: lockDue,
-    values: [hours, begin],
-  })
-  if (due.length === 0) return 0
-  const { rows } = await db.query<{ taken: number }>({
-    name: 'sum-due-hours',
-    text,
-    values: [
-      due.map(({ recipient }) => recipient),
-      due.map(({ chain }) => chain),
-      due.map(({ hour }) => hour.toISOString()),
-      payments,
-    ],
-  })
-  return rows[0]?.taken ?? 0
+export async function sumHours(db: Queryable, hours: readonly string[], payments: number): Promise<string[]> {
+  // A sender that gets or loses a name marks the hours it sent in. So no name moves from before names are read here until
+  // it is committed who sent in these hours.
+  await db.query('lock table facilitator_sender in share mode')
+  const { rows } = await db.query<{ key: string }>({ name: 'sum-hours', text, values: [hours, payments] })
+  return rows.map((row) => row.key)
 }
-
-/** The first address that is due behind another; behind the last one it is the first of all. */
-const nextDue = (address: string) => `coalesce(
-    (select recipient from income_due where recipient > ${address} order by recipient limit 1),
-    (select recipient from income_due order by recipient limit 1))`
-
-/** Locks the hours of a pass, each address's first before the second of any. `turn` goes round until it meets itself. */
-const lockDue = `
-with recursive turn as (
-  select ${nextDue('$2::bytea')} as recipient union select ${nextDue('turn.recipient')} from turn
-),
-turns as materialized (select row_number() over () as turn, recipient from (select recipient from turn limit $1) few),
-share as materialized (select ceil($1::float8 / count(*))::bigint as hours from turns)
-select recipient, chain, hour
-  from (select turn, due.*, row_number() over (partition by turn order by chain, hour) as place
-          from turns
-         cross join lateral (
-           select d.recipient, d.chain, d.hour
-             from income_due d
-            where d.recipient = turns.recipient
-            order by d.chain, d.hour
-            limit (select hours from share)
-              for update skip locked
-         ) due) picked
- order by place, turn
- limit $1`
 
 const key = ['fid', 'hour', 'recipient', 'chain', 'kind', 'flag', 'x402', 'passed_on']
 const values = ['first_at', 'last_at', 'n', 'amount', 'dust_n', 'dust_amount', 'other_n']
@@ -86,8 +34,9 @@ const settledKinds = [settlementKind('true'), settlementKind('false')].join(', '
 const text = `
 with ${unrolledBlocks},
 picked as materialized (
-  select recipient, chain, hour, place
-    from unnest($1::bytea[], $2::text[], $3::timestamptz[]) with ordinality as picked (recipient, chain, hour, place)
+  select key, decode(split_part(key, ':', 1), 'hex') as recipient, split_part(key, ':', 2) as chain, ${hourOf('key')} as hour,
+         place
+    from unnest($1::text[]) with ordinality as picked (key, place)
 ),
 sized as (
   select picked.*, sum(size.n) over (order by place) - size.n as before
@@ -101,10 +50,7 @@ sized as (
    ) size
 ),
 due as materialized (
-  select recipient, chain, hour, ${isArchived('sized.chain', 'sized.hour')} as archived from sized where before < $4
-),
-done as (
-  delete from income_due d using due where (d.recipient, d.chain, d.hour) = (due.recipient, due.chain, due.hour)
+  select recipient, chain, hour, ${isArchived('sized.chain', 'sized.hour')} as archived from sized where before < $2
 ),
 paid as (
   select h.hour, ${settlementKind('h.overload')} as kind, s.*
@@ -177,4 +123,4 @@ stored as (
      set (${values.join(', ')}) = row(${of('excluded', values)})
    where (${of('i', values)}) is distinct from (${of('excluded', values)})
 )
-select count(*)::int as taken from due`
+select key from sized where before >= $2 order by place`

@@ -1,7 +1,9 @@
 import type { ChainName } from '../../../chains.config.ts'
+import { hourKey } from '../../due/kinds.ts'
 import type { Queryable } from '../../pool.ts'
 import { availableSince, isArchived } from '../sql/block-states.ts'
 import {
+  dueHours,
   otherPayments,
   paidAgents,
   paymentColumns,
@@ -146,8 +148,8 @@ select coalesce(sum(i.n), 0)::float8 as n
    and i.hour <= coalesce($3::timestamptz - interval '1 hour', 'infinity')
    and ($4::text[] is null or i.chain = any ($4))
    and i.recipient in (select address from recipient)
-   and (i.recipient, i.chain, i.hour) not in (
-     select d.recipient, d.chain, d.hour from recipient join income_due d on d.recipient = recipient.address)
+   and ${hourKey('i.recipient', 'i.chain', 'i.hour')} not in (
+     select key from recipient cross join lateral (select d.key from ${dueHours('recipient.address')}) d)
    and not ${isArchived('i.chain', 'i.hour')}`,
     values: [fid, since, until, chain],
   })

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
-import { noteHours } from '../sql/income.ts'
+import { markHours } from '../sql/income.ts'
 
 /** Sum of what one address paid another, of every kind and on every chain; lowercase hex without 0x. */
 export interface PayerSum {
@@ -100,7 +100,7 @@ added as (
   returning recipient, payer
 ),
 moved as (select recipient, payer from lost union select recipient, payer from added)
-${noteHours(`
+${markHours(`
   select h.recipient, h.chain, h.hour
     from moved
     join settlement_payer p on p.recipient = moved.recipient and p.payer = moved.payer

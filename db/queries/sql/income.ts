@@ -1,3 +1,4 @@
+import { hourKey } from '../../due/kinds.ts'
 import { isoTime } from './json-text.ts'
 
 // What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator, block_timestamp, and
@@ -91,10 +92,17 @@ export const otherPayments = `(
                                  and origin.log_index = p.origin_log_index) s`
 
 /** SQL statement that marks hours as due to be summed up again; `hours` is a query for recipient, chain and hour. */
-export const noteHours = (hours: string) => `
-insert into income_due (recipient, chain, hour)
-select distinct recipient, chain, hour from (${hours}) hours order by 1, 2, 3
-    on conflict (recipient, chain, hour) do update set hour = excluded.hour`
+export const markHours = (hours: string) => `
+insert into due (kind, key)
+select distinct 'income hours', ${hourKey('recipient', 'chain', 'hour')} from (${hours}) hours`
+
+/** SQL: the hour of a key. */
+export const hourOf = (key: string) => `to_timestamp(split_part(${key}, ':', 3)::bigint * 3600)`
+
+/** SQL behind `from`: marks `d` of the hours of an address. Found by the index of keys, as the queue may be long, of dead rows too. */
+export const dueHours = (address: string) => `due d
+      where d.kind = 'income hours' and d.key collate "C" > encode(${address}, 'hex') || ':'
+        and d.key collate "C" < encode(${address}, 'hex') || ';'`
 
 /**
  * SQL: the first hour of an agent that waits to be summed up, as text; null: none does. Addresses that are its no more
@@ -105,5 +113,4 @@ export const firstDue = (fid: string) => `(
       from (select address from income_address where fid = ${fid}
              union
             select recipient from income_hour where fid = ${fid}) one
-     -- By address, as the queue may be long, of dead rows as well.
-     cross join lateral (select min(d.hour) as hour from income_due d where d.recipient = one.address) waits)`
+     cross join lateral (select min(${hourOf('d.key')}) as hour from ${dueHours('one.address')}) waits)`

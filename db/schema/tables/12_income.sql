@@ -134,34 +134,8 @@ create trigger income_hour_agent_changed after update on income_hour
 create trigger income_hour_agent_removed after delete on income_hour
   referencing old table as removed for each statement execute function sum_agent_income();
 
--- Hours of such addresses that are to be summed up anew.
-create table income_due (
-  recipient bytea not null,
-  chain text not null,
-  hour timestamptz not null,
-  primary key (recipient, chain, hour)
-);
-
--- An hour that is due already is written once more: whoever sums it up meanwhile would take the note away without having
--- seen why it was made again.
-create function note_income_hours() returns trigger language plpgsql as $$
-begin
-  execute format($planned$
-    insert into income_due (recipient, chain, hour)
-    select distinct recipient, chain, hour from %I moved
-     where exists (select from income_address a where a.address = moved.recipient)
-     order by 1, 2, 3 on conflict (recipient, chain, hour) do update set hour = excluded.hour
-  $planned$, case tg_op when 'DELETE' then 'removed' else 'added' end);
-  return null;
-end $$;
-create trigger settlement_hourly_income_added after insert on settlement_hourly
-  referencing new table as added for each statement execute function note_income_hours();
-create trigger settlement_hourly_income_changed after update on settlement_hourly
-  referencing new table as added for each statement execute function note_income_hours();
-create trigger settlement_hourly_income_removed after delete on settlement_hourly
-  referencing old table as removed for each statement execute function note_income_hours();
-
--- Who sent settlements in the hours that are summed up, and from when to when, for the trigger below.
+-- Who sent settlements in the hours that are summed up, and from when to when: who is a
+-- facilitator decides what is evidence, so an account that gets or loses a name moves the hours it sent in.
 create table income_sender (
   facilitator bytea not null,
   recipient bytea not null,
@@ -170,54 +144,3 @@ create table income_sender (
   last_at timestamptz not null,
   primary key (facilitator, recipient, chain)
 );
-
--- Who is a facilitator decides what is evidence: an account that gets or loses a name moves the hours it sent in. Whoever
--- sums hours up holds this lock from before it reads the names until it has committed who sent in them.
-create function note_facilitator_hours() returns trigger language plpgsql as $$
-begin
-  lock table income_sender in share mode;
-  insert into income_due (recipient, chain, hour)
-  select recipient, chain, hour
-    from (select h.recipient, h.chain, h.hour
-            from moved
-            join income_sender f on f.facilitator = moved.address
-            join settlement_hourly h on h.recipient = f.recipient and h.chain = f.chain
-                                    and h.hour >= date_trunc('hour', f.first_at, 'UTC') and h.hour <= f.last_at
-           union
-          select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
-            from moved
-            join payment p on p.facilitator = moved.address and p.kind = 'forwarded') hours
-   where exists (select from income_address a where a.address = hours.recipient)
-   order by 1, 2, 3 on conflict (recipient, chain, hour) do update set hour = excluded.hour;
-  return null;
-end $$;
-create trigger facilitator_sender_added after insert on facilitator_sender
-  referencing new table as moved for each statement execute function note_facilitator_hours();
-create trigger facilitator_sender_removed after delete on facilitator_sender
-  referencing old table as moved for each statement execute function note_facilitator_hours();
-
--- A builder code is evidence of x402, so hours that are summed up are summed up anew; under the lock of the roll-up.
-create function note_builder_codes() returns trigger language plpgsql as $$
-begin
-  insert into income_due (recipient, chain, hour)
-  with rolled as materialized (
-    select chain, block_number, log_index from moved
-     where not exists (select from settlement_unrolled u
-                        where u.chain = moved.chain and moved.block_number between u.from_block and u.to_block)
-  )
-  select recipient, chain, hour
-    from (select s.recipient, s.chain, date_trunc('hour', s.block_timestamp, 'UTC') as hour
-            from rolled
-            join settlement s using (chain, block_number, log_index)
-           union
-          select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
-            from rolled
-            join payment p using (chain, block_number, log_index)) hours
-   where exists (select from income_address a where a.address = hours.recipient)
-   order by 1, 2, 3 on conflict (recipient, chain, hour) do update set hour = excluded.hour;
-  return null;
-end $$;
-create trigger builder_code_added after insert on builder_code
-  referencing new table as moved for each statement execute function note_builder_codes();
-create trigger builder_code_removed after delete on builder_code
-  referencing old table as moved for each statement execute function note_builder_codes();

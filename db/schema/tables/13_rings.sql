@@ -96,28 +96,13 @@ create function subtract_payment_sums(less payment[]) returns void language sql 
 $$;
 
 -- Payments that come into blocks that are rolled up, or go from there, under the lock of the roll-up.
-create function note_payments() returns trigger language plpgsql as $$
+create function sum_payments() returns trigger language plpgsql as $$
 begin
   if not exists (select from moved
                   where not exists (select from settlement_unrolled u
                                      where u.chain = moved.chain and moved.block_number between u.from_block and u.to_block)) then
     return null;
   end if;
-  insert into income_due (recipient, chain, hour)
-  with rolled as materialized (
-    select * from moved
-     where not exists (select from settlement_unrolled u
-                        where u.chain = moved.chain and moved.block_number between u.from_block and u.to_block)
-  )
-  select recipient, chain, hour
-    from (select payee as recipient, chain, date_trunc('hour', block_timestamp, 'UTC') as hour from rolled
-           union
-          select further.payee, further.chain, date_trunc('hour', further.block_timestamp, 'UTC')
-            from rolled
-            join payment further on further.chain = rolled.chain and further.block_number = rolled.block_number
-                                and further.origin_log_index = rolled.origin_log_index) hours
-   where exists (select from income_address a where a.address = hours.recipient)
-   order by 1, 2, 3 on conflict (recipient, chain, hour) do update set hour = excluded.hour;
   if tg_op = 'INSERT' then
     perform add_payment_sums(array(
       select row(p.payee, p.payer, p.chain, min(p.block_timestamp), max(p.block_timestamp), sum(p.net))::payment_sum
@@ -130,58 +115,40 @@ begin
   return null;
 end $$;
 create trigger payment_added after insert on payment
-  referencing new table as moved for each statement execute function note_payments();
+  referencing new table as moved for each statement execute function sum_payments();
 create trigger payment_removed after delete on payment
-  referencing old table as moved for each statement execute function note_payments();
-
--- Notes the hours of payments in blocks that become rolled up, or are no longer.
-create function note_moved_blocks(moved_chain text, first_block bigint, behind_block bigint) returns void language sql as $$
-  insert into income_due (recipient, chain, hour)
-  select distinct p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
-    from payment p
-   where p.chain = moved_chain and p.block_number >= first_block and p.block_number < behind_block
-     and exists (select from income_address a where a.address = p.payee)
-   order by 1, 2, 3 on conflict (recipient, chain, hour) do update set hour = excluded.hour
-$$;
+  referencing old table as moved for each statement execute function sum_payments();
 
 -- The mark of blocks that are rolled up was moved from one block to another; back only after the payments behind it have
 -- gone, each of which was taken off its sum.
-create function sum_moved_blocks(moved_chain text, before bigint, now bigint) returns void language plpgsql as $$
-begin
-  if before < now then
-    perform add_payment_sums(array(
-      select row(payee, payer, chain, min(block_timestamp), max(block_timestamp), sum(net))::payment_sum
-        from payment_summed
-       where chain = moved_chain and block_number >= before and block_number < now
-       group by payee, payer, chain));
-  elsif now <= 0 then
-    delete from payment_sum where chain = moved_chain;
-  end if;
-end $$;
-
-create function note_rollup() returns trigger language plpgsql as $$
-begin
-  perform note_moved_blocks(new.chain, least(old.next_block, new.next_block), greatest(old.next_block, new.next_block));
-  perform sum_moved_blocks(new.chain, old.next_block, new.next_block);
-  return null;
-end $$;
-create trigger settlement_rollup_income after update on settlement_rollup
-  for each row when (old.next_block <> new.next_block) execute function note_rollup();
-
-create function note_backfill_rollup() returns trigger language plpgsql as $$
+create function sum_moved_blocks() returns trigger language plpgsql as $$
 declare
-  before bigint := (select b.from_block from backfill b where b.id = new.backfill_id);
+  moved_chain text;
+  before bigint;
 begin
+  if tg_table_name = 'settlement_rollup' then
+    moved_chain := new.chain;
+  else
+    select b.chain, b.from_block into moved_chain, before from backfill b where b.id = new.backfill_id;
+  end if;
   if tg_op = 'UPDATE' then
     before := old.next_block;
   end if;
-  perform note_moved_blocks(b.chain, least(before, new.next_block), greatest(before, new.next_block)),
-          sum_moved_blocks(b.chain, before, new.next_block)
-     from backfill b where b.id = new.backfill_id;
+  if before < new.next_block then
+    perform add_payment_sums(array(
+      select row(payee, payer, chain, min(block_timestamp), max(block_timestamp), sum(net))::payment_sum
+        from payment_summed
+       where chain = moved_chain and block_number >= before and block_number < new.next_block
+       group by payee, payer, chain));
+  elsif new.next_block <= 0 then
+    delete from payment_sum where chain = moved_chain;
+  end if;
   return null;
 end $$;
+create trigger settlement_rollup_income after update on settlement_rollup
+  for each row when (old.next_block <> new.next_block) execute function sum_moved_blocks();
 create trigger settlement_rollup_backfill_income after insert or update on settlement_rollup_backfill
-  for each row execute function note_backfill_rollup();
+  for each row execute function sum_moved_blocks();
 
 -- Money that goes round: payers of an agent's address to whom a part of what the address pays comes back over others.
 -- Written by the enrichment job from the sums by payer.

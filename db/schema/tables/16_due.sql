@@ -4,13 +4,13 @@
 -- derives it.
 create table due (
   kind text not null,
-  key text not null,          -- a FID, an address in hex, a registration as chain:id
+  key text not null,          -- a FID, an address in hex, a registration as chain:id, an hour of an address: db/due/kinds.ts
   due_at timestamptz not null default '-infinity', -- which is at once
   seq bigint generated always as identity,
   attempts int not null default 0,                 -- how often its derivation has failed since it last succeeded
   primary key (kind, due_at, seq)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
-create index due_key on due (kind, key);
+create index due_keys on due (kind, key collate "C");
 create index due_failing on due (kind, attempts) where attempts > 0;
 
 -- Marks keys of rows that came, changed or went, the transition table `moved`. Its arguments are pairs of a kind and a

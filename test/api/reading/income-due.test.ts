@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { hourKey } from '../../../db/due/kinds.ts'
 import { countedIncomePayments } from '../../../db/queries/income/payments.ts'
 import { testDatabase } from '../../support/database.ts'
 
@@ -20,18 +21,19 @@ test('of the hours that are due, only those of the agent are read, by sessions a
     const read = async () => {
       const { rows } = await session.query(
         `select (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as n
-           from pg_stat_xact_user_tables where relname = 'income_due'`,
+           from pg_stat_xact_user_tables where relname = 'due'`,
       )
       return rows[0].n
     }
     // Postgres may keep a generic plan from the sixth execution on.
     for (let time = 0; time < 8; time++) expect(await counted()).toBe(3 * hours)
-    await pool.query(`insert into income_due select recipient, chain, hour from income_hour limit 10`)
     await pool.query(
-      `insert into income_due
-       select decode(md5(n::text), 'hex'), 'base', timestamptz '2026-01-01' from generate_series(1, 20000) n`,
+      `insert into due (kind, key) select 'income hours', ${hourKey('recipient', 'chain', 'hour')} from income_hour limit 10`,
     )
-    await pool.query('analyze income_due')
+    await pool.query(
+      `insert into due (kind, key) select 'income hours', md5(n::text) || ':base:490000' from generate_series(1, 20000) n`,
+    )
+    await pool.query('analyze due')
     await session.query('begin')
     const before = await read()
     expect(await counted()).toBe(3 * (hours - 10))

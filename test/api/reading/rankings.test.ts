@@ -80,7 +80,8 @@ async function store(rows: readonly Paid[], finalized: number) {
 const empty = () =>
   database.pool.query(`
     truncate settlement, settlement_hourly, settlement_hour_total, facilitator_total, settlement_total, settlement_payer, chain_state, ranking, ranking_day, ranking_round,
-             income_hour, income_total, income_agent, income_due, income_ring, income_reach;
+             income_hour, income_total, income_agent, income_ring, income_reach;
+    delete from due where kind = 'income hours';
     select set_config('directory.sums', 'hours, totals, payers, senders, first payments, sums of all', true);
     update settlement_rollup set next_block = 0`)
 

@@ -1,7 +1,7 @@
+import type pg from 'pg'
 import { expect, test } from 'vitest'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
-import { sumDueHours } from '../../../db/queries/income/hours.ts'
-import { runIncome } from '../../derive/passes.ts'
+import { runIncome, sumDueHours } from '../../derive/passes.ts'
 import { createTestDatabase, testDatabase } from '../../support/database.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 import { until } from '../../support/until.ts'
@@ -11,19 +11,18 @@ const database = testDatabase()
 
 /** What `held` waits for. */
 const gate = 42
-/** Has sessions that set `test.held` wait at the gate when they look at a due hour: after their snapshot, before a lock on it. */
-const holdReaders = `
-alter table income_due rename to income_due_row;
-create function held() returns boolean language plpgsql as $$
+/** Has sessions that set `test.held` wait at the gate when they take what is due: after their snapshot, before they look. */
+const holdTakers = `
+create function held() returns trigger language plpgsql as $$
 begin
   if current_setting('test.held', true) = 'yes' then
     perform pg_advisory_xact_lock_shared(${gate});
   end if;
-  return true;
+  return null;
 end $$;
-create view income_due as select * from income_due_row where held()`
+create trigger held before delete on due for each statement execute function held()`
 
-test('what a roll-up commits between the snapshot of a pass and its lock on the hour is summed up', async () => {
+test('what a roll-up commits between the snapshot of a pass and its taking the hour is summed up', async () => {
   const database = await createTestDatabase()
   const { pool } = database
   try {
@@ -38,8 +37,8 @@ test('what a roll-up commits between the snapshot of a pass and its lock on the 
     await rollUp(0)
     while ((await runIncome({ pool })) > 0);
     await rollUp(1)
-    expect((await pool.query('select from income_due')).rowCount).toBe(1)
-    await pool.query(holdReaders)
+    expect(await dueHours(pool)).toHaveLength(1)
+    await pool.query(holdTakers)
     const keeper = await pool.connect()
     await keeper.query('select pg_advisory_lock($1)', [gate])
     const summed = inTransaction(pool, async (db) => {
@@ -83,7 +82,7 @@ test('a sender that gets a name while an hour it sent in is being summed up has 
     })
     await until('the name is there, or waits for the pass', async () => {
       const waiting = await pool.query(
-        `select from pg_locks where relation = 'income_sender'::regclass and not granted`,
+        `select from pg_locks where relation = 'facilitator_sender'::regclass and not granted`,
       )
       return isNamed || waiting.rowCount === 1
     })
@@ -96,26 +95,31 @@ test('a sender that gets a name while an hour it sent in is being summed up has 
 test('an address with very many due hours keeps nobody waiting, and no pass reads more of them than it takes', async () => {
   const { pool } = database
   // Statistics say that none is due.
-  await pool.query('vacuum analyze income_due')
+  await pool.query('vacuum analyze due')
   await pool.query(
-    `insert into income_due
-     select '\\x00', 'base', timestamptz '2020-01-01' + n * interval '1 hour' from generate_series(1, 20000) n
+    `insert into due (kind, key)
+     select 'income hours', '00:base:' || 400000 + n from generate_series(1, 20000) n
       union all
-     select decode(md5(n::text), 'hex'), 'base', '2026-01-01' from generate_series(1, 100) n`,
+     select 'income hours', md5(n::text) || ':base:490000' from generate_series(1, 100) n`,
   )
   const pass = (db: Queryable) => sumDueHours(db, { hours: 150, payments: 10 })
-  expect(await rowsRead(pool, pass, ['income_due'])).toBeLessThan(1_000)
+  expect(await rowsRead(pool, pass, ['due'])).toBeLessThan(1_000)
   expect(await inTransaction(pool, pass)).toBeGreaterThan(100)
-  expect((await pool.query(`select distinct recipient from income_due`)).rows).toEqual([{ recipient: Buffer.alloc(1) }])
+  expect(new Set((await dueHours(pool)).map((key) => key.split(':')[0]))).toEqual(new Set(['00']))
   expect(await inTransaction(pool, pass)).toBe(150)
 })
 
 test('where more addresses are due than a pass takes hours, it begins anywhere among them', async () => {
   const { pool } = database
-  await pool.query('delete from income_due')
-  await pool.query(`insert into income_due select int4send(n), 'base', '2026-01-01' from generate_series(1, 5) n`)
-  const begin = Buffer.from('00000003', 'hex')
-  expect(await inTransaction(pool, (db) => sumDueHours(db, { hours: 3, payments: 10 }, begin))).toBe(3)
-  const { rows } = await pool.query('select recipient from income_due order by 1')
-  expect(rows.map(({ recipient }) => recipient.readInt32BE())).toEqual([2, 3])
+  await pool.query('delete from due')
+  await pool.query(
+    `insert into due (kind, key) select 'income hours', '0' || n || ':base:1' from generate_series(1, 5) n`,
+  )
+  expect(await inTransaction(pool, (db) => sumDueHours(db, { hours: 3, payments: 10 }, '03'))).toBe(3)
+  expect(await dueHours(pool)).toEqual(['02:base:1', '03:base:1'])
 })
+
+async function dueHours(pool: pg.Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ key: string }>(`select key from due where kind = 'income hours' order by key`)
+  return rows.map(({ key }) => key)
+}

@@ -325,7 +325,7 @@ test('a pass reads the settlements of the hours that are due, and no others', as
     { block: 550, logIndex: 0, payer: 1, recipient: 0, sender: 0, selector: 0, amount: 5_000 },
   ])
   await world.take({ kind: 'roll up', blocks: 51 })
-  const { rows: due } = await pool.query('select hour from income_due')
+  const { rows: due } = await pool.query(`select key from due where kind = 'income hours'`)
   expect(due).toHaveLength(1)
   expect(await runIncome({ pool })).toBe(1)
   expect(await runIncome({ pool })).toBe(0)

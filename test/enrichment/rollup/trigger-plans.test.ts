@@ -42,13 +42,13 @@ test('a session that noted sums while there was no address notes many behind all
     )
     const noted = async () => {
       const { rows } = await session.query(
-        `select (select count(distinct key)::int from due where kind = 'neighbours') as edges, (select count(*)::int from income_due) as hours,
+        `select (select count(distinct key)::int from due where kind = 'neighbours') as edges, (select count(distinct key)::int from due where kind = 'income hours') as hours,
                 (select count(*)::int from due where kind = 'rings') as rings`,
       )
       return rows[0]
     }
     // No TRUNCATE, which would have the session plan anew.
-    for (const table of ['income_due', 'due']) await pool.query(`delete from ${table}`)
+    await pool.query('delete from due')
     await session.query('begin')
     await pay(1, many)
     const { rows } = await session.query(

@@ -117,7 +117,11 @@ test('what is not sealed is refused with what mends it, and a plan says so witho
        update chain_state set indexed_at = '2019-09-01Z'`,
       '2019-03-01 has not begun in what is summed up',
     ],
-    [`insert into income_due values ('\\x01', 'base', '2019-02-28')`, 'delete from income_due', 'npm run enrichment'],
+    [
+      `insert into due (kind, key) select 'income hours', '01:base:' || extract(epoch from date '2019-02-28')::bigint / 3600`,
+      `delete from due where kind = 'income hours'`,
+      'npm run enrichment',
+    ],
   ] as const) {
     expect(await refused(change, back)).toContain(mends)
   }

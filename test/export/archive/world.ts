@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readChains } from '../../../chains.file.ts'
 import type { BlockRange } from '../../../db/block-range.ts'
+import { hourKey } from '../../../db/due/kinds.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { ensurePartitions } from '../../../db/queries/chain/partitions/settlement-partitions.ts'
 import { refreshRankings } from '../../../db/queries/rollup/rankings.ts'
@@ -117,7 +118,8 @@ async function sumUp({ pool }: TestDatabase): Promise<void> {
 /** Sums the income of every hour up again from the rows there are, and what is counted from sums. */
 export async function recountAll(database: TestDatabase): Promise<void> {
   await database.pool.query(
-    `insert into income_due select distinct recipient, chain, hour from settlement_hourly on conflict do nothing`,
+    `insert into due (kind, key)
+     select distinct 'income hours', ${hourKey('recipient', 'chain', 'hour')} from settlement_hourly`,
   )
   await sumUp(database)
 }

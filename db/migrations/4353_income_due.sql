@@ -1,0 +1,2 @@
+-- squawk-ignore ban-drop-table
+drop table income_due;

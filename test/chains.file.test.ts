@@ -74,9 +74,9 @@ test('the file overrides rows of the table, and leaves the other chains as they 
   expect(settings.celo).toEqual(readChains({ env: {} }).celo)
 })
 
-test('the row that the README shows adds a chain, with its pages as they are written', () => {
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  const [, shown = ''] = readme.match(/```json\n([\s\S]+?)\n```/) ?? []
+test('the row that docs/chains.md shows adds a chain, with its pages as they are written', () => {
+  const document = readFileSync(new URL('../docs/chains.md', import.meta.url), 'utf8')
+  const [, shown = ''] = document.match(/```json\n([\s\S]+?)\n```/) ?? []
   const file = JSON.parse(shown.replaceAll('0x…', address))
   expect(readChains({ env: {}, file }).north).toMatchObject({
     name: 'north',

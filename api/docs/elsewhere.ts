@@ -11,7 +11,7 @@ export function graphqlPage(site: Site, baseUrl: string): string {
     site,
     head,
     html`<h1>GraphQL</h1>
-<p class="lead">The views of the SQL contract as a graph: agents with their registrations, settlements and claims, all in one request.</p>
+<p class="lead">Agents with their registrations, settlements, claims and documents as a graph, all in one request. Income, payers, feedback, tags, prices, uptime and coverage have endpoints of their own.</p>
 <p>POST to <code>/graphql</code>, if the operator runs it: it is a separate process. Opened in a browser, the same address is an editor with the whole schema.</p>
 <pre tabindex="0"><code>{
   allAgents(first: 5, orderBy: [LISTED_AT_DESC]) {

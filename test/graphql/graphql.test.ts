@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { readFile } from 'node:fs/promises'
 import { request, type Server } from 'node:http'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -58,6 +59,13 @@ async function post(body: unknown, to = url, client?: string) {
   return { status: response.status, ...answer }
 }
 const ask = (query: string, variables?: Record<string, unknown>) => post({ query, variables })
+
+test('the queries of docs/graphql.md are answered', async () => {
+  const document = await readFile(new URL('../../docs/graphql.md', import.meta.url), 'utf8')
+  const queries = [...document.matchAll(/^```graphql\n([\s\S]*?)^```$/gm)].map((match) => match[1] as string)
+  expect(queries.length).toBeGreaterThan(1)
+  for (const query of queries) expect((await ask(query)).errors).toBeUndefined()
+})
 
 test('an agent comes with its addresses, holdings, identities, settlements and claims', async () => {
   const { errors, data } = await ask(`{

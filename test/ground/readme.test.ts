@@ -5,8 +5,14 @@ import { parse } from 'yaml'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { root } from '../support/source-files.ts'
 
-const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/indexing.md', 'docs/for-subsquid-users.md']
-const readme = read('README.md')
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  ...['chains', 'claiming', 'endpoints', 'for-subsquid-users', 'graphql', 'indexing', 'running', 'settings'].map(
+    (name) => `docs/${name}.md`,
+  ),
+]
 const { scripts } = JSON.parse(read('package.json'))
 const { paths } = JSON.parse(read('openapi.json'))
 const commands = documents.flatMap((file) =>
@@ -47,8 +53,12 @@ test.for(documents)('%s: commands within the text exist', (file) => {
   expect(named.filter((name) => !scripts[name] && !['ci', 'install', 'run'].includes(name))).toEqual([])
 })
 
-test('the endpoints of the README are those of the API', () => {
-  const listed = tableOf('## Endpoints').flatMap(([path]) =>
+test('the README is read at one go', () => {
+  expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(200)
+})
+
+test('the endpoints of the documents are those of the API', () => {
+  const listed = tableOf('docs/endpoints.md').flatMap(([path]) =>
     [...(path as string).matchAll(/`([^`]+)`/g)].map((match) => match[1]),
   )
   const served = Object.keys(paths).map((path) => path.replace(/\{(\w+)\}/g, ':$1'))
@@ -56,12 +66,12 @@ test('the endpoints of the README are those of the API', () => {
   expect(listed.filter((path) => !besides.test(path as string))).toEqual(served)
 })
 
-test('the chains of the README are those of the table', () => {
+test('the chains of the documents are those of the table', () => {
   const rows = chainNames.map((name) => {
     const { label, id, tokens } = chainOf(name)
     return [name, label, String(id), 'yes', tokens.length > 0 ? 'yes' : 'no']
   })
-  expect(tableOf('## Chains')).toEqual(rows)
+  expect(tableOf('docs/chains.md')).toEqual(rows)
 })
 
 interface SqdCommand {
@@ -106,7 +116,7 @@ function problemOf(command: string): string | undefined {
     case 'npx':
       return args[0] === 'vitest' && args[1] === 'run' ? exists(args[2]) : isKnown(false)
     case 'node_modules/.bin/node':
-      return exists(args[0]?.replace(/^dist\//, '').replace(/\.js$/, '.ts'))
+      return exists(args[0]?.replace(/\bdist\//, '').replace(/\.js$/, '.ts'))
     case 'node':
       return 'the Node of the reader may be older than the one that the lock file pins: node_modules/.bin/node'
     case 'set':
@@ -114,7 +124,7 @@ function problemOf(command: string): string | undefined {
     case 'cp':
       return exists(args[0])
     case 'curl':
-      return isKnown(Boolean(paths[new URL(args[0] as string).pathname]))
+      return isKnown(Boolean(paths[new URL(args[0] as string).pathname.replace(/\/[0-9]+(?=\/|$)/, '/{fid}')]))
     case 'docker':
       return args[0] === 'compose' ? exists('docker-compose.yml') : isKnown(false)
     default:
@@ -122,9 +132,9 @@ function problemOf(command: string): string | undefined {
   }
 }
 
-/** Rows of cells of the first table below a heading, without the header row. */
-function tableOf(heading: string): string[][] {
-  const lines = readme.slice(readme.indexOf(`${heading}\n`)).split('\n')
+/** Rows of cells of a document's first table, without the header row. */
+function tableOf(file: string): string[][] {
+  const lines = read(file).split('\n')
   const first = lines.findIndex((line) => line.startsWith('|'))
   const rows = lines.slice(
     first,

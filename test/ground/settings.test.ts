@@ -10,7 +10,7 @@ import { readConfig as readProcessor } from '../../processors/config.ts'
 import { isLoopback, readSettings } from '../../settings.check.ts'
 import { type Reader, readers, type Setting } from '../../settings.row.ts'
 import { settings } from '../../settings.ts'
-import { exampleText, readmeRows } from '../support/settings.ts'
+import { documentRows, exampleText } from '../support/settings.ts'
 import { root } from '../support/source-files.ts'
 
 const all: [string, Setting][] = Object.values(settings).flatMap((group) => Object.entries(group))
@@ -19,9 +19,10 @@ test('.env.example is what the table of settings says', async () => {
   await expect(exampleText()).toMatchFileSnapshot('../../.env.example')
 })
 
-test('the variables of the README are those of the table', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  expect(readme).toContain(`| variable | default | meaning |\n|---|---|---|\n${readmeRows().join('\n')}\n\n`)
+test('the variables of docs/settings.md are those of the table', () => {
+  const document = readFileSync(join(root, 'docs/settings.md'), 'utf8')
+  expect(document).toContain(`\n\n| variable | default | meaning |\n|---|---|---|\n${documentRows().join('\n')}\n`)
+  expect(document.split('\n').filter((line) => line.startsWith('|'))).toHaveLength(documentRows().length + 2)
 })
 
 test('every setting says what it is, in which unit, what its absence means, and who reads it', () => {

@@ -54,9 +54,9 @@ test('sentences that repeat a limit or the order of checks say what the code say
   ]) {
     expect(page).toContain(sentence)
   }
-  const readme = readFileSync(join(root, 'README.md'), 'utf8')
-  expect(readme).toContain(`the ${documentLimits.feedEntries} newest agents as Atom 1.0`)
-  expect(readme).toContain(`up to ${queryLimits.batch} profiles at once`)
+  const endpoints = readFileSync(join(root, 'docs/endpoints.md'), 'utf8')
+  expect(endpoints).toContain(`the ${documentLimits.feedEntries} newest agents as Atom 1.0`)
+  expect(endpoints).toContain(`up to ${queryLimits.batch} profiles at once`)
 })
 
 /** Files that state or enforce limits for API clients. */

@@ -24,8 +24,8 @@ export function exampleText(): string {
   return `${[commented(head.join('\n')).join('\n'), ...parts].join('\n\n')}\n`
 }
 
-/** The rows of the README's table of variables. */
-export function readmeRows(): string[] {
+/** The rows of the table of docs/settings.md. */
+export function documentRows(): string[] {
   return Object.values(settings)
     .flatMap(groupsOf)
     .map((group) => {

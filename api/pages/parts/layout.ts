@@ -77,7 +77,7 @@ ${script && html`<script src="${script}" defer blocking="render"></script>`}
 ${main}
 </main>
 <footer><div class="wide">
-<p>Every number here can be recomputed from public chains and a public social network.</p>
+<p>Registrations, payments and feedback are events of public chains; accounts, addresses and claims are signed messages. What an agent says of itself, its prices, and tags are somebody’s word; uptime is what this service saw.</p>
 <p><a href="/feed.atom">Atom feed</a> <a href="/data/agents.json">All claimed agents</a> <a href="/openapi.json">OpenAPI</a> <a href="/status">Status</a> <a href="/explain">Why am I not listed?</a></p>
 </div></footer>
 </body>

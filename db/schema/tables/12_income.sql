@@ -58,45 +58,6 @@ create table income_total (
   primary key (chain, kind, flag, x402)
 );
 
-create function sum_income() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'INSERT' then
-    insert into income_total as t (chain, kind, flag, x402, n, amount, dust_n, dust_amount, other_n)
-    select chain, kind, flag, x402, sum(n), sum(amount), sum(dust_n), sum(dust_amount), sum(other_n) from added
-     where not passed_on
-     group by 1, 2, 3, 4 order by 1, 2, 3, 4
-        on conflict (chain, kind, flag, x402) do update
-       set n = t.n + excluded.n, amount = t.amount + excluded.amount, dust_n = t.dust_n + excluded.dust_n,
-           dust_amount = t.dust_amount + excluded.dust_amount, other_n = t.other_n + excluded.other_n;
-  elsif tg_op = 'UPDATE' then
-    insert into income_total as t (chain, kind, flag, x402, n, amount, dust_n, dust_amount, other_n)
-    select chain, kind, flag, x402, sum(n), sum(amount), sum(dust_n), sum(dust_amount), sum(other_n)
-      from (select chain, kind, flag, x402, n, amount, dust_n, dust_amount, other_n from added where not passed_on
-             union all
-            select chain, kind, flag, x402, -n, -amount, -dust_n, -dust_amount, -other_n from removed
-             where not passed_on) moved
-     group by 1, 2, 3, 4 order by 1, 2, 3, 4
-        on conflict (chain, kind, flag, x402) do update
-       set n = t.n + excluded.n, amount = t.amount + excluded.amount, dust_n = t.dust_n + excluded.dust_n,
-           dust_amount = t.dust_amount + excluded.dust_amount, other_n = t.other_n + excluded.other_n;
-  else
-    insert into income_total as t (chain, kind, flag, x402, n, amount, dust_n, dust_amount, other_n)
-    select chain, kind, flag, x402, -sum(n), -sum(amount), -sum(dust_n), -sum(dust_amount), -sum(other_n) from removed
-     where not passed_on
-     group by 1, 2, 3, 4 order by 1, 2, 3, 4
-        on conflict (chain, kind, flag, x402) do update
-       set n = t.n + excluded.n, amount = t.amount + excluded.amount, dust_n = t.dust_n + excluded.dust_n,
-           dust_amount = t.dust_amount + excluded.dust_amount, other_n = t.other_n + excluded.other_n;
-  end if;
-  return null;
-end $$;
-create trigger income_hour_added after insert on income_hour
-  referencing new table as added for each statement execute function sum_income();
-create trigger income_hour_changed after update on income_hour
-  referencing old table as removed new table as added for each statement execute function sum_income();
-create trigger income_hour_removed after delete on income_hour
-  referencing old table as removed for each statement execute function sum_income();
-
 -- What each agent was paid without what it paid itself, kept by whatever moves its hours.
 create table income_agent (
   fid bigint not null,
@@ -106,33 +67,38 @@ create table income_agent (
   primary key (fid, chain)
 );
 
-create function sum_agent_income() returns trigger language plpgsql as $$
+-- Adds the hours that came to both, and takes off those that went.
+create function sum_income() returns trigger language plpgsql as $$
+declare
+  moved text := concat_ws(' union all ',
+    case when tg_op <> 'DELETE' then 'select *, 1 as sign from added' end,
+    case when tg_op <> 'INSERT' then 'select *, -1 as sign from removed' end);
 begin
-  if tg_op = 'INSERT' then
+  execute format($sum$
+    insert into income_total as t (chain, kind, flag, x402, n, amount, dust_n, dust_amount, other_n)
+    select chain, kind, flag, x402, sum(sign * n), sum(sign * amount), sum(sign * dust_n), sum(sign * dust_amount),
+           sum(sign * other_n)
+      from (%s) moved where not passed_on
+     group by 1, 2, 3, 4 order by 1, 2, 3, 4
+        on conflict (chain, kind, flag, x402) do update
+       set n = t.n + excluded.n, amount = t.amount + excluded.amount, dust_n = t.dust_n + excluded.dust_n,
+           dust_amount = t.dust_amount + excluded.dust_amount, other_n = t.other_n + excluded.other_n
+  $sum$, moved);
+  execute format($sum$
     insert into income_agent as t (fid, chain, n, amount)
-    select fid, chain, sum(n), sum(amount) from added where flag = 'none' group by 1, 2 order by 1, 2
-        on conflict (fid, chain) do update set n = t.n + excluded.n, amount = t.amount + excluded.amount;
-  elsif tg_op = 'UPDATE' then
-    insert into income_agent as t (fid, chain, n, amount)
-    select fid, chain, sum(n), sum(amount)
-      from (select fid, chain, n, amount from added where flag = 'none'
-             union all
-            select fid, chain, -n, -amount from removed where flag = 'none') moved
+    select fid, chain, sum(sign * n), sum(sign * amount)
+      from (%s) moved where flag = 'none'
      group by 1, 2 order by 1, 2
-        on conflict (fid, chain) do update set n = t.n + excluded.n, amount = t.amount + excluded.amount;
-  else
-    insert into income_agent as t (fid, chain, n, amount)
-    select fid, chain, -sum(n), -sum(amount) from removed where flag = 'none' group by 1, 2 order by 1, 2
-        on conflict (fid, chain) do update set n = t.n + excluded.n, amount = t.amount + excluded.amount;
-  end if;
+        on conflict (fid, chain) do update set n = t.n + excluded.n, amount = t.amount + excluded.amount
+  $sum$, moved);
   return null;
 end $$;
-create trigger income_hour_agent_added after insert on income_hour
-  referencing new table as added for each statement execute function sum_agent_income();
-create trigger income_hour_agent_changed after update on income_hour
-  referencing old table as removed new table as added for each statement execute function sum_agent_income();
-create trigger income_hour_agent_removed after delete on income_hour
-  referencing old table as removed for each statement execute function sum_agent_income();
+create trigger income_hour_added after insert on income_hour
+  referencing new table as added for each statement execute function sum_income();
+create trigger income_hour_changed after update on income_hour
+  referencing old table as removed new table as added for each statement execute function sum_income();
+create trigger income_hour_removed after delete on income_hour
+  referencing old table as removed for each statement execute function sum_income();
 
 -- Who sent settlements in the hours that are summed up, and from when to when: who is a
 -- facilitator decides what is evidence, so an account that gets or loses a name moves the hours it sent in.

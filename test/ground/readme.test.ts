@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
@@ -64,6 +64,18 @@ test('the endpoints of the documents are those of the API', () => {
   const served = Object.keys(paths).map((path) => path.replace(/\{(\w+)\}/g, ':$1'))
   const besides = /^\/(mcp|openapi\.json|docs(\/\w+)?|llms(-full)?\.txt)$/
   expect(listed.filter((path) => !besides.test(path as string))).toEqual(served)
+})
+
+test('the views that SQL alone has are those that GraphQL is told to leave out', () => {
+  const folder = join(root, 'db/schema/directory')
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.sql'))
+  const leftOut = files.flatMap((name) =>
+    [
+      ...read(join('db/schema/directory', name)).matchAll(/^comment on view directory\.(\w+) is e'@behavior -\*\\n/gm),
+    ].map(([, view]) => view),
+  )
+  const [, list = ''] = /^SQL only: ([\s\S]+?), and the functions/m.exec(read('docs/graphql.md')) ?? []
+  expect([...list.matchAll(/`(\w+)`/g)].map(([, view]) => view)).toEqual(leftOut.sort())
 })
 
 test('the chains of the documents are those of the table', () => {

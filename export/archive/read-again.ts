@@ -11,12 +11,11 @@ export function readerOf(
   portalKey: string | undefined,
   warn: (text: string) => void,
 ): Archive['readAgain'] {
-  const tokens = chain.tokens.map(({ address }) => address)
   // Nothing was paid before the first token was there.
   const begin = Math.min(...chain.tokens.map((token) => token.fromBlock))
   return ({ fromBlock, toBlock }) => {
     const blocks = { firstBlock: Math.min(Math.max(fromBlock, begin), toBlock), lastBlock: toBlock }
     const history = openHistory(sourceOf(chain, portalKey), wantedOf(chain))
-    return copyOfSource(history, { chain, tokens, second: undefined }, blocks, warn)
+    return copyOfSource(history, chain, blocks, warn)
   }
 }

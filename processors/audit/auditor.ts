@@ -139,7 +139,6 @@ export class Auditor {
   async #auditRange(range: BlockRange, contracts: History, finalHeight: number) {
     const { chain, scope, openHistory } = this.options
     const mended = { missing: 0, surplus: 0, changed: 0, unpaid: 0 }
-    const tokens = chain.tokens.map(({ address }) => address)
     const audit = {
       pool: this.#pool,
       chain,
@@ -151,7 +150,7 @@ export class Auditor {
       isClosing: () => this.#rounds.isClosing,
       onMended: (piece: Mended) => this.#count(mended, piece),
     }
-    const tally = tokens.length > 0 ? await auditSettlements(audit, range) : emptyAudit()
+    const tally = chain.tokens.length > 0 ? await auditSettlements(audit, range) : emptyAudit()
     const { events, firstHash, lastHash } = await readContractEvents(contracts, chain, range, this.#warn)
     const differing = await agentsUnlike(this.#pool, chain, range, events)
     await this.#confirm(range, events, differing)

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import type { ChainSettings } from '../../chains.file.ts'
 import type { BlockRange } from '../../db/block-range.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { areSettlements, countSettlements, readUnpaid } from '../../db/queries/chain/audit.ts'
@@ -65,8 +64,7 @@ async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Aud
   const payments: PaymentRow[] = []
   const codes: CodedRow[] = []
   const shard = { firstBlock: range.fromBlock, lastBlock: range.toBlock }
-  const config = { chain, tokens: tokensOf(chain), second: undefined }
-  const certificate = await certifySource(history, config, shard, warn, (found) => {
+  const certificate = await certifySource(history, chain, shard, warn, (found) => {
     unpaid.push(...found.unpaid)
     payments.push(...found.payments)
     codes.push(...found.codes)
@@ -200,9 +198,6 @@ function* piecesOf({ fromBlock, toBlock }: BlockRange): Generator<BlockRange> {
   }
 }
 
-const tokensOf = ({ tokens }: ChainSettings) => tokens.map(({ address }) => address)
-
 function findCallsOf({ chain, history, finalHeight, warn }: SettlementsAudit) {
-  const tokens = tokensOf(chain)
-  return findCallsIn(history, { ...chain, chain: chain.name, tokens, finalHeight, attempts: boundedFailures }, warn)
+  return findCallsIn(history, chain, { finalHeight, attempts: boundedFailures }, warn)
 }

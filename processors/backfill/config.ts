@@ -25,7 +25,6 @@ interface Arguments {
 
 export interface BackfillConfig {
   readonly chain: ChainSettings
-  readonly tokens: readonly string[]
   readonly fromBlock: number
   /** Last block, inclusive. */
   readonly toBlock: number
@@ -108,7 +107,6 @@ function configOf(
 ): BackfillConfig {
   return {
     chain,
-    tokens: chain.tokens.map(({ address }) => address),
     ...range,
     source: sourceOf(chain, vars.PORTAL_API_KEY),
     task: 'load',

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { boundedFailures } from '../../hosts/retries.ts'
 import { grouped } from '../../limits.config.ts'
-import type { History } from '../history/history.ts'
+import { type History, tokensOf } from '../history/history.ts'
 import { RangeReader } from '../history/range-reader.ts'
 import { BlockEncoder } from './block-encoder.ts'
 import type { BackfillConfig } from './config.ts'
@@ -27,7 +27,7 @@ const patienceMs = 10_000
 
 /** Estimates what a range holds, from a few samples. Undefined: the source did not answer in time. */
 export async function estimate(history: History, config: BackfillConfig): Promise<Estimate | undefined> {
-  const { fromBlock, toBlock, chain, tokens } = config
+  const { fromBlock, toBlock, chain } = config
   const blocks = toBlock - fromBlock + 1
   const length = Math.min(blocksPerPlace, Math.max(1, Math.floor(blocks / places)))
   const starts = Array.from({ length: Math.min(places, blocks) }, (_, place) =>
@@ -37,7 +37,7 @@ export async function estimate(history: History, config: BackfillConfig): Promis
     (start) => new RangeReader(history, start, start + length - 1, { warn: () => {} }, { attempts: boundedFailures }),
   )
   const counting = async (reader: RangeReader) => {
-    const encoder = new BlockEncoder(chain.name, new Set(tokens), async () => undefined, new Map())
+    const encoder = new BlockEncoder(chain.name, tokensOf(chain), async () => undefined, new Map())
     while (!reader.isDone) await reader.advance(encoder)
     return encoder.pages.settlements
   }

@@ -1,23 +1,13 @@
-import type { ChainName } from '../../chains.config.ts'
-import type { PaymentContract } from '../../chains.row.ts'
+import type { ChainSettings } from '../../chains.file.ts'
 import type { SourceAddress } from '../history/source-address.ts'
 
 /** Message to a worker process: the shard that it is to load. */
 export interface Job {
   readonly kind: 'load'
   readonly databaseUrl: string
-  readonly chain: ChainName
-  readonly tokens: readonly string[]
-  readonly paymentContracts: readonly PaymentContract[]
-  readonly hasTraces: boolean
+  readonly chain: ChainSettings
   /** Where the history is read. */
   readonly source: SourceAddress
-  /** JSON-RPC address for traces where the source has none; null: none. */
-  readonly rpc: string | null
-  /** Most calls in one request to it. */
-  readonly batch: number
-  /** Whether the chain's logs blooms are right. */
-  readonly bloom: boolean
   /** Newest final block of the source. */
   readonly finalHeight: number
   /** Attempts in a row after which a source that does not answer is given up; absent: it is waited for. */

@@ -69,18 +69,12 @@ function toProgress({ firstBlock, lastBlock, nextBlock, settlements }: Shard): S
 
 async function runShard(load: Load, shard: ShardProgress, aside: readonly AsidePartition[], display: Display) {
   const { config, databaseUrl, backfillId, finalHeight, attempts } = load
-  const { chain, tokens, source } = config
+  const { chain, source } = config
   const job: Job = {
     kind: 'load',
     databaseUrl,
-    chain: chain.name,
-    tokens,
-    paymentContracts: chain.paymentContracts,
-    hasTraces: chain.hasTraces,
+    chain,
     source,
-    rpc: chain.rpc,
-    batch: chain.batch,
-    bloom: chain.bloom,
     finalHeight,
     attempts,
     backfillId,

@@ -2,7 +2,7 @@ import pg from 'pg'
 import type { Logger } from 'pino'
 import { connectionTimeouts, rebuildable, sessionOf } from '../../db/pool.ts'
 import { readShards, type Shard } from '../../db/queries/chain/backfill.ts'
-import type { History } from '../history/history.ts'
+import { type History, tokensOf } from '../history/history.ts'
 import { Slices } from '../history/slices.ts'
 import type { Witness } from '../history/witness.ts'
 import { paymentContractsOf } from '../mapping/payment-kinds.ts'
@@ -34,7 +34,7 @@ export async function loadShard(options: ShardOptions): Promise<void> {
   const { databaseUrl, chain, firstBlock, backfillId } = options.job
   const client = new pg.Client({
     connectionString: rebuildable(sessionOf(databaseUrl, { isPatient: true })),
-    application_name: `backfill ${chain} from ${firstBlock}`,
+    application_name: `backfill ${chain.name} from ${firstBlock}`,
     connectionTimeoutMillis: connectTimeoutMs,
     ...connectionTimeouts(0), // a COPY waits for the source
   })
@@ -43,7 +43,7 @@ export async function loadShard(options: ShardOptions): Promise<void> {
   try {
     const shard = (await readShards(client, backfillId)).find((one) => one.firstBlock === firstBlock)
     if (!shard)
-      throw new Refusal(`backfill ${backfillId} of ${chain} has no shard from block ${firstBlock} on any more`)
+      throw new Refusal(`backfill ${backfillId} of ${chain.name} has no shard from block ${firstBlock} on any more`)
     let { nextBlock, lastHash } = shard
     while (nextBlock <= shard.lastBlock) {
       lastHash = await loadPart(client, shard, partAt(options.job, shard, nextBlock), lastHash, options)
@@ -82,11 +82,11 @@ async function loadPart(
   lastHash: string | null,
   { job, history, witness, findCalls, log, committed }: ShardOptions,
 ): Promise<string> {
-  const { chain, tokens, paymentContracts, backfillId } = job
+  const { chain, backfillId } = job
   const options = { witness, attempts: job.attempts }
   const slices = new Slices(history, part.firstBlock, part.lastBlock, lastHash, log, options)
-  const encoder = new BlockEncoder(chain, new Set(tokens), findCalls, paymentContractsOf(paymentContracts))
-  const writer = new BatchWriter(client, chain, part.table, (step) => committed(step.nextBlock, step.settlements))
+  const encoder = new BlockEncoder(chain.name, tokensOf(chain), findCalls, paymentContractsOf(chain.paymentContracts))
+  const writer = new BatchWriter(client, chain.name, part.table, (step) => committed(step.nextBlock, step.settlements))
   try {
     while (!slices.isDone) {
       const from = slices.next

@@ -1,10 +1,12 @@
 import type { Readable } from 'node:stream'
 import type pg from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
+import type { ChainName } from '../../chains.config.ts'
+import type { ChainSettings } from '../../chains.file.ts'
 import { archivedSums } from '../../db/queries/chain/archive.ts'
 import type { Shard } from '../../db/queries/chain/backfill.ts'
 import { copySettlementsOut } from '../../db/queries/chain/settlement-copy.ts'
-import type { History } from '../history/history.ts'
+import { type History, tokensOf } from '../history/history.ts'
 import { Slices } from '../history/slices.ts'
 import { findCallsIn } from '../history/sources.ts'
 import { paymentContractsOf } from '../mapping/payment-kinds.ts'
@@ -12,7 +14,6 @@ import { addPaymentTally, emptyPaymentTally, tallyPayments } from '../store/paym
 import { copyHeader, copyTrailer } from '../store/settlement-copy.ts'
 import { BlockEncoder } from './block-encoder.ts'
 import type { Certificate } from './certificate.ts'
-import type { BackfillConfig } from './config.ts'
 import { addTally, emptyTally, RowPages, type Tally } from './row-pages.ts'
 import { rowTemplate } from './row-template.ts'
 
@@ -25,7 +26,7 @@ const maxRowsOfBlock = 100_000
  */
 export async function tallyTable(
   client: pg.ClientBase,
-  chain: BackfillConfig['chain']['name'],
+  chain: ChainName,
   { firstBlock, lastBlock }: Pick<Shard, 'firstBlock' | 'lastBlock'>,
 ): Promise<Tally | undefined> {
   const stream: Readable = client.query(copyTo(copySettlementsOut('settlement', chain, firstBlock, lastBlock)))
@@ -38,7 +39,7 @@ export async function tallyTable(
  */
 export async function tallyStored(
   client: pg.ClientBase,
-  chain: BackfillConfig['chain']['name'],
+  chain: ChainName,
   shard: Pick<Shard, 'firstBlock' | 'lastBlock'>,
 ): Promise<Tally | undefined> {
   const table = await tallyTable(client, chain, shard)
@@ -49,7 +50,7 @@ export async function tallyStored(
 }
 
 /** Totals of encoded rows of a chain. Throws when one does not have the shape of a settlement. */
-export async function tallyOf(stream: Readable, chain: BackfillConfig['chain']['name']): Promise<Tally> {
+export async function tallyOf(stream: Readable, chain: ChainName): Promise<Tally> {
   const tally = await tallyRows(stream, rowTemplate(chain))
   if (!tally) throw new Error(`a settlement of ${chain} has another shape than its row`)
   return tally
@@ -124,18 +125,19 @@ function hasShape(text: Buffer, row: number, { bytes }: ReturnType<typeof rowTem
 /** What a shard's blocks hold beside its settlements. */
 type Beside = Pick<BlockEncoder, 'unpaid' | 'payments' | 'codes'>
 
-type Source = Pick<BackfillConfig, 'chain' | 'tokens' | 'second'>
 type Blocks = Pick<Shard, 'firstBlock' | 'lastBlock'>
 
 /** Opens a range of a source to be read again; `slices` is to be closed. */
-function openAgain(history: History, config: Source, { firstBlock, lastBlock }: Blocks, warn: (text: string) => void) {
-  const { chain, tokens } = config
-  const rpc = config.second?.kind === 'rpc' ? config.second.url : chain.rpc
-  const sources = { ...chain, rpc, chain: chain.name, tokens, finalHeight: lastBlock }
+function openAgain(
+  history: History,
+  chain: ChainSettings,
+  { firstBlock, lastBlock }: Blocks,
+  warn: (text: string) => void,
+) {
   const encoder = new BlockEncoder(
     chain.name,
-    new Set(tokens),
-    findCallsIn(history, sources, warn),
+    tokensOf(chain),
+    findCallsIn(history, chain, { finalHeight: lastBlock }, warn),
     paymentContractsOf(chain.paymentContracts),
   )
   return { encoder, slices: new Slices(history, firstBlock, lastBlock, null, { warn } as never) }
@@ -158,12 +160,12 @@ async function* readAgain({ encoder, slices }: ReturnType<typeof openAgain>) {
 /** Reads a shard's certificate from a source again. `onFound` receives what is not a settlement, piece by piece. */
 export async function certifySource(
   history: History,
-  config: Source,
+  chain: ChainSettings,
   { firstBlock, lastBlock }: Blocks,
   warn: (text: string) => void,
   onFound: (found: Beside) => void = () => {},
 ) {
-  const source = openAgain(history, config, { firstBlock, lastBlock }, warn)
+  const source = openAgain(history, chain, { firstBlock, lastBlock }, warn)
   let sum = emptyTally()
   let paid = emptyPaymentTally()
   try {
@@ -188,11 +190,11 @@ export async function certifySource(
 /** The settlements of a range, read from a source again, as the bytes of a COPY into the table. */
 export async function* copyOfSource(
   history: History,
-  config: Source,
+  chain: ChainSettings,
   blocks: Blocks,
   warn: (text: string) => void,
 ): AsyncGenerator<Buffer> {
-  const source = openAgain(history, config, blocks, warn)
+  const source = openAgain(history, chain, blocks, warn)
   try {
     yield copyHeader
     for await (const { pages } of readAgain(source)) yield* pages

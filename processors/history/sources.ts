@@ -1,4 +1,3 @@
-import type { ChainName } from '../../chains.config.ts'
 import type { ChainSettings } from '../../chains.file.ts'
 import { hideAddresses } from '../../hosts/addresses.ts'
 import { isAnswer, Retries, retrying } from '../../hosts/retries.ts'
@@ -7,7 +6,7 @@ import type { FindCalls } from '../mapping/settlements.ts'
 import { createTraceLookup, type TraceNode } from '../mapping/traces.ts'
 import { PortalClient } from '../portal/client.ts'
 import { ArchiveHistory } from './archive.ts'
-import type { History, Wanted } from './history.ts'
+import { type History, tokensOf, type Wanted } from './history.ts'
 import { PortalHistory } from './portal.ts'
 import { RpcHistory } from './rpc.ts'
 import { RpcClient } from './rpc-client.ts'
@@ -40,27 +39,26 @@ export function witnessAt(
   return rpc ? new Witness(nodeAt(rpc), { filters, bloom, warn }) : undefined
 }
 
-interface CallSources {
-  readonly chain: ChainName
-  readonly tokens: readonly string[]
-  readonly hasTraces: boolean
-  readonly rpc: string | null
-  /** Most calls in one request to the node. */
-  readonly batch: number
+interface CallOptions {
+  /** Newest final block of the history. */
   readonly finalHeight: number
   /** Attempts in a row after which a failure is passed on; absent: it is waited out. */
   readonly attempts?: number | undefined
 }
 
 /** Trace lookup as in the chain's processor: in the archive when it holds traces, else at the node. It retries. */
-export function findCallsIn(history: History, sources: CallSources, warn: (text: string) => void): FindCalls {
-  const { hasTraces, rpc, finalHeight, tokens } = sources
+export function findCallsIn(
+  history: History,
+  chain: ChainSettings,
+  { finalHeight, attempts }: CallOptions,
+  warn: (text: string) => void,
+): FindCalls {
   let isTold = false
   const find = createTraceLookup({
-    archive: hasTraces ? history.traces : undefined,
+    archive: chain.hasTraces ? history.traces : undefined,
     archiveHeight: () => finalHeight,
-    node: rpc ? nodeAt(rpc, sources.batch) : undefined,
-    tokens: new Set(tokens),
+    node: chain.rpc ? nodeAt(chain.rpc, chain.batch) : undefined,
+    tokens: tokensOf(chain),
     isRefusal: isAnswer,
     onRefusal(txHash, error) {
       if (isTold) return
@@ -68,7 +66,7 @@ export function findCallsIn(history: History, sources: CallSources, warn: (text:
       warn(`no trace of ${txHash}, selector inferred: ${hideAddresses(error.message)}; others without are not told of`)
     },
   })
-  const policy = { source: 'the traces', attempts: sources.attempts }
+  const policy = { source: 'the traces', attempts }
   const log = { warn }
   return (settling) => retrying(new Retries(log, policy), () => find(settling))
 }

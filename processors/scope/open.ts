@@ -43,7 +43,6 @@ export async function openScope({
       return undefined
     }
     const source = sourceOf(chain, portalKey)
-    const tokens = chain.tokens.map(({ address }) => address)
     const history = openHistory(source, wantedOf(chain)) // also refuses an address that no history can be read from
     const finalHeight = () => retrying(new Retries(log, { source: history.name }), () => history.finalHeight())
     const { ownFrom, completeTo } = await keepVerified(pool, chain, finalHeight)
@@ -59,7 +58,7 @@ export async function openScope({
       openHistory: (recipients) => openHistory(source, { ...wantedOf(chain), recipients }),
       openWitness: (recipients) => openWitness(source, chain, { ...wantedOf(chain), recipients }, warn),
       findCallsIn: (history, finalHeight) =>
-        findCallsIn(history, { ...chain, chain: chain.name, tokens, finalHeight, attempts: boundedFailures }, warn),
+        findCallsIn(history, chain, { finalHeight, attempts: boundedFailures }, warn),
     })
     return { ownFrom, loader }
   } finally {

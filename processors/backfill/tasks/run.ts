@@ -88,6 +88,7 @@ async function verify(pool: pg.Pool, config: BackfillConfig): Promise<void> {
   const shards = await readShards(pool, range.id)
   const warn = (text: string) => console.error(text)
   const history = second && openHistory(second, wantedOf(chain))
+  const seen = second?.kind === 'rpc' ? { ...chain, rpc: second.url } : chain
   for (const shard of shards) {
     const certified = certificateOf(shard)
     const line = printCertificate(chain.name, certified)
@@ -99,7 +100,7 @@ async function verify(pool: pg.Pool, config: BackfillConfig): Promise<void> {
     console.log(`the table ${wrong.length === 0 ? 'matches' : 'does not match'} ${line}`)
     problems.push(...wrong.map((text) => `the table: ${text}`))
     if (!history) continue
-    const other = differences(certified, await certifySource(history, config, shard, warn))
+    const other = differences(certified, await certifySource(history, seen, shard, warn))
     console.log(`${history.name} ${other.length === 0 ? 'agrees' : 'disagrees'}`)
     problems.push(...other.map((text) => `${history.name}: ${text}`))
   }

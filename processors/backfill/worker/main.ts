@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { SourceFailure } from '../../../hosts/retries.ts'
 import { describeError } from '../../../ops/cli.ts'
+import { wantedOf } from '../../history/history.ts'
 import { findCallsIn, openHistory, openWitness } from '../../history/sources.ts'
-import { paymentLogs } from '../../mapping/payment-kinds.ts'
 import { Refusal } from '../../refusal.ts'
 import { isUnreachable } from '../../store/unreachable.ts'
 import type { Job, Report } from '../job.ts'
@@ -34,10 +34,11 @@ process.once('message', (job: Job) => {
 
 async function run(job: Job): Promise<void> {
   const warn = (text: string) => tell({ kind: 'warning', text })
-  const wanted = { tokens: job.tokens, payments: paymentLogs(job.paymentContracts) }
-  const history = openHistory(job.source, wanted)
-  const witness = openWitness(job.source, job, wanted, warn)
-  const findCalls = findCallsIn(history, job, warn)
+  const { chain, source } = job
+  const wanted = wantedOf(chain)
+  const history = openHistory(source, wanted)
+  const witness = openWitness(source, chain, wanted, warn)
+  const findCalls = findCallsIn(history, chain, job, warn)
   let failures = 0
   const committed = (nextBlock: number, settlements: number) => {
     failures = 0

@@ -53,7 +53,6 @@ export async function startRpcStage(): Promise<RpcStage> {
   const expected = await cleanTables(chain, { finality })
   const node = await startLimitedNode(chain.rpc)
   const settings = readChains({ env: {}, file: chainSettings(chain, { finality, rpc: node.url }) }).base
-  const tokens = settings.tokens.map(({ address }) => address)
   return {
     chain,
     node,
@@ -62,7 +61,7 @@ export async function startRpcStage(): Promise<RpcStage> {
     lastBlock,
     certify(warn = () => {}) {
       const history = openHistory(rpcSource(settings, node.url), wantedOf(settings))
-      return certifySource(history, { chain: settings, tokens, second: undefined }, { firstBlock: 0, lastBlock }, warn)
+      return certifySource(history, settings, { firstBlock: 0, lastBlock }, warn)
     },
     calm() {
       node.limits = {}

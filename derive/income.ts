@@ -1,10 +1,11 @@
 import type pg from 'pg'
+import type { LaterKey } from '../db/queries/due/queue.ts'
 import { followAddresses, followOwners } from '../db/queries/income/followed-addresses.ts'
 import { sumHours } from '../db/queries/income/hours.ts'
 import { markHoldersOf } from '../db/queries/join/holders.ts'
 import { holdRollup } from '../db/queries/rollup/cursor.ts'
 import { allowLargeSums } from '../db/queries/server/transaction-settings.ts'
-import type { DeriveContext, LaterKeys } from './derivation.ts'
+import type { DeriveContext } from './derivation.ts'
 
 /** Most payments in the hours that are summed up in one transaction, but for the first. */
 const mostPayments = 50_000
@@ -28,8 +29,9 @@ export async function deriveIncomeHours(
   hours: readonly string[],
   { now }: Pick<DeriveContext, 'now'>,
   most = mostPayments,
-): Promise<LaterKeys | undefined> {
+): Promise<readonly LaterKey[]> {
   await allowLargeSums(db)
   const left = await sumHours(db, hours, most)
-  return left.length > 0 ? { keys: left, dueAt: now() } : undefined
+  const dueAt = now()
+  return left.map((key) => ({ key, dueAt }))
 }

@@ -18,10 +18,11 @@ import {
 } from './figure-parts.ts'
 
 /**
- * SQL query: the figures of all agents as the facts are now, to the row. Those of agents that nothing was paid since they
- * were derived are read; those of the others, who are due or have payments that are not rolled up, are made here.
+ * Common table expressions with the figures of all agents as the facts are now, to the row. `derived`: those of agents that
+ * nothing was paid since they were derived. `figure`: those of the others, who are due or have payments that are not rolled
+ * up; they are made here.
  */
-export const allFigures = `
+export const allFigureSteps = `
 with ${unrolledBlocks},${since},
 everyone as materialized (
   select a.fid, a.verified_addresses as addresses, ${isKept} as is_kept from agent a left join figure_derivation d using (fid)
@@ -51,11 +52,10 @@ stale as materialized (
 ),
 asked as materialized (
   select a.fid, a.addresses, a.is_kept and ${isMovedLittle} as is_kept from everyone a join stale using (fid)
-),${figures(unrolledPayments)}
-select ${columns} from figure
- union all
-select ${columns} from agent_figure
- where fid in (select fid from everyone) and fid not in (select fid from stale)`
+),${figures(unrolledPayments)},
+derived as not materialized (
+  select f.* from agent_figure f where f.fid in (select fid from everyone) and f.fid not in (select fid from stale)
+)`
 
 /** An agent that changed, or whose pairs moved much, since it was seen that its payers are kept is due again: it waits. */
 const deriveFigures = `

@@ -3,8 +3,8 @@ import { readingLimits } from '../../../limits.config.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
 import { allowLargeSums } from '../server/transaction-settings.ts'
 import type { rankingMeasures } from '../time/kept-rankings.ts'
-import { allFigures } from './agent-figures.ts'
-import type { FigureWindow } from './figure-parts.ts'
+import { allFigureSteps } from './agent-figures.ts'
+import { columns, type FigureWindow } from './figure-parts.ts'
 
 const { ranks: mostRanked, rankingDays: keptDays } = readingLimits
 /** Rows of expired days deleted per round; a day takes several rounds. */
@@ -43,18 +43,8 @@ const measures = {
   income: ['income', 'income_n', 'settlements', 'income_n'],
 } as const satisfies Record<(typeof rankingMeasures)[number], readonly string[]>
 
-/**
- * A table of the transaction: a hundred rankings are read from it, each by its first ranks alone, where one statement would
- * sort all agents for each.
- */
-const copyFigures = `
-create temporary table ranking_figure on commit drop as
-select * from (${allFigures}) figure order by chain collate "C", own`
-
-const key = ['period', 'measure', 'chain', 'own', 'rank']
-const values = ['fid', 'settlements', 'volume', 'payers', 'income_n', 'income', 'newest_at']
-
-const rankings = Object.entries(periods).flatMap(([period, window]) =>
+/** Each ranking's window, which figure it goes by first, then, and which has to be more than zero. */
+const orders = Object.entries(periods).flatMap(([period, window]) =>
   Object.entries(measures).map(([measure, [first, second, third, counted]]) => {
     const figureOf = {
       settlements: window,
@@ -64,17 +54,55 @@ const rankings = Object.entries(periods).flatMap(([period, window]) =>
       income: `earned_${window}_amount`,
     }
     const order = [first, second, third].map((one) => figureOf[one])
-    return `
+    return { period, measure, window, figureOf, order, first: order[0], counted: figureOf[counted] }
+  }),
+)
+
+/**
+ * A table of the transaction: a hundred rankings are read from it, each by its first ranks alone, where one statement would
+ * sort all agents for each.
+ *
+ * It has those alone who may be among them. Where a ranking was full, as many agents as it holds have at least what the
+ * least of them has now, whoever has overtaken whom: nobody with less is in it.
+ */
+const copyFigures = `
+create temporary table ranking_figure on commit drop as
+${allFigureSteps},
+known as materialized (
+  select ${columns} from figure
+   union all
+  select ${columns} from derived where fid in (select fid from ranking)
+),
+least_ranked as materialized (
+  select r.chain, r.own, ${orders
+    .map(({ period, measure, first, counted }, place) => {
+      const filter = `filter (where r.period = '${period}' and r.measure = '${measure}' and known.${counted} > 0)`
+      return `case when count(*) ${filter} = ${mostRanked} then min(known.${first}) ${filter} end as least_${place}`
+    })
+    .join(',\n         ')}
+    from ranking r
+    join known using (fid, chain, own)
+   group by r.chain, r.own
+)
+select ${columns}
+  from (select ${columns} from figure union all select ${columns} from derived) f
+  left join least_ranked l using (chain, own)
+ where ${orders.map(({ first, counted }, place) => `${counted} > 0 and ${first} >= coalesce(l.least_${place}, 0)`).join('\n    or ')}`
+
+const key = ['period', 'measure', 'chain', 'own', 'rank']
+const values = ['fid', 'settlements', 'volume', 'payers', 'income_n', 'income', 'newest_at']
+
+const rankings = orders.map(
+  ({ period, measure, window, figureOf, order, counted }) => `
     (select '${period}' as period, '${measure}' as measure, chain, own, fid, settlements, volume, payers, income_n, income, newest_at,
             row_number() over (order by first desc, second desc, third desc, fid) as rank
        from (select f.chain, f.own, f.fid, ${window} as settlements, ${window}_amount as volume, ${window}_payers as payers,
                     ${figureOf.income_n} as income_n, ${figureOf.income} as income, newest_at,
                     ${['first', 'second', 'third'].map((name, place) => `${order[place]} as ${name}`).join(', ')}
                from ranking_figure f
-              where f.chain = of.chain and f.own = of.own and ${figureOf[counted]} > 0
+              where f.chain = of.chain and f.own = of.own and ${counted} > 0
               order by ${order.map((figure) => `${figure} desc`).join(', ')}, fid
-              limit ${mostRanked}) best)`
-  }),
+              limit ${mostRanked}) best)`,
 )
 
 /** Ranks that have not changed are left out before: a conflict alone would lock each of them, and locks are writes. */

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { leaderboardAnswer } from '../../../api/schemas/leaderboard.ts'
 import { refreshRankings } from '../../../db/queries/rollup/rankings.ts'
 import { rankingMeasures } from '../../../db/queries/time/kept-rankings.ts'
+import { derivations } from '../../../derive/derivations.ts'
+import { settle } from '../../../derive/pass.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
@@ -79,7 +81,7 @@ async function store(rows: readonly Paid[], finalized: number) {
 
 const empty = () =>
   database.pool.query(`
-    truncate settlement, settlement_hourly, settlement_hour_total, facilitator_total, settlement_total, settlement_payer, chain_state, ranking, ranking_day, ranking_round,
+    truncate agent_figure, figure_derivation, agent_payer_hour, payer_move, settlement, settlement_hourly, settlement_hour_total, facilitator_total, settlement_total, settlement_payer, chain_state, ranking, ranking_day, ranking_round,
              income_hour, income_total, income_agent, income_ring, income_reach;
     delete from due where kind = 'income hours';
     select set_config('directory.sums', 'hours, totals, payers, senders, first payments, sums of all', true);
@@ -316,4 +318,83 @@ test('ranks are kept for a hundred days', async () => {
   const utcDay = (daysAgo: number) => new Date(now - daysAgo * dayMs).toISOString().slice(0, 10)
   const { rows: left } = await database.pool.query(`select day::text from ranking_round order by day`)
   expect(left.map(({ day }) => day)).toEqual([100, 99, 0].map(utcDay))
+})
+
+test('a full ranking has its first thousand, whoever came, was overtaken, or lost what left a window', async () => {
+  await empty()
+  const { pool } = database
+  const most = 1_300
+  await pool.query(
+    `with made as (
+       insert into verified_address (fid, address, verified_at)
+       select 1000 + n, int4send(n), '2026-01-01' from generate_series(1, $1::int) n returning fid, address
+     )
+     insert into agent (fid, chains, verified_addresses, claimed, agent_status, search, registered_at, listed_at, changed_at)
+     select fid, '{base}', array[address], false, 'active', '', '2026-01-01', '2026-01-01', '2026-01-01' from made`,
+    [most],
+  )
+  const pay = async (count: number, from: number, until: number) => {
+    await pool.query(
+      `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
+                               payer, recipient, facilitator, payment_nonce, tx_hash)
+       select n * 37 % 11, at, extract(epoch from at - $4::timestamptz)::int / 60, $5::int + n, case when n % 3 = 0 then 'celo' else 'base' end,
+              'c', '\\xe3ee160e', '\\x01', int4send(-1 - n * 29 % 17), int4send(1 + (hashint4(n + $5) & 65535) * n % $6::int), '\\x02',
+              int4send($5 + n), int4send($5 + n)
+         from generate_series(1, $1::int) n
+        cross join lateral (select $2::timestamptz + ($3::timestamptz - $2) * n / $1::int as at) one`,
+      [count, new Date(from), new Date(until), new Date(now - days * dayMs), from % 1_000_000, most],
+    )
+  }
+  const finalize = async (at: number) => {
+    await pool.query('delete from chain_state')
+    for (const chain of chains) await seedChainState(pool, { chain, indexed: blockOf(now), finalized: blockOf(at) })
+    while ((await rollUpSettlements({ pool })) > 0);
+  }
+  const values =
+    'period, measure, chain, own, rank::int, fid::int, settlements::int, volume::int, payers::int, newest_at'
+  const counted = `
+    with window_of (period, since) as (
+      values ('7d', date_trunc('hour', $1::timestamptz - interval '7 days')), ('30d', date_trunc('hour', $1::timestamptz - interval '30 days')), ('all', '-infinity')
+    ),
+    figure as (
+      select period, v.fid, coalesce(s.chain, '') as chain, count(*) as settlements, sum(s.amount) as volume, count(distinct s.payer) as payers
+        from settlement s join verified_address v on v.address = s.recipient join window_of on s.block_timestamp >= since
+       group by grouping sets ((period, v.fid, s.chain), (period, v.fid))
+    ),
+    newest as (
+      select v.fid, coalesce(s.chain, '') as chain, max(s.block_timestamp) as newest_at
+        from settlement s join verified_address v on v.address = s.recipient
+       group by grouping sets ((v.fid, s.chain), (v.fid))
+    ),
+    ranked as (
+      select *, row_number() over (partition by period, measure, chain, own
+                                   order by case measure when 'volume' then volume when 'payers' then payers else settlements end desc,
+                                            case measure when 'settlements' then volume else settlements end desc, volume desc, fid) as rank
+        from figure join newest using (fid, chain)
+       cross join (values ('settlements'), ('volume'), ('payers')) as by (measure)
+       cross join (values (true), (false)) as one (own)
+    )
+    select ${values} from ranked where rank <= 1000 order by period, measure, chain, own, rank`
+  const expectCounted = async (at: number) => {
+    await round(at)
+    const { rows } = await pool.query(`select ${values} from ranking order by period, measure, chain, own, rank`)
+    expect(rows).toEqual((await pool.query(counted, [new Date(at)])).rows)
+    return rows.length
+  }
+  const figures = derivations.filter(({ kind }) => kind === 'figures')
+  const derive = (at: number) => settle(figures, { pool, now: () => new Date(at), settlementOverloads: 'spec' })
+  await pay(6_000, now - 40 * dayMs, now - 10 * dayMs)
+  await finalize(now - 20 * dayMs)
+  expect(await expectCounted(now - 10 * dayMs)).toBeGreaterThan(6_000)
+  for (const daysAgo of [6, 0]) {
+    const at = now - daysAgo * dayMs
+    await pay(800, at - 3 * dayMs, at)
+    await expectCounted(at)
+    await finalize(at - dayMs)
+    await derive(at)
+    await expectCounted(at)
+  }
+  await pool.query('delete from agent where fid % 7 = 0')
+  await pool.query('delete from verified_address where fid % 7 = 0')
+  await expectCounted(now)
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type pg from 'pg'
 import { beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../../db/pool.ts'
-import { allFigures } from '../../../../db/queries/rollup/agent-figures.ts'
+import { allFigureSteps } from '../../../../db/queries/rollup/agent-figures.ts'
 import { deriveAgain } from '../../../../derive/again.ts'
 import { derivations } from '../../../../derive/derivations.ts'
 import { derivePass, settle } from '../../../../derive/pass.ts'
@@ -154,7 +154,10 @@ class Installation {
   /** Asserts that figures, whatever of them is derived, are those of all settlements there are. */
   async expectExact(): Promise<void> {
     const asked = [this.now, this.settlementOverloads === 'all']
-    const rows = await rowsOf(`select ${columns} from (${allFigures}) f ${sorted}`, asked)
+    const rows = await rowsOf(
+      `select ${columns} from (${allFigureSteps} select * from figure union all select * from derived) f ${sorted}`,
+      asked,
+    )
     expect(rows).toEqual(await rowsOf(counted, [...asked, true]))
   }
 }

@@ -218,7 +218,8 @@ test.each([
 ])(
   'no part of what links a host by the %s can be dropped, made null or be another account’s',
   async (kind, fid) => {
-    const [good, other] = [await settled(fid, false), await settled(fid + 1, false)]
+    const good = await settled(fid, false)
+    const other = await settled(fid + 1, false)
     const by = async (of: Standing) => proofBy('well-known', await linked[kind]!(of))
     expect(await passing(await by(good), await by(other), ([part]) => part === 'statement')).toEqual([])
   },
@@ -232,7 +233,8 @@ test.each<['eip191' | 'jfs', number]>([
   'no part of a withdrawal by %s can be dropped, made null or be another account’s',
   async (method, fid) => {
     const by = async (of: Standing) => withdrawn(await proofBy(method, of), of.person)
-    const [good, other] = [await by(await settled(fid)), await by(await settled(fid + 1))]
+    const good = await by(await settled(fid))
+    const other = await by(await settled(fid + 1))
     const isMeant = ([part]: Path) => part === 'ended' || part === 'state' || part === 'history' || part === 'statement'
     expect(await passing(good, other, isMeant)).toEqual([])
   },
@@ -257,7 +259,8 @@ test('no part of what a contract wallet signed and answered can be dropped, made
     } as const
     return proofBy('eip191', { ...standing, person: { ...standing.person, contract: { address, wallet: answer } } })
   }
-  const [good, other] = [await by(81), await by(82)]
+  const good = await by(81)
+  const other = await by(82)
   const isMeant = ([part, ...rest]: Path) => part === 'statement' || (part === 'address_proofs' && rest.length > 1)
   expect(await passing(good, other, isMeant)).toEqual(['address_proofs.0.first_seen_at exchanged'])
   const lie = structuredClone(good)

@@ -97,7 +97,11 @@ export function countSlice(pool: pg.Pool, most = sliceSettlements): Promise<bool
   })
 }
 
-/** Settlements `s` of a part: its chain $1, its address $2, blocks from $3 to $4. */
+/**
+ * Settlements `s` of a part: its chain $1, its address $2, blocks from $3 to $4. Statements over them have no name, so that
+ * each is planned for its blocks: a plan for any takes them to be few, and reads and sorts all that is left of an address
+ * to find where a slice ends.
+ */
 const rowsOf = ({ ofAddress }: Part) => `
   from settlement s
  where s.chain = $1 and ${ofAddress ? 's.recipient = $2' : '$2::bytea is null'} and s.block_number between $3 and $4`
@@ -106,7 +110,6 @@ const rowsOf = ({ ofAddress }: Part) => `
 async function sliceEnd(db: Queryable, part: Part, most: number): Promise<number> {
   const { ofChain, ofAddress, next, last } = part
   const { rows } = await db.query<{ block: number }>({
-    name: ofAddress ? 'series-slice-of-address' : 'series-slice',
     text: `select s.block_number as block ${rowsOf(part)} order by s.block_number offset $5 limit 1`,
     values: [ofChain, ofAddress, next, last, most],
   })
@@ -116,7 +119,6 @@ async function sliceEnd(db: Queryable, part: Part, most: number): Promise<number
 async function collect(db: Queryable, part: Part, to: number): Promise<void> {
   const { ofChain, ofAddress, next, start, end, overloads } = part
   await db.query({
-    name: ofAddress ? 'series-collect-of-address' : 'series-collect',
     text: `
 with paid as materialized (
   select s.payer, s.amount ${rowsOf(part)}

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { parseEgressAllow } from './net/egress.ts'
+import { maxUrlLength } from './net/target.ts'
 
 // Schemas of the values of settings. An error message is printed after the variable's name.
 
-/** An http(s) address, returned without trailing slashes. */
+/** An http(s) address, returned without trailing slashes. Rows name hubs by it, and an index takes no longer text. */
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) address' })
   .transform((text) => new URL(text).href.replace(/\/+$/, ''))
+  .refine((url) => url.length <= maxUrlLength, `must have at most ${maxUrlLength} characters once it is encoded`)
 /** How to reach a person: an https:, mailto: or tel: address. */
 export const contactUrl = z
   .url({ protocol: /^(https|mailto|tel)$/, error: 'must be an https:, mailto: or tel: address' })

@@ -2,7 +2,7 @@ import type { StoredTag } from '../../db/queries/sources/oli-tags.ts'
 import { cleanText } from '../outside-text.ts'
 
 /** Longest texts of a tag, in code points. */
-const longest = { name: 200, slug: 200, type: 50 }
+export const longestOfTag = { name: 200, slug: 200, type: 50 }
 /** Most tags kept per address; of more, the first ones. */
 const mostTagsAnAddress = 100
 const longestMeta = 4_096 // characters of JSON
@@ -22,9 +22,9 @@ export interface RawTag {
 /** Tags of an address as they are stored; those without a name or slug are none. */
 export function toTags(address: string, raw: readonly RawTag[]): StoredTag[] {
   return raw.slice(0, mostTagsAnAddress).flatMap((tag): StoredTag[] => {
-    const name = cleanText(tag.name, longest.name)
-    const slug = cleanText(tag.slug, longest.slug)
-    const tagType = cleanText(tag.tagType, longest.type)
+    const name = cleanText(tag.name, longestOfTag.name)
+    const slug = cleanText(tag.slug, longestOfTag.slug)
+    const tagType = cleanText(tag.tagType, longestOfTag.type)
     if (name === null || slug === null || tagType === null) return []
     const { chain, attester } = tag
     return [{ address, chain, slug, name, tagType, ordinal: ordinalOf(tag.ordinal), meta: metaOf(tag.meta), attester }]
@@ -58,6 +58,6 @@ function cleanValue(value: unknown, depth: number): unknown {
   if (depth >= deepestMeta) return null
   if (Array.isArray(value)) return value.map((one) => cleanValue(one, depth + 1))
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [cleanText(name, longest.name) ?? '', cleanValue(one, depth + 1)]),
+    Object.entries(value).map(([name, one]) => [cleanText(name, longestOfTag.name) ?? '', cleanValue(one, depth + 1)]),
   )
 }

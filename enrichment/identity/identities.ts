@@ -4,7 +4,7 @@ import { cleanCount, cleanText, cleanUrl } from '../outside-text.ts'
 import type { BioProfile } from './web3bio.ts'
 
 /** Longest texts of an identity, in code points. */
-const longest = { platform: 50, name: 256, description: 4_096, source: 50 }
+export const longestOfIdentity = { platform: 50, name: 256, description: 4_096, source: 50 }
 const mostIdentities = 50
 const mostSources = 20
 /** Platforms that are never stored, even if published: they are private data. */
@@ -35,11 +35,11 @@ export function toIdentities(agent: AgentInput, profiles: readonly BioProfile[])
 function toIdentity(profile: BioProfile): StoredIdentity | undefined {
   const link = profile.links?.[profile.platform]
   return identityOf(profile.platform, profile.identity, {
-    displayName: cleanText(profile.displayName, longest.name),
+    displayName: cleanText(profile.displayName, longestOfIdentity.name),
     address: addressOf(profile.address),
     url: cleanUrl(link?.link),
     avatarUrl: cleanUrl(profile.avatar),
-    description: cleanText(profile.description, longest.description),
+    description: cleanText(profile.description, longestOfIdentity.description),
     sources: sourcesOf(link?.sources),
     followerCount: cleanCount(profile.social?.follower),
   })
@@ -60,17 +60,17 @@ function identityOf(
   name: string | null | undefined,
   rest: Omit<StoredIdentity, 'platform' | 'identity'>,
 ): StoredIdentity | undefined {
-  const platform = cleanText(platformName, longest.platform)
-  const identity = cleanText(name, longest.name)
+  const platform = cleanText(platformName, longestOfIdentity.platform)
+  const identity = cleanText(name, longestOfIdentity.name)
   if (platform === null || identity === null) return undefined
   return isPrivate.test(platform) || looksLikeEmail.test(identity) ? undefined : { platform, identity, ...rest }
 }
 
 function addressOf(text: string | null | undefined): string | null {
-  const address = cleanText(text, longest.name)
+  const address = cleanText(text, longestOfIdentity.name)
   return address && /^0x[0-9a-f]{40}$/i.test(address) ? address.toLowerCase() : address
 }
 
 function sourcesOf(sources: readonly string[] | null | undefined): string[] {
-  return (sources ?? []).flatMap((source) => cleanText(source, longest.source) ?? []).slice(0, mostSources)
+  return (sources ?? []).flatMap((source) => cleanText(source, longestOfIdentity.source) ?? []).slice(0, mostSources)
 }

@@ -59,7 +59,7 @@ export function socialFids({ social, host, url, now }: Omit<SocialSourceOptions,
           const { listed, claimed, holder, unlisted } = await standingOf(db, fid)
           if (!listed && !claimed && !holder) return stored === 'unsettled' ? cadenceMs.missing : undefined
           if (!unlisted) {
-            await storeProfile(db, storable(fid, profile), now())
+            await storeProfile(db, storableProfile(fid, profile), now())
             await storeOtherAddresses(db, fid, others)
           }
           if (stored !== 'stored') return cadenceMs.missing
@@ -120,7 +120,8 @@ export async function storeUntimedSets(
   return { emptied, unsettled: await unsettledFids(db, answer) }
 }
 
-function storable(fid: number, profile: SocialProfile): StoredProfile {
+/** A profile as it is stored: texts clean, and cut to their limits. */
+export function storableProfile(fid: number, profile: SocialProfile): StoredProfile {
   return {
     fid,
     handle: clean(profile.handle, longestHandle),

@@ -2,7 +2,7 @@ import { keccak256, toBytes, toHex } from 'viem'
 import { sign } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { accountOf, funder } from '../../devnet/chain/chain.ts'
-import { addAppKey } from '../../devnet/chain/farcaster.ts'
+import { addAppKey, removeAppKey } from '../../devnet/chain/farcaster.ts'
 import { farcasterEpoch, makeMessage } from '../../devnet/hub/messages.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
@@ -68,6 +68,20 @@ describe.each([
     await stage.chain.execute(funder, addAppKey(BigInt(claimant.fid), appKey.publicKey))
     expect((await post(stage.api, jfsClaim(stage, { ...claimant, appKey }))).status).toBe(200)
   })
+})
+
+test('a key that the registry has removed claims by what it signed before, and by nothing that it signs since', async () => {
+  const claimant = await stage.claimant()
+  const { fid, address, privateKey, appKey } = claimant
+  const { blockNumber } = await stage.chain.execute(funder, removeAppKey(BigInt(fid), appKey.publicKey))
+  const { timestamp } = await stage.chain.client.getBlock({ blockNumber })
+  expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
+  for (const seconds of [0, 60]) {
+    const at = new Date((Number(timestamp) + seconds) * 1_000)
+    stage.hub.state.addVerification(fid, address, { privateKey, at })
+    const refused = await failure(await post(stage.api, await eip191Claim(stage, claimant)))
+    expect(refused).toMatchObject({ ...notVerified, fid, detail: expect.stringContaining('not any more') })
+  }
 })
 
 describe('the word of a hub alone', () => {

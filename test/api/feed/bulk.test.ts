@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
+import { boundedDatabase } from '../../../api/http/database.ts'
 import { bulkDocument } from '../../../api/schemas/bulk.ts'
 import { firstProduced } from '../../../db/queries/read/produced.ts'
-import { startApi } from '../../support/api/api.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
 import { createTestDatabase, testDatabase } from '../../support/database.ts'
 import { addressOf, seedAgent, seedHolding, seedRegistration } from '../../support/seed.ts'
 
@@ -82,6 +83,32 @@ test('two processes that produce different content for a while do not take turns
   for (let n = 5; n < 300; n++) await told(`content ${n}`, n)
   const { rows } = await pool.query(`select count(*)::int as kept from produced_content where name = 'a document'`)
   expect(rows[0].kept).toBeLessThan(110)
+})
+
+test('two processes asked in turn tell one time of one content, before and after a change that one sees late', async () => {
+  const [main, standby] = [await createTestDatabase(), await createTestDatabase()]
+  for (const { pool } of [main, standby]) await seedAgent(pool, { fid: 3, claimMethod: 'eip191' })
+  const clock = { now: Date.now() }
+  const now = () => clock.now
+  const first = await startApi(main, { now })
+  const second = await startApi(main, { now, database: boundedDatabase(standby.pool), primary: main.pool })
+  const told = async (api: TestApi) => {
+    clock.now += 301_000 // stale: built again
+    const answer = await api.get('/data/agents.json')
+    return { ...bulkDocument.parse(await answer.json()), etag: answer.headers.get('etag') }
+  }
+  const inTurn = async () => [await told(first), await told(second), await told(first), await told(second)]
+  const before = await told(first)
+  expect(await inTurn()).toEqual([before, before, before, before])
+  const change = "update agent set bio = 'changed' where fid = 3"
+  await main.pool.query(change)
+  const after = await told(first)
+  expect(after.generated_at > before.generated_at).toBe(true)
+  expect(await inTurn()).toEqual([after, before, after, before])
+  await standby.pool.query(change)
+  expect(await inTurn()).toEqual([after, after, after, after])
+  await Promise.all([first.stop(), second.stop()])
+  await Promise.all([main.drop(), standby.drop()])
 })
 
 test('readers at once share one build, and what they get says how old it is', async () => {

@@ -273,11 +273,17 @@ test('Redis that refuses writes gives 503', async () => {
 
 test('Redis that asks for a password since gives 503, and 200 once it asks for none', async () => {
   const redis = await startRedis()
-  const { api } = await limited(redis)
+  const { api, sender } = await limited(redis)
   await untilServed(api)
-  await redis.restart({ requirepass: 'mine' })
-  await expectUnavailable(api)
-  expect(await readiness(api)).toBe(notCounting)
+  const isUnavailable = async () => {
+    await expectUnavailable(api)
+    expect(await readiness(api)).toBe(notCounting)
+  }
+  await redis.command('CONFIG SET requirepass mine')
+  await sender.send('RESET') // the open connection is asked for the password too
+  await isUnavailable()
+  await redis.restart({ requirepass: 'mine' }) // so is a new one
+  await isUnavailable()
   await redis.restart({})
   await untilServed(api)
 })

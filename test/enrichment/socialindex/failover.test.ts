@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { claimProof } from '../../../api/schemas/proof.ts'
 import { stats } from '../../../api/schemas/stats.ts'
 import { agentAddresses } from '../../../db/queries/read/addresses.ts'
 import { followedHub } from '../../../db/queries/sources/hub-standing.ts'
@@ -8,6 +9,7 @@ import { appKeyOf, walletOf } from '../../../devnet/world/keys.ts'
 import { minute } from '../../../ops/time.ts'
 import { startApi } from '../../support/api/api.ts'
 import { type Scene, startScene } from '../../support/chain/scene.ts'
+import { insert } from '../../support/seed.ts'
 
 // Two hubs of HUB_URL: what happens when the first one cannot be followed any more.
 
@@ -45,13 +47,33 @@ const roles = async () =>
   (await scene.database.pool.query('select url, witness from hub_standing order by witness')).rows
 
 const hostOf = ({ url }: Hub) => new URL(url).host
+/** A claim as the API would have stored it. */
+async function claim() {
+  const at = scene.clock.now()
+  const key = { fid, method: 'eip191', nonce: 'nonce' }
+  const said = JSON.stringify({ nonce: 'nonce', timestamp: at.toISOString(), chain_id: 10, signature: '0x' })
+  const proof = { proof: said, proof_sha256: Buffer.alloc(32), signer: wallet.address }
+  const { pool } = scene.database
+  await insert(pool, 'claim', {
+    ...key,
+    ...proof,
+    received_at: at,
+    claimed_at: at,
+    verified_addresses: [wallet.address],
+  })
+  await insert(pool, 'claim_event', { ...key, kind: 'claimed', at, evidence: '{}' })
+}
+
 /** Which hub is followed, as everybody is told. */
 async function told() {
   const api = await startApi(scene.database)
   const said = stats.parse(await (await api.get('/api/stats')).json())
   const status = await (await api.get('/status')).text()
+  await claim()
+  const proof = claimProof.parse(await (await api.get(`/api/agent/${fid}/proof`)).json())
   await api.stop()
   return {
+    proof: proof.sources.map(({ operator, witness }) => ({ operator, witness })),
     metrics: scene.job.hubFollowed(),
     stats: [said.hub?.host, said.hub?.believed],
     status: status.includes(`The social network is read from ${hostOf(other)}.`),
@@ -75,7 +97,15 @@ describe.each<[string, () => void, () => void]>([
     await passing(15)
     expect(await followedHub(scene.database.pool)).toBe(other.url)
     expect(await scene.job.hubDoubt()).toBeUndefined()
-    expect(await told()).toEqual({ metrics: hostOf(other), stats: [hostOf(other), true], status: true })
+    expect(await told()).toEqual({
+      metrics: hostOf(other),
+      stats: [hostOf(other), true],
+      status: true,
+      proof: [
+        { operator: hostOf(other), witness: false },
+        { operator: hostOf(scene.hub), witness: true },
+      ],
+    })
     expect(await roles()).toEqual([
       { url: other.url, witness: false },
       { url: scene.hub.url, witness: true },

@@ -2,7 +2,6 @@
 // To be run in network and mount namespaces of its own: database, name server and hosts are reached inside them alone.
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { freePort } from '../../../ops/ports.ts'
 import { startMain } from '../../support/mains.ts'
@@ -10,6 +9,7 @@ import { until } from '../../support/until.ts'
 import { startNameServer } from '../name-server.ts'
 import { addressesOf } from '../public-host.ts'
 import { breaks, type Moment, startHost, startRelay } from './breaking-host.ts'
+import { startDatabaseRelay } from './database-relay.ts'
 
 const [databaseUrl = '', folder = '', address] = process.argv.slice(2)
 /** Bytes between two moments at which a connection breaks: several for each record of TLS. */
@@ -18,16 +18,6 @@ const stride = 149
 const silent = [0, 600, 1_400]
 
 const hostOf = (kind: string) => `${kind.toLowerCase().replace(/ /g, '-')}.shop.xyz`
-
-/** The database of outside the namespace, at its address, through a socket that is a file. */
-async function startDatabaseRelay(): Promise<void> {
-  const relay = createServer((client) => {
-    const server = connect(join(folder, 'database'))
-    client.on('error', () => server.destroy()).pipe(server)
-    server.on('error', () => client.destroy()).pipe(client)
-  })
-  await once(relay.listen(Number(new URL(databaseUrl).port), '127.0.0.1'), 'listening')
-}
 
 async function startService(authority: string | undefined) {
   const ca = join(folder, 'authority.pem')
@@ -83,7 +73,7 @@ async function breakConnections(url: string, moment: Moment) {
   return counts
 }
 
-await startDatabaseRelay()
+await startDatabaseRelay(databaseUrl, folder)
 const zone = Object.fromEntries(Object.entries(addressesOf).map(([kind, addresses]) => [hostOf(kind), addresses]))
 const moment: Moment = { bytes: Number.POSITIVE_INFINITY, how: 'end' }
 const host = address === undefined ? undefined : await startHost(address)

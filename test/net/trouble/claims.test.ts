@@ -1,36 +1,11 @@
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { testDatabase } from '../../support/database.ts'
 import { publicV4, publicV6 } from '../public-host.ts'
-import { runInNamespace } from './namespace.ts'
+import { aroundDatabase } from './namespace.ts'
 
-const database = testDatabase()
-let folder: string
-const relay = createServer((client) => {
-  const server = connect(Number(new URL(database.url).port), '127.0.0.1')
-  client.on('error', () => server.destroy()).pipe(server)
-  server.on('error', () => client.destroy()).pipe(client)
-})
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'trouble-'))
-  await writeFile(join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\n')
-  await once(relay.listen(join(folder, 'database')), 'listening')
-})
-afterAll(async () => {
-  relay.close()
-  await rm(folder, { recursive: true })
-})
-
+const run = aroundDatabase(testDatabase())
 /** What came of claims at the API in a network that is no more than these addresses. */
-const claimIn = (addresses: readonly string[], host?: string) => {
-  const resolver = `mount --bind ${join(folder, 'resolv.conf')} /etc/resolv.conf`
-  const network = ['link set lo up', ...addresses].map((command) => `ip ${command}`)
-  return runInNamespace('ask-claims.ts', [resolver, ...network], [database.url, folder, ...(host ? [host] : [])])
-}
+const claimIn = (addresses: readonly string[], host?: string) => run('ask-claims.ts', addresses, host ? [host] : [])
 
 const failed = '422 ERR_MANIFEST_FETCH_FAILED'
 const nowhere = {

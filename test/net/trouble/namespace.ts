@@ -1,9 +1,15 @@
 import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
+import type { TestDatabase } from '../../support/database.ts'
 import { endOf, loader } from '../../support/mains.ts'
 import { root } from '../../support/source-files.ts'
 import { patienceMs } from '../../support/until.ts'
+import { databaseSocket, relayTo } from './database-relay.ts'
 
 /**
  * What a script of this folder prints as JSON, run in namespaces of its own for network and mounts that these commands
@@ -21,4 +27,27 @@ export async function runInNamespace(script: string, prepare: readonly string[],
   const { code, stdout, stderr } = await endOf(child)
   expect(code, stderr).toBe(0)
   return JSON.parse(stdout)
+}
+
+/**
+ * Runs scripts in a network that is no more than some addresses, where a database of outside is reached and names are asked
+ * of the script itself; to be called where hooks may be.
+ */
+export function aroundDatabase(database: TestDatabase) {
+  let folder: string
+  const relay = relayTo(() => connect(Number(new URL(database.url).port), '127.0.0.1'))
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'trouble-'))
+    await writeFile(join(folder, 'resolv.conf'), 'nameserver 127.0.0.1\n')
+    await once(relay.listen(join(folder, databaseSocket)), 'listening')
+  })
+  afterAll(async () => {
+    relay.close()
+    await rm(folder, { recursive: true })
+  })
+  return (script: string, addresses: readonly string[], args: readonly string[] = []) => {
+    const resolver = `mount --bind ${join(folder, 'resolv.conf')} /etc/resolv.conf`
+    const network = ['link set lo up', ...addresses].map((command) => `ip ${command}`)
+    return runInNamespace(script, [resolver, ...network], [database.url, folder, ...args])
+  }
 }

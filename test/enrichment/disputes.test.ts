@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { agentAddresses } from '../../db/queries/read/addresses.ts'
 import { claimHistory } from '../../db/queries/read/provable-claims.ts'
 import { startHubGrpc } from '../../devnet/hub/grpc.ts'
@@ -202,17 +202,6 @@ describe('a verification that the followed hub leaves out', () => {
     Object.assign(other.state.told, { delaySeconds: 900 })
     await readAgain()
     expect(await wordOf(other)).toMatchObject({ standing: 'its newest block is 900 s old', has: [], lacks: [] })
-  })
-
-  test('is in the proof with the hub that is followed in the place of the first one', async () => {
-    Object.assign(other.state, { shards: stage.hub.state.shards })
-    Object.assign(other.state.told, { delaySeconds: 1 })
-    Object.assign(stage.hub.state.told, { delaySeconds: 3_600 })
-    onTestFinished(() => void Object.assign(stage.hub.state.told, { delaySeconds: 1 }))
-    for (let minutes = 0; minutes < 20; minutes++) await passing(minute)
-    const { sources: hubs } = (await (await stage.api.get(`/api/agent/${claimant.fid}/proof`)).json()) as ClaimProof
-    const followed = (hub: Hub) => hubs.filter((one) => one.operator === hostOf(hub)).map(({ witness }) => !witness)
-    expect([followed(other), followed(stage.hub)]).toEqual([[true], [false]])
   })
 
   test('ends when the other one does not have it either', async () => {

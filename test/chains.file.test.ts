@@ -181,13 +181,14 @@ test('a file that is missing, or is no JSON, is refused by its name', async () =
   expect(errorOf(() => readChainsFile(path))).toContain(`CHAINS_FILE ${path} is not readable JSON: ENOENT`)
   await writeFile(path, '{ "base": ')
   expect(errorOf(() => readChainsFile(path))).toContain(`CHAINS_FILE ${path} is not readable JSON: `)
+  const { polygon, base } = chains
+  onTestFinished(() => amendChain('base', base))
   await writeFile(path, '{ "base": { "finality": 5, "partitions": { "blocks": 2000000, "oneBelow": 0 } } }')
   expect(openChainsFile(path)).toMatchObject({ base: { finality: 5 } })
   // What makes partitions reads the table, not the settings.
   expect(chainOf('base').partitions).toEqual({ blocks: 2_000_000, oneBelow: 0 })
   const tokens = [{ address: `0x${'70'.repeat(20)}`, fromBlock: 30_000_000, decimals: 6 }]
   await writeFile(path, JSON.stringify({ gnosis: { tokens }, polygon: { tokens } }))
-  const { polygon } = chains
   onTestFinished(() => amendChain('gnosis', { tokens: [] }))
   openChainsFile(path)
   expect(settlementChains()).toContain('gnosis')

@@ -126,6 +126,8 @@ test('partitions of another size continue behind those that are there, and begin
   }
   const before = await made()
   expect(before.at(-1)).toBe('settlement_polygon_0078 FROM (78000000) TO (86000000)')
+  const { partitions } = chainOf('polygon')
+  onTestFinished(() => amendChain('polygon', { partitions }))
   amendChain('polygon', { partitions: { blocks: 3 * million, oneBelow: 80 * million } })
   await ensure('polygon', 88 * million)
   expect(await made()).toEqual([...before, 'settlement_polygon_0086 FROM (86000000) TO (89000000)'])

@@ -86,7 +86,8 @@ test('two processes that produce different content for a while do not take turns
 })
 
 test('two processes asked in turn tell one time of one content, before and after a change that one sees late', async () => {
-  const [main, standby] = [await createTestDatabase(), await createTestDatabase()]
+  const main = await createTestDatabase()
+  const standby = await createTestDatabase()
   for (const { pool } of [main, standby]) await seedAgent(pool, { fid: 3, claimMethod: 'eip191' })
   const clock = { now: Date.now() }
   const now = () => clock.now

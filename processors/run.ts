@@ -139,7 +139,7 @@ async function check(
     const state = await readChainState(pool, chain.name)
     progress.resume(state?.indexedBlock)
     // Years of settlements would be read before the first registration: agents come first, a backfill loads them beside.
-    for (const { fromBlock, toBlock } of state || scope === 'verified' ? [] : await reserveHistory(pool, chain)) {
+    for (const { fromBlock, toBlock } of scope === 'verified' ? [] : await reserveHistory(pool, chain)) {
       log.warn(
         `settlements of blocks ${fromBlock} to ${toBlock}, before the registry of ${chain.name}, are left to a backfill: ` +
           `npm run backfill -- --chain ${chain.name} --from ${fromBlock} --to ${toBlock}`,

@@ -87,8 +87,8 @@ export async function reserveRange(
 
 /**
  * Reserves the settlements of the blocks before a chain's registry that nobody has reserved, for whoever will load them,
- * where these are too many to be read before the first agent appears. To be called before the processor's first block.
- * Returns the ranges that it reserved.
+ * where these are too many to be read before the first agent appears. Nothing is reserved once the processor has a block.
+ * Returns the ranges that were.
  */
 export async function reserveHistory(pool: pg.Pool, chain: ChainSettings): Promise<Range[]> {
   const first = Math.min(...chain.tokens.map(({ fromBlock }) => fromBlock))
@@ -96,6 +96,7 @@ export async function reserveHistory(pool: pg.Pool, chain: ChainSettings): Promi
   if (!(last - first >= shortHistoryBlocks)) return []
   return inTransaction(pool, async (client) => {
     await lockReservations(client, chain.id)
+    if (await readChainState(client, chain.name)) return []
     const gaps = gapsBetween(first, await backfillsWithin(client, chain.name, first, last))
       .map(({ from, to = last }) => ({ fromBlock: from, toBlock: Math.min(to, last) }))
       .filter(({ fromBlock, toBlock }) => fromBlock <= toBlock)

@@ -11,7 +11,7 @@ import type { BackfillConfig } from '../config.ts'
 import type { Display, ShardProgress } from '../display.ts'
 import { describeEstimate, type Estimate, estimate } from '../estimate.ts'
 import { runLoad } from '../load.ts'
-import { type Reservation, reserveRange } from '../reservation.ts'
+import { type Reservation, reserveHistory, reserveRange } from '../reservation.ts'
 import { startWorker, type Worker } from '../workers.ts'
 
 interface Loading {
@@ -30,6 +30,8 @@ export async function loadRange(loading: Loading, config: BackfillConfig): Promi
     throw new UsageError(`--to ${config.toBlock} is not final yet: the newest final block of ${name} is ${finalHeight}`)
   }
   const expected = await estimate(openHistory(config.source, wantedOf(config.chain)), config)
+  // Others load the rest, parts of one job: no processor that begins meanwhile may read it first.
+  await reserveHistory(loading.pool, config.chain)
   const reservation = await reserveRange(loading.pool, config.chain, config, config.workers, expected?.density)
   if (!reservation) return void console.log(nothingToLoad(config))
   await loadReserved(loading, config, { reservation, finalHeight, expected })

@@ -133,8 +133,8 @@ describe('a long history before the registry', () => {
     database = await run.database()
   })
 
-  const reservations = async () => {
-    const { rows } = await database.pool.query<{ from: number; to: number; shards: string[] }>(
+  const reservations = async ({ pool } = database) => {
+    const { rows } = await pool.query<{ from: number; to: number; shards: string[] }>(
       `select from_block as from, to_block as to,
               array_agg(first_block || ' to ' || last_block order by first_block) as shards
          from backfill b join backfill_shard s on s.backfill_id = b.id group by b.id order by from_block`,
@@ -255,15 +255,25 @@ describe('a long history before the registry', () => {
     expect((await settlements(target)).first).toBeGreaterThanOrEqual(60_300)
     expect((await settlements(target)).count).toBeLessThan((await settlements(clean)).count)
 
-    for (const [from, to] of [
-      [0, 60_149],
-      [60_150, 60_500],
-    ]) {
+    const load = async ({ url }: TestDatabase, from: number, to: number) => {
       const args = ['--chain', 'base', '--from', String(from), '--to', String(to), '--workers', '1']
-      const loaded = await runBackfill({ databaseUrl: target.url, chainSettings: { base: settings }, args })
+      const loaded = await runBackfill({ databaseUrl: url, chainSettings: { base: settings }, args })
       expect({ code: loaded.code, stderr: loaded.stderr }).toEqual({ code: 0, stderr: '' })
     }
+    await load(target, 0, 60_149)
+    await load(target, 60_150, 60_500)
     expect(await settlements(target)).toEqual(await settlements(clean))
+
+    // A part of the job that is there before the processor reserves the others first.
+    const early = await run.database()
+    await load(early, 60_150, 60_500)
+    expect(await reservations(early)).toEqual([
+      [1_000, 60_149],
+      [60_150, 60_500],
+    ])
+    await indexed({ base: settings }, early)
+    await load(early, 0, 60_149)
+    expect(await settlements(early)).toEqual(await settlements(clean))
   })
 })
 

@@ -23,7 +23,7 @@ export class Underivable extends Error {
 export async function derivePass(derivation: Derivation, context: DeriveContext): Promise<number> {
   if (!(await isAnyDue(context.pool, derivation.kind, context.now()))) return 0
   try {
-    return await deriveBatch(derivation, context, derivation.batch)
+    return await deriveBatch(derivation, context)
   } catch {
     return deriveOneByOne(derivation, context)
   }
@@ -37,24 +37,31 @@ export async function settle(kinds: readonly Derivation[], context: DeriveContex
   }
 }
 
-function deriveBatch(derivation: Derivation, context: DeriveContext, limit: number): Promise<number> {
+function deriveBatch(
+  { kind, turns, batch, derive }: Derivation,
+  context: DeriveContext,
+  { limit = batch, oldest = false } = {},
+): Promise<number> {
   return inTransaction(context.pool, async (db) => {
-    const due = await takeDue(db, { kind: derivation.kind, turns: derivation.turns, now: context.now(), limit })
+    const due = await takeDue(db, { kind, turns: turns && !oldest, now: context.now(), limit })
     const keys = due.map(({ key }) => key)
     if (keys.length === 0) return 0
-    const later = await derivation.derive(db, keys, context)
-    if (later) await markLater(db, derivation.kind, later)
+    const later = await derive(db, keys, context)
+    if (later) await markLater(db, kind, later)
     return keys.length
   })
 }
 
-/** Derives the keys of a batch one by one, after it failed as a whole, so that one failure does not stop others. */
+/**
+ * Derives the keys of a batch one by one, after it failed as a whole, so that one failure does not stop others. Nobody takes
+ * turns: the key that fails is the oldest, which is deferred.
+ */
 async function deriveOneByOne(derivation: Derivation, context: DeriveContext): Promise<number> {
   let taken = 0
   const failures: Underivable[] = []
   while (taken < derivation.batch && failures.length < mostFailures) {
     try {
-      if ((await deriveBatch(derivation, context, 1)) === 0) break
+      if ((await deriveBatch(derivation, context, { limit: 1, oldest: true })) === 0) break
       taken++
     } catch (cause) {
       const key = await deferFirst(derivation, context)

@@ -60,19 +60,23 @@ export async function takeDue(
   return rows
 }
 
-const take = (picked: string, marks: string) => `
+/** Deletes the marks of the keys in `picked`. Whatever the planner thinks of the queue, the index of keys leads to them. */
+const take = (picked: string) => `
 with recursive ${picked},
-taken as (delete from due where ${marks} returning key, attempts)
+mark as (
+  select own.ctid
+    from picked
+   cross join lateral (
+     select ctid from due where kind = $1 and key collate "C" between picked.key and picked.key order by key collate "C" offset 0
+   ) own
+),
+taken as (delete from due where ctid = any (array(select ctid from mark)) returning key, attempts)
 select key, max(attempts) as attempts from taken join picked using (key) group by key order by min(place), key`
 
-// An array: whatever the planner thinks of the queue, the marks of these keys are found by the index of keys.
-const byAge = take(
-  `picked as materialized (
+const byAge = take(`picked as materialized (
   select distinct key, 0 as place
     from (select key from due where kind = $1 and due_at <= $2 order by kind, due_at, seq limit $3) oldest
-)`,
-  'kind = $1 and key collate "C" = any (array(select key from picked))',
-)
+)`)
 
 const ofKind = 'from due where kind = $1 and due_at <= $2'
 /** Who is due behind another; behind the last one it is the first of all. */
@@ -81,8 +85,7 @@ const nextOwner = (owner: string) => `coalesce(
     (select split_part(key, ':', 1) ${ofKind} order by key collate "C" limit 1))`
 
 /** Everybody's first key before the second of any. `turn` goes round until it meets itself. */
-const byTurns = take(
-  `turn as (
+const byTurns = take(`turn as (
   select ${nextOwner('$4::text')} as owner union select ${nextOwner('turn.owner')} from turn
 ),
 turns as materialized (select row_number() over () as turn, owner from (select owner from turn limit $3) few),
@@ -98,16 +101,7 @@ picked as materialized (
    ) own
    order by place
    limit $3
-),
-mark as (
-  select own.ctid
-    from picked
-   cross join lateral (
-     select ctid from due where kind = $1 and key collate "C" between picked.key and picked.key order by key collate "C" offset 0
-   ) own
-)`,
-  'ctid = any (array(select ctid from mark))',
-)
+)`)
 
 /** Marks keys of a kind as due at a time; default: at once, before all that have a time. */
 export async function markDue(

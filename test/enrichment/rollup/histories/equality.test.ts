@@ -13,7 +13,7 @@ test('hours, totals, payers, senders and windows are those of the settlements, w
   const taken = new Set<Kind>()
   const minutes = fc.integer({ min: -1, max: 80 * 24 * 60 })
   // The same in every run: together they take every kind of step, which six random ones now and then do not.
-  const examples = fc.sample(fc.tuple(claims, steps, minutes), { numRuns: histories / 2, seed: 1 })
+  const examples = fc.sample(fc.tuple(claims, steps, minutes), { numRuns: histories / 2, seed: 17 })
   await fc.assert(
     fc
       .asyncProperty(claims, steps, minutes, async (first, then, minute) => {

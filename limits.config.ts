@@ -114,8 +114,6 @@ export const profileLimits = {
   edges: 100,
   /** Prices stored from one document, or from one 402 response. */
   pricesOfDocument: 20,
-  /** Settlements to an agent's addresses, of any kind, above which its payers are counted in the background. */
-  payersCountedAtOnce: 300,
   /** Feedback on an agent's registrations above which it is counted in the background. */
   feedbackCountedAtOnce: 500,
   /** Tags of feedback in a profile. */

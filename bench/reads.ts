@@ -10,7 +10,6 @@ import { leaderboard, leaderboardPeriods } from '../db/queries/read/leaderboard.
 import { agentProfile } from '../db/queries/read/profile.ts'
 import { agentSettlements } from '../db/queries/read/settlements.ts'
 import { directoryStats } from '../db/queries/read/stats.ts'
-import { refreshPayers } from '../db/queries/rollup/payers.ts'
 import { refreshRankings } from '../db/queries/rollup/rankings.ts'
 import { countRecipients, movedCounts } from '../db/queries/rollup/recipient-counts.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
@@ -77,10 +76,6 @@ export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions
     timed.push(await time(pool, round, rareRuns))
     const rankings = { name: 'round of the rankings', run: () => refreshRankings({ pool, now, settlementOverloads }) }
     timed.push(await time(pool, rankings, rareRuns))
-    let days = 0 // each run is a day later, so that every count is outdated
-    const later = () => new Date(Date.now() + ++days * dayMs)
-    const payers = { name: 'round of the payers', run: () => refreshPayers({ pool, now: later, settlementOverloads }) }
-    timed.push(await time(pool, payers, rareRuns))
     const read = [...statements(), ...listStatements({ busiestFid, installation, ...(await peopleOf(pool)) })]
     for (const statement of read) timed.push(await time(reader, statement, statement.isRare ? rareRuns : runs))
     say('filling feedback and addresses of income, which nothing above knows of')

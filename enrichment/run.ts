@@ -4,7 +4,6 @@ import { refreshFeedback } from '../db/queries/feedback/feedback-counts.ts'
 import { markAgentsUnknownTo } from '../db/queries/join/enrichment-inputs.ts'
 import { markHoldersUnknownTo } from '../db/queries/join/holders.ts'
 import { markOtherFigures } from '../db/queries/rollup/agent-figures.ts'
-import { refreshPayers } from '../db/queries/rollup/payers.ts'
 import { refreshRankings } from '../db/queries/rollup/rankings.ts'
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import { refreshSeriesPayers } from '../db/queries/rollup/series-payers.ts'
@@ -149,7 +148,6 @@ export async function runEnrichment({
     return 0
   }
   const payers = async () => {
-    await refreshPayers(join)
     await refreshSeriesPayers(join)
     return 0
   }

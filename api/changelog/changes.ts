@@ -3,6 +3,16 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'payers-to-the-row',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'The leaderboard tells how many paid as of now',
+    text:
+      '`unique_payers` of an agent with more than 300 settlements was some minutes old. It is exact to the row when it is ' +
+      'asked for, unless thousands of addresses paid the agent within a minute.',
+    operations: [],
+  },
+  {
     id: 'probes-ahead',
     day: '2026-11-28',
     kind: 'changed',
@@ -379,16 +389,6 @@ export const apiChanges: readonly ApiChange[] = [
     text:
       'A message of an account less than a minute after the one before did not move `last_seen_at`. Now each poll of ' +
       'the network does, by the newest message in it.',
-    operations: [],
-  },
-  {
-    id: 'hosts-of-requests',
-    day: '2026-11-26',
-    kind: 'changed',
-    title: 'Requests that are refused for their Host header count towards the limits',
-    text:
-      'Such a request under a limit is 400 as before, has the headers `RateLimit` and `RateLimit-Policy`, and counts ' +
-      'as one of the minute and the day.',
     operations: [],
   },
   ...firstChanges,

@@ -14,6 +14,16 @@ export interface ApiChange {
 /** What changed for clients up to the middle of 26 November 2026, newest first. */
 export const firstChanges: readonly ApiChange[] = [
   {
+    id: 'hosts-of-requests',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'Requests that are refused for their Host header count towards the limits',
+    text:
+      'Such a request under a limit is 400 as before, has the headers `RateLimit` and `RateLimit-Policy`, and counts ' +
+      'as one of the minute and the day.',
+    operations: [],
+  },
+  {
     id: 'verified-code-accounts',
     day: '2026-11-26',
     kind: 'changed',

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { grouped, profileLimits, readingLimits, rowLimits } from '../../limits.config.ts'
+import { grouped, readingLimits, rowLimits } from '../../limits.config.ts'
 import { leanFields } from './lean-row.ts'
 import { count, dollars, time } from './scalars.ts'
 
@@ -9,9 +9,7 @@ const rankedAgent = z
     ...leanFields,
     settlement_count: count.meta({ description: 'In the window. 0: by income alone.' }),
     volume_usdc: dollars,
-    unique_payers: count.meta({
-      description: `Of settlements in the window. Of agents with more than ${grouped(profileLimits.payersCountedAtOnce)} settlements as of some minutes ago.`,
-    }),
+    unique_payers: count.meta({ description: 'Of settlements in the window.' }),
     income_usdc: dollars.optional().meta({
       description: 'With `by=income`: income in the window, of every kind, without what the agent paid itself.',
     }),

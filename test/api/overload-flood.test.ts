@@ -2,7 +2,9 @@ import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import { leaderboard } from '../../db/queries/read/leaderboard.ts'
 import { agentSettlements } from '../../db/queries/read/settlements.ts'
-import { refreshPayers } from '../../db/queries/rollup/payers.ts'
+import { markOtherFigures } from '../../db/queries/rollup/agent-figures.ts'
+import { derivations } from '../../derive/derivations.ts'
+import { settle } from '../../derive/pass.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { startApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
@@ -68,8 +70,11 @@ test('the few that are shown are found without reading those that are not', asyn
   expect(read).toBeLessThan(shown * 400 + flood / 360 + 1_000)
 })
 
-const keepPayers = (settlementOverloads: 'spec' | 'all') =>
-  refreshPayers({ pool: database.pool, now: () => new Date(), settlementOverloads })
+const figures = derivations.filter(({ kind }) => kind === 'figures')
+async function keepPayers(settlementOverloads: 'spec' | 'all') {
+  await markOtherFigures(database.pool, settlementOverloads)
+  await settle(figures, { pool: database.pool, now: () => new Date(), settlementOverloads })
+}
 const leftOut = (fid: number) => expect.unreachable(`${fid} is left out`)
 test('a ranking tells how many paid without reading who did', async () => {
   await keepPayers('all')

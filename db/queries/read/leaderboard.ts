@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import { isKept, isMovedBy, payments } from '../rollup/figure-parts.ts'
 import { chosen, chosenValue, type LeftOut, listWithoutBroken } from '../sql/broken-rows.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
 import { leanRowWith } from '../sql/lean-row.ts'
@@ -14,6 +15,11 @@ const windows = {
   all: { since: null, count: 'ever', counted: 'settlements_all' },
 } as const
 
+/** Moved pairs of an agent up to which they are looked up while a client waits. */
+const mostMoves = 2_000
+/** Settlements of an agent up to which all its pairs are read where they moved otherwise. */
+const mostPairs = 20_000
+
 /** What is shown of every agent, whatever the window: counted with it, so that one answer does not tell two numbers. */
 const shown = ['last_30d', 'ever'] as const
 const windowOf = { last_30d: windows['30d'], ever: windows.all }
@@ -27,8 +33,9 @@ export const leaderboardPeriods = Object.keys(windows) as LeaderboardPeriod[]
  *
  * What is shown of an agent is counted when asked, to the row, and so is the rank among those who are counted. Who is
  * counted follows from the job's last round, a minute ago: the first `limit` and fifty more. An agent that was not
- * among them then and would be shown now has to wait for the next round. Payers of an agent with many settlements are
- * those of that round too.
+ * among them then and would be shown now has to wait for the next round. Who paid follows from who paid last in each hour,
+ * which is kept, and from who paid since; an agent that so many paid since, and of whom so many did, that they cannot be
+ * read while a client waits is shown with those kept, a minute ago.
  */
 export async function leaderboard(
   db: Queryable,
@@ -39,7 +46,7 @@ export async function leaderboard(
     leftOut,
   }: { period: LeaderboardPeriod; limit: number; settlementOverloads: 'spec' | 'all'; leftOut: LeftOut },
 ): Promise<string> {
-  const values = [period, limit, settlementOverloads === 'all']
+  const values = [limit, settlementOverloads === 'all', period]
   const ranking = rankingOf(windows[period])
   return listWithoutBroken({
     read: async (choice) => {
@@ -51,7 +58,7 @@ export async function leaderboard(
       return rows[0]?.body ?? ''
     },
     fids: async () => {
-      const text = `${ranking}select fid, $1::text from ranked order by rank`
+      const text = `${ranking}select fid, $3::text from ranked order by rank`
       const { rows } = await db.query<{ fid: number }>({ text, values })
       return rows.map(({ fid }) => fid)
     },
@@ -61,7 +68,7 @@ export async function leaderboard(
 
 function rankingOf(window: (typeof windows)[LeaderboardPeriod]): string {
   const { since, count, counted: kept } = window
-  const overloads = '$3::boolean'
+  const overloads = '$2::boolean'
   const counts = [
     { name: 'settlements', since },
     ...shown.filter((name) => name !== count).map((name) => ({ name, since: windowOf[name].since })),
@@ -76,10 +83,25 @@ function rankingOf(window: (typeof windows)[LeaderboardPeriod]): string {
   })
   const addresses = 'array(select address from recipient)'
   const after = (time: string) => (since === null ? 'true' : `${time} > ${since}`)
+  const isInHours = (time: string) =>
+    since === null ? `${time} is not null` : `${time} >= date_trunc('hour', ${since}, 'UTC') + interval '1 hour'`
+  // The sum of all hours stands with the figures.
+  const keptPayers =
+    since === null
+      ? `select fid, f.ever_payers as n from asked join agent_figure f using (fid) where is_kept and f.chain = '' and f.own`
+      : `select fid, h.payers as n from asked join agent_payer_hour h using (fid)
+            where is_kept and h.chain = '' and ${isInHours('h.hour')}`
+  const fresh = `
+fresh as materialized (
+  select m.fid, '' as chain, b.payer, max(b.block_timestamp) as last_at
+    from member m join beside b on b.recipient = m.address
+   where ${after('b.block_timestamp')}
+   group by m.fid, b.payer
+)`
   const column = (name: (typeof shown)[number]) => (name === count ? 'settlements' : name)
   return `
 with busy as materialized (
-  select fid, unnest(verified_addresses) as address from (${busiestAgents(kept, '$2')}) agent
+  select fid, unnest(verified_addresses) as address from (${busiestAgents(kept, '$1')}) agent
 ),
 candidate as materialized (
   select fid
@@ -90,7 +112,7 @@ candidate as materialized (
    ) c
    group by fid
    order by sum(c.${count}) desc, sum(c.${count}_amount) desc, fid
-   limit $2 + ${spareAgents}
+   limit $1 + ${spareAgents}
 ),
 verified as materialized (select fid, unnest(verified_addresses) as address from candidate join agent using (fid)),
 recipient as materialized (select distinct address from verified),
@@ -113,48 +135,33 @@ ranked as (
    group by verified.fid
   having sum(paid.settlements) > 0
    order by rank
-   limit $2
+   limit $1
 ),
--- Of agents with many settlements the job has counted the payers, a minute ago; the others are few rows.
-kept as materialized (
-  select a.fid, kept.${count} as payers
+asked as materialized (
+  select a.fid, a.verified_addresses as addresses, kept.has_moves,
+         ${isKept} and (kept.has_moves or ranked.ever > ${mostPairs}) as is_kept
     from ranked
     join agent a using (fid)
-    join agent_payers kept on kept.fid = a.fid and kept.addresses = a.verified_addresses and kept.overloads = ${overloads}
-),
-uncounted as materialized (
-  select fid, address from verified where fid in (select fid from ranked) and fid not in (select fid from kept)
-),
--- Agent by agent, as sorting all of their payers takes longer than reading them.
+    left join figure_derivation d using (fid)
+   cross join lateral (select ${isMovedBy(mostMoves)} as has_moves) kept
+),${payments(fresh, 'asked.has_moves')},
+-- A sum of hours: those behind the one that the window begins in, of which "fresh" has who paid after its beginning.
 payers as materialized (
-  select u.fid, payer.payers
-    from (select fid, array_agg(address) as addresses from uncounted group by fid) u
-    left join (select u.fid, array_agg(b.payer) as payers
-                 from uncounted u join beside b on b.recipient = u.address
-                where ${after('b.block_timestamp')} group by u.fid) b using (fid)
-   cross join lateral (
-     select count(*) as payers
-       from (select p.payer
-               from unnest(u.addresses) as one (address)
-              cross join lateral (
-                select p.payer
-                  from settlement_payer p
-                 where p.recipient = one.address and (${overloads} or not p.overload) and ${after('p.last_at')}
-                offset 0 -- each is looked up, instead of reading everybody's
-              ) p
-              union
-             select unnest(b.payers)) payer
-   ) payer
-   union all
-  select fid, greatest(payers, 1) from kept
+  select fid, greatest(sum(n), 1) as payers
+    from (${keptPayers}
+           union all
+          select fid, (${after('last_at')})::int - coalesce(${isInHours('before')}, false)::int
+            from (select fid, payer, max(last_at) as last_at, max(before) as before from payment group by fid, payer) payer
+         ) part
+   group by fid
 )
 `
 }
 
 const answer = `
 select json_build_object(
-  'period', $1::text,
-  'limit', $2::int,
+  'period', $3::text,
+  'limit', $1::int,
   'count', count(*),
   'generated_at', ${isoTime('now()')},
   'agents', coalesce(json_agg(json_build_object(

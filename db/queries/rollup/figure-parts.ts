@@ -43,10 +43,15 @@ since as materialized (
 /** Whether the payers of an agent `a` are being kept for what it is now; `d` is its row of figure_derivation. */
 export const isBegun = 'd.overloads = $2::boolean and d.addresses = a.verified_addresses'
 /** Whether pairs have only come or been paid by again since, and not so many that counting all of them is no slower. */
-export const isMovedLittle = `(
-         select count(*) <= ${mostMoves} and not coalesce(bool_or(back), false)
-           from (select m.back from payer_move m where m.fid = a.fid limit ${mostMoves} + 1) few)`
+export const isMovedLittle = isMovedBy(mostMoves)
 export const isKept = `coalesce(d.counted and ${isBegun}, false)`
+
+/** Whether pairs have only come or been paid by again since, at most so many. */
+export function isMovedBy(most: number): string {
+  return `(
+         select count(*) <= ${most} and not coalesce(bool_or(back), false)
+           from (select m.back from payer_move m where m.fid = a.fid limit ${most} + 1) few)`
+}
 
 /** Payments that are not rolled up of the agents in `asked`. */
 export const unrolledPayments = `
@@ -64,13 +69,14 @@ fresh as (
 )`
 
 /**
- * Common table expressions that end with `figure`: the figures of `asked` (fid, addresses, is_kept), given `fresh`.
+ * Common table expressions that end with `payment`, of the agents in `asked` (fid, addresses, is_kept: whether their payers
+ * are kept), given `fresh` (fid, chain, payer, last_at).
  *
- * Of agents whose payers are kept, only who paid lately is looked up: `payment` has all the pairs of such a payer with the
- * agent, as they are and as they were when agent_payer_hour was written. Of the others it has all pairs, as new ones.
- * Income is of final blocks and of every kind, without what an agent paid itself, whether or not that counts beside it.
+ * Of agents whose payers are kept, only who moved or is in `fresh` is looked up: it has all the pairs of such a payer with
+ * the agent, as they are and as they were when agent_payer_hour was written. Of the others it has all pairs, as new ones.
+ * `moved`: a condition on `asked` that leaves out moves, of agents whose payers are taken as they were kept.
  */
-export const figures = (fresh: string) => `
+export const payments = (fresh: string, moved = 'true') => `
 member as materialized (
   select fid, addresses, is_kept, address from asked cross join unnest(addresses) as address
 ),${fresh},
@@ -78,7 +84,7 @@ move as materialized (
   select m.fid, m.recipient, m.payer, m.chain, m.overload, (array_agg(m.before order by m.seq))[1] as before
     from asked
     join payer_move m using (fid)
-   where asked.is_kept and ($2::boolean or not m.overload)
+   where asked.is_kept and ${moved} and ($2::boolean or not m.overload)
    group by m.fid, m.recipient, m.payer, m.chain, m.overload
 ),
 late as (
@@ -110,7 +116,14 @@ payment as materialized (
    where not member.is_kept
    union all
   select fid, chain, payer, last_at, null from fresh
-),
+)`
+
+/**
+ * Common table expressions that end with `figure`: the figures of `asked`, given `fresh`, as `payments` are.
+ *
+ * Income is of final blocks and of every kind, without what an agent paid itself, whether or not that counts beside it.
+ */
+export const figures = (fresh: string) => `${payments(fresh)},
 payer as materialized (
   select fid, coalesce(chain, '') as chain, payer, max(last_at) as last_at, max(before) as before
     from payment

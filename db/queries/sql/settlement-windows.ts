@@ -66,7 +66,7 @@ export const besideSums = ({
 }): string => `settlements_beside_windows(${addresses}, array[${sinces.join(', ')}]::timestamptz[], ${overloads})`
 
 /** Columns of `agent` with its settlements as last counted, a window each; each has an index. */
-export type CountedWindow = 'settlements_7d' | 'settlements_30d' | 'settlements_all'
+type CountedWindow = 'settlements_7d' | 'settlements_30d' | 'settlements_all'
 
 /** Agents that are looked at beyond those a leaderboard shows: who is about to move up. */
 export const spareAgents = 50

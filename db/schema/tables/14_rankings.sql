@@ -115,18 +115,6 @@ create trigger payer_moves_changed after update on settlement_payer
 create trigger payer_moves_removed after delete on settlement_payer
   referencing old table as removed for each statement execute function note_payer_moves();
 
--- How many paid the agents that were paid so often that nobody can be made to wait while it is counted: as the enrichment
--- job last counted it. The counts hold for these addresses alone.
-create table agent_payers (
-  fid bigint primary key,
-  addresses bytea[] not null,
-  overloads boolean not null, -- whether those who used an overload alone are counted too
-  last_7d bigint not null,
-  last_30d bigint not null,
-  ever bigint not null,
-  counted_at timestamptz not null
-);
-
 -- How many paid in a day, week or month that is over, and the amount in the middle, of those paid so often that nobody
 -- can be made to wait while it is counted: as the enrichment job counted it. It holds for so many settlements alone.
 create table series_payers (

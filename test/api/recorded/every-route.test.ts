@@ -6,7 +6,6 @@ import { createPool, withSettings } from '../../../db/pool.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
 import { refreshFeedback } from '../../../db/queries/feedback/feedback-counts.ts'
 import { deriveWords } from '../../../db/queries/join/agent-words.ts'
-import { refreshPayers } from '../../../db/queries/rollup/payers.ts'
 import { refreshRankings } from '../../../db/queries/rollup/rankings.ts'
 import { refreshSeriesPayers } from '../../../db/queries/rollup/series-payers.ts'
 import { settleEdges } from '../../derive/passes.ts'
@@ -37,7 +36,6 @@ beforeAll(async () => {
   await sumUpIncome(pool)
   const options = { pool, now: () => new Date(now), settlementOverloads: 'spec' } as const
   await countSettlements(pool, new Date(now))
-  await refreshPayers({ ...options, mostCountedAtOnce: 5 })
   await refreshSeriesPayers({ ...options, payersUpTo: 5 })
   await refreshFeedback(options)
   await refreshRankings(options)

@@ -1,8 +1,10 @@
 import fc from 'fast-check'
 import type pg from 'pg'
-import { beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../../db/pool.ts'
+import { leaderboard, leaderboardPeriods } from '../../../../db/queries/read/leaderboard.ts'
 import { allFigureSteps } from '../../../../db/queries/rollup/agent-figures.ts'
+import { refreshCounts } from '../../../../db/queries/rollup/refresh-counts.ts'
 import { deriveAgain } from '../../../../derive/again.ts'
 import { derivations } from '../../../../derive/derivations.ts'
 import { derivePass, settle } from '../../../../derive/pass.ts'
@@ -13,6 +15,12 @@ import { empty, finalize, payers, recipients, rollUp, store, timeOf } from '../w
 import { claims, steps, World } from './steps.ts'
 
 const database = testDatabase()
+beforeAll(() =>
+  database.pool.query(`
+    create schema clock;
+    create function clock.now() returns timestamptz language sql stable
+    return current_setting('clock.now')::timestamptz`),
+)
 beforeEach(reset)
 const hourMs = 3_600_000
 const fids = [1, 2, 3]
@@ -98,6 +106,17 @@ select fid::int, chain, own, newest_at::text, ${values
   .join(', ')}
   from paid full join earned using (fid, chain, own) ${sorted}`
 
+const spans = { '7d': '7 days', '30d': '30 days', all: null }
+/** A leaderboard counted from the settlements themselves. */
+const ranked = `
+select (row_number() over (order by count(*) desc, sum(s.amount) desc, a.fid))::int as rank, a.fid::int,
+       count(*)::int as settlement_count, count(distinct s.payer)::int as unique_payers
+  from agent a
+  join settlement s on s.recipient = any (a.verified_addresses)
+ where ($1 or s.selector in ('\\xe3ee160e', '\\xef55bec6')) and ($2::interval is null or s.block_timestamp > now() - $2)
+ group by a.fid
+ order by rank`
+
 const rowsOf = async (text: string, values: unknown[] = []) => (await database.pool.query(text, values)).rows
 const stored = () => rowsOf(`select ${columns} from agent_figure ${sorted}`)
 
@@ -159,13 +178,31 @@ class Installation {
       asked,
     )
     expect(rows).toEqual(await rowsOf(counted, [...asked, true]))
+    await this.expectLeaderboards()
+  }
+
+  /** Asserts that leaderboards are those of all settlements there are, to the second, for agents that the counters know. */
+  async expectLeaderboards(): Promise<void> {
+    const { pool, now, settlementOverloads } = this
+    await refreshCounts(this.context())
+    await inTransaction(pool, async (db) => {
+      await db.query(
+        `select set_config('search_path', 'clock, pg_catalog, public', true), set_config('clock.now', $1, true)`,
+        [now],
+      )
+      for (const period of leaderboardPeriods) {
+        const ranking = JSON.parse(await leaderboard(db, { period, limit: 10, settlementOverloads, leftOut: () => {} }))
+        const { rows } = await db.query(ranked, [settlementOverloads === 'all', spans[period]])
+        expect(ranking).toMatchObject({ count: rows.length, agents: rows })
+      }
+    })
   }
 }
 
 async function reset(): Promise<void> {
   await empty(database)
   await database.pool.query(
-    `truncate agent, verified_address, agent_change, agent_figure, figure_derivation, agent_payer_hour, payer_move, due,
+    `truncate agent, verified_address, agent_change, agent_figure, figure_derivation, agent_payer_hour, payer_move, due, recipient_counts,
               income_hour, income_agent, income_total cascade`,
   )
 }

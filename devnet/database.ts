@@ -99,7 +99,7 @@ async function recreate(serverUrl: string, name: string) {
     await createDatabase(pool, name)
   } catch (cause) {
     const problem = (cause as Error).message
-    throw new Error(`the devnet's database ${name} could not be made anew: ${problem}`, { cause })
+    throw new Error(`the devnet's database ${name} could not be made again: ${problem}`, { cause })
   } finally {
     await pool.end()
   }

@@ -145,7 +145,7 @@ export function createDoor(options: DoorOptions): Door {
 function checked(headers: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   for (const [name, value] of Object.entries(headers)) {
     if (!sendable.has(name))
-      throw new TypeError(`header ${JSON.stringify(name)} is none of ${[...sendable].join(', ')}`)
+      throw new TypeError(`header ${JSON.stringify(name)} is not one of ${[...sendable].join(', ')}`)
     if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) throw new TypeError(`header ${name} has a value that cannot be sent`)
   }
   return headers

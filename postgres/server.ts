@@ -113,7 +113,7 @@ async function initialized(home: PostgresHome): Promise<string> {
   const known = await readFile(passwordPath(home), 'utf8').catch(() => undefined)
   if (existsSync(join(home.data, 'PG_VERSION'))) {
     if (known !== undefined) return known
-    throw new Error(`${home.data} is there and its password file is not; remove the folder to begin anew`)
+    throw new Error(`${home.data} is there and its password file is not; remove the folder to start over`)
   }
   const password = randomBytes(24).toString('base64url')
   await removePartials(home)
@@ -172,7 +172,7 @@ async function launch(home: PostgresHome, port: number, { durable = true, settin
  * Undefined once the server takes connections, else the end of its log.
  *
  * A server that has shown its lock file is never killed: it may have hours of WAL to replay after a crash or from a
- * backup, would begin anew with it at the next start, and ends by itself when something is wrong.
+ * backup, would start over with it at the next start, and ends by itself when something is wrong.
  */
 async function untilReady(
   child: ChildProcess,

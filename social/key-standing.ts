@@ -31,7 +31,7 @@ interface KeyRemoval {
 
 /** Whether a key belongs to a FID, as its chain says. */
 export interface KeyStanding {
-  /** `held`: it is an app key of the FID, or was one when it signed. `failed`: it was none. */
+  /** `held`: it is an app key of the FID, or was one when it signed. `failed`: it was not one. */
   readonly outcome: 'held' | 'failed'
   /** What vouches for the key: the KeyRegistry, or a custody address's signature off the chain; null: nothing. */
   readonly source: 'chain' | 'offchain' | null

@@ -77,7 +77,7 @@ export function networkTime(seconds: number): Date {
 
 /**
  * The address that a verification message adds or removes; undefined when the message is about something else or about
- * another protocol. Throws when the body is missing or the address is none: a shape nobody expected must not look like
+ * another protocol. Throws when the body is missing or the address is not one: a shape nobody expected must not look like
  * an account without verifications.
  */
 export function verifiedAddress({ data }: Message, kind: 'added' | 'removed'): Address | undefined {

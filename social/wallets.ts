@@ -30,7 +30,7 @@ export interface Wallets {
   /**
    * Whether the contract at the address accepts the signature on the wallet's chain, or would once deployed there.
    * Where the chain has no contract at the address, its key's signature counts (ERC-6492, verifier side). Throws when
-   * the chain does not answer or is none of ours: an outage must not look like a bad signature.
+   * the chain does not answer or is not one of ours: an outage must not look like a bad signature.
    *
    * `address` is lowercase; `signature` any hex.
    */
@@ -58,7 +58,7 @@ const mostGas = 10_000_000n
 export function createWallets(chainOf: (chainId: number) => ChainClient | undefined): Wallets {
   const chainWith = (chainId: number) => {
     const chain = chainOf(chainId)
-    if (!chain) throw new Error(`chain ${chainId} is none of this service's, so its contracts cannot be asked`)
+    if (!chain) throw new Error(`chain ${chainId} is not one of this service's, so its contracts cannot be asked`)
     return chain
   }
   return {

@@ -68,7 +68,7 @@ export function readCursor(list: List, cursor: string | undefined): string[] | u
   if (!isOurs) {
     throw new ApiError(
       'ERR_NOT_FOUND',
-      'the cursor is none of this list with these filters; begin again with an empty one',
+      'the cursor is not one of this list with these filters; begin again with an empty one',
     )
   }
   return values

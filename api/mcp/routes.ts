@@ -165,7 +165,7 @@ const refuseList: RequestHandler = (req, res, next) => {
   refuse(res, 400, { code: invalidRequest, message: 'one message a request: lists are not taken' })
 }
 
-/** Id of a tool call; undefined: the request is none, or waits for no answer. */
+/** Id of a tool call; undefined: the request is not one, or waits for no answer. */
 function idOfToolCall({ body }: Request): string | number | undefined {
   const { jsonrpc, method, id } = (body ?? {}) as { jsonrpc?: unknown; method?: unknown; id?: unknown }
   const isCall = jsonrpc === '2.0' && method === 'tools/call'

@@ -6,7 +6,7 @@ interface LogPlace {
   readonly seq: number
 }
 
-/** Parses a place: `9f3a61c2-812`, or the number alone. Null: it is none. */
+/** Parses a place: `9f3a61c2-812`, or the number alone. Null: it is not one. */
 export function readPlace(text: string): LogPlace | null {
   const [, epoch, seq] = form.exec(text) ?? []
   return seq === undefined ? null : { epoch, seq: Number(seq) }

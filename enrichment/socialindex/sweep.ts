@@ -27,7 +27,7 @@ const firstTolerated = 5
 const againMs = hour
 
 /**
- * Subject that asks for another sweep of a shard behind the running one, which may be past what changed. To begin anew
+ * Subject that asks for another sweep of a shard behind the running one, which may be past what changed. Starting over
  * at once would never reach the last accounts where the reason comes again and again.
  */
 export const sweepAgain = (shard: number) => `again:${shard}`

@@ -119,7 +119,7 @@ function answerIn({ headers, body }: Fetched, id: number | string): unknown {
   const isStream = headers.get('content-type')?.trimStart().toLowerCase().startsWith('text/event-stream') ?? false
   const messages = isStream ? eventsOf(body) : [parseJson(body)].flat()
   const found = messages.find((message) => answer.safeParse(message).data?.id === id)
-  if (found === undefined) throw new Unanswered('the answer is none to the request')
+  if (found === undefined) throw new Unanswered('the answer is not to the request')
   return found
 }
 

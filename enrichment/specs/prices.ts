@@ -129,13 +129,13 @@ function addressText(value: unknown): string | null {
   return text !== null && /^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : text
 }
 
-/** Decimal digits of a number of base units, at most 256 bits; null: it is none. */
+/** Decimal digits of a number of base units, at most 256 bits; null: it is not one. */
 function unitsOf(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value
   return typeof text === 'string' && /^\d{1,78}$/.test(text) ? text.replace(/^0+(?=\d)/, '') : null
 }
 
-/** `0.01` or `$0.01`; what is finer than a millionth is none. */
+/** `0.01` or `$0.01`; what is finer than a millionth is no price. */
 function dollarsOf(value: unknown): string | null {
   const text = typeof value === 'number' ? String(value) : value
   return typeof text === 'string' && /^\$?\d{1,12}(\.\d{1,6}0*)?$/.test(text) && text.length <= longestDollars

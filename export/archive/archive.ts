@@ -33,9 +33,9 @@ export interface Archive {
   readonly folder: string
   /**
    * Writes the chain's served files of days up to `untilDay` (`2026-11-21`) that are missing or out of date, and those
-   * with blocks of `anew` in any case.
+   * with blocks of `rewrite` in any case.
    */
-  readonly serve: (untilDay: string, anew?: BlockRange) => Promise<unknown>
+  readonly serve: (untilDay: string, rewrite?: BlockRange) => Promise<unknown>
   /** The settlements of some blocks, read from the chain's source again, as the bytes of a COPY into their table. */
   readonly readAgain: (range: BlockRange) => AsyncIterable<Buffer>
   /** Prints a line of progress for the operator. */
@@ -117,7 +117,7 @@ async function provenPieces(archive: Archive, candidate: Candidate): Promise<Arc
       `blocks ${firstBlock} to ${lastBlock} do not match what the ${by} certified: ` +
         (by === 'backfill'
           ? `npm run backfill -- --chain ${chain.name} --from <block> --to <block> --verify tells more`
-          : `npm run reset -- --chain ${chain.name} --to ${firstBlock - 1} has them read anew`),
+          : `npm run reset -- --chain ${chain.name} --to ${firstBlock - 1} has them read again`),
     )
   }
   return pieces
@@ -125,7 +125,7 @@ async function provenPieces(archive: Archive, candidate: Candidate): Promise<Arc
 
 /**
  * Totals of a block range that the table and the files agree on. Files that differ, or that cannot be read, are written
- * anew once: a day's rows and sums may be as they were when its file was written, so that no round writes it again.
+ * again, once: a day's rows and sums may be as they were when its file was written, so that no round writes it again.
  * Throws a Refusal when they still differ.
  */
 async function provenTally(archive: Archive, { name, lastAt }: Candidate, range: BlockRange): Promise<Tally> {
@@ -137,16 +137,16 @@ async function provenTally(archive: Archive, { name, lastAt }: Candidate, range:
   const compare = async () => differences({ ...shard, ...table } as never, await tallyFiles(folder, chain.name, range))
   const isEqual = await compare().then(
     (wrong) => wrong.length === 0,
-    () => false, // what still cannot be read when it is written anew throws below
+    () => false, // what still cannot be read when it is written again throws below
   )
   if (isEqual) return table
-  print(`${name}: the files of ${blocks} do not match the table and are written anew`)
+  print(`${name}: the files of ${blocks} do not match the table and are written again`)
   if (lastAt) await archive.serve(lastAt.toISOString().slice(0, 10), range)
   const wrong = await compare()
   if (wrong.length === 0) return table
   throw new Refusal(
-    `the files of ${blocks} do not match the table (${wrong.join('; ')}), and writing them anew did not help. A day that ` +
-      `is archived in part is not written anew: bring its rows back with npm run archive -- --chain ${chain.name} ` +
+    `the files of ${blocks} do not match the table (${wrong.join('; ')}), and writing them again did not help. A day that ` +
+      `is archived in part is not written again: bring its rows back with npm run archive -- --chain ${chain.name} ` +
       '--restore, then run this command again',
   )
 }

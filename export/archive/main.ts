@@ -71,7 +71,7 @@ await runCommand({ usage, options }, async ({ values }) => {
       request.reload ? readSettings('backfill', process.env, () => {}).vars.PORTAL_API_KEY : undefined,
       console.warn,
     ),
-    serve: (untilDay, anew) =>
+    serve: (untilDay, rewrite) =>
       serveRound({
         pool,
         folder,
@@ -85,7 +85,7 @@ await runCommand({ usage, options }, async ({ values }) => {
         },
         now: () => new Date(),
         tell: console.log,
-        only: { chain: chain.name, untilDay, anew },
+        only: { chain: chain.name, untilDay, rewrite },
       }),
   }
   try {

@@ -84,7 +84,7 @@ export async function readServed(folder: string): Promise<ServedManifest> {
   }
   const manifest: ServedManifest | null = await readOrRefuse(path, () => JSON.parse(text))
   if (manifest?.version !== 1 || !Array.isArray(manifest.files) || !Array.isArray(manifest.replaced)) {
-    throw new Error(`${path} is none of served files: EXPORT_DIR must name a folder of its own`)
+    throw new Error(`${path} is not the manifest of served files: EXPORT_DIR must name a folder of its own`)
   }
   return manifest
 }

@@ -31,8 +31,8 @@ export interface RoundOptions {
   readonly only?: {
     readonly chain: string
     readonly untilDay: string
-    /** Blocks whose files are written anew, as if they were out of date. */
-    readonly anew?: BlockRange | undefined
+    /** Blocks whose files are written again, as if they were out of date. */
+    readonly rewrite?: BlockRange | undefined
   }
 }
 
@@ -180,11 +180,11 @@ async function daysToWrite(
       writtenAt: snapshot_at,
     })),
   )
-  const isAnew = ({ partition, min_block = 0, max_block = -1 }: ServedFile) =>
-    only?.anew !== undefined && partition.chain === only.chain && meets(only.anew, min_block, max_block)
+  const isRewritten = ({ partition, min_block = 0, max_block = -1 }: ServedFile) =>
+    only?.rewrite !== undefined && partition.chain === only.chain && meets(only.rewrite, min_block, max_block)
   const asWritten = new Map(
     own
-      .filter((file, at) => !audited[at] && !isAnew(file))
+      .filter((file, at) => !audited[at] && !isRewritten(file))
       .map(({ partition, state }) => [`${partition.chain} ${partition.day}`, state] as const),
   )
   const present = columns.get(name) ?? []

@@ -154,7 +154,7 @@ async function confirmAgent(
 }
 
 /**
- * Throws DisputedRows when the stored URI is none that the history source knows, though it knows the registration's last
+ * Throws DisputedRows when the stored URI is not one that the history source knows, though it knows the registration's last
  * event: a row does not say in which block its URI was set, so the node cannot be asked.
  */
 async function confirmUri(db: Queryable, { name }: ChainSettings, agentId: bigint, { registrations }: ContractEvents) {

@@ -34,7 +34,7 @@ export interface RpcTransaction {
  *
  * Rejects with a SourceFailure when the node's answers contradict each other: nodes behind one address can be at
  * different blocks. Without recipients a receipt must have exactly the proving logs that were found. Logs that begin with
- * number zero must be the first of their block: some nodes number those of each transaction anew.
+ * number zero must be the first of their block: some nodes begin again at zero with each transaction.
  */
 export async function readWanted(
   client: RpcClient,

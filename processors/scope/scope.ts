@@ -29,10 +29,10 @@ export async function keepAll(pool: pg.Pool, { name, id }: ChainSettings): Promi
     const scope = await readScope(db, name)
     const state = await readChainState(db, name)
     if (scope && state && state.indexedBlock > scope.completeTo) {
-      const anew = scope.completeTo < 0 ? '--all' : `--to ${scope.completeTo} (or --all)`
+      const range = scope.completeTo < 0 ? '--all' : `--to ${scope.completeTo} (or --all)`
       throw new Refusal(
         `${name} was indexed with SETTLEMENT_SCOPE=verified from block ${scope.completeTo + 1} on: settlements of other ` +
-          `recipients are missing; set it again, or index them again with: npm run reset -- --chain ${name} ${anew}`,
+          `recipients are missing; set it again, or index them again with: npm run reset -- --chain ${name} ${range}`,
       )
     }
     await deleteScope(db, name)

@@ -36,7 +36,7 @@ function describeNumbers(logs: readonly SdkNodeLog[]): string | undefined {
 
 /**
  * Compares the transaction that a log names with the one that the block has at its index. One more than the block lists
- * is none of the block's: some nodes give the logs of Polygon's state sync but do not list it.
+ * is not one of the block's: some nodes give the logs of Polygon's state sync but do not list it.
  */
 function describeTransactions(
   logs: readonly SdkNodeLog[],

@@ -12,7 +12,7 @@ import type { SdkCall, SdkCallOptions, SdkClient } from './sdk.ts'
 const maxAttempts = 6
 /** Failures in a row after which a batch is sent in halves, because it may be its size that fails. */
 const maxBatchFailures = 3
-/** The same for malformed answers and errors: some nodes refuse a whole batch with an answer that is none. */
+/** The same for malformed answers and errors: some nodes refuse a whole batch with something that is no answer. */
 const maxBatchErrors = 2
 /** Names of the SDK's errors for malformed answers: not JSON, wrong ids, too few parts, another shape, cut short. */
 const nonsense = ['RpcProtocolError', 'DataValidationError', 'FetchError']

@@ -19,11 +19,11 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-test('the document in the repository is the one the definitions make; `npx vitest run test/api/openapi.test.ts -u` writes it anew', async () => {
+test('the document in the repository is the one the definitions make; `npx vitest run test/api/openapi.test.ts -u` writes it again', async () => {
   await expect(`${JSON.stringify(openApiDocument(), null, 2)}\n`).toMatchFileSnapshot('../../openapi.json')
 })
 
-test('the types of the client are made of it; `node scripts/client-types.mjs --out client/generated/types.gen.ts` writes them anew', () => {
+test('the types of the client are made of it; `node scripts/client-types.mjs --out client/generated/types.gen.ts` writes them again', () => {
   const { status, stderr } = spawnSync(process.execPath, ['scripts/client-types.mjs', '--by', 'hash'], { cwd: root })
   expect([status, String(stderr)]).toEqual([0, ''])
 })
@@ -62,7 +62,7 @@ test('every request of it is counted by the limiter', () => {
   expect([...routes, ...actions, ...streams].filter(({ path }) => !meteredPath.test(path))).toEqual([])
 })
 
-test('every definition is registered: what is none of the methods of its path is told those', async () => {
+test('every definition is registered: what is not one of the methods of its path is told those', async () => {
   for (const { path } of [...routes, ...streams, ...documentedPages]) {
     const target = path.replace('{fid}', '1').replace('{address}', `0x${'0'.repeat(40)}`)
     const answer = await api.get(target, { method: 'OPTIONS' })
@@ -79,7 +79,7 @@ test('its schemas are valid JSON Schema and every reference leads somewhere', ()
   }
 })
 
-test('every request has an example answer; `npm run docs:examples` takes them anew, with those of newer requests', () => {
+test('every request has an example answer; `npm run docs:examples` takes them again, with those of newer requests', () => {
   const requests = [...routes, ...documentedPages, ...actions, ...streams].map(({ operationId }) => operationId)
   expect(requests.filter((name) => !(name in examples))).toEqual([])
 })

@@ -123,7 +123,7 @@ test('a chain that is taken back is what it was at that block', { timeout }, asy
   }
 })
 
-test('a chain that is reset whole begins anew', { timeout }, async () => {
+test('a chain that is reset whole starts over', { timeout }, async () => {
   const fork = await forkHere(chain)
   const index = await indexChain(chain, { finality })
   try {

@@ -32,7 +32,7 @@ test.for<[string, string | Uint8Array]>([
   ['with a reserved name', '{"method":"eip191","fid":101,"__proto__":{"nonce":"abcdefgh"}}'],
   ['with another one', '{"method":"eip191","fid":101,"constructor":{"prototype":{}}}'],
   ['without a method', '{"fid":101}'],
-  ['with a method that is none', '{"method":["eip191"],"fid":101}'],
+  ['with an unknown method', '{"method":["eip191"],"fid":101}'],
 ])('ERR_PAYLOAD_INVALID: a body that is %s', async ([_, body]) => {
   const refused = await failure(await post(stage.api, body))
   expect(refused).toMatchObject({ status: 400, error: 'ERR_PAYLOAD_INVALID' })

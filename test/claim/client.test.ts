@@ -158,7 +158,7 @@ Resources:
 
 test.for<[string, string[], string]>([
   ['no method', [], '--method must be'],
-  ['a method that is none', ['--method', 'magic-cast'], '--method must be'],
+  ['an unknown method', ['--method', 'magic-cast'], '--method must be'],
   ['no key and no address', ['--method', 'eip191'], '--private-key or --address is needed'],
   ['half a key', ['--method', 'jfs', '--app-key', '0x12'], '--app-key must be 0x and 64 hex digits'],
   ['no host', ['--method', 'well-known'], '--host is needed'],

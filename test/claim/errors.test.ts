@@ -72,7 +72,7 @@ test('ERR_PAYLOAD_INVALID names everything that is wrong at once', async () => {
   expect(paths).toEqual(['nonce', 'timestamp', 'signature'])
 })
 
-test('ERR_ADDRESS_MALFORMED: an address that is none', async () => {
+test('ERR_ADDRESS_MALFORMED: what is no address', async () => {
   const refused = await refusal({ ...(await eip191Claim(stage, claimant)), address: '0x01' })
   expect(refused).toMatchObject({ status: 400, error: 'ERR_ADDRESS_MALFORMED' })
 })

@@ -123,7 +123,7 @@ test('after a transfer the custody address, a new auth address and a registratio
   expect((await send('claim', { note: 'by its registration' })).status).toBe(200)
 })
 
-/** Sells the account of a new claimant on the chain, above what is indexed of it. */
+/** Sells the account of a new claimant on the chain, above the newest indexed block. */
 async function soldUnindexed() {
   const { pool } = stage.database
   const sold = await stage.claimant()

@@ -107,11 +107,11 @@ test.for<[string, object]>([
   ['no addresses', { addresses: [] }],
   ['no list', { addresses: undefined }],
   ['26 addresses', { addresses: Array.from({ length: 26 }, (_, n) => accountOf(`many ${n}`).address) }],
-  ['an address that is none', { addresses: ['0x01'] }],
+  ['a malformed address', { addresses: ['0x01'] }],
   ['another service', { service: 'elsewhere' }],
   ['another host', { host: 'elsewhere.example' }],
   ['another nonce', { nonce: 'anothernonce' }],
-  ['a time that is none', { timestamp: 'yesterday' }],
+  ['a malformed time', { timestamp: 'yesterday' }],
 ])('ERR_PAYLOAD_INVALID: a manifest with %s', async ([_, change]) => {
   expect(await failure(await claim(change))).toMatchObject({ status: 400, error: 'ERR_PAYLOAD_INVALID' })
 })

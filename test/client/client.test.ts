@@ -160,7 +160,7 @@ test('the command ends without a word when nobody reads its output any more', as
   expect([code, said]).toEqual([0, ''])
 })
 
-test('a mirror is brought up to date from where it was, and begins anew with another database', async () => {
+test('a mirror is brought up to date from where it was, and starts over with another database', async () => {
   const file = join(folder, 'agents.json')
   const mirrored = async () => JSON.parse(await readFile(file, 'utf8'))
   const first = await run('mirror', '--file', file)

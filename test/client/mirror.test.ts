@@ -38,7 +38,7 @@ test('a new mirror whose log misses a page is an error, and no file', async () =
   expect(await readdir(folder)).toEqual([])
 })
 
-test('a mirror of another log begins anew once, and keeps its file when that fails', async () => {
+test('a mirror of another log starts over once, and keeps its file when that fails', async () => {
   const file = join(await temporaryFolder(), 'agents.json')
   const kept = '{"place":"aaaaaaaa-7","agents":{\n"1":{"fid":1}\n}}\n'
   await writeFile(file, kept)

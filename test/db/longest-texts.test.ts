@@ -124,7 +124,7 @@ test('a handle, and a word of a description, are stored as long as they can be, 
   expect(await rowsOf(words, fid)).toEqual([{ most: longestWord }])
 })
 
-test('the domain of an endpoint is stored as long as a name can be, and a longer one is none', async () => {
+test('the domain of an endpoint is stored as long as a name can be, and a longer one is left out', async () => {
   const label = hardAscii(63)
   expect(sitesOf([`https://${label}.com/`])).toEqual([`${label}.com`])
   expect(sitesOf([`https://${label}a.com/`])).toEqual([])

@@ -44,7 +44,7 @@ test('a database that is newer than the program is refused by one line and exit 
   expect(code).toBe(1)
 })
 
-test('an address that is none is refused in words that do not repeat its password', async () => {
+test('what is no address is refused in words that do not repeat its password', async () => {
   const { code, stderr } = await migrate('mysql://me:secret@host/database')
   expect(stderr).toBe('the settings are wrong:\n  DATABASE_URL must be postgres://user:password@host:port/database\n')
   expect(code).toBe(1)

@@ -202,7 +202,7 @@ describe('once it says ready', () => {
     await expect.poll(unanswered, { interval: 2_000 }).toEqual([])
   })
 
-  test('what the hub says anew is in the API, too', async () => {
+  test('what the hub says again is in the API, too', async () => {
     const fid = devnet().agents[1]?.fid
     const body = JSON.stringify({ do: 'profile', fid, displayName: 'Renamed by hand' })
     expect((await fetch(`${devnet().hub}/control`, { method: 'POST', body })).status).toBe(200)

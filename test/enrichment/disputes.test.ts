@@ -255,32 +255,35 @@ describe('a verification that the followed hub leaves out', () => {
 test.for([
   ['before its removal', false],
   ['in the second of its removal', true],
-] as const)('a verification signed %s that both hubs show again is none, and carries no claim', async ([, isThen]) => {
-  await byText()
-  await claimed(jfsClaim(stage, claimant))
-  const { fid, address, privateKey } = claimant
-  const { verifications, shard } = account(stage.hub)
-  await passing(minute)
-  if (isThen) stage.hub.state.addVerification(fid, address, { privateKey })
-  const [[key, message]] = [...verifications] as [[string, Message]]
-  stage.hub.state.removeVerification(fid, address)
-  await passing(minute)
-  verifications.set(key, message)
-  stage.hub.state.shards
-    .get(shard)!
-    .append(stage.clock.now, [
-      { type: 'HUB_EVENT_TYPE_MERGE_MESSAGE', mergeMessageBody: { message, deletedMessages: [] } },
-    ])
-  await passing(minute)
-  await readAgain()
-  expect(await shown()).toBeUndefined()
-  const again = await failure(await post(stage.api, await eip191Claim(stage, claimant)))
-  expect(again).toMatchObject({ error: 'ERR_ADDRESS_NOT_VERIFIED', detail: expect.stringContaining('taken its') })
-  stage.hub.state.addVerification(fid, address, { privateKey })
-  await claimed(await eip191Claim(stage, claimant))
-  await passing(minute)
-  expect(await shown()).toBeDefined()
-})
+] as const)(
+  'a verification signed %s that both hubs show again does not count, and carries no claim',
+  async ([, isThen]) => {
+    await byText()
+    await claimed(jfsClaim(stage, claimant))
+    const { fid, address, privateKey } = claimant
+    const { verifications, shard } = account(stage.hub)
+    await passing(minute)
+    if (isThen) stage.hub.state.addVerification(fid, address, { privateKey })
+    const [[key, message]] = [...verifications] as [[string, Message]]
+    stage.hub.state.removeVerification(fid, address)
+    await passing(minute)
+    verifications.set(key, message)
+    stage.hub.state.shards
+      .get(shard)!
+      .append(stage.clock.now, [
+        { type: 'HUB_EVENT_TYPE_MERGE_MESSAGE', mergeMessageBody: { message, deletedMessages: [] } },
+      ])
+    await passing(minute)
+    await readAgain()
+    expect(await shown()).toBeUndefined()
+    const again = await failure(await post(stage.api, await eip191Claim(stage, claimant)))
+    expect(again).toMatchObject({ error: 'ERR_ADDRESS_NOT_VERIFIED', detail: expect.stringContaining('taken its') })
+    stage.hub.state.addVerification(fid, address, { privateKey })
+    await claimed(await eip191Claim(stage, claimant))
+    await passing(minute)
+    expect(await shown()).toBeDefined()
+  },
+)
 
 describe('a removal that hubs tell by gRPC alone', () => {
   beforeEach(byText)

@@ -116,7 +116,7 @@ test('an end that nobody signed is looked up: an event alone ends no follow', as
   expect(await stored()).toContainEqual({ fid: 7, follows: [] })
 })
 
-test('an account that sends its follows anew as one list is read again', async () => {
+test('an account that sends its follows again as one list is read again', async () => {
   const before = readings()
   const account = scene.hub.state.accounts.get(7)!
   const about = { fid: 7, signer: account.signer, unixMs: scene.clock.now().getTime() }

@@ -56,7 +56,7 @@ test.each(['html', 'wrong-schema', 'truncated'] as const)(
   },
 )
 
-test('one 404 on a page of the sweep or of events starts nothing anew', async () => {
+test('one 404 on a page of the sweep or of events starts nothing again', async () => {
   scene.register(...Array.from({ length: 400 }, (_, index) => index + 41))
   scene.hub.state.forgetEvents()
   scene.hub.faults.add({ kind: 'status', status: 404 }, { path: 'pageToken' })

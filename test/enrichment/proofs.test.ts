@@ -244,7 +244,7 @@ test('a contract wallet is asked on its own chain, again every day, and its answ
   expect((await verdicts(fid)).sort()).toEqual(['proven', 'stated'])
 })
 
-test('after the account changed hands, its verifications are marked until a new owner’s key makes them anew', async () => {
+test('after the account changed hands, its verifications are marked until a new owner’s key makes them again', async () => {
   const { fid, wallet } = await holder()
   await scene.settle()
   const marks = async () => (await agentAddresses(scene.database.pool, fid))?.map((row) => row.before_custody)

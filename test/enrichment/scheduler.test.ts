@@ -130,7 +130,7 @@ describe('an answer', () => {
     expect(rows).toEqual([{ shard: 'quick' }])
   })
 
-  test('that may be older than what was asked for anew is not written, and the subject is read again', async () => {
+  test('that may be older than what was asked for again is not written, and the subject is read again', async () => {
     await add(0, 'a')
     let reads = 0
     const source = toy(async () => {

@@ -131,7 +131,7 @@ describe('a sweep', () => {
     expect(await stored()).toEqual(expected(470))
   })
 
-  test('begins anew when the hub has not known the page for an hour', async () => {
+  test('starts over when the hub has not known the page for an hour', async () => {
     populate(470)
     scene.hub.faults.add({ kind: 'status', status: 400 }, { path: 'pageToken', times: Number.POSITIVE_INFINITY })
     await scene.settle()
@@ -181,7 +181,7 @@ describe('the event stream', () => {
     expect(await changes()).toBe(before) // a post is activity, not a change
   })
 
-  test('begins anew with a sweep after more than three days of silence', async () => {
+  test('starts over with a sweep after more than three days of silence', async () => {
     populate(20)
     await scene.settle()
     scene.hub.state.removeVerification(10, wallet(10))
@@ -195,7 +195,7 @@ describe('the event stream', () => {
     expect(await stored()).toEqual(['15 f', '20 14'])
   })
 
-  test('begins anew with a sweep when the hub has refused the id it stood at for an hour', async () => {
+  test('starts over with a sweep when the hub has refused the id it stood at for an hour', async () => {
     populate(20)
     await scene.settle()
     scene.hub.state.addVerification(15, wallet(15))
@@ -209,7 +209,7 @@ describe('the event stream', () => {
     expect(await stored()).toEqual(['10 a', '15 f', '20 14'])
   })
 
-  test('begins anew with a sweep when it stands far above the head of the hub', async () => {
+  test('starts over with a sweep when it stands far above the head of the hub', async () => {
     populate(20)
     await scene.settle()
     await scene.database.pool.query(`update source_cursor set position = '900000000000' where source = 'social_events'`)

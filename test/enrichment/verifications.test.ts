@@ -76,7 +76,7 @@ describe('a verification', () => {
     expect(await scene.agent(8)).toMatchObject({ agent_status: 'active', chains: ['base'] })
   })
 
-  test('made anew without an end stays live, with its new time', async () => {
+  test('made again without an end stays live, with its new time', async () => {
     const again = verify(7, first)
     await scene.settle()
     expect(await scene.agent(7)).toMatchObject({ agent_status: 'active', listed_at: listedAt })

@@ -27,7 +27,7 @@ import { places, readSources, root } from '../support/source-files.ts'
 
 const rules = readFileSync(join(root, 'docs/rules.md'), 'utf8')
 
-test('the tables of docs/rules.md are what the code says; `npx vitest run test/house/rules.test.ts -u` writes them anew', async () => {
+test('the tables of docs/rules.md are what the code says; `npx vitest run test/house/rules.test.ts -u` writes them again', async () => {
   const tables: Record<string, string[]> = {
     '| limit | value |': limitRows(),
     '| answer | `max-age` |': ageRows(),

@@ -37,7 +37,7 @@ test('a name without addresses, unknown or failing is an error', async () => {
   }
 })
 
-test('the same name is asked anew each time', async () => {
+test('the same name is asked again each time', async () => {
   server.questions.length = 0
   await ask('old.shop.xyz', patience)
   await ask('old.shop.xyz', patience)

@@ -104,7 +104,7 @@ test('each filter says how many agents it would leave, and leaves them', async (
   }
 })
 
-test('an address, a transaction, a registration and a FID lead on to what is known of them', async () => {
+test('an address, a transaction, a registration and a FID lead on to what is known', async () => {
   const { pool } = database
   const owner = addressOf('hers')
   await seedRegistration(pool, { chain: 'base', id: 321, owner })

@@ -49,7 +49,7 @@ test('numbers and times are written as the reader is used to, and exact on point
   await context.close()
 })
 
-test('after a stream that knows nothing of what the page has seen, the list is read anew', async () => {
+test('after a stream that knows nothing of what the page has seen, the list is read again', async () => {
   const context = await browser.newContext()
   const { page, faults } = await watch(context, api.url)
   // As a new process answers after the one that served the stream has ended.

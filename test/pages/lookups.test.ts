@@ -50,7 +50,7 @@ test('an address tells whose it is, what it holds, what it was paid and paid', a
   expect(payer).toContain('$9,007,199,254.740993')
 })
 
-test('an address nobody knows has a page that says so, and one that is none has not', async () => {
+test('an address nobody knows has a page that says so, and a malformed one has none', async () => {
   const text = textOf(await read(`/address/${addressOf('unheard of')}`))
   expect(text).toContain('No account is known to verify this address.')
   expect(text).toContain('No gasless USDC settlement to this address is known.')

@@ -184,7 +184,7 @@ test('a lock file whose process id now belongs to another program does not keep 
   await second.stop()
 })
 
-test('a creation that was killed is begun anew', async () => {
+test('a creation that was killed is started over', async () => {
   const creator = spawn(process.execPath, [program, join(folder, 'postgres')], { stdio: piped })
   const begun = () => readdirSync(folder).some((name) => existsSync(join(folder, name, 'pg_wal')))
   await until('the creation has begun', begun, { everyMs: 1 })
@@ -198,7 +198,7 @@ test('a creation that was killed is begun anew', async () => {
 
 test('data without its password is refused by a sentence', async () => {
   await rm(`${copyCreated()}.password`)
-  await expect(start()).rejects.toThrow(/password file is not; remove the folder to begin anew/)
+  await expect(start()).rejects.toThrow(/password file is not; remove the folder to start over/)
 })
 
 test('in a home that is closed to others, root keeps the data outside and a plain user inside', async () => {

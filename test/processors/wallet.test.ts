@@ -9,7 +9,7 @@ test.each([
   ['an ABI word holds it in its last twenty bytes', word, address],
   ['nothing unsets it', Buffer.alloc(0), null],
   ['a word with something in front holds no address', Buffer.concat([Buffer.from([1]), word.subarray(1)]), null],
-  ['a text of the address is none', Buffer.from(`0x${address.toString('hex')}`), null],
+  ['a text of the address is no address', Buffer.from(`0x${address.toString('hex')}`), null],
   ['nineteen bytes are none', address.subarray(1), null],
   ['twenty-one bytes are none', Buffer.concat([address, Buffer.from([0])]), null],
 ])('%s', (_, value, expected) => {

@@ -101,10 +101,10 @@ describe('a verified set', () => {
 
   test.each([
     ['a body under an unknown name', verification({ verificationAddBody: { address } })],
-    ['an address that is none', verification(added({ address: '0x12' }))],
+    ['a malformed address', verification(added({ address: '0x12' }))],
     ['a message of another type', verification(added(), { type: 'MESSAGE_TYPE_CAST_ADD' })],
     ['somebody else’s message', verification(added(), { fid: 8 })],
-    ['a time that is none', verification(added(), { timestamp: -1 })],
+    ['a malformed time', verification(added(), { timestamp: -1 })],
   ])('with %s is no answer, and above all not an empty one', async (_, message) => {
     const hub = await hubThat(() => page(message))
     await expect(hub.verifications(7)).rejects.toMatchObject({ name: 'NoAnswer', failure: 'bad_answer' })
@@ -226,7 +226,7 @@ describe('shards', () => {
     ])
   })
 
-  test('are those the hub lists when it does not count them; the block shard is none', async () => {
+  test('are those the hub lists when it does not count them; the block shard is not among them', async () => {
     const hub = await hubThat(() => ({ body: { shardInfos: [0, 3].map((shardId) => ({ shardId, maxHeight: 1 })) } }))
     expect((await hub.network()).shards.map(({ shard }) => shard)).toEqual([3])
   })
@@ -273,7 +273,7 @@ test('a hub without the bulk route is asked for it once', async () => {
   expect(server?.requests).toHaveLength(1)
 })
 
-test('addresses nobody verifies are an empty answer of Neynar’s, a missing route is none', async () => {
+test('addresses nobody verifies are an empty answer of Neynar’s, a missing route is no answer', async () => {
   const notFound = { code: 'NotFound', message: 'No users found', property: 'addresses', status: 404 }
   let body: unknown = notFound
   const hub = await hubThat(() => ({ status: 404, body }))

@@ -52,7 +52,7 @@ test.each(['ES256', 'EdDSA', 'RS256'] as const)(
   },
 )
 
-test('what a signer left out as empty may be there, and the order of members is none', async () => {
+test('what a signer left out as empty may be there, and the order of members does not matter', async () => {
   const { name, version, skills } = card
   const payload = { skills: [{ id: skills[0]!.id }], version, url: card.url, name }
   expect(await check([signatureBy('ES256', { payload })])).toBe('valid')
@@ -77,7 +77,7 @@ test('an own key of the signer under a name of the origin’s is invalid, one th
   expect(await check([signatureBy('ES256', { jku: 'https://agent.example/other.json' })])).toBe('untrusted')
 })
 
-test('what is no signature of anybody is none: no algorithm, a shared secret, a key of another kind, rubbish', async () => {
+test('what nobody can have signed counts as unsigned: no algorithm, a shared secret, a key of another kind, rubbish', async () => {
   const head = Buffer.from(JSON.stringify({ alg: 'HS256', kid: 'ES256', jku })).toString('base64url')
   const mac = createHmac('sha256', 'secret').update(head).digest('base64url')
   const bad: Json[] = [

@@ -116,7 +116,7 @@ test.each<[string, (proof: ClaimProof) => ClaimProof, string]>([
   ],
   ['without its history', (proof) => ({ ...proof, history: [] }), 'the claim is in the history'],
   [
-    'whose history was written anew',
+    'whose history was written again',
     (proof) => ({ ...proof, history: [sealClaimEvent({ ...proof.history[0]!, previous: 'ab'.repeat(32) })] }),
     'the history is whole',
   ],

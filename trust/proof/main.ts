@@ -18,7 +18,7 @@ nodes, hubs and hosts named here, needs no database and trusts no service.
 Exit code 0: everything held. 1: a check failed. 2: the arguments are wrong. 3: no check failed, but not everything could be
 checked, for example because a node was not named or did not answer.
 `
-/** Many times what a proof can have: it is there for files that are none. */
+/** Many times what a proof can have: it stops files that are no proofs. */
 const mostProofBytes = 64 * 1024 * 1024
 
 const { file, ...askable } = readArguments(process.argv.slice(2))

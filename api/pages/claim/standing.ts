@@ -27,7 +27,7 @@ export function signersOf(
   return live.map((address) => {
     const one = known?.addresses.find((other) => other.address === address)
     const problem = one?.before_custody
-      ? 'it was verified before the account last changed hands; verify it anew'
+      ? 'it was verified before the account last changed hands; verify it again'
       : one?.disputed
         ? 'another hub of the network does not know its verification; we will look again'
         : one?.verdict === 'stated'

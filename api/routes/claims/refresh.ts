@@ -26,7 +26,7 @@ export const refresh: Action<ClaimDeps> = {
   operationId: 'refreshAgent',
   summary: 'Asks the network and the registries now about an agent.',
   description:
-    'changed: the agent is read anew, and shows it shortly. unavailable: somebody who had to be asked did not answer. ' +
+    'changed: the agent is read again, and shows it shortly. unavailable: somebody who had to be asked did not answer. ' +
     `A FID can be asked about ${often(perFid)}, by a client ${often(perClient)}.`,
   params: z.object({ fid: fidParameter }),
   query: z.object({}),

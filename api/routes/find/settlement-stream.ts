@@ -17,7 +17,7 @@ export const settlementStream = stream({
   description:
     'An event has the name `settlement` and a row of /api/settlements; one that is not final may vanish later. It begins ' +
     `with what comes next and tells of the newest ${seenAtOnce} of a second at most: what has to be complete is read from ` +
-    '/api/settlements. Places are of one process: a client that meets another one gets one `reset` and begins anew. A ' +
+    '/api/settlements. Places are of one process: a client that meets another one gets one `reset` and starts over. A ' +
     `comment breaks a silence of ${heartbeatSeconds} seconds. A client has ${ofClient} streams; connecting counts as a request.`,
   params: z.object({}),
   query: z.object({ chain: chainsParameter }),

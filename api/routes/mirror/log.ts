@@ -52,7 +52,7 @@ export const log = route({
       'One JSON object a line, in the order of `seq`: put the profile in place of what the mirror has of the agent, or ' +
       'remove it. Of each agent there is the newest line only; `delist` stays for good. An empty answer says that the ' +
       `mirror has everything. Longer ones end after ${grouped(documentLimits.logBytes)} bytes. \`X-Log-Epoch\` names the ` +
-      'database: with another one a mirror begins anew. `X-Log-Head` is the newest `seq`, `Link` the next page. Edges, ' +
+      'database: with another one a mirror starts over. `X-Log-Head` is the newest `seq`, `Link` the next page. Edges, ' +
       'feedback and the times at which sources were last asked are those of the moment of the line.',
   },
   errors: ['ERR_NOT_FOUND'],

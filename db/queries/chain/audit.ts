@@ -89,7 +89,7 @@ const audited = `s.chain = $1 and s.block_number between $2 and $3
                     where k.chain = $1 and k.address = s.recipient and k.ended_block is null
                       and (s.block_number > k.to_block or s.block_number < k.next_block)))`
 
-/** Whether a row is none of those it should be among, value by value; parameters from $5 on. */
+/** Whether a row is not among those it should be among, value by value; parameters from $5 on. */
 const isOther = `not exists (
      select from ${unnestSettlements(5)} as r (${settlementColumns()})
       where (${settlementColumns('r')}) = (${settlementColumns('s')}))`

@@ -99,7 +99,7 @@ export async function deleteFinalBlocksAbove(db: Queryable, chain: string, block
 
 /**
  * Ends a backfill at a block, which was the last of the rows that are left; `tally` is that of the shard the block is in,
- * up to there. What is rolled up of it stays so.
+ * up to there. Sums that have its rows keep them.
  */
 export async function shortenBackfill(
   db: Queryable,

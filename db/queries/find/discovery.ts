@@ -134,7 +134,7 @@ interface DiscoveryReading {
   readonly leftOut: LeftOut
 }
 
-/** Agents by filter: rows and total of one moment. A total is used when nothing has changed since, else counted anew. */
+/** Agents by filter: rows and total of one moment. A total is used when nothing has changed since, else counted again. */
 export async function discoveryPage(
   db: Queryable,
   filter: DiscoveryFilter,

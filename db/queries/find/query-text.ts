@@ -4,7 +4,7 @@ const largestFid = 9_223_372_036_854_775_807n // of a bigint column
 
 /**
  * What people type: `@ada` is a handle, `FID 4207` and `4207` a FID, 0x and 40 digits an address, 0x and 64 a transaction,
- * `base 123` a registration. Null: it is none.
+ * `base 123` a registration. Null: it is not one.
  */
 export function understood(q: string) {
   const [, place = '', id] = /^([\p{L}0-9]{1,40})[\s:/#]+([0-9]{1,78})$/u.exec(q) ?? []

@@ -55,7 +55,7 @@ export async function searchAgents(db: Queryable, { q, parts, filter, limit, off
 export interface Asked {
   /** Values of the parameters from $1 on. */
   readonly values: readonly unknown[]
-  /** The parameter that is a hash of a transaction; null: it is none. */
+  /** The parameter that is a hash of a transaction; null: it is not one. */
   readonly transaction: string | null
   /** Whether it is written as a handle: whose it is exactly is meant, and names like it are not. */
   readonly isHandle: boolean

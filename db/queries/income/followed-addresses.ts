@@ -7,8 +7,9 @@ import { holdings, walletIntervals } from './wallets.ts'
 const mostHolders = 100
 
 /**
- * Brings the addresses whose payments are the income of some agents to what is known of them, and has the hours of those
- * that came or went summed up anew, and of whom these passed money on to. To be called under `holdRollup`. Returns how many came or went.
+ * Brings the addresses whose payments are the income of some agents up to date, and has the hours summed up again of
+ * those that came or went, and of whom these passed money on to. To be called under `holdRollup`. Returns how many came
+ * or went.
  */
 export async function followAddresses(db: Queryable, fids: readonly number[]): Promise<number> {
   const { rows } = await db.query<{ n: number }>({
@@ -62,9 +63,9 @@ select count(*)::int as n from moved`,
 }
 
 /**
- * Brings the addresses that are or were the agents' own to what is known of them: every address that was ever verified
+ * Brings the addresses that are or were the agents' own up to date: every address that was ever verified
  * for one, wallets its registrations named, and who held these before it, but for registrations that strangers sent. Has
- * the hours summed up anew in which one that came or went paid the agent. To be called under `holdRollup`, after
+ * the hours summed up again in which one that came or went paid the agent. To be called under `holdRollup`, after
  * `followAddresses`.
  */
 export async function followOwners(db: Queryable, fids: readonly number[]): Promise<void> {

@@ -58,7 +58,7 @@ select encode(given.payer, 'hex') as payer, encode(paid.recipient, 'hex') as rec
 }
 
 /**
- * Makes what was found of some addresses what is stored of them, and has the hours summed up anew in which a payer that
+ * Stores what was found of some addresses in place of what was stored, and has the hours summed up again in which a payer that
  * came or went paid them. To be called under `holdRollup`.
  */
 export async function storeRings(db: Queryable, found: readonly FoundRings[]): Promise<void> {

@@ -8,8 +8,8 @@ import { countsFrom } from '../sql/verification-time.ts'
  *
  * Rules: a holding counts when its address verifies or verified the FID, unless the verification had ended before the
  * registration came. It is current when the address has the registration and is verified now. A verification that ended
- * while the address had the registration ends the holding. A transfer to oneself is none. One is unsolicited when
- * somebody sent it who is none of the FID's addresses, whichever of these has it since, and nothing was set in a later
+ * while the address had the registration ends the holding. A transfer to oneself does not. One is unsolicited when
+ * somebody sent it who is not one of the FID's addresses, whichever of these has it since, and nothing was set in a later
  * block: what a registry sets while it hands a registration over, it sets in the same block. URIs are not kept one by one:
  * one that was set between two transfers is not seen. Of a registration that left the FID or was burned nothing tells what
  * was set before, so it counts as solicited; so does one to which something happens after its verification ended.

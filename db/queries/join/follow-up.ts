@@ -20,7 +20,7 @@ interface FollowUp {
 
 /**
  * Derives agents and does, in the same transaction, what follows from what changed: documents, sources and readers
- * of their addresses are asked anew, what belongs to delisted agents is forgotten. Whoever derives an agent calls this: the
+ * of their addresses are asked again, what belongs to delisted agents is forgotten. Whoever derives an agent calls this: the
  * next derivation would find nothing changed any more. Call under `lockJoin`. Returns the visible changes.
  */
 export async function deriveWithFollowUp(

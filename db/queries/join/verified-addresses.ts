@@ -142,7 +142,7 @@ select array(select '0x' || encode(message_hash, 'hex') from kept order by messa
 /**
  * Opens what a complete answer names and is not open, and knows that what is open was not let go of. The very
  * verification that was thought to have ended goes on, if its end is settled; a newer one of the same address is a row
- * of its own, and one that was taken back is none. Call `endVerifications` first.
+ * of its own, and one that was taken back does not count. Call `endVerifications` first.
  */
 export async function openVerifications(
   db: Queryable,

@@ -24,7 +24,7 @@ const withheld = ['oli_tags', 'agent_edges', 'agent_identities']
 /**
  * The claimed agents of the bulk document; of more than `limit`, those claimed first.
  *
- * Counters are those of the rows, refreshed every minute: counting thousands of agents' settlements anew would take
+ * Counters are those of the rows, refreshed every minute: counting thousands of agents' settlements again would take
  * longer than the document may.
  */
 export async function claimedAgents(db: Queryable, options: BulkOptions): Promise<ClaimedAgents> {

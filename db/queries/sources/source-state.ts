@@ -110,7 +110,7 @@ const errorOf = ({ error }: Ending) => (error === undefined ? null : storableTex
 
 /**
  * The subjects of a lease that are still held, locked in the order of their names as `askForSubjects` does: two
- * transactions that end a lease and ask anew would wait for each other for ever.
+ * transactions that end a lease and ask again would wait for each other for ever.
  */
 const held = `with held as (
   select subject from source_state

@@ -21,6 +21,6 @@ case when p.handle is null then null
                      and v.verdict in ('proven', 'signed')) then 'signed'
      else 'stated' end`
 
-/** SQL: who stands behind the shown handle of an agent; one that is not derived anew yet rests on one hub's word. */
+/** SQL: who stands behind the shown handle of an agent; one that is not derived again yet rests on one hub's word. */
 export const shownHandleAssurance = (agent: string) =>
   `case when ${agent}.handle is not null then coalesce(${agent}.handle_assurance, 'stated') end`

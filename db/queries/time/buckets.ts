@@ -42,7 +42,7 @@ export function bucketsOf(
   { since, until, now }: { since: number | null; until: number | null; now: number },
 ): Buckets {
   const { floor, move } = calendar[wanted]
-  // The last millisecond that counts: a bucket that begins at `until` is none of it.
+  // The last millisecond that counts: a bucket that begins at `until` is not part of it.
   const last = Math.min((until ?? now + 1) - 1, now)
   const first = floor(since ?? move(floor(last), 1 - readingLimits.usualPoints))
   const starts: number[] = []

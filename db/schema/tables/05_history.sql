@@ -90,7 +90,7 @@ create table audit_certificate (
   primary key (chain, from_block)
 );
 
--- Tokens with rows that do not say what the chain's events do: their rows are made anew from all of their events, once
+-- Tokens with rows that do not say what the chain's events do: their rows are made again from all of their events, once
 -- none of these is newer than what the history source has.
 create table audit_agent (
   chain text not null,

@@ -38,7 +38,7 @@ create table host_budget (
   next_at timestamptz -- when the next request may go out: processes of the job share one pace
 );
 
--- What there was to ask a source about an agent when it was last asked for: another digest asks anew.
+-- What there was to ask a source about an agent when it was last asked for: another digest asks again.
 create table agent_input (
   fid bigint not null,
   source text not null,

@@ -152,7 +152,7 @@ create unlogged table series_count_amount (amount bigint primary key, n bigint n
 -- Sums over the whole directory, kept in many small parts so that nobody reads all of it to tell them. Who changes a row
 -- appends a mark for its part and waits for nobody; a part with a mark, or without a sum, is counted from its rows by
 -- whoever asks, and stored by the enrichment job. So sums are always those of the rows that are seen with them, and
--- deleting them has them counted anew.
+-- deleting them has them counted again.
 
 -- Marks: parts whose sums may not be those of their rows.
 create table directory_moved (

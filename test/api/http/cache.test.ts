@@ -71,7 +71,7 @@ test('beyond its bytes the entries not used for the longest time leave', async (
   expect(cache.bytes).toBeLessThanOrEqual(10_000)
 })
 
-test('a value that grew is counted anew, and one too large for the cache is answered all the same', async () => {
+test('a value that grew is counted again, and one too large for the cache is answered all the same', async () => {
   const { cache } = setUp(10_000)
   const grown = value('grown', 10)
   await cache.get('grown', 5_000, async () => grown)

@@ -135,7 +135,7 @@ test.each([
   ['a path in it', 'Host: a/b\r\n'],
   ['a user in it', 'Host: me@a\r\n'],
   ['white space in it', 'Host: a b\r\n'],
-  ['a port that is none', 'Host: a:http\r\n'],
+  ['a malformed port', 'Host: a:http\r\n'],
   ['half an address', 'Host: [::1\r\n'],
   ['a list', 'Host: a, b\r\n'],
 ])('HTTP/1.1 with %s is 400, and counts as a request', async (_name, headers) => {

@@ -180,7 +180,7 @@ test('headers name the database, its newest number and the next page, to scripts
   expect([end.status, await end.text(), end.headers.get('link')]).toEqual([200, '', null])
 })
 
-test('a place of another database, above the newest number or unreadable is none', async () => {
+test('a place of another database, above the newest number or unreadable is refused', async () => {
   await steps.claim(1)
   await derive(1)
   for (const since of ['00000000-1', '2', 'what', '-1', '1e3', '9f3a61c2-', '99999999999999999']) {

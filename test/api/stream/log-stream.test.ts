@@ -131,9 +131,9 @@ test('it tells of one agent, or of one kind; a filter that cannot be read lets n
 const elsewhere: Record<string, () => string | Promise<string>> = {
   'of another log': () => '00000000-1',
   'above the newest': async () => place((await newest()) + 1),
-  'that is none': () => 'yesterday',
+  'that is unreadable': () => 'yesterday',
 }
-test.for(Object.entries(elsewhere))('who is at a place %s is told to begin anew, and let go', async ([, since]) => {
+test.for(Object.entries(elsewhere))('who is at a place %s is told to start over, and let go', async ([, since]) => {
   const head = await newest()
   const reader = await follow(`?since=${await since()}`)
   await reader.ended()

@@ -101,7 +101,7 @@ test('content comes from whichever gateway has it, and not from one that sends s
   expect(await documentOf(pool, missing)).toMatchObject({ uri_status: 'unreachable', name: null })
 })
 
-test('a URI that changes while it is being read is read anew, and the old answer is not stored', async () => {
+test('a URI that changes while it is being read is read again, and the old answer is not stored', async () => {
   const { pool } = database
   const [host] = (await startHosts(1)) as [Awaited<ReturnType<typeof startHosts>>[number]]
   const job = startAgentsJob({ database, clock, hosts: [host] })

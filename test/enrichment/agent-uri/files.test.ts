@@ -30,7 +30,7 @@ test('what the recorded documents say is understood under every key they say it 
   expect(services.filter(({ name }) => name !== null)).toHaveLength(530)
 })
 
-test('texts are cleaned and bounded, and an address that is too long is none', () => {
+test('texts are cleaned and bounded, and an address that is too long is left out', () => {
   const file = toRegistrationFile({
     name: `  ${'n'.repeat(500)}`,
     description: 'nul \u0000 and \ud800',

@@ -115,11 +115,11 @@ test.each([
   ['without a hash', [1, 0x55, 0x00, 0]],
   ['of version 0 in another spelling than its own', [0x12, 0x20, ...Array(32).fill(1)]],
   ['longer than any', [1, 0x55, 0x12, 0x80, 0x01, ...Array(128).fill(1)]],
-])('an identifier %s is none', (_, bytes) => {
+])('%s is no identifier', (_, bytes) => {
   for (const base of [base32, base58btc]) expect(parseCid(base.encode(Uint8Array.from(bytes)))).toBeUndefined()
 })
 
-test('a document that would inflate beyond the limit is none, in whatever way it is packed', () => {
+test('a document that would inflate beyond the limit is not read, in whatever way it is packed', () => {
   const bomb = Buffer.alloc(50 * 1024 * 1024, ' ')
   for (const [name, packed] of [
     ['gzip', gzipSync(bomb)],

@@ -68,7 +68,7 @@ test('what a contract wallet has on another chain than its verification names co
     (await pool.query(`select count(*)::int as n from directory.${view} where wallet_chain = 'other'`)).rows[0].n
   expect([await count('holdings'), await count('addresses'), await count('income')]).toEqual([1, 1, 1])
 
-  // A key verified anew is no contract wallet.
+  // A key verified again is no contract wallet.
   verify(7, first)
   await scene.settle()
   expect([await count('holdings'), await count('addresses'), await count('income')]).toEqual([0, 0, 0])

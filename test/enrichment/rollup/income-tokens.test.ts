@@ -28,7 +28,7 @@ test('a token that is listed from a block on is no dollars in payments before it
     { address: added, fromBlock: 10 },
   ]
   await writeContracts(pool, 'base', contracts)
-  // In the same hour, so that it is summed up anew as a whole.
+  // In the same hour, so that it is summed up again as a whole.
   await pay(10)
   await pay(11)
   await world.take({ kind: 'roll up', blocks: 10 })

@@ -47,7 +47,7 @@ test('a session that noted sums while there was no address notes many behind all
       )
       return rows[0]
     }
-    // No TRUNCATE, which would have the session plan anew.
+    // No TRUNCATE, which would have the session plan again.
     await pool.query('delete from due')
     await session.query('begin')
     await pay(1, many)

@@ -126,7 +126,7 @@ test('a host that answers 304 though no version was named has no document', asyn
   expect((await lookAgain([host], [named], service)).found).toContain('a2a /card.json ok')
 })
 
-test('a version of what the place of a catalog had before is none of the card that the catalog leads to', async () => {
+test('a version of what the place of a catalog had before is not one of the card that the catalog leads to', async () => {
   const [host] = (await startHosts(1)) as [WebHost]
   const path = '/.well-known/ai-catalog.json'
   const entries = [{ identifier: 'urn:air:shop.xyz:ada', type: 'application/mcp-server-card+json', url: '/card' }]

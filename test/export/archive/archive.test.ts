@@ -160,7 +160,7 @@ test('a table that is not as certified is refused', async () => {
   expect(await settlementsOf(database)).toEqual(tables)
 })
 
-test('archived settlements leave the database and no count: answers, sums made anew, files and certificates stay', async () => {
+test('archived settlements leave the database and no count: answers, sums made again, files and certificates stay', async () => {
   const { pool } = database
   const folder = await exportFolder()
   const tables = await settlementsOf(database)
@@ -250,7 +250,7 @@ test('archived settlements leave the database and no count: answers, sums made a
   expect([again.count, again.available_since]).toEqual([19, undefined])
 })
 
-test('without the list of archived files, and with an older one, nothing is served anew and no file is removed', async () => {
+test('without the list of archived files, and with an older one, nothing is served again and no file is removed', async () => {
   const folder = await exportFolder()
   const list = join(folder, 'manifest.json')
   const partsIn = async () =>

@@ -115,7 +115,7 @@ test('a table that has left and still stands is taken back without its files, if
   reader.release()
   await restore()
   expect(await settlementsOf(database)).toEqual(tables)
-  // It can be archived anew.
+  // It can be archived again.
   const folder = await exportFolder()
   await runArchive(archiveOf(database, folder), task('archive'))
   await restoreAll(folder)

@@ -161,7 +161,7 @@ export function archiveOf(database: TestDatabase, folder: string, print: (line: 
     readAgain: () => {
       throw new Error('nothing reads the chain again')
     },
-    serve: (untilDay, anew) => serve(database, folder, untilDay, anew),
+    serve: (untilDay, rewrite) => serve(database, folder, untilDay, rewrite),
   }
 }
 
@@ -170,10 +170,15 @@ export const task = (name: 'archive' | 'plan' | 'check' | 'restore') =>
   ({ task: name, before: `${before}T00:00:00.000Z` }) as const
 
 /**
- * Runs a round of served files; `untilDay`: only of the chain's settlements up to that day; `anew`: blocks whose files
+ * Runs a round of served files; `untilDay`: only of the chain's settlements up to that day; `rewrite`: blocks whose files
  * are written again in any case.
  */
-export function serve(database: TestDatabase, folder: string, untilDay?: string, anew?: BlockRange): Promise<number> {
+export function serve(
+  database: TestDatabase,
+  folder: string,
+  untilDay?: string,
+  rewrite?: BlockRange,
+): Promise<number> {
   const baseUrl = 'https://api.agents.example'
   return serveRound({
     pool: database.pool,
@@ -183,7 +188,7 @@ export function serve(database: TestDatabase, folder: string, untilDay?: string,
     terms: proofTerms(baseUrl),
     now: () => now,
     tell: () => {},
-    ...(untilDay !== undefined && { only: { chain: 'base', untilDay, anew } }),
+    ...(untilDay !== undefined && { only: { chain: 'base', untilDay, rewrite } }),
   })
 }
 

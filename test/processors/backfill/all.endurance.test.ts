@@ -50,7 +50,7 @@ test('what would be read is said, and nothing is written', async () => {
   expect(rows).toEqual([{ rows: 0 }])
 })
 
-test('a plan of chains whose sources do not answer is none, and fails', async () => {
+test('a plan of chains whose sources do not answer is not made, and fails', async () => {
   const database = await run.database()
   const nobody = `http://127.0.0.1:${await freePort()}`
   const { code, stdout, stderr } = await runBackfill(everyChain(database, ['--all', '--plan'], { portal: nobody }))

@@ -131,7 +131,7 @@ test('text that is not as the archives write it is not taken for a block', () =>
   expect(scan.scan(Buffer.from(text), 0)).toBe(text.length)
 })
 
-test('text with a digit that is none is an error, not a row', () => {
+test('text with something else for a digit is an error, not a row', () => {
   const text = JSON.stringify(blockOf(7, 8, [plain])).replace('0x2222', '0xzz22')
   const bytes = Buffer.from(text)
   const scan = new BlockScanner()

@@ -98,7 +98,7 @@ test.each([
   await untilKept(database, [kept, other, again, later], second)
 })
 
-test('a chain that is reset wholly begins anew, with the scope that is set then', { timeout }, async () => {
+test('a chain that is reset wholly starts over, with the scope that is set then', { timeout }, async () => {
   stage = await startStage(source)
   const database = await stage.database()
   const verified = recipients.slice(0, 3)

@@ -54,10 +54,10 @@ test('a node that numbers the logs of each transaction from zero is not believed
   const truth = trueLogs(one) as (ReturnType<typeof trueLogs>[number] & { topics: string[]; data: string })[]
   const [, , last] = one.block.transactions
   const ofLast = truth.filter(({ transactionHash }) => transactionHash === last?.hash)
-  const anew = truth.map((log, at) => ({ ...log, logIndex: `0x${at % 2}` }))
+  const renumbered = truth.map((log, at) => ({ ...log, logIndex: `0x${at % 2}` }))
   let isWrong = true
   const node = await startAnsweringNode((method, [first], time) => {
-    const logs = isWrong ? anew : truth
+    const logs = isWrong ? renumbered : truth
     if (method === 'eth_getLogs') return { result: logs.filter((log) => log.transactionHash === last?.hash).slice(1) }
     if (method === 'eth_getTransactionReceipt') {
       return { result: receiptsOf(one, logs).find(({ transactionHash }) => transactionHash === first) ?? null }

@@ -26,7 +26,7 @@ test.each([
   expect(found).toEqual([{ block: 7, timestamp: 1_000, contract, implementation }])
 })
 
-test('an upgrade of somebody else’s contract is none', () => {
+test('an upgrade of somebody else’s contract does not count', () => {
   expect(upgradesIn(base, [upgraded(implementation, [topicOf(usdc)])])).toEqual([])
 })
 

@@ -18,7 +18,7 @@ comment on column directory.addresses.ended_at is 'When the verification ended; 
 comment on column directory.addresses.address_bytes is e'@behavior -*\nThe address as bytes: conditions on it use an index, those on the text do not.';
 comment on column directory.addresses.verdict is 'What checking its message came to: proven, signed or stated; null: it was not seen yet.';
 comment on column directory.addresses.verification_type is '0: a key signed; 1: a contract wallet; null: not known.';
-comment on column directory.addresses.verification_chain_id is 'Chain of the contract wallet; null: it is none, or not known.';
+comment on column directory.addresses.verification_chain_id is 'Chain of the contract wallet; null: it is not one, or not known.';
 comment on column directory.addresses.message_hash is 'Hash of the message that verified it; null: it was not seen yet.';
 comment on column directory.addresses.wallet_chain is 'other: it is a contract wallet, and holds registrations on other chains than its verification names; null: it does not.';
 comment on column directory.addresses.counts_from is 'Since when it counts as the account’s: verified_at, or when the directory first saw it.';

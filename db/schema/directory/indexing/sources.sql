@@ -7,7 +7,7 @@ select s.source, s.subject, case when s.subject like 'fid:%' then substr(s.subje
 comment on view directory.sources is e'@behavior -*\nWhen each source was last asked about what, and how that went. Conditions on subject use an index.';
 comment on column directory.sources.source is 'socialindex, agent_uri, explorer, identity, codehost, spec_discovery and others.';
 comment on column directory.sources.subject is 'What it is asked about: fid:1, token:<chain>:12, address:0x…, shard:1.';
-comment on column directory.sources.fid is 'The account it is asked about; null: it is none.';
+comment on column directory.sources.fid is 'The account it is asked about; null: it is not asked about one.';
 comment on column directory.sources.due_at is 'When it is asked again, at the earliest.';
 comment on column directory.sources.last_attempt_at is 'When it was asked last; null: never.';
 comment on column directory.sources.last_success_at is 'When it last answered; null: never.';

@@ -16,7 +16,7 @@ comment on column directory.income.chain is 'Lowercase name of the chain: ';
 comment on column directory.income.recipient_address is 'Who was paid.';
 comment on column directory.income.kind is 'eip3009_vrs or eip3009_bytes: a settlement, by the form of its signature; forwarded: passed on by a forwarder in the transaction that paid it; permit2_exact or permit2_upto: by one of x402’s proxies for Permit2.';
 comment on column directory.income.flag is 'self: payer and recipient are one address; same_owner: the payer is or was an address of the same agent; ring: the money goes round over three addresses or more; none.';
-comment on column directory.income.filtered is 'Whether it counts as filtered income: the flag is none.';
+comment on column directory.income.filtered is 'Whether it counts as filtered income: there is no flag.';
 comment on column directory.income.x402 is 'Whether a known facilitator sent it, one of x402’s own contracts settled it, or the calldata of its transaction names who had a part in it.';
 comment on column directory.income.payments is 'Payments in it, whatever the token.';
 comment on column directory.income.amount_usdc is 'Dollars, with all six decimals; without payments in other tokens.';

@@ -33,7 +33,7 @@ const behind = 31_000_010
 /** The blocks behind the archived partitions, on the last archived day. */
 const rest = { fromBlock: 31_000_000, toBlock: behind }
 
-test('a day file that is damaged, or has older rows, is written anew before its partition is archived', async () => {
+test('a day file that is damaged, or has older rows, is written again before its partition is archived', async () => {
   const folder = await exportFolder()
   for (const block of [inside, behind]) await mark(block, 'i')
   await serve(database, folder)
@@ -75,7 +75,7 @@ test('a day file that is damaged, or has older rows, is written anew before its 
   expect(await settlementsOf(database)).toEqual(tables)
 })
 
-test('the file of a day that is archived in part stays as it is, and the refusal says how to have it written anew', async () => {
+test('the file of a day that is archived in part stays as it is, and the refusal says how to have it written again', async () => {
   const { pool } = database
   const folder = await exportFolder()
   await pool.query('delete from backfill_shard where first_block = 30500000') // it certifies what is changed below

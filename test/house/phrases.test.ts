@@ -1,0 +1,34 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { listFiles, root } from '../support/source-files.ts'
+
+/** Phrases that no native reader would write, with what to write. */
+const phrases: readonly { readonly phrase: RegExp; readonly instead: string }[] = [
+  { phrase: /\banew\b/i, instead: 'again, or start over' },
+  {
+    phrase: /(?<!\bthere )\b(?:is|was) none\b(?! of (?:its|their) business)/i,
+    instead: 'is not one, or there is none',
+  },
+  { phrase: /\bwhat is (?!left |known )[a-z]{1,20} (?:up )?of (?:them|it)\b/i, instead: 'the noun that it is' },
+]
+
+test('comments, titles and documents are in English that a native reader would write', async () => {
+  const wrong: string[] = []
+  for (const path of listFiles().filter(isWritten)) {
+    // A sentence goes on behind the margin of the next line.
+    const text = (await readFile(join(root, path), 'utf8')).replaceAll(/\n[ \t]*(?:\*|\/\/|--|#)? ?/g, ' ')
+    for (const { phrase, instead } of phrases) {
+      const found = phrase.exec(text)
+      if (found) wrong.push(`${path}: "${text.slice(found.index - 30, found.index + 50)}": ${instead}`)
+    }
+  }
+  expect(wrong).toEqual([])
+})
+
+function isWritten(path: string): boolean {
+  return (
+    /\.(ts|mjs|sql|md|ya?ml)$/.test(path) &&
+    !/^(db\/migrations|test\/fixtures|client\/generated)\/|^CHANGELOG|^test\/house\/phrases/.test(path)
+  )
+}

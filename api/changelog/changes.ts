@@ -3,6 +3,17 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'bios-searched',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'A search looks through bios, finds plurals, and words that begin so',
+    text:
+      '/api/search and the pages find words in the bio of an account, behind those of its documents; `in=description` has ' +
+      'bios too, and `matched` names the field `bio`. A word is found in its singular and plural, and where nobody says it ' +
+      'whole, in words that begin so. `q` of discovery is as it was.',
+    operations: ['searchAgents', 'countFacets'],
+  },
+  {
     id: 'payers-to-the-row',
     day: '2026-11-28',
     kind: 'changed',
@@ -368,27 +379,6 @@ export const apiChanges: readonly ApiChange[] = [
     text:
       'Of income, `single_payer` was true and `reciprocal` told of payers where all amounts were zero or in tokens without ' +
       'a dollar figure. Now there has to be some value.',
-    operations: [],
-  },
-  {
-    id: 'income-complete-until',
-    day: '2026-11-26',
-    kind: 'changed',
-    title: 'Income is said to be complete no further than its sums are',
-    text:
-      '`complete_until` of income, of its timeseries, of the income of all agents and of the facilitators could go beyond ' +
-      'payments that were summed up while the answer was read and are not in it. Now it does not, and it waits for the ' +
-      'payments of an address that the agent gave up until they are out of the sums.',
-    operations: [],
-  },
-  {
-    id: 'every-last-message',
-    day: '2026-11-26',
-    kind: 'changed',
-    title: 'The time an agent was last seen moves with every message',
-    text:
-      'A message of an account less than a minute after the one before did not move `last_seen_at`. Now each poll of ' +
-      'the network does, by the newest message in it.',
     operations: [],
   },
   ...firstChanges,

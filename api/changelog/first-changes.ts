@@ -14,6 +14,27 @@ export interface ApiChange {
 /** What changed for clients up to the middle of 26 November 2026, newest first. */
 export const firstChanges: readonly ApiChange[] = [
   {
+    id: 'income-complete-until',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'Income is said to be complete no further than its sums are',
+    text:
+      '`complete_until` of income, of its timeseries, of the income of all agents and of the facilitators could go beyond ' +
+      'payments that were summed up while the answer was read and are not in it. Now it does not, and it waits for the ' +
+      'payments of an address that the agent gave up until they are out of the sums.',
+    operations: [],
+  },
+  {
+    id: 'every-last-message',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'The time an agent was last seen moves with every message',
+    text:
+      'A message of an account less than a minute after the one before did not move `last_seen_at`. Now each poll of ' +
+      'the network does, by the newest message in it.',
+    operations: [],
+  },
+  {
     id: 'hosts-of-requests',
     day: '2026-11-26',
     kind: 'changed',

@@ -16,6 +16,7 @@ const fields = [
   'tool',
   'service',
   'description',
+  'bio',
 ] as const
 
 const found = z

@@ -33,8 +33,26 @@ test('an agent and its words are there with the statement that writes them, and 
   await say(1, 'Hopper')
   const moved = { search: 'grace', combination: 'base,celo|t|t|t', document: `'hopper':1A` }
   expect(await searched()).toEqual([{ fid: 1, ...moved }])
+  await pool.query(`update agent_words set bio = 'Admiral'`)
+  expect(await searched()).toMatchObject([{ document: `'admiral':2 'hopper':1A` }])
   await pool.query('delete from agent')
   expect(await searched()).toEqual([])
+})
+
+test.each([
+  ['"', ''],
+  ['Agencies', `'agencies' | 'agency' | 'agencie'`],
+  ['match box', `( 'match' | 'matches' ) & ( 'box' | 'boxes' )`],
+  ['"swap fees" -loss', `( 'swap' | 'swaps' ) <-> ( 'fees' | 'fee' ) & !( 'loss' | 'losses' )`],
+  ['é4', `'é4'`],
+])('%s in all forms', async (q, all) => {
+  const { rows } = await database.pool.query(
+    `select in_all_forms(websearch_to_tsquery('simple', $1), false)::text as all,
+            in_all_forms(websearch_to_tsquery('simple', $1), true)::text as beginnings`,
+    [q],
+  )
+  const begun = all.replace(/(?<!!\( [^)]*)'[^']{3,}'/g, '$&:*').replace(`'é4'`, `'é4':*`)
+  expect(rows).toEqual([{ all, beginnings: begun }])
 })
 
 test('counts of settlements, which move all the time, write nothing there', async () => {

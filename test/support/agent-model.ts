@@ -149,7 +149,7 @@ export async function followedFids(db: Queryable): Promise<number[]> {
 export async function differencesOfSearched(db: Queryable): Promise<number[]> {
   const { rows } = await db.query<{ fid: number }>(`
     select fid
-      from (select fid, search, filtered_combination(agent) as combination, coalesce(document, '') as document
+      from (select fid, search, filtered_combination(agent) as combination, coalesce(searched_document(agent_words), '') as document
               from agent left join agent_words using (fid)) said
       full join searched_agent kept using (fid, search, combination, document)
      where said is null or kept is null

@@ -24,7 +24,7 @@ const partsParameter = z
   .meta({
     description:
       'Where to look, separated by commas: name (handle, display name, tag, names of registrations and documents), ' +
-      'skill (skills, tools, services), description. Without it, everywhere.',
+      'skill (skills, tools, services), description (of registrations, and the bio). Without it, everywhere.',
     override: { type: 'string', examples: [parts.join(',')] },
   })
 
@@ -53,8 +53,8 @@ export const search = route({
     schema: searchAnswer,
     description:
       'Whose handle, FID, address or registration it is exactly, or who was paid in the transaction, comes first; then by ' +
-      'where the words are found, names before skills before descriptions; at equal rank the claimed come before the ' +
-      'others. A transaction is not found once its settlements are archived: they are in the files under /exports.',
+      'where the words are found, names before skills before descriptions before what the account says of itself; at equal rank the claimed come before ' +
+      'the others. A word is found in its plural and its singular, and where nobody says it whole, in words that begin so. A transaction is not found once its settlements are archived: they are in the files under /exports.',
   },
   errors: [],
   maxAgeSeconds: 30,

@@ -1,4 +1,4 @@
-import { type Asked, exactOf, isSeldom, likeSome, mostRanked, nameHas, saysSo } from './search.ts'
+import { type Asked, beginsSo, exactOf, isSeldom, isUnsaid, likeSome, mostRanked, nameHas, saysSo } from './search.ts'
 
 /** Which agents are counted. */
 interface Counted {
@@ -39,12 +39,14 @@ export function searchedHits(asked: Asked, { lookedUp, parts }: Counted): string
   union all (select * from early where part = ${part} and not (select ${isShort(part)} from short) limit ${mostRanked})
   union all (${named(`${says} and (select ${isShort(part)} from short) limit ${mostRanked}`)})
   union all (select ${columns} from agent a where ${nameHas}${fits} limit ${mostRanked})
+  union all (${named(`select s.fid from searched_agent s ${agents} where (select is_so from unsaid) and ${beginsSo}${fits} limit ${mostRanked}`)})
   union all (${named(likeSome('s.fid', agents, `${isSeldom(asked)}${fits}`))})`
   }
   const numbers = [...parts.keys()]
   return `
 ${exactOf(asked)},
 said as materialized (select s.fid from searched_agent s where ${saysSo} limit ${mostEarly}),
+unsaid as materialized (select ${isUnsaid(asked, 'select from said')} as is_so),
 early as materialized (${lookedUp('select fid from said')}),
 short as materialized (
   select ${numbers

@@ -5,8 +5,8 @@ import { leanFields } from '../sql/lean-row.ts'
 import { type DiscoveryFilter, filterConditions } from './discovery-filter.ts'
 import { partOf, understood } from './query-text.ts'
 
-/** Parts of what an agent is found by, and the weight of each in its document. */
-export const searchParts = { name: 'a', skill: 'b', description: 'c' } as const
+/** Parts of what an agent is found by, and their weights in its document: of descriptions, what the account says comes last. */
+export const searchParts = { name: ['a'], skill: ['b'], description: ['c', 'd'] } as const
 export type SearchPart = keyof typeof searchParts
 
 /** Agents that are ranked, and hits of a kind that facets are counted of: of a word that more share, not all are looked at. */
@@ -38,8 +38,8 @@ interface Hits {
 /**
  * Agents by words, best first. Whose handle, FID, verified address or registration it is exactly, or who was paid in the
  * transaction, comes before all others; then by where
- * and how often the words are found, names before skills before descriptions, parts of names and names with a slip after
- * words; at equal rank the claimed, then the lowest FID. Of an `@handle` that somebody has, no names with a slip.
+ * and how often the words are found, in singular or plural, names before skills before descriptions before bios, parts of
+ * names and names with a slip after words, and between them words that begin so, where nobody says them whole; at equal rank the claimed, then the lowest FID. Of an `@handle` that somebody has, no names with a slip.
  */
 export async function searchAgents(db: Queryable, { q, parts, filter, limit, offset }: Search): Promise<Hits> {
   const asked = askedBy(q, parts)
@@ -72,9 +72,10 @@ export function askedBy(q: string, parts: Search['parts']): Asked {
     isName ? address : null,
     isName && !isOne ? partOf(words) : null,
     isName && !isOne && tolerated.test(words) ? words : null,
-    parts === null ? null : parts.map((part) => searchParts[part]),
+    parts === null ? null : parts.flatMap((part) => searchParts[part]),
     isName ? (registration?.chain ?? null) : null,
     isName ? (registration?.id ?? null) : null,
+    isOne ? null : words,
   ]
   // Only where it is asked for: planning with all partitions of settlements takes longer than many a search.
   const hash = transaction !== null && isName ? `$${values.push(transaction)}::bytea` : null
@@ -85,9 +86,14 @@ const paidIn = (transaction: string) => `select s.recipient from settlement s wh
 const isRegistration = `h.chain = $8::text and h.agent_id = $9::numeric and h.reason is null`
 
 // Written out wherever it is asked: of a constant the planner knows how many say it, and whether a filter leaves fewer.
-const query = `websearch_to_tsquery('simple', $1::text)`
+const query = `in_all_forms(websearch_to_tsquery('simple', $1::text), false)`
+const beginnings = `in_all_forms(websearch_to_tsquery('simple', $10::text), true)`
+const inParts = (words: string) =>
+  `s.document @@ ${words} and ($7::"char"[] is null or ts_filter(s.document, $7::"char"[]) @@ ${words})`
 /** SQL: whether a row `s` of `searched_agent` contains the words, in the requested parts. */
-export const saysSo = `s.document @@ ${query} and ($7::"char"[] is null or ts_filter(s.document, $7::"char"[]) @@ ${query})`
+export const saysSo = inParts(query)
+/** SQL: whether it contains words that begin so. */
+export const beginsSo = inParts(beginnings)
 const isLike = 'lower($6::text) <% lower(s.names)'
 /**
  * Of agents with a slip in their names as many as are ranked, in a statement of their own. They are numbered instead of
@@ -117,6 +123,9 @@ export const isSeldom = (asked: Asked) => `(select count(*) from (
    union all (select from searched_agent s where ${saysSo} limit ${fewHits})
    union all (select from agent a where ${nameHas} limit ${fewHits})) few) < ${fewHits}${isNobodys(asked)}`
 
+/** SQL: whether nobody contains the words whole, whatever the filters leave: then words that begin so count. `said`: who does. */
+export const isUnsaid = (asked: Asked, said: string) => `not exists (${said})${isNobodys(asked)}`
+
 const isNobodys = ({ isHandle }: Asked) => (isHandle ? ' and not exists (select from exact)' : '')
 
 /**
@@ -134,6 +143,9 @@ said as materialized (
   select s.fid, 1 + ts_rank(s.document, ${query}) as rank
     from searched_agent s ${agents} where ${saysSo}${fits} limit ${mostRanked}
 ),
+unsaid as materialized (
+  select ${isUnsaid(asked, conditions.length === 0 ? 'select from said' : `select from searched_agent s where ${saysSo}`)} as is_so
+),
 found as (
   select fid, 1000::real as rank from exact
    union all
@@ -142,6 +154,9 @@ found as (
   -- Behind enough who say the words whole no part of a name is shown.
   (select a.fid, 0.9 from agent a
     where (select count(*) from said) < ${readingLimits.hits} and ${nameHas}${fits} limit ${mostRanked})
+   union all
+  (select s.fid, 0.8 + 0.1 * ts_rank(s.document, ${beginnings})
+     from searched_agent s ${agents} where (select is_so from unsaid) and ${beginsSo}${fits} limit ${mostRanked})
 ),
 hit as (
   select * from found
@@ -164,6 +179,12 @@ ranked as (
    ${conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`}
    order by best.rank desc, a.claimed desc, best.fid limit ${readingLimits.hits}
 ),
+sought as materialized (
+  select in_all_forms(websearch_to_tsquery('simple', $1::text), is_so) as words,
+         array(select in_all_forms(plainto_tsquery('simple', lexeme), is_so)
+                 from unnest(to_tsvector('simple', $1::text)) as word (lexeme)) as each
+    from unsaid
+),
 page as (
   select ranked.*, row_number() over (order by rank desc, claimed desc, fid) as place from ranked
    order by rank desc, claimed desc, fid ${part}
@@ -172,7 +193,7 @@ shown as (
   select page.place, a.*, coalesce((
            select json_agg(json_build_object('field', field, 'snippet', snippet) order by number)
              from (select m.field, m.number,
-                          ts_headline('simple', m.text, ${query},
+                          ts_headline('simple', m.text, (select words from sought),
                                       'StartSel="", StopSel="", MaxWords=24, MinWords=12') as snippet
                      from (select 'fid' as field, a.fid::text as text, 0::bigint as number where a.fid = $2::bigint
                             union all
@@ -196,10 +217,8 @@ shown as (
                               json_to_recordset(s.pieces) as (field text, text text)) with ordinality as p (field, text, number)
                             where s.fid = a.fid
                               and ($7::"char"[] is null or case when p.field in ('handle', 'display_name', 'tag', 'name') then 'a'
-                                    when p.field = 'description' then 'c' else 'b' end = any ($7::"char"[]))
-                              and (to_tsvector('simple', p.text) @@ any (array(
-                                     select plainto_tsquery('simple', lexeme)
-                                       from unnest(to_tsvector('simple', $1::text)) as word (lexeme)))
+                                    when p.field = 'description' then 'c' when p.field = 'bio' then 'd' else 'b' end = any ($7::"char"[]))
+                              and (to_tsvector('simple', p.text) @@ any ((select each from sought)::tsquery[])
                                    or (p.field in ('handle', 'display_name', 'tag', 'name')
                                        and (lower(p.text) like lower($5::text) or lower($6::text) <% lower(p.text))))
                             order by number

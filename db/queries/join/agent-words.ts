@@ -21,7 +21,7 @@ export async function deriveWords(db: Queryable, fids: readonly number[]): Promi
 }
 
 const text = `
-with wanted as (select fid, handle, display_name, oli from agent where fid = any ($1::bigint[])),
+with wanted as (select fid, handle, display_name, oli, bio from agent where fid = any ($1::bigint[])),
 record as (
   select w.fid, d.name, d.description, d.services
     from wanted w
@@ -51,6 +51,7 @@ said as (
     from record r
    cross join lateral json_array_elements(case when json_typeof(r.services) = 'array' then r.services else '[]' end) service
    union all select fid, 8, 'description', description from record
+   union all select fid, 9, 'bio', bio from wanted
 ),
 piece as (
   select *, row_number() over first_places as number, sum(octet_length(text)) over first_places as bytes
@@ -62,6 +63,7 @@ gathered as (
          coalesce(string_agg(p.text, E'\\n' order by p.number) filter (where p.place <= 4), '') as names,
          coalesce(string_agg(p.text, E'\\n' order by p.number) filter (where p.place between 5 and 7), '') as skills,
          coalesce(string_agg(p.text, E'\\n' order by p.number) filter (where p.place = 8), '') as descriptions,
+         coalesce(max(p.text) filter (where p.place = 9), '') as bio,
          coalesce(json_agg(json_build_object('field', p.field, 'text', p.text) order by p.number)
                     filter (where p.text is not null), '[]') as pieces
     from wanted w
@@ -69,10 +71,11 @@ gathered as (
    group by w.fid
 ),
 stored as (
-  insert into agent_words as kept (fid, names, skills, descriptions, pieces)
-  select fid, names, skills, descriptions, pieces from gathered order by fid
+  insert into agent_words as kept (fid, names, skills, descriptions, bio, pieces)
+  select fid, names, skills, descriptions, bio, pieces from gathered order by fid
       on conflict (fid) do update
-     set (names, skills, descriptions, pieces) = (excluded.names, excluded.skills, excluded.descriptions, excluded.pieces)
+     set (names, skills, descriptions, bio, pieces)
+       = (excluded.names, excluded.skills, excluded.descriptions, excluded.bio, excluded.pieces)
    where kept.pieces::text <> excluded.pieces::text
 )
 delete from agent_words gone

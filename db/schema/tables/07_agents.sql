@@ -239,7 +239,8 @@ create table agent_words (
   pieces json not null, -- [{field, text}]: the same one by one, to say where a word was found
   document tsvector not null generated always as (
     setweight(to_tsvector('simple', names), 'A') || setweight(to_tsvector('simple', skills), 'B')
-      || setweight(to_tsvector('simple', descriptions), 'C')) stored
+      || setweight(to_tsvector('simple', descriptions), 'C')) stored,
+  bio text not null default '' -- of the account
 );
 create index agent_words_names on agent_words using gin (lower(names) gin_trgm_ops);
 
@@ -250,11 +251,41 @@ create table searched_agent (
   fid bigint primary key,
   search text not null,                  -- of agent
   combination text collate "C" not null, -- of agent, see filtered_combination
-  document tsvector not null             -- of agent_words
+  document tsvector not null             -- of agent_words, see searched_document
 );
 -- Agents by words, and by parts of their names.
 create index searched_agent_document on searched_agent using gin (document);
 create index searched_agent_search on searched_agent using gin (search gin_trgm_ops);
+
+-- What a search looks through: an agent's words by weight, the lightest what its account says of itself.
+create function searched_document(agent_words) returns tsvector language sql immutable parallel safe as $$
+  select $1.document || to_tsvector('simple', $1.bio)
+$$;
+
+-- Query words in each of their forms: as they are written, as plural and as singular, by the endings of English; what
+-- that makes of other words nobody says. `beginnings`: longer words begin with one of these, too. Words that must not
+-- occur, `!'word'`, are taken whole.
+create function word_forms(word text) returns text[] language sql immutable parallel safe as $$
+  select array_agg(form) filter (where form is not null)
+    from unnest(array[word] || case when word ~ '^[a-z]{3,}$' then array[
+           case when word ~ '..[^aeiou]ies$' then regexp_replace(word, 'ies$', 'y') end,
+           case when word ~ '..(s|x|z|ch|sh)es$' then regexp_replace(word, 'es$', '') end,
+           case when word ~ '..[^s]s$' then regexp_replace(word, 's$', '') end,
+           case when word ~ '[^aeiou]y$' then regexp_replace(word, 'y$', 'ies')
+                when word ~ '(ss|us|x|z|ch|sh)$' then word || 'es'
+                when word !~ 's$' then word || 's' end] end) as one (form)
+$$;
+create function in_all_forms(asked tsquery, beginnings boolean) returns tsquery language sql immutable parallel safe as $$
+  select coalesce(nullif(string_agg(
+           case when token !~ '^!?''' then token
+                else (select left(token, -length(quoted)) || '(' || string_agg(
+                               '''' || form || '''' || case when beginnings and token like '''%' and octet_length(form) >= 3
+                                                            then ':*' else '' end, ' | ') || ')'
+                        from unnest(word_forms(substr(quoted, 2, length(quoted) - 2))) as one (form))
+           end, '' order by place), '')::tsquery, asked)
+    from regexp_matches(asked::text, '!?''(?:[^'']|'''')*''|[^''!]+|!', 'g') with ordinality as part (matched, place)
+   cross join lateral (select matched[1], ltrim(matched[1], '!')) as one (token, quoted)
+$$;
 
 -- Values of most filters as one text: chains, claimed, has_spec and has_codehost, 'base,celo|t|f|f'. Counting 27,000 agents
 -- by it takes 15.8 ms, by four columns 21.3.
@@ -266,7 +297,7 @@ create function note_searched_agent() returns trigger language plpgsql as $$
 begin
   insert into searched_agent as kept (fid, search, combination, document)
   select new.fid, new.search, filtered_combination(new),
-         coalesce((select document from agent_words where fid = new.fid), '')
+         coalesce((select searched_document(w) from agent_words w where fid = new.fid), '')
       on conflict (fid) do update set (search, combination) = (excluded.search, excluded.combination);
   return null;
 end $$;
@@ -296,10 +327,10 @@ create trigger searched_agent_emptied after truncate on agent
 create function note_searched_words() returns trigger language plpgsql as $$
 begin
   insert into searched_agent as kept (fid, search, combination, document)
-  select fid, search, filtered_combination(agent), new.document from agent where fid = new.fid
+  select fid, search, filtered_combination(agent), searched_document(new) from agent where fid = new.fid
       on conflict (fid) do update set document = excluded.document;
   return null;
 end $$;
 create trigger searched_words_added after insert on agent_words for each row execute function note_searched_words();
-create trigger searched_words_changed after update of names, skills, descriptions on agent_words
-  for each row when (new.document is distinct from old.document) execute function note_searched_words();
+create trigger searched_words_changed after update of names, skills, descriptions, bio on agent_words
+  for each row when ((new.document, new.bio) is distinct from (old.document, old.bio)) execute function note_searched_words();

@@ -58,6 +58,7 @@ test.each([
   ['a handle', '@quill8', 1],
   ['a FID', 'FID 4207', 1],
   ['a slip', 'quil8', 1],
+  ['a beginning of words', 'quill19', 80],
   ['nothing there is', 'zzzzzz', 0],
   ['an address', `0x${'ab'.repeat(20)}`, 0],
 ])('%s is found by indexes alone', async (_, q, least) => {

@@ -189,6 +189,53 @@ test('parts of names and names with a slip are found after words; short words be
   expect(await fids('@weavr')).toEqual([1])
 })
 
+test('what an account says of itself is found, behind what its documents say, and is said to be its bio', async () => {
+  const { pool } = database
+  await add({ fid: 60, handle: 'sky', bio: 'Tomorrow’s weather for farmers, and disputes about hail.' })
+  await add({ fid: 61, handle: 'judge', said: { description: 'Settles a dispute over weather.' } })
+  await add({ fid: 62, handle: 'rain', claimMethod: 'jfs', bio: 'weather weather weather weather weather weather' })
+  now += 120_000
+  expect(await fids('weather')).toEqual([61, 62, 60])
+  expect(await fids('weather', '&in=description')).toEqual([61, 62, 60])
+  expect(await fids('weather', '&in=name,skill')).toEqual([])
+  expect((await find('farmers')).agents).toMatchObject([{ fid: 60, matched: [{ field: 'bio' }] }])
+  const facets = await api.get('/api/discovery/facets?q=weather&of=search')
+  expect(facetsAnswer.parse(await facets.json())).toMatchObject({ counted: 3 })
+  const page = await (await api.get('/?q=disputes')).text()
+  expect(page).toContain('href="/agent/60"')
+  expect(page).toContain('bio: <bdi>')
+  const { total } = (await (await api.get('/api/discovery?q=weather')).json()) as { total: number }
+  expect(total).toBe(0)
+  await pool.query('delete from agent where fid between 60 and 62')
+})
+
+test('a word is found in singular and plural, and where nobody says it whole in words that begin so', async () => {
+  const { pool } = database
+  await add({ fid: 70, handle: 'a70', said: { description: 'Writes forecasts for agencies, never for boxes.' } })
+  await add({ fid: 71, handle: 'a71', bio: 'A forecast of an agency, in one box' })
+  await add({ fid: 72, handle: 'a72', claimMethod: 'jfs', said: { description: 'Forecaster' } })
+  now += 120_000
+  for (const q of ['forecast', 'forecasts', 'Agency', 'agencies', 'box', 'boxes']) {
+    expect([q, await fids(q)]).toEqual([q, [70, 71]])
+  }
+  expect(await fids('"forecast of an agencies"')).toEqual([71])
+  // Nobody says it whole: whoever says a word that begins so, by where they say it.
+  expect(await fids('forec')).toEqual([72, 70, 71])
+  expect(await fids('forec agen')).toEqual([70, 71])
+  expect(await fids('forec -agency')).toEqual([72])
+  expect(await fids('forecasts -boxes')).toEqual([72])
+  expect(await fids('forec', '&in=skill')).toEqual([])
+  expect(await fids('forec', '&claimed=claimed')).toEqual([72])
+  expect((await find('forec')).agents[0]).toMatchObject({ matched: [{ field: 'description', snippet: 'Forecaster' }] })
+  const counted = async (query: string) =>
+    facetsAnswer.parse(await (await api.get(`/api/discovery/facets?of=search&q=${query}`)).json()).counted
+  expect(await counted('forec')).toBe(3)
+  expect(await counted('fo')).toBe(2) // names alone, forge and fortytwo: two letters begin too many words
+  // A filter that leaves nobody who says it whole does not make parts of words of it.
+  expect(await fids('forecast', '&claimed=claimed')).toEqual([])
+  await pool.query('delete from agent where fid between 70 and 72')
+})
+
 test('operators of searching are understood, and nothing that people type is refused', async () => {
   expect((await fids('maps -ships')).sort()).toEqual([1, 4, 8])
   expect(await fids('"ships at sea"')).toEqual([3, 2])

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import {
   addChains,
@@ -126,6 +127,14 @@ export function readChainsFile(path: string | undefined): unknown {
   }
 }
 
+/** Content of the CHAINS_FILE that this process opened. */
+let opened: unknown
+
+/** Whether this process has opened a CHAINS_FILE with the content of the one at `path`. */
+export function knowsChainsOf(path: string): boolean {
+  return isDeepStrictEqual(opened, readChainsFile(path))
+}
+
 /**
  * Makes known to this process the chains that the file at `path` adds, its partitions, and tokens of chains that have none
  * in the table. Returns the file's parsed content; undefined when `path` names none. Every main calls it before anything else. Throws one error that names every bad value of the
@@ -133,6 +142,7 @@ export function readChainsFile(path: string | undefined): unknown {
  */
 export function openChainsFile(path: string | undefined): unknown {
   const file = readChainsFile(path)
+  opened = file
   const { overrides, added, problems } = parseFile(file)
   const isAdded = (problem: string) => !isDefaultChain(problem.split(/[.:]/, 1)[0] ?? '')
   if (problems.some(isAdded)) {

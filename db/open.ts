@@ -1,8 +1,8 @@
-import { existsSync, realpathSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
-import { isLocked } from '../ops/lock.mjs'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { startPostgres } from '../postgres/embedded.ts'
 import { findHome, restoringPath } from '../postgres/home.ts'
+import { loadingLine, refuseWithoutItsChains, runningWorld } from './local-world.ts'
 import { migrate } from './migrate.ts'
 import { createPool } from './pool.ts'
 
@@ -18,27 +18,29 @@ export interface OpenDatabase {
   close(): Promise<void>
 }
 
+const stateFolder = '.data'
 /** Data folder of the embedded server, relative to the working directory: the project's, for every npm script. */
-export const embeddedFolder = '.data/postgres'
-
-/** Name of the file, in its state folder, with the settings by which commands work on a local world while it runs. */
-export const worldSettingsName = 'devnet.env'
-
-/** Shell command that puts the variables of a file into the environment of the commands that follow. */
-export const loadingLine = (path: string) => `set -a; . ${path}; set +a`
+export const embeddedFolder = `${stateFolder}/postgres`
 
 /**
  * The database this installation uses: the one DATABASE_URL names, as it is; otherwise the embedded server under
- * `.data/`, started or adopted, and migrated; `onServer` is told of its process. Throws one line when DATABASE_URL is
+ * `.data/`, started or adopted, and migrated: there the usual database, or that of `name`; `onServer` is told of the server's
+ * process. Throws one line when DATABASE_URL is
  * no address of a Postgres, and, unless to `restore`, when a restore of the embedded database has not ended: its log
- * still has the epoch of the lost server and would give those numbers out again.
+ * still has the epoch of the lost server and would give those numbers out again. Throws, too, when the address is that of
+ * a local world that runs here and the chains are others.
  */
 export async function openDatabase(
   databaseUrl: string | undefined,
   onServer?: (pid: number) => void,
   to: 'use' | 'look' | 'restore' = 'use',
+  name?: string,
 ): Promise<OpenDatabase> {
-  if (databaseUrl) return { databaseUrl, description: describe(databaseUrl), migrated: [], close: async () => {} }
+  if (databaseUrl) {
+    const description = describe(databaseUrl)
+    await refuseWithoutItsChains(databaseUrl, stateFolder)
+    return { databaseUrl, description, migrated: [], close: async () => {} }
+  }
   const home = await findHome(resolve(embeddedFolder))
   if (to !== 'restore' && existsSync(restoringPath(home))) {
     throw new Error(`a restore into ${home.data} was interrupted or still runs; run npm run restore again`)
@@ -47,15 +49,16 @@ export async function openDatabase(
     throw new Error(`there is no embedded database yet: ${await remedy()}`)
   }
   const server = await startPostgres({ dataFolder: embeddedFolder, onServer })
+  const own = name === undefined ? server.databaseUrl : server.urlOf(name)
   try {
-    if (to === 'look' && !(await isMigrated(server.databaseUrl))) {
+    if (to === 'look' && !(await isMigrated(own))) {
       throw new Error(`the embedded database is empty, as npm start keeps its data in another: ${await remedy()}`)
     }
     return {
-      databaseUrl: server.databaseUrl,
+      databaseUrl: own,
       dataFolder: server.dataFolder,
       description: `embedded Postgres in ${server.dataFolder}${server.adopted ? ' (already running)' : ''}`,
-      migrated: await migrate(server.databaseUrl),
+      migrated: await migrate(own),
       close: () => server.stop(),
     }
   } catch (error) {
@@ -74,10 +77,8 @@ export function openExisting(databaseUrl: string | undefined): Promise<OpenDatab
 
 /** How to get a database, for errors: of the local world, where one runs. */
 async function remedy(): Promise<string> {
-  const settings = join(dirname(embeddedFolder), worldSettingsName)
-  // Its folder's lock as well: a world that was killed leaves its file behind.
-  const isRunning = existsSync(settings) && (await isLocked(`stack ${realpathSync(dirname(settings))}`))
-  if (isRunning) return `for the data of npm start, which runs here: ${loadingLine(`./${settings}`)}`
+  const world = await runningWorld(stateFolder)
+  if (world) return `for the data of npm start, which runs here: ${loadingLine(world.path)}`
   return 'set DATABASE_URL (.env is read by start:mainnet alone), or make it with npm run migrate'
 }
 

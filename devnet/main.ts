@@ -4,7 +4,7 @@ import { runCommand, UsageError } from '../ops/cli.ts'
 import { withLock } from '../ops/lock.mjs'
 
 const usage = `
-npm start [-- --seed <text>] [--state-folder <folder>]
+npm start [-- --seed <text>] [--state-folder <folder>] [--history]
 
 Runs the whole directory on this machine: seven local chains with their contracts, a stand-in for the social network's hub,
 a world of agents that stays busy, a Postgres, all processors, the enrichment job, and the API. Every start creates the same
@@ -12,6 +12,8 @@ world from scratch. Prints "ready <address>" once it answers; Ctrl-C stops every
 
   --seed <text>            a different text makes a different world (default: devnet)
   --state-folder <folder>  where data, logs and devnet.json go (default: .data)
+  --history                a month of payments before the registries, which npm run backfill -- --all loads: to rehearse that
+                           on this world, with --plan, npm run coverage, backup and restore
 
 Reads DATABASE_URL (its server is used, with a separate database <name>_devnet), PORT, LIMIT_PER_MINUTE,
 LIMIT_PER_DAY, SERVICE_NAME, SETTLEMENT_SCOPE, LOG_LEVEL: see .env.example.
@@ -19,6 +21,7 @@ LIMIT_PER_DAY, SERVICE_NAME, SETTLEMENT_SCOPE, LOG_LEVEL: see .env.example.
 const options = {
   seed: { type: 'string', default: 'devnet' },
   'state-folder': { type: 'string', default: '.data' },
+  history: { type: 'boolean', default: false },
 } as const
 
 await runCommand({ usage, options }, async ({ values, positionals }) => {
@@ -30,7 +33,8 @@ await runCommand({ usage, options }, async ({ values, positionals }) => {
   }
   await withLock({ name: `stack ${folder}`, waitMs: 0, onWait }, async () => {
     const { runDevnet } = await import('./run.ts') // the settings of all processes among it: --help is to be quick
-    await runDevnet({ folder, seed: values.seed, env: process.env, exit: () => process.exit(1) })
+    const { seed, history } = values
+    await runDevnet({ folder, seed, history, env: process.env, exit: () => process.exit(1) })
   })
   process.exit()
 })

@@ -1,8 +1,11 @@
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { chains as chainTable, defaultChainNames } from '../chains.config.ts'
-import { loadingLine, worldSettingsName } from '../db/open.ts'
+import type { ChainSettings } from '../chains.file.ts'
+import { loadingLine, worldSettingsName } from '../db/local-world.ts'
+import { createPool } from '../db/pool.ts'
 import { describeMove, freePort } from '../ops/ports.ts'
+import { reserveHistory } from '../processors/backfill/reservation.ts'
 import { endLeftovers, ProcessFile } from '../stack/processes.ts'
 import { createStack, type Stack } from '../stack/supervisor.ts'
 import { exportTask, planTasks, readSettings, withoutSources } from '../stack/tasks.ts'
@@ -28,6 +31,8 @@ interface DevnetOptions {
   /** Folder for data, logs and devnet.json; only one devnet at a time runs in it. */
   readonly folder: string
   readonly seed: string
+  /** Whether chains have payments from before their registries, which are left to a backfill. */
+  readonly history: boolean
   /** Environment of this process, from which that of every process is made, without the sources of real data. */
   readonly env: NodeJS.ProcessEnv
   /** Ends this process at once, on a second Ctrl-C. */
@@ -52,7 +57,7 @@ export async function runDevnet(options: DevnetOptions): Promise<void> {
 }
 
 async function start(
-  { folder, seed, env: given }: DevnetOptions,
+  { folder, seed, history, env: given }: DevnetOptions,
   stack: Stack,
   report: ReturnType<typeof createReport>,
   teardown: Teardown,
@@ -61,6 +66,7 @@ async function start(
     createFreshDatabase(folder, given.DATABASE_URL, teardown.endServer).then((made) => teardown.own(made)),
     startWorld({
       seed,
+      history,
       hubPort: usualPorts.hub,
       firstChainPort: usualPorts.firstChain,
       agentHosts: true,
@@ -73,12 +79,13 @@ async function start(
   const api = `http://127.0.0.1:${port}`
   const graphqlPort = await freePort('127.0.0.1', usualPorts.graphql)
   const graphql = `http://127.0.0.1:${graphqlPort}`
-  const file = chainSettings(running.chains)
+  const file = chainSettings(running.chains, running.historyEnds)
   const chainsFile = join(folder, 'devnet.chains.json')
   writeFileSync(chainsFile, `${JSON.stringify(file, null, 2)}\n`)
   const settings = settingsOf(running, database, { port, graphqlPort }, { folder, chainsFile })
   const env = { ...withoutSources(given), ...settings }
-  readSettings(env, file)
+  const { chains } = readSettings(env, file)
+  await leaveHistory(database.url, history ? chains : [])
   const tasks = await planTasks(defaultChainNames, env)
   const places: [what: string, usual: number, url: string][] = [
     ['the API', Number(given.PORT) || usualPorts.api, api],
@@ -142,7 +149,18 @@ async function start(
   )
   report.say(`  keys, RPC   ${description}`)
   report.say(`  commands    ${loadingLine(settingsFile)} makes those of the README work on this world`)
+  if (history) report.say('  history     left to npm run backfill -- --all; --plan says before what that reads')
   report.say(`ready ${api}`)
+}
+
+/** Leaves the blocks before the registries to a backfill, as processors do by themselves where these are many. */
+async function leaveHistory(databaseUrl: string, chains: readonly ChainSettings[]) {
+  const pool = createPool({ databaseUrl, name: 'devnet', max: 1 })
+  try {
+    for (const chain of chains) if (chain.tokens.length > 0) await reserveHistory(pool, chain, 1)
+  } finally {
+    await pool.end()
+  }
 }
 
 /** Settings of every process of the stack, but for its METRICS_PORT. */

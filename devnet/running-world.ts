@@ -6,7 +6,7 @@ import { type Hub, startHub } from './hub/server.ts'
 import { HubState } from './hub/state.ts'
 import { startUpstreams, type Upstreams } from './upstreams/upstreams.ts'
 import { populateHub } from './world/hub.ts'
-import { genesisTimeOf, layPast, type PastOptions } from './world/past.ts'
+import { genesisTimeOf, layHistory, layPast, type PastOptions } from './world/past.ts'
 import { planWorld, type World, walletsOfWorld } from './world/plan.ts'
 
 interface WorldOptions {
@@ -20,6 +20,8 @@ interface WorldOptions {
   readonly agentHosts?: boolean
   /** Whether to start an explorer, an identity service and a code host that know this world's people. Default: no. */
   readonly upstreams?: boolean
+  /** Whether agents were paid before the registries were there, in blocks that a backfill loads. Default: no. */
+  readonly history?: boolean
 }
 
 /** A world whose chains and hub answer. */
@@ -29,16 +31,18 @@ export interface RunningWorld {
   readonly hub: Hub
   readonly agentHosts: AgentHosts | undefined
   readonly upstreams: Upstreams | undefined
+  /** By chain, the last block of its history; empty: there is none. */
+  readonly historyEnds: ReadonlyMap<DefaultChain, number>
   /** Executes the past on the chains, which then mine by themselves. To be called once. */
   layPast(options: Omit<PastOptions, 'startedAt'>): Promise<void>
   stop(): Promise<void>
 }
 
-/** Starts seven chains, a hub and agents' hosts for the world of a seed. Nothing has happened on the chains yet. */
+/** Starts seven chains, a hub and agents' hosts for the world of a seed. Nothing but the history has happened on the chains yet. */
 export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
   const { seed, startedAt = new Date(), hubPort, firstChainPort } = options
   const agentHosts = options.agentHosts ? await startAgentHosts() : undefined
-  const world = planWorld(seed, agentHosts?.hostOf)
+  const world = planWorld(seed, agentHosts?.hostOf, options)
   agentHosts?.publish(world)
   const upstreams = options.upstreams ? await startUpstreams(world, startedAt) : undefined
   const state = new HubState()
@@ -46,7 +50,7 @@ export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
 
   await compileContracts() // cached first: seven chains that start at once would compile seven times
   const funded = walletsOfWorld(world).map(({ address }) => address)
-  const genesisTime = genesisTimeOf(startedAt)
+  const genesisTime = genesisTimeOf(startedAt, world)
   const started = await Promise.allSettled([
     startHub(state, { port: hubPort }),
     ...defaultChainNames.map((name, index) => {
@@ -69,12 +73,15 @@ export async function startWorld(options: WorldOptions): Promise<RunningWorld> {
     ...DevChain[],
   ]
   const chains = Object.fromEntries(list.map((chain) => [chain.name, chain])) as Record<DefaultChain, DevChain>
+  const historyEnds = new Map<DefaultChain, number>()
+  await layHistory(chains, world, { startedAt, onEnd: (name, lastBlock) => historyEnds.set(name, lastBlock) })
   return {
     world,
     chains,
     hub,
     agentHosts,
     upstreams,
+    historyEnds,
     layPast: (options) => layPast(chains, world, { ...options, startedAt }),
     stop,
   }

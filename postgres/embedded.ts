@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import pg from 'pg'
 import { withLock } from '../ops/lock.mjs'
 import { findHome, type PostgresHome } from './home.ts'
@@ -69,6 +70,18 @@ export async function startPostgres(options: EmbeddedOptions): Promise<EmbeddedP
     }
   }
   return tellingProgress(home, () => withLock({ name, waitMs: startWaitMs }, start))
+}
+
+/**
+ * Absolute path of the data of the server that runs on a folder, where this address is one of its; undefined: the address is
+ * of another server, or none runs there. Starts and creates nothing.
+ */
+export async function dataOf(databaseUrl: string, dataFolder: string): Promise<string | undefined> {
+  if (!existsSync(dirname(resolve(dataFolder)))) return undefined
+  const home = await findHome(resolve(dataFolder)).catch(() => undefined) // where it cannot be, it does not run
+  const server = home && (await findServer(home, { dataFolder }))
+  const { hostname, port } = new URL(databaseUrl)
+  return server && /^(127\.0\.0\.1|localhost)$/.test(hostname) && Number(port) === server.port ? home.data : undefined
 }
 
 /** Runs a start; while it lasts, standard error gets the end of the server's log: how far a recovery is. */

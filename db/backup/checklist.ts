@@ -3,12 +3,14 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Queryable } from '../pool.ts'
 import { logHead } from '../queries/mirror/log.ts'
-import { lastClaimEvents } from '../queries/server/backup.ts'
+import { databaseName, lastClaimEvents } from '../queries/server/backup.ts'
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/)
 const form = z.object({
   version: z.literal(1),
   taken_at: z.iso.datetime(),
+  /** Name of the database on its server; absent in backups of before this was noted. */
+  database: z.string().optional(),
   /** Epoch of the log. A restored database needs a new one, so that mirrors notice. */
   epoch: z.uuid(),
   head: z.int(),
@@ -25,7 +27,8 @@ const pathIn = (folder: string) => join(folder, 'contents.json')
 export async function contentsOf(db: Queryable): Promise<BackupContents> {
   const { epoch, head } = await logHead(db)
   const claims = await lastClaimEvents(db)
-  return { version: 1, taken_at: new Date().toISOString(), epoch, head, claims }
+  const database = await databaseName(db)
+  return { version: 1, taken_at: new Date().toISOString(), database, epoch, head, claims }
 }
 
 export async function writeContents(folder: string, contents: BackupContents): Promise<void> {

@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
 import { openChainsFile, readChains } from '../../chains.file.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
+import { dataOf } from '../../postgres/embedded.ts'
 import { readSettings } from '../../settings.check.ts'
-import { openExisting } from '../open.ts'
+import { embeddedFolder, openExisting } from '../open.ts'
 import { createPool } from '../pool.ts'
 import { noteBackup } from '../queries/server/backup.ts'
 import { contentsOf, writeContents } from './checklist.ts'
@@ -12,10 +13,11 @@ import { copyServer } from './copy-server.ts'
 const usage = `
 npm run backup -- --out <folder> [--contents]
 
-Copies the embedded database, while it is in use, into a folder that is empty or missing. The copy has everything that was
-committed before it ended. npm run restore starts it again and checks it.
+Copies the embedded database, while it is in use, into a folder that is empty or missing: also that of npm start, with the
+settings that it writes. The copy has everything that was committed before it ended. npm run restore starts it again and
+checks it.
 
-The server of DATABASE_URL is not copied: pg_basebackup, pgBackRest, Barman or its provider do that. With --contents the
+Any other server of DATABASE_URL is not copied: pg_basebackup, pgBackRest, Barman or its provider do that. With --contents the
 command writes what a copy of it must hold, contents.json, which npm run restore compares a restored database with: run it
 before the copy is made, and keep the file with it.
 
@@ -32,14 +34,15 @@ await runCommand({ usage, options }, async ({ values: { out, contents: isOnly } 
   if (existsSync(out) && (await readdir(out)).length > 0) throw new UsageError(`${out} is not empty`)
   readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
   const database = await openExisting(readSettings('migrate', process.env).vars.DATABASE_URL)
-  if (database.dataFolder === undefined && !isOnly) {
+  const embedded = database.dataFolder ?? (await dataOf(database.databaseUrl, embeddedFolder))
+  if (embedded === undefined && !isOnly) {
     await database.close()
     throw new Error(
       'nothing was copied: the server of DATABASE_URL is copied by pg_basebackup, pgBackRest, Barman or its provider; ' +
         `before each copy run: npm run backup -- --out ${out} --contents`,
     )
   }
-  const dataFolder = isOnly ? undefined : database.dataFolder
+  const dataFolder = isOnly ? undefined : embedded
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'backup', max: 1 })
   try {
     await mkdir(out, { recursive: true, mode: 0o700 })

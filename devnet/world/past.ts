@@ -18,14 +18,45 @@ export interface PastOptions {
   readonly signal?: AbortSignal
 }
 
+interface HistoryOptions extends Pick<PastOptions, 'startedAt'> {
+  /** Called for each chain with the last block of its history. */
+  readonly onEnd: (chain: DefaultChain, lastBlock: number) => void
+}
+
 const daySeconds = 86_400
 /** Dollars that every account starts with, in base units. */
 const allowance = 1_000_000_000_000n
 const setupGas = 900_000_000n
 
 /** Timestamp of block 0 of every chain of a world that starts at this time: before everything it has seen. */
-export function genesisTimeOf(startedAt: Date): number {
-  return unixSeconds(startedAt) - (oldestDays + 1) * daySeconds
+export function genesisTimeOf(startedAt: Date, { history }: World): number {
+  return unixSeconds(startedAt) - (Math.max(oldestDays, ...history.map(({ daysAgo }) => daysAgo)) + 1) * daySeconds
+}
+
+/**
+ * Executes what was paid on a world's chains before anybody could register, one block a day; a world without such a history
+ * is left as it is. To be called before `layPast`, on chains as those.
+ */
+export async function layHistory(
+  chains: Readonly<Record<DefaultChain, DevChain>>,
+  world: World,
+  { startedAt, onEnd }: HistoryOptions,
+): Promise<void> {
+  await Promise.all(
+    defaultChainNames.map(async (name) => {
+      const deeds = world.history.filter(({ deed }) => deed.chain === name)
+      if (deeds.length === 0) return
+      const chain = chains[name]
+      await chain.client.setAutomine(false)
+      await layDay(
+        chain,
+        await callAll(chain, world, minting(chain, world)),
+        genesisTimeOf(startedAt, world) + daySeconds / 2,
+      )
+      await layDays(chain, deeds, startedAt)
+      onEnd(name, Number(await chain.client.getBlockNumber()))
+    }),
+  )
 }
 
 /**
@@ -48,35 +79,55 @@ export async function layPast(
     defaultChainNames.map(async (name) => {
       const chain = chains[name]
       await chain.client.setAutomine(false)
-      await layDay(chain, await setUp(chain, world), unixSeconds(startedAt) - (oldestDays + 0.5) * daySeconds)
-      for (let day = oldestDays; day >= 0; day--) {
-        const deeds = world.past.filter(({ daysAgo, deed }) => daysAgo === day && deed.chain === name)
-        if (deeds.length === 0) continue
-        signal?.throwIfAborted()
-        await layDay(chain, await sendDeeds(chain, deeds), unixSeconds(startedAt) - day * daySeconds)
-        advance(deeds.length)
-      }
+      const calls = [...(world.history.some(({ deed }) => deed.chain === name) ? [] : minting(chain, world))]
+      calls.push(...(chain.addresses.idRegistry ? accounts(world) : []))
+      await layDay(chain, await callAll(chain, world, calls), unixSeconds(startedAt) - (oldestDays + 0.5) * daySeconds)
+      await layDays(
+        chain,
+        world.past.filter(({ deed }) => deed.chain === name),
+        startedAt,
+        { advance, signal },
+      )
       await chain.client.setIntervalMining({ interval: blockSeconds })
       await chain.client.setNextBlockTimestamp({ timestamp: BigInt(unixSeconds(new Date()) + blockSeconds) })
     }),
   )
 }
 
-/** Mints dollars for everybody, and on the social network's chain registers the FIDs and their keys. */
-async function setUp(chain: DevChain, world: World): Promise<Hash[]> {
-  const calls: Call[] = []
-  if (chain.addresses.token) {
-    const wallets = new Set(walletsOfWorld(world).map(({ address }) => address))
-    for (const address of wallets) calls.push(mint(chain, address, allowance))
-  }
-  if (chain.addresses.idRegistry) {
-    for (const { fid, custody, appKey } of [...world.people.agents, ...world.people.bystanders]) {
-      calls.push(registerFid(BigInt(fid), custody.address), addAppKey(BigInt(fid), appKey.publicKey))
-    }
-  }
+/** Calls that give dollars to everybody; none where there is no dollar. */
+function minting(chain: DevChain, world: World): Call[] {
+  if (!chain.addresses.token) return []
+  const wallets = new Set(walletsOfWorld(world).map(({ address }) => address))
+  return [...wallets].map((address) => mint(chain, address, allowance))
+}
+
+/** Calls that register the FIDs and their keys, on the social network's chain. */
+function accounts({ people }: World): Call[] {
+  return [...people.agents, ...people.bystanders].flatMap(({ fid, custody, appKey }) => [
+    registerFid(BigInt(fid), custody.address),
+    addAppKey(BigInt(fid), appKey.publicKey),
+  ])
+}
+
+async function callAll(chain: DevChain, world: World, calls: readonly Call[]): Promise<Hash[]> {
   if (calls.length === 0) return []
   const all = calls.map((call) => ({ ...call, allowFailure: false }))
   return [await chain.send(world.funder.account, aggregate(chain, all), { gas: setupGas })]
+}
+
+/** A block for each day on which something was done on a chain, oldest first. */
+async function layDays(
+  chain: DevChain,
+  deeds: readonly PastDeed[],
+  startedAt: Date,
+  { advance, signal }: { readonly advance?: (count: number) => void; readonly signal?: AbortSignal } = {},
+) {
+  for (const day of [...new Set(deeds.map(({ daysAgo }) => daysAgo))].sort((a, b) => b - a)) {
+    const ofDay = deeds.filter(({ daysAgo }) => daysAgo === day)
+    signal?.throwIfAborted()
+    await layDay(chain, await sendDeeds(chain, ofDay), unixSeconds(startedAt) - day * daySeconds)
+    advance?.(ofDay.length)
+  }
 }
 
 /** Sends deeds one after the other, because identities are numbered in the order in which they arrive. */

@@ -91,6 +91,24 @@ export function planPastPayments(
   return past
 }
 
+/** Days of payments before the earliest registration, and payments on each of them, on each chain with a dollar. */
+const historyDays = 30
+const mostADay = 4
+
+/** What agents were paid before any of them was registered, oldest first. */
+export function planHistory(random: Random, nextNonce: NextNonce, payers: Payers, { agents }: People): PastDeed[] {
+  const history: PastDeed[] = []
+  for (let daysAgo = oldestDays + historyDays; daysAgo > oldestDays; daysAgo--) {
+    for (const chain of payingChains) {
+      for (let left = random.int(1, mostADay); left > 0; left--) {
+        const recipients = walletsOf(random.pick(agents))
+        history.push({ daysAgo, deed: { chain, ...planPayment(random, nextNonce, payers, recipients) } })
+      }
+    }
+  }
+  return history
+}
+
 export function walletsOf({ verified }: Person): Wallet[] {
   return verified.map(({ wallet }) => wallet)
 }

@@ -2,7 +2,7 @@ import type { AgentHost } from './documents.ts'
 import { planPastFeedback } from './feedback.ts'
 import { type PastDeed, type PlannedToken, planIdentities } from './identities.ts'
 import { type Wallet, walletOf } from './keys.ts'
-import { createNonces, type Payers, planPastPayments, walletsOf } from './payments.ts'
+import { createNonces, type Payers, planHistory, planPastPayments, walletsOf } from './payments.ts'
 import { type People, type Person, planPeople } from './people.ts'
 import { createRandom } from './random.ts'
 
@@ -14,6 +14,8 @@ export interface World extends Payers {
   readonly strangers: readonly Wallet[]
   /** Account with coins and dollars on every chain, whose key is published to the person who runs the world. */
   readonly funder: Wallet
+  /** What was paid before the registries were there, oldest first; empty unless it was asked for. */
+  readonly history: readonly PastDeed[]
   /** What happened before the start, oldest first; on each chain in the order it has to be executed. */
   readonly past: readonly PastDeed[]
   /** Every identity, as it stands once the past is done. */
@@ -24,8 +26,15 @@ const strangerCount = 12
 const buyerCount = 8
 const facilitatorCount = 4
 
-/** `agentHost` gives the address of an agent's own web host, for its agentURI and its services. */
-export function planWorld(seed: string, agentHost: AgentHost = exampleHost): World {
+/**
+ * `agentHost` gives the address of an agent's own web host, for its agentURI and its services; `history`: whether agents were
+ * paid before the registries were there.
+ */
+export function planWorld(
+  seed: string,
+  agentHost: AgentHost = exampleHost,
+  { history = false }: { readonly history?: boolean } = {},
+): World {
   const planned = planPeople(seed)
   const people = {
     ...planned,
@@ -49,6 +58,9 @@ export function planWorld(seed: string, agentHost: AgentHost = exampleHost): Wor
     strangers,
     ...payers,
     funder: walletOf(seed, 'funder'),
+    history: history
+      ? planHistory(createRandom(`${seed}/history`), createNonces(`${seed}/history`), payers, people)
+      : [],
     past: [...past, ...payments, ...feedback].sort((a, b) => b.daysAgo - a.daysAgo),
     tokens,
   }

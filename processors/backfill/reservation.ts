@@ -87,13 +87,17 @@ export async function reserveRange(
 
 /**
  * Reserves the settlements of the blocks before a chain's registry that nobody has reserved, for whoever will load them,
- * where these are too many to be read before the first agent appears. Nothing is reserved once the processor has a block.
- * Returns the ranges that were.
+ * where these are too many (`fewest`) to be read before the first agent appears. Nothing is reserved once the processor has
+ * a block. Returns the ranges that were.
  */
-export async function reserveHistory(pool: pg.Pool, chain: ChainSettings): Promise<Range[]> {
+export async function reserveHistory(
+  pool: pg.Pool,
+  chain: ChainSettings,
+  fewest = shortHistoryBlocks,
+): Promise<Range[]> {
   const first = Math.min(...chain.tokens.map(({ fromBlock }) => fromBlock))
   const last = chain.registry.fromBlock - 1
-  if (!(last - first >= shortHistoryBlocks)) return []
+  if (!(last - first >= fewest)) return []
   return inTransaction(pool, async (client) => {
     await lockReservations(client, chain.id)
     if (await readChainState(client, chain.name)) return []

@@ -26,7 +26,7 @@ await runCommand({ usage, options: { from: { type: 'string' } } }, async ({ valu
   const contents = await readContents(from)
   const { checkRestored } = await import('./check.ts') // loads the certifying code: --help must be quick
   if (DATABASE_URL === undefined) await placeBackup(from, embeddedFolder)
-  const database = await openDatabase(DATABASE_URL, undefined, 'restore')
+  const database = await openDatabase(DATABASE_URL, undefined, 'restore', contents.database)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'restore', max: 1, statementTimeoutMs: 0 })
   try {
     const wrong = await checkRestored(pool, contents, (line) => console.log(line))

@@ -182,6 +182,47 @@ test('where there is no database, or that of npm start alone, nothing is backed 
   await pool.query('drop schema public; alter schema kept rename to public')
 })
 
+test('beside a local world its database is named with its chains or not at all, and can be copied', async () => {
+  const cwd = join(folder, 'old')
+  const world = new URL(server.urlOf('agents_devnet'))
+  await pool.query('create database agents_devnet')
+  await migrate(world.href)
+  const chainsFile = join(folder, 'devnet.chains.json')
+  await writeFile(chainsFile, '{"base": {"finality": 5}}')
+  await writeFile(join(cwd, '.data/devnet.env'), `DATABASE_URL='${world.href}'\nCHAINS_FILE='${chainsFile}'\n`)
+  const backup = join(folder, 'of the world')
+  const copy = (env: NodeJS.ProcessEnv) => runMain('db/backup/main.ts', ['--out', backup], { cwd, env })
+  const byName = world.href.replace('127.0.0.1', 'localhost')
+  const others = { DATABASE_URL: server.databaseUrl }
+  await withLock({ name: `stack ${realpathSync(join(cwd, '.data'))}`, waitMs: 0 }, async () => {
+    for (const DATABASE_URL of [world.href, byName]) {
+      expect(await copy({ DATABASE_URL })).toEqual({
+        code: 1,
+        stdout: '',
+        stderr:
+          'DATABASE_URL is that of npm start, which runs here, and CHAINS_FILE is not that of its chains: ' +
+          'load both with set -a; . ./.data/devnet.env; set +a\n',
+      })
+    }
+    expect(await runMain('db/main.ts', [], { cwd, env: others })).toMatchObject({ code: 0 })
+    expect(await copy({ DATABASE_URL: byName, CHAINS_FILE: chainsFile })).toMatchObject({ code: 0 })
+  })
+  await rm(join(cwd, '.data/devnet.env'))
+
+  const back = await installation('world again')
+  const restored = await runMain('processors/restore/main.ts', ['--from', backup], { cwd: back })
+  expect(restored).toMatchObject({ code: 0, stdout: expect.stringMatching(/everything of .* is there/) })
+  const again = await startIn(back)
+  const its = createPool({ databaseUrl: again.urlOf('agents_devnet'), name: 'backup test' })
+  try {
+    const { rows } = await its.query(`select count(*) as migrations from schema_migration`)
+    expect(rows[0].migrations).toBeGreaterThan(0)
+  } finally {
+    await its.end()
+    await again.stop()
+  }
+})
+
 async function installation(name: string): Promise<string> {
   await mkdir(join(folder, name, '.data'), { recursive: true })
   return join(folder, name)

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { root } from '../support/source-files.ts'
+import { elsewhere, elsewhereOf, otherFences, printedCommands, walked } from './printed-commands.ts'
 
 const documents = [
   'README.md',
@@ -15,14 +16,7 @@ const documents = [
 ]
 const { scripts } = JSON.parse(read('package.json'))
 const { paths } = JSON.parse(read('openapi.json'))
-const commands = documents.flatMap((file) =>
-  [...read(file).matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block]) =>
-    (block as string)
-      .trim()
-      .split('\n')
-      .map((command) => ({ file, command })),
-  ),
-)
+const commands = printedCommands.filter(({ file }) => documents.includes(file))
 
 test('there are commands to look at', () => {
   expect(commands.length).toBeGreaterThan(15)
@@ -30,6 +24,16 @@ test('there are commands to look at', () => {
 
 test.for(commands)('$file: $command', ({ command }) => {
   expect(problemOf(command)).toBeUndefined()
+})
+
+test('each printed command is run as it stands, or named with what runs it elsewhere and why', () => {
+  const isKnown = (command: string) => walked.includes(command) !== (elsewhereOf(command) !== undefined)
+  expect(printedCommands.filter(({ command }) => !isKnown(command))).toEqual([])
+  const printed = printedCommands.map(({ command }) => command)
+  expect(walked.filter((command) => !printed.includes(command))).toEqual([])
+  expect(elsewhere.filter((one) => !printed.some((command) => one.command.test(command)))).toEqual([])
+  expect(elsewhere.filter(({ by }) => !existsSync(join(root, by)))).toEqual([])
+  expect(otherFences).toEqual([])
 })
 
 test('a command that runs on whichever Node the reader has is refused', () => {
@@ -135,6 +139,10 @@ function problemOf(command: string): string | undefined {
       return isKnown(/^set -a; \. \.\/(\.env|\.data\/devnet\.env); set \+a$/.test(command))
     case 'cp':
       return exists(args[0])
+    case 'mv':
+      return isKnown(args[0] === '.data/postgres')
+    case 'env':
+      return args[0] === '--unset' ? problemOf(args.slice(2).join(' ')) : isKnown(false)
     case 'curl':
       return isKnown(Boolean(paths[new URL(args[0] as string).pathname.replace(/\/[0-9]+(?=\/|$)/, '/{fid}')]))
     case 'docker':

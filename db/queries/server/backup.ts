@@ -78,3 +78,9 @@ export async function lastBackup(db: Queryable): Promise<Date | undefined> {
   const { rows } = await db.query<{ taken_at: Date }>({ text: 'select taken_at from backup_taken' })
   return rows[0]?.taken_at
 }
+
+/** Name of the database that these statements run in. */
+export async function databaseName(db: Queryable): Promise<string> {
+  const { rows } = await db.query<{ name: string }>('select current_database() as name')
+  return (rows[0] as { name: string }).name
+}

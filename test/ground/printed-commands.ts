@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { listFiles, root } from '../support/source-files.ts'
+
+interface PrintedCommand {
+  /** The document, relative to the project. */
+  readonly file: string
+  readonly command: string
+}
+
+/** Documents in the order in which somebody reads them who begins with the README; those that print no commands too. */
+const documents = [
+  ...new Set([
+    'README.md',
+    'docs/claiming.md',
+    'docs/running.md',
+    'docs/indexing.md',
+    ...listFiles().filter((path) => /^([A-Z]+\.md|client\/README\.md|docs\/.*\.md)$/.test(path)),
+  ]),
+]
+
+/** The lines of all fences for a shell, in the order of the documents. */
+export const printedCommands: readonly PrintedCommand[] = documents.flatMap((file) =>
+  [...readFileSync(join(root, file), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block]) =>
+    (block as string)
+      .trim()
+      .split('\n')
+      .map((command) => ({ file, command })),
+  ),
+)
+
+/** Fences of other kinds than these hold no commands: a command stands where these tests see it. */
+export const otherFences = documents.flatMap((file) =>
+  [...readFileSync(join(root, file), 'utf8').matchAll(/^ *```(\w+)\n/gm)]
+    .map(([, kind]) => ({ file, kind }))
+    .filter(({ kind }) => !['sh', 'sql', 'ts', 'json', 'graphql', 'nginx', 'ini', 'yaml'].includes(kind as string)),
+)
+
+/** Commands that `printed.endurance.test.ts` runs as they are printed, beside `npm start`. */
+export const walked: readonly string[] = [
+  'npm start',
+  'set -a; . ./.data/devnet.env; set +a',
+  'curl http://127.0.0.1:3000/api/agent/1001',
+  'curl http://127.0.0.1:3000/api/leaderboard',
+  'curl http://127.0.0.1:3000/api/agent/1001/explain',
+  'npm run claim -- --method eip191 --fid 1001 --private-key - --dry-run',
+  'npm run claim -- --method eip191 --fid 1001 --private-key -',
+  'npm run reader -- --name ana',
+  'npm run export -- --what settlements --format parquet --out .data/settlements --chain base',
+  'curl http://127.0.0.1:3000/feed.atom',
+  'npm run build --workspace client',
+  'node_modules/.bin/node client/dist/main.js agent 1001 --api http://127.0.0.1:3000',
+  'cp .env.example .env',
+  'curl http://127.0.0.1:3000/api/discovery?claimed=claimed',
+  'set -a; . ./.env; set +a',
+  'npm run migrate',
+  'npm start -- --history',
+  'npm run backfill -- --all --plan',
+  'npm run backfill -- --all',
+  'npm run coverage',
+  'npm run backup -- --out .data/backup',
+  'mv .data/postgres .data/postgres.old',
+  'env --unset DATABASE_URL npm run restore -- --from .data/backup',
+  'npm run claims -- export claims.ndjson',
+]
+
+interface Elsewhere {
+  readonly command: RegExp
+  /** Why it is not run beside the local world. */
+  readonly why: string
+  /** The test, or the script of CI, that runs it or what it starts. */
+  readonly by: string
+}
+
+/** Commands that cannot be run as printed on a local world, and what runs them otherwise. */
+export const elsewhere: readonly Elsewhere[] = [
+  { command: /^npm (ci|test|run check|run build)$/, why: 'are steps of CI themselves', by: '.ci/run' },
+  { command: /^npx vitest run /, why: 'is a part of npm test', by: '.ci/run' },
+  {
+    command: /^npm run start:mainnet$/,
+    why: 'reads the public networks until it is stopped',
+    by: 'test/stack/main.endurance.test.ts',
+  },
+  {
+    command: /^npm run (processor -- base|enrichment|api|graphql)$/,
+    why: 'run until they are stopped, and the local world has one of each',
+    by: 'test/stack/main.endurance.test.ts',
+  },
+  {
+    command: /^npm run enrichment -- --once --source socialindex --fid 3$/,
+    why: 'asks a service with a key, for an account of the real network',
+    by: 'test/enrichment/process.test.ts',
+  },
+  {
+    command: /^npm run backfill -- --chain base --from 2797221 --to 41663782 (--workers 2|--abandon)$/,
+    why: 'loads years of a real chain',
+    by: 'test/processors/backfill/abandon.endurance.test.ts',
+  },
+  {
+    command: /^npm run reset -- --chain base (--to 41700000|--all)$/,
+    why: 'names a block of a real chain, whose processor must not run',
+    by: 'test/chain/reset.endurance.test.ts',
+  },
+  {
+    command: /^npm run enrichment -- --accept-hub-totals$/,
+    why: 'answers an alert about a hub that has lost accounts',
+    by: 'test/enrichment/belief.test.ts',
+  },
+  {
+    command: /^docker compose /,
+    why: 'needs a Docker daemon and a registry of images',
+    by: 'test/ground/image.endurance.test.ts',
+  },
+  { command: /^kubectl apply /, why: 'needs a cluster', by: 'test/house/kubernetes.test.ts' },
+  {
+    command: /^node_modules\/\.bin\/node dist\/(db|api)\/main\.js$/,
+    why: 'need the whole build',
+    by: 'test/ground/build.endurance.test.ts',
+  },
+  {
+    command: /^npm run claims -- import claims\.ndjson$/,
+    why: 'needs an empty database',
+    by: 'test/claim/published-proof.test.ts',
+  },
+  {
+    command: /^(curl -o proof\.json https:\/\/api\.example|node verify-proof\.mjs )/,
+    why: 'are for a machine that has nothing of this project',
+    by: 'test/ground/build.endurance.test.ts',
+  },
+]
+
+/** The command's row of `elsewhere`; undefined: it is walked, or known to nobody. */
+export const elsewhereOf = (command: string) => elsewhere.find((one) => one.command.test(command))

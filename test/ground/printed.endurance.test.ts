@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Devnet } from '../support/devnet.ts'
+import { endOf } from '../support/mains.ts'
+import { listFiles, root } from '../support/source-files.ts'
+import { printedCommands, walked } from './printed-commands.ts'
+import { shell } from './toy-project.ts'
+
+/** Timeout in milliseconds of all commands together: two local worlds start among them. */
+const walkMs = 1_500_000
+
+let clone: string
+let world: ChildProcess | undefined
+let said = ''
+
+beforeAll(() => {
+  clone = mkdtempSync(join(tmpdir(), 'agent-directory-clone-'))
+  chmodSync(clone, 0o755) // as root the database runs as another user, who has to reach its data
+  for (const path of listFiles()) {
+    mkdirSync(dirname(join(clone, path)), { recursive: true })
+    cpSync(join(root, path), join(clone, path))
+  }
+  symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules')) // as installed; bootstrap.endurance.test.ts installs
+  writeFileSync(join(clone, '.curlrc'), 'fail\nsilent\n') // an answer with an error is a command that does not work
+})
+afterAll(async () => {
+  await endWorld()
+  rmSync(clone, { recursive: true, force: true })
+})
+
+test(
+  'the commands of README and docs work as printed, in their order, in a clone',
+  async () => {
+    let file = ''
+    let loading = ''
+    for (const printed of printedCommands.filter(({ command }) => walked.includes(command))) {
+      const { command } = printed
+      if (printed.file !== file) loading = '' // each document is begun in a terminal of its own
+      file = printed.file
+      if (command.startsWith('npm start')) {
+        await startWorld(command)
+        continue
+      }
+      if (command.startsWith('mv ')) await endWorld() // "Then end the world with Ctrl-C"
+      if (command.startsWith('set -a')) loading = `${command}\n`
+      const { code, stdout, stderr } = await run(`${command.startsWith('set -a') ? '' : loading}${command}`)
+      expect({ file, command, code, said: `${stdout}${stderr}`.slice(-2_000) }).toMatchObject({ code: 0 })
+      // An installation fills in its settings; this one those of the local world.
+      if (command.startsWith('cp ')) appendFileSync(join(clone, '.env'), readFileSync(join(clone, '.data/devnet.env')))
+      expect(stdout).toMatch(answers[command] ?? /(?:)/)
+    }
+  },
+  walkMs,
+)
+
+/** What answers say, where an exit code says too little. */
+const answers: Readonly<Record<string, RegExp>> = {
+  'curl http://127.0.0.1:3000/api/discovery?claimed=claimed': /"fid":1001\b/,
+  'node_modules/.bin/node client/dist/main.js agent 1001 --api http://127.0.0.1:3000': /"fid": ?1001\b/,
+  'npm run backfill -- --all --plan': /^base 0 to \d+, \d+ blocks from rpc: about [1-9].*\n(.*\n)*in total: /m,
+  'npm run backup -- --out .data/backup': /a copy is in /,
+  'env --unset DATABASE_URL npm run restore -- --from .data/backup':
+    /^ok {5}base 0 to \d+ is as the backfill certified[\s\S]*everything of .* is there/m,
+}
+
+const worldOf = () => JSON.parse(readFileSync(join(clone, '.data/devnet.json'), 'utf8')) as Devnet
+
+async function startWorld(command: string) {
+  await endWorld()
+  said = ''
+  const started = spawn('/bin/sh', ['-c', `exec ${command}`], {
+    cwd: clone,
+    env: shell,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  world = started
+  const collect = (text: Buffer) => {
+    said += text
+  }
+  started.stdout.on('data', collect)
+  started.stderr.on('data', collect)
+  await expect
+    .poll(() => started.exitCode !== null || /^ready /m.test(said), { timeout: walkMs, interval: 200 })
+    .toBe(true)
+  expect(said).toMatch(/^ready /m)
+}
+
+async function endWorld() {
+  if (!world || world.exitCode !== null) return
+  const ended = once(world, 'exit')
+  world.kill('SIGINT')
+  await ended
+}
+
+/** Runs lines in a shell, with the key that a claim waits for; the API's port is another one where its own was taken. */
+async function run(lines: string) {
+  const api = /^ready (\S+)/m.exec(said)?.[1] ?? ''
+  const child = spawn('/bin/sh', ['-ec', lines.replaceAll('http://127.0.0.1:3000', api)], {
+    cwd: clone,
+    env: { ...shell, CURL_HOME: clone },
+  })
+  const key = lines.includes('--private-key -')
+    ? worldOf().agents.find(({ fid }) => fid === 1001)?.addresses[0]?.private_key
+    : undefined
+  child.stdin.end(key === undefined ? '' : `${key}\n`)
+  return endOf(child)
+}

@@ -3,6 +3,17 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'one-spelling',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'JSON is spelled in one way, with a newline at its end',
+    text:
+      'What the database wrote had spaces (`"fid" : 1099`), everything else had none. No answer has spaces outside of ' +
+      'strings now (`"fid":1099`), and each ends with a newline: GETs, POSTs, errors, lines of NDJSON, MCP and GraphQL. ' +
+      'Values have the same digits and characters. Every ETag is a new one, once.',
+    operations: [],
+  },
+  {
     id: 'bios-searched',
     day: '2026-11-28',
     kind: 'changed',

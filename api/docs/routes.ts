@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import { answerAlways } from '../http/answer.ts'
-import { Content } from '../http/content.ts'
+import { type Content, contentOf } from '../http/content.ts'
 import { errorPagePath } from '../http/error-answer.ts'
 import { type ErrorCode, errorTable } from '../http/errors.ts'
 import { refuseMethod } from '../http/method.ts'
@@ -36,7 +36,7 @@ export function docsRoutes(site: Site & { readonly baseUrl: string }): Router {
   const serve = (path: string, type: string, write: () => string, ...before: RequestHandler[]) => {
     let content: Content | undefined
     router.get(path, ...before, (req, res, next) => {
-      content ??= new Content(type, Buffer.from(write()))
+      content ??= contentOf(type, write())
       return answerAlways(content, maxAgeSeconds)(req, res, next)
     })
     router.all(path, refuseMethod(['GET', 'HEAD']))

@@ -5,6 +5,7 @@ import { grafserv } from 'postgraphile/grafserv/express/v4'
 import type { Queryable } from '../../db/pool.ts'
 import type { Standby } from '../../db/standby.ts'
 import { graphqlLimits } from '../../limits.config.ts'
+import { sendJson } from '../http/content.ts'
 import { readConnections } from '../http/database.ts'
 import { waitInLane } from '../http/database-turns.ts'
 import { answerErrors } from '../http/error-answer.ts'
@@ -71,10 +72,6 @@ export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
 /** Answers a body that Express' parser cannot read with the parser's 4xx status and a GraphQL error. */
 const refuseBody: ErrorRequestHandler = (error, _req, res, next) => {
   if (!(error.status >= 400 && error.status < 500)) return next(error)
-  res
-    .status(error.status)
-    .set('Cache-Control', 'no-store')
-    .json({
-      errors: [{ message: `the body must be JSON of at most ${graphqlLimits.requestBytes} bytes` }],
-    })
+  const message = `the body must be JSON of at most ${graphqlLimits.requestBytes} bytes`
+  sendJson(res.status(error.status), { errors: [{ message }] })
 }

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express'
 import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'postgraphile/graphql'
 import { graphqlLimits } from '../../limits.config.ts'
+import { sendJson } from '../http/content.ts'
 import { Refused, weigh } from './cost.ts'
 
 /** Answers 400 with the reason unless the body, parsed JSON by then, is one GraphQL request within the limits. */
@@ -8,10 +9,7 @@ export function guard(schema: GraphQLSchema): RequestHandler {
   return (req, res, next) => {
     const problem = problemOf(schema, req.body)
     if (problem === undefined) return next()
-    res
-      .status(400)
-      .set('Cache-Control', 'no-store')
-      .json({ errors: [{ message: problem }] })
+    sendJson(res.status(400), { errors: [{ message: problem }] })
   }
 }
 

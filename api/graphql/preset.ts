@@ -5,6 +5,7 @@ import { GraphQLError } from 'postgraphile/graphql'
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber'
 import { makeJSONPgSmartTagsPlugin } from 'postgraphile/utils'
 import { graphqlLimits } from '../../limits.config.ts'
+import { isJson } from '../http/content.ts'
 import { connectionsByTurn } from '../http/database.ts'
 
 /** Indexed columns of each view, the only ones offered for filters and orders: others would scan everything. */
@@ -30,11 +31,28 @@ const offerIndexed = makeJSONPgSmartTagsPlugin({
   },
 })
 
+/** JSON ends with a newline like that of the API. */
+const endLines: GraphileConfig.Plugin = {
+  name: 'EndLinesPlugin',
+  version: '1.0.0',
+  grafserv: {
+    middleware: {
+      async processRequest(next) {
+        const result = await next()
+        if (result?.type !== 'buffer' || !isJson(result.headers['content-type'] ?? '')) return result
+        const buffer = Buffer.concat([result.buffer, Buffer.from('\n')])
+        const headers = { ...result.headers, 'content-length': String(buffer.length) }
+        return { ...result, buffer, headers }
+      },
+    },
+  },
+}
+
 /** PostGraphile preset: the views of the schema `directory`, related as their comments say, read only. */
 export function createPreset(pool: Pick<pg.Pool, 'connect' | 'options'>, log: Logger): GraphileConfig.Preset {
   return {
     extends: [PostGraphileAmberPreset],
-    plugins: [offerIndexed],
+    plugins: [offerIndexed, endLines],
     pgServices: [
       makePgService({
         pool: connectionsByTurn(pool) as pg.Pool,

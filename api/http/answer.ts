@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { LRUCache } from 'lru-cache'
 import type { Cache, CacheAnswer } from './cache.ts'
-import { Content, chooseEncoding } from './content.ts'
+import { type Content, chooseEncoding, contentOf } from './content.ts'
 import { ApiError } from './errors.ts'
 import { refusals } from './parameters.ts'
 import type { Route, Sources } from './route.ts'
@@ -46,7 +46,7 @@ export async function readThrough(
     const read = await route.read(input as never, sources)
     if (read === undefined) return undefined
     const { body, next, headers } = typeof read === 'string' ? { body: read, next: undefined, headers: {} } : read
-    return new Content(route.answer.type, Buffer.from(body), next, headers)
+    return contentOf(route.answer.type, body, next, headers)
   }
   const answered = await cache.get(key, route.freshSeconds * 1_000, load, { fid: input.fid, address: input.address })
   return { key, ...answered }

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Response } from 'express'
 import Negotiator from 'negotiator'
+import { json } from './route.ts'
 
 type Encoding = 'br' | 'gzip' | 'identity'
 
@@ -67,6 +69,55 @@ export class Content {
     this.bytes += body.length
     return made
   }
+}
+
+/** The content of an answer whose text was made here or by the database: JSON in its one spelling, all else as it is. */
+export function contentOf(
+  type: string,
+  text: string,
+  next?: string,
+  headers?: Readonly<Record<string, string>>,
+): Content {
+  return new Content(type, isJson(type) ? spellJson(text) : Buffer.from(text), next, headers)
+}
+
+export const isJson = (type: string) => /^application\/([\w.-]+[+-])?(nd)?json\b/.test(type)
+
+/**
+ * JSON as every answer spells it, whoever wrote it: no space outside of strings, and a newline behind each value, so that
+ * it is good for NDJSON as well. The digits of numbers and the characters of strings stay. Postgres writes spaces, and not
+ * the same ones for `json` as for `jsonb`; reading and writing the values anew would take longer and round numbers.
+ */
+export function spellJson(text: string): Buffer {
+  const bytes = Buffer.from(`${text}\n`)
+  let [from, to, depth] = [0, 0, 0]
+  while (from < bytes.length) {
+    let byte = bytes[from++] as number
+    const endsValue = byte === newline && depth === 0 && to > 0 && bytes[to - 1] !== newline
+    if (byte <= space && !endsValue) continue
+    bytes[to++] = byte
+    if (byte === openBrace || byte === openBracket) depth++
+    else if (byte === closeBrace || byte === closeBracket) depth--
+    else if (byte === quote) {
+      do {
+        byte = bytes[from++] as number
+        bytes[to++] = byte
+        if (byte === backslash) bytes[to++] = bytes[from++] as number
+      } while (byte !== quote && from < bytes.length)
+    }
+  }
+  return bytes.subarray(0, to)
+}
+
+const [newline, space, quote, backslash] = [10, 32, 34, 92]
+const [openBracket, closeBracket, openBrace, closeBrace] = [91, 93, 123, 125]
+
+/** A value as the text of a JSON answer. */
+export const jsonText = (value: unknown) => `${JSON.stringify(value)}\n`
+
+/** Answers, once, with a value as JSON that nobody may keep. */
+export function sendJson(res: Response, value: unknown): void {
+  res.set('Cache-Control', 'no-store').set('Content-Type', json).send(jsonText(value))
 }
 
 /** Whether it is compressed already: raster images are, SVG is not. */

@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express'
 import type { Logger } from 'pino'
+import { jsonText } from './content.ts'
 import { ApiError, errorTable, invalidRequest } from './errors.ts'
 import { requestId } from './headers.ts'
 import { refusals } from './parameters.ts'
@@ -36,7 +37,7 @@ function reasonOf({ detail, cause }: ApiError): { detail?: string; cause?: strin
 }
 
 function writeJson(res: Response, error: ApiError): void {
-  writeError(res, error, { type: 'application/json; charset=utf-8', body: JSON.stringify(error.body) })
+  writeError(res, error, { type: 'application/json; charset=utf-8', body: jsonText(error.body) })
 }
 
 /** Uses Node only: what Express would find out about a body is already known here, and refusing has to be cheap. */
@@ -62,7 +63,7 @@ export function jsonOrProblem(baseUrl: string): (res: Response, error: ApiError)
     if (!/^\s*application\/problem\+json\s*(;|$)/i.test(res.req.get('Accept') ?? '')) return writeJson(res, error)
     const { code, status, body } = error
     const problem = { type: baseUrl + errorPagePath(code), title: errorTable[code].title, status, ...body }
-    writeError(res, error, { type: 'application/problem+json; charset=utf-8', body: JSON.stringify(problem) })
+    writeError(res, error, { type: 'application/problem+json; charset=utf-8', body: jsonText(problem) })
   }
 }
 

@@ -8,6 +8,7 @@ import { requestLimits } from '../../limits.config.ts'
 import { portOf } from '../../ops/health.ts'
 import { listen } from '../../ops/listen.ts'
 import { untilStopSignal } from '../../ops/stop.ts'
+import { jsonText } from './content.ts'
 import { drainOf } from './drain.ts'
 import { type ApiError, invalidRequest } from './errors.ts'
 import { requestIdHeader } from './headers.ts'
@@ -78,7 +79,7 @@ function explain(code: string | undefined): ApiError {
 function refuse(socket: Socket, error: ApiError): void {
   const answering = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage
   if (!socket.writable || answering?.headersSent) return void socket.destroy()
-  const body = JSON.stringify(error.body)
+  const body = jsonText(error.body)
   socket.end(
     [
       `HTTP/1.1 ${error.status} Bad Request`,

@@ -1,7 +1,7 @@
 import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server'
 import { Router } from 'express'
 import { answerAlways } from '../http/answer.ts'
-import { Content } from '../http/content.ts'
+import { contentOf } from '../http/content.ts'
 import { refuseMethod } from '../http/method.ts'
 
 /** Protocol revision without sessions; earlier ones are in the library's SUPPORTED_PROTOCOL_VERSIONS. */
@@ -48,7 +48,7 @@ export function cardRoutes({ baseUrl, serviceName }: { baseUrl: string; serviceN
     ['/mcp/server-card', cardType, card],
     ['/.well-known/ai-catalog.json', catalogType, catalog],
   ] as const) {
-    router.get(path, answerAlways(new Content(type, Buffer.from(JSON.stringify(document))), maxAgeSeconds))
+    router.get(path, answerAlways(contentOf(type, JSON.stringify(document)), maxAgeSeconds))
     router.all(path, refuseMethod(['GET', 'HEAD']))
   }
   return router

@@ -7,12 +7,18 @@ import {
   type McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
-import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express'
+import express, {
+  type ErrorRequestHandler,
+  type Response as ExpressResponse,
+  type Request,
+  type RequestHandler,
+  Router,
+} from 'express'
 import type { Logger } from 'pino'
 import { mcpLimits } from '../../limits.config.ts'
 import { type CacheObserver, readThrough } from '../http/answer.ts'
 import type { Cache } from '../http/cache.ts'
-import type { Content } from '../http/content.ts'
+import { type Content, isJson, sendJson } from '../http/content.ts'
 import { waitInLane } from '../http/database-turns.ts'
 import { ApiError } from '../http/errors.ts'
 import { requestId } from '../http/headers.ts'
@@ -49,10 +55,10 @@ export function mcpRoutes({ sources, cache, onRead, log }: McpDeps): Router {
     onerror: (err) => log.debug({ err }, 'a request of MCP was refused'),
   })
   const onerror = (err: Error) => log.error({ err }, 'a request of MCP failed')
-  const serve = toNodeHandler(handler, { onerror })
-  const serveJson = toNodeHandler(inJson(handler, create), { onerror })
+  const serve = toNodeHandler(inLines(handler), { onerror })
+  const serveJson = toNodeHandler(inLines(inJson(handler, create)), { onerror })
 
-  const callOf = (res: Response): Call => ({
+  const callOf = (res: ExpressResponse): Call => ({
     async ask(route, input) {
       const { value, hit } = await readThrough(route, input, sources, cache)
       onRead(route.path, hit)
@@ -70,10 +76,18 @@ export function mcpRoutes({ sources, cache, onRead, log }: McpDeps): Router {
   router.use(cardRoutes(sources))
   const paths = [mcpPath, `${mcpPath}/`]
   router.options(paths, judged, preflight)
-  router.all(paths, judged, readBody, refuseBody, refuseList, waitInLane('api'), (req: Request, res: Response) => {
-    res.set('Cache-Control', 'no-store')
-    return calls.run(callOf(res), () => (takesStream(req) ? serve : serveJson)(req, res, req.body))
-  })
+  router.all(
+    paths,
+    judged,
+    readBody,
+    refuseBody,
+    refuseList,
+    waitInLane('api'),
+    (req: Request, res: ExpressResponse) => {
+      res.set('Cache-Control', 'no-store')
+      return calls.run(callOf(res), () => (takesStream(req) ? serve : serveJson)(req, res, req.body))
+    },
+  )
   return router
 }
 
@@ -109,9 +123,21 @@ function inJson(handler: McpHttpHandler, create: () => McpServer): Pick<McpHttpH
   }
 }
 
+/** The same handler, whose JSON ends with a newline like that of the API. */
+function inLines(handler: Pick<McpHttpHandler, 'fetch'>): Pick<McpHttpHandler, 'fetch'> {
+  return {
+    async fetch(request, options) {
+      const answer = await handler.fetch(request, options)
+      return isJson(answer.headers.get('Content-Type') ?? '')
+        ? new Response(`${await answer.text()}\n`, answer)
+        : answer
+    },
+  }
+}
+
 /** Answers with a JSON-RPC error a request that does not reach the protocol. */
-function refuse(res: Response, status: number, { code, message }: { code: number; message: string }): void {
-  res.status(status).set('Cache-Control', 'no-store').json({ jsonrpc: '2.0', id: null, error: { code, message } })
+function refuse(res: ExpressResponse, status: number, { code, message }: { code: number; message: string }): void {
+  sendJson(res.status(status), { jsonrpc: '2.0', id: null, error: { code, message } })
 }
 const invalidRequest = -32_600
 const parseError = -32_700
@@ -182,8 +208,6 @@ export const hearRefused: ErrorRequestHandler = (error, req, res, next) => {
     const id = unread ? undefined : idOfToolCall(req)
     if (id === undefined) return next(error)
     res.locals.errorCode = error.code
-    res
-      .set('Cache-Control', 'no-store')
-      .json({ jsonrpc: '2.0', id, result: { resultType: 'complete', ...failed(error) } })
+    sendJson(res, { jsonrpc: '2.0', id, result: { resultType: 'complete', ...failed(error) } })
   })
 }

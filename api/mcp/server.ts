@@ -8,6 +8,7 @@ import {
 import { parseExact } from '../../client/exact.ts'
 import { mcpLimits } from '../../limits.config.ts'
 import { parseRequest } from '../http/answer.ts'
+import { jsonText } from '../http/content.ts'
 import { ApiError, invalidRequest } from '../http/errors.ts'
 import type { Route } from '../http/route.ts'
 import { routes } from '../routes.ts'
@@ -84,7 +85,7 @@ async function resultOf(tool: Tool, args: Record<string, unknown>, call: Call): 
 
 /** The result of a failed call, which the model sees: it can mend its arguments, or wait. */
 export function failed({ body }: ApiError): CallToolResult {
-  return { content: [{ type: 'text', text: JSON.stringify(body) }], isError: true }
+  return { content: [{ type: 'text', text: jsonText(body) }], isError: true }
 }
 
 async function bodyOf(route: Route, asked: Record<string, string | string[]>, { ask }: Call): Promise<string> {

@@ -51,7 +51,7 @@ async function page(path: string) {
   const response = await api.get(path)
   expect(response.status).toBe(200)
   const text = await response.text()
-  const ids = [...text.matchAll(/"chain" : "(\w+)", "chain_id" : \d+, "erc8004_id" : (\d+)/g)].map(([, ...key]) =>
+  const ids = [...text.matchAll(/"chain":"(\w+)","chain_id":\d+,"erc8004_id":(\d+)/g)].map(([, ...key]) =>
     key.join(' '),
   )
   return { ids, body: registrationList.parse(JSON.parse(text)), link: response.headers.get('link'), text }

@@ -71,7 +71,7 @@ test('a row carries the fields of the specification, then log, nonce, facilitato
       final: false,
     },
   ])
-  expect(text).toContain('"amount_usdc" : 1.500000')
+  expect(text).toContain('"amount_usdc":1.500000')
 })
 
 test('a row is final once its block is at or below the finalized one', async () => {
@@ -90,7 +90,7 @@ test('an amount leaves as the exact number of its millionths, however large', as
     await seedSettlement(pool, { chain: 'ethereum', recipient: addressOf('rich'), block, amount })
   }
   const { text } = await read('/api/agent/3/settlements')
-  expect([...text.matchAll(/"amount_usdc" : ([^,]+)/g)].map((match) => match[1])).toEqual([
+  expect([...text.matchAll(/"amount_usdc":([^,]+)/g)].map((match) => match[1])).toEqual([
     '9223372036854.775807',
     '9007199254.740993',
     '123456789.012345',

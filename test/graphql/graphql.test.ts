@@ -67,6 +67,19 @@ test('the queries of docs/graphql.md are answered', async () => {
   for (const query of queries) expect((await ask(query)).errors).toBeUndefined()
 })
 
+test('an answer and a refusal end with a newline, like those of the API, and have the length that they say', async () => {
+  for (const [query, status] of [
+    ['{ agentByFid(fid: "1") { fid } }', 200],
+    ['{ nothing }', 400],
+    ['{', 400],
+  ] as const) {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) })
+    const text = await answer.text()
+    expect([answer.status, text.at(-1), answer.headers.get('content-length')]).toEqual([status, '\n', `${text.length}`])
+  }
+})
+
 test('an agent comes with its addresses, holdings, identities, settlements and claims', async () => {
   const { errors, data } = await ask(`{
     agentByFid(fid: "1") {

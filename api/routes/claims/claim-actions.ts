@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ActionName } from '../../../db/queries/join/claim-actions.ts'
 import { createActions } from '../../claim/action.ts'
 import type { ClaimDeps } from '../../claim/claim.ts'
+import { sendJson } from '../../http/content.ts'
 import { type Action, json } from '../../http/route.ts'
 import { listingAnswer, ownerRequest, withdrawalAnswer, withdrawalRequest } from '../../schemas/claim-actions.ts'
 import { attemptOf, claim, readClaimBody } from './claim.ts'
@@ -23,7 +24,7 @@ function actionOf(
     serve(deps) {
       const carryOut = createActions(deps)
       const handle: RequestHandler = async (req, res) => {
-        res.set('Cache-Control', 'no-store').json(await carryOut(action, attemptOf(req)))
+        sendJson(res, await carryOut(action, attemptOf(req)))
       }
       return [...readClaimBody, handle]
     },

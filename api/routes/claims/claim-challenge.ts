@@ -8,6 +8,7 @@ import type { ClaimDeps } from '../../claim/claim.ts'
 import { defaultChainId } from '../../claim/eip191.ts'
 import { invalidFields } from '../../claim/proof-method.ts'
 import { claimMethods } from '../../claim/request.ts'
+import { sendJson } from '../../http/content.ts'
 import { ApiError } from '../../http/errors.ts'
 import { addressParameter, fidParameter, refusals } from '../../http/parameters.ts'
 import { type Action, json } from '../../http/route.ts'
@@ -71,7 +72,7 @@ export const challenge: Action<ClaimDeps> = {
   serve: (deps) => [
     async (req, res) => {
       const first = Object.fromEntries(Object.entries(req.query).map(([name, value]) => [name, [value].flat()[0]]))
-      res.set('Cache-Control', 'no-store').json(await challengeOf(first, deps))
+      sendJson(res, await challengeOf(first, deps))
     },
   ],
 }

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { claimLimits } from '../../../limits.config.ts'
 import { type ClaimDeps, createClaims } from '../../claim/claim.ts'
 import { checkOrder } from '../../claim/examination.ts'
+import { sendJson } from '../../http/content.ts'
 import { invalidRequest } from '../../http/errors.ts'
 import { flagParameter } from '../../http/parameters.ts'
 import { clientOf } from '../../http/rate-limit-key.ts'
@@ -47,8 +48,7 @@ export const claim: Action<ClaimDeps> = {
   serve(deps) {
     const judge = createClaims(deps)
     const handle: RequestHandler = async (req, res) => {
-      const answer = await judge({ ...attemptOf(req), dryRun: query.parse(req.query).dry_run === true })
-      res.set('Cache-Control', 'no-store').json(answer)
+      sendJson(res, await judge({ ...attemptOf(req), dryRun: query.parse(req.query).dry_run === true }))
     }
     return [...readClaimBody, handle]
   },

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { claimLimits } from '../../../limits.config.ts'
 import type { ClaimDeps } from '../../claim/claim.ts'
 import { createRefresh } from '../../claim/refresh.ts'
+import { sendJson } from '../../http/content.ts'
 import { fidParameter, refusals } from '../../http/parameters.ts'
 import { clientOf } from '../../http/rate-limit-key.ts'
 import { type Action, json } from '../../http/route.ts'
@@ -38,7 +39,7 @@ export const refresh: Action<ClaimDeps> = {
       async (req, res) => {
         const read = fidParameter.safeParse(req.params.fid)
         if (!read.success) throw refusals.fid()
-        res.set('Cache-Control', 'no-store').json(await ask(read.data, clientOf(req.ip)))
+        sendJson(res, await ask(read.data, clientOf(req.ip)))
       },
     ]
   },

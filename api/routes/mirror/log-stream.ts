@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { logHead, readLog } from '../../../db/queries/mirror/log.ts'
 import { documentLimits, grouped, streamLimits } from '../../../limits.config.ts'
+import { spellJson } from '../../http/content.ts'
 import { askable, countFilter, wordsFilter } from '../../http/filter-parameters.ts'
 import { installationOf } from '../../http/route.ts'
 import type { LogLine } from '../../stream/follower.ts'
@@ -51,7 +52,8 @@ export const logStream = stream({
         installation: installationOf({ chains, baseUrl }),
         leftOut: (fid, cause) => leftOut('log', fid, cause),
       })
-      const parsed = lines
+      const parsed = spellJson(lines)
+        .toString()
         .split('\n')
         .slice(0, -1)
         .map((text): LogLine => ({ ...JSON.parse(text), text }))

@@ -15,12 +15,16 @@ import { countRecipients, movedCounts } from '../db/queries/rollup/recipient-cou
 import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import type { Installation } from '../db/queries/sql/installation.ts'
 import { settlementSeries } from '../db/queries/time/timeseries.ts'
+import { derivations } from '../derive/derivations.ts'
+import { settle } from '../derive/pass.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
 import { recording } from '../test/support/recording.ts'
 import { fillContractRows } from './contract-rows.ts'
 import { contractLists, listStatements, type Statement } from './read-statements.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 import { fillWorld, settlementIndexes, type WorldSize } from './world.ts'
+
+const totals = derivations.filter(({ kind }) => kind === 'totals')
 
 interface ReadsOptions {
   /** Size of the world; its `settlements` exclude those of the busiest agent. */
@@ -68,6 +72,7 @@ export async function benchReads({ size, busiest, runs, lookedAt }: ReadsOptions
     const now = () => new Date()
     const roundStart = performance.now()
     const moved = await refreshCounts({ pool, now, settlementOverloads })
+    await settle(totals, { pool, now, settlementOverloads })
     say(`first round: ${moved} agents moved in ${((performance.now() - roundStart) / 1_000).toFixed(1)} s`)
     await pool.query('vacuum (analyze) recipient_counts, agent')
     const timed = [direct]

@@ -6,7 +6,6 @@ export const lockKeys = {
   migration: 80_043_009,
   join: 80_043_010,
   edges: 80_043_011,
-  directorySums: 80_043_012,
 } as const
 
 /** First number of each two-number key. */

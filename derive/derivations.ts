@@ -5,6 +5,7 @@ import { deriveFigures } from './figures.ts'
 import { deriveIncome, deriveIncomeHours, routeWallets } from './income.ts'
 import { deriveLargeHolders, deriveSummedHolders } from './large-holders.ts'
 import { deriveRings } from './rings.ts'
+import { deriveTotals } from './totals.ts'
 
 /** How the kinds of db/due/kinds.ts are derived, which says what each is and when its keys are due. */
 export const derivations = [
@@ -21,4 +22,5 @@ export const derivations = [
   { kind: 'rings', batch: 50, rest: 'with sums', derive: deriveRings },
   { kind: 'income hours', batch: 500, turns: true, rest: 'with sums', derive: deriveIncomeHours },
   { kind: 'figures', batch: 100, rest: 'with counts', derive: deriveFigures },
+  { kind: 'totals', batch: 1_000, rest: 'with counts', derive: deriveTotals },
 ] as const satisfies readonly Derivation[]

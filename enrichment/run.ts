@@ -143,8 +143,10 @@ export async function runEnrichment({
       restMs.source,
     ),
   )
+  const totals = derivations.filter(({ kind }) => kind === 'totals')
   const refresh = async () => {
     await refreshCounts(join)
+    await settle(totals, join)
     return 0
   }
   const payers = async () => {

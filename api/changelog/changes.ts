@@ -3,6 +3,16 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'totals-of-a-round',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'All totals of /api/stats are those of the last count',
+    text:
+      'Settlements were as counted within the last minute, agents, addresses and registrations as of the request. All of ' +
+      'them are as counted within the last minute or two now; `chains` and `hub` are as they are.',
+    operations: ['getStats'],
+  },
+  {
     id: 'one-spelling',
     day: '2026-11-28',
     kind: 'changed',
@@ -380,16 +390,6 @@ export const apiChanges: readonly ApiChange[] = [
     text:
       'By volume, payers or income, with a chain, without own payments or with `change`, /api/leaderboard has `counted`. ' +
       'It is false until the first round of counting is over: the ranking is empty then, whoever was paid.',
-    operations: [],
-  },
-  {
-    id: 'flags-of-no-value',
-    day: '2026-11-26',
-    kind: 'changed',
-    title: 'Payments of no value are neither paid back nor those of a single payer',
-    text:
-      'Of income, `single_payer` was true and `reciprocal` told of payers where all amounts were zero or in tokens without ' +
-      'a dollar figure. Now there has to be some value.',
     operations: [],
   },
   ...firstChanges,

@@ -14,6 +14,16 @@ export interface ApiChange {
 /** What changed for clients up to the middle of 26 November 2026, newest first. */
 export const firstChanges: readonly ApiChange[] = [
   {
+    id: 'flags-of-no-value',
+    day: '2026-11-26',
+    kind: 'changed',
+    title: 'Payments of no value are neither paid back nor those of a single payer',
+    text:
+      'Of income, `single_payer` was true and `reciprocal` told of payers where all amounts were zero or in tokens without ' +
+      'a dollar figure. Now there has to be some value.',
+    operations: [],
+  },
+  {
     id: 'income-complete-until',
     day: '2026-11-26',
     kind: 'changed',

@@ -38,7 +38,7 @@ export const stats = z
     erc8004_supply: perChain,
     settlements: z
       .strictObject({ last_24h: count, last_7d: count, last_30d: count, all: count })
-      .meta({ description: 'To agents’ verified addresses, as counted within the last minute or two.' }),
+      .meta({ description: 'To agents’ verified addresses.' }),
     chains: z.array(chainProgress),
     hub: z
       .strictObject({
@@ -52,4 +52,7 @@ export const stats = z
       .meta({ description: 'The hub of the social network that is followed; null: none was yet.' }),
     generated_at: time,
   })
-  .meta({ id: 'Stats' })
+  .meta({
+    id: 'Stats',
+    description: 'Totals as they were counted within the last minute or two; `chains` and `hub` as they are.',
+  })

@@ -22,6 +22,11 @@ export interface KeyRows {
   readonly key: string
 }
 
+/** FIDs, and ids of registrations, of a part of the directory; the last part has all ids beyond. */
+export const agentsOfPart = 1_024
+export const tokensOfPart = 1_024
+export const lastTokenPart = 4_095
+
 interface Kind {
   readonly marks: readonly Mark[]
   /** Where all its keys are, to derive everything again. None where other kinds make all that matter due. */
@@ -39,6 +44,12 @@ const bothSides = {
 const ownsClaimOrHandle = `moved
      where exists (select from claim c where c.fid = moved.fid and c.state <> 'ended')
         or exists (select from social_profile p where p.fid = moved.fid and p.handle_owner is not null)`
+
+const agentPart = `'agents:' || moved.fid / ${agentsOfPart}`
+
+const supplyPart = `'supply:' || moved.chain || ':' || least(div(moved.agent_id, ${tokensOfPart}), ${lastTokenPart})::int`
+
+const addressPart = (address: string) => `'addresses:' || left(${hex(address)}, 3)`
 
 /** Agents that were paid. Who becomes one later is due then. */
 const heldByAgent = `moved
@@ -229,6 +240,52 @@ export const kinds = {
       { table: 'agent', key: 'fid' },
       { table: 'figure_derivation', key: 'fid' },
       { table: 'agent_figure', key: 'fid' },
+    ],
+  },
+  /** Sums over the whole directory, in parts. Keys: parts of agents by FID, of addresses, of a chain's registrations by id. */
+  totals: {
+    marks: [
+      { table: 'agent', on: ['insert', 'delete'], key: agentPart },
+      {
+        table: 'agent',
+        on: ['update'],
+        key: agentPart,
+        from: 'moved join were using (fid) where (moved.claimed, moved.chains) is distinct from (were.claimed, were.chains)',
+      },
+      {
+        table: 'agent',
+        on: ['insert', 'delete'],
+        key: addressPart('address'),
+        from: 'moved cross join unnest(moved.verified_addresses) as address',
+      },
+      {
+        table: 'agent',
+        on: ['update'],
+        key: addressPart('address'),
+        from: `moved join were using (fid) cross join unnest(were.verified_addresses || moved.verified_addresses) as address
+     where moved.verified_addresses <> were.verified_addresses`,
+      },
+      { table: 'recipient_counts', key: addressPart('moved.address') },
+      {
+        table: 'registration_transfer',
+        on: ['insert', 'delete'],
+        key: addressPart('moved."to"'),
+        from: 'moved where moved."to" is not null',
+      },
+      { table: 'registration', on: ['insert', 'delete'], key: supplyPart },
+      {
+        table: 'registration',
+        on: ['update'],
+        key: supplyPart,
+        from: 'moved join were using (id) where moved.burned <> were.burned',
+      },
+    ],
+    all: [
+      { table: 'agent moved', key: agentPart },
+      { table: 'agent cross join unnest(verified_addresses) as address', key: addressPart('address') },
+      { table: 'registration_transfer', key: addressPart('"to"') },
+      { table: 'registration moved', key: supplyPart },
+      { table: 'directory_sum', key: 'part' },
     ],
   },
 } as const satisfies Record<string, Kind>

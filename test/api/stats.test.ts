@@ -94,6 +94,8 @@ test('all figures are of the same agents: what an agent was paid goes and comes 
   await countSettlements(pool)
   const [agents = 0, paid = 0] = await figures()
   await pool.query('delete from agent where fid = 9')
+  expect(await figures()).toEqual([agents, paid])
+  await countSettlements(pool)
   expect(await figures()).toEqual([agents - 1, paid - 5])
   await other.stop()
 })

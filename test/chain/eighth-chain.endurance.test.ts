@@ -83,6 +83,10 @@ describe.each([
       const { rows } = await database.pool.query('select settlements_all from agent where fid = $1', [fid])
       return rows[0]?.settlements_all === amounts.length
     })
+    await until('its registrations were counted', async () => {
+      const { rows } = await database.pool.query('select sum(identities)::int as n from directory_sum')
+      return rows[0]?.n === 2
+    })
   })
   afterAll(async () => {
     for (const end of ends) await end()

@@ -2,7 +2,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
-import { addressOf, insert, seedAgent, seedChainState, seedRegistration, seedSettlement } from '../support/seed.ts'
+import {
+  addressOf,
+  countSettlements,
+  insert,
+  seedAgent,
+  seedChainState,
+  seedRegistration,
+  seedSettlement,
+} from '../support/seed.ts'
 
 const database = testDatabase()
 let api: TestApi
@@ -81,6 +89,7 @@ test('once rolled up, the settlements of each hour and day are those of the rows
 })
 
 test('the totals of the statistics are those of the views', async () => {
+  await countSettlements(database.pool)
   const stats = await read('/api/stats')
   const [totals] = await rows(`
     select count(*) as total_agents, count(*) filter (where claimed) as claimed_count,

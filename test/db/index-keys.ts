@@ -41,7 +41,7 @@ const ours: readonly Keys[] = [
       ...one('chain', 'registration registration_document registration_metadata registration_transfer'),
       ...one('chain', 'registration_wallet series_payers settlement settlement_archive settlement_archive_piece'),
       ...one('chain', 'settlement_archive_sum settlement_hour_total settlement_hourly settlement_payer'),
-      ...one('chain', 'settlement_rollup settlement_scope settlement_total supply_sum'),
+      ...one('chain', 'settlement_rollup settlement_scope settlement_total'),
       'series_count.of_chain',
     ],
   },
@@ -79,7 +79,7 @@ const ours: readonly Keys[] = [
   {
     who: 'a word of ours, a chain, and a number of 256 bits, or an address and an hour',
     bytes: longestChain + digits256 + 64,
-    keys: ['due.key', 'source_state.subject'],
+    keys: ['due.key', 'source_state.subject', 'directory_sum.part'],
   },
   { who: 'the operator, a hub', bytes: maxUrlLength, keys: one('url', 'hub_standing verification_witness') },
 ]

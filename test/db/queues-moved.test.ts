@@ -1,5 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { migrate } from '../../db/migrate.ts'
+import { directoryStats } from '../../db/queries/read/stats.ts'
+import { derivations } from '../../derive/derivations.ts'
+import { settle } from '../../derive/pass.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { createBefore } from '../support/schema/before.ts'
 
@@ -25,7 +28,9 @@ test('what waited in a queue of a database of before is due', async () => {
   )
   await pool.query(`insert into income_due values ('\\x0d', 'base', '1970-01-02 03:00Z')`)
   await migrate(database.url)
-  const { rows } = await pool.query('select kind, key from due where due_at <= now() order by kind, key')
+  const { rows } = await pool.query(
+    `select kind, key from due where due_at <= now() and kind <> 'totals' order by kind, key`,
+  )
   expect(rows.map(({ kind, key }) => `${kind} ${key}`)).toEqual([
     'agents 1',
     'agents 2',
@@ -48,4 +53,33 @@ test('what waited in a queue of a database of before is due', async () => {
     { kind: 'large holders', key: '4', isTomorrow: false },
     { kind: 'neighbours', key: '7', isTomorrow: true },
   ])
+})
+
+test('the sums of the whole of a database of before are told until its parts are derived, all of which are due', async () => {
+  const database = await createTestDatabase()
+  onTestFinished(() => database.drop())
+  await createBefore(database.url)
+  const { pool } = database
+  await pool.query('insert into agent_sum values (0, 5, 2, 1), (1, 3, 0, 0), (4095, 1, 1, 0)')
+  await pool.query('insert into address_sum values (163, 9, 1, 2, 3, 4)')
+  await pool.query(`insert into supply_sum values ('base', 7, 11)`)
+  await migrate(database.url)
+  const { total_agents, claimed_count, addresses_indexed, settlements, erc8004_supply } = JSON.parse(
+    await directoryStats(pool),
+  )
+  expect([total_agents, claimed_count, addresses_indexed, erc8004_supply.base]).toEqual([9, 3, 9, 11])
+  expect(settlements).toEqual({ last_24h: 1, last_7d: 2, last_30d: 3, all: 4 })
+  const { rows } = await pool.query(
+    `select split_part(key, ':', 1) as kind, count(*)::int as parts from due where kind = 'totals' group by 1 order by 1`,
+  )
+  expect(rows).toEqual([
+    { kind: 'addresses', parts: 4096 },
+    { kind: 'agents', parts: 2 },
+    { kind: 'supply', parts: 1 },
+  ])
+  await settle(
+    derivations.filter(({ kind }) => kind === 'totals'),
+    { pool, now: () => new Date(), settlementOverloads: 'spec' },
+  )
+  expect(JSON.parse(await directoryStats(pool))).toMatchObject({ total_agents: 0, addresses_indexed: 0 })
 })

@@ -3,6 +3,8 @@ import { readChains } from '../../chains.file.ts'
 import { markHoldersUnknownTo } from '../../db/queries/join/holders.ts'
 import { refreshCounts } from '../../db/queries/rollup/refresh-counts.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
+import { derivations } from '../../derive/derivations.ts'
+import { settle } from '../../derive/pass.ts'
 import { readConfig } from '../../enrichment/config.ts'
 import { createSources } from '../../enrichment/installed-sources.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
@@ -10,6 +12,8 @@ import { hubSubject } from '../../enrichment/socialindex/shards.ts'
 import { sources } from '../../sources.config.ts'
 import { runJoin } from '../derive/passes.ts'
 import type { TestDatabase } from './database.ts'
+
+const totals = derivations.filter(({ kind }) => kind === 'totals')
 
 /** A clock that only tests move. */
 export interface Clock {
@@ -104,7 +108,11 @@ export async function startJob(options: JobOptions): Promise<EnrichmentJob> {
       while ((await runJoin(join)) > 0);
     },
 
-    counts: () => refreshCounts(join),
+    async counts() {
+      const moved = await refreshCounts(join)
+      await settle(totals, join)
+      return moved
+    },
     hubDoubt,
     hubFollowed,
     hubRequests: () => hosts.find(({ name }) => name === 'hub')!.sent.count,

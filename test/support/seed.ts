@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { ChainName } from '../../chains.config.ts'
 import { refreshCounts } from '../../db/queries/rollup/refresh-counts.ts'
+import { derivations } from '../../derive/derivations.ts'
+import { settle } from '../../derive/pass.ts'
 
 // Rows as the processors and the enrichment job would have left them, for tests of what reads them.
 
@@ -299,9 +301,13 @@ export async function seedPayment(pool: pg.Pool, payment: SeedPayment): Promise<
   })
 }
 
-/** Counts the settlements to agents so far, as a round of the job does. */
+const totals = derivations.filter(({ kind }) => kind === 'totals')
+
+/** Counts the settlements to agents so far and the whole directory, as a round of the job does. */
 export async function countSettlements(pool: pg.Pool, now = new Date()): Promise<void> {
-  await refreshCounts({ pool, now: () => now, settlementOverloads: 'spec' })
+  const context = { pool, now: () => now, settlementOverloads: 'spec' } as const
+  await refreshCounts(context)
+  await settle(totals, context)
 }
 
 export async function seedChainState(

@@ -1,37 +1,33 @@
 import { chainNames } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { countedParts, directorySums, dirtyParts, keptParts } from '../rollup/directory-sums.ts'
 import { hostOf } from '../sql/disputed-messages.ts'
 import { isoTime } from '../sql/json-text.ts'
 
 /**
  * JSON of `GET /api/stats`. Settlements are those paid to a verified address of an agent, each counted once however
- * many agents verify its recipient. Of each address they are as the job counted them in its last round, a minute ago at
- * most while it runs; which agents there are, here as in every other figure, is as it is now. What has not moved since
- * that round is as it was summed up then; all else is counted here.
+ * many agents verify its recipient. Totals are the stored sums of the directory's parts, as the job counted them in its
+ * last round, a minute ago at most while it runs.
  */
 export async function directoryStats(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ body: string }>({ name: 'directory-stats', text: text() })
   return rows[0]?.body ?? ''
 }
 
-const { agents, addresses, supply } = directorySums
-const bothParts = (sums: typeof agents) => `(${keptParts(sums)} union all ${countedParts(sums)})`
 const sum = (column: string) => `coalesce(sum(${column}), 0)`
-const supplies = () => chainNames.map((name) => `'${name}', ${sum(`n) filter (where chain = '${name}'`)}`).join(', ')
+const supplies = () =>
+  chainNames.map((name) => `'${name}', ${sum(`identities) filter (where chain = '${name}'`)}`).join(', ')
 const text = () => `
-with ${dirtyParts}
 select json_build_object(
-  'total_agents', agents.total,
-  'claimed_count', agents.claimed,
-  'cross_chain_count', agents.cross_chain,
-  'addresses_indexed', addresses.held,
-  'erc8004_supply', (select json_build_object(${supplies()}) from ${bothParts(supply)} supply),
+  'total_agents', ${sum('agents')},
+  'claimed_count', ${sum('claimed')},
+  'cross_chain_count', ${sum('cross_chain')},
+  'addresses_indexed', ${sum('addresses')},
+  'erc8004_supply', json_build_object(${supplies()}),
   'settlements', json_build_object(
-    'last_24h', addresses.last_24h,
-    'last_7d', addresses.last_7d,
-    'last_30d', addresses.last_30d,
-    'all', addresses.ever
+    'last_24h', ${sum('last_24h')},
+    'last_7d', ${sum('last_7d')},
+    'last_30d', ${sum('last_30d')},
+    'all', ${sum('ever')}
   ),
   'chains', (
     select json_agg(json_build_object(
@@ -52,5 +48,4 @@ select json_build_object(
   ),
   'generated_at', ${isoTime('now()')}
 )::text as body
-  from (select ${agents.columns.map((name) => `${sum(name)} as ${name}`).join(', ')} from ${bothParts(agents)} part) agents,
-       (select ${addresses.columns.map((name) => `${sum(name)} as ${name}`).join(', ')} from ${bothParts(addresses)} part) addresses`
+  from directory_sum`

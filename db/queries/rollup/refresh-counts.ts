@@ -2,7 +2,6 @@ import type pg from 'pg'
 import { inTransaction, type Queryable } from '../../pool.ts'
 import { lockJoin } from '../join/lock.ts'
 import { allowLargeSums } from '../server/transaction-settings.ts'
-import { storeDirectorySums } from './directory-sums.ts'
 import {
   countRecipients,
   countRecipientsOf,
@@ -23,7 +22,7 @@ interface CountOptions {
 const agentsPerPage = 1_000
 
 /**
- * Recomputes from settlements the counts of all agents' addresses, then the agents' counters and the directory's sums.
+ * Recomputes from settlements the counts of all agents' addresses, then the agents' counters.
  * Returns how many agents' counters changed.
  */
 export async function refreshCounts({ pool, now, settlementOverloads }: CountOptions): Promise<number> {
@@ -32,9 +31,7 @@ export async function refreshCounts({ pool, now, settlementOverloads }: CountOpt
   const counts = await inTransaction(pool, async (db) => {
     await allowLargeSums(db)
     await countRecipients(db, { settlementOverloads, now: now() })
-    const moved = await movedCounts(db)
-    await storeDirectorySums(db)
-    return moved
+    return movedCounts(db)
   })
   return store(pool, counts)
 }

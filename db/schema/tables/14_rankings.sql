@@ -149,147 +149,18 @@ create unlogged table series_count (
 create unlogged table series_count_payer (payer bytea primary key);
 create unlogged table series_count_amount (amount bigint primary key, n bigint not null);
 
--- Sums over the whole directory, kept in many small parts so that nobody reads all of it to tell them. Who changes a row
--- appends a mark for its part and waits for nobody; a part with a mark, or without a sum, is counted from its rows by
--- whoever asks, and stored by the enrichment job. So sums are always those of the rows that are seen with them, and
--- deleting them has them counted again.
-
--- Marks: parts whose sums may not be those of their rows.
-create table directory_moved (
-  kind text not null,             -- agents, addresses or supply
-  chain text not null default '', -- of supply
-  part int not null
+-- Sums over the whole directory, kept in many small parts, so that nobody reads all of it to tell them: a part is counted
+-- again from its rows when one of them has moved. Its name is the key of the kind `totals` in db/due/kinds.ts.
+create table directory_sum (
+  part text primary key, -- agents:12, addresses:0a3, supply:base:7
+  agents bigint not null default 0,
+  claimed bigint not null default 0,
+  cross_chain bigint not null default 0, -- agents with current records on two chains and more
+  addresses bigint not null default 0,   -- verified by an agent, or once holders of an identity
+  last_24h bigint not null default 0,    -- settlements of those that an agent verifies, as recipient_counts has them
+  last_7d bigint not null default 0,
+  last_30d bigint not null default 0,
+  ever bigint not null default 0,
+  chain text,                            -- of identities
+  identities bigint not null default 0   -- not burned
 );
-
-create table agent_sum (
-  part int primary key,       -- of FIDs: agent_part
-  total bigint not null,
-  claimed bigint not null,
-  cross_chain bigint not null -- with current records on two chains and more
-);
-
-create table address_sum (
-  part int primary key,     -- of addresses: address_part
-  held bigint not null,     -- verified by an agent, or once holders of an identity
-  last_24h bigint not null, -- settlements of those that an agent verifies, as recipient_counts has them
-  last_7d bigint not null,
-  last_30d bigint not null,
-  ever bigint not null
-);
-
-create table supply_sum (
-  chain text not null,
-  part int not null, -- of identities: token_part
-  n bigint not null, -- not burned
-  primary key (chain, part)
-);
-
--- Parts are ranges, so that the indexes that are there lead to their rows; the last one has all that is beyond.
-create function agent_part(fid bigint) returns int language sql immutable parallel safe
-  return least(fid / 512, 4095)::int;
-
-create function token_part(agent_id numeric) returns int language sql immutable parallel safe
-  return least(div(agent_id, 1024), 511)::int;
-
-create function address_part(address bytea) returns int language sql immutable parallel safe
-  return (get_byte(address || '\x0000', 0) << 4) + (get_byte(address || '\x0000', 1) >> 4);
-
--- The first address of a part; of the one behind the last, what no address is beyond.
-create function address_part_start(part int) returns bytea language sql immutable parallel safe
-  return case when part = 0 then '\x'::bytea
-              when part > 4095 then decode(repeat('ff', 33), 'hex')
-              when part % 16 = 0 then decode(lpad(to_hex(part >> 4), 2, '0'), 'hex')
-              else decode(lpad(to_hex(part << 4), 4, '0'), 'hex') end;
-
-create function note_agent_sums() returns trigger language plpgsql as $$
-begin
-  insert into directory_moved (kind, part) select distinct 'agents', agent_part(fid) from moved;
-  insert into directory_moved (kind, part)
-  select distinct 'addresses', address_part(address) from moved cross join unnest(verified_addresses) as address;
-  return null;
-end $$;
-create trigger agent_sum_added after insert on agent
-  referencing new table as moved for each statement execute function note_agent_sums();
-create trigger agent_sum_removed after delete on agent
-  referencing old table as moved for each statement execute function note_agent_sums();
-
--- A row each: most updates are of counts, a thousand agents at once, and move no sum.
-create function note_agent_sum_moved() returns trigger language plpgsql as $$
-begin
-  insert into directory_moved (kind, part) values ('agents', agent_part(new.fid));
-  insert into directory_moved (kind, part)
-  select distinct 'addresses', address_part(address)
-    from unnest(old.verified_addresses || new.verified_addresses) as address
-   where new.verified_addresses <> old.verified_addresses;
-  return null;
-end $$;
-create trigger agent_sum_moved after update of claimed, chains, verified_addresses on agent
-  for each row when (new.claimed <> old.claimed or new.chains <> old.chains
-                     or new.verified_addresses <> old.verified_addresses)
-  execute function note_agent_sum_moved();
-
-create function note_count_sums() returns trigger language plpgsql as $$
-begin
-  insert into directory_moved (kind, part) select distinct 'addresses', address_part(address) from moved;
-  return null;
-end $$;
-create trigger recipient_counts_sum_added after insert on recipient_counts
-  referencing new table as moved for each statement execute function note_count_sums();
-create trigger recipient_counts_sum_moved after update on recipient_counts
-  referencing new table as moved for each statement execute function note_count_sums();
-create trigger recipient_counts_sum_removed after delete on recipient_counts
-  referencing old table as moved for each statement execute function note_count_sums();
-
-create function note_holder_sums() returns trigger language plpgsql as $$
-begin
-  insert into directory_moved (kind, part)
-  select distinct 'addresses', address_part("to") from moved where "to" is not null;
-  return null;
-end $$;
-create trigger registration_transfer_sum_added after insert on registration_transfer
-  referencing new table as moved for each statement execute function note_holder_sums();
-create trigger registration_transfer_sum_removed after delete on registration_transfer
-  referencing old table as moved for each statement execute function note_holder_sums();
-
-create function note_holder_sum_moved() returns trigger language plpgsql as $$
-begin
-  insert into directory_moved (kind, part)
-  select 'addresses', address_part(address) from unnest(array[old."to", new."to"]) as address where address is not null;
-  return null;
-end $$;
-create trigger registration_transfer_sum_moved after update of "to" on registration_transfer
-  for each row when (new."to" is distinct from old."to") execute function note_holder_sum_moved();
-
-create function note_supply_sums() returns trigger language plpgsql as $$
-begin
-  insert into directory_moved (kind, chain, part) select distinct 'supply', chain, token_part(agent_id) from moved;
-  return null;
-end $$;
-create trigger registration_sum_added after insert on registration
-  referencing new table as moved for each statement execute function note_supply_sums();
-create trigger registration_sum_removed after delete on registration
-  referencing old table as moved for each statement execute function note_supply_sums();
-
-create function note_supply_sum_moved() returns trigger language plpgsql as $$
-begin
-  insert into directory_moved (kind, chain, part) values ('supply', new.chain, token_part(new.agent_id));
-  return null;
-end $$;
-create trigger registration_sum_moved after update of burned on registration
-  for each row when (new.burned <> old.burned) execute function note_supply_sum_moved();
-
--- Of tables that are emptied at once, no sum is any.
-create function forget_directory_sums() returns trigger language plpgsql as $$
-begin
-  delete from agent_sum;
-  delete from address_sum;
-  delete from supply_sum;
-  return null;
-end $$;
-create trigger agent_sum_emptied after truncate on agent for each statement execute function forget_directory_sums();
-create trigger recipient_counts_sum_emptied after truncate on recipient_counts
-  for each statement execute function forget_directory_sums();
-create trigger registration_transfer_sum_emptied after truncate on registration_transfer
-  for each statement execute function forget_directory_sums();
-create trigger registration_sum_emptied after truncate on registration
-  for each statement execute function forget_directory_sums();

@@ -6,7 +6,6 @@ import { hourKey } from '../../../db/due/kinds.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { ensurePartitions } from '../../../db/queries/chain/partitions/settlement-partitions.ts'
 import { refreshRankings } from '../../../db/queries/rollup/rankings.ts'
-import { refreshCounts } from '../../../db/queries/rollup/refresh-counts.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import type { Archive } from '../../../export/archive/archive.ts'
 import type { ServedManifest } from '../../../export/served/manifest.ts'
@@ -20,6 +19,7 @@ import { createTestDatabase, type OwnDatabase, type TestDatabase } from '../../s
 import { proofTerms } from '../../support/exports.ts'
 import {
   addressOf,
+  countSettlements,
   insert,
   seedAgent,
   seedChainState,
@@ -111,7 +111,7 @@ export async function archiveWorld({ isDividedLate = false } = {}): Promise<OwnD
 
 async function sumUp({ pool }: TestDatabase): Promise<void> {
   while ((await rollUpSettlements({ pool })) + (await runIncome({ pool })) > 0);
-  await refreshCounts({ pool, now: () => now, settlementOverloads: 'spec' })
+  await countSettlements(pool, now)
   await refreshRankings({ pool, now: () => now, settlementOverloads: 'spec' })
 }
 

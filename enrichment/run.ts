@@ -111,7 +111,6 @@ export async function runEnrichment({
     [config.hub, ...config.otherHubs].map(({ url }) => url),
   )
   await markAgentsUnknownTo(pool, perAgent)
-  await markOtherFigures(pool, config.settlementOverloads)
   const server = await serveHealth(config.host, config.metricsPort, {
     ...health,
     stuck: watchdog.stuck,
@@ -159,6 +158,7 @@ export async function runEnrichment({
   }
   const figures = derivations.filter(({ kind }) => kind === 'figures')
   const rankings = async () => {
+    await markOtherFigures(pool, { settlementOverloads: config.settlementOverloads, now: now() })
     await settle(figures, join)
     await refreshRankings(join)
     return 0

@@ -72,8 +72,9 @@ test('the few that are shown are found without reading those that are not', asyn
 
 const figures = derivations.filter(({ kind }) => kind === 'figures')
 async function keepPayers(settlementOverloads: 'spec' | 'all') {
-  await markOtherFigures(database.pool, settlementOverloads)
-  await settle(figures, { pool: database.pool, now: () => new Date(), settlementOverloads })
+  const now = new Date()
+  await markOtherFigures(database.pool, { settlementOverloads, now })
+  await settle(figures, { pool: database.pool, now: () => now, settlementOverloads })
 }
 const leftOut = (fid: number) => expect.unreachable(`${fid} is left out`)
 test('a ranking tells how many paid without reading who did', async () => {

@@ -155,4 +155,9 @@ test('what is due among very many marks is taken without a look at them', async 
   }
   expect(await rowsRead(pool, take, ['due'])).toBeLessThan(20)
   expect(taken).toEqual(['a', 'b'])
+  const takeOfCrowd = async (db: Queryable) => {
+    await takeDue(db, { kind: 'crowd', now: now(), limit: 10 })
+  }
+  // Six times: a connection keeps a plan for any values then.
+  for (let n = 0; n < 6; n++) expect(await rowsRead(pool, takeOfCrowd, ['due'])).toBeLessThan(60)
 })

@@ -17,6 +17,10 @@ import {
   values,
 } from './figure-parts.ts'
 
+const thisHour = "date_trunc('hour', $1::timestamptz, 'UTC')"
+/** Whether the figures of `d` are of windows that begin later than now: the clock was set back. */
+const isOfLater = `coalesce(d.derived_in > ${thisHour}, false)`
+
 /**
  * Common table expressions with the figures of all agents as the facts are now, to the row. `derived`: those of agents that
  * nothing was paid since they were derived. `figure`: those of the others, who are due or have payments that are not rolled
@@ -25,7 +29,8 @@ import {
 export const allFigureSteps = `
 with ${unrolledBlocks},${since},
 everyone as materialized (
-  select a.fid, a.verified_addresses as addresses, ${isKept} as is_kept from agent a left join figure_derivation d using (fid)
+  select a.fid, a.verified_addresses as addresses, ${isKept} as is_kept, ${isOfLater} as is_of_later
+    from agent a left join figure_derivation d using (fid)
 ),
 unrolled as materialized (
   select s.recipient, s.payer, u.chain, max(s.block_timestamp) as last_at,
@@ -42,7 +47,7 @@ unrolled as materialized (
    group by s.recipient, s.payer, u.chain
 ),
 stale as materialized (
-  select fid from everyone where not is_kept
+  select fid from everyone where not is_kept or is_of_later
    union
   select key::bigint from due where kind = 'figures' and due_at <= $1
    union
@@ -82,7 +87,10 @@ stored_hours as (
       on conflict (fid, chain, hour) do update set payers = excluded.payers
 ),
 told as (delete from payer_move where fid in (select fid from asked)),
-counted as (update figure_derivation set counted = true where fid in (select fid from asked where not is_kept)),
+counted as (
+  update figure_derivation set counted = true, derived_in = ${thisHour}
+   where fid in (select fid from asked) and (not counted or derived_in <> ${thisHour})
+),
 gone as (
   delete from agent_figure f
    where f.fid in (select fid from asked)
@@ -185,11 +193,16 @@ delete from agent_figure where fid in (select fid from departed)`,
   })
 }
 
-/** Makes due the agents whose figures were derived when other settlements counted. */
-export async function markOtherFigures(db: Queryable, settlementOverloads: 'spec' | 'all'): Promise<void> {
+/** Makes due the agents whose figures were derived when other settlements counted, or by a clock that was set back since. */
+export async function markOtherFigures(
+  db: Queryable,
+  { settlementOverloads, now }: Pick<FigureOptions, 'settlementOverloads' | 'now'>,
+): Promise<void> {
   await db.query({
     name: 'mark-other-figures',
-    text: `insert into due (kind, key) select 'figures', fid::text from figure_derivation where overloads <> $1`,
-    values: [settlementOverloads === 'all'],
+    text: `
+insert into due (kind, key)
+select 'figures', fid::text from figure_derivation d where overloads <> $2 or ${isOfLater}`,
+    values: [now, settlementOverloads === 'all'],
   })
 }

@@ -65,7 +65,8 @@ create table figure_derivation (
   fid bigint primary key,
   addresses bytea[] not null,
   overloads boolean not null, -- whether those who used an overload alone are counted too
-  counted boolean not null    -- false: agent_payer_hour has nothing of it yet
+  counted boolean not null,   -- false: agent_payer_hour has nothing of it yet
+  derived_in timestamptz not null default '-infinity' -- beginning of the hour in which agent_figure was derived last
 );
 
 -- How many paid an agent last in an hour, of what is rolled up: how many paid in a window is their sum. So an agent with

@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../../db/pool.ts'
 import { leaderboard, leaderboardPeriods } from '../../../../db/queries/read/leaderboard.ts'
-import { allFigureSteps } from '../../../../db/queries/rollup/agent-figures.ts'
+import { allFigureSteps, markOtherFigures } from '../../../../db/queries/rollup/agent-figures.ts'
 import { refreshCounts } from '../../../../db/queries/rollup/refresh-counts.ts'
 import { deriveAgain } from '../../../../derive/again.ts'
 import { derivations } from '../../../../derive/derivations.ts'
@@ -34,7 +34,7 @@ const fid = fc.constantFrom(...fids)
 /** What happens beside the chains. `null`: the account is no agent any more. */
 const others = {
   verify: fc.record({ fid, addresses: fc.option(anyAddresses, { freq: 9 }) }),
-  wait: fc.record({ hours: fc.constantFrom(1, 1, 5, 24, 100) }),
+  wait: fc.record({ hours: fc.constantFrom(1, 1, 5, 24, 100, -5, -50) }),
   derive: fc.record({ whole: fc.boolean() }),
   earn: fc.record({ fid, block: fc.integer({ min: 0, max: 1_500 }), amount: fc.integer({ min: 0, max: 9 }) }),
   'count others': fc.constant({}),
@@ -158,6 +158,7 @@ class Installation {
           for (const one of kinds) await derivePass({ ...one, batch: 1 }, this.context())
           return
         }
+        await markOtherFigures(this.pool, this)
         await settle(kinds, this.context())
     }
   }
@@ -257,6 +258,36 @@ test('figures of agents are those of the settlements, whatever happens to chains
       .beforeEach(reset),
     { numRuns: histories, endOnFailure: true },
   )
+})
+
+test('figures are those of windows that begin earlier again when the clock is set back', async () => {
+  const { pool } = database
+  const installation = new Installation()
+  await verify(1, [recipients[1] as string])
+  await store(
+    pool,
+    [1, 20, 50].map((block, logIndex) => ({
+      chain: 'base' as const,
+      block,
+      logIndex,
+      recipient: 1,
+      payer: 0,
+      selector: 0,
+      amount: 5n,
+    })),
+  )
+  await finalize(database, 'base', 100)
+  await rollUp(database, 10)
+  const thirtyDays = 30 * 24 * hourMs
+  const derive = () => installation.take({ kind: 'derive', whole: true } as Other)
+  installation.now = new Date(+timeOf(50) + thirtyDays)
+  await derive()
+  await installation.expectStored()
+  installation.now = timeOf(100)
+  await installation.expectExact()
+  await derive()
+  await installation.expectStored()
+  expect(await rowsOf(`select last_30d::int as n from agent_figure where chain = '' and own`)).toEqual([{ n: 3 }])
 })
 
 test('figures come due by themselves when an hour leaves a window, and not before', async () => {

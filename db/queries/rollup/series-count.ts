@@ -31,12 +31,12 @@ async function isCounting(db: Queryable): Promise<boolean> {
   return rows[0]?.counting === true
 }
 
-/** Begins to count a point in the chains named, unless another one is being counted. */
-export async function beginCount(pool: pg.Pool, point: SeriesPoint, chains: readonly ChainName[]): Promise<void> {
+/** Begins to count a point in the chains named. False: another one is being counted. */
+export function beginCount(pool: pg.Pool, point: SeriesPoint, chains: readonly ChainName[]): Promise<boolean> {
   const { fid, chain, length, start, end, overloads } = point
-  await inTransaction(pool, async (db) => {
+  return inTransaction(pool, async (db) => {
     await db.query('lock table series_count in share row exclusive mode')
-    if (await isCounting(db)) return
+    if (await isCounting(db)) return false
     await db.query('truncate series_count_payer, series_count_amount')
     const borders = chains.flatMap((one) => [start, end].map((since) => ({ chain: one, since })))
     const blocks = (await startsAt(db, borders)).map(({ block }) => block)
@@ -60,6 +60,7 @@ select $1::bigint, $2, $3, $4, $5, $6, own.addresses, part.chain, address, part.
         chains.map((_, at) => blocks[2 * at + 1]),
       ],
     })
+    return true
   })
 }
 

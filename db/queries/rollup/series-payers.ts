@@ -8,8 +8,8 @@ import { settlementSeries } from '../time/timeseries.ts'
 import { archivedUntil } from './archived-until.ts'
 import { beginCount, countSlice, type SeriesPoint } from './series-count.ts'
 
-/** Time budget of a round, in milliseconds, after which it begins no further count. */
-const roundMs = 30_000
+/** Time budget of a round, in milliseconds, after which it begins no further count. Slices take half of it, or what is left. */
+const longestRoundMs = 30_000
 /** Settlements of a point up to which one statement counts its payers; more are counted in slices. */
 const mostAtOnce = 500_000
 /** Intervals whose points are counted in advance. Hours are not: they are counted on request, a few at a time. */
@@ -24,6 +24,8 @@ interface SeriesOptions {
   /** Settlements that are counted at once, and by a slice; set by tests only. */
   readonly atOnce?: number
   readonly slice?: number
+  /** Time budget of the round; set by tests only. */
+  readonly roundMs?: number
 }
 
 /** A point of a series whose payers have to be counted. */
@@ -39,30 +41,34 @@ interface Due {
 /**
  * Counts the payers of finished points in series with too many settlements to be counted on request: the overall series
  * and those of agents. Points whose settlements have changed are counted again. One that is counted in slices goes on in
- * the next round, before any other. Returns the number of points counted, or begun.
+ * the next rounds, and keeps only others so large waiting. Returns the number of points counted, or begun.
  */
 export async function refreshSeriesPayers(options: SeriesOptions): Promise<number> {
   const { pool, now, settlementOverloads, payersUpTo = readingLimits.payerSettlements, atOnce = mostAtOnce } = options
-  const deadline = performance.now() + roundMs
-  const countSlices = async () => {
-    while (await countSlice(pool, options.slice)) if (performance.now() > deadline) return
+  const { roundMs = longestRoundMs } = options
+  const begun = performance.now()
+  const deadline = begun + roundMs
+  const countSlices = async (until: number) => {
+    while (performance.now() < until && (await countSlice(pool, options.slice)));
   }
   let counted = 0
-  await countSlices()
+  await countSlices(begun + roundMs / 2)
   for (const fid of await largeSeries(pool, payersUpTo)) {
     for (const chain of [null, ...settlementChains()]) {
       for (const length of lengths) {
         for (const due of await duePoints(pool, { fid, chain, length, now: now().getTime(), settlementOverloads })) {
           if (performance.now() > deadline) return counted
           if (due.settlements > atOnce) {
-            await beginCount(pool, pointOf(due, settlementOverloads), chain === null ? settlementChains() : [chain])
-            await countSlices()
+            const point = pointOf(due, settlementOverloads)
+            if (!(await beginCount(pool, point, chain === null ? settlementChains() : [chain]))) continue
+            await countSlices(begun + roundMs / 2)
           } else await inTransaction(pool, (db) => countPayers(db, due, settlementOverloads, atOnce))
           counted++
         }
       }
     }
   }
+  await countSlices(deadline)
   return counted
 }
 

@@ -243,6 +243,39 @@ test.for([
   },
 )
 
+test('a point that is counted in slices keeps no smaller one waiting', async () => {
+  const { pool } = database
+  const [start, end] = [Date.UTC(2026, 4, 1), Date.UTC(2026, 5, 1)].map((at) => new Date(at).toISOString()) as [
+    string,
+    string,
+  ]
+  const tables = 'series_count, series_count_payer, series_count_amount, series_payers'
+  const count = async (text: string) => (await pool.query(text)).rows[0].n as number
+  const left = () => count('select coalesce(sum(to_block - next_block), 0)::int as n from series_count')
+  await pool.query(`truncate ${tables}`)
+  // So many that slices of one end long after the others are counted.
+  await pool.query(
+    `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
+                             payer, recipient, facilitator, payment_nonce, tx_hash)
+     select 1, $1::timestamptz + n * interval '1 second', 10000 + n, 0, 'celo', 'c', '\\xe3ee160e', '\\x01', int4send(n),
+            '\\x03', '\\x02', int4send(n), int4send(n)
+       from generate_series(1, 50000) n`,
+    [start],
+  )
+  expect(await beginCount(pool, { fid: 0, chain: '', length: 'month', overloads: false, start, end }, ['celo'])).toBe(
+    true,
+  )
+  const before = await left()
+  const options = { pool, now: () => new Date(now), settlementOverloads: 'spec', payersUpTo: 0 } as const
+  while ((await count('select count(*)::int as n from series_payers')) === 0) {
+    await refreshSeriesPayers({ ...options, atOnce: 20, slice: 1, roundMs: 2_000 })
+  }
+  expect(await left()).toBeGreaterThan(0)
+  expect(await left()).toBeLessThan(before)
+  await pool.query(`truncate ${tables}`)
+  await pool.query('delete from settlement where block_number > 10000')
+})
+
 test('a point that is counted in slices goes on where its round ended, and from the start after a crash', async () => {
   const { pool } = database
   const start = Date.UTC(2026, 1, 1)

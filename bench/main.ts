@@ -11,7 +11,7 @@ npm run bench -- upgrade [--rows <n>]
   api         the read API against a bare server and two frameworks; search; the bulk document
   reads       the statements behind reads, with one agent that has five million settlements: times and plans
   rollup      four million settlements, half of them of one recipient: rolled up, one taken out and put back, some reset
-  rankings    ten million pairs of 100,000 agents: the rankings after each of three minutes in which some were paid
+  rankings    10,000,000 pairs, or n, of 100,000 agents: the rankings after each of three minutes in which some were paid
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents whose hosts answer at once
   exports     ten million settlements to Parquet; the log of 250,000 profiles
   log         only the log of 250,000 profiles
@@ -30,7 +30,7 @@ Each prints a table and, as its last line, one JSON object.
 `
 
 interface Given {
-  /** Settlements of a rehearsal or an upgrade; undefined: the benchmark's default. */
+  /** Settlements of a rehearsal or an upgrade, pairs of rankings; undefined: the benchmark's default. */
   readonly rows: number | undefined
   readonly folder: string
 }
@@ -60,10 +60,10 @@ const benches: Record<string, (small: boolean, keep: boolean, given: Given) => P
       small ? { many: 20_000, ofOne: 20_000, removed: 1_000 } : { many: 2_000_000, ofOne: 2_000_000, removed: 20_000 },
     )
   },
-  async rankings(small) {
+  async rankings(small, _keep, { rows = small ? 50_000 : 10_000_000 }) {
     const { benchRankings } = await import('./rankings.ts')
     await benchRankings(
-      small ? { agents: 1_000, pairs: 50_000, paid: 200 } : { agents: 100_000, pairs: 10_000_000, paid: 10_000 },
+      small ? { agents: 1_000, pairs: rows, paid: 200 } : { agents: 100_000, pairs: rows, paid: 10_000 },
     )
   },
   async backfill(small) {
@@ -131,8 +131,8 @@ await runCommand({ usage, options, maxPositionals: 1 }, async ({ values, positio
   if (!bench)
     throw new UsageError(`${name || 'no name'} is not a benchmark; there are ${Object.keys(benches).join(', ')}`)
   if (values.keep && name !== 'reads') throw new UsageError('--keep is for reads')
-  if (values.rows !== undefined && name !== 'rehearsal' && name !== 'upgrade') {
-    throw new UsageError('--rows is for the rehearsal and the upgrade')
+  if (values.rows !== undefined && !['rehearsal', 'upgrade', 'rankings'].includes(name)) {
+    throw new UsageError('--rows is for the rehearsal, the upgrade and the rankings')
   }
   if (values.in !== undefined && name !== 'rehearsal') throw new UsageError('--in is for the rehearsal')
   const rows = values.rows === undefined ? undefined : Number(values.rows)

@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { busiestChain } from '../chains.config.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool, inTransaction } from '../db/pool.ts'
 import { ensurePartitions } from '../db/queries/chain/partitions/settlement-partitions.ts'
 import { refreshRankings } from '../db/queries/rollup/rankings.ts'
+import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import { derivations } from '../derive/derivations.ts'
 import { settle } from '../derive/pass.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
@@ -37,18 +38,21 @@ export async function benchRankings(size: RankingsSize): Promise<void> {
   try {
     await migrate(postgres.databaseUrl)
     await fill(pool, size)
-    const { rows } = await pool.query<{ pid: number }>('select pg_backend_pid() as pid')
     const measured = async (work: () => Promise<void>) => {
-      const before = cpuSeconds(rows[0]?.pid)
+      const before = cpuSeconds(postgres.pid)
       await work()
-      return cpuSeconds(rows[0]?.pid) - before
+      return cpuSeconds(postgres.pid) - before
     }
     const context = { pool, now: () => new Date(), settlementOverloads } as const
     const first = await measured(() => settle(figures, context))
     say(`figures of all agents: ${first.toFixed(1)} CPU s`)
     await pool.query('vacuum (analyze)')
-    say(`first round: ${(await measured(() => refreshRankings(context))).toFixed(1)} CPU s`)
-    const rounds: { figures: number; ranks: number; agents: number }[] = []
+    const count = () => measured(async () => void (await refreshCounts(context)))
+    say(
+      `first round: ${(await measured(() => refreshRankings(context))).toFixed(1)} CPU s; of the counters ${(await count()).toFixed(1)}`,
+    )
+    await pool.query('vacuum (analyze)')
+    const rounds: { figures: number; ranks: number; counts: number; agents: number }[] = []
     for (let minute = 0; minute < minutes; minute++) {
       await pay(pool, size, minute)
       const rolled = await measured(async () => {
@@ -57,9 +61,10 @@ export async function benchRankings(size: RankingsSize): Promise<void> {
       const agents = await due(pool)
       const derived = await measured(() => settle(figures, context))
       const ranked = await measured(() => refreshRankings(context))
-      rounds.push({ figures: derived, ranks: ranked, agents })
+      const counts = await count()
+      rounds.push({ figures: derived, ranks: ranked, counts, agents })
       say(
-        `a minute: rolled up in ${rolled.toFixed(1)} CPU s, ${agents} agents derived in ${derived.toFixed(1)}, ranks in ${ranked.toFixed(1)}`,
+        `a minute: rolled up in ${rolled.toFixed(1)} CPU s, ${agents} agents derived in ${derived.toFixed(1)}, ranks in ${ranked.toFixed(1)}, counters in ${counts.toFixed(1)}`,
       )
     }
     const last = rounds.at(-1)
@@ -68,6 +73,7 @@ export async function benchRankings(size: RankingsSize): Promise<void> {
         pairs: size.pairs,
         agents_changed: last?.agents,
         round_cpu_s: Number(((last?.figures ?? 0) + (last?.ranks ?? 0)).toFixed(2)),
+        counters_cpu_s: Number((last?.counts ?? 0).toFixed(2)),
       }),
     )
   } finally {
@@ -76,12 +82,28 @@ export async function benchRankings(size: RankingsSize): Promise<void> {
   }
 }
 
-/** CPU seconds that a process has used. */
-function cpuSeconds(pid: number | undefined): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / ticks
+/** CPU seconds of a server's processes: connections of a long run are replaced by others. */
+function cpuSeconds(server: number): number {
+  const used = readdirSync('/proc').map((name) => {
+    const [parent, own, ofEnded] = /^\d+$/.test(name) ? statOf(name) : []
+    if (Number(name) === server) return ofEnded
+    return parent === server ? own : 0
+  })
+  return used.reduce<number>((sum, one) => sum + (one ?? 0), 0) / ticks
+}
+
+/** Of a process: its parent, and the ticks that it and its children that ended took. None: it has ended. */
+function statOf(pid: string): readonly number[] {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ')
+      .map(Number)
+    const [parent = 0, user = 0, system = 0, endedUser = 0, endedSystem = 0] = [1, 11, 12, 13, 14].map((n) => fields[n])
+    return [parent, user + system, endedUser + endedSystem]
+  } catch {
+    return []
+  }
 }
 
 const addressOf = (n: string) => `substr(sha256(int8send(${n})), 1, 20)`

@@ -13,7 +13,7 @@ export const sourceBackoff: Backoff = { baseMs: 250, capMs: 10_000 }
 /** No jitter: one process asks one source, so no other client retries at the same moment. */
 const undithered = () => 1
 /** Longest Retry-After that is honoured, in milliseconds. */
-export const longestRetryAfterMs = 5 * 60_000
+const longestRetryAfterMs = 5 * 60_000
 
 /** Whether an HTTP status says that a source cannot answer now. */
 export function isPassing(status: number): boolean {
@@ -35,7 +35,7 @@ export class SourceFailure extends Error {
 
 /** Whether an error is the node's refusal of a call. Other failures, such as a broken connection, are worth a retry. */
 export function isAnswer(error: unknown): boolean {
-  return ['RpcError', 'HttpError'].includes((error as Error).name)
+  return (error as Error).name === 'RpcError'
 }
 
 /** How a request to a source failed: it sent a Retry-After, gave an unusable answer, or did not answer. */

@@ -8,8 +8,8 @@ import { blocksOfAgents, differingAgents, noteDiffering } from '../../db/queries
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { otherCustody, replaceCustody } from '../../db/queries/chain/replaced-rows.ts'
 import { type History, type Wanted, wantedOf } from '../history/history.ts'
+import { clientAt } from '../history/node.ts'
 import type { SourceAddress } from '../history/source-address.ts'
-import { nodeAt } from '../history/sources.ts'
 import { Rounds } from '../rounds.ts'
 import type { Scope } from '../scope/scope.ts'
 import { jsonRows } from '../store/json-rows.ts'
@@ -64,7 +64,7 @@ export class Auditor {
   constructor(private readonly options: AuditOptions) {
     const { databaseUrl, chain, openHistory } = options
     const { rpc } = chain
-    this.#node = rpc ? new NodeWord(nodeAt(rpc), openHistory(wantedOf(chain)), chain, this.#warn) : undefined
+    this.#node = rpc ? new NodeWord(clientAt(rpc), openHistory(wantedOf(chain)), chain, this.#warn) : undefined
     this.#pool = createPool({
       databaseUrl,
       name: `processor ${chain.name} audit`,

@@ -1,6 +1,6 @@
 import { SourceFailure } from '../../hosts/retries.ts'
+import type { RpcCall, RpcClient } from '../rpc-client.ts'
 import type { ArchiveBlock, Wanted } from './history.ts'
-import type { RpcCall, RpcClient } from './rpc-client.ts'
 import { provingLogs, type RpcHeader, type RpcLog } from './rpc-logs.ts'
 
 /** A block to read: one in which logs were found, or an end of a range. */
@@ -162,7 +162,7 @@ async function ask(
       params: [hash, ...paramsAfter[method as Method]],
     })),
   )
-  const results = await client.batch(calls.map(({ method, params }) => ({ method, params })))
+  const results = await client.batchCall(calls.map(({ method, params }) => ({ method, params })))
   const missing = calls.find((_, at) => !results[at])
   if (missing) throw misfit(client, `it has no ${missing.method} of ${missing.hash}`)
   return new Map(calls.map(({ hash }, at) => [hash, results[at]]))

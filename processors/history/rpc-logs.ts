@@ -1,8 +1,8 @@
 import { events } from '../../abi/generated/dollar-token.ts'
 import { SourceFailure } from '../../hosts/retries.ts'
 import { topicOf } from '../mapping/block.ts'
+import { type RpcClient, RpcError } from '../rpc-client.ts'
 import type { Wanted } from './history.ts'
-import { type RpcClient, RpcError } from './rpc-client.ts'
 
 export interface RpcLog {
   readonly address: string
@@ -74,7 +74,7 @@ export class LogSearch {
     let results: unknown[]
     try {
       // Asked together, so that a node that does not have the last block yet is not believed to know its logs.
-      results = await this.client.batch([
+      results = await this.client.batchCall([
         ...filters.map((filter) => ({ method: 'eth_getLogs', params: [filter] })),
         ...ends.map((number) => ({ method: 'eth_getBlockByNumber', params: [hexOf(number), false] })),
       ])

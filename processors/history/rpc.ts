@@ -1,8 +1,9 @@
 import { SourceFailure } from '../../hosts/retries.ts'
 import { Refusal } from '../refusal.ts'
+import type { RpcClient } from '../rpc-client.ts'
 import type { Answer, ArchiveBlock, History, Wanted } from './history.ts'
+import { clientAt } from './node.ts'
 import { readWanted, type WantedBlock } from './rpc-blocks.ts'
-import { RpcClient } from './rpc-client.ts'
 import { type FoundLogs, LogSearch } from './rpc-logs.ts'
 
 interface RpcHistoryOptions {
@@ -33,14 +34,15 @@ export class RpcHistory implements History {
     private readonly options: RpcHistoryOptions,
     private readonly wanted: Wanted,
   ) {
-    this.#client = new RpcClient(options.url, options.batch)
+    this.#client = clientAt(options.url, options.batch)
     this.name = this.#client.name
+    if (!options.url.startsWith('http')) throw new Refusal(`${this.name}: history can only be read over http or https`)
     this.#search = new LogSearch(this.#client, wanted)
   }
 
   async finalHeight(): Promise<number> {
     const { chainId, finalityConfirmation } = this.options
-    const [id, head] = await this.#client.batch([
+    const [id, head] = await this.#client.batchCall([
       { method: 'eth_chainId', params: [] },
       { method: 'eth_blockNumber', params: [] },
     ])

@@ -3,13 +3,13 @@ import { hideAddresses } from '../../hosts/addresses.ts'
 import { isAnswer, Retries, retrying } from '../../hosts/retries.ts'
 import { ArchiveClient } from '../archive-client.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
-import { createTraceLookup, type TraceNode } from '../mapping/traces.ts'
+import { createTraceLookup } from '../mapping/traces.ts'
 import { PortalClient } from '../portal/client.ts'
 import { ArchiveHistory } from './archive.ts'
 import { type History, tokensOf, type Wanted } from './history.ts'
+import { clientAt } from './node.ts'
 import { PortalHistory } from './portal.ts'
 import { RpcHistory } from './rpc.ts'
-import { RpcClient } from './rpc-client.ts'
 import { filtersOf, type RpcFilter } from './rpc-logs.ts'
 import type { SourceAddress } from './source-address.ts'
 import { Witness } from './witness.ts'
@@ -36,7 +36,7 @@ export function witnessAt(
   filters: readonly RpcFilter[],
   warn: (text: string) => void,
 ): Witness | undefined {
-  return rpc ? new Witness(nodeAt(rpc), { filters, bloom, warn }) : undefined
+  return rpc ? new Witness(clientAt(rpc), { filters, bloom, warn }) : undefined
 }
 
 interface CallOptions {
@@ -54,42 +54,21 @@ export function findCallsIn(
   warn: (text: string) => void,
 ): FindCalls {
   let isTold = false
+  const node = chain.rpc ? clientAt(chain.rpc, chain.batch) : undefined
   const find = createTraceLookup({
     archive: chain.hasTraces ? history.traces : undefined,
     archiveHeight: () => finalHeight,
-    node: chain.rpc ? nodeAt(chain.rpc, chain.batch) : undefined,
+    node,
     tokens: tokensOf(chain),
     isRefusal: isAnswer,
     onRefusal(txHash, error) {
       if (isTold) return
       isTold = true
-      warn(`no trace of ${txHash}, selector inferred: ${hideAddresses(error.message)}; others without are not told of`)
+      const reason = `${isAnswer(error) ? `${node?.name}: ` : ''}${hideAddresses(error.message)}`
+      warn(`no trace of ${txHash}, selector inferred: ${reason}; others without are not told of`)
     },
   })
   const policy = { source: 'the traces', attempts }
   const log = { warn }
   return (settling) => retrying(new Retries(log, policy), () => find(settling))
-}
-
-/** The chain's node, at an HTTP or WebSocket address. `batch`: most calls in one request. */
-export function nodeAt(url: string, batch = 1): TraceNode {
-  return /^http/.test(url) ? new RpcClient(url, batch) : lazyNode(url)
-}
-
-/** The SDK's client, for WebSocket addresses. Loaded when first needed: that takes half a second and is rare. */
-function lazyNode(url: string): TraceNode {
-  let opened: Promise<TraceNode> | undefined
-  const open = async () => {
-    const { checkSdk, SdkProcessor } = await import('../source/sdk.ts')
-    checkSdk()
-    const processor = new SdkProcessor()
-    processor.setRpcEndpoint(url)
-    return processor.getChainRpcClient()
-  }
-  return {
-    async call(method, params) {
-      opened ??= open()
-      return (await opened).call(method, params)
-    },
-  }
 }

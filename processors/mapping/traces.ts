@@ -17,7 +17,7 @@ interface CallFrame {
 export interface TraceNode {
   call(method: string, params: unknown[]): Promise<unknown>
   /** Several calls in one request; rejects when one of them is refused. Absent: it is asked for one at a time. */
-  batch?(calls: readonly { readonly method: string; readonly params: unknown[] }[]): Promise<unknown[]>
+  batchCall?(calls: readonly { readonly method: string; readonly params: unknown[] }[]): Promise<unknown[]>
 }
 
 /** Where traces can be asked for; what is absent is not asked. */
@@ -121,8 +121,8 @@ function createNodeLookup(
   }
 
   async function together(questions: readonly Question[]): Promise<Question[]> {
-    if (!node.batch || questions.length === 1 || attempts < maxAttempts) return [...questions]
-    const frames = await node.batch(questions.map(callFor)).catch((error) => {
+    if (!node.batchCall || questions.length === 1 || attempts < maxAttempts) return [...questions]
+    const frames = await node.batchCall(questions.map(callFor)).catch((error) => {
       if (!isRefusal(error)) throw error
       return []
     })

@@ -8,13 +8,15 @@ import type { BlockPlace } from '../continuity.ts'
 import { PortalClient } from '../portal/client.ts'
 import { Portal } from '../portal/portal.ts'
 import type { Progress } from '../progress.ts'
+import { RpcClient, type RpcTransport } from '../rpc-client.ts'
+import { HttpTransport } from '../rpc-http.ts'
 import { ConfirmedArchive, type ConfirmedArchiveOptions } from './confirmed-archive.ts'
 import { deepReorg, GuardedHotSource, GuardedSource } from './deep-reorg.ts'
 import { MetricsPage } from './metrics-page.ts'
-import { PatientNode } from './node.ts'
 import { NodeSource } from './node-source.ts'
 import { checkSdk, type SdkArchive, type SdkClient, type SdkHotSource, SdkProcessor, type SdkSource } from './sdk.ts'
 import { type SdkLog, toSdkLog } from './sdk-log.ts'
+import { SocketTransport } from './socket-transport.ts'
 import { fields, firstBlock, request } from './wanted-logs.ts'
 import { WatchedArchive } from './watched-archive.ts'
 import { archiveWithoutBackfilled } from './without-backfilled.ts'
@@ -37,15 +39,15 @@ export interface SourceOptions {
 const rpcTimeoutMs = 30_000
 
 /**
- * The SDK's processor with parts of this program in the places of its own: one log, one page of metrics, a patient
- * node, a self-hosted archive when one is set, else the Portal, and sources that guard what is final. Each part is made
+ * The SDK's processor with parts of this program in the places of its own: one log, one page of metrics, our client
+ * of the node, a self-hosted archive when one is set, else the Portal, and sources that guard what is final. Each part is made
  * once, when the SDK first asks for it.
  */
 export class ChainProcessor extends SdkProcessor {
   readonly #options: SourceOptions
   #log: SdkLog | undefined
   #metrics: MetricsPage | undefined
-  #node: PatientNode | undefined
+  #node: RpcClient | undefined
   #hotSource: (SdkSource & SdkHotSource) | undefined
   #archive: SdkArchive | undefined
   #archiveSource: SdkSource | undefined
@@ -63,7 +65,7 @@ export class ChainProcessor extends SdkProcessor {
       progress.archiveReadTo = firstBlock(chain, backfilled) - 1
     }
     if (chain.rpc) {
-      // Retries are PatientNode's.
+      // Retries are RpcClient's.
       this.setRpcEndpoint({ url: chain.rpc, requestTimeout: rpcTimeoutMs, retryAttempts: 0 })
       this.setFinalityConfirmation(chain.finalityConfirmation)
     } else this.setRpcDataIngestionSettings({ disabled: true })
@@ -82,13 +84,20 @@ export class ChainProcessor extends SdkProcessor {
 
   override getChainRpcClient(): SdkClient {
     const { chain, log, progress } = this.#options
-    this.#node ??= new PatientNode(super.getChainRpcClient(), {
+    this.#node ??= new RpcClient(this.#openTransport(), {
       log,
       seeHead: (height) => progress.seeHead(height),
       watch: progress.sources.node,
       batch: chain.batch,
     })
     return this.#node
+  }
+
+  #openTransport(): RpcTransport {
+    const url = this.#options.chain.rpc as string
+    if (!url.startsWith('http')) return new SocketTransport(super.getChainRpcClient())
+    this.getPrometheusServer().addChainRpcMetrics(() => this.getChainRpcClient().getMetrics())
+    return new HttpTransport(url)
   }
 
   override getHotDataSource(): SdkSource & SdkHotSource {

@@ -27,18 +27,20 @@ export interface SdkRequest {
 /** Asks a node over JSON-RPC. Rejects with what the node answered. */
 export interface SdkNode {
   call<T = unknown>(method: string, params?: unknown[], options?: SdkCallOptions): Promise<T>
-  batchCall<T = unknown>(batch: SdkCall[], options?: SdkCallOptions): Promise<T[]>
+  batchCall<T = unknown>(batch: readonly SdkCall[], options?: SdkCallOptions): Promise<T[]>
 }
 
 export interface SdkCall {
   readonly method: string
-  readonly params?: unknown[]
+  readonly params?: readonly unknown[]
 }
 
 /** The part of a call's options that is looked at; the rest is passed on. */
 export interface SdkCallOptions {
   /** Retries after failures of the connection. */
   readonly retryAttempts?: number
+  /** Takes an error that the node answers for a result, or throws. */
+  readonly validateError?: (error: { code?: number; message?: string }) => unknown
 }
 
 /** The SDK's JSON-RPC client, as its data source uses it. */
@@ -46,8 +48,6 @@ export interface SdkClient extends SdkNode {
   readonly url: string
   getConcurrency(): number
   getMetrics(): { url: string; requestsServed: number; connectionErrors: number }
-  /** Whether the failure is one of the connection or an overload, and another try is worth it. */
-  isConnectionError(error: Error): boolean
   supportsNotifications(): boolean
   subscribe(subscription: unknown): unknown
   reset(reason?: Error): void
@@ -97,7 +97,7 @@ export interface SdkReader {
   readonly props: object
   /** A call with this reader's priority. */
   call<T = unknown>(method: string, params?: unknown[], options?: SdkCallOptions): Promise<T>
-  batchCall<T = unknown>(batch: SdkCall[], options?: SdkCallOptions): Promise<T[]>
+  batchCall<T = unknown>(batch: readonly SdkCall[], options?: SdkCallOptions): Promise<T[]>
   /** All logs of a range of blocks. */
   getLogs(from: number, to: number): Promise<readonly SdkNodeLog[]>
   /** Blocks in the order of their numbers; undefined: the node does not have that one. */

@@ -1,88 +1,78 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { SourceWatch } from '../../hosts/retries.ts'
-import { PatientNode } from '../../processors/source/node.ts'
-import type { SdkCallOptions, SdkClient } from '../../processors/source/sdk.ts'
+import { RpcClient } from '../../processors/rpc-client.ts'
+import { HttpTransport } from '../../processors/rpc-http.ts'
+import { startAnsweringNode } from '../doubles/answering-node.ts'
 
-class ConnectionError extends Error {}
-/** A rate limit with Retry-After: 0. */
-class BusyError extends ConnectionError {
-  readonly response = { status: 429, headers: new Headers({ 'retry-after': '0' }) }
-}
-class RpcProtocolError extends Error {
-  override readonly name = 'RpcProtocolError'
-}
+// The head asks without a bound on attempts; history passes failures on to its own policy of retries.
 
-/** A node that fails its first requests with these errors in turn, and then answers. */
-function nodeThatFails(failures: readonly Error[]) {
-  const asked: SdkCallOptions[] = []
-  const left = [...failures]
-  const answer = async <T>(value: unknown, options: SdkCallOptions = {}): Promise<T> => {
-    asked.push(options)
-    const failure = left.shift()
-    if (failure) throw failure
-    return value as T
-  }
-  const client: SdkClient = {
-    url: 'http://node.example',
-    call: (_, __, options) => answer('0x10', options),
-    batchCall: (batch, options) =>
-      answer(
-        batch.map(() => '0x10'),
-        options,
-      ),
-    getConcurrency: () => 1,
-    getMetrics: () => ({ url: '', requestsServed: 0, connectionErrors: 0 }),
-    isConnectionError: (error) => error instanceof ConnectionError,
-    supportsNotifications: () => false,
-    subscribe: () => undefined,
-    reset: () => {},
-  }
+type Refusing = Awaited<ReturnType<typeof startAnsweringNode>>['refusing']
+
+async function clientOf(refusing: Refusing, attempts?: number) {
+  const node = await startAnsweringNode((method) => ({ result: method === 'eth_blockNumber' ? '0x10' : '0x1' }))
+  onTestFinished(() => node.stop())
+  node.refusing = refusing
   const watch = new SourceWatch()
   const warned: string[] = []
   const heads: number[] = []
-  const log = { warn: (text: string) => warned.push(text) } as never
-  const seeHead = (head: number) => void heads.push(head)
-  return { asked, watch, warned, heads, node: new PatientNode(client, { log, seeHead, watch, batch: 100 }) }
+  const client = new RpcClient(new HttpTransport(node.url), {
+    batch: 100,
+    watch,
+    log: { warn: (text) => void warned.push(text) },
+    seeHead: (head) => void heads.push(head),
+    ...(attempts === undefined ? {} : { attempts }),
+  })
+  return { client, node, watch, warned, heads }
 }
 
-const many = (count: number) => Array.from({ length: count }, () => new ConnectionError('reset'))
+const nonsense = {}
+const answersOf = (calls: number) => Array(calls).fill('0x1')
+const logsOf = (calls: number) => Array.from({ length: calls }, () => ({ method: 'eth_getLogs', params: [{}] }))
 
-test('a node that cannot be reached is asked as often as the caller says, and by the SDK’s client once each time', async () => {
-  const once = nodeThatFails(many(3))
-  await expect(once.node.call('eth_chainId', [], { retryAttempts: 2 })).rejects.toThrow('reset')
-  expect(once.asked).toEqual(Array(3).fill({ retryAttempts: 0 }))
-  expect(once.watch.failures).toEqual({ busy: 0, useless: 0, silent: 3 })
-
-  const exactly = nodeThatFails(many(2))
-  expect(await exactly.node.call('eth_chainId', [], { retryAttempts: 2 })).toBe('0x10')
-
-  const never = nodeThatFails(many(1))
-  await expect(never.node.batchCall([{ method: 'eth_chainId' }], { retryAttempts: 0 })).rejects.toThrow('reset')
-  expect(never.asked).toHaveLength(1)
-})
-
-test('without a number it is asked until it answers, and its head is seen', async () => {
-  const { node, asked, watch, heads } = nodeThatFails([...many(40), new BusyError('too many'), ...many(9)])
-  expect(await node.call('eth_blockNumber')).toBe('0x10')
-  expect(asked).toHaveLength(51)
-  expect(watch.failures).toEqual({ busy: 1, useless: 0, silent: 49 })
-  expect(heads).toEqual([16])
-})
-
-test('an answer that is no use counts apart from failures of the connection, and is waited for', async () => {
-  const { node, asked, watch, warned } = nodeThatFails([...many(2), new RpcProtocolError('not JSON'), ...many(2)])
-  expect(await node.batchCall([{ method: 'eth_getLogs' }, { method: 'eth_getLogs' }], { retryAttempts: 4 })).toEqual([
-    '0x10',
-    '0x10',
-  ])
-  expect(asked).toHaveLength(6)
-  expect(watch.failures).toEqual({ busy: 0, useless: 1, silent: 4 })
+test('a node that cannot be reached is asked until it answers, its failures count once each, and its head is seen', async () => {
+  const { client, node, watch, warned, heads } = await clientOf((_, requests) => (requests <= 4 ? 'cut' : undefined))
+  expect(await client.call('eth_blockNumber')).toBe('0x10')
+  expect(node.sizes).toEqual([1, 1, 1, 1, 1])
+  expect(watch.failures).toEqual({ busy: 0, useless: 0, silent: 4 })
   expect(watch.waitedSeconds).toBeGreaterThan(0)
-  expect(warned).toEqual(["the node's answer to eth_getLogs cannot be used: not JSON; attempt 1 of 6"])
+  expect(heads).toEqual([16])
+  expect(warned).toEqual([expect.stringMatching(/^the node does not answer eth_blockNumber for now: .*until it does$/)])
 })
 
-test('what the node refuses is refused at once', async () => {
-  const { node, asked, watch } = nodeThatFails([new Error('execution reverted')])
-  await expect(node.call('eth_call')).rejects.toThrow('execution reverted')
-  expect([asked.length, watch.failures]).toEqual([1, { busy: 0, useless: 0, silent: 0 }])
+test('history is told of a node that cannot be reached after four attempts', async () => {
+  const { client, node, watch } = await clientOf(() => 'cut', 4)
+  await expect(client.call('eth_blockNumber')).rejects.toThrow('socket hang up')
+  expect(node.sizes).toEqual([1, 1, 1, 1])
+  expect(watch.failures).toEqual({ busy: 0, useless: 0, silent: 4 })
+})
+
+test('a rate limit is waited out by both, with fewer calls in a request', async () => {
+  const limit = { error: { code: 429, message: 'too many requests' } }
+  for (const attempts of [undefined, 4]) {
+    const { client, node, watch } = await clientOf((_, requests) => (requests === 1 ? limit : undefined), attempts)
+    expect(await client.batchCall(logsOf(4))).toEqual(answersOf(4))
+    expect([node.sizes, watch.failures]).toEqual([[4, 2, 2], { busy: 1, useless: 0, silent: 0 }])
+  }
+})
+
+test('an answer that makes no sense is asked for again until it does, and counts apart', async () => {
+  const { client, node, watch, warned } = await clientOf((_, requests) => (requests <= 8 ? nonsense : undefined))
+  node.answering = (method, _, times) => ({ result: [method, times] })
+  expect(await client.call('eth_getBlockByNumber')).toEqual(['eth_getBlockByNumber', 1])
+  expect(watch.failures).toEqual({ busy: 0, useless: 8, silent: 0 })
+  expect(warned).toEqual([
+    'the node does not answer eth_getBlockByNumber for now: nothing that is an answer; it is asked until it does',
+  ])
+}, 60_000)
+
+test('what the node refuses is refused at once, alone: the other calls of its batch are answered', async () => {
+  for (const attempts of [undefined, 4]) {
+    const { client, node } = await clientOf(() => undefined, attempts)
+    node.answering = (method) =>
+      method === 'eth_call' ? { error: { code: 3, message: 'execution reverted' } } : { result: '0x1' }
+    await expect(client.call('eth_call')).rejects.toMatchObject({ name: 'RpcError', meaning: 'never' })
+    expect(node.asked).toEqual(['eth_call'])
+    await expect(client.batchCall([{ method: 'eth_call' }, ...logsOf(3)])).rejects.toThrow('execution reverted')
+    expect(node.sizes).toEqual([1, 4, 1])
+  }
 })

@@ -99,7 +99,7 @@ test('it waits for a node that does not answer, and is not ready meanwhile; aske
   const rpc = `http://127.0.0.1:${await freePort()}/secret-key`
   const empty = await createTestDatabase()
   const processor = await start({ databaseUrl: empty.url, chainSettings: chainSettings(chain, { rpc }) })
-  await processor.untilOutput(/connection failure/)
+  await processor.untilOutput(/the node does not answer eth_chainId for now: .*ECONNREFUSED/)
   expect(await ask('/readyz')).toEqual({ status: 503, text: 'no block indexed yet\n' })
   await processor.kill('SIGTERM')
   expect(await processor.untilExit()).toBe(0)

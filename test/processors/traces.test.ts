@@ -155,7 +155,7 @@ describe('the lookup', () => {
         requests.push(1)
         return answerOf(hash)
       },
-      async batch(calls: readonly { params: unknown[] }[]) {
+      async batchCall(calls: readonly { params: unknown[] }[]) {
         requests.push(calls.length)
         if (calls.length === 4) throw refusal
         return calls.map(({ params }) => answerOf(params[0]))

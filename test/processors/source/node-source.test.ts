@@ -16,7 +16,6 @@ function nodeWithHeads(heights: readonly number[]): SdkClient {
     batchCall: async () => [],
     getConcurrency: () => 1,
     getMetrics: () => ({ url: '', requestsServed: 0, connectionErrors: 0 }),
-    isConnectionError: () => false,
     supportsNotifications: () => false,
     subscribe: () => undefined,
     reset: () => {},

@@ -48,16 +48,21 @@ export class SourceWatch {
   #waitedMs = 0
   #waits = 0
   #since = 0
+  /** What is waited for now, as a sentence; undefined: nothing. */
+  problem: string | undefined
 
   note(kind: FailureKind): void {
     this.failures[kind]++
   }
 
-  /** Starts a wait; the returned function ends it. Time in which waits overlap counts once. */
-  begin(): () => void {
+  /** Starts a wait because of a problem; the returned function ends it. Time in which waits overlap counts once. */
+  begin(problem?: string): () => void {
     if (this.#waits++ === 0) this.#since = performance.now()
+    this.problem = problem
     return () => {
-      if (--this.#waits === 0) this.#waitedMs += performance.now() - this.#since
+      if (--this.#waits > 0) return
+      this.#waitedMs += performance.now() - this.#since
+      this.problem = undefined
     }
   }
 
@@ -111,7 +116,7 @@ export class Retries {
     const pause = pauseMs(sourceBackoff, this.#failures, asked)
     if (this.#isDue(`${source} ${kind}`))
       this.log.warn(`${reason}; it is asked until it answers, the next time in ${pause} ms`)
-    const end = watch?.begin()
+    const end = watch?.begin(reason)
     await delay(pause)
     end?.()
   }

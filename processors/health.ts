@@ -222,19 +222,21 @@ export function createHealth(
   }
 }
 
-/** Why the processor is late; undefined: there was progress in the last `patienceMs`, or there is nothing to do. */
+/** Why the processor is late, and which source it waits for; undefined: there was progress in the last `maxMs`, or there is nothing to do. */
 function describeDelay(
-  { indexedBlock = -1, headBlock, committedAt, headSeenAt, behindSince = committedAt }: Progress,
+  { indexedBlock = -1, headBlock, committedAt, headSeenAt, behindSince = committedAt, sources }: Progress,
   now: number,
-  patienceMs: number,
+  maxMs: number,
 ): string | undefined {
   const seconds = (since: number) => Math.round((now - since) / 1000)
-  if (now - Math.max(headSeenAt, committedAt) > patienceMs) {
-    return `no block and no news of the head for ${seconds(Math.max(headSeenAt, committedAt))} seconds`
+  const problem = sources.node.problem ?? sources.portal.problem
+  const reason = problem ? `: ${problem}` : ''
+  if (now - Math.max(headSeenAt, committedAt) > maxMs) {
+    return `no block and no news of the head for ${seconds(Math.max(headSeenAt, committedAt))} seconds${reason}`
   }
   const since = Math.max(committedAt, behindSince)
-  if (headBlock !== undefined && indexedBlock < headBlock && now - since > patienceMs) {
-    return `at block ${indexedBlock} of ${headBlock} for ${seconds(since)} seconds`
+  if (headBlock !== undefined && indexedBlock < headBlock && now - since > maxMs) {
+    return `at block ${indexedBlock} of ${headBlock} for ${seconds(since)} seconds${reason}`
   }
   return undefined
 }

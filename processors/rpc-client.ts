@@ -168,9 +168,9 @@ export class RpcClient {
         for (const [place, at] of left.entries()) results[at] = answers[place]
         left = left.filter((at) => results[at] instanceof RpcError)
         if (left.length === 0) return results
-        endWait ??= this.options.watch?.begin()
         const again = left.map((at) => calls[at] as RpcCall)
         const errors = left.map((at) => results[at] as RpcError)
+        endWait ??= this.options.watch?.begin(`the node does not answer ${methodsOf(again)}: ${errors[0]?.message}`)
         const size = await this.#afterFailure(again, errors, asked.length, failures)
         if (size >= left.length) continue
         const found = await this.#inParts(again, size, options)
@@ -280,8 +280,7 @@ export class RpcClient {
   #tellWait(calls: readonly RpcCall[], trouble: Trouble, { message }: RpcError) {
     const isPassing = trouble === 'unready' || trouble === 'unclear'
     if (isPassing && calls.some(({ method }) => method in maxRetries)) return // the caller soon reads it another way
-    const methods = [...new Set(calls.map(({ method }) => method))].join(', ')
-    this.#tell(trouble, `the node does not answer ${methods} for now: ${message}; it is asked until it does`)
+    this.#tell(trouble, `the node does not answer ${methodsOf(calls)} for now: ${message}; it is asked until it does`)
   }
 
   #tell(trouble: string, line: string) {
@@ -306,8 +305,17 @@ export class RpcClient {
   }
 }
 
+/** Whether the node may answer the same call another time. */
+export function mayPass(error: Error): boolean {
+  return !(error instanceof RpcError) || !['never', 'closed', 'large'].includes(error.meaning)
+}
+
 export function nameOf(url: string): string {
   return `the RPC endpoint ${hostOf(url)}`
+}
+
+function methodsOf(calls: readonly RpcCall[]): string {
+  return [...new Set(calls.map(({ method }) => method))].join(', ')
 }
 
 function isBusy({ meaning, retryAfterMs }: RpcError): boolean {

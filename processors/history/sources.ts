@@ -5,6 +5,7 @@ import { ArchiveClient } from '../archive-client.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { createTraceLookup } from '../mapping/traces.ts'
 import { PortalClient } from '../portal/client.ts'
+import { mayPass } from '../rpc-client.ts'
 import { ArchiveHistory } from './archive.ts'
 import { type History, tokensOf, type Wanted } from './history.ts'
 import { clientAt } from './node.ts'
@@ -61,6 +62,7 @@ export function findCallsIn(
     node,
     tokens: tokensOf(chain),
     isRefusal: isAnswer,
+    mayPass,
     onRefusal(txHash, error) {
       if (isTold) return
       isTold = true

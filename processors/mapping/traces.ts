@@ -1,4 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { pauseMs, sourceBackoff } from '../../hosts/retries.ts'
+import { minute } from '../../ops/time.ts'
 import type { SettlingTransaction } from './block.ts'
 import type { FindCalls, TokenCall } from './settlements.ts'
 import { type FlatTrace, type TraceArchive, tracesIn } from './trace-query.ts'
@@ -30,6 +32,12 @@ interface TraceSources {
   /** Whether an error is the node's answer that it has no trace. Any other error is a failure and is thrown. */
   readonly isRefusal: (error: unknown) => boolean
   readonly onRefusal: (txHash: string, error: Error) => void
+  /** Whether such an answer may be another one later; absent: none may. */
+  readonly mayPass?: (error: Error) => boolean
+  /** Called when a trace is waited for longer than nodes usually differ. */
+  readonly onWait?: (txHash: string, error: Error) => void
+  /** Milliseconds for which it is; then the selector is inferred. Default: `waitMs`. */
+  readonly waitMs?: number
 }
 
 /**
@@ -38,6 +46,11 @@ interface TraceSources {
  */
 const maxAttempts = 8
 const retryMs = 400
+/**
+ * Longest wait for a trace that may still come: less than a processor may rest before it counts as hung, because a node
+ * can fail at one transaction for ever.
+ */
+const waitMs = 5 * minute
 /** Traces that a node is asked for at a time: one can be of some megabytes. */
 const tracesAtOnce = 16
 
@@ -102,14 +115,15 @@ export function createTraceLookup({ archive, archiveHeight, node, tokens, ...ref
 }
 
 /**
- * Trace lookup at a node: in one request, then one by one for those that it does not give. Once all attempts at a trace
- * were refused it makes only one per transaction, until a trace comes.
+ * Trace lookup at a node: in one request, then one by one for those that it does not give. What may pass is waited for.
+ * Once all attempts at a trace were refused it makes only one per transaction, until a trace comes.
  */
 function createNodeLookup(
   node: TraceNode,
   isTrace: (calls: readonly TokenCall[]) => boolean,
-  { isRefusal, onRefusal }: Pick<TraceSources, 'isRefusal' | 'onRefusal'>,
+  options: Omit<TraceSources, 'archive' | 'archiveHeight' | 'node' | 'tokens'>,
 ) {
+  const { isRefusal, onRefusal, mayPass = () => false, onWait = () => {} } = options
   let attempts = maxAttempts
   const callFor = ({ settling }: Question) => ({
     method: 'debug_traceTransaction',
@@ -136,24 +150,31 @@ function createNodeLookup(
   async function alone(question: Question): Promise<void> {
     const { method, params } = callFor(question)
     const { hash } = question.settling.transaction
+    const lastAt = Date.now() + (options.waitMs ?? waitMs)
     for (let attempt = 1; ; attempt++) {
       let problem = new Error('the node does not have the transaction')
+      let isPassing = false
       try {
-        const calls = callsOf(await node.call(method, params))
+        const frame = await node.call(method, params)
+        const calls = callsOf(frame)
         if (calls) {
           attempts = maxAttempts
           return question.resolve(calls)
         }
+        isPassing = frame === null && mayPass(problem)
       } catch (error) {
         if (!isRefusal(error)) throw error
         problem = error as Error
+        isPassing = mayPass(problem)
       }
-      if (attempt >= attempts) {
+      const late = attempt - maxAttempts
+      if (attempt >= attempts && !(isPassing && attempts === maxAttempts && Date.now() < lastAt)) {
         attempts = 1
         onRefusal(hash, problem)
         return question.resolve(undefined)
       }
-      await delay(retryMs)
+      if (late === 0) onWait(hash, problem)
+      await delay(late < 0 ? retryMs : pauseMs(sourceBackoff, late + 1))
     }
   }
 

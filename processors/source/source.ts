@@ -2,6 +2,7 @@ import type { ChainSettings } from '../../chains.file.ts'
 import { hideAddresses, hostOf } from '../../hosts/addresses.ts'
 import { isAnswer } from '../../hosts/retries.ts'
 import { createTraceLookup } from '../mapping/traces.ts'
+import { mayPass } from '../rpc-client.ts'
 import { ChainProcessor, type SourceOptions } from './chain-processor.ts'
 
 /** Where a chain's blocks come from: history from an archive when there is one, the tip from a node when there is one. */
@@ -20,6 +21,9 @@ export function createSource(options: SourceOptions) {
       node,
       tokens: new Set(chain.tokens.map(({ address }) => address)),
       isRefusal: isAnswer,
+      mayPass,
+      onWait: (txHash, error) =>
+        log.warn({ txHash }, `no trace yet: ${hideAddresses(error.message)}; it is asked for again`),
       onRefusal: (txHash, error) =>
         log.warn({ txHash }, `no trace, selector inferred: ${hideAddresses(error.message)}`),
     }),

@@ -33,6 +33,17 @@ test.each<[string, Partial<Progress>, RegExp | undefined]>([
   else expect(problem).toBeUndefined()
 })
 
+test('a processor that waits for a source says for which, and why', async () => {
+  const progress = Object.assign(new Progress(), { indexedBlock: 9, headBlock: 900, committedAt: minutesAgo(3) })
+  const end = progress.sources.node.begin('the node does not answer eth_getBlockByNumber: nothing that is an answer')
+  const { notReady } = createHealth(base, progress, new Registry())
+  expect(await notReady()).toMatch(
+    /^at block 9 of 900 for 18\d seconds: the node does not answer eth_getBlockByNumber: /,
+  )
+  end()
+  expect(await notReady()).toMatch(/^at block 9 of 900 for 18\d seconds$/)
+})
+
 test.each<[string, Partial<Progress>, RegExp | undefined]>([
   ['has just begun', {}, undefined],
   ['is at the head, where nothing happens', { indexedBlock: 9, headBlock: 9, committedAt: minutesAgo(60) }, undefined],

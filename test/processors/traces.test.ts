@@ -1,8 +1,12 @@
 import type { Hex } from 'viem'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { isAnswer } from '../../hosts/retries.ts'
 import type { SettlingTransaction } from '../../processors/mapping/block.ts'
 import type { FlatTrace } from '../../processors/mapping/trace-query.ts'
 import { callsInArchive, callsInFrame, createTraceLookup } from '../../processors/mapping/traces.ts'
+import { mayPass, RpcClient } from '../../processors/rpc-client.ts'
+import { HttpTransport } from '../../processors/rpc-http.ts'
+import { startAnsweringNode } from '../doubles/answering-node.ts'
 import { addressFor, token } from './calls.ts'
 
 const wallet = addressFor('wallet')
@@ -223,6 +227,39 @@ describe('the lookup', () => {
     expect(await find(settling(500))).toHaveLength(1)
     expect(await find(settling(500))).toHaveLength(1)
     expect(answers).toEqual([])
+  })
+
+  const internalError = { error: { code: -32603, message: 'internal error' } }
+  async function nodeThatRefuses(times: number) {
+    const server = await startAnsweringNode((_, __, time) => (time <= times ? internalError : { result: frame }))
+    onTestFinished(() => server.stop())
+    return { server, node: new RpcClient(new HttpTransport(server.url), { batch: 1 }) }
+  }
+
+  test('waits for what may pass for minutes, and says so once; a guess would stay', { timeout: 30_000 }, async () => {
+    const { node, server } = await nodeThatRefuses(10)
+    const waits: string[] = []
+    const onWait = (txHash: string, { message }: Error) => waits.push(`${txHash} ${message}`)
+    const onRefusal = () => expect.unreachable()
+    const find = createTraceLookup({ ...base, isRefusal: isAnswer, mayPass, node, onWait, onRefusal })
+    expect(await find(settling(500))).toEqual([{ to: token, input: '0x0a' }])
+    expect(server.asked).toHaveLength(11)
+    expect(waits).toEqual(['0x77 internal error (-32603)'])
+  })
+
+  test('infers what does not pass in that time, and then asks once until a trace comes', {
+    timeout: 30_000,
+  }, async () => {
+    const { node, server } = await nodeThatRefuses(Infinity)
+    const told: string[] = []
+    const onRefusal = (txHash: string) => told.push(txHash)
+    const find = createTraceLookup({ ...base, isRefusal: isAnswer, mayPass, node, onRefusal, waitMs: 3_500 })
+    expect(await find(settling(500))).toBeUndefined()
+    const asked = server.asked.length
+    expect(asked).toBeGreaterThan(8)
+    expect(await find(settling(501))).toBeUndefined()
+    expect(server.asked.length).toBe(asked + 1)
+    expect(told).toEqual(['0x77', '0x77'])
   })
 
   test('fails when the node does, so that no selector is guessed because of a broken line', async () => {

@@ -42,6 +42,22 @@ test.each([
   expect(said).toEqual([expect.stringMatching(/^the node does not answer eth_chainId for now: .*asked until it does$/)])
 })
 
+test.each(['eth_getBlockByNumber', 'eth_getBlockReceipts'])(
+  'answers to %s that are none, however many in a row, end no processor: it waits or reads another way',
+  { timeout },
+  async (method) => {
+    const { read, progress } = await startReading(
+      one,
+      (asked, params, time) =>
+        asked === method && time <= 9 ? ({} as { result: never }) : honestly(one)(asked, params, time),
+      agreed,
+    )
+    expect(await read()).toEqual(rightLogs(one))
+    expect(progress.sources.node.failures.useless).toBeGreaterThan(5)
+    expect(progress.sources.node.problem).toBeUndefined()
+  },
+)
+
 test('a tenth of the answers being such errors keeps no block from being read', { timeout }, async () => {
   let calls = 0
   const { read, chain } = await startReading(

@@ -86,11 +86,13 @@ export const isJson = (type: string) => /^application\/([\w.-]+[+-])?(nd)?json\b
 /**
  * JSON as every answer spells it, whoever wrote it: no space outside of strings, and a newline behind each value, so that
  * it is good for NDJSON as well. The digits of numbers and the characters of strings stay. Postgres writes spaces, and not
- * the same ones for `json` as for `jsonb`; reading and writing the values anew would take longer and round numbers.
+ * the same ones for `json` as for `jsonb`. To parse and print the values would take longer and round numbers.
  */
 export function spellJson(text: string): Buffer {
   const bytes = Buffer.from(`${text}\n`)
-  let [from, to, depth] = [0, 0, 0]
+  let from = 0
+  let to = 0
+  let depth = 0
   while (from < bytes.length) {
     let byte = bytes[from++] as number
     const endsValue = byte === newline && depth === 0 && to > 0 && bytes[to - 1] !== newline
@@ -109,8 +111,14 @@ export function spellJson(text: string): Buffer {
   return bytes.subarray(0, to)
 }
 
-const [newline, space, quote, backslash] = [10, 32, 34, 92]
-const [openBracket, closeBracket, openBrace, closeBrace] = [91, 93, 123, 125]
+const newline = 10
+const space = 32
+const quote = 34
+const openBracket = 91
+const backslash = 92
+const closeBracket = 93
+const openBrace = 123
+const closeBrace = 125
 
 /** A value as the text of a JSON answer. */
 export const jsonText = (value: unknown) => `${JSON.stringify(value)}\n`

@@ -21,10 +21,13 @@ interface RollupOptions {
   readonly stepSettlements?: number
 }
 
+/** Chains rolled up at once, each over a connection of its own: they share no row, and a step holds the mark of its own alone. */
+const chainsAtOnce = 2
+
 /**
  * One bounded pass over the chains: each is rolled up one step further, through final blocks only. Returns how many
- * steps did something; zero: everything final is rolled up. A chain that fails does not stop those after it: what failed
- * is thrown at the end.
+ * steps did something; zero: everything final is rolled up. A chain that fails or waits does not stop the others: what
+ * failed is thrown at the end.
  */
 export async function rollUpSettlements({
   pool,
@@ -32,14 +35,19 @@ export async function rollUpSettlements({
 }: RollupOptions): Promise<number> {
   let work = 0
   const failures: Error[] = []
-  for (const chain of settlementChains()) {
-    try {
-      work += await inTransaction(pool, (db) => rollUpChain(db, chain, stepSettlements))
-      work += await inTransaction(pool, (db) => rollUpBackfill(db, chain, stepSettlements))
-    } catch (error) {
-      failures.push(new Error(`${chain} is not rolled up: ${(error as Error).message}`, { cause: error }))
+  const waiting = settlementChains().values()
+  const takeChains = async () => {
+    for (const chain of waiting) {
+      try {
+        const further = await inTransaction(pool, (db) => rollUpChain(db, chain, stepSettlements))
+        const loaded = await inTransaction(pool, (db) => rollUpBackfill(db, chain, stepSettlements))
+        work += further + loaded
+      } catch (error) {
+        failures.push(new Error(`${chain} is not rolled up: ${(error as Error).message}`, { cause: error }))
+      }
     }
   }
+  await Promise.all(Array.from({ length: chainsAtOnce }, takeChains))
   if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures)
   return work
 }

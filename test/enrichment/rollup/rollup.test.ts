@@ -5,6 +5,7 @@ import { rollupLags } from '../../../db/queries/rollup/lag.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { testDatabase } from '../../support/database.ts'
 import { addressOf, insert, seedPayment } from '../../support/seed.ts'
+import { until } from '../../support/until.ts'
 import { empty, expectExactTables, expectExactWindows, finalize, type Paid, rollUp, store, timeOf } from './world.ts'
 
 const database = testDatabase()
@@ -111,6 +112,21 @@ test('two jobs that roll up at once add every settlement once', async () => {
   expect((await hours()).reduce((sum, { n }) => sum + n, 0)).toBe(40)
   await expectExactTables(database)
   await expectExactWindows(database, timeOf(40))
+})
+
+test('a chain that somebody else holds keeps no other waiting', async () => {
+  const { pool } = database
+  await store(pool, [one, { ...one, chain: 'celo' }])
+  for (const chain of ['base', 'celo'] as const) await finalize(database, chain, 10)
+  let rolled: Promise<unknown> = Promise.resolve()
+  await inTransaction(pool, async (db) => {
+    await lockRollup(db, 'base')
+    rolled = rollUpSettlements({ pool })
+    await until('the other one was rolled up', async () => (await hours()).length === 1)
+    expect(await hours()).toMatchObject([{ chain: 'celo' }])
+  })
+  await rolled
+  expect((await hours()).map(({ chain }) => chain).sort()).toEqual(['base', 'celo'])
 })
 
 test('a job that knows fewer tables adds nothing', async () => {

@@ -234,6 +234,8 @@ export const claimLimits = {
   proofWaitSeconds: signedTimeSeconds,
   /** Re-reads of an account from the social network that anybody may request: per FID, and per client. */
   refreshes: { fid: { attempts: 1, seconds: 60 }, client: { attempts: 10, seconds: 600 } },
+  /** User names that pages ask the network for: for a client, and for all together. */
+  nameLooks: { client: { attempts: 20, seconds: 600 }, all: { attempts: 600, seconds: 600 } },
   /** Claims accepted per FID and UTC day. */
   acceptedPerDay: 20,
   /**

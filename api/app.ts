@@ -6,6 +6,7 @@ import { streamLimits } from '../limits.config.ts'
 import { giveDeprecation } from './changelog/deprecation.ts'
 import type { ClaimDeps } from './claim/claim.ts'
 import { createManifestLook, type ManifestLook } from './claim/manifest-preview.ts'
+import { createNameLook, type NameLook } from './claim/name-look.ts'
 import { Dispatch } from './dispatch.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { type SecurityContact, securityRoutes } from './docs/security-txt.ts'
@@ -103,6 +104,7 @@ export function createApp(deps: ApiDeps): Express {
   const refuse = answerErrors(deps.log, jsonOrProblem(deps.baseUrl))
   const { claims } = deps
   let lookAtManifest: ManifestLook | undefined
+  let lookForName: NameLook | undefined
   if (claims) {
     const accepted = async (fid: number, addresses: readonly string[]) => {
       await claims.derive(fid).catch((err) => deps.log.warn({ err, fid }, 'a claimed agent follows with the join'))
@@ -113,6 +115,7 @@ export function createApp(deps: ApiDeps): Express {
     }
     const needs = { ...sources, ...claims, database: primary, now: deps.now, accepted, judged: metrics.countClaim }
     lookAtManifest = createManifestLook(needs)
+    lookForName = createNameLook(needs)
     for (const action of actions) {
       const path = expressPath(action)
       giveDeprecation(dispatch.at(path), action, deps.baseUrl)
@@ -143,7 +146,19 @@ export function createApp(deps: ApiDeps): Express {
   const pictureBudget = [pictureLimiter({ now: deps.now }), waitInLane('pages')]
   const { pictures, painter, log, now } = deps
   const onRead = metrics.countRead
-  const pages = { sources, cache, budget, pictureBudget, pictures, painter, lookAtManifest, onRead, log, now }
+  const pages = {
+    sources,
+    cache,
+    budget,
+    pictureBudget,
+    pictures,
+    painter,
+    lookAtManifest,
+    lookForName,
+    onRead,
+    log,
+    now,
+  }
   app.use(pageRoutes(pages))
   app.use(refusePath)
   app.use(refuse)

@@ -18,7 +18,7 @@ export type ClaimBody = Readonly<Record<string, unknown>>
 /** What a proof is checked against: terms of this service, its database, and clients of hubs, chains and hosts. */
 export interface ClaimWorld extends Terms {
   readonly database: Queryable
-  readonly social: Pick<SocialIndex, 'verifications' | 'statements'>
+  readonly social: Pick<SocialIndex, 'verifications' | 'statements' | 'nameHolder'>
   /** Other hubs; one that answers and lacks a verification's message contradicts it. */
   readonly witnesses: readonly Witness[]
   readonly registries: Registries

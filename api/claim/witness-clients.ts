@@ -81,6 +81,7 @@ export function createWitnesses(settings: WorldSettings): Witnesses {
     social: {
       verifications: async (fid) => (await current()).verifications(fid),
       statements: async (fid) => (await current()).statements(fid),
+      nameHolder: async (name) => (await current()).nameHolder(name),
     },
     // One that is followed itself gives its place to the first.
     witnesses: others.map((other) => {

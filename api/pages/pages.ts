@@ -1,6 +1,7 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
 import type { ManifestLook } from '../claim/manifest-preview.ts'
+import type { NameLook } from '../claim/name-look.ts'
 import { answer, type CacheObserver, readThrough } from '../http/answer.ts'
 import type { Cache } from '../http/cache.ts'
 import type { Content } from '../http/content.ts'
@@ -18,7 +19,7 @@ import { giveAskingPolicy, giveClaimPolicy, givePagePolicy } from './content-sec
 import { directoryPage } from './directory/page.ts'
 import { leaderboardPage } from './leaderboard.ts'
 import { addressPage } from './lookup/address.ts'
-import { explainPage } from './lookup/explain.ts'
+import { explainPage, explainUnlisted } from './lookup/explain.ts'
 import { ownerPage } from './lookup/owner.ts'
 import { transactionPage } from './lookup/transaction.ts'
 import { networkPage } from './network/page.ts'
@@ -42,6 +43,8 @@ interface PagesDeps {
   readonly painter: Painter | undefined
   /** Looks at the manifests of hosts for the claim page; undefined: the service takes no claims. */
   readonly lookAtManifest: ManifestLook | undefined
+  /** Asks the network whose a user name is, for the pages on claims and rules; undefined: it is not asked. */
+  readonly lookForName: NameLook | undefined
   readonly onRead: CacheObserver
   readonly log: Logger
   /** Milliseconds since the epoch. */
@@ -50,7 +53,8 @@ interface PagesDeps {
 
 /** The pages for people. */
 export function pageRoutes(deps: PagesDeps): Router {
-  const { sources, cache, budget, pictureBudget, pictures, painter, lookAtManifest, onRead, log, now } = deps
+  const { sources, cache, budget, pictureBudget, pictures, painter, lookAtManifest, lookForName, onRead, log, now } =
+    deps
   const world: World = {
     ...sources,
     now,
@@ -68,6 +72,7 @@ export function pageRoutes(deps: PagesDeps): Router {
     ownerPage(world),
     explainPage(world),
   ]
+  if (lookForName) router.get('/explain', ...budget, givePagePolicy, explainUnlisted(world, lookForName))
   for (const page of [...pages, agentFeed(world), settlementsCsv(world), ...sitemaps]) {
     const path = expressPath(page)
     router.get(path, ...budget, givePagePolicy, answer(page, sources, cache, onRead))
@@ -79,7 +84,7 @@ export function pageRoutes(deps: PagesDeps): Router {
   router.get('/network', ...budget, giveAskingPolicy, answer(network, sources, cache, onRead))
   router.all('/network', refuseMethod(['GET', 'HEAD']))
   router.get('/claim/', dropSlash)
-  router.get('/claim', ...budget, giveClaimPolicy, claimPage(world, lookAtManifest))
+  router.get('/claim', ...budget, giveClaimPolicy, claimPage(world, lookAtManifest, lookForName))
   router.all('/claim', refuseMethod(['GET', 'HEAD']))
   router.use(pictureRoutes(sources, pictures && createGallery(pictures, now), pictureBudget))
   if (painter) router.use(cardRoutes(world, painter, budget))

@@ -3,7 +3,9 @@ import type { RequestHandler } from 'express'
 import type { z } from 'zod'
 import { contractWallets } from '../../../db/queries/read/addresses.ts'
 import { accountUrl } from '../../../db/queries/read/profile.ts'
+import { queryLimits } from '../../../limits.config.ts'
 import type { ManifestLook } from '../../claim/manifest-preview.ts'
+import type { NameLook, NameStanding } from '../../claim/name-look.ts'
 import { addressParameter, fidParameter } from '../../http/parameters.ts'
 import { clientOf } from '../../http/rate-limit-key.ts'
 import { addresses as addressesRoute } from '../../routes/addresses.ts'
@@ -12,6 +14,7 @@ import { explainAgent } from '../../routes/explain-agent.ts'
 import type { agentExplanation } from '../../schemas/explain.ts'
 import type { profile } from '../../schemas/profile.ts'
 import type { Addresses } from '../agent/standing.ts'
+import { nameLine, subjectOf, userNameIn, whereFid } from '../lookup/subject.ts'
 import type { Profile } from '../parts/answers.ts'
 import { avatar, nameOf } from '../parts/avatar.ts'
 import { claimedMark } from '../parts/badges.ts'
@@ -25,10 +28,15 @@ import { signersOf, whatWorks } from './standing.ts'
 const nonceBytes = 16
 
 /** `/claim`: builds the text to sign or the file to publish. With a wallet in the browser its script does the rest. */
-export function claimPage(world: World, lookAtManifest: ManifestLook | undefined): RequestHandler {
+export function claimPage(
+  world: World,
+  lookAtManifest: ManifestLook | undefined,
+  lookForName: NameLook | undefined,
+): RequestHandler {
   return async (req, res) => {
     const given = (name: string) => [req.query[name]].flat()[0]
-    const fid = fidParameter.safeParse(given('fid'))
+    const asked = await whose(world, given('fid'), (name) => lookForName?.(name, clientOf(req.ip)))
+    const fid = fidParameter.safeParse(String(asked.fid))
     const address = addressParameter.safeParse(given('address'))
     const [agent, known, explained, url = null, wallets = new Map()] = fid.success
       ? await Promise.all([
@@ -63,11 +71,10 @@ export function claimPage(world: World, lookAtManifest: ManifestLook | undefined
       path: '/claim',
       script: '/assets/claim.js',
     }
-    const refused = given('fid') !== undefined && given('fid') !== '' && !fid.success
     const text = layout(world, head, [
       html`<section class="hero"><h1>Claim your agent</h1>
 <p class="lead">A claim says: the account behind this agent is mine, and I know that it is listed. You prove it once, with a key the account already trusts. Nothing goes on chain, and it is free.</p></section>`,
-      account(claimant?.fid, refused),
+      account(asked),
       ...(claimant
         ? [
             subject(agent, claimant),
@@ -82,15 +89,46 @@ export function claimPage(world: World, lookAtManifest: ManifestLook | undefined
   }
 }
 
-function account(fid: number | undefined, refused: boolean): Html {
+/** Whose claim is asked for. */
+interface Asked {
+  /** Undefined: nobody's, or one who is not found. */
+  readonly fid: number | undefined
+  /** What was asked, when it is not the FID itself. */
+  readonly words?: string
+  /** What is known of a handle that was asked for. */
+  readonly said?: Html
+}
+
+/** The account that `given` names: by its FID, or by its handle, which the network is asked for when no agent has it. */
+async function whose(
+  world: World,
+  given: unknown,
+  ask: (name: string) => Promise<NameStanding> | undefined,
+): Promise<Asked> {
+  if (given === undefined || given === '') return { fid: undefined }
+  const words = String(given).trim()
+  const read = fidParameter.safeParse(words)
+  if (read.success) return { fid: read.data }
+  const name = userNameIn(words)
+  if (name === undefined) return { fid: undefined, words }
+  const listed = await subjectOf(world, `@${name}`)
+  if (listed && 'fid' in listed) return { fid: listed.fid, words }
+  const standing = (await ask(name)) ?? { state: 'unknown' }
+  const found = standing.state === 'found' ? standing.fid : undefined
+  return { fid: found, words, said: nameLine(name, standing) }
+}
+
+function account({ fid, words, said }: Asked): Html {
+  const refused = fid === undefined && words !== undefined
+  const problem = said ?? 'A FID is a positive integer in decimal digits. A handle is a name such as @ada.'
   return html`<section aria-labelledby="account"><h2 id="account">1. Which account?</h2>
 <form class="search" action="/claim">
-<label class="unseen" for="fid">FID</label>
-<input id="fid" name="fid" value="${fid}" inputmode="numeric" pattern="[0-9]+" required autocomplete="off" placeholder="Its FID, such as 4207"${refused && html` aria-invalid="true" aria-describedby="fid-problem"`}>
+<label class="unseen" for="fid">FID or handle</label>
+<input id="fid" name="fid" value="${words ?? fid}" maxlength="${queryLimits.characters}" required autocomplete="off" autocapitalize="none" spellcheck="false" placeholder="FID or @handle"${refused && html` aria-invalid="true" aria-describedby="fid-problem"`}>
 <button>Next</button>
 </form>
-${refused && html`<p class="problem" id="fid-problem">A FID is a positive integer in decimal digits.</p>`}
-${fid === undefined && html`<p class="note">A FID is the number of an account on Farcaster. <a href="/">Search by handle or name</a> to find the FID of a listed agent.</p>`}
+${refused ? html`<p class="problem" id="fid-problem">${problem}</p>` : said && html`<p class="note">${said}</p>`}
+${fid === undefined && whereFid}
 </section>`
 }
 

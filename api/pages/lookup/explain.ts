@@ -1,68 +1,86 @@
+import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import { chainOf } from '../../../chains.config.ts'
 import { queryLimits } from '../../../limits.config.ts'
 import { sourceNamed } from '../../../sources.config.ts'
-import { addressParameter, fidParameter, textParameter } from '../../http/parameters.ts'
+import type { NameLook } from '../../claim/name-look.ts'
+import { textParameter } from '../../http/parameters.ts'
+import { clientOf } from '../../http/rate-limit-key.ts'
 import type { Route } from '../../http/route.ts'
 import { explainByAddress } from '../../routes/explain-address.ts'
 import { explainAgent } from '../../routes/explain-agent.ts'
-import { search } from '../../routes/find/search.ts'
 import type { addressExplanation, agentExplanation } from '../../schemas/explain.ts'
-import type { searchAnswer } from '../../schemas/search.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { counted, figure } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
 import { ownAddress } from '../parts/links.ts'
-import { askExact, page, type World } from '../parts/page.ts'
+import { askExact, htmlType, page, type World } from '../parts/page.ts'
 import { ago, period } from '../parts/times.ts'
 import { steps } from './steps.ts'
+import { nameLine, type Subject, subjectOf, userNameIn, whereFid } from './subject.ts'
 
 type Explanation = Exact<z.output<typeof agentExplanation> | z.output<typeof addressExplanation>>
 
 /** Most verifications on the page; the JSON has more. */
 const mostVerifications = 25
 
+const query = z.object({ q: textParameter })
+
 /** `/explain`: why an account or an address is, or is not, in the directory. */
 export function explainPage(world: World): Route {
   return page({
     path: '/explain',
     params: z.object({}),
-    query: z.object({ q: textParameter }),
+    query,
     maxAgeSeconds: 30,
     freshSeconds: 5,
     async view({ q }) {
       const subject = q === null ? undefined : await subjectOf(world, q)
-      const found = subject && (await explanationOf(world, subject))
-      const head = {
-        title: 'Why am I not listed?',
-        description: 'Which of the rules hold for an account or an address, and what to do next.',
-        path: '/explain',
-      }
-      return layout(world, head, [
-        html`<section class="hero"><h1>Why am I not listed?</h1>
-<p class="lead">An account becomes an agent here when an address it verifies holds, or once held, an ERC-8004 identity, or when it is claimed. Ask about a FID, an address or the handle of an agent.</p></section>`,
-        form(q, q !== null && subject === undefined),
-        ...(subject ? [found ? answer(found, subject, world.now()) : nothingOf(subject)] : []),
-      ])
+      return view(world, q, subject)
     },
   })
 }
 
-type Subject = { readonly fid: number } | { readonly address: string }
-
-/** What a query names: an address, a FID, or the FID of a handle; undefined: none of these. */
-async function subjectOf(world: World, q: string): Promise<Subject | undefined> {
-  const address = addressParameter.safeParse(q)
-  if (address.success) return { address: address.data }
-  const fid = fidParameter.safeParse(q.replace(/^fid\s*[:#]?\s*/i, ''))
-  if (fid.success) return { fid: fid.data }
-  const handle = q.replace(/^@/, '')
-  const named = search.query.parse({ q: `@${handle}`, in: 'name', limit: '1' })
-  // The search puts an exact match of a handle first.
-  const [first] = (await askExact<z.output<typeof searchAnswer>>(world, search, named))?.agents ?? []
-  return first?.handle?.toLowerCase() === handle.toLowerCase() ? { fid: first.fid } : undefined
+/**
+ * The same page for the handle of somebody who is not listed, whom the network is asked for; anything else goes on to the
+ * page above, whose answers are cached for all clients.
+ */
+export function explainUnlisted(world: World, lookForName: NameLook): RequestHandler {
+  return async (req, res, next) => {
+    const { q } = query.parse(req.query)
+    const name = q === null ? undefined : userNameIn(q)
+    if (q === null || name === undefined || (await subjectOf(world, q))) return next()
+    const standing = await lookForName(name, clientOf(req.ip))
+    const subject = standing.state === 'found' ? { fid: standing.fid } : undefined
+    const { text } = await view(world, q, subject, nameLine(name, standing))
+    res.set('Cache-Control', 'no-store').type(htmlType).send(text)
+  }
 }
+
+/** `said`: what the network said of a handle that no agent has. */
+async function view(world: World, q: string | null, subject: Subject | undefined, said?: Html): Promise<Html> {
+  const found = subject && (await explanationOf(world, subject))
+  const head = {
+    title: 'Why am I not listed?',
+    description: 'Which of the rules hold for an account or an address, and what to do next.',
+    path: '/explain',
+  }
+  return layout(world, head, [
+    html`<section class="hero"><h1>Why am I not listed?</h1>
+<p class="lead">An account becomes an agent here when an address it verifies holds, or once held, an ERC-8004 identity, or when it is claimed. Ask about a FID, an address or a handle.</p></section>`,
+    form(q, q === null || subject ? undefined : (said ?? nobody(q))),
+    ...(subject
+      ? [
+          html`${said && html`<p class="note">${said}</p>`}`,
+          found ? answer(found, subject, world.now()) : nothingOf(subject),
+        ]
+      : [whereFid]),
+  ])
+}
+
+const nobody = (q: string) =>
+  html`That is neither a FID nor an address. No agent here has it for a handle, either: <a href="/?q=${q}">search for it</a>, or ask for the FID of the account.`
 
 function explanationOf(world: World, subject: Subject): Promise<Explanation | undefined> {
   return 'fid' in subject
@@ -70,12 +88,12 @@ function explanationOf(world: World, subject: Subject): Promise<Explanation | un
     : askExact<z.output<typeof addressExplanation>>(world, explainByAddress, subject)
 }
 
-function form(q: string | null, refused: boolean): Html {
+function form(q: string | null, problem: Html | undefined): Html {
   return html`<form class="search" action="/explain">
 <label class="unseen" for="q">FID, address or handle</label>
-<input id="q" name="q" value="${q}" maxlength="${queryLimits.characters}" required autocomplete="off" spellcheck="false" placeholder="FID, address or @handle"${refused && html` aria-invalid="true" aria-describedby="q-problem"`}>
+<input id="q" name="q" value="${q}" maxlength="${queryLimits.characters}" required autocomplete="off" spellcheck="false" placeholder="FID, address or @handle"${problem && html` aria-invalid="true" aria-describedby="q-problem"`}>
 <button>Explain</button></form>
-${refused && html`<p class="problem" id="q-problem">That is neither a FID nor an address. No agent here has it for a handle, either: <a href="/?q=${q}">search for it</a>, or ask for the FID of the account.</p>`}`
+${problem && html`<p class="problem" id="q-problem">${problem}</p>`}`
 }
 
 /** Stands where an explanation would: the API gives none of an account that left the directory, nor says that it left. */

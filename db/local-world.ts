@@ -40,7 +40,8 @@ export async function refuseWithoutItsChains(databaseUrl: string, stateFolder: s
 }
 
 function isSameDatabase(one: string, other: string): boolean {
-  const [a, b] = [new URL(one), new URL(other)]
+  const a = new URL(one)
+  const b = new URL(other)
   const isSameHost = a.hostname === b.hostname || (isLoopback(a.hostname) && isLoopback(b.hostname))
   return isSameHost && a.port === b.port && a.pathname === b.pathname
 }

@@ -10,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { type Block, foreignHash, type Log, receiptTroubles, type Trouble, troubles } from './node-troubles.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
+import { expectDerived } from './traffic-agents.ts'
 
 const finality = 10 // blocks
 /** Blocks before a processor starts: some are final, and they take more than one of its requests. */
@@ -43,7 +44,7 @@ afterAll(async () => {
   await chain?.stop()
 })
 
-describe('a node in trouble, in history and at the head, changes no row:', () => {
+describe('a node in trouble, in history and at the head, changes no row, nor what is derived of them:', () => {
   test.each([
     ...troubles.map(([name, trouble]) => [name, trouble, withoutReceipts] as const),
     ...receiptTroubles.map(([name, trouble]) => [name, trouble, {}] as const),
@@ -52,12 +53,14 @@ describe('a node in trouble, in history and at the head, changes no row:', () =>
     await processor.untilIndexed(await head())
     await reachReference({ database, processor })
     await until('everything has gone wrong', () => proxy.faults.pending === 0)
+    await expectDerived(database)
 
     trouble(proxy.faults)
     await grow('growth', growthBlocks)
     await reachReference({ database, processor })
     await until('everything has gone wrong', () => proxy.faults.pending === 0)
     await reachReference({ database, processor })
+    await expectDerived(database)
   })
 
   test('refusals of what the node does not have yet, at the head', { timeout }, async () => {

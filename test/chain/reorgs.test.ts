@@ -4,6 +4,7 @@ import { type Branch, forkHere } from '../support/chain/branches.ts'
 import { type ChainIndex, cleanTables, indexChain, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { rounds } from '../support/rounds.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
+import { expectDerived } from './traffic-agents.ts'
 
 const genesisTime = 1_770_000_000
 /** Blocks; the deepest reorg the processor undoes. */
@@ -47,6 +48,7 @@ test.each(reorgs.slice(0, rounds(2, 5)))(
     await fork.mine(here)
     const tip = await chain.client.getBlock()
     await index.untilHead()
+    await expectDerived(index.database)
 
     await fork.mine(there)
     expect((await chain.client.getBlock({ blockNumber: tip.number })).hash).not.toBe(tip.hash)
@@ -86,9 +88,10 @@ test('a reorg deeper than the finality ends the processor with the command that 
   }
 })
 
-/** The tables become those of a processor that never saw another branch. */
+/** The tables become those of a processor that never saw another branch, and what is derived is of them. */
 async function isClean(processor = index.processor) {
   await untilSame({ ...index, processor }, chain, await cleanTables(chain, { finality }))
+  await expectDerived(index.database)
 }
 
 /** A branch with traffic in every block; a long one has it in every sixth block and in the last. */

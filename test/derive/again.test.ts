@@ -1,14 +1,12 @@
 import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../db/pool.ts'
-import { refreshCounts } from '../../db/queries/rollup/refresh-counts.ts'
 import { deriveAgain } from '../../derive/again.ts'
 import { derivations } from '../../derive/derivations.ts'
-import { settle } from '../../derive/pass.ts'
-import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { mintTo } from '../enrichment/upstreams/job.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, seedChainState, seedSettlement } from '../support/seed.ts'
+import { deriveAll, storedRows } from './again.ts'
 
 const database = testDatabase()
 let pool: pg.Pool
@@ -36,45 +34,24 @@ beforeAll(async () => {
       amount: 5_000_000n,
     })
   }
-  await everything()
+  await deriveAll(context)
 })
-
-async function everything() {
-  while ((await rollUpSettlements({ pool })) > 0);
-  await settle(derivations, context)
-  await refreshCounts(context)
-  await settle(derivations, context)
-}
-
-/** Rows of everything that is stored, by table. */
-async function stored(): Promise<Record<string, string[]>> {
-  const { rows: tables } = await pool.query<{ name: string }>(
-    `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
-  )
-  const found: Record<string, string[]> = {}
-  for (const { name } of tables) {
-    const row = name === 'due' ? 'row(kind, key, due_at)' : 't'
-    const { rows } = await pool.query<{ row: string }>(`select ${row}::text as row from ${name} t order by 1`)
-    found[name] = rows.map(({ row }) => row)
-  }
-  return found
-}
 
 const again = (kinds = [...derivations] as (typeof derivations)[number][]) =>
   deriveAgain({ kinds, context, tell: () => {} })
 
 test('deriving everything again changes no row', async () => {
-  const before = await stored()
+  const before = await storedRows(pool)
   for (const table of ['agent', 'agent_edge', 'agent_holding', 'income_hour', 'income_address', 'income_ring'])
     expect(before[table], table).not.toEqual([])
   const lines: string[] = []
   expect(await deriveAgain({ kinds: derivations, context, tell: (line) => lines.push(line) })).toBe(0)
   expect(lines).toContainEqual(expect.stringMatching(/^agents: 12 keys in /))
-  expect(await stored()).toEqual(before)
+  expect(await storedRows(pool)).toEqual(before)
 })
 
 test('what is lost unseen comes back', async () => {
-  const before = await stored()
+  const before = await storedRows(pool)
   await inTransaction(pool, async (db) => {
     await db.query(`set local session_replication_role = replica`) // no trigger tells
     for (const table of ['agent_edge', 'agent_site', 'edge_derivation', 'income_ring', 'income_reach', 'income_owner'])
@@ -82,9 +59,9 @@ test('what is lost unseen comes back', async () => {
     await db.query(`update agent set claimed = true, chains = '{}' where fid % 2 = 0`)
     await db.query('delete from agent_holding where fid % 3 = 0')
   })
-  expect(await stored()).not.toEqual(before)
+  expect(await storedRows(pool)).not.toEqual(before)
   expect(await again()).toBe(0)
-  const after = await stored()
+  const after = await storedRows(pool)
   const derived = Object.keys(before).filter((name) =>
     /^(agent_(edge|site|holding)|edge_derivation|income_\w+)$/.test(name),
   )

@@ -44,7 +44,7 @@ afterAll(async () => {
   await chain?.stop()
 })
 
-describe('a node in trouble, in history and at the head, changes no row, nor what is derived of them:', () => {
+describe('a node in trouble, in history and at the head, changes no row, and nothing derived:', () => {
   test.each([
     ...troubles.map(([name, trouble]) => [name, trouble, withoutReceipts] as const),
     ...receiptTroubles.map(([name, trouble]) => [name, trouble, {}] as const),

@@ -45,6 +45,17 @@ export const apiChanges: readonly ApiChange[] = [
     operations: [],
   },
   {
+    id: 'prices-as-written',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'Prices in other currencies are kept as they are, and never in dollars',
+    text:
+      'Half a SOL was listed as $0.50. Dollars are given for USD, texts that begin with `$` and the dollar tokens of the ' +
+      'chain table alone; anything else is in `currency` and `amount` as it is written, and `testnet` marks networks for ' +
+      'tests. Many more manifests and priced OpenAPI descriptions are read, whatever their keys are called.',
+    operations: ['getPrices'],
+  },
+  {
     id: 'probes-ahead',
     day: '2026-11-28',
     kind: 'changed',

@@ -52,7 +52,7 @@ export const facetFilters = {
   spec: discoveryQuery.shape.spec,
   codehost: discoveryQuery.shape.codehost,
   protocol: wordsFilter(documentKinds, 'Kinds of descriptions found on the agent’s hosts.'),
-  skill: namesFilter('Skill that such a description names, in any case.'),
+  skill: namesFilter('Skill that such a description names, or a registration declares, in any case.'),
   alive: flagFilter('Whether one of them answered when it was checked last.'),
   paid_30d: flagFilter('Whether the agent was paid in the last 30 days.'),
 }

@@ -160,14 +160,17 @@ const price = z
     network: text.meta({ description: 'As it is declared, such as eip155:8453 or base.' }),
     chain: chainName.nullable().meta({ description: 'What `network` means. Null: no chain that is known here.' }),
     asset: text.meta({ description: 'As it is declared; an address in lowercase.' }),
-    amount: z
-      .string()
-      .regex(/^[0-9]+$/)
-      .nullable()
-      .meta({ description: 'Base units of `asset`.' }),
+    testnet: z.boolean().meta({ description: '`network` is one for tests, where money is worth nothing.' }),
+    amount: text.meta({
+      description: 'Digits: base units of `asset`. With `currency`: what is asked for in it, as written.',
+    }),
+    currency: text.meta({
+      description: 'What `amount` is in, as written. Null: base units of `asset`, or only dollars are named.',
+    }),
     pay_to: text.meta({ description: 'As it is declared; it says nothing about who that is.' }),
     min_amount_usd: declaredDollars.meta({
-      description: 'What it costs at least. Null: not known, as for an asset that is no dollar token of the chain.',
+      description:
+        'What it costs at least. Null: not known, as for what is neither USD nor a dollar token of the chain.',
     }),
     max_amount_usd: declaredDollars.meta({ description: 'What it costs at most. Null: not known.' }),
     last_alive_at: maybeTime.meta({ description: 'When the document was last found alive.' }),

@@ -20,6 +20,21 @@ const walletChain = otherWalletChain.meta({
 })
 
 /** A registration that a verified address of an agent holds now. */
+const names = z.array(z.string()).optional()
+const declared = z
+  .strictObject({
+    skills: names,
+    domains: names,
+    tools: names,
+    prompts: names,
+    resources: names,
+    truncated: z
+      .literal(true)
+      .optional()
+      .meta({ description: 'A list in the file has more entries than are kept.' }),
+  })
+  .meta({ id: 'Declared' })
+
 export const record = z
   .strictObject({
     chain: chainName,
@@ -37,7 +52,16 @@ export const record = z
     image: text,
     active: z.boolean().nullable(),
     x402_support: z.boolean().nullable(),
-    services: z.array(z.strictObject({ name: text, endpoint: text, version: text })),
+    services: z.array(
+      z.strictObject({
+        name: text,
+        endpoint: text,
+        version: text,
+        declared: declared
+          .optional()
+          .meta({ description: 'What the file says it can do, which nobody has seen there.' }),
+      }),
+    ),
     supported_trust: z.array(z.string()),
     feedback_count: count.meta({ description: 'Feedback on it that was not revoked.' }),
     block_number: count.meta({ description: 'Block in which it was registered.' }),

@@ -1,31 +1,61 @@
-import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import { maxDocumentBytes } from './registration-file.ts'
 
 /**
- * Bytes of a `data:` URI; undefined: it holds none, or more than `maxDocumentBytes`. Tolerates common mistakes: base64
- * in either alphabet and with blanks, JSON announced as base64, percent signs that encode nothing.
+ * Bytes of a `data:` URI, texts in UTF-8; undefined: it holds none, or more than `maxDocumentBytes`. Tolerates common
+ * mistakes: base64 in either alphabet, percent-encoded and with blanks, JSON announced as base64, percent signs that
+ * encode nothing.
  *
- * `enc=gzip`, `br` and `zstd` are compressions that registries' tools add. Source: RFC 2397; for `enc` the ERC-8004
- * scanner's data URI extension.
+ * gzip, `br` and `zstd` are compressions that registries' tools add, as `enc`, `encoding` or by no parameter: gzip and zstd
+ * are told by their first bytes. Source: RFC 2397; for `enc` the ERC-8004 scanner's data URI extension.
  */
 export function readDataUri(uri: string): Uint8Array | undefined {
   const comma = uri.indexOf(',')
   if (comma < 0) return undefined
-  const [, ...parameters] = uri.slice('data:'.length, comma).toLowerCase().split(';')
+  const parameters = uri
+    .slice('data:'.length, comma)
+    .toLowerCase()
+    .split(';')
+    .map((one) => one.trim())
   const text = uri.slice(comma + 1)
-  const isBase64 = parameters.some((parameter) => parameter.trim() === 'base64')
-  const bytes = isBase64 && !text.trimStart().startsWith('{') ? fromBase64(text) : fromPercent(text)
-  const encoding = parameters.find((parameter) => parameter.startsWith('enc='))?.slice('enc='.length)
-  return encoding === undefined ? bytes : inflate(bytes, encoding)
+  const bytes =
+    parameters.includes('base64') && !text.trimStart().startsWith('{') ? fromBase64(text) : fromPercent(text)
+  const named = (...names: string[]) => {
+    const found = parameters.map((one) => one.split('=', 2)).find(([name = '']) => names.includes(name))
+    return found?.[1]?.replaceAll('"', '').trim()
+  }
+  const unpacked = inflate(bytes, named('enc', 'encoding', 'content-encoding', 'compression'))
+  return unpacked && inUtf8(unpacked, named('charset'))
+}
+
+/** The bytes of a document in base64 without anything that says so; undefined: it is not one. */
+export function readBareBase64(text: string): Uint8Array | undefined {
+  if (!/^[A-Za-z0-9+/_-]{8,}={0,2}$/.test(text)) return undefined
+  const bytes = fromBase64(text)
+  const [brace = 0, next = 0] = bytes
+  if (brace === 0x7b) return bytes
+  return brace === 0x1f && next === 0x8b ? inflate(bytes, undefined) : undefined
 }
 
 function fromBase64(text: string): Uint8Array {
-  return Buffer.from(text.replaceAll(/%3d/gi, '=').replaceAll(/\s/g, ''), 'base64')
+  return Buffer.from(Buffer.from(decoded(text)).toString('latin1').replaceAll(/\s/g, ''), 'base64')
+}
+
+function inUtf8(bytes: Uint8Array, charset: string | undefined): Uint8Array {
+  if (charset === undefined || /^(utf-?8|us-ascii|ascii)$/.test(charset)) return bytes
+  try {
+    return Buffer.from(new TextDecoder(charset).decode(bytes))
+  } catch {
+    return bytes // nobody knows that charset
+  }
 }
 
 /** Percent-decodes a text, unless it is JSON already: a description may hold a literal "100%25". */
 function fromPercent(text: string): Uint8Array {
-  if (!text.includes('%') || isJson(text)) return Buffer.from(text)
+  return !text.includes('%') || isJson(text) ? Buffer.from(text) : decoded(text)
+}
+
+function decoded(text: string): Uint8Array {
   const bytes = Buffer.from(text)
   const decoded: number[] = []
   for (let at = 0; at < bytes.length; at++) {
@@ -49,15 +79,26 @@ function isJson(text: string): boolean {
   }
 }
 
-function inflate(bytes: Uint8Array, encoding: string): Uint8Array | undefined {
-  // What would inflate beyond this bound is a decompression bomb.
+/** Bytes as they are, or unpacked; undefined: they are not what they are said to be, or a decompression bomb. */
+function inflate(bytes: Uint8Array, encoding: string | undefined): Uint8Array | undefined {
   const options = { maxOutputLength: maxDocumentBytes }
+  const unpack = unpackers[encoding?.replace(/^x-/, '') ?? magic(bytes)]
+  if (!unpack) return encoding === undefined ? bytes : undefined
   try {
-    if (encoding === 'gzip') return gunzipSync(bytes, options)
-    if (encoding === 'br') return brotliDecompressSync(bytes, options)
-    if (encoding === 'zstd') return zstdDecompressSync(bytes, options)
-    return undefined
+    return unpack(bytes, options)
   } catch {
     return undefined
   }
+}
+
+const unpackers: Readonly<Record<string, (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array>> = {
+  gzip: gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+}
+
+function magic([first, second]: Uint8Array): string {
+  if (first === 0x1f && second === 0x8b) return 'gzip'
+  return first === 0x28 && second === 0xb5 ? 'zstd' : ''
 }

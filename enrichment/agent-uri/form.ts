@@ -1,6 +1,6 @@
 import type { CID } from 'multiformats/cid'
 import { parseCid } from './cid.ts'
-import { readDataUri } from './data-uri.ts'
+import { readBareBase64, readDataUri } from './data-uri.ts'
 import { maxDocumentBytes } from './registration-file.ts'
 
 /** Kind of an agentURI, judged by its text alone. */
@@ -27,6 +27,8 @@ export function parseForm(uri: string): Form {
   if (/^ipfs:\/\//i.test(text)) return ipfsForm(text.slice('ipfs://'.length))
   if (/^\/?ipfs\//.test(text) || parseCid(text.split('/', 1)[0]!)) return ipfsForm(text.replace(/^\//, ''))
   if (/^ar:\/\//i.test(text)) return arweaveForm(text.slice('ar://'.length))
+  const bare = readBareBase64(text)
+  if (bare && bare.length <= maxDocumentBytes) return { kind: 'inline', bytes: bare }
   const isName = /^[^\s/]+\.eth$/i.test(text)
   const hasScheme = /^[a-z][a-z0-9+.-]*:/i.test(text)
   return nothing(isName || hasScheme ? 'unsupported' : 'invalid')

@@ -1,4 +1,5 @@
 import { storableText } from '../../db/text.ts'
+import { type ListedRegistration, toListedRegistration } from './listed-registration.ts'
 
 /** Longest registration file in bytes, wherever it is stored. */
 export const maxDocumentBytes = 256 * 1024
@@ -16,28 +17,53 @@ export interface RegistrationFile {
   readonly registrations: readonly ListedRegistration[] | null
 }
 
-interface ListedRegistration {
-  /** CAIP-10 address of an identity registry, lowercase. */
-  readonly registry: string
-  /** Number of the registration, in decimal. */
-  readonly agentId: string
-}
-
 export interface Service {
   readonly name: string | null
   readonly endpoint: string | null
   readonly version: string | null
+  /** What the file says that it can do, which nobody has seen there; undefined: it does not say. */
+  readonly declared?: Declared
+}
+
+const declaredLists = ['skills', 'domains', 'tools', 'prompts', 'resources'] as const
+
+type Declared = { readonly [list in (typeof declaredLists)[number]]?: readonly string[] } & {
+  /** Set when a list of the file has more entries than are kept. */
+  readonly truncated?: true
 }
 
 /** Longest texts in code points; `mostServices`: most entries of the list of services. */
 const longest = { name: 200, description: 4_096, url: 2_048, trust: 100 }
 const mostServices = 50
+const mostDeclared = 50
 const mostTrust = 20
 const mostRegistrations = 50
 
 /**
- * Reads a parsed JSON value as an ERC-8004 registration file, with the keys that older and mistaken files use: any
- * case, `endpoints`, `supportedTrusts`, entries keyed `url` or `serviceEndpoint`, lists written as objects or texts.
+ * What members mean, by the keys that files in use write, compared in lower case and without underscores. The next spelling
+ * is a word in its row.
+ */
+const spellings = {
+  services: ['services', 'endpoints'],
+  trust: ['supportedtrust', 'supportedtrusts', 'trustmodels'],
+  x402: ['x402support', 'x402supported', 'x402enabled', 'x402'],
+  image: ['image', 'imageurl', 'images', 'logo', 'icon'],
+  active: ['active', 'isactive'],
+  /** Of a service. */
+  name: ['name', 'servicetype', 'type', 'kind', 'id', 'protocol'],
+  endpoint: ['endpoint', 'url', 'serviceendpoint', 'uri', 'baseurl'],
+  /** Of an entry in the list of trust models. */
+  model: ['type', 'protocol', 'model', 'name'],
+  /** One level around the file. */
+  wrapper: ['agent', 'registration', 'agentregistration', 'metadata', 'data', 'manifest', 'profile'],
+} as const
+
+/** Services that may be named by a key of the file itself: `mcpEndpoint`, `a2a_endpoint`. */
+const flatServices = { mcp: 'MCP', a2a: 'A2A', web: 'web', oasf: 'OASF', api: 'api', x402: 'x402', openapi: 'openapi' }
+
+/**
+ * Reads a parsed JSON value as an ERC-8004 registration file, with the keys that older and mistaken files use, in any
+ * case: lists written as objects or texts, services by keys of the file, booleans as texts, the file one level further in.
  *
  * Undefined: no such file, as its type does not say so and it has neither name nor description nor service. Never
  * throws. What the file says about wallets is left out: only the chain can.
@@ -47,28 +73,81 @@ const mostRegistrations = 50
 export function toRegistrationFile(value: unknown): RegistrationFile | undefined {
   const fields = fieldsOf(value)
   if (!fields) return undefined
+  const file = fileOf(fields)
+  if (file) return file
+  const inside = spellings.wrapper.map((key) => fieldsOf(fields.get(key))).find((one) => one !== undefined)
+  return inside && fileOf(new Map([...fields, ...inside]))
+}
+
+function fileOf(fields: Fields): RegistrationFile | undefined {
+  const services = spellings.services.flatMap((key) => servicesOf(fields.get(key)))
   const file = {
     name: textOf(fields.get('name'), longest.name),
     description: textOf(fields.get('description'), longest.description),
-    image: urlOf(fields.get('image')),
-    active: booleanOf(fields.get('active')),
+    image: imageOf(first(fields, 'image')),
+    active: booleanOf(first(fields, 'active')),
     x402Support: x402Of(fields),
-    services: [...servicesOf(fields.get('services')), ...servicesOf(fields.get('endpoints'))].slice(0, mostServices),
-    supportedTrust: trustOf(fields.get('supportedtrust') ?? fields.get('supportedtrusts') ?? fields.get('trustmodels')),
+    services: withFlat(services, fields).slice(0, mostServices),
+    supportedTrust: trustOf(first(fields, 'trust')),
     registrations: registrationsOf(fields.get('registrations')),
   }
   const saysSo = /e(ip|rc)-?8004/i.test(textOf(fields.get('type'), longest.url) ?? '')
   return saysSo || file.name !== null || file.description !== null || file.services.length > 0 ? file : undefined
 }
 
+/** The services of a file with those that keys of the file name, and with what such keys declare of them. */
+function withFlat(services: readonly Service[], fields: Fields): Service[] {
+  const all = [...services]
+  for (const [key, name] of Object.entries(flatServices)) {
+    const endpoint = urlOf(fields.get(`${key}endpoint`))
+    const declared = declaredIn(fields, key)
+    if (endpoint === null && !declared) continue
+    const at = all.findIndex(
+      (one) => one.name?.toLowerCase() === key && (endpoint === null || one.endpoint === endpoint),
+    )
+    const known = all[at] ?? { name, endpoint, version: null }
+    const said = declared && { declared: { ...known.declared, ...declared } }
+    all.splice(at < 0 ? all.length : at, at < 0 ? 0 : 1, { ...known, ...said })
+  }
+  return all
+}
+
+/** What lists of an object declare: `skills`, or behind the name of the protocol, `mcpTools`; undefined: nothing. */
+function declaredIn(fields: Fields, ...prefixes: readonly string[]): Declared | undefined {
+  let declared: Declared | undefined
+  for (const list of declaredLists) {
+    const entries = prefixes.map((prefix) => fields.get(`${prefix}${list}`)).find((one) => one != null)
+    const names = [...new Set(entriesOf(entries).flatMap((entry) => nameOf(entry) ?? []))]
+    if (names.length === 0) continue
+    const truncated = (declared?.truncated ?? false) || names.length > mostDeclared
+    declared = { ...declared, [list]: names.slice(0, mostDeclared), ...(truncated && { truncated }) }
+  }
+  return declared
+}
+
+/** Entries of a list, of a text with commas, or the names of a map. */
+function entriesOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  if (typeof value === 'string') return value.split(',')
+  return typeof value === 'object' && value !== null ? Object.keys(value) : []
+}
+
+function nameOf(entry: unknown): string | null {
+  const fields = fieldsOf(entry)
+  return textOf(fields ? (fields.get('name') ?? fields.get('id')) : entry, longest.name)
+}
+
+const first = (fields: Fields, meaning: keyof typeof spellings) =>
+  spellings[meaning].map((key) => fields.get(key)).find((value) => value != null)
+
 type Fields = ReadonlyMap<string, unknown>
 
-/** The fields of an object by key in lower case; of two keys that differ only in case the first counts. Undefined: not an object. */
+/** The fields of an object by key in lower case without underscores; of two that are alike then, the first counts. Undefined: not an object. */
 function fieldsOf(value: unknown): Fields | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
   const fields = new Map<string, unknown>()
   for (const [key, field] of Object.entries(value)) {
-    const name = key.toLowerCase()
+    const name = key.toLowerCase().replaceAll('_', '')
     if (!fields.has(name)) fields.set(name, field)
   }
   return fields
@@ -84,14 +163,27 @@ function urlOf(value: unknown): string | null {
   return typeof value === 'string' && value.length <= longest.url ? textOf(value, longest.url) : null
 }
 
+/** The first of an image's addresses; each may be an object that has it. */
+function imageOf(value: unknown): string | null {
+  return (
+    [value].flat().flatMap((one) => urlOf(fieldsOf(one)?.get('url') ?? fieldsOf(one)?.get('src') ?? one) ?? [])[0] ??
+    null
+  )
+}
+
 function booleanOf(value: unknown): boolean | null {
-  return typeof value === 'boolean' ? value : null
+  const text = typeof value === 'string' ? value.trim().toLowerCase() : value
+  return text === true || text === 'true' || text === 'yes'
+    ? true
+    : text === false || text === 'false' || text === 'no'
+      ? false
+      : null
 }
 
 function x402Of(fields: Fields): boolean | null {
-  for (const key of ['x402support', 'x402supported', 'x402enabled', 'x402']) {
+  for (const key of spellings.x402) {
     const value = fields.get(key)
-    const said = booleanOf(value) ?? booleanOf(fieldsOf(value)?.get('enabled'))
+    const said = booleanOf(value) ?? booleanOf(fieldsOf(value)?.get('enabled') ?? fieldsOf(value)?.get('supported'))
     if (said !== null) return said
   }
   return null
@@ -119,27 +211,26 @@ function serviceOf(entry: unknown): Service | undefined {
   }
   const fields = fieldsOf(entry)
   if (!fields) return undefined
-  const first = (keys: readonly string[]) => keys.map((key) => fields.get(key)).find((value) => value != null)
+  const declared = declaredIn(fields, '', 'mcp', 'a2a')
   const service = {
-    name: textOf(first(['name', 'type', 'id', 'protocol']), longest.name),
-    endpoint: urlOf(first(['endpoint', 'url', 'serviceendpoint', 'uri', 'base_url', 'baseurl'])),
+    name: textOf(first(fields, 'name'), longest.name),
+    endpoint: urlOf(first(fields, 'endpoint')),
     version: textOf(fields.get('version'), longest.name),
+    ...(declared && { declared }),
   }
   return service.name !== null || service.endpoint !== null ? service : undefined
 }
 
 function trustOf(value: unknown): string[] {
-  if (!Array.isArray(value)) return []
-  const texts = value.map((entry) => textOf(fieldsOf(entry)?.get('type') ?? entry, longest.trust))
+  const entries = Array.isArray(value) ? value : typeof value === 'string' ? [value] : []
+  const texts = entries.map((entry) => {
+    const fields = fieldsOf(entry)
+    return textOf(fields ? first(fields, 'model') : entry, longest.trust)
+  })
   return [...new Set(texts.filter((text) => text !== null))].slice(0, mostTrust)
 }
 
 function registrationsOf(value: unknown): ListedRegistration[] | null {
   if (!Array.isArray(value)) return null
-  return value.slice(0, mostRegistrations).flatMap((entry) => {
-    const fields = fieldsOf(entry)
-    const registry = textOf(fields?.get('agentregistry'), longest.name)?.toLowerCase()
-    const agentId = textOf(fields?.get('agentid'), longest.name)
-    return registry && agentId && /^(0|[1-9][0-9]{0,77})$/.test(agentId) ? [{ registry, agentId }] : []
-  })
+  return value.slice(0, mostRegistrations).flatMap((entry) => toListedRegistration(entry) ?? [])
 }

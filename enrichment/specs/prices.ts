@@ -1,7 +1,12 @@
-import { type ChainName, findChain } from '../../chains.config.ts'
+import type { ChainName } from '../../chains.config.ts'
 import type { Chain } from '../../chains.row.ts'
 import { profileLimits } from '../../limits.config.ts'
+import { networkOf } from '../networks.ts'
 import { shortText } from './content.ts'
+import { boundsOf, isTokenSymbol, shifted, unitsOfWhole } from './offers/money.ts'
+import { fieldsOf, means } from './offers/spellings.ts'
+import { noTerms, type Terms } from './offers/terms.ts'
+import { type Found, offersIn } from './offers/walk.ts'
 
 /** Price of one thing for sale, as its seller states it, unverified. Texts are clean and bounded; null: not stated. */
 export interface Price {
@@ -13,10 +18,14 @@ export interface Price {
   /** Network as declared, such as eip155:8453 or base; `chain`: the chain of the table that it means, null: none. */
   readonly network: string | null
   readonly chain: ChainName | null
+  /** The network is one for tests; undefined: it is not, or that is not known. */
+  readonly testnet?: true
   /** An address in lowercase. */
   readonly asset: string | null
-  /** Base units of the asset, digits. */
+  /** Base units of the asset, digits; with `currency`, what is asked for in it, as written. */
   readonly amount: string | null
+  /** What the amount is in, as written, where it is neither base units of the asset nor dollars; undefined: it is. */
+  readonly currency?: string
   /** An address in lowercase. */
   readonly payTo: string | null
   /** Dollars, six decimals at most; null: not known. */
@@ -32,115 +41,96 @@ const mostRead = 2_000
  * The prices that a document or a challenge names; none: it names none. Never throws.
  *
  * Source: x402 specification v2, 5.1 (PaymentRequired) and 8 (discovery), and v1, which has `maxAmountRequired`;
- * `x-payment-info` of operations, as x402scan reads it from OpenAPI descriptions.
+ * `x-payment-info` and its like of operations, as they are found in OpenAPI descriptions. What documents in use write
+ * instead stands in offers/spellings.ts.
  */
 export function pricesIn(document: unknown): Price[] {
-  const { resources, items, paths } = fieldsOf(document)
   const found: Price[] = []
   let left = mostRead
-  for (const price of all()) {
-    if (price !== undefined) found.push(price)
+  const { paths } = fieldsOf(document)
+  for (const terms of typeof paths === 'object' ? operations(document, paths) : offersIn(document)) {
+    if (terms !== undefined) found.push(...pricesOf(terms))
     if (found.length >= mostPrices || --left <= 0) break
   }
-  return found
-
-  function* all() {
-    yield* waysToPay(document)
-    for (const thing of [...listOf(resources), ...listOf(items)]) yield* waysToPay(thing)
-    yield* operations(paths)
-  }
+  return found.slice(0, mostPrices)
 }
 
-/** A price with its dollars, where it is in a dollar token of its chain. */
+/**
+ * A price with its dollars, where it is in a dollar token of its chain. What is in something else has none, and what may
+ * be in base units or in whole ones neither.
+ */
 export function inDollars(price: Price, chains: Readonly<Record<ChainName, Pick<Chain, 'tokens'>>>): Price {
-  const { chain, asset, amount, scheme } = price
+  const { chain, network, asset, amount, currency } = price
   const tokens = (chain !== null && chains[chain]?.tokens) || []
-  if (amount === null || !tokens.some(({ address }) => address === asset)) return price
-  const digits = amount.padStart(7, '0')
-  const usd = `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/^0+(?=\d)/, '')
-  return { ...price, minUsd: scheme === 'upto' ? null : usd, maxUsd: usd }
-}
-
-/** What a thing for sale, or a challenge, accepts; undefined beside a price: nothing is asked for there. */
-function* waysToPay(thing: unknown): Generator<Price | undefined> {
-  const { resource, url, path, description, accepts, price } = fieldsOf(thing)
-  const about = fieldsOf(resource)
-  const sold = {
-    resource: shortText(resource) ?? shortText(about.url) ?? shortText(url) ?? shortText(path),
-    description: shortText(description) ?? shortText(about.description),
+  const tokenOf = (text: string) =>
+    tokens.find(({ address }) => address === text.toLowerCase()) ?? (isTokenSymbol(text) ? tokens[0] : undefined)
+  // x402 takes the dollar token of the network where no asset is named.
+  const token = asset === null ? (amount === null ? undefined : tokenOf(currency ?? 'USDC')) : tokenOf(asset)
+  if (currency === undefined) {
+    if (!token) return capped(price)
+    const usd = amount === null ? undefined : shifted(amount, token.decimals)
+    const known = { ...price, asset: token.address }
+    return capped(usd === undefined ? known : { ...known, minUsd: usd, maxUsd: usd })
   }
-  yield undefined // one more was looked at
-  const ways = listOf(accepts)
-  for (const way of ways.length > 0 ? ways : [{ price }]) yield priceOf(way, sold)
+  const bounds = amount === null || isAmbiguous.test(amount) ? undefined : boundsOf(amount)
+  const isToken = token !== undefined && tokenOf(currency) === token
+  if (
+    !bounds ||
+    !(isToken || (network === null && (asset === null || isTokenSymbol(asset)) && isTokenSymbol(currency)))
+  )
+    return price
+  const dollars = { ...price, minUsd: bounds[0], maxUsd: bounds[1] }
+  if (!isToken) return capped(dollars)
+  const { currency: _, ...known } = dollars
+  const units = bounds[0] === bounds[1] ? unitsOfWhole(amount!, token.decimals) : undefined
+  return capped({ ...known, asset: token.address, amount: units ?? null })
 }
 
-function priceOf(way: unknown, sold: Pick<Price, 'resource' | 'description'>): Price | undefined {
-  const { scheme, network, asset, payTo, amount, maxAmountRequired, price, resource, description } = fieldsOf(way)
-  const usd = dollarsOf(price)
-  const units = unitsOf(amount ?? maxAmountRequired)
-  if (usd === null && units === null) return undefined
-  const named = shortText(network)
-  return {
-    resource: shortText(resource) ?? sold.resource,
-    description: shortText(description) ?? sold.description,
-    scheme: shortText(scheme),
-    network: named,
-    chain: named === null ? null : (findChain(named.replace(/^eip155:/, '')) ?? null),
-    asset: addressText(asset),
-    amount: units,
-    payTo: addressText(payTo),
-    minUsd: usd,
-    maxUsd: usd,
-  }
+/** A whole number of a token that may be base units as well: nobody asks for thousands of dollars, and many write 10000. */
+const isAmbiguous = /^\d{4,}$/
+
+/** Of a most, no least is known. */
+function capped(price: Price): Price {
+  return price.scheme === 'upto' ? { ...price, minUsd: null } : price
 }
 
-const methods = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace']
+/** The price of each network on which an offer can be paid; none: it names no money. */
+function pricesOf({ money, networks, currency: _, bareIsDollars: __, mayBeMinor: ___, ...rest }: Terms): Price[] {
+  if (money === null) return []
+  return (networks.length > 0 ? networks : [null]).map((network) => {
+    const { chain, testnet } = network === null ? { chain: null, testnet: null } : networkOf(network)
+    const { resource, description, scheme, asset, payTo } = rest
+    const { amount, currency, minUsd, maxUsd } = money
+    const price = { resource, description, scheme, network, chain, asset, amount, payTo, minUsd, maxUsd }
+    return { ...price, ...(testnet === true && { testnet }), ...(currency !== null && { currency }) }
+  })
+}
 
-/** What operations of an OpenAPI description cost; undefined: one of them costs nothing that is said. */
-function* operations(paths: unknown): Generator<Price | undefined> {
+const methods = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'trace', 'query']
+
+/** What operations of an OpenAPI description cost; undefined: one more was looked at. */
+function* operations(document: unknown, paths: unknown): Found {
+  const about = { ...extensionsOf(document), ...extensionsOf(fieldsOf(document).info) }
   for (const [path, item] of Object.entries(fieldsOf(paths))) {
     for (const [method, operation] of Object.entries(fieldsOf(item))) {
       if (!methods.includes(method)) continue
-      const { 'x-payment-info': info, summary } = fieldsOf(operation)
-      yield info === undefined ? undefined : operationPrice(info, `${method.toUpperCase()} ${path}`, summary)
+      yield undefined
+      const own = { ...extensionsOf(item), ...extensionsOf(operation) }
+      if (Object.keys(own).length === 0) continue
+      const { summary, 'x-payment-info': info } = fieldsOf(operation)
+      const description = shortText(summary)
+      const terms = { ...noTerms, description, resource: shortText(`${method.toUpperCase()} ${path}`) }
+      yield* offersIn({ ...about, ...own }, { ...terms, bareIsDollars: info !== undefined })
     }
   }
 }
 
-/** The price of an operation, in either of two forms: {price: {mode, currency, amount, min, max}} and {price, minPrice, maxPrice}. */
-function operationPrice(info: unknown, resource: string, summary: unknown): Price | undefined {
-  const { price, minPrice, maxPrice } = fieldsOf(info)
-  const { currency = 'USD', amount, min, max } = fieldsOf(price)
-  if (currency !== 'USD') return undefined
-  const fixed = dollarsOf(amount ?? price)
-  const minUsd = fixed ?? dollarsOf(min ?? minPrice)
-  const maxUsd = fixed ?? dollarsOf(max ?? maxPrice)
-  if (minUsd === null && maxUsd === null) return undefined
-  const sold = { resource: shortText(resource), description: shortText(summary) }
-  return { ...sold, scheme: null, network: null, chain: null, asset: null, amount: null, payTo: null, minUsd, maxUsd }
+/** The members of an object that say what it costs, those of its extensions among them. */
+function extensionsOf(object: unknown): Record<string, unknown> {
+  const members = Object.entries(fieldsOf(object)).filter(([key]) => /^x[-_]/i.test(key))
+  const inside = members.filter(([key]) => means(key, 'extension'))
+  const said = inside.map(([, one]) =>
+    Array.isArray(one) ? { accepts: one } : typeof one === 'object' ? one : { price: one },
+  )
+  return Object.assign(Object.fromEntries(members.filter(([key]) => means(key, 'price', 'usd'))), ...said)
 }
-
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
-
-function addressText(value: unknown): string | null {
-  const text = typeof value === 'string' ? shortText(value) : null
-  return text !== null && /^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : text
-}
-
-/** Decimal digits of a number of base units, at most 256 bits; null: it is not one. */
-function unitsOf(value: unknown): string | null {
-  const text = typeof value === 'number' ? String(value) : value
-  return typeof text === 'string' && /^\d{1,78}$/.test(text) ? text.replace(/^0+(?=\d)/, '') : null
-}
-
-/** `0.01` or `$0.01`; what is finer than a millionth is no price. */
-function dollarsOf(value: unknown): string | null {
-  const text = typeof value === 'number' ? String(value) : value
-  return typeof text === 'string' && /^\$?\d{1,12}(\.\d{1,6}0*)?$/.test(text) && text.length <= longestDollars
-    ? text.replace('$', '')
-    : null
-}
-
-const longestDollars = 40

@@ -1,36 +1,37 @@
 import { z } from 'zod'
 import type { Fetched } from '../../net/door.ts'
 import { parsed, type SpecContent, shortText } from './content.ts'
+import { fieldsOf, membersOf } from './offers/spellings.ts'
+import { isPriced, thingsOf } from './offers/walk.ts'
 
-const version = z.union([z.string(), z.number()])
-const list = z.array(z.union([z.string(), z.record(z.string(), z.unknown())]))
+/** Keys of other documents that hold lists of services or resources, too. */
+const otherKinds = ['openapi', 'swagger', 'skills', 'serverInfo', 'mcpServers', 'jsonrpc']
+/** Things of a list that are looked at to tell whether it is a manifest. */
+const mostLooked = 200
+/** Lists that make a manifest of whatever has a version; others do where something in them can be paid for. */
+const ownLists = ['resources', 'items', 'accepts']
 
-/** Forms of a manifest: a list of addresses, of offers as the discovery API sends them, or of ways to pay for one. */
-const manifest = z
-  .object({
-    x402Version: version.optional(),
-    version: version.optional(),
-    name: z.string().optional(),
-    resources: list.optional(),
-    items: list.optional(),
-    accepts: list.optional(),
-  })
-  .refine((fields) => (fields.x402Version ?? fields.version) !== undefined)
-
-/** Reads an x402 manifest; undefined: not one. Source: x402 specification v2, 8; files in use have more shapes. */
+/**
+ * Reads an x402 manifest, by what its keys mean (offers/spellings.ts); undefined: not one. Source: x402 specification v2,
+ * 8; files in use have more shapes than it.
+ */
 export function toX402Manifest(value: unknown): SpecContent | undefined {
-  const parsed = manifest.safeParse(value)
-  if (!parsed.success) return undefined
-  const { x402Version, version, name, resources, items, accepts } = parsed.data
-  const offers = resources ?? items ?? accepts
-  if (!offers) return undefined
-  return {
-    title: shortText(name),
-    version: shortText(x402Version ?? version),
-    skills: [],
-    tools: [],
-    pathCount: offers.length,
-  }
+  const fields = fieldsOf(value)
+  if (otherKinds.some((key) => key in fields)) return undefined
+  const things = thingsOf(value)
+  const members = membersOf(value)
+  const version =
+    members.get('version') ??
+    things
+      .slice(0, mostLooked)
+      .map((thing) => membersOf(thing).get('version'))
+      .find((one) => one != null)
+  const isVersioned = shortText(version) !== null && ownLists.some((key) => Array.isArray(fields[key]))
+  const isPaid = (one: unknown) => membersOf(one).get('payTo') !== undefined || isPriced(one)
+  if (things.length === 0 || !(isVersioned || isPaid(value) || things.slice(0, mostLooked).some(isPaid)))
+    return undefined
+  const title = shortText(members.get('title'))
+  return { title, version: shortText(version), skills: [], tools: [], pathCount: things.length }
 }
 
 const rpcError = z.object({ error: z.object({ data: z.record(z.string(), z.unknown()) }) })

@@ -58,7 +58,8 @@ const isAddress = /^0x[0-9a-f]{40}$/
 const resourceCharacters = 80
 const descriptionCharacters = 120
 
-function costs({ min_amount_usd: least, max_amount_usd: most, amount: units, asset, network, chain, scheme }: Price) {
+function costs(said: Price) {
+  const { min_amount_usd: least, max_amount_usd: most, amount: units, currency, asset, network, chain, scheme } = said
   const place =
     chain === null ? network && html` on <bdi>${excerpt(network, nameCharacters)}</bdi>` : ` on ${chainOf(chain).label}`
   const way =
@@ -78,8 +79,10 @@ function costs({ min_amount_usd: least, max_amount_usd: most, amount: units, ass
         : html`${amount(least)} to ${amount(most)}`
       : most !== null
         ? html`up to ${amount(most)}`
-        : html`${units} base units of ${token}`
-  return html`${price}${place}${way}`
+        : currency !== null
+          ? html`<bdi>${excerpt(`${units} ${currency}`, nameCharacters)}</bdi>`
+          : html`${units} base units of ${token}`
+  return html`${price}${place}${said.testnet && ', a network for tests'}${way}`
 }
 
 function named(title: string, names: readonly string[]): Html | false {

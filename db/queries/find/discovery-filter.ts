@@ -28,7 +28,7 @@ export interface DiscoveryFilter {
   readonly seen_since?: string | null
   /** Kinds of a description that was found on its hosts. */
   readonly protocol?: readonly string[] | null
-  /** Skills of such descriptions, in any case. */
+  /** Skills of such descriptions, and those that its registrations declare, in any case. */
   readonly skill?: readonly string[] | null
   /** Whether one answered when it was checked last. */
   readonly alive?: boolean | null
@@ -54,12 +54,20 @@ const conditionOf: {
   seen_since: (value) => `${lastSeenAt()} >= ${value}::timestamptz`,
   protocol: (value) => `exists (
     select from agent_spec s where s.fid = a.fid and s.has_content and s.kind = any (${value}::text[]))`,
-  skill: (value) => `exists (
-    select from agent_spec s cross join lateral unnest(s.skills) skill
-     where s.fid = a.fid and s.has_content and lower(skill) = any (${value}::text[]))`,
+  skill: (value) => `exists (select from ${skillsOf('a.fid')} of where lower(of.skill) = any (${value}::text[]))`,
   alive: (value) => `(exists (select from agent_spec s where s.fid = a.fid and ${isAlive})) = ${value}::boolean`,
   paid_30d: (value) => `(a.settlements_30d > 0) = ${value}::boolean`,
 }
+
+/**
+ * A relation: the skills of an agent that the documents on its hosts name, and those that it is found by, which its
+ * registrations declare.
+ */
+export const skillsOf = (fid: string) => `(
+select unnest(s.skills) as skill from agent_spec s where s.fid = ${fid} and s.has_content
+ union all
+select piece ->> 'text' from agent_words w cross join lateral json_array_elements(w.pieces) piece
+ where w.fid = ${fid} and piece ->> 'field' = 'skill')`
 
 interface Reading {
   /** FIDs of all agents that `q` finds, as far as they can be named. */

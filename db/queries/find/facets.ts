@@ -3,7 +3,7 @@ import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, list } from '../sql/json-text.ts'
 import { isAlive } from '../sql/uptime.ts'
 import { namedBy } from './discovery.ts'
-import { type DiscoveryFilter, filterConditions, withOf } from './discovery-filter.ts'
+import { type DiscoveryFilter, filterConditions, skillsOf, withOf } from './discovery-filter.ts'
 import { type Part, searchedHits } from './facet-hits.ts'
 import { askedBy } from './search.ts'
 
@@ -144,7 +144,7 @@ function firstFound(conditions: Conditions): string {
 /** Counts of the agents of `base`. */
 const answer = (isComplete: string) => `,
 spec as materialized (
-  select s.fid, s.kind, s.skills, s.has_content, ${isAlive} as alive
+  select s.fid, s.kind, s.has_content, ${isAlive} as alive
     from agent_spec s where s.fid in (select b.fid from base b where ${besides(...ofDocuments)})
 )
 select json_build_object(
@@ -167,8 +167,8 @@ select json_build_object(
   )},
   'skill', ${values(
     `select lower(skill) as value, count(distinct b.fid) as n
-       from base b join spec s using (fid) cross join lateral unnest(s.skills) skill
-      where s.has_content and length(skill) <= ${skillCharacters} and ${besides('skill')}
+       from base b cross join lateral ${skillsOf('b.fid')} of
+      where length(skill) <= ${skillCharacters} and ${besides('skill')}
       group by lower(skill) order by n desc, value limit ${mostSkills}`,
     'n desc, value',
   )},

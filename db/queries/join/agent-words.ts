@@ -50,6 +50,12 @@ said as (
   select r.fid, 7, 'service', concat_ws(' ', service ->> 'name', service ->> 'endpoint')
     from record r
    cross join lateral json_array_elements(case when json_typeof(r.services) = 'array' then r.services else '[]' end) service
+   union all
+  select r.fid, kind.place, kind.field, json_array_elements_text(service -> 'declared' -> kind.list)
+    from record r
+   cross join lateral json_array_elements(case when json_typeof(r.services) = 'array' then r.services else '[]' end) service
+   cross join (values ('skills', 5, 'skill'), ('domains', 5, 'skill'), ('tools', 6, 'tool'), ('prompts', 6, 'tool'),
+                      ('resources', 6, 'tool')) as kind (list, place, field)
    union all select fid, 8, 'description', description from record
    union all select fid, 9, 'bio', bio from wanted
 ),

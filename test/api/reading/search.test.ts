@@ -24,7 +24,7 @@ let now = Date.now()
 interface Said {
   readonly name?: string
   readonly description?: string
-  readonly services?: { name: string; endpoint: string }[]
+  readonly services?: { name: string; endpoint: string; declared?: { [list: string]: string[] } }[]
   readonly skills?: string[]
   readonly tools?: string[]
   readonly isDead?: boolean
@@ -140,6 +140,35 @@ test('filters narrow what words find, and each is counted with the others applie
     const { total } = (await (await api.get(`/api/discovery?${filter}`)).json()) as { total: number }
     expect([filter, total]).toEqual([filter, filter === 'protocol=a2a' ? 2 : 1])
   }
+})
+
+test('what registrations declare is found as what was read on hosts, by words, by the filter and in its counts', async () => {
+  const service = { name: 'MCP', endpoint: 'https://dock.example/mcp' }
+  const declared = {
+    skills: ['Mooring'],
+    domains: ['shipping/ports'],
+    tools: ['haul_rope'],
+    prompts: ['hail'],
+    resources: ['chart'],
+  }
+  await add({ fid: 11, handle: 'dock', said: { services: [{ ...service, declared }] } })
+  await add({ fid: 12, handle: 'pier', said: { services: [{ ...service, declared }], unsolicited: true } })
+  for (const word of ['mooring', 'shipping/ports', 'haul_rope', 'hail', 'chart'])
+    expect([word, await fids(word)]).toEqual([word, [11]])
+  expect((await find('mooring')).agents[0]?.matched).toEqual([{ field: 'skill', snippet: 'Mooring' }])
+  expect((await find('haul_rope')).agents[0]?.matched).toEqual([{ field: 'tool', snippet: 'haul_rope' }])
+  for (const skill of ['mooring', 'Shipping/Ports']) {
+    const { total } = (await (await api.get(`/api/discovery?skill=${encodeURIComponent(skill)}`)).json()) as {
+      total: number
+    }
+    expect([skill, total]).toEqual([skill, 1])
+  }
+  const facets = facetsAnswer.parse(await (await api.get('/api/discovery/facets?q=dock')).json())
+  expect(facets.skill).toEqual([
+    { value: 'mooring', count: 1 },
+    { value: 'shipping/ports', count: 1 },
+  ])
+  await database.pool.query('delete from agent where fid in (11, 12)')
 })
 
 test('names, descriptions, skills, tools and services are found, and where is said', async () => {

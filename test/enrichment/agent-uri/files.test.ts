@@ -23,11 +23,11 @@ test('what the recorded documents say is understood under every key they say it 
   expect(counted(({ x402Support }) => x402Support !== null)).toBe(191)
   expect(counted(({ x402Support }) => x402Support === true)).toBe(113)
   expect(counted(({ supportedTrust }) => supportedTrust.length > 0)).toBe(189)
-  expect(counted(({ services }) => services.length > 0)).toBe(224)
+  expect(counted(({ services }) => services.length > 0)).toBe(231)
   const services = understood.flatMap((file) => file.services)
-  expect(services).toHaveLength(534)
-  expect(services.filter(({ endpoint }) => endpoint !== null)).toHaveLength(528)
-  expect(services.filter(({ name }) => name !== null)).toHaveLength(530)
+  expect(services).toHaveLength(551)
+  expect(services.filter(({ endpoint }) => endpoint !== null)).toHaveLength(529)
+  expect(services.filter(({ name }) => name !== null)).toHaveLength(547)
 })
 
 test('texts are cleaned and bounded, and an address that is too long is left out', () => {

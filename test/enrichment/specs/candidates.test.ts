@@ -83,7 +83,7 @@ test('the services of all recorded registration files can be looked at', () => {
       if (first?.declared) counts[first.kind] = (counts[first.kind] ?? 0) + 1
     }
   }
-  expect(counts).toEqual({ a2a: 66, mcp: 64, openapi: 1, x402: 16 })
+  expect(counts).toEqual({ a2a: 66, mcp: 64, openapi: 1, x402: 17 })
 })
 
 test('a place is contradicted when every file that names it lists other agents', () => {

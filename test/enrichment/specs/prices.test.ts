@@ -28,6 +28,7 @@ test('a demand for payment of the second version names a resource, and what it t
     asset: '0x036cbd53842c5426634e7929541ec2318f3dcf7e',
     amount: '10000',
     payTo: '0x209693bc6afc0c5328ba36faf03c514ef312287c',
+    testnet: true,
   }
   const description = 'Access to premium market data'
   // Of a test network, which no row of the table is: its token may be anything.
@@ -65,7 +66,8 @@ test('dollars are told of dollar tokens of the chain that is named; of a most, n
   expect(dollars({ network: 'eip155:1' })).toEqual([['ethereum', null, null]])
   expect(dollars({ network: 'solana' })).toEqual([[null, null, null]])
   expect(dollars({ maxAmountRequired: '000' })).toEqual([['base', '0.000000', '0.000000']])
-  for (const amount of ['-1', '1e3', '0x10', '1.5', '', ' 7', '9'.repeat(79), null, [], 1.5, 1e30]) {
+  expect(dollars({ maxAmountRequired: '1.5' })).toEqual([['base', '1.5', '1.5']])
+  for (const amount of ['-1', '1e3', '0x10', '', ' 7', '9'.repeat(79), null, [], 1e30]) {
     expect([amount, dollars({ maxAmountRequired: amount })]).toEqual([amount, []])
   }
 })
@@ -86,6 +88,7 @@ test('operations of an OpenAPI description say what they cost, fixed or within a
     { ...none, resource: 'GET /answer', description: 'An answer', minUsd: '0.02', maxUsd: '0.02' },
     { ...none, resource: 'POST /answer', minUsd: '0.01', maxUsd: '2' },
     { ...none, resource: 'PUT /answer', minUsd: '0.05', maxUsd: '0.05' },
+    { ...none, resource: 'GET /euro', amount: '1', currency: 'EUR' },
   ])
 })
 

@@ -1,0 +1,71 @@
+import { chainOf } from '../../chains.config.ts'
+import { networkOf } from '../networks.ts'
+
+/** A registration that a file or a host lists as its agent's. */
+export interface ListedRegistration {
+  /** CAIP-10 address of an identity registry, lowercase. */
+  readonly registry: string
+  /** Number of the registration, in decimal. */
+  readonly agentId: string
+}
+
+/** Keys in use, in lower case and without underscores. */
+const spellings = {
+  registry: ['agentregistry', 'registry', 'identityregistry', 'registryaddress', 'contract', 'contractaddress'],
+  agentId: ['agentid', 'tokenid', 'id', 'erc8004id'],
+  chain: ['chainid', 'chain', 'network', 'networkid'],
+}
+
+/**
+ * Reads an entry of `registrations`: CAIP-10 or CAIP-19, or the parts of it in any of its members ("8453:17", "#17"). Undefined:
+ * its registry, chain or number is not told, or told in two ways that differ. A registry alone has the same address on
+ * many chains: which one is meant is not guessed.
+ */
+export function toListedRegistration(entry: unknown): ListedRegistration | undefined {
+  const text = typeof entry === 'string'
+  const members = text ? new Map<string, unknown>() : membersOf(entry)
+  const named = (keys: readonly string[]) => keys.map((key) => members.get(key)).find((value) => value != null)
+  const registry = partsOf(text ? '' : named(spellings.registry))
+  const id = partsOf(text ? entry : named(spellings.agentId))
+  const chain = named(spellings.chain)
+  const chains = new Set(
+    [registry?.chain, id?.chain, chain === undefined ? undefined : chainIdOf(chain)].filter((one) => one != null),
+  )
+  const addresses = new Set([registry?.address, id?.address].filter((one) => one != null))
+  const [chainId] = chains
+  const [address] = addresses
+  const agentId = id?.agentId ?? (id ? undefined : registry?.agentId)
+  if (chains.size !== 1 || addresses.size !== 1 || chainId === 'unknown' || agentId === undefined) return undefined
+  return { registry: `eip155:${chainId}:${address}`, agentId }
+}
+
+interface Parts {
+  readonly chain?: string
+  readonly address?: string
+  readonly agentId?: string
+}
+
+/** [eip155:][chain:][erc721:]registry[:id], the chain with an id alone, or an id; undefined: nothing of it. */
+function partsOf(value: unknown): Parts | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined
+  const text = String(value).trim().toLowerCase()
+  if (text.length > 200 || text === '') return undefined
+  const form =
+    /^(?:(?:eip155:)?(?<chain>[1-9]\d{0,18})[:/])?(?:erc721:)?(?:(?<address>0x[0-9a-f]{40})(?:[:/#]+(?<id>\d{1,78}))?|#?(?<alone>\d{1,78}))$/
+  const { chain, address, id, alone } = form.exec(text)?.groups ?? {}
+  const agentId = (id ?? alone)?.replace(/^0+(?=\d)/, '')
+  return { ...(chain && { chain }), ...(address && { address }), ...(agentId && { agentId }) }
+}
+
+/** A chain's id; `unknown`: it is named, but no number and no chain of the table. */
+function chainIdOf(value: unknown): string {
+  const text = String(value).trim().toLowerCase()
+  const id = /^(?:eip155:)?([1-9]\d{0,18})$/.exec(text)?.[1]
+  const { chain } = networkOf(text)
+  return id ?? (chain === null ? 'unknown' : String(chainOf(chain).id))
+}
+
+function membersOf(value: unknown): Map<string, unknown> {
+  const fields = typeof value === 'object' && value !== null ? Object.entries(value) : []
+  return new Map(fields.reverse().map(([key, field]) => [key.toLowerCase().replaceAll('_', ''), field]))
+}

@@ -1,0 +1,72 @@
+import { shortText } from '../content.ts'
+
+/** An amount of money as a text names it. */
+interface NamedMoney {
+  /** Whole units in decimal, two of them with a dash for a range, or the text as it is when it says more than that. */
+  readonly amount: string
+  /** As written; null: a bare number. */
+  readonly currency: string | null
+  /** The network behind an "on". */
+  readonly network: string | null
+}
+
+const number = String.raw`(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+`
+const range = String.raw`(?<least>${number})(?:\s*(?:-|–|—|to)\s*\$?(?<most>${number}))?`
+const unit = String.raw`(?:\p{L}[\p{L}\p{Sc}.]{1,11}\d?|\p{Sc})`
+/** What a price is for when it is for one thing: "per 1,000" or "a month" is another price. */
+const rate = String.raw`(?:\s*(?:\/|per|each|a)\s*(?:api\s+)?(?:call|request|req|query|use|hit|invocation|execution|run|lookup|search|report|message|transaction|tx|item|result|page|record|image)s?)?`
+const place = String.raw`(?:\s+on\s+(?<network>[\w: -]+))?`
+const forms = [
+  new RegExp(`^(?:us)?(?<currency>\\$)\\s?${range}\\s*(?:usdc?)?${rate}${place}$`, 'iu'),
+  new RegExp(`^${range}\\s*(?<currency>${unit})?${rate}${place}$`, 'iu'),
+  new RegExp(`^(?<currency>[A-Z]{3,6}|\\p{Sc})\\s*${range}${rate}${place}$`, 'u'),
+]
+const longest = 100
+
+/** Reads a text such as "$0.01 per call", "0.5 SOL", "€2" or 0.01; undefined: it names no amount. */
+export function moneyIn(value: unknown): NamedMoney | undefined {
+  const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : ''
+  if (text === '' || text.length > longest) return undefined
+  for (const form of forms) {
+    const { least, most, currency, network } = form.exec(text)?.groups ?? {}
+    if (least === undefined) continue
+    const amount = most === undefined ? digits(least) : `${digits(least)}-${digits(most)}`
+    return { amount, currency: currency ?? null, network: network ?? null }
+  }
+  // It says more than an amount, such as "$2 per million tokens": kept as it is, and no dollars.
+  const more = new RegExp(`^(?:us)?\\$\\s?(?<amount>(?:${number}).*)$`, 'isu').exec(text)?.groups
+  if (more) return { amount: shortText(more.amount)!, currency: 'USD', network: null }
+  const named = new RegExp(`^(?<least>${number})\\s*(?<currency>[A-Z]{3,6})\\b(?<rest>.*)$`, 'su').exec(text)?.groups
+  if (!named) return undefined
+  return { amount: shortText(`${named.least}${named.rest}`)!, currency: named.currency!, network: null }
+}
+
+const digits = (text: string) => text.replaceAll(',', '').replace(/^\./, '0.')
+
+/** Whether a currency is the dollar itself. A dollar token is one only on a chain of the table. */
+export const isDollar = (currency: string) => /^(usd|us\$|\$)$/i.test(currency)
+
+/** Whether a symbol is that of the chain table's dollar tokens; of bridged and other ones it is not. */
+export const isTokenSymbol = (text: string) => /^(usdc|usd coin)$/i.test(text)
+
+/** The least and the most of an amount in whole units, six decimals at most; undefined: it is finer, or no amount. */
+export function boundsOf(amount: string): readonly [string | null, string | null] | undefined {
+  const [least = '', most = least, ...more] = amount.split('-')
+  const fits = (text: string) => text === '' || (/^\d{1,12}(\.\d{1,6}0*)?$/.test(text) && text.length <= 40)
+  if (more.length > 0 || (least === '' && most === '') || !fits(least) || !fits(most)) return undefined
+  return [least || null, most || null]
+}
+
+/** An amount in base units as one in whole units, always with a decimal point. */
+export function shifted(units: string, decimals: number): string {
+  const padded = units.padStart(decimals + 1, '0')
+  return `${padded.slice(0, padded.length - decimals)}.${padded.slice(padded.length - decimals) || '0'}`
+}
+
+/** A decimal number of whole units as one of base units; undefined: it is finer than they are. */
+export function unitsOfWhole(amount: string, decimals: number): string | undefined {
+  const [whole = '', fraction = ''] = amount.split('.')
+  const rest = fraction.replace(/0+$/, '')
+  if (!/^\d{1,40}$/.test(whole) || rest.length > decimals) return undefined
+  return `${whole}${rest.padEnd(decimals, '0')}`.replace(/^0+(?=\d)/, '')
+}

@@ -1,0 +1,154 @@
+/**
+ * What members of manifests, demands and priced descriptions mean, by the keys that documents in use write: no two of
+ * them agree. Keys are compared in lower case and without `_`, `-` and blanks. The next spelling is a word in its row.
+ */
+const spellings = {
+  version: ['x402version', 'version', 'schemaversion', 'specversion', 'manifestversion'],
+  title: ['name', 'title', 'servicename', 'displayname'],
+  /** What is sold. */
+  things: [
+    'resources',
+    'items',
+    'services',
+    'endpoints',
+    'apis',
+    'paidresources',
+    'paidendpoints',
+    'paidservices',
+    'paidroutes',
+    'routes',
+    'products',
+    'listings',
+  ],
+  /** Ways to pay for it, alternatives of each other. */
+  ways: [
+    'accepts',
+    'accept',
+    'paymentrequirements',
+    'paymentoptions',
+    'paymentmethods',
+    'payments',
+    'payment',
+    'offers',
+    'pricing',
+    'prices',
+    'x402',
+    'xpaymentinfo',
+  ],
+  resource: ['resource', 'url', 'path', 'endpoint', 'route', 'uri', 'href', 'resourceurl'],
+  method: ['method', 'httpmethod', 'verb'],
+  description: ['description', 'summary'],
+  scheme: ['scheme', 'paymentscheme'],
+  network: [
+    'network',
+    'networks',
+    'chain',
+    'chains',
+    'chainid',
+    'networkid',
+    'blockchain',
+    'caip2',
+    'supportednetworks',
+  ],
+  /** Where several are written, an address says more than a symbol. */
+  asset: ['assetaddress', 'tokenaddress', 'contractaddress', 'asset', 'token', 'assetsymbol', 'tokensymbol'],
+  /** Of an asset that is an object. */
+  address: ['address', 'contract', 'contractaddress', 'id'],
+  currency: ['currency', 'currencycode', 'symbol', 'pricecurrency', 'unit', 'denomination'],
+  decimals: ['decimals', 'assetdecimals', 'tokendecimals'],
+  payTo: ['payto', 'paytoaddress', 'recipient', 'payee', 'payeeaddress', 'receiver', 'wallet', 'walletaddress'],
+  /** An amount in base units, whatever stands beside it. */
+  units: ['maxamountrequired', 'amountatomic', 'atomicamount', 'amountbaseunits', 'amountinbaseunits', 'priceatomic'],
+  /** An amount in base units beside an asset, in whole ones beside a currency. */
+  amount: ['amount', 'maxamount'],
+  price: [
+    'price',
+    'cost',
+    'fee',
+    'priceperrequest',
+    'pricepercall',
+    'costperrequest',
+    'xprice',
+    'xx402price',
+    'x402price',
+  ],
+  usd: [
+    'priceusd',
+    'usd',
+    'usdprice',
+    'priceinusd',
+    'amountusd',
+    'costusd',
+    'advisorypriceusd',
+    'priceperrequestusd',
+    'pricepercallusd',
+    'xpriceusd',
+  ],
+  least: ['minprice', 'min', 'minamount'],
+  most: ['maxprice', 'max'],
+  leastUsd: ['minpriceusd', 'minusd'],
+  mostUsd: ['maxpriceusd', 'maxusd'],
+  /** Extensions of OpenAPI that hold all this. */
+  extension: [
+    'xpaymentinfo',
+    'xx402',
+    'xx402info',
+    'x402',
+    'x402info',
+    'xpricing',
+    'xpayment',
+    'xpayments',
+    'xmonetization',
+  ],
+  /** One more level around a manifest. */
+  wrapper: ['manifest', 'x402manifest', 'discovery', 'data', 'result', 'service', 'server'],
+} as const satisfies Record<string, readonly string[]>
+
+export type Meaning = keyof typeof spellings
+
+/** The members of an object by what they mean. */
+export interface Members {
+  /** The first member with this meaning, in the order of the row; undefined: none. */
+  get(meaning: Meaning): unknown
+  /** All members with this meaning. */
+  all(meaning: Meaning): readonly unknown[]
+}
+
+/** Reads an object by meaning; anything else has no members. Of two keys that are spelt alike the first counts. */
+export function membersOf(value: unknown): Members {
+  const object = fieldsOf(value)
+  const known = read.get(object) ?? readMembers(object)
+  read.set(object, known)
+  return known
+}
+
+/** Objects are read once: each is looked at for several meanings, from inside and outside. */
+const read = new WeakMap<object, Members>()
+
+function readMembers(object: Readonly<Record<string, unknown>>): Members {
+  const members = new Map<string, unknown>()
+  for (const [key, member] of Object.entries(object)) {
+    const plain = plainKey(key)
+    if (member != null && !members.has(plain)) members.set(plain, member)
+  }
+  const all = (meaning: Meaning) => {
+    return spellings[meaning].flatMap((key) => (members.has(key) ? [members.get(key)] : []))
+  }
+  return { all, get: (meaning) => all(meaning)[0] }
+}
+
+/** Whether a key has one of these meanings. */
+export function means(key: string, ...meanings: readonly Meaning[]): boolean {
+  const plain = plainKey(key)
+  return meanings.some((meaning) => (spellings[meaning] as readonly string[]).includes(plain))
+}
+
+const plainKey = (key: string) => key.toLowerCase().replaceAll(/[_\-\s]/g, '')
+
+export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : nothing
+}
+
+const nothing = {}

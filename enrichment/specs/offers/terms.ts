@@ -1,0 +1,236 @@
+import { chainOf } from '../../../chains.config.ts'
+import { networkOf } from '../../networks.ts'
+import { shortText } from '../content.ts'
+import { boundsOf, isDollar, moneyIn, shifted } from './money.ts'
+import { fieldsOf, type Members, membersOf } from './spellings.ts'
+
+/** What is known of an offer at one place of a document; what stands further in adds to it. Null: it is not said. */
+export interface Terms {
+  readonly resource: string | null
+  readonly description: string | null
+  readonly scheme: string | null
+  /** Several: it can be paid on each of them. */
+  readonly networks: readonly string[]
+  /** An address in lowercase, or a symbol. */
+  readonly asset: string | null
+  readonly payTo: string | null
+  readonly currency: string | null
+  readonly money: Money | null
+  /** Whether a bare number is in dollars, as in `x-payment-info`. */
+  readonly bareIsDollars: boolean
+  /** Whether a whole number of dollars may be one of cents, as in `offers` of MPP. */
+  readonly mayBeMinor: boolean
+}
+
+interface Money {
+  /** Base units of the asset; with a currency, whole units or a text. Null: it is not said. */
+  readonly amount: string | null
+  readonly currency: string | null
+  readonly minUsd: string | null
+  readonly maxUsd: string | null
+}
+
+export const noTerms: Terms = {
+  resource: null,
+  description: null,
+  scheme: null,
+  networks: [],
+  asset: null,
+  payTo: null,
+  currency: null,
+  money: null,
+  bareIsDollars: false,
+  mayBeMinor: false,
+}
+
+/**
+ * The terms at an object, where `around` are those of what it stands in. `isWay`: it is a way to pay for that, and what
+ * that costs in dollars holds for it, too.
+ */
+export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
+  const members = membersOf(object)
+  // A price that is an object may name the asset itself, and the network.
+  const inner = [...members.all('price'), ...members.all('ways')].filter(isPriceObject).map(membersOf)[0]
+  const first = (...meanings: Parameters<Members['get']>) => members.get(...meanings) ?? inner?.get(...meanings)
+  const about = membersOf(members.get('resource'))
+  const { asset, network: assetNetwork, decimals } = assetOf(members) ?? (inner && assetOf(inner)) ?? noAsset
+  const named = [first('network')].flat().flatMap((one) => shortText(fieldsOf(one).id ?? one) ?? [])
+  const networks = named.length > 0 ? named : assetNetwork !== null ? [assetNetwork] : around.networks
+  const written = shortText(first('currency'))
+  // Some write the address of the token as the currency.
+  const isAddress = written !== null && addressForm.test(written)
+  const terms = {
+    ...around,
+    resource: placeOf(members) ?? around.resource,
+    description: shortText(members.get('description')) ?? shortText(about.get('description')) ?? around.description,
+    scheme: shortText(first('scheme')) ?? around.scheme,
+    networks,
+    asset: asset ?? (isAddress ? written.toLowerCase() : around.asset),
+    payTo: addressText(first('payTo')) ?? around.payTo,
+    currency: written !== null && !isAddress ? written : around.currency,
+  }
+  const own = { asset: asset !== null || isAddress, currency: written !== null && !isAddress }
+  const said = moneyOf(members, terms, own, decimals) ?? (inner && moneyOf(inner, terms, own, decimals)) ?? null
+  const network = said?.network != null && named.length === 0 ? [said.network] : networks
+  const dollars = isWay && said && said.minUsd === null && said.maxUsd === null ? around.money : null
+  const money = said && dollars ? { ...said, minUsd: dollars.minUsd, maxUsd: dollars.maxUsd } : (said ?? around.money)
+  return { ...terms, networks: network, money }
+}
+
+const addressForm = /^0x[0-9a-f]{40}$/i
+
+/** Whether a value is an object with an amount, and so part of what it stands in. */
+export function isPriceObject(value: unknown): boolean {
+  const members = membersOf(value)
+  const hasAmount = (['amount', 'units', 'usd', 'least', 'most', 'leastUsd', 'mostUsd', 'price'] as const).some(
+    (meaning) => members.get(meaning) !== undefined,
+  )
+  return hasAmount && members.get('payTo') === undefined && members.get('ways') === undefined
+}
+
+function addressText(value: unknown): string | null {
+  const text = typeof value === 'string' ? shortText(value) : null
+  return text !== null && addressForm.test(text) ? text.toLowerCase() : text
+}
+
+/** What is sold: an address, or a path with its method. */
+function placeOf(members: Members): string | null {
+  const resource = members.get('resource')
+  const place = shortText(resource) ?? shortText(membersOf(resource).get('resource'))
+  const method = shortText(members.get('method'))
+  return place?.startsWith('/') && method !== null ? shortText(`${method.toUpperCase()} ${place}`) : place
+}
+
+interface Asset {
+  readonly asset: string | null
+  /** The network in a CAIP-19 name. */
+  readonly network: string | null
+  readonly decimals: number | null
+}
+
+const noAsset: Asset = { asset: null, network: null, decimals: null }
+
+/** The asset of an object: an address, a symbol, CAIP-19, or an object of its own. */
+function assetOf(members: Members): Asset | undefined {
+  const all = members.all('asset')
+  const detail = membersOf(all.find((one) => typeof one === 'object'))
+  const decimals = members.get('decimals') ?? detail.get('decimals')
+  const texts = [...all, detail.get('address'), detail.get('currency')].flatMap((one) => addressText(one) ?? [])
+  const text = texts.find((one) => addressForm.test(one)) ?? texts[0]
+  const places = typeof decimals === 'string' ? Number(decimals) : decimals
+  const known = typeof places === 'number' && Number.isInteger(places) && places >= 0 && places <= 36 ? places : null
+  if (text === undefined) return known === null ? undefined : { ...noAsset, decimals: known }
+  const [, network = null, reference = text] =
+    /^([-a-z0-9]{3,8}:[-_a-z0-9]{1,40})\/[-a-z0-9]{3,8}:(.+)$/i.exec(text) ?? []
+  return { asset: addressText(reference), network, decimals: known }
+}
+
+interface Said extends Money {
+  readonly network: string | null
+}
+
+/** The money that an object names by itself; undefined: none that can be told. `own`: what the object itself names. */
+function moneyOf(
+  members: Members,
+  terms: Omit<Terms, 'money'>,
+  own: { readonly asset: boolean; readonly currency: boolean },
+  decimals: number | null,
+): Said | undefined {
+  const none = { amount: null, currency: null, minUsd: null, maxUsd: null, network: null }
+  const usd = dollarsIn(members)
+  const units = members.get('units') ?? (own.currency && !own.asset ? undefined : members.get('amount'))
+  const atomic = digitsOf(units)
+  const isSymbol = terms.asset === null || !addressForm.test(terms.asset)
+  const symbol = terms.asset ?? (own.currency ? terms.currency : null)
+  let amount: Said | undefined
+  if (atomic !== null) {
+    amount =
+      decimals !== null && isSymbol && symbol !== null
+        ? { ...none, amount: shifted(atomic, decimals), currency: symbol }
+        : { ...none, amount: atomic }
+  }
+  const of = (value: unknown, isAmount: boolean) => wholeMoney(value, { ...terms, isAmount, own, decimals }) ?? []
+  const texts = [...members.all('price'), ...members.all('ways')]
+  const price = [
+    ...(amount ? [] : [members.get('units'), members.get('amount')]).flatMap((one) => of(one, true)),
+    ...texts.flatMap((one) => of(one, false)),
+  ]
+  const spread = rangeOf(members, terms)
+  const dollars = [usd, ...price, spread].find((one) => one && (one.minUsd !== null || one.maxUsd !== null))
+  const kept = amount ?? [...price, spread].find((one) => one && one.amount !== null)
+  if (!kept && !dollars) return undefined
+  const { minUsd = null, maxUsd = null } = dollars ?? {}
+  const network = price.find((one) => one.network !== null)?.network ?? null
+  return { ...none, amount: kept?.amount ?? null, currency: kept?.currency ?? null, minUsd, maxUsd, network }
+}
+
+/** Dollars by a key that says so. */
+function dollarsIn(members: Members) {
+  const of = (meaning: 'usd' | 'leastUsd' | 'mostUsd') => {
+    const named = moneyIn(members.get(meaning))
+    const isOther = named?.currency != null && !isDollar(named.currency)
+    return named && !isOther ? boundsOf(named.amount) : undefined
+  }
+  const [least = null, most = null] = of('usd') ?? [of('leastUsd')?.[0] ?? null, of('mostUsd')?.[1] ?? null]
+  return { amount: null, currency: null, minUsd: least, maxUsd: most }
+}
+
+/** What is known around an amount. `isAmount`: its key is one of amounts, which are of an asset, and not one of prices. */
+interface Around extends Pick<Terms, 'asset' | 'currency' | 'networks' | 'bareIsDollars' | 'mayBeMinor'> {
+  readonly isAmount: boolean
+  readonly own: { readonly currency: boolean }
+  readonly decimals: number | null
+}
+
+/** An amount in whole units of what it says, or of what is said around it. */
+function wholeMoney(value: unknown, around: Around): Said | undefined {
+  const named = moneyIn(value)
+  if (!named) return undefined
+  const { asset, decimals, own, isAmount } = around
+  // A whole number of an asset is one of base units, which are not written otherwise.
+  if (isAmount && !own.currency && named.currency === null && !named.amount.includes('.')) return undefined
+  const ofAmount = (own.currency ? around.currency : null) ?? asset ?? around.currency
+  const currency = named.currency ?? (isAmount ? ofAmount : (around.currency ?? asset))
+  const atomic = named.currency === null && decimals !== null ? digitsOf(value) : null
+  const amount = atomic !== null ? shifted(atomic, decimals!) : named.amount
+  const mayBeMinor = around.mayBeMinor && isAmount && named.currency === null
+  return inCurrency(amount, currency, { ...around, mayBeMinor }, named.network)
+}
+
+type Setting = Pick<Terms, 'networks' | 'bareIsDollars' | 'mayBeMinor'>
+
+function inCurrency(
+  amount: string,
+  currency: string | null,
+  around: Setting,
+  network: string | null = null,
+): Said | undefined {
+  const none = { amount: null, currency: null, minUsd: null, maxUsd: null, network }
+  if (currency === null ? around.bareIsDollars : isDollar(currency)) {
+    const isMinor = around.mayBeMinor && /^\d+$/.test(amount)
+    const bounds = isMinor ? undefined : boundsOf(amount)
+    if (bounds) return { ...none, minUsd: bounds[0], maxUsd: bounds[1] }
+    // What is finer than a millionth is no price.
+    return /^[\d.-]*$/.test(amount) && !isMinor ? undefined : { ...none, amount, currency: currency ?? 'USD' }
+  }
+  if (currency !== null) return { ...none, amount, currency }
+  // A number alone is in what x402 takes where nothing else is named: the dollar token of the network.
+  const [only, ...others] = around.networks
+  const { chain } = only === undefined || others.length > 0 ? { chain: null } : networkOf(only)
+  return chain !== null && chainOf(chain).tokens.length > 0 ? { ...none, amount, currency: 'USDC' } : undefined
+}
+
+function rangeOf(members: Members, terms: Omit<Terms, 'money'>): Said | undefined {
+  const ends = (['least', 'most'] as const).map((meaning) => moneyIn(members.get(meaning)))
+  const [least, most] = ends
+  if (!least && !most) return undefined
+  const currency = least?.currency ?? most?.currency ?? terms.currency ?? terms.asset
+  if (least && most && least.amount === most.amount) return inCurrency(least.amount, currency, terms)
+  return inCurrency(`${least?.amount ?? ''}-${most?.amount ?? ''}`, currency, terms)
+}
+
+/** Decimal digits of a number of base units, at most 256 bits; null: it is not one. */
+function digitsOf(value: unknown): string | null {
+  const text = typeof value === 'number' ? String(value) : value
+  return typeof text === 'string' && /^\d{1,78}$/.test(text) ? text.replace(/^0+(?=\d)/, '') : null
+}

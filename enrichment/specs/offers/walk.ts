@@ -1,0 +1,112 @@
+import { networkOf } from '../../networks.ts'
+import { fieldsOf, type Meaning, means, membersOf } from './spellings.ts'
+import { isPriceObject, noTerms, type Terms, termsOf } from './terms.ts'
+
+/** Things within things that are looked at. */
+const deepest = 4
+
+/** One thing for sale and one way to pay for it; undefined beside them: one more place was looked at. */
+export type Found = Generator<Terms | undefined>
+
+/** What a manifest or a demand for payment sells, by the meaning of its keys; `around`: what is known of it all. Never throws. */
+export function* offersIn(document: unknown, around: Terms = noTerms): Found {
+  const [inside = document] = wrapped(document)
+  yield* within(inside, around, 0, false)
+}
+
+/** The document one level further in, when there is nothing for sale outside. */
+function wrapped(document: unknown): readonly unknown[] {
+  const members = membersOf(document)
+  if (members.get('things') !== undefined || members.get('ways') !== undefined) return []
+  return members.all('wrapper').flatMap((one) => (Array.isArray(one) ? [{ resources: one }] : [one]))
+}
+
+/** The things of a manifest, or the ways to pay for one that it demands. */
+export function thingsOf(document: unknown): readonly unknown[] {
+  const [inside = document] = wrapped(document)
+  const { things, ways } = childrenOf(inside)
+  return things.length > 0 ? things.flatMap((thing) => innerThings(thing, 1)) : ways
+}
+
+/** Whether a thing or a way to pay says what it costs, or how it is paid for. */
+export function isPriced(thing: unknown): boolean {
+  return childrenOf(thing).ways.length > 0 || termsOf(thing, noTerms).money !== null
+}
+
+function innerThings(thing: unknown, depth: number): unknown[] {
+  const inner = depth < deepest ? childrenOf(thing).things : []
+  return inner.length > 0 ? inner.flatMap((one) => innerThings(one, depth + 1)) : [thing]
+}
+
+function* within(node: unknown, around: Terms, depth: number, isWay: boolean): Found {
+  yield undefined
+  const own = termsOf(node, around, isWay)
+  const { things, ways } = depth < deepest ? childrenOf(node) : { things: [], ways: [] }
+  if (things.length === 0 && ways.length === 0) yield own
+  // Offers of MPP are in the smallest units of a currency: 100 may be a dollar.
+  const isMpp = fieldsOf(node).offers !== undefined
+  const forWays = isMpp ? { ...own, mayBeMinor: true, bareIsDollars: false } : own
+  if (things.length === 0) for (const way of ways) yield* within(way, forWays, depth + 1, true)
+  for (const thing of things) {
+    // Ways that stand beside things hold for each of them that names none.
+    const shared = childrenOf(thing).ways.length > 0 ? [] : ways
+    if (shared.length === 0) yield* within(thing, own, depth + 1, false)
+    else for (const way of shared) yield* within(thing, termsOf(way, own, true), depth + 1, false)
+  }
+}
+
+/** What an object holds: things for sale, and ways to pay for it. A way that names what it is for is a thing beside others. */
+function childrenOf(node: unknown): { readonly things: readonly unknown[]; readonly ways: readonly unknown[] } {
+  const members = membersOf(node)
+  const things = members.all('things').flatMap((one) => listOf(one, 'resource'))
+  const ways = members
+    .all('ways')
+    .filter((one) => !isPriceObject(one))
+    .flatMap((one) => listOf(one, 'network'))
+    .filter((one) => typeof one === 'object')
+  if (things.length === 0) return { things, ways }
+  const isNamed = (way: unknown) => membersOf(way).get('resource') !== undefined
+  return { things: [...things, ...ways.filter(isNamed)], ways: ways.filter((way) => !isNamed(way)) }
+}
+
+/** Entries of a list, of an object that is one entry, or of a map, whose keys name what its values lack. */
+function listOf(value: unknown, keyIs: 'resource' | 'network'): unknown[] {
+  if (Array.isArray(value)) return value.filter((one) => typeof one === 'string' || isObject(one))
+  if (!isObject(value)) return []
+  const members = membersOf(value)
+  const isEntry = entryMarks.some((meaning) => members.get(meaning) !== undefined) || !isMap(value)
+  if (isEntry) return [value]
+  return Object.entries(value).flatMap(([key, one]) => {
+    if (keyIs === 'network' && networkOf(key).chain === null && !isObject(one)) return []
+    const named = keyIs === 'network' && isNetworkName(key) ? { network: key } : { resource: key }
+    if (Array.isArray(one)) return [{ ...named, accepts: one }]
+    if (!isObject(one)) return [/^https?:/i.test(String(one)) ? { resource: one } : { ...named, price: one }]
+    return [membersOf(one).get(keyIs) === undefined ? { ...one, ...named } : one]
+  })
+}
+
+const isNetworkName = (text: string) => {
+  const { chain, testnet } = networkOf(text)
+  return chain !== null || testnet !== null
+}
+
+const entryMarks: readonly Meaning[] = [
+  'ways',
+  'network',
+  'payTo',
+  'resource',
+  'scheme',
+  'usd',
+  'units',
+  'amount',
+  'asset',
+]
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isMap = (value: object) =>
+  Object.entries(value).some(
+    ([key, one]) =>
+      (typeof one === 'object' && one !== null && !means(key, 'price')) || /^(\/|[A-Z]+ \/|https?:)/.test(key),
+  )

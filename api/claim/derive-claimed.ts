@@ -1,7 +1,9 @@
 import type pg from 'pg'
+import { partOfAgent } from '../../db/due/kinds.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { deriveWithFollowUp, fidsOf } from '../../db/queries/join/follow-up.ts'
 import { lockJoin } from '../../db/queries/join/lock.ts'
+import { deriveDirectorySums } from '../../db/queries/rollup/directory-sums.ts'
 import { deriveCountsOf } from '../../db/queries/rollup/refresh-counts.ts'
 import { limitLockWait } from '../../db/queries/server/transaction-settings.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
@@ -26,7 +28,10 @@ export async function deriveClaimed({ pool, fid, settlementOverloads, now }: Acc
   const changes = await inTransaction(pool, async (db) => {
     await limitLockWait(db, lockWaitMs)
     await lockJoin(db)
-    return deriveWithFollowUp(db, { fids: [fid], perAgent: [], now: now() })
+    const derived = await deriveWithFollowUp(db, { fids: [fid], perAgent: [], now: now() })
+    // The only part whose count of claims moved: the job counts it again, in a minute at most.
+    await deriveDirectorySums(db, [partOfAgent(fid)])
+    return derived
   })
   const listed = fidsOf(changes, 'listed')
   if (listed.length === 0) return

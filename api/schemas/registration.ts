@@ -28,10 +28,7 @@ const declared = z
     tools: names,
     prompts: names,
     resources: names,
-    truncated: z
-      .literal(true)
-      .optional()
-      .meta({ description: 'A list in the file has more entries than are kept.' }),
+    truncated: z.literal(true).optional().meta({ description: 'A list in the file has more entries than are kept.' }),
   })
   .meta({ id: 'Declared' })
 

@@ -26,6 +26,8 @@ export interface KeyRows {
 export const agentsOfPart = 1_024
 export const tokensOfPart = 1_024
 export const lastTokenPart = 4_095
+/** The part of the directory's sums that counts an agent, as a key of the kind `totals`. */
+export const partOfAgent = (fid: number) => `agents:${Math.floor(fid / agentsOfPart)}`
 
 interface Kind {
   readonly marks: readonly Mark[]

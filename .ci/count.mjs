@@ -29,7 +29,10 @@ function count(path) {
   const counted = { passed: report.numPassedTests, failed: 0, recovered: 0 }
   for (const { name, message, status, assertionResults, again = [] } of report.testResults) {
     const failures = assertionResults.filter((test) => test.status === 'failed')
-    const hasPassed = ({ fullName }) => again.some((test) => test.fullName === fullName && test.status === 'passed')
+    const hasPassed = ({ fullName }) => {
+      const results = again.filter((test) => test.fullName === fullName)
+      return results.length > 0 && results.every((test) => test.status === 'passed')
+    }
     for (const test of failures) {
       if (hasPassed(test)) recover(name, test.fullName, 1)
       else fail(name, test.fullName, test.failureMessages.join('\n'))

@@ -7,6 +7,7 @@ import { root } from '../support/source-files.ts'
 
 const passedFile = { status: 'passed', assertionResults: [{}] }
 const file = { status: 'failed', name: join(root, 'test/one.test.ts'), message: 'does not load' }
+const passedTest = { status: 'passed', fullName: 'subtracts' }
 const failedTest = { status: 'failed', fullName: 'adds', failureMessages: ['\u001b[31mexpected 1\nto be 2'] }
 
 test('all tests and steps passed: the counts, and exit code 0', () => {
@@ -49,7 +50,7 @@ test('two runs are counted together, and one that is well does not hide one that
 })
 
 test('a test that passes once its file runs alone counts as passed, and is named as flaky', () => {
-  const failed = { ...file, assertionResults: [failedTest, { status: 'passed', fullName: 'subtracts' }] }
+  const failed = { ...file, assertionResults: [failedTest, passedTest] }
   const again = [
     { fullName: 'adds', status: 'passed' },
     { fullName: 'subtracts', status: 'passed' },
@@ -70,33 +71,73 @@ test('a file that loads at the second try counts with the tests that it has then
   expect(count(nothing, { exitCode: 1 })).toEqual(['0 passed, 1 failed', 1])
 })
 
-test('only the files that failed run again, each alone, and their second result goes into the report', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'agent-directory-ci-'))
-  const path = join(folder, 'report.json')
+test('a test counts as flaky only where all of its name pass the second time', () => {
+  const again = [
+    { fullName: 'adds', status: 'passed' },
+    { fullName: 'adds', status: 'failed' },
+  ]
+  const failed = { ...file, message: '', assertionResults: [failedTest, failedTest], again }
+  expect(count({ testResults: [failed], numPassedTests: 1 }, { exitCode: 1 })).toEqual(['1 passed, 2 failed', 1])
+})
+
+test('only the tests that failed run again, each file alone, and their second result goes into the report', () => {
+  const named = { ...failedTest, ancestorTitles: ['sums (all)'], title: 'adds 1 + 1 | [2]' }
+  const one = { ...file, message: '', assertionResults: [named, { ...passedTest, title: 'subtracts' }] }
+  const many = { ...one, name: join(root, 'test/many.test.ts'), assertionResults: Array(11).fill(named) }
   const other = { ...file, name: join(root, 'test/other.test.ts'), assertionResults: [] }
   const passed = { ...passedFile, name: join(root, 'test/passed.test.ts') }
-  writeFileSync(path, JSON.stringify({ testResults: [{ ...file, assertionResults: [failedTest] }, passed, other] }))
-  // Stands for `npm test --`: leaves a report for one of the files, none for the other.
+  const { asked, again, taken } = runAgain([one, passed, many, other])
+  expect(asked).toEqual([
+    ['test/one.test.ts', '-t', '^(sums \\(all\\) > adds 1 \\+ 1 \\| \\[2\\])$'],
+    ['test/many.test.ts'],
+    ['test/other.test.ts'],
+  ])
+  expect(again).toEqual([[{ fullName: 'adds', status: 'passed' }], undefined, [], []])
+  expect(taken).toBeGreaterThan(0)
+})
+
+test('nothing runs again after 15 minutes of it, and counts as it is', () => {
+  const failed = { ...file, message: '', assertionResults: [{ ...failedTest, ancestorTitles: [], title: 'adds' }] }
+  const { asked, again } = runAgain([failed], { takenBefore: 15 * 60_000 })
+  expect([asked, again]).toEqual([[], [[]]])
+  const report = { testResults: [{ ...failed, again: [] }], numPassedTests: 1, numFailedTests: 1 }
+  expect(count(report, { exitCode: 1 })).toEqual(['1 passed, 1 failed', 1])
+})
+
+/** What is run for some files of a report, what is then noted of them, and the milliseconds that this has taken. */
+function runAgain(testResults: readonly object[], { takenBefore = 0 } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-directory-ci-'))
+  const path = join(folder, 'report.json')
+  const takenPath = join(folder, 'again.milliseconds')
+  writeFileSync(path, JSON.stringify({ testResults }))
+  writeFileSync(takenPath, String(takenBefore))
+  // Stands for `npm test --`: leaves a report for one of the files, none for the others.
   const stand = join(folder, 'run.mjs')
+  const askedPath = join(folder, 'asked')
+  writeFileSync(askedPath, '')
   const answer = JSON.stringify({ testResults: [{ assertionResults: [{ fullName: 'adds', status: 'passed' }] }] })
   writeFileSync(
     stand,
     `import { appendFileSync, writeFileSync } from 'node:fs'
-    const [file, ...options] = process.argv.slice(2)
-    appendFileSync(${JSON.stringify(join(folder, 'asked'))}, file + ' ')
-    const output = options.find((option) => option.startsWith('--outputFile.json=')).split('=')[1]
-    if (file === 'test/one.test.ts') writeFileSync(output, ${JSON.stringify(answer)})`,
+    const words = process.argv.slice(2)
+    const asked = words.filter((word) => !word.startsWith('--'))
+    appendFileSync(${JSON.stringify(askedPath)}, JSON.stringify(asked) + '\\n')
+    const output = words.find((option) => option.startsWith('--outputFile.json=')).split('=')[1]
+    if (asked[0] === 'test/one.test.ts') writeFileSync(output, ${JSON.stringify(answer)})`,
   )
   const script = join(root, '.ci/again.mjs')
   spawnSync(process.execPath, [script, path, process.execPath, stand], { cwd: root })
-  expect(readFileSync(join(folder, 'asked'), 'utf8')).toBe('test/one.test.ts test/other.test.ts ')
-  expect(JSON.parse(readFileSync(path, 'utf8')).testResults.map(({ again }: { again?: object[] }) => again)).toEqual([
-    [{ fullName: 'adds', status: 'passed' }],
-    undefined,
-    [],
-  ])
+  const ran = {
+    asked: readFileSync(askedPath, 'utf8')
+      .split('\n')
+      .filter(Boolean)
+      .map((line): string[] => JSON.parse(line)),
+    again: JSON.parse(readFileSync(path, 'utf8')).testResults.map(({ again }: { again?: object[] }) => again),
+    taken: Number(readFileSync(takenPath, 'utf8')),
+  }
   rmSync(folder, { recursive: true })
-})
+  return ran
+}
 
 interface Run {
   /** Vitest's JSON report; absent: the run left none. */

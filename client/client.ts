@@ -51,6 +51,14 @@ export class AgentDirectory {
     return this.#read(`/api/agent/${fid}`)
   }
 
+  /** The FID of the agent with this handle, in any case and with or without `@`; undefined: no agent has it. */
+  async fidOf(handle: string): Promise<number | undefined> {
+    const name = handle.replace(/^@/, '').toLowerCase()
+    // The search puts an exact match of a handle first.
+    const { agents } = await this.search({ q: `@${name}`, in: 'name', limit: 1 })
+    return agents[0]?.handle?.toLowerCase() === name ? agents[0].fid : undefined
+  }
+
   /** Agents by filter, page after page. */
   agents(filters: Filters<ListAgentsData> = {}): AsyncGenerator<LeanRow> {
     return this.#list('/api/discovery', { cursor: '', ...filters }, 'agents')

@@ -6,7 +6,7 @@ import { type Format, formats, written } from './rows.ts'
 
 const usage = `
 agent-directory agents       [--q TEXT] [--chain C]... [--claimed true|false] [--sort S]
-agent-directory agent FID
+agent-directory agent FID | @HANDLE
 agent-directory settlements  --fid N | --payer A | --recipient A | --facilitator A | --tx-hash H   [--since T] [--chain C]...
 agent-directory mirror       --file F [--follow]   updates a file with all profiles; --follow keeps it up to date
                              [--from log|snapshot] what a new file starts from (log); a snapshot is made once a day
@@ -85,8 +85,7 @@ async function run(values: Values, [command, ...rest]: string[]): Promise<void> 
     }
   }
   if (command === 'agent') {
-    if (!/^[1-9][0-9]*$/.test(rest[0] ?? '')) throw new UsageError('agent takes a FID')
-    const agent = await directory.agent(Number(rest[0]))
+    const agent = await directory.agent(await fidIn(directory, rest[0] ?? ''))
     if (format === 'json') process.stdout.write(`${JSON.stringify(agent, null, 2)}\n`)
     else await write([agent])
   } else if (command === 'agents') {
@@ -101,6 +100,15 @@ async function run(values: Values, [command, ...rest]: string[]): Promise<void> 
     if (values.follow) await followFile(directory, file, from, tell)
     else tell(await mirrorFile(directory, file, from))
   } else throw new UsageError('the command is one of agents, agent, settlements, mirror (see --help)')
+}
+
+/** The FID that an argument names, itself or by a handle. Throws UsageError for anything else. */
+async function fidIn(directory: AgentDirectory, named: string): Promise<number> {
+  if (/^[1-9][0-9]*$/.test(named)) return Number(named)
+  if (!/^@./.test(named)) throw new UsageError('agent takes a FID or a handle, such as 4207 or @ada')
+  const fid = await directory.fidOf(named)
+  if (fid === undefined) throw new Error(`no agent has the handle ${named}`)
+  return fid
 }
 
 function agentFilters({ q, chain, claimed, sort = 'newest' }: Values) {

@@ -141,13 +141,19 @@ test('the command writes agents in each of its formats', async () => {
 })
 
 test('the command shows one agent, settlements, and says what is wrong in one line', async () => {
-  const [agent, settlements, none, wrong] = await Promise.all([
+  const [agent, named, unnamed, neither, settlements, none, wrong] = await Promise.all([
     run('agent', '1'),
+    run('agent', '@AGENT1'),
+    run('agent', '@agent'),
+    run('agent', 'agent1'),
     run('settlements', '--payer', payer, '--limit', '105', '--format', 'ndjson'),
     run('agent', '999'),
     run('agents', '--format', 'xml'),
   ])
   expect([agent.code, JSON.parse(agent.stdout).fid]).toEqual([0, 1])
+  expect([named.code, JSON.parse(named.stdout).fid]).toEqual([0, 1])
+  expect([unnamed.code, unnamed.stderr]).toEqual([1, 'no agent has the handle @agent\n'])
+  expect([neither.code, neither.stderr]).toEqual([2, expect.stringMatching(/^agent takes a FID or a handle, .+\n$/)])
   expect([settlements.code, settlements.stdout.trimEnd().split('\n').length]).toEqual([0, 105])
   expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/^404 ERR_NOT_FOUND: .+\n$/)])
   expect([wrong.code, wrong.stderr]).toEqual([2, '--format must be one of json, ndjson, csv, table\n'])

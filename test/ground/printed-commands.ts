@@ -50,6 +50,7 @@ export const walked: readonly string[] = [
   'curl http://127.0.0.1:3000/feed.atom',
   'npm run build --workspace client',
   'node_modules/.bin/node client/dist/main.js agent 1001 --api http://127.0.0.1:3000',
+  'node_modules/.bin/node client/dist/main.js agent @genesis --api http://127.0.0.1:3000',
   'cp .env.example .env',
   'curl http://127.0.0.1:3000/api/discovery?claimed=claimed',
   'set -a; . ./.env; set +a',

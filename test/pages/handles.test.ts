@@ -40,7 +40,7 @@ test('a handle that no agent has is asked for at the network, and explained by i
   expect(await read('/explain?q=@moss.eth')).toContain('@moss.eth is the account with FID 78.')
   const nobody = await read('/explain?q=@nobody-here')
   expect(nobody).toContain('Nobody on Farcaster has the name @nobody-here .')
-  expect(nobody).toContain('A FID is the number of an account on Farcaster. The Farcaster app shows it')
+  expect(nobody).toContain('A FID is the number of an account on Farcaster. You need not know it')
   // What names an agent here, or cannot be a name, is told without asking.
   expect(await read('/explain?q=@ada')).toContain('It is listed')
   expect(await read('/explain?q=two%20words')).toContain('That is neither a FID nor an address.')
@@ -55,7 +55,7 @@ test('a claim begins with a handle as well as with a FID', async () => {
   const nobody = await read('/claim?fid=nobody-here')
   expect(nobody).toContain('Nobody on Farcaster has the name @nobody-here .')
   expect(nobody).not.toContain('2. Prove it')
-  expect(await read('/claim')).toContain('under “About”')
+  expect(await read('/claim')).toContain('give the user name, such as @ada')
 })
 
 test('a client is counted, and a network that is silent is no answer that is kept', async () => {

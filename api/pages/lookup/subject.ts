@@ -35,4 +35,5 @@ export function nameLine(name: string, standing: NameStanding): Html {
   return html`No agent here has the handle <bdi>@${name}</bdi>, and Farcaster could not be asked for it just now. Try again in a minute, or give the FID.`
 }
 
-export const whereFid = html`<p class="note">A FID is the number of an account on Farcaster. The Farcaster app shows it in the menu of a profile, under “About”.</p>`
+/** Only what Farcaster documents: where its apps show a FID differs and changes. */
+export const whereFid = html`<p class="note">A FID is the number of an account on Farcaster. You need not know it: give the user name, such as @ada, and Farcaster is asked whose it is. <a href="https://docs.farcaster.xyz/developers/guides/accounts/find-by-name">How to ask it yourself</a></p>`

@@ -89,7 +89,7 @@ function saysNumber(path: string, node: ts.Node): boolean {
 }
 
 function limitRows(): string[] {
-  const { attempts, attemptSeconds, acceptedPerDay, nonceCharacters } = claimLimits
+  const { attempts, attemptSeconds, acceptedPerDay, nameLooks, nonceCharacters } = claimLimits
   const minutes = attemptSeconds / 60
   const kib = (bytes: number) => `${bytes / 1024} KiB`
   const prefixes = meteredPrefixes.map((prefix) => `\`${prefix}\``).join(', ')
@@ -107,6 +107,12 @@ function limitRows(): string[] {
     ['cards for link previews at once, a client; a process', `${cardLimits.ofClient}; ${cardLimits.ofProcess}`],
     ['files under `/exports` at once, a client; a process', `${exportLimits.ofClient}; ${exportLimits.ofProcess}`],
     ['attempts to claim that pass the cheap checks, a client', `${attempts.client} in ${minutes} minutes`],
+    [
+      'user names that `/explain` and `/claim` ask the network for, a client; all clients',
+      [nameLooks.client, nameLooks.all]
+        .map(({ attempts, seconds }) => `${attempts} in ${seconds / 60} minutes`)
+        .join('; '),
+    ],
     [
       'manifests fetched',
       `${attempts['client and host']} in ${minutes} minutes a client and host, ${attempts.host} a host`,

@@ -58,8 +58,13 @@ test(
         continue
       }
       if (command.startsWith('mv ')) await endWorld() // "Then end the world with Ctrl-C"
-      if (command.startsWith('set -a')) loading = `${command}\n`
-      const { code, stdout, stderr } = await run(`${command.startsWith('set -a') ? '' : loading}${command}`)
+      const settings = /^set -a; \. \.\/(\S+);/.exec(command)?.[1]
+      if (settings) {
+        // A terminal keeps what it has read once; the world takes its file along when it ends.
+        cpSync(join(clone, settings), join(clone, '.terminal.env'))
+        loading = 'set -a; . ./.terminal.env; set +a\n'
+      }
+      const { code, stdout, stderr } = await run(`${settings ? '' : loading}${command}`)
       expect({ file, command, code, said: `${stdout}${stderr}`.slice(-2_000) }).toEqual({
         file,
         command,

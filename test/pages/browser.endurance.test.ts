@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findings, offerWallets, startBrowser, watch } from '../support/api/browser.ts'
 import { type ClaimStage, startClaimStage, tokenOf } from '../support/api/claims.ts'
-import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
+import { richFid, seedFeedback, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
 import { addressOf, hashOf, seedAgent, seedSettlement } from '../support/seed.ts'
 
 /** Script that lists table cells so narrow that their words break. */
@@ -84,6 +84,7 @@ beforeAll(async () => {
   await seedShowcase(stage.database.pool, stage.clock.now)
   await seedHostile()
   await sumUpIncome(stage.database.pool)
+  await seedFeedback(stage.database.pool, stage.clock.now)
   browser = await startBrowser()
 })
 afterAll(async () => {

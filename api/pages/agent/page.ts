@@ -24,6 +24,7 @@ import { abilities } from './abilities.ts'
 import { accounts } from './accounts.ts'
 import { checks } from './checks.ts'
 import { edges } from './edges.ts'
+import { feedback, feedbackOf } from './feedback.ts'
 import { history } from './history.ts'
 import { type Income, type IncomeSeries, selfParameter } from './income.ts'
 import { money } from './money.ts'
@@ -47,21 +48,21 @@ export function agentPage(world: World): Route {
     missing: 'No agent with this FID is known',
     async view({ fid, after, self, ...asked }) {
       const now = world.now()
-      const [agent, addresses, held, uptime, asks, list, series, month, ever, income, incomeSeries] = await Promise.all(
-        [
+      const [agent, addresses, held, uptime, asks, said, list, series, month, ever, income, incomeSeries] =
+        await Promise.all([
           askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
           askExact<Addresses>(world, addressesRoute, { fid }),
           askExact<Held>(world, registrationsRoute, { fid, ...shownRegistrations }),
           askExact<Uptime>(world, uptimeRoute, { fid, days: uptimeLimits.days.fallback }),
           askExact<z.output<typeof agentPrices>>(world, pricesRoute, { fid }),
+          feedbackOf(world, fid),
           settlementsOf(world, { fid, after, chain: asked.chain }),
           paidBetween(world, fid, asked),
           paidSince(world, fid, now - monthMs),
           paidSince(world, fid, 0),
           askExact<Income>(world, incomeRoute, { fid }),
           askExact<IncomeSeries>(world, incomeTimeseries, { ...seriesInput(incomeTimeseries, asked, now), fid }),
-        ],
-      )
+        ])
       if (!agent || !list) return undefined
       const { settlements, next_cursor: next = null } = list
       const more = [...ownPayments(self), ...(after === undefined ? [] : [['after', after] as const])]
@@ -71,6 +72,7 @@ export function agentPage(world: World): Route {
         specs(agent, uptime, now),
         abilities(agent, month, asks?.prices ?? []),
         money(agent, { month, ever, series, settlements, next, asked, after, income, incomeSeries, self }),
+        feedback(agent, said),
         registrations(agent, held),
         accounts(agent),
         edges(agent),

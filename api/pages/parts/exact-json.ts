@@ -7,6 +7,8 @@ const exactNames = [
   'volume_usdc',
   'min_amount_usd',
   'max_amount_usd',
+  'value',
+  'median',
 ] as const
 type ExactField = (typeof exactNames)[number]
 const exactFields: ReadonlySet<string> = new Set(exactNames)

@@ -251,6 +251,37 @@ function pricesOf(payTo: string) {
   ]
 }
 
+/** Adds feedback on the first agent: from another agent that paid, a stranger and itself; one was revoked. */
+export async function seedFeedback(pool: pg.Pool, now: number): Promise<void> {
+  const given = [
+    { client: addressOf('showcase 1'), value: '95', tag1: 'starred', tag2: 'tides', revoked: false },
+    { client: addressOf('payer 1'), value: '-125', tag1: '<b>"storms"</b>', tag2: '', revoked: false },
+    { client: addressOf('showcase 0'), value: '100', tag1: 'starred', tag2: '', revoked: false },
+    { client: addressOf('payer 2'), value: '1', tag1: 'W'.repeat(300), tag2: '', revoked: true },
+  ]
+  for (const [n, { client, revoked, ...said }] of given.entries()) {
+    const at = new Date(now - (n + 1) * 3_600_000)
+    await insert(pool, 'feedback', {
+      ...said,
+      id: `base-100-${n}`,
+      chain: 'base',
+      agent_id: 100,
+      client: Buffer.from(client.slice(2), 'hex'),
+      feedback_index: 1,
+      value_decimals: n === 1 ? 2 : 0,
+      endpoint: '',
+      feedback_uri: '',
+      feedback_hash: Buffer.alloc(32),
+      block_number: 41_100_000 - n,
+      log_index: 0,
+      block_timestamp: at,
+      tx_hash: Buffer.from(hashOf(`feedback ${n}`).slice(2), 'hex'),
+      revoked_block: revoked ? 41_100_001 : null,
+      revoked_at: revoked ? at : null,
+    })
+  }
+}
+
 /** Seeds labels and profiles from other sources for the rich agent, and its edges. */
 async function seedElsewhere(pool: pg.Pool, address: Buffer, before: (days: number) => Date): Promise<void> {
   const read = { fid: richFid, fetched_at: before(1) }

@@ -1,17 +1,23 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentPrices } from '../../api/schemas/enriched.ts'
+import { feedbackList } from '../../api/schemas/feedback/feedback.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
-import { richFid, seedShowcase } from '../support/api/showcase.ts'
+import { richFid, seedFeedback, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
 import { testDatabase } from '../support/database.ts'
-import { addressOf, insert, seedAgent } from '../support/seed.ts'
+import { addressOf, insert, seedAgent, seedSettlement } from '../support/seed.ts'
 
 const database = testDatabase()
 let api: TestApi
 const today = new Date()
 beforeAll(async () => {
   api = await startApi(database)
-  await seedShowcase(database.pool, Date.now())
+  const { pool } = database
+  await seedShowcase(pool, Date.now())
+  const paid = { chain: 'base', recipient: addressOf('showcase 0'), payer: addressOf('showcase 1') } as const
+  await seedSettlement(pool, { ...paid, block: 39_000_000, at: new Date(Date.now() - 60 * 86_400_000) })
+  await sumUpIncome(pool)
+  await seedFeedback(pool, Date.now())
 })
 afterAll(() => api.stop())
 
@@ -68,4 +74,20 @@ test('what an agent asks for is shown as what it says, beside what it is paid', 
   expect(seller.match(/7 base units of &lt;i&gt; on solana/g)).toHaveLength(10)
   expect(seller).toContain('which the account does not verify')
   expect(seller).toContain('Here are 10 of 11.')
+})
+
+test('what others say of an agent is shown with who said it, whether they had paid, and what was revoked', async () => {
+  expect(textOf(await read('/agent/31'))).not.toContain('What others say')
+  const page = await read(`/agent/${richFid}`)
+  expect(strangeScripts(page)).toEqual([])
+  const [, section = ''] = /(<section aria-labelledby="feedback">.*?<\/section>)/s.exec(page) ?? []
+  const { feedback } = feedbackList.parse(await (await api.get(`/api/agent/${richFid}/feedback`)).json())
+  const rows = [...section.matchAll(/<tr><th scope="row">.*?<\/tr>/gs)].map(([row]) => textOf(row))
+  expect(rows).toHaveLength(feedback.length)
+  expect(rows[0]).toMatch(/^ 95 starred, tides .*agent yes /)
+  expect(rows[1]).toMatch(/^ -1\.25 &lt;b&gt;&quot;storms&quot;&lt;\/b&gt; 0x\w{4}…\w{4} (yes|no) /)
+  expect(rows[2]).toMatch(/^ 100 starred 0x\w{4}…\w{4} itself no /)
+  expect(rows[3]).toMatch(/^ 1 revoked .* W{40}… 0x/)
+  expect(textOf(section)).toContain('3 pieces of feedback from 3 addresses')
+  expect(textOf(section)).toContain('1 more was revoked.')
 })

@@ -119,7 +119,7 @@ export const troubles: [string, Trouble][] = [
       add(
         faults,
         changing('eth_getTransactionReceipt', () => null),
-        { method: 'eth_getTransactionReceipt', skip: 5, times: 2 },
+        { method: 'eth_getTransactionReceipt', times: 2 },
       )
     },
   ],

@@ -35,6 +35,8 @@ export class RpcError extends Error {
     readonly meaning: Trouble,
     readonly retryAfterMs?: number,
     cause?: unknown,
+    /** Whether the request was refused, as a balancer does for its node: nothing was said of the call. */
+    readonly isOfRequest = false,
   ) {
     super(hideAddresses(message), { cause })
   }
@@ -50,8 +52,9 @@ interface RpcOptions {
   /** Most calls in one request. */
   readonly batch: number
   /**
-   * For a caller that asks again or for less by itself: failures of a request after which one is passed on, as is every
-   * error that the node tells of a single call. Absent: whatever may change is waited for.
+   * For a caller that asks again or for less by itself: failures of a request after which one is passed on. An error that
+   * the node tells of a single call is passed on at once, unless only the same call can tell what is asked and it may
+   * soon be answered. Absent: whatever may change is waited for.
    */
   readonly attempts?: number
   /** Counts the node's failures; absent: they are not counted. */
@@ -245,23 +248,27 @@ export class RpcClient {
       const isPassing = trouble === 'unready' || trouble === 'unclear'
       if (calls.length === asked && isPassing) this.#size.failed(asked)
       else if (calls.length === asked) this.#size.refused(asked)
-      if (isPassing && !attempts) await delay(pause)
+      if (isPassing && (!attempts || error.isOfRequest)) await delay(pause)
       this.#tellBatch(calls, error)
       return half
     }
-    if (this.#isForCaller(calls[0]?.method ?? '', trouble, failures)) throw this.#failure(error)
+    if (this.#isForCaller(calls[0]?.method ?? '', error, failures)) throw this.#failure(error)
     this.#tellWait(calls, trouble, error)
     await delay(pause)
     return 1
   }
 
   /** Whether the error of a single call is the caller's affair. */
-  #isForCaller(method: string, trouble: Trouble, failures: number): boolean {
+  #isForCaller(method: string, { meaning: trouble, isOfRequest }: RpcError, failures: number): boolean {
     const { attempts } = this.options
     if (trouble === 'never' || trouble === 'large') return true
     const most = maxRetries[method]
     if (trouble === 'malformed') return failures >= (attempts ?? (most === undefined ? Infinity : maxMalformed + 1))
-    if (attempts) return true
+    if (attempts) {
+      // One failure of the many single calls of a batch would else fail all of it, and it again the next time.
+      const isWorthAnother = trouble === 'unready' && (isOfRequest || most === undefined)
+      return !isWorthAnother || failures >= attempts
+    }
     return most !== undefined && (trouble === 'unclear' || failures > most)
   }
 

@@ -45,7 +45,7 @@ export class HttpTransport implements RpcTransport {
     const told = error?.message ? RpcError.of(error).meaning : 'unclear'
     const meaning = told === 'unclear' ? meaningOfStatus(answer.status) : told
     const problem = `${nameOf(this.url)} answers ${answer.status}${text ? `: ${text.slice(0, maxShown)}` : ''}`
-    return new RpcError(problem, meaning, retryAfterMs)
+    return new RpcError(problem, meaning, retryAfterMs, undefined, told === 'unclear')
   }
 }
 

@@ -56,10 +56,10 @@ test('a rate limit is waited out by both, with fewer calls in a request', async 
 })
 
 test('an answer that makes no sense is asked for again until it does, and counts apart', async () => {
-  const { client, node, watch, warned } = await clientOf((_, requests) => (requests <= 8 ? nonsense : undefined))
+  const { client, node, watch, warned } = await clientOf((_, requests) => (requests <= 7 ? nonsense : undefined))
   node.answering = (method, _, times) => ({ result: [method, times] })
   expect(await client.call('eth_getBlockByNumber')).toEqual(['eth_getBlockByNumber', 1])
-  expect(watch.failures).toEqual({ busy: 0, useless: 8, silent: 0 })
+  expect(watch.failures).toEqual({ busy: 0, useless: 7, silent: 0 })
   expect(warned).toEqual([
     'the node does not answer eth_getBlockByNumber for now: nothing that is an answer; it is asked until it does',
   ])
@@ -75,4 +75,13 @@ test('what the node refuses is refused at once, alone: the other calls of its ba
     await expect(client.batchCall([{ method: 'eth_call' }, ...logsOf(3)])).rejects.toThrow('execution reverted')
     expect(node.sizes).toEqual([1, 4, 1])
   }
+})
+
+test('history asks again for what may soon be answered, and is told at once where it can ask for less', async () => {
+  const passing = { error: { code: -32603, message: 'internal error' } }
+  const { client, node } = await clientOf((_, requests) => (requests % 3 === 0 ? undefined : passing), 4)
+  expect(await client.call('eth_getTransactionReceipt')).toBe('0x1')
+  expect(node.sizes).toEqual([1, 1, 1])
+  await expect(client.call('eth_getLogs')).rejects.toMatchObject({ name: 'RpcError', meaning: 'unready' })
+  expect(node.sizes).toEqual([1, 1, 1, 1])
 })

@@ -22,6 +22,7 @@ const lies = (times: number, alter: NonNullable<NodeLimits['alter']>): NodeLimit
 }
 
 const tooMany = { status: 429, body: 'slow down', retryAfterSeconds: 0 }
+const busy = { status: 503, body: 'busy' }
 const tooWide = { status: 400, body: '{"id":1,"error":{"code":-32602,"message":"block range is too wide"}}' }
 
 test.each<[string, () => NodeLimits]>([
@@ -32,7 +33,8 @@ test.each<[string, () => NodeLimits]>([
   ['limits the rate, with status 429', () => ({ fails: (request) => request % 3 === 0, failure: tooMany })],
   ['limits the rate of calls, in a batch too', () => ({ fails: (_, calls) => calls > 7, failure: tooMany })],
   ['limits the rate, inside of its answers', () => ({ fails: (request) => request % 9 === 2 })],
-  ['is overloaded', () => ({ fails: (request) => request % 5 === 1, failure: { status: 503, body: 'busy' } })],
+  ['is overloaded', () => ({ fails: (request) => request % 5 === 1, failure: busy })],
+  ['is overloaded and takes no batches', () => ({ batch: 1, fails: (request) => request % 5 === 1, failure: busy })],
   ['answers no JSON', () => ({ fails: (request) => request % 5 === 1, failure: { status: 200, body: '<html>' } })],
   ['cuts connections', () => ({ fails: (request) => request % 5 === 1, failure: 'cut' })],
   ['refuses a long range with status 400', () => ({ blocks: 90, refusal: tooWide })],

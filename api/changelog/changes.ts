@@ -4,6 +4,17 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'details-of-documents',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'What documents say of interfaces, skills and security',
+    text:
+      'Documents of a profile have `details`: where requests are taken, with binding and version of the protocol, ids and ' +
+      'tags of skills, security schemes, and, in `truncated`, lists of which only a part is kept. Cards of MCP ' +
+      'and A2A and OpenAPI descriptions are read however their keys are spelt.',
+    operations: ['getAgent'],
+  },
+  {
     id: 'totals-of-a-round',
     day: '2026-11-28',
     kind: 'changed',

@@ -61,6 +61,34 @@ const uptimes = { uptime_7d: uptime(7), uptime_30d: uptime(30) }
 export const protocolNames = { a2a: 'A2A', mcp: 'MCP', openapi: 'OpenAPI', x402: 'x402' } as const
 type Protocol = keyof typeof protocolNames
 
+const specDetails = z
+  .strictObject({
+    interfaces: z
+      .array(
+        z.strictObject({
+          url: z.string().meta({ description: 'An address, or a path on the host of the document.' }),
+          name: text.meta({ description: 'Name of the server, where the document lists several.' }),
+          binding: text.meta({ description: 'How it is spoken to, as written: JSONRPC, streamable-http, sse.' }),
+          version: text.meta({ description: 'Version of the protocol.' }),
+        }),
+      )
+      .optional()
+      .meta({ description: 'Where requests are taken.' }),
+    skills: z
+      .array(z.strictObject({ name: z.string(), id: text, tags: z.array(z.string()) }))
+      .optional()
+      .meta({ description: 'Those of `skills` that have an id or tags.' }),
+    security: z
+      .array(z.strictObject({ name: z.string(), type: text }))
+      .optional()
+      .meta({ description: 'How clients show who they are, as the document says.' }),
+    truncated: z
+      .record(z.string(), count)
+      .optional()
+      .meta({ description: 'Lists of which only a part is kept, with the fewest entries that they can have.' }),
+  })
+  .meta({ id: 'SpecDetails', description: 'What else the document says; an empty list is left out.' })
+
 const specDocument = z
   .strictObject({
     kind: z
@@ -103,6 +131,7 @@ const specDocument = z
           'confirmed: its host lists a registration that the agent holds; missing: it lists none; contradicted: it, or ' +
           'the registration file that names it, lists those of others only. Null: not known yet.',
       }),
+    details: specDetails,
   })
   .meta({ id: 'SpecDocument' })
 

@@ -1,23 +1,28 @@
-import { z } from 'zod'
-import { namesOf, type SpecContent, shortText } from './content.ts'
+import { type SpecContent, shortText } from './content.ts'
+import { contentOf, interfacesIn, isRegistrationFile, listedIn, securityIn } from './listing.ts'
+import { fieldsOf, membersOf } from './offers/spellings.ts'
 
-const text = z.string().trim().min(1)
-
-/** A name, a list of skills, and somewhere to send requests: `url` before A2A 1.0, `supportedInterfaces` since. */
-const card = z
-  .object({
-    name: text,
-    version: z.union([z.string(), z.number()]).optional(),
-    url: text.optional(),
-    supportedInterfaces: z.array(z.object({ url: text })).optional(),
-    skills: z.array(z.unknown()),
-  })
-  .refine(({ url, supportedInterfaces = [] }) => url !== undefined || supportedInterfaces.length > 0)
-
-/** Reads an agent card; undefined: not one. Source: A2A specification 4.4.1 (1.0) and 5.5 (0.3). */
+/**
+ * Reads an agent card: a name, skills, and somewhere to send requests, whatever its keys are called (offers/spellings.ts);
+ * undefined: not one. Source: A2A specification 4.4.1 (1.0, where `supportedInterfaces` says where) and 5.5 (0.3).
+ */
 export function toA2aCard(value: unknown): SpecContent | undefined {
-  const parsed = card.safeParse(value)
-  if (!parsed.success) return undefined
-  const { name, version, skills } = parsed.data
-  return { title: shortText(name), version: shortText(version), skills: namesOf(skills), tools: [], pathCount: null }
+  const members = membersOf(value)
+  const title = shortText(fieldsOf(value).name)
+  const skills = [members.get('skills'), members.get('capabilities')].find(Array.isArray) ?? members.get('skills')
+  if (title === null || typeof skills !== 'object' || isRegistrationFile(value)) return undefined
+  const version = shortText(members.get('protocolVersion'))
+  const binding = shortText(fieldsOf(value).preferredTransport ?? fieldsOf(value).preferred_transport)
+  const interfaces = [
+    ...interfacesIn(members.get('place'), { binding, version }),
+    ...members.all('interfaces').flatMap((one) => interfacesIn(one, { version })),
+  ]
+  if (interfaces.length === 0) return undefined
+  return contentOf({
+    title,
+    version: shortText(fieldsOf(value).version),
+    skills: listedIn(skills, 'skills'),
+    interfaces: [...new Map(interfaces.map((one) => [`${one.url} ${one.binding}`, one])).values()],
+    security: securityIn(members.get('security')),
+  })
 }

@@ -5,6 +5,7 @@ import { type Candidate, type CandidateInputs, candidatesOf } from './candidates
 import { isOutOfReach, isSignOfLife } from './check-status.ts'
 import type { KnownDocument } from './document-standing.ts'
 import { askOrigin } from './domain-proof.ts'
+import { readerVersion } from './kinds.ts'
 import { type Check, type CheckUp, placeOf, probe } from './probe.ts'
 
 interface CheckUpInputs extends Omit<CandidateInputs, 'secured'> {
@@ -48,7 +49,7 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   async function tryGroup(group: readonly Candidate[]): Promise<boolean> {
     for (const candidate of group) {
       if (left-- <= 0) return false
-      const check = await probe(hosts, candidate, known.get(placeOf(candidate))?.version)
+      const check = await probe(hosts, candidate, versionOf(known.get(placeOf(candidate))))
       checks.push(check)
       if (isSignOfLife(check)) return true
       if (isOutOfReach(check.status)) throw new OutOfReach(check)
@@ -83,6 +84,11 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   const places = new Set(ordered.flat().map(placeOf))
   const contradicted = new Set(ordered.flat().flatMap((one) => (one.contradicted ? [placeOf(one)] : [])))
   return { checks, places, references, contradicted, closedUntil, wasAsked }
+}
+
+/** The version to ask by; undefined: none is known, or older readers read it. */
+function versionOf(known: KnownDocument | undefined) {
+  return known?.reader === readerVersion ? known.version : undefined
 }
 
 /** The host cannot be reached: its other places need not be tried. */

@@ -13,6 +13,27 @@ export interface SpecContent {
   /** Protocol revision of an MCP server; `toolHashes`: SHA-256 of each tool's definition, in the order of `tools`. */
   readonly protocolVersion?: string | null
   readonly toolHashes?: readonly string[]
+  readonly details: SpecDetails
+}
+
+/** What else a document says, as it is stored; a list that is absent is empty. Texts are clean and bounded. */
+export interface SpecDetails {
+  /** Places that take requests: how they are spoken to, and in which version of the protocol. */
+  readonly interfaces?: readonly {
+    readonly url: string
+    readonly name: string | null
+    readonly binding: string | null
+    readonly version: string | null
+  }[]
+  /** Skills that have an id or tags beside their names. */
+  readonly skills?: readonly {
+    readonly name: string
+    readonly id: string | null
+    readonly tags: readonly string[]
+  }[]
+  readonly security?: readonly { readonly name: string; readonly type: string | null }[]
+  /** Entries of the lists that have more than are kept, by name of the list: at least so many. */
+  readonly truncated?: Readonly<Record<string, number>>
 }
 
 /** A body parsed as JSON; undefined: it is not JSON. */
@@ -25,25 +46,10 @@ export function parsed(bytes: Buffer): unknown {
   }
 }
 
-/** Most code points of a text; `mostNames`: most entries of a list. */
+/** Most code points of a text. */
 const longestText = 200
-export const mostNames = 50
 
-export function shortText(value: unknown): string | null {
+export function shortText(value: unknown, codePoints = longestText): string | null {
   if (typeof value === 'number') return String(value)
-  return typeof value === 'string' ? storableText(value.trim(), longestText) || null : null
-}
-
-/** Names in a list of skills or tools, whose entries are texts or objects with a name or an id. */
-export function namesOf(list: readonly unknown[]): string[] {
-  const names = list.slice(0, mostNames).map((entry) => {
-    const { name, id } = (typeof entry === 'object' && entry !== null ? entry : { name: entry }) as Named
-    return shortText(name) ?? shortText(id)
-  })
-  return [...new Set(names.filter((name) => name !== null))]
-}
-
-interface Named {
-  readonly name?: unknown
-  readonly id?: unknown
+  return typeof value === 'string' ? storableText(value.trim(), codePoints) || null : null
 }

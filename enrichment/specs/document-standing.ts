@@ -2,13 +2,14 @@ import type { StoredSpec } from '../../db/queries/sources/agent-specs.ts'
 import { day, hour } from '../../ops/time.ts'
 import { isOutOfReach, isSignOfLife, type SpecStatus } from './check-status.ts'
 import type { SpecContent } from './content.ts'
-import type { SpecKind } from './kinds.ts'
+import { readerVersion, type SpecKind } from './kinds.ts'
 import type { Price } from './prices.ts'
 import { type Check, type CheckUp, placeOf } from './probe.ts'
 
 /** A document of an agent with the results of its checks. */
 export interface KnownDocument extends StoredSpec {
   readonly kind: SpecKind
+  readonly content: SpecContent | undefined
   readonly prices: readonly Price[]
   readonly lastCheckStatus: SpecStatus
 }
@@ -62,6 +63,7 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     toolsChangedAt: hasChangedTool(before?.content, found?.content) ? now : (before?.toolsChangedAt ?? null),
     cardSignature: found ? found.cardSignature : (before?.cardSignature ?? null),
     prices: pricesAfter(before, check),
+    reader: found ? readerVersion : (before?.reader ?? 0),
     firstSeenAt: before?.firstSeenAt ?? now,
     lastAliveAt: alive ? now : (before?.lastAliveAt ?? null),
     lastCheckAt: now,

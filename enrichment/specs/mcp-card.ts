@@ -1,36 +1,75 @@
 import { z } from 'zod'
-import { namesOf, type SpecContent, shortText } from './content.ts'
+import { type SpecContent, shortText } from './content.ts'
+import { contentOf, type Interface, interfacesIn, isRegistrationFile, listedIn, securityIn } from './listing.ts'
+import { fieldsOf, type Members, membersOf } from './offers/spellings.ts'
 
 const text = z.string().trim().min(1)
-const version = z.union([z.string(), z.number()]).optional()
-const server = z.object({ name: text, title: z.string().optional(), version })
 
 /** Keys that tell a server card from any other JSON with a name. Two drafts are in use, with different keys. */
-const marks = ['serverInfo', 'protocolVersion', 'mcpVersion', 'transport', 'transports', 'remotes', 'endpoint', 'tools']
+const marks = ['serverInfo', 'protocolVersion', 'tools', 'interfaces'] as const
+/** Keys of other documents, which have servers or tools, too. */
+const otherKinds = ['openapi', 'swagger', 'skills', 'x402Version']
 
-const card = z.object({
-  name: text.optional(),
-  title: z.string().optional(),
-  version,
-  serverInfo: server.optional(),
-  tools: z.unknown().optional(),
-})
-
-/** Reads a server card; undefined: not one. Source: Model Context Protocol, SEP-1649 and SEP-2127 (drafts). */
+/**
+ * Reads a server card, or a list of servers, whatever its keys are called (offers/spellings.ts); undefined: neither.
+ * Source: Model Context Protocol, SEP-1649 and SEP-2127 (drafts); `mcpServers` as in the configuration of clients.
+ */
 export function toMcpCard(value: unknown): SpecContent | undefined {
-  const parsed = card.safeParse(value)
-  if (!parsed.success || !marks.some((mark) => mark in (value as object))) return undefined
-  if ('skills' in (value as object)) return undefined // an agent card, which has a protocol version too
-  const { name, title, version, serverInfo, tools } = parsed.data
-  const shown = serverInfo?.title ?? serverInfo?.name ?? title ?? name
-  if (shown === undefined) return undefined
-  return {
-    title: shortText(shown),
-    version: shortText(serverInfo?.version ?? version),
-    skills: [],
-    tools: Array.isArray(tools) ? namesOf(tools) : [],
-    pathCount: null,
-  }
+  const fields = fieldsOf(value)
+  const members = membersOf(value)
+  if (otherKinds.some((key) => key in fields) || isRegistrationFile(value)) return undefined
+  const servers = members.all('servers').flatMap(serversIn)
+  const all = [[null, value] as const, ...servers]
+  const tools = all.flatMap(([, one]) => toolsIn(membersOf(one)))
+  const [only] = servers.length === 1 ? servers : []
+  const title = shownOf(members) ?? (only ? (shownOf(membersOf(only[1])) ?? only[0]) : null)
+  const isMarked = marks.some((mark) => members.get(mark) !== undefined) || 'endpoint' in fields || tools.length > 0
+  if (servers.length === 0 && !(isMarked && title !== null)) return undefined
+  const version = shortText(fieldsOf(members.get('serverInfo')).version ?? fields.version)
+  return contentOf({
+    title,
+    version: version ?? (only ? shortText(fieldsOf(only[1]).version) : null),
+    tools: [...new Map(tools.map((tool) => [tool.name, tool])).values()],
+    interfaces: all.flatMap(([key, one]) => placesOf(key, one)),
+    security: securityIn(members.get('security')),
+  })
+}
+
+/** What is shown of a server: its title, or its name. */
+function shownOf(members: Members): string | null {
+  const of = (value: unknown) => shortText(membersOf(value).get('shown'))
+  return of(members.get('serverInfo')) ?? shortText(members.get('shown'))
+}
+
+function toolsIn(members: Members) {
+  const inside = membersOf(members.get('capabilities')).get('tools')
+  return [members.get('tools'), inside].flatMap((list) => listedIn(list, 'tools'))
+}
+
+/** Servers of a list or a map, by their keys; an entry may be wrapped in `server`, as in answers of a registry. */
+function serversIn(value: unknown): (readonly [string | null, object])[] {
+  const isServer = (one: unknown) =>
+    ['url', 'command', 'name', 'remotes', 'serverInfo'].some((key) => key in fieldsOf(one))
+  const entries: [string | null, unknown][] = Array.isArray(value)
+    ? value.map((one) => [null, one])
+    : isServer(value)
+      ? [[null, value]]
+      : Object.entries(fieldsOf(value))
+  return entries.flatMap(([key, entry]) => {
+    const one = fieldsOf(entry).server ?? entry
+    return isServer(one) ? [[shortText(key), one as object] as const] : []
+  })
+}
+
+function placesOf(key: string | null, server: unknown): Interface[] {
+  const members = membersOf(server)
+  const name = shownOf(members) ?? key
+  const own = { name, version: shortText(members.get('protocolVersion')) }
+  const ways = members.all('interfaces').filter((one) => typeof one === 'object')
+  return [
+    ...(members.get('place') === undefined ? [] : interfacesIn(key === null ? server : { ...fieldsOf(server), name })),
+    ...ways.flatMap((one) => interfacesIn(one, own)),
+  ]
 }
 
 const entry = z.object({ type: z.literal('application/mcp-server-card+json'), url: text })

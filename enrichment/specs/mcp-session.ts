@@ -4,7 +4,8 @@ import { DoorError } from '../../net/errors.ts'
 import { type Json, jsonSha256 } from '../../trust/canonical-json.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 import { type SpecStatus, statusOf } from './check-status.ts'
-import { mostNames, type SpecContent, shortText } from './content.ts'
+import { type SpecContent, shortText } from './content.ts'
+import { mostNames } from './listing.ts'
 import { createWire } from './mcp-wire.ts'
 import { type Price, pricesIn } from './prices.ts'
 import { specRequests } from './spec-requests.ts'
@@ -46,7 +47,7 @@ export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = specReq
   try {
     await client.connect(new StreamableHTTPClientTransport(url, { fetch: wire.fetch }))
     const there = asked('ok') // also when listing the tools fails
-    const tools = client.getServerCapabilities()?.tools ? await toolsOf(client, wire) : []
+    const { tools, isCut } = client.getServerCapabilities()?.tools ? await toolsOf(client, wire) : noTools
     const { name, title, version } = client.getServerVersion() ?? {}
     const about = {
       title: shortText(title) ?? shortText(name),
@@ -56,7 +57,8 @@ export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = specReq
     const names = tools.map(([name]) => name)
     const toolHashes = tools.map(([, hash]) => hash)
     const sha256 = Buffer.from(jsonSha256({ ...about, tools }), 'hex')
-    const content = { ...about, skills: [], tools: names, toolHashes, pathCount: null }
+    const details = isCut ? { truncated: { tools: tools.length } } : {}
+    const content = { ...about, skills: [], tools: names, toolHashes, pathCount: null, details }
     return { ...there, content, sha256, prices: pricesIn(wire.demand()) }
   } catch (error) {
     const failure = wire.failure()
@@ -71,14 +73,23 @@ export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = specReq
   }
 }
 
+interface Tools {
+  readonly tools: readonly (readonly [name: string, hash: string])[]
+  readonly isCut: boolean
+}
+
+const noTools: Tools = { tools: [], isCut: false }
+
 /**
  * Name and SHA-256 of the definition of each tool, in the server's order; empty: it does not list them to strangers.
+ * `isCut`: it has more.
  * Hashes are over the definitions as received: the client's own parsing leaves out fields that it does not know.
  */
-async function toolsOf(client: Client, wire: ReturnType<typeof createWire>): Promise<(readonly [string, string])[]> {
+async function toolsOf(client: Client, wire: ReturnType<typeof createWire>): Promise<Tools> {
   const tools = new Map<string, string>()
   const seen = new Set<string>()
   let cursor: string | undefined
+  let isCut = false
   for (let pages = 0; pages < mostPages && tools.size < mostNames; pages++) {
     const before = wire.answer()
     const params = cursor === undefined ? {} : { cursor }
@@ -86,17 +97,21 @@ async function toolsOf(client: Client, wire: ReturnType<typeof createWire>): Pro
       if (wire.failure() !== undefined) throw error
     })
     const listed = wire.answer() === before ? undefined : page.safeParse(wire.answer()).data?.result
-    if (!listed) break
+    if (!listed) return { tools: [...tools], isCut: isCut || cursor !== undefined }
     for (const tool of listed.tools) {
       const { data } = named.safeParse(tool)
       const name = shortText(data?.name)
-      if (!data || name === null || tools.has(name) || tools.size === mostNames) continue
+      if (!data || name === null || tools.has(name)) continue
+      if (tools.size === mostNames) {
+        isCut = true
+        break
+      }
       const { _meta, ...definition } = data
       tools.set(name, jsonSha256(definition as Record<string, Json>))
     }
     cursor = listed.nextCursor
-    if (cursor === undefined || seen.has(cursor)) break
+    if (cursor === undefined || seen.has(cursor)) return { tools: [...tools], isCut }
     seen.add(cursor)
   }
-  return [...tools]
+  return { tools: [...tools], isCut: true }
 }

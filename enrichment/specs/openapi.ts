@@ -1,18 +1,31 @@
-import { z } from 'zod'
 import { type SpecContent, shortText } from './content.ts'
+import { contentOf, interfacesIn, securityIn } from './listing.ts'
+import { fieldsOf } from './offers/spellings.ts'
 
-const description = z.object({
-  openapi: z.string().regex(/^3\.\d/),
-  info: z.object({ title: z.string().trim().min(1), version: z.union([z.string(), z.number()]).optional() }),
-  paths: z.record(z.string(), z.unknown()),
-})
+/** Parts one of which a description of version 3.1 has; those before have paths. Source: OpenAPI 3.1.1, 4.8.1. */
+const parts = ['paths', 'webhooks', 'components']
 
-/** Reads an OpenAPI description, version 3; undefined: not one. */
+/** Reads an OpenAPI description, version 2 (Swagger) or 3; undefined: not one. */
 export function toOpenApi(value: unknown): SpecContent | undefined {
-  const parsed = description.safeParse(value)
-  if (!parsed.success) return undefined
-  const { info, paths } = parsed.data
-  const title = shortText(info.title)
-  const version = shortText(info.version)
-  return { title, version, skills: [], tools: [], pathCount: Object.keys(paths).length }
+  const { openapi, swagger, info, servers, components, ...fields } = { ...fieldsOf(value) }
+  const all = { ...fields, components }
+  const isDescribed = /^3\.\d/.test(shortText(openapi) ?? '') || /^2(\.0)?$/.test(shortText(swagger) ?? '')
+  const { title: named, version } = fieldsOf(info)
+  const title = shortText(named)
+  if (!isDescribed || title === null || !parts.some((part) => typeof all[part as 'components'] === 'object'))
+    return undefined
+  return contentOf({
+    title,
+    version: shortText(version),
+    pathCount: Object.keys(fieldsOf(fields.paths)).length,
+    interfaces: [...interfacesIn(servers), ...interfacesIn(oldPlace(fields))],
+    security: securityIn(fieldsOf(components).securitySchemes ?? fields.securityDefinitions),
+  })
+}
+
+/** Where an API of version 2 is: `host` with `basePath`; undefined: it does not say. */
+function oldPlace({ host, basePath, schemes }: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof host !== 'string') return undefined
+  const isPlain = Array.isArray(schemes) && !schemes.includes('https') && schemes.includes('http')
+  return `${isPlain ? 'http' : 'https'}://${host}${typeof basePath === 'string' ? basePath : ''}`
 }

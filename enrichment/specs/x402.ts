@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Fetched } from '../../net/door.ts'
 import { parsed, type SpecContent, shortText } from './content.ts'
+import { contentOf } from './listing.ts'
 import { fieldsOf, membersOf } from './offers/spellings.ts'
 import { isPriced, thingsOf } from './offers/walk.ts'
 
@@ -31,7 +32,7 @@ export function toX402Manifest(value: unknown): SpecContent | undefined {
   if (things.length === 0 || !(isVersioned || isPaid(value) || things.slice(0, mostLooked).some(isPaid)))
     return undefined
   const title = shortText(members.get('title'))
-  return { title, version: shortText(version), skills: [], tools: [], pathCount: things.length }
+  return contentOf({ title, version: shortText(version), pathCount: things.length })
 }
 
 const rpcError = z.object({ error: z.object({ data: z.record(z.string(), z.unknown()) }) })

@@ -120,7 +120,33 @@ export const examples: Readonly<Record<string, unknown>> = {
           "protocol_version": null,
           "tool_hashes": [],
           "tools_changed_at": null,
-          "back_reference": "confirmed"
+          "back_reference": "confirmed",
+          "details": {
+            "interfaces": [
+              {
+                "url": "https://agents.example/a2a",
+                "name": null,
+                "binding": "JSONRPC",
+                "version": "0.3.0"
+              }
+            ],
+            "skills": [
+              {
+                "name": "Answer questions",
+                "id": "answer",
+                "tags": [
+                  "text"
+                ]
+              },
+              {
+                "name": "Quote a price",
+                "id": "quote",
+                "tags": [
+                  "x402"
+                ]
+              }
+            ]
+          }
         }
       ]
     },
@@ -427,7 +453,33 @@ export const examples: Readonly<Record<string, unknown>> = {
               "protocol_version": null,
               "tool_hashes": [],
               "tools_changed_at": null,
-              "back_reference": "confirmed"
+              "back_reference": "confirmed",
+              "details": {
+                "interfaces": [
+                  {
+                    "url": "https://agents.example/a2a",
+                    "name": null,
+                    "binding": "JSONRPC",
+                    "version": "0.3.0"
+                  }
+                ],
+                "skills": [
+                  {
+                    "name": "Answer questions",
+                    "id": "answer",
+                    "tags": [
+                      "text"
+                    ]
+                  },
+                  {
+                    "name": "Quote a price",
+                    "id": "quote",
+                    "tags": [
+                      "x402"
+                    ]
+                  }
+                ]
+              }
             }
           ]
         },

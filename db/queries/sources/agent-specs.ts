@@ -31,6 +31,8 @@ export interface StoredSpec {
   readonly consecutiveFailures: number
   /** What it asks for; members are texts or null. */
   readonly prices: readonly object[]
+  /** Version of the readers that read its content. */
+  readonly reader: number
 }
 
 interface Content {
@@ -42,6 +44,7 @@ interface Content {
   /** Of an MCP server that was asked; the hashes in the order of its tools, in hex. */
   readonly protocolVersion?: string | null
   readonly toolHashes?: readonly string[]
+  readonly details: object
 }
 
 interface SpecInputs {
@@ -59,7 +62,7 @@ interface SpecInputs {
 
 const columns = `declared, has_content, title, version, skills, tools, path_count, content_sha256, etag, last_modified,
        domain_verified, card_signature, first_seen_at, last_alive_at, last_check_at, last_check_status, http_status, latency_ms,
-       consecutive_failures, protocol_version, tool_hashes, tools_changed_at, back_reference, prices`
+       consecutive_failures, protocol_version, tool_hashes, tools_changed_at, back_reference, prices, details, reader`
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
 /** Registrations of one agent that are looked at; some holders have thousands. */
@@ -114,12 +117,13 @@ with given as (
          g."latencyMs" as latency_ms, g."consecutiveFailures" as consecutive_failures,
          g.content->>'protocolVersion' as protocol_version,
          array(select json_array_elements_text(g.content->'toolHashes')) as tool_hashes,
-         g."toolsChangedAt" as tools_changed_at, g."backReference" as back_reference, g.prices
+         g."toolsChangedAt" as tools_changed_at, g."backReference" as back_reference, g.prices,
+         coalesce(g.content::jsonb->'details', '{}') as details, g.reader
     from json_to_recordset($2::json) as g (
            kind text, url text, declared boolean, content json, "sha256Hex" text, known_version json,
            "domainVerified" boolean, "cardSignature" text, "firstSeenAt" timestamptz, "lastAliveAt" timestamptz, "lastCheckAt" timestamptz,
            "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int, "toolsChangedAt" timestamptz, "backReference" text,
-           prices jsonb)
+           prices jsonb, reader int)
 ),
 lost as (
   delete from agent_spec s
@@ -226,11 +230,12 @@ interface KnownRow extends Content {
   readonly tools_changed_at: string | null
   readonly back_reference: string | null
   readonly prices: readonly object[]
+  readonly reader: number
 }
 
 function toDocument(row: KnownRow): StoredSpec {
-  const { title, version, skills, tools, protocol_version: protocolVersion, tool_hashes: toolHashes } = row
-  const content = { title, version, skills, tools, pathCount: row.path_count, protocolVersion, toolHashes }
+  const { title, version, skills, tools, protocol_version: protocolVersion, tool_hashes: toolHashes, details } = row
+  const content = { title, version, skills, tools, pathCount: row.path_count, protocolVersion, toolHashes, details }
   return {
     kind: row.kind,
     url: row.url,
@@ -250,5 +255,6 @@ function toDocument(row: KnownRow): StoredSpec {
     latencyMs: row.latency_ms,
     consecutiveFailures: row.consecutive_failures,
     prices: row.prices,
+    reader: row.reader,
   }
 }

@@ -48,7 +48,8 @@ select ${list(
     'protocol_version', s.protocol_version,
     'tool_hashes', to_json(s.tool_hashes),
     'tools_changed_at', ${isoTime('s.tools_changed_at')},
-    'back_reference', s.back_reference
+    'back_reference', s.back_reference,
+    'details', s.details::json
   )`,
   's.kind, s.url',
 )}

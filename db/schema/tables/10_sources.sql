@@ -140,6 +140,10 @@ create table agent_spec (
   -- objects {resource, description, scheme, network, chain, asset, amount, payTo, minUsd, maxUsd}, every member a text or
   -- null, and where they are told {currency, testnet: true}. It is what strangers say, and no income.
   prices jsonb not null default '[]',
+  -- What else the document says (SpecDetails): lists of `interfaces`, `skills` and `security`, and in `truncated`, by list, of
+  -- how many entries not all are kept. A member that is absent is empty.
+  details jsonb not null default '{}',
+  reader int not null default 0,            -- version of the readers that read it; a later one reads it again
   primary key (fid, kind, url)
 );
 

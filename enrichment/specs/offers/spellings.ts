@@ -1,5 +1,5 @@
 /**
- * What members of manifests, demands and priced descriptions mean, by the keys that documents in use write: no two of
+ * What members of cards, manifests, demands and priced descriptions mean, by the keys that documents in use write: no two of
  * them agree. Keys are compared in lower case and without `_`, `-` and blanks. The next spelling is a word in its row.
  */
 const spellings = {
@@ -100,6 +100,50 @@ const spellings = {
     'xpayments',
     'xmonetization',
   ],
+  /** Of cards: what is shown of several names. */
+  shown: ['title', 'displayname', 'name', 'servername', 'id'],
+  name: ['name', 'id', 'title', 'displayname', 'protocol'],
+  id: ['id', 'identifier', 'slug'],
+  tags: ['tags', 'keywords', 'categories'],
+  capabilities: ['capabilities'],
+  tools: ['tools', 'mcptools', 'functions', 'toolset', 'toolsets', 'toollist'],
+  skills: ['skills', 'a2askills', 'skilllist'],
+  /** Members of a map of tools or skills that say something about all of it. */
+  aboutList: [
+    'listchanged',
+    'description',
+    'type',
+    'count',
+    'total',
+    'url',
+    'endpoint',
+    'href',
+    'docs',
+    'note',
+    'version',
+  ],
+  /** Of an MCP server, what it says of itself, and servers beside each other. */
+  serverInfo: ['serverinfo', 'implementation'],
+  servers: ['servers', 'mcpservers', 'server', 'mcpserver'],
+  /** Places where an agent, a server or an API takes requests. */
+  interfaces: [
+    'supportedinterfaces',
+    'additionalinterfaces',
+    'interfaces',
+    'remotes',
+    'transports',
+    'transport',
+    'endpoints',
+    'connections',
+  ],
+  place: ['url', 'endpoint', 'endpointurl', 'baseurl', 'serviceurl', 'serviceendpoint', 'uri', 'href', 'serverurl'],
+  binding: ['protocolbinding', 'binding', 'transport', 'preferredtransport', 'type', 'transporttype', 'protocol'],
+  protocolVersion: ['protocolversion', 'a2aversion', 'mcpversion', 'a2aprotocolversion', 'mcpprotocolversion'],
+  security: ['securityschemes', 'securitydefinitions', 'authentication', 'auth', 'authschemes'],
+  /** Lists of names of schemes within that. */
+  schemes: ['schemes', 'methods', 'types'],
+  /** Of a scheme. */
+  schemeType: ['type', 'scheme', 'method'],
   /** One more level around a manifest. */
   wrapper: ['manifest', 'x402manifest', 'discovery', 'data', 'result', 'service', 'server'],
 } as const satisfies Record<string, readonly string[]>

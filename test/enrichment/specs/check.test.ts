@@ -3,6 +3,7 @@ import type { WebHost } from '../../../devnet/hosts/web-host.ts'
 import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
 import { checkUp } from '../../../enrichment/specs/check-up.ts'
 import type { KnownDocument } from '../../../enrichment/specs/document-standing.ts'
+import { readerVersion } from '../../../enrichment/specs/kinds.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
 import { startHosts } from '../join/agents-job.ts'
@@ -123,7 +124,9 @@ test('a host that answers 304 though no version was named has no document', asyn
   const nameless = { ...document, version: { etag: null, lastModified: null } }
   expect((await lookAgain([host], [nameless], service)).found).toContain('a2a /card.json http_4xx')
   const named = { ...document, version: { etag: '"1"', lastModified: null } }
-  expect((await lookAgain([host], [named], service)).found).toContain('a2a /card.json ok')
+  // What older readers read is asked for again, without its version.
+  expect((await lookAgain([host], [{ ...named, reader: 0 }], service)).found).toContain('a2a /card.json http_4xx')
+  expect((await lookAgain([host], [{ ...named, reader: readerVersion }], service)).found).toContain('a2a /card.json ok')
 })
 
 test('a version of what the place of a catalog had before is not one of the card that the catalog leads to', async () => {

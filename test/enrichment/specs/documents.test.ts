@@ -34,7 +34,7 @@ test.each([
 ] as const)('%s is told by its kind, with how much it offers', (file, kind, title, version, pathCount) => {
   const value = recorded(`spec_discovery/${file}`)
   expect(kindsOf(value)).toEqual([kind])
-  expect(readContent[kind](value)).toEqual({ title, version, skills: [], tools: [], pathCount })
+  expect(readContent[kind](value)).toMatchObject({ title, version, skills: [], tools: [], pathCount })
 })
 
 test('registration files and error messages are no documents of any kind', () => {
@@ -49,9 +49,106 @@ test('registration files and error messages are no documents of any kind', () =>
 test('both drafts of an MCP server card are read, tools included', () => {
   const older = { serverInfo: { name: 'ada', version: '2' }, protocolVersion: '2025-06-18', tools: [{ name: 'add' }] }
   const newer = { name: 'io.ada/adder', title: 'Adder', version: '1.1', remotes: [{ type: 'streamable-http' }] }
-  expect(readContent.mcp(older)).toEqual({ title: 'ada', version: '2', skills: [], tools: ['add'], pathCount: null })
+  expect(readContent.mcp(older)).toEqual({
+    title: 'ada',
+    version: '2',
+    skills: [],
+    tools: ['add'],
+    pathCount: null,
+    details: {},
+  })
   expect(readContent.mcp(newer)).toMatchObject({ title: 'Adder', version: '1.1', tools: [] })
   expect(readContent.mcp({ ...older, tools: 'dynamic' })?.tools).toEqual([])
+})
+
+const at = (url: string, binding: string | null = null, name: string | null = null, version: string | null = null) => {
+  return { url, name, binding, version }
+}
+const shop = 'https://shop.test'
+
+test.each([
+  [
+    'a2a__01-endpoint-for-url.json',
+    { title: 'Echo', skills: ['echo'], details: { interfaces: [at(`${shop}/a2a/message`)] } },
+  ],
+  [
+    'a2a__03-snake-case.json',
+    {
+      title: 'Weather',
+      version: '1.0.0',
+      skills: ['Weather Lookup'],
+      details: {
+        interfaces: [at(`${shop}/`, 'JSONRPC')],
+        skills: [{ name: 'Weather Lookup', id: 'w', tags: [] }],
+      },
+    },
+  ],
+  ['a2a__04-capabilities-for-skills.json', { title: 'Benchmarks', skills: ['text-model-benchmarks', 'change-feed'] }],
+  [
+    'mcp__01-capabilities-tools-list.json',
+    {
+      title: 'departures',
+      tools: ['search_stops', 'get_next_departures'],
+      details: { interfaces: [at(`${shop}/mcp`, 'streamable-http', 'departures')] },
+    },
+  ],
+  ['mcp__03-capabilities-tools-map.json', { title: 'psy', tools: ['list_products', 'get_quote'] }],
+  [
+    'mcp__04-servers-list.json',
+    { title: 'subnets', details: { interfaces: [at(`${shop}/mcp`, 'streamable-http', 'subnets')] } },
+  ],
+  [
+    'mcp__06-mcpServers-map.json',
+    { title: 'shop', details: { interfaces: [at(`${shop}/mcp`, 'streamable-http', 'shop')] } },
+  ],
+  ['mcp__08-many-tools.json', { title: 'big', details: { truncated: { tools: 129 } } }],
+  ['openapi__09-swagger2.json', { title: 'Old API', pathCount: 1, details: { interfaces: [at(`${shop}/v1`)] } }],
+] as const)('%s, as the world writes them, is read as it means', (file, content) => {
+  const kind = file.slice(0, file.indexOf('__')) as SpecKind
+  expect(readContent[kind](fixture(`documents/${file}`))).toMatchObject(content)
+})
+
+test('tools and skills are read from lists, maps and groups, and lists that are cut are marked', () => {
+  const toolsOf = (tools: unknown, around: object = {}) => readContent.mcp({ name: 'x', tools, ...around })?.tools
+  expect(toolsOf({ add: {}, sub: 'Subtracts.', listChanged: true })).toEqual(['add', 'sub'])
+  expect(toolsOf({ read: ['a', { name: 'b' }], write: [{ id: 'c' }] })).toEqual(['a', 'b', 'c'])
+  expect(toolsOf([{ name: 'read', tools: ['a', 'b'] }, 'c'])).toEqual(['a', 'b', 'c'])
+  expect(toolsOf({ count: 2, list: ['a', 'a', 'b'] })).toEqual(['a', 'b'])
+  expect(toolsOf({ listChanged: false }, { serverInfo: { name: 'x' } })).toEqual([])
+  const servers = [
+    { server: { name: 'a', remotes: [{ type: 'sse', url: `${shop}/sse` }], tools: ['t'] } },
+    { name: 'b' },
+  ]
+  expect(readContent.mcp({ servers })).toMatchObject({
+    title: null,
+    tools: ['t'],
+    details: { interfaces: [at(`${shop}/sse`, 'sse', 'a')] },
+  })
+  const card = { name: 'x', preferredTransport: 'JSONRPC', protocolVersion: '0.3.0', url: `${shop}/a` }
+  const skills = Array.from({ length: 51 }, (_, n) => ({ id: `s${n}`, name: `Skill ${n}`, tags: ['a', 'a', 'b'] }))
+  const security_schemes = { key: { type: 'apiKey' }, open: { openIdConnectSecurityScheme: { url: '/' } } }
+  const additionalInterfaces = [
+    { url: `${shop}/grpc`, transport: 'GRPC' },
+    { url: `${shop}/a`, transport: 'JSONRPC' },
+  ]
+  expect(readContent.a2a({ ...card, additionalInterfaces, skills, security_schemes })).toMatchObject({
+    skills: skills.slice(0, 50).map(({ name }) => name),
+    details: {
+      interfaces: [at(`${shop}/a`, 'JSONRPC', null, '0.3.0'), at(`${shop}/grpc`, 'GRPC', null, '0.3.0')],
+      security: [
+        { name: 'key', type: 'apiKey' },
+        { name: 'open', type: 'openIdConnect' },
+      ],
+      truncated: { skills: 51 },
+    },
+  })
+  expect(readContent.a2a({ ...card, skills })?.details.skills?.[0]).toEqual({
+    name: 'Skill 0',
+    id: 's0',
+    tags: ['a', 'b'],
+  })
+  expect(readContent.openapi({ openapi: '3.1.0', info: { title: 'Hooks' }, webhooks: {} })?.pathCount).toBe(0)
+  expect(readContent.openapi({ openapi: '3.1.0', info: { title: 'Nothing' } })).toBeUndefined()
 })
 
 test('a domain names a token by chain, registry and id, whatever type the id has; zero is an id', () => {

@@ -95,6 +95,7 @@ test('a server of an older revision is asked with one, and keeps its session', a
       tools: ['add', 'sub'],
       toolHashes: [expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^[0-9a-f]{64}$/)],
       pathCount: null,
+      details: {},
     },
   ])
   expect(methods()).toEqual(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
@@ -155,7 +156,8 @@ test('of a list the first three pages are read and fifty tools kept; a cursor th
     const page = Number(params?.cursor ?? 0)
     return { tools: Array.from({ length: 10 }, (_, n) => tool(`t${page * 10 + n}`)), nextCursor: String(page + 1) }
   })
-  expect((await ask(pages.url)).content?.tools).toHaveLength(30)
+  const long = (await ask(pages.url)).content
+  expect([long?.tools.length, long?.details]).toEqual([30, { truncated: { tools: 30 } }])
   expect(pages.methods().filter((method) => method === 'tools/list')).toHaveLength(3)
 
   const loop = await startOlder(({ method, params }) =>
@@ -171,6 +173,7 @@ test('of a list the first three pages are read and fifty tools kept; a cursor th
   const { content } = await ask(many.url)
   expect(content?.tools.slice(0, 3)).toEqual(['ab', 'x'.repeat(200), 'bare'])
   expect([content?.tools.length, content?.toolHashes?.length]).toEqual([50, 50])
+  expect(content?.details).toEqual({ truncated: { tools: 50 } })
 })
 
 test('a server that does not list its tools to strangers is there all the same', async () => {

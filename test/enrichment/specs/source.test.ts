@@ -72,6 +72,13 @@ test('an agent’s documents are found where it says and where they usually lie,
     tool_hashes: [],
     tools_changed_at: null,
     back_reference: 'confirmed',
+    details: {
+      interfaces: [{ url: `${host.url}/a2a`, name: null, binding: 'JSONRPC', version: '0.3.0' }],
+      skills: [
+        { name: 'Answer questions', id: 'answer', tags: ['text'] },
+        { name: 'Quote a price', id: 'quote', tags: ['x402'] },
+      ],
+    },
   })
   expect(shown.documents[2]).toMatchObject({ title: `agent ${fid} API`, path_count: 2 })
   const { rows } = await database.pool.query('select has_spec from agent where fid = $1', [fid])

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cardDrawing } from '../../api/pages/card/drawing.ts'
 import type { Profile } from '../../api/pages/parts/answers.ts'
-import { dollars } from '../../api/pages/parts/figures.ts'
+import { cents } from '../../api/pages/parts/figures.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
 import { richFid, seedShowcase } from '../support/api/showcase.ts'
@@ -189,10 +189,10 @@ test('it lists the other agents it has to do with, as they are linked', async ()
   expect(peer.slice(peer.indexOf('id="edges"')).replaceAll(/<[^>]*>/g, '')).toContain('Paid @tideline')
 })
 
-test('a token id of 256 bits and an amount beyond 2^53 are shown digit by digit', async () => {
+test('a token id of 256 bits and an amount beyond 2^53 are shown digit by digit, the amount to the cent and exactly beside it', async () => {
   const page = await read('/agent/7')
   expect(page).toContain(`#${largestId}</bdi>`)
-  expect(page).toContain('title="9007199254.740993 USD">$9,007,199,254.740993</data></td>')
+  expect(page).toContain('title="9007199254.740993 USD">$9,007,199,254<span class="cents">.74</span></data></td>')
 })
 
 test('what others wrote is text, and leads only to http', async () => {
@@ -217,12 +217,7 @@ test('the chart has the last 30 UTC days, empty ones too, without what the API d
       ...page
         .slice(page.indexOf('class="values"'), page.indexOf('</details>'))
         .matchAll(/<tr><th scope="row">(.*?)<\/tr>/gs),
-    ].map(([, row = '']) =>
-      row
-        .replaceAll(/<[^>]*>/g, ' ')
-        .replaceAll(/\s+/g, ' ')
-        .trim(),
-    )
+    ].map(([, row = '']) => textOf(row).trim())
   const day = (days: number) => daysAgo(days).toISOString().slice(0, 10)
   const page = await read('/agent/7')
   expect(page.match(/<rect class="/g)).toHaveLength(30)
@@ -230,7 +225,7 @@ test('the chart has the last 30 UTC days, empty ones too, without what the API d
   expect(rowsOf(page)).toEqual([
     `${day(29)} $0.000003 1 settlement 1 payer`,
     `${day(10)} $0.000011 2 settlements 1 payer`,
-    `${day(3)} $9,007,199,254.740993 1 settlement 1 payer`,
+    `${day(3)} $9,007,199,254.74 1 settlement 1 payer`,
     `${day(1)} $0.000002 1 settlement 1 payer`,
     `${day(0)} $0.000001 1 settlement 1 payer`,
   ])
@@ -280,7 +275,7 @@ test('the SQL at the end of the page gives the numbers of its beginning', async 
     const { rows } = await pool.query<{ settlements: string; amount_usdc: string }>(sql)
     const [row] = rows
     const facts = textOf(page.slice(page.indexOf('id="money"')))
-    expect(facts).toContain(`volume of all time ${dollars(row?.amount_usdc ?? '')} settlements of all time`)
+    expect(facts).toContain(`volume of all time ${cents(row?.amount_usdc ?? '')} settlements of all time`)
     expect(facts).toMatch(new RegExp(`settlements of all time, from [0-9,]+ payers? ${row?.settlements} `))
   }
 })

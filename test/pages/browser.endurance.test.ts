@@ -315,7 +315,7 @@ test.each(widths)('at %i px a settlement appears on the page of the network as i
   await seedSettlement(stage.database.pool, { ...paid, chain: 'celo' })
   const row = page.locator(`#live-rows tr[id^="settlement-celo-${width}-"]`)
   await row.waitFor()
-  expect(await row.innerText()).toMatch(/\$1\.234567\s+Celo\s/)
+  expect(await row.innerText()).toMatch(/\$1\.23\s+Celo\s/)
   expect(await row.locator('a').last().getAttribute('href')).toBe(`/tx/celo/${hashOf(`tx celo ${width}`)}`)
   expect(await page.locator(`#live-rows tr[id^="settlement-base-${width}-"]`).count()).toBe(0)
   expect(faults).toEqual([])

@@ -35,7 +35,7 @@ test('numbers and times are written as the reader is used to, and exact on point
     currency: 'USD',
     currencyDisplay: 'narrowSymbol',
     minimumFractionDigits: 2,
-    maximumFractionDigits: 6,
+    maximumFractionDigits: 2,
   }).format(exact as unknown as number)
   expect([await amount.innerText(), await amount.getAttribute('title')]).toEqual([written, `${exact} USD`])
   const time = page.locator('.profile time.day').first()
@@ -70,7 +70,7 @@ test('after a stream that knows nothing of what the page has seen, the list is r
   await context.close()
 })
 
-test('shortened addresses and hashes are copied whole, whatever is selected with them', async () => {
+test('shortened addresses and hashes are copied whole, rounded amounts exactly, whatever is selected with them', async () => {
   const context = await browser.newContext()
   const { page } = await watch(context, api.url)
   await page.goto(`${api.url}/agent/${richFid}`)
@@ -88,7 +88,9 @@ test('shortened addresses and hashes are copied whole, whatever is selected with
   expect(await copied(link)).toBe(whole[0])
   const row = await copied('#settlements ~ .table tbody tr:first-child')
   expect(row.match(/0x[0-9a-f]+/g)).toEqual(whole)
-  expect(row).toMatch(/\$[0-9.,]+\s+Base\s+0x/)
+  const amount = page.locator('#settlements ~ .table tbody tr:first-child data.usd')
+  expect(await amount.innerText()).toMatch(/^\$\d+\.\d\d$/)
+  expect(row).toMatch(new RegExp(`\\$${await amount.getAttribute('value')}\\s+Base\\s+0x`))
   expect(await copied('h1')).toBe('as it stands')
   await context.close()
 })

@@ -3,7 +3,7 @@ import { chainOf } from '../../../chains.config.ts'
 import type { agentPrices } from '../../schemas/enriched.ts'
 import type { Profile } from '../parts/answers.ts'
 import type { Exact } from '../parts/exact-json.ts'
-import { amount, figure } from '../parts/figures.ts'
+import { amount, price as exact, figure } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { ownAddress } from '../parts/links.ts'
 import { excerpt } from '../parts/text.ts'
@@ -75,10 +75,10 @@ function costs(said: Price) {
   const price =
     least !== null
       ? most === null || most === least
-        ? html`${amount(least)}${most === null && ' or more'}`
-        : html`${amount(least)} to ${amount(most)}`
+        ? html`${exact(least)}${most === null && ' or more'}`
+        : html`${exact(least)} to ${exact(most)}`
       : most !== null
-        ? html`up to ${amount(most)}`
+        ? html`up to ${exact(most)}`
         : currency !== null
           ? html`<bdi>${excerpt(`${units} ${currency}`, nameCharacters)}</bdi>`
           : html`${units} base units of ${token}`

@@ -1,6 +1,6 @@
 import { chainOf } from '../../../chains.config.ts'
 import type { Profile } from '../parts/answers.ts'
-import { counted, dollars } from '../parts/figures.ts'
+import { counted, amount as money } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { shortName } from '../parts/text.ts'
 
@@ -38,9 +38,9 @@ ${shown.length > mostEdges && html`<p class="sub">${mostEdges} of ${shown.length
 
 function edge({ kind, direction, fid, handle, chain, weight, amount_usdc: amount }: Edge): Html {
   const details = [
-    ...(chain === null ? [] : [chainOf(chain).label]),
-    ...(repeated.includes(kind) ? [counted(weight, 'time')] : []),
-    ...(amount === null ? [] : [dollars(amount)]),
+    ...(chain === null ? [] : [html`${chainOf(chain).label}`]),
+    ...(repeated.includes(kind) ? [html`${counted(weight, 'time')}`] : []),
+    ...(amount === null ? [] : [money(amount)]),
   ]
-  return html`<li>${phrases[kind][direction]} <a href="/agent/${fid}"><bdi>${handle === null ? `FID ${fid}` : `@${shortName(handle)}`}</bdi></a> <span class="sub">${details.join(' · ')}</span></li>`
+  return html`<li>${phrases[kind][direction]} <a href="/agent/${fid}"><bdi>${handle === null ? `FID ${fid}` : `@${shortName(handle)}`}</bdi></a> <span class="sub">${details.map((detail, index) => html`${index > 0 && ' · '}${detail}`)}</span></li>`
 }

@@ -77,7 +77,7 @@ function overTime({ interval, points }: IncomeSeries, settled: Pick<Series, 'poi
   const bars = shown.map(({ start, payments, amount_usdc }) => ({
     name: bucketName(interval, start),
     value: payments === 0 ? 0 : Math.max(Number(amount_usdc), Number.MIN_VALUE),
-    cells: [dollars(amount_usdc), counted(payments, 'payment')],
+    cells: [{ usd: amount_usdc }, counted(payments, 'payment')],
   }))
   const payments = shown.reduce((sum, point) => sum + point.payments, 0)
   return chart({

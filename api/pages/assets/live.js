@@ -49,7 +49,7 @@ function add(data) {
   const amount = line.querySelector('data')
   amount.value = row.amount_usdc
   amount.title = `${row.amount_usdc} USD`
-  amount.textContent = `$${row.amount_usdc}`
+  amount.classList.toggle('fine', row.amount_usdc > 0 && row.amount_usdc < 0.01)
   const chain = line.querySelector('.chain')
   chain.classList.add(row.chain)
   chain.textContent = JSON.parse(template.dataset.labels)[row.chain] ?? row.chain

@@ -1,15 +1,11 @@
 // Formats numbers, amounts and times for the reader's locale; the exact value stays in the tooltip. Times stay UTC, as
-// the page labels them. Shortened addresses and hashes are copied whole. Everything is there without this script too.
+// the page labels them. Shortened addresses and hashes are copied whole, rounded amounts exactly. Everything is there without this script too.
 
 const languages = navigator.languages?.length ? [...navigator.languages] : undefined
 const plain = new Intl.NumberFormat(languages)
-const money = new Intl.NumberFormat(languages, {
-  style: 'currency',
-  currency: 'USD',
-  currencyDisplay: 'narrowSymbol',
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 6,
-})
+const dollars = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', minimumFractionDigits: 2 }
+const exact = new Intl.NumberFormat(languages, { ...dollars, maximumFractionDigits: 6 })
+const cents = new Intl.NumberFormat(languages, { ...dollars, maximumFractionDigits: 2 })
 const date = { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' }
 const times = {
   day: new Intl.DateTimeFormat(languages, date),
@@ -21,11 +17,25 @@ document.addEventListener('renewed', ({ target }) => localize(target))
 
 function localize(root) {
   for (const one of root.querySelectorAll('data[value]')) {
-    one.textContent = (one.className === 'usd' ? money : plain).format(one.value)
+    if (one.classList.contains('usd')) write(one, one.querySelector('.cents'))
+    else one.textContent = plain.format(one.value)
   }
   for (const one of root.querySelectorAll('time.day, time.minute')) {
     one.textContent = times[one.className].format(new Date(one.dateTime))
   }
+}
+
+/** Writes an amount; `behind`: the element of what is behind the point. Null: it is written as one text, exactly. */
+function write(one, behind) {
+  if (!behind) {
+    one.textContent = exact.format(one.value)
+    return
+  }
+  const parts = (one.classList.contains('fine') ? exact : cents).formatToParts(one.value)
+  const point = parts.findIndex(({ type }) => type === 'decimal')
+  const text = (some) => some.map(({ value }) => value).join('')
+  behind.textContent = text(parts.slice(point))
+  one.replaceChildren(text(parts.slice(0, point)), behind)
 }
 
 document.addEventListener('copy', (event) => {
@@ -37,15 +47,15 @@ document.addEventListener('copy', (event) => {
   event.preventDefault()
 })
 
-/** Text of the selection with shortened addresses and hashes written out. Undefined: it has none of them. */
+/** Text of the selection with addresses, hashes and amounts written out. Undefined: it has none that are not. */
 function wholeIn(selection) {
   const { commonAncestorContainer: around } = selection.getRangeAt(0)
-  const inside = (around.nodeType === Node.ELEMENT_NODE ? around : around.parentElement)?.closest('a.hex')
+  const inside = (around.nodeType === Node.ELEMENT_NODE ? around : around.parentElement)?.closest(cut)
   if (inside) return wholeOf(inside)
   let text = selection.toString()
   let from = 0
   let isAny = false
-  for (const link of document.querySelectorAll('a.hex')) {
+  for (const link of document.querySelectorAll(cut)) {
     if (!selection.containsNode(link, true)) continue
     const at = text.indexOf(link.textContent, from)
     const whole = wholeOf(link)
@@ -57,8 +67,11 @@ function wholeIn(selection) {
   return isAny ? text : undefined
 }
 
-/** The whole address or hash of a shortened link, from its title or target. Undefined: neither has it. */
+const cut = 'a.hex, data.usd'
+
+/** The whole address or hash of a shortened link, from its title or target, or the exact amount. Undefined: there is no more. */
 function wholeOf(link) {
+  if (link.value !== undefined) return exact.format(link.value)
   const [start, end] = link.textContent.split('…')
   const found = `${link.title} ${link.href}`.match(/0x[0-9a-f]{40,64}/g) ?? []
   return end === undefined ? undefined : found.find((hex) => hex.startsWith(start) && hex.endsWith(end))

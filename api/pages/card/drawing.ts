@@ -1,7 +1,7 @@
 import { chainNames, chainOf } from '../../../chains.config.ts'
 import type { Profile } from '../parts/answers.ts'
 import { colorOf, initial, nameOf } from '../parts/avatar.ts'
-import { counted, dollars } from '../parts/figures.ts'
+import { cents, counted } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { previewSize } from '../parts/layout.ts'
 import { firstCodePoints, oneLine } from '../parts/text.ts'
@@ -31,7 +31,7 @@ export function cardDrawing({ agent, volume, serviceName }: Told): string {
   )
   const letter = drawable(initial(agent)) || String(fid).slice(0, 1)
   const facts =
-    settled === 0 ? 'No settlement in 30 days' : `${counted(settled, 'settlement')}, ${dollars(volume)} in 30 days`
+    settled === 0 ? 'No settlement in 30 days' : `${counted(settled, 'settlement')}, ${cents(volume)} in 30 days`
   return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="Inter">
 <rect width="${width}" height="${height}" fill="#fbfaf6"/>
 <rect width="16" height="${height}" fill="#0b6152"/>

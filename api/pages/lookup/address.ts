@@ -9,7 +9,7 @@ import type { portfolioAnswer } from '../../schemas/as-of.ts'
 import type { addressExplanation } from '../../schemas/explain.ts'
 import type { allSettlementsList } from '../../schemas/settlement.ts'
 import type { Exact } from '../parts/exact-json.ts'
-import { counted, dollars, figure } from '../parts/figures.ts'
+import { amount, counted, figure } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
 import { agentLink, explorerLink, identityLink } from '../parts/links.ts'
@@ -64,15 +64,15 @@ function about(
   { address, registrations_total: tokens, ...held }: Portfolio,
   { summary, fid, in_index: listed }: Explanation,
 ): Html {
-  const facts: [string, string][] = [
+  const facts: [string, Html | string][] = [
     [tokens === 1 ? 'identity held' : 'identities held', figure(tokens)],
     [
       counted(held.settlements_in.count, 'settlement received', 'settlements received'),
-      dollars(held.settlements_in.amount_usdc),
+      amount(held.settlements_in.amount_usdc),
     ],
     [
       counted(held.settlements_out.count, 'settlement paid', 'settlements paid'),
-      dollars(held.settlements_out.amount_usdc),
+      amount(held.settlements_out.amount_usdc),
     ],
   ]
   return html`<section class="hero"><h1>Address</h1>

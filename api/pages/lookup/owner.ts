@@ -12,7 +12,7 @@ import type { Profile } from '../parts/answers.ts'
 import { avatar, nameOf } from '../parts/avatar.ts'
 import { claimedMark, statusBadge } from '../parts/badges.ts'
 import type { Exact } from '../parts/exact-json.ts'
-import { counted, dollars, figure } from '../parts/figures.ts'
+import { amount, counted, figure } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
 import { agentLink, identityLink, ownAddress } from '../parts/links.ts'
@@ -108,7 +108,7 @@ function ofAddress(world: World, one: Portfolio, verified: Explanation['verifica
   const { address, registrations, registrations_total: total, settlements_in, settlements_out } = one
   const shown = registrations.slice(0, mostTokens)
   return html`<section aria-labelledby="a${address}"><h2 id="a${address}">${ownAddress(address)}</h2>
-<p class="sub">${verified?.verified_at && html`Verified since ${day(verified.verified_at)}. `}Received ${dollars(settlements_in.amount_usdc)} in ${counted(settlements_in.count, 'settlement')}, paid ${dollars(settlements_out.amount_usdc)} in ${counted(settlements_out.count, 'settlement')}.</p>
+<p class="sub">${verified?.verified_at && html`Verified since ${day(verified.verified_at)}. `}Received ${amount(settlements_in.amount_usdc)} in ${counted(settlements_in.count, 'settlement')}, paid ${amount(settlements_out.amount_usdc)} in ${counted(settlements_out.count, 'settlement')}.</p>
 ${
   shown.length === 0
     ? html`<p class="empty">It holds no ERC-8004 identity now.</p>`

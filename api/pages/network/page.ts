@@ -10,7 +10,7 @@ import type { stats as statsAnswer } from '../../schemas/stats.ts'
 import type { growthAnswer } from '../../schemas/timeseries.ts'
 import { chart } from '../parts/chart.ts'
 import type { Exact } from '../parts/exact-json.ts'
-import { counted, dollars, number } from '../parts/figures.ts'
+import { amount, counted, number } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
@@ -133,7 +133,7 @@ function latestOf({ settlements }: List, asked: Asked): Html {
 <div id="live-rows">${
     settlements.length === 0 && html`<p class="empty">Nothing was paid in the last seven days.</p>`
   }<div${settlements.length === 0 && html` hidden`}>${settlementTable('Newest settlements', settlements)}</div></div>
-<template id="live-row" data-labels="${JSON.stringify(labels)}"><tr><td><time class="minute"></time></td><td class="number"><data class="usd"></data></td><td><span class="chain"></span></td><td><a class="hex"></a></td><td><a class="hex"></a></td><td><a class="hex"></a></td></tr></template></section>`
+<template id="live-row" data-labels="${JSON.stringify(labels)}"><tr><td><time class="minute"></time></td><td class="number"><data class="usd"><span class="cents"></span></data></td><td><span class="chain"></span></td><td><a class="hex"></a></td><td><a class="hex"></a></td><td><a class="hex"></a></td></tr></template></section>`
 }
 
 function asData(asked: Asked, series: Series): Html {
@@ -144,5 +144,5 @@ function asData(asked: Asked, series: Series): Html {
   })
   for (const name of asked.chain ?? []) query.append('chain', chainOf(name).label)
   return html`<section aria-labelledby="data"><h2 id="data">Check it yourself</h2>
-<p>${dollars(volume)} in ${counted(count, 'settlement')}: <a href="/api/timeseries?${query.toString()}">series of settlements</a> · <a href="/api/growth?${query.toString()}">series of agents and claims</a> · <a href="/api/stats">totals</a></p></section>`
+<p>${amount(volume)} in ${counted(count, 'settlement')}: <a href="/api/timeseries?${query.toString()}">series of settlements</a> · <a href="/api/growth?${query.toString()}">series of agents and claims</a> · <a href="/api/stats">totals</a></p></section>`
 }

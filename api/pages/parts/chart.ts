@@ -1,3 +1,4 @@
+import { amount, dollars } from './figures.ts'
 import { type Html, html } from './html.ts'
 
 /** One bar of a chart; its tooltip has the same values as its row of the table. */
@@ -5,8 +6,11 @@ export interface Bar {
   readonly name: string
   readonly value: number
   /** Table cells of the bar, one for each column after the first. */
-  readonly cells: readonly string[]
+  readonly cells: readonly Cell[]
 }
+
+/** Text, or dollars: to the cent in the table, exact in the tooltip. */
+type Cell = string | { readonly usd: string }
 
 interface Chart {
   /** Element id, unique among the charts of the page. */
@@ -34,7 +38,7 @@ export function chart({ id, title, summary, columns, bars, scale, isLastPartial 
   const bar = ({ name, value, cells }: Bar, index: number) => {
     const tall = value === 0 ? 1 : Math.max(lowest, Math.round((value / top) * height))
     const kind = value === 0 ? 'rest' : isLastPartial && index === bars.length - 1 ? 'bar part' : 'bar'
-    return html`<rect class="${kind}" x="${index * barWidth + gap / 2}" y="${height - tall}" width="${barWidth - gap}" height="${tall}"><title>${[name, ...cells].join(', ')}</title></rect>`
+    return html`<rect class="${kind}" x="${index * barWidth + gap / 2}" y="${height - tall}" width="${barWidth - gap}" height="${tall}"><title>${[name, ...cells.map(exactly)].join(', ')}</title></rect>`
   }
   const rows = bars.filter(({ value }) => value > 0)
   return html`<figure class="chart">
@@ -46,11 +50,13 @@ ${
   rows.length > 0 &&
   html`<details class="values"><summary>The values as a table</summary>
 <div class="table" role="group" aria-label="${title}" tabindex="0"><table><thead><tr>${columns.map((column, index) => html`<th scope="col"${index > 0 && html` class="number"`}>${column}</th>`)}</tr></thead>
-<tbody>${rows.map(({ name, cells }) => html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td class="number">${cell}</td>`)}</tr>`)}</tbody></table></div>
+<tbody>${rows.map(({ name, cells }) => html`<tr><th scope="row">${name}</th>${cells.map((cell) => html`<td class="number">${typeof cell === 'string' ? cell : amount(cell.usd)}</td>`)}</tr>`)}</tbody></table></div>
 <p class="sub">Whatever is missing here is zero.</p></details>`
 }
 </figure>`
 }
+
+const exactly = (cell: Cell) => (typeof cell === 'string' ? cell : dollars(cell.usd))
 
 /** Labels of the time axis: the first, the middle and the last bar. */
 function ticks(bars: readonly Bar[]): string[] {

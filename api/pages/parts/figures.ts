@@ -23,8 +23,28 @@ export function number(value: number): Html {
   return html`<data value="${value}" title="${value}">${figure(value)}</data>`
 }
 
-/** Exact dollars in a `data` element, which a script formats for the reader's locale. */
+/** Dollars rounded to the cent, half up; of less than a cent all decimals: "212.460001" as $212.46, "0.002" as $0.002. */
+export function cents(amount: string): string {
+  if (isFine(amount)) return dollars(amount)
+  const [whole = '0', decimals = ''] = amount.split('.')
+  const all = (BigInt(whole + decimals.slice(0, 3).padEnd(3, '0')) + 5n) / 10n
+  return `$${grouped.format(all / 100n)}.${String(all % 100n).padStart(2, '0')}`
+}
+
+/** Whether an amount is more than nothing and less than a cent. */
+const isFine = (amount: string) => /^0?\.00\d*[1-9]/.test(amount)
+
+/**
+ * Dollars as people read them, with the exact ones as a tooltip; a script formats them for the reader's locale, and copies
+ * them exactly. Behind the point is an element of its own, by which a table aligns them.
+ */
 export function amount(text: string): Html {
+  const [whole, decimals] = cents(text).split('.')
+  return html`<data class="usd${isFine(text) && ' fine'}" value="${text}" title="${text} USD">${whole}<span class="cents">.${decimals}</span></data>`
+}
+
+/** Exact dollars, for what is asked per call: a tenth of a cent counts there. */
+export function price(text: string): Html {
   return html`<data class="usd" value="${text}" title="${text} USD">${dollars(text)}</data>`
 }
 

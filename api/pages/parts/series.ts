@@ -5,7 +5,7 @@ import type { Route } from '../../http/route.ts'
 import type { allSeries } from '../../schemas/timeseries.ts'
 import { type Bar, chart } from './chart.ts'
 import type { Exact } from './exact-json.ts'
-import { counted, dollars, figure, shortDollars } from './figures.ts'
+import { cents, counted, figure, shortDollars } from './figures.ts'
 import { type Html, html } from './html.ts'
 
 /** Settlements over time, as the timeseries routes answer. */
@@ -86,14 +86,14 @@ export function seriesChart(id: string, series: Pick<Series, 'interval' | 'point
     return {
       name: bucketName(interval, start),
       value: settlements === 0 ? 0 : Math.max(Number(amount_usdc), Number.MIN_VALUE),
-      cells: [dollars(amount_usdc), counted(settlements, 'settlement'), ...payers],
+      cells: [{ usd: amount_usdc }, counted(settlements, 'settlement'), ...payers],
     }
   })
   const { volume, count } = totalOf(series)
   return chart({
     id,
     title: 'Volume over time',
-    summary: `${dollars(volume)} in ${counted(count, 'settlement')} over ${figure(points.length)} ${interval}s, by UTC ${interval}.`,
+    summary: `${cents(volume)} in ${counted(count, 'settlement')} over ${figure(points.length)} ${interval}s, by UTC ${interval}.`,
     columns: [
       interval === 'month' ? 'Month' : 'Day',
       'Volume',

@@ -4,5 +4,9 @@ export function strangeScripts(page: string): string[] {
   return [...page.matchAll(/<script[^>]*>?/gi)].map(([tag]) => tag).filter((tag) => !own.test(tag))
 }
 
-/** The text of a page, tags taken for white space. */
-export const textOf = (page: string) => page.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+/** The text of a page, tags taken for white space but for those within an amount. */
+export const textOf = (page: string) =>
+  page
+    .replaceAll(/<span class="cents">([^<]*)<\/span>/g, '$1')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')

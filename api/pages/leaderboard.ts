@@ -19,16 +19,16 @@ type Period = Ranking['period']
 
 const ranked = 50
 const periods: Record<Period, string> = { '7d': '7 days', '30d': '30 days', all: 'All time' }
-const measures = { settlements: 'Settlements', volume: 'Volume', payers: 'Payers' } as const
+const measures = { income: 'Income', settlements: 'Settlements', volume: 'Volume', payers: 'Payers' } as const
 const query = z.object({
   period: periodParameter,
-  by: wordParameter(Object.keys(measures) as (keyof typeof measures)[], 'settlements', 'What ranks them.'),
+  by: wordParameter(Object.keys(measures) as (keyof typeof measures)[], 'income', 'What ranks them.'),
   chain: chainsParameter,
   self: wordParameter(['without', 'with'], 'without', 'What agents paid themselves.'),
 })
 type Asked = z.output<typeof query>
 
-/** `/leaderboard`: the agents that were paid most. Unlike the API, it leaves out self-payments by default. */
+/** `/leaderboard`: the agents that earned most. Unlike the API, it leaves out self-payments by default. */
 export function leaderboardPage(world: World): Route {
   return page({
     path: '/leaderboard',
@@ -41,12 +41,12 @@ export function leaderboardPage(world: World): Route {
       if (!kept) return undefined
       // Before the job has counted once, stored rankings are empty; by settlements on all chains it is counted live.
       const isCounted = kept.counted || asked.chain?.length === 0
-      const isPlain = !isCounted && asked.by === 'settlements' && asked.chain === null
+      const isPlain = !isCounted && (asked.by === 'income' || asked.by === 'settlements') && asked.chain === null
       const plain = { period: asked.period, limit: `${ranked}` }
       const now = isPlain ? await askExact<Ranking>(world, leaderboard, leaderboard.query.parse(plain)) : undefined
       const head = {
         title: 'Leaderboard',
-        description: `The AI agents with the most gasless USDC settlements: ${periods[asked.period].toLowerCase()}.`,
+        description: `The AI agents that earned most: ${periods[asked.period].toLowerCase()}.`,
         path: pathOf(asked),
       }
       return layout(world, head, show(now ?? kept, asked, { now: world.now(), isCounted }))
@@ -62,7 +62,7 @@ function inputOf({ period, by, chain, self }: Asked): Record<string, string> {
     by,
     limit: `${ranked}`,
     ...(chain === null ? {} : { chain: name === undefined ? 'none' : chainOf(name).label }),
-    ...(self === 'without' ? { exclude_self: 'true' } : {}),
+    ...(self === 'without' || by === 'income' ? { exclude_self: 'true' } : {}),
     change: '7d',
   }
 }
@@ -79,14 +79,15 @@ function show(
   { now, isCounted }: Moment,
 ): Html {
   const { period, by, chain, self } = asked
-  const isWithout = self === 'without' && (isCounted || agents.length === 0)
+  // Income never has what an agent paid itself.
+  const isWithout = (self === 'without' || by === 'income') && (isCounted || agents.length === 0)
   const asOf = html`, as of ${minute(made)} UTC${compared && html`; arrows since ${day(compared)}`}`
   const chip = (name: string, chosen: boolean, change: Partial<Asked>) =>
     html`<li><a class="chip" href="${pathOf({ ...asked, ...change })}"${chosen && html` aria-current="true"`}>${name}</a></li>`
   const group = (name: string, chips: readonly Html[]) =>
     html`<div class="group"><span class="label" id="by-${name.toLowerCase()}">${name}</span><ul aria-labelledby="by-${name.toLowerCase()}">${chips}</ul></div>`
   return html`<section class="hero"><h1>Leaderboard</h1>
-<p class="lead">Agents ranked by what their verified addresses received. What an agent paid itself is ${isWithout ? 'left out' : 'counted'}${!isWithout && self === 'without' && html`, until the first round of counting is over`}.</p></section>
+<p class="lead">Agents ranked by what they ${by === 'income' ? 'earned, by payments of every kind' : 'received'}. What an agent paid itself is ${isWithout ? 'left out' : 'counted'}${!isCounted && agents.length > 0 && html`, and they are ranked by settlements, until the first round of counting is over`}.</p></section>
 <nav class="filters" aria-label="Ranking">
 ${group(
   'Time',
@@ -100,10 +101,13 @@ ${group('Chain', [
   chip('All', chain === null, { chain: null }),
   ...settlementChains().map((name) => chip(chainOf(name).label, chain?.[0] === name, { chain: [name] })),
 ])}
-${group('Self', [
-  chip('Without self-payments', self === 'without', { self: 'without' }),
-  chip('With self-payments', self === 'with', { self: 'with' }),
-])}
+${
+  by !== 'income' &&
+  group('Self', [
+    chip('Without self-payments', self === 'without', { self: 'without' }),
+    chip('With self-payments', self === 'with', { self: 'with' }),
+  ])
+}
 </nav>
 <p class="count"><span>${isCounted || agents.length > 0 ? html`${counted(agents.length, 'agent')}${asOf}` : 'Not counted yet'}</span> <a href="/api/leaderboard?${new URLSearchParams(inputOf(asked)).toString()}">JSON</a></p>
 ${
@@ -123,24 +127,29 @@ function moved({ rank_change: change }: Ranking['agents'][number], compared: str
 }
 
 function row(agent: Ranking['agents'][number], compared: string | null, now: number): Html {
-  const { rank, fid, handle, chains, claimed, settlement_count, volume_usdc, unique_payers, last_settlement_at } = agent
+  const { rank, fid, handle, chains, claimed, last_settlement_at: paid } = agent
+  const { income_usdc: income, income_payments: payments = 0, settlement_count: settled, volume_usdc: volume } = agent
   return html`<li class="agent ranked">
 <span class="rank">${rank}${moved(agent, compared)}</span>
 ${avatar(agent)}
 <div class="who"><a class="name" href="/agent/${fid}"><bdi>${nameOf(agent)}</bdi></a> ${claimedMark(claimed)}
 <span class="sub">${handle !== null && html`<bdi>@${shortName(handle)}</bdi> · `}FID ${fid}</span></div>
 <div class="where">${chainBadges(chains)}</div>
-<div class="paid"><span class="big">${number(settlement_count)}</span> <span class="unit">${settlement_count === 1 ? 'settlement' : 'settlements'}</span> <span class="sub">from ${counted(unique_payers, 'payer')}</span></div>
-<div class="seen"><span class="big">${amount(volume_usdc)}</span> <span class="sub">paid ${ago(last_settlement_at, now)}</span></div>
+${
+  income === undefined
+    ? html`<div class="paid"><span class="big">${number(settled)}</span> <span class="unit">${settled === 1 ? 'settlement' : 'settlements'}</span> <span class="sub">from ${counted(agent.unique_payers, 'payer')}</span></div>`
+    : html`<div class="paid"><span class="big">${number(payments)}</span> <span class="unit">${payments === 1 ? 'payment' : 'payments'}</span></div>`
+}
+<div class="seen"><span class="big">${amount(income ?? volume)}</span> ${paid !== null && html`<span class="sub">paid ${ago(paid, now)}</span>`}</div>
 </li>`
 }
 
 function pathOf({ period, by, chain, self }: Asked): string {
   const pairs = [
     ...(period === '30d' ? [] : [['period', period]]),
-    ...(by === 'settlements' ? [] : [['by', by]]),
+    ...(by === 'income' ? [] : [['by', by]]),
     ...(chain ?? []).slice(0, 1).map((name) => ['chain', chainOf(name).label]),
-    ...(self === 'without' ? [] : [['self', self]]),
+    ...(self === 'without' || by === 'income' ? [] : [['self', self]]),
   ]
   const text = new URLSearchParams(pairs as [string, string][]).toString()
   return text === '' ? '/leaderboard' : `/leaderboard?${text}`

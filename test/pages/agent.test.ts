@@ -4,7 +4,7 @@ import type { Profile } from '../../api/pages/parts/answers.ts'
 import { cents } from '../../api/pages/parts/figures.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
-import { richFid, seedShowcase } from '../support/api/showcase.ts'
+import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, insert, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
 
@@ -12,6 +12,7 @@ const database = testDatabase()
 let api: TestApi
 const largestId = 2n ** 256n - 1n
 const hers = addressOf('hers')
+const [one, other] = [addressOf('one of hers'), addressOf('another of hers')]
 const today = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000)
 const daysAgo = (days: number, ms = 0) => new Date(today.getTime() - days * 86_400_000 + ms)
 
@@ -58,6 +59,9 @@ beforeAll(async () => {
     amount: 5n,
     selector: '0xcf092995',
   })
+  await seedSettlement(pool, { chain: 'base', recipient: one, payer: other, block: 900, at: daysAgo(2) })
+  await seedSettlement(pool, { chain: 'base', recipient: one, block: 901, at: daysAgo(2) })
+  await sumUpIncome(pool, [7, richFid])
   await seedAgent(pool, { fid: 8, handle: 'quiet', status: 'claimed-only', claimMethod: 'jfs' })
 })
 afterAll(() => api.stop())
@@ -211,7 +215,7 @@ test('it answers who stands behind it, whether it is alive, what it does and wha
   expect(headings.at(-1)).toBe('data')
 })
 
-test('the chart has the last 30 UTC days, empty ones too, without what the API does not count', async () => {
+test('the one chart has the last 30 UTC days, empty ones too, with payments of every kind', async () => {
   const rowsOf = (page: string) =>
     [
       ...page
@@ -221,24 +225,25 @@ test('the chart has the last 30 UTC days, empty ones too, without what the API d
   const day = (days: number) => daysAgo(days).toISOString().slice(0, 10)
   const page = await read('/agent/7')
   expect(page.match(/<rect class="/g)).toHaveLength(30)
-  expect(page).toContain(`<title>${day(10)}, $0.000011, 2 settlements, 1 payer</title>`) // shown as a tooltip
+  expect(page).toContain(`<title>${day(10)}, $0.000011, 2 payments</title>`) // shown as a tooltip
   expect(rowsOf(page)).toEqual([
-    `${day(29)} $0.000003 1 settlement 1 payer`,
-    `${day(10)} $0.000011 2 settlements 1 payer`,
-    `${day(3)} $9,007,199,254.74 1 settlement 1 payer`,
-    `${day(1)} $0.000002 1 settlement 1 payer`,
-    `${day(0)} $0.000001 1 settlement 1 payer`,
+    `${day(29)} $0.000003 1 payment`,
+    `${day(10)} $0.000011 2 payments`,
+    `${day(5)} $0.000005 1 payment`,
+    `${day(3)} $9,007,199,254.74 1 payment`,
+    `${day(1)} $0.000002 1 payment`,
+    `${day(0)} $0.000001 1 payment`,
   ])
-  expect(rowsOf(await read('/agent/7?range=7d'))).toHaveLength(3)
-  expect(rowsOf(await read('/agent/7?range=90d'))).toHaveLength(6)
+  expect(rowsOf(await read('/agent/7?range=7d'))).toHaveLength(4)
+  expect(rowsOf(await read('/agent/7?range=90d'))).toHaveLength(7)
   expect(rowsOf(await read('/agent/7?chain=Celo'))).toEqual([])
   const { points } = (await (
-    await api.get('/api/agent/7/timeseries?interval=month&since=2020-01-01T00:00:00Z')
+    await api.get('/api/agent/7/income/timeseries?interval=month&since=2020-01-01T00:00:00Z')
   ).json()) as {
-    points: { settlements: number }[]
+    points: { payments: number }[]
   }
-  expect(points.reduce((sum, { settlements }) => sum + settlements, 0)).toBe(7)
-  expect(await read('/agent/7?range=all')).toContain('in 7 settlements over')
+  expect(points.reduce((sum, { payments }) => sum + payments, 0)).toBe(8)
+  expect(await read('/agent/7?range=all')).toContain('in 8 payments over')
 })
 
 test('the amount in the middle is the one of the series', async () => {
@@ -246,7 +251,9 @@ test('the amount in the middle is the one of the series', async () => {
     await api.get(`/api/agent/${richFid}/timeseries?interval=month&since=${daysAgo(29).toISOString()}`)
   ).json()) as { points: { median_usdc: number | null }[] }
   expect(points.some(({ median_usdc }) => median_usdc !== null)).toBe(true)
-  expect(textOf(await read(`/agent/${richFid}`))).toMatch(/ median amount in 30 days \$[0-9.]+ /)
+  expect(textOf(await read(`/agent/${richFid}`))).toMatch(
+    / Usually paid \$[0-9.]+ is the median payment of the last 30 days /,
+  )
 })
 
 test('every settlement is reached by turning pages, and each page is a CSV too', async () => {
@@ -272,21 +279,17 @@ test('the SQL at the end of the page gives the numbers of its beginning', async 
   for (const fid of [7, richFid]) {
     const page = await read(`/agent/${fid}`)
     const [, sql = ''] = /By SQL, from a mirror<\/summary><pre[^>]*><code>([^<]+)<\/code>/.exec(page) ?? []
-    const { rows } = await pool.query<{ settlements: string; amount_usdc: string }>(sql)
+    const { rows } = await pool.query<{ payments: string; amount_usdc: string }>(sql)
     const [row] = rows
     const facts = textOf(page.slice(page.indexOf('id="money"')))
-    expect(facts).toContain(`volume of all time ${cents(row?.amount_usdc ?? '')} settlements of all time`)
-    expect(facts).toMatch(new RegExp(`settlements of all time, from [0-9,]+ payers? ${row?.settlements} `))
+    expect(facts).toContain(`earned of all time ${cents(row?.amount_usdc ?? '')} payments of all time`)
+    expect(facts).toMatch(new RegExp(`payments of all time, from [0-9,]+ payers? ${row?.payments} `))
   }
 })
 
 test('what an agent paid itself is told apart, and what strangers wrote stays short', async () => {
   const { pool } = database
-  const one = addressOf('one of hers')
-  const other = addressOf('another of hers')
   await seedAgent(pool, { fid: 12, displayName: 'x'.repeat(10_000), bio: 'y'.repeat(10_000), addresses: [one, other] })
-  await seedSettlement(pool, { chain: 'base', recipient: one, payer: other, block: 900, at: daysAgo(2) })
-  await seedSettlement(pool, { chain: 'base', recipient: one, block: 901, at: daysAgo(2) })
   for (let id = 0; id < 200; id++) {
     await seedRegistration(pool, {
       chain: 'celo',

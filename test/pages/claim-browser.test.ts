@@ -127,7 +127,7 @@ test.each(widths)(
       method === 'eth_requestAccounts' ? [address] : account.signMessage({ message: { raw: message as Hex } }),
     )
     const { page, faults } = await watch(context, api.url)
-    await page.goto(`${api.url}/leaderboard`)
+    await page.goto(`${api.url}/leaderboard?by=settlements`)
     await page.getByRole('link', { name: `Ranked ${width}` }).click()
     await page.waitForURL(`**/agent/${fid}`)
     await page.locator('main').getByRole('link', { name: /claim/i }).first().click()

@@ -12,9 +12,9 @@ export function checks(agent: Profile, siteUrl: string): Html {
 <p><a href="/api/agent/${fid}">Profile as JSON</a> · <a href="/api/agent/${fid}/settlements">Settlements as JSON</a> · <a href="/api/agent/${fid}/timeseries">Settlements over time</a> · <a href="/api/agent/${fid}/state">What it held, and when</a> · <a href="/agent/${fid}/feed.atom">Atom feed of this agent</a> · <a href="/explain?q=${fid}">Why it is listed</a></p>
 <details class="values"><summary>By the API</summary><pre tabindex="0"><code>curl ${siteUrl}/api/agent/${fid}
 curl '${siteUrl}/api/agent/${fid}/settlements?limit=100&amp;cursor='</code></pre></details>
-<details class="values"><summary>By SQL, from a mirror</summary><pre tabindex="0"><code>select count(*) as settlements, sum(amount_usdc) as amount_usdc
-  from directory.agent_settlements
- where fid = ${fid} and counted</code></pre></details>
+<details class="values"><summary>By SQL, from a mirror</summary><pre tabindex="0"><code>select sum(payments) as payments, sum(amount_usdc) as amount_usdc
+  from directory.income
+ where fid = ${fid} and filtered</code></pre></details>
 ${
   record &&
   html`<details class="values"><summary>From the chain</summary><pre tabindex="0"><code># who owns the identity, on ${chainOf(record.chain).label}

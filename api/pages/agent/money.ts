@@ -2,15 +2,20 @@ import { chainOf } from '../../../chains.config.ts'
 import type { Profile, Settlement } from '../parts/answers.ts'
 import { amount, counted, number } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
-import { type Asked, ownPayments, type Series, seriesChart, seriesChoice, seriesPath } from '../parts/series.ts'
+import { type Asked, ownPayments, rangeName, seriesChoice, seriesPath } from '../parts/series.ts'
 import { settlementTable } from '../parts/settlement-table.ts'
-import { type Income, type IncomeSeries, incomeOf, type Self } from './income.ts'
-import type { Sum } from './payment-sums.ts'
+import {
+  type Income,
+  type IncomeSeries,
+  incomeChart,
+  kindTable,
+  paidIn,
+  type Self,
+  selfChoice,
+  signs,
+} from './income.ts'
 
 interface Money {
-  readonly month: Sum
-  readonly ever: Sum
-  readonly series: Pick<Series, 'interval' | 'points'>
   readonly settlements: readonly Settlement[]
   /** Cursor of the next page; null: this is the last. */
   readonly next: string | null
@@ -22,28 +27,18 @@ interface Money {
   readonly after: string | undefined
 }
 
-/** Section on what the agent was paid: sums, a chart, and the settlements in pages. */
+/** Section on what the agent was paid: one figure of every kind of payment, its chart, its kinds; then the settlements. */
 export function money(agent: Profile, shown: Money): Html {
-  const { month, ever, series, asked, settlements, next, after, income, incomeSeries, self } = shown
+  const { asked, settlements, next, after, income, incomeSeries, self } = shown
   const own = ownPayments(self)
   const path = `/agent/${agent.fid}`
-  const isUnpaid = ever.settlements === 0 && settlements.length === 0 && asked.chain === null
-  if (isUnpaid && !income?.raw.payments) {
+  const isEarning = income !== undefined && income.raw.payments > 0
+  if (!isEarning && settlements.length === 0 && asked.chain === null) {
     return html`<section aria-labelledby="money"><h2 id="money">What it earned</h2>
 <p class="empty">No gasless USDC payment has reached a verified address of this agent yet.</p></section>`
   }
-  const facts: [string, Html | string][] = [
-    ['volume in 30 days', amount(month.amount_usdc)],
-    [`${settlementsOf(month)} in 30 days${payers(month)}`, number(month.settlements)],
-    ['volume of all time', amount(ever.amount_usdc)],
-    [`${settlementsOf(ever)} of all time${payers(ever)}`, number(ever.settlements)],
-    ...medians(month, ever),
-  ]
   return html`<section aria-labelledby="money"><h2 id="money">What it earned</h2>
-<dl class="numbers small">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
-${seriesChoice(path, asked, 'money', own)}
-${seriesChart('earned', series)}
-${income && incomeSeries && incomeOf(agent.fid, { income, series: incomeSeries, settled: series, asked, self })}
+${isEarning && incomeSeries ? earned(agent.fid, income, incomeSeries, asked, self) : html`<p class="sub">What is listed here is summed up as soon as its blocks are final.</p>`}
 <h3 id="settlements">${after === undefined ? 'Newest settlements' : 'Older settlements'}</h3>
 ${settlements.length === 0 ? html`<p class="empty">No gasless USDC settlement ${where(asked)}is known.${asked.chain !== null && html` <a href="${seriesPath(path, { ...asked, chain: null }, own)}#settlements">Look at all chains</a>`}</p>` : settlementTable('Settlements', settlements, agent.verified_addresses)}
 <nav class="pager" aria-label="Settlements">${
@@ -57,15 +52,34 @@ ${settlements.length === 0 ? html`<p class="empty">No gasless USDC settlement ${
   }</nav></section>`
 }
 
+function earned(fid: number, income: Income, series: IncomeSeries, asked: Asked, self: Self): Html {
+  const isFiltered = self === 'without'
+  const ever = isFiltered ? income.filtered : income.raw
+  const payers = isFiltered ? income.payers?.filtered : income.payers?.raw
+  const shown = paidIn(series, isFiltered)
+  const time = rangeName(asked).toLowerCase()
+  const where = asked.chain === null ? '' : ` on ${asked.chain.map((name) => chainOf(name).label).join(', ')}`
+  const facts: [string, Html][] = [
+    ...(asked.range === 'all' && where === ''
+      ? []
+      : ([
+          [`earned in ${time}${where}`, amount(shown.amount_usdc)],
+          [`${shown.payments === 1 ? 'payment' : 'payments'} in ${time}${where}`, number(shown.payments)],
+        ] as [string, Html][])),
+    ['earned of all time', amount(ever.amount_usdc)],
+    [
+      `${ever.payments === 1 ? 'payment' : 'payments'} of all time${payers ? `, from ${counted(payers, 'payer')}` : ''}`,
+      number(ever.payments),
+    ],
+  ]
+  return html`<dl class="numbers small">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
+${selfChoice(fid, asked, self)}${seriesChoice(`/agent/${fid}`, asked, 'money', ownPayments(self))}
+<p class="sub">Payments of every kind, in final blocks, ${isFiltered ? 'without what it paid itself' : 'with what it paid itself'}. <a href="/api/agent/${fid}/income">As JSON</a></p>
+${incomeChart(series, isFiltered)}
+${kindTable(income, isFiltered)}
+${signs(income)}`
+}
+
 /** The chains that were asked for, as words before `is known`. */
 const where = ({ chain }: Asked) =>
   chain === null ? '' : `on ${chain.map((name) => chainOf(name).label).join(', ') || 'such a chain'} `
-
-/** Median amount of 30 days, else of all time; empty where there are too many settlements to sort for a page. */
-function medians(month: Sum, ever: Sum): [string, Html][] {
-  if (month.median_usdc !== null) return [['median amount in 30 days', amount(month.median_usdc)]]
-  return ever.median_usdc === null ? [] : [['median amount of all time', amount(ever.median_usdc)]]
-}
-
-const settlementsOf = ({ settlements }: Sum) => (settlements === 1 ? 'settlement' : 'settlements')
-const payers = ({ unique_payers: many }: Sum) => (many ? `, from ${counted(many, 'payer')}` : '')

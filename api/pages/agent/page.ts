@@ -28,7 +28,7 @@ import { feedback, feedbackOf } from './feedback.ts'
 import { history } from './history.ts'
 import { type Income, type IncomeSeries, selfParameter } from './income.ts'
 import { money } from './money.ts'
-import { monthMs, paidBetween, paidSince } from './payment-sums.ts'
+import { monthMs, paidSince } from './payment-sums.ts'
 import { type Held, registrations, shownRegistrations } from './registrations.ts'
 import { afterParameter, settlementsOf } from './settlements.ts'
 import { specs } from './specs.ts'
@@ -48,21 +48,18 @@ export function agentPage(world: World): Route {
     missing: 'No agent with this FID is known',
     async view({ fid, after, self, ...asked }) {
       const now = world.now()
-      const [agent, addresses, held, uptime, asks, said, list, series, month, ever, income, incomeSeries] =
-        await Promise.all([
-          askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
-          askExact<Addresses>(world, addressesRoute, { fid }),
-          askExact<Held>(world, registrationsRoute, { fid, ...shownRegistrations }),
-          askExact<Uptime>(world, uptimeRoute, { fid, days: uptimeLimits.days.fallback }),
-          askExact<z.output<typeof agentPrices>>(world, pricesRoute, { fid }),
-          feedbackOf(world, fid),
-          settlementsOf(world, { fid, after, chain: asked.chain }),
-          paidBetween(world, fid, asked),
-          paidSince(world, fid, now - monthMs),
-          paidSince(world, fid, 0),
-          askExact<Income>(world, incomeRoute, { fid }),
-          askExact<IncomeSeries>(world, incomeTimeseries, { ...seriesInput(incomeTimeseries, asked, now), fid }),
-        ])
+      const [agent, addresses, held, uptime, asks, said, list, month, income, incomeSeries] = await Promise.all([
+        askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
+        askExact<Addresses>(world, addressesRoute, { fid }),
+        askExact<Held>(world, registrationsRoute, { fid, ...shownRegistrations }),
+        askExact<Uptime>(world, uptimeRoute, { fid, days: uptimeLimits.days.fallback }),
+        askExact<z.output<typeof agentPrices>>(world, pricesRoute, { fid }),
+        feedbackOf(world, fid),
+        settlementsOf(world, { fid, after, chain: asked.chain }),
+        paidSince(world, fid, now - monthMs),
+        askExact<Income>(world, incomeRoute, { fid }),
+        askExact<IncomeSeries>(world, incomeTimeseries, { ...seriesInput(incomeTimeseries, asked, now), fid }),
+      ])
       if (!agent || !list) return undefined
       const { settlements, next_cursor: next = null } = list
       const more = [...ownPayments(self), ...(after === undefined ? [] : [['after', after] as const])]
@@ -71,7 +68,7 @@ export function agentPage(world: World): Route {
         standing(agent, addresses),
         specs(agent, uptime, now),
         abilities(agent, month, asks?.prices ?? []),
-        money(agent, { month, ever, series, settlements, next, asked, after, income, incomeSeries, self }),
+        money(agent, { settlements, next, asked, after, income, incomeSeries, self }),
         feedback(agent, said),
         registrations(agent, held),
         accounts(agent),

@@ -1,8 +1,7 @@
 import { settlementSeries } from '../../../db/queries/time/timeseries.ts'
-import { seriesWindow } from '../../series/window.ts'
 import { parseExact } from '../parts/exact-json.ts'
 import type { World } from '../parts/page.ts'
-import { type Asked, rangeOf, type Series } from '../parts/series.ts'
+import type { Series } from '../parts/series.ts'
 
 const hourMs = 3_600_000
 export const monthMs = 30 * 86_400_000
@@ -23,16 +22,4 @@ export async function paidSince(
   const asked = { fid, starts, end, chain: null, settlementOverloads, payersUpTo }
   const [sum] = parseExact<Sum[]>(await settlementSeries(database, asked))
   return sum ?? { settlements: 0, amount_usdc: '0', unique_payers: 0, median_usdc: null }
-}
-
-/** What an agent was paid over a range, one point for each interval, empty ones included. */
-export async function paidBetween(
-  { database, settlementOverloads, now }: World,
-  fid: number,
-  asked: Asked,
-): Promise<Pick<Series, 'interval' | 'points'>> {
-  const { starts, end, interval } = seriesWindow({ ...rangeOf(asked, now()), chain: null, until: null }, now())
-  const { chain } = asked
-  const points = await settlementSeries(database, { fid, starts, end, chain, settlementOverloads, payersUpTo })
-  return { interval, points: parseExact<Series['points'][number][]>(points) }
 }

@@ -5,6 +5,7 @@ const exactNames = [
   'filtered_amount_usdc',
   'median_usdc',
   'volume_usdc',
+  'income_usdc',
   'min_amount_usd',
   'max_amount_usd',
   'value',

@@ -26,6 +26,9 @@ export const seriesParameters = {
   chain: chainsParameter,
 }
 
+/** A range as people call it: 30 days. */
+export const rangeName = ({ range }: Asked): string => ranges[range].name
+
 export interface Asked {
   readonly range: Range
   readonly chain: readonly ChainName[] | null
@@ -36,7 +39,7 @@ const beginning = '2020-08-01T00:00:00.000Z'
 const dayMs = 86_400_000
 
 /** Interval, start (ISO 8601) and chains of a range that ends now. */
-export function rangeOf({ range, chain }: Asked, now: number) {
+function rangeOf({ range, chain }: Asked, now: number) {
   const { interval, days } = ranges[range]
   const today = Math.floor(now / dayMs) * dayMs
   return { interval, since: days === null ? beginning : new Date(today - (days - 1) * dayMs).toISOString(), chain }
@@ -118,8 +121,10 @@ export function firstShown(interval: string, counts: readonly number[]): number 
   return Math.min(first < 0 ? newest : first, newest)
 }
 
+type Paid = Pick<Series['points'][number], 'settlements' | 'amount_usdc'>
+
 /** Exact sums of a series: `volume` in dollars as text, `count` of settlements. */
-export function totalOf({ points }: Pick<Series, 'points'>): { volume: string; count: number } {
+export function totalOf({ points }: { readonly points: readonly Paid[] }): { volume: string; count: number } {
   let units = 0n
   let count = 0
   for (const { amount_usdc, settlements } of points) {

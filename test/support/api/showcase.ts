@@ -153,9 +153,9 @@ async function seedClaim(pool: pg.Pool, { fid, method, address, at }: SeedClaim)
   })
 }
 
-/** Sums up the income of the first agent as the job does; seed everything before this. */
-export async function sumUpIncome(pool: pg.Pool): Promise<void> {
-  await insert(pool, 'agent_change', { fid: richFid, kind: 'upsert', changed_at: new Date() })
+/** Sums up the income of agents, by default the first, as the job does; seed everything before this. */
+export async function sumUpIncome(pool: pg.Pool, fids: readonly number[] = [richFid]): Promise<void> {
+  for (const fid of fids) await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: new Date() })
   while ((await rollUpSettlements({ pool })) > 0);
   while ((await runIncome({ pool })) > 0);
 }

@@ -116,6 +116,9 @@ select fid, least(min(hour) filter (where hour >= since.last_7d) + interval '7 d
  cross join since
  group by fid`
 
+/** Due whatever the clock says, even one that is set back before the payers are counted. */
+const atOnce = new Date(0)
+
 interface FigureOptions {
   readonly fids: readonly number[]
   readonly settlementOverloads: 'spec' | 'all'
@@ -137,7 +140,7 @@ export async function deriveFiguresOf(
 ): Promise<{ readonly fid: number; readonly dueAt: Date }[]> {
   const overloads = settlementOverloads === 'all'
   await forgetFigures(db, fids)
-  if (await beginCounts(db, { fids, overloads, again })) return fids.map((fid) => ({ fid, dueAt: now }))
+  if (await beginCounts(db, { fids, overloads, again })) return fids.map((fid) => ({ fid, dueAt: atOnce }))
   await allowLargeSums(db)
   const { rows } = await db.query<{ fid: number; dueAt: Date }>({
     name: 'derive-figures',

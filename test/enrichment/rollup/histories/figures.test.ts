@@ -290,6 +290,16 @@ test('figures are those of windows that begin earlier again when the clock is se
   expect(await rowsOf(`select last_30d::int as n from agent_figure where chain = '' and own`)).toEqual([{ n: 3 }])
 })
 
+test('figures whose counting has begun are derived though the clock is set back', async () => {
+  const installation = new Installation()
+  await verify(1, [])
+  await installation.take({ kind: 'earn', fid: 1, block: 2, amount: 7 } as Other)
+  await installation.take({ kind: 'derive', whole: false } as Other)
+  installation.now = new Date(+installation.now - 5 * hourMs)
+  await installation.take({ kind: 'derive', whole: true } as Other)
+  await installation.expectStored()
+})
+
 test('figures come due by themselves when an hour leaves a window, and not before', async () => {
   const { pool } = database
   const installation = new Installation()

@@ -6,11 +6,12 @@ const usage = `
 npm run bench -- <name> [--small] [--keep]
 npm run bench -- rehearsal [--rows <n>] [--in <folder>]
 npm run bench -- upgrade [--rows <n>]
+npm run bench -- rollup [--rows <n>]
 
   backfill    loads a million settlements with the backfill, against COPY alone and a plain processor
   api         the read API against a bare server and two frameworks; search; the bulk document
   reads       the statements behind reads, with one agent that has five million settlements: times and plans
-  rollup      four million settlements, half of them of one recipient: rolled up, one taken out and put back, some reset
+  rollup      4,000,000 settlements, or n, half of them of one recipient: rolled up, one taken out and put back, some reset
   rankings    10,000,000 pairs, or n, of 100,000 agents: the rankings after each of three minutes in which some were paid
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents whose hosts answer at once
   exports     ten million settlements to Parquet; the log of 250,000 profiles
@@ -30,7 +31,7 @@ Each prints a table and, as its last line, one JSON object.
 `
 
 interface Given {
-  /** Settlements of a rehearsal or an upgrade, pairs of rankings; undefined: the benchmark's default. */
+  /** Settlements of a rehearsal, an upgrade or a roll-up, pairs of rankings; undefined: the benchmark's default. */
   readonly rows: number | undefined
   readonly folder: string
 }
@@ -54,11 +55,10 @@ const benches: Record<string, (small: boolean, keep: boolean, given: Given) => P
     const { benchEnrichment } = await import('./enrichment/enrichment.ts')
     await benchEnrichment(small ? { subjects: 1_000, agents: 200 } : { subjects: 100_000, agents: 20_000 })
   },
-  async rollup(small) {
+  async rollup(small, _keep, { rows = small ? 40_000 : 4_000_000 }) {
     const { benchRollup } = await import('./rollup.ts')
-    await benchRollup(
-      small ? { many: 20_000, ofOne: 20_000, removed: 1_000 } : { many: 2_000_000, ofOne: 2_000_000, removed: 20_000 },
-    )
+    const half = Math.ceil(rows / 2)
+    await benchRollup({ many: half, ofOne: half, removed: Math.min(half, small ? 1_000 : 20_000) })
   },
   async rankings(small, _keep, { rows = small ? 50_000 : 10_000_000 }) {
     const { benchRankings } = await import('./rankings.ts')
@@ -131,8 +131,8 @@ await runCommand({ usage, options, maxPositionals: 1 }, async ({ values, positio
   if (!bench)
     throw new UsageError(`${name || 'no name'} is not a benchmark; there are ${Object.keys(benches).join(', ')}`)
   if (values.keep && name !== 'reads') throw new UsageError('--keep is for reads')
-  if (values.rows !== undefined && !['rehearsal', 'upgrade', 'rankings'].includes(name)) {
-    throw new UsageError('--rows is for the rehearsal, the upgrade and the rankings')
+  if (values.rows !== undefined && !['rehearsal', 'upgrade', 'rankings', 'rollup'].includes(name)) {
+    throw new UsageError('--rows is for the rehearsal, the upgrade, the rankings and the roll-up')
   }
   if (values.in !== undefined && name !== 'rehearsal') throw new UsageError('--in is for the rehearsal')
   const rows = values.rows === undefined ? undefined : Number(values.rows)

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import type pg from 'pg'
 import { busiestChain } from '../chains.config.ts'
 import { migrate } from '../db/migrate.ts'
@@ -9,6 +8,7 @@ import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import { derivations } from '../derive/derivations.ts'
 import { settle } from '../derive/pass.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
+import { cpuSeconds } from './server-cpu.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 
 interface RankingsSize {
@@ -23,9 +23,6 @@ const firstBlock = 30_000_000
 const minutes = 3
 const settlementOverloads = 'spec'
 const figures = derivations.filter(({ kind }) => kind === 'figures')
-
-/** Clock ticks a second, in which /proc counts. */
-const ticks = 100
 
 /**
  * Fills a directory whose agents were paid by millions, makes the rankings, and then again after each of some minutes in
@@ -79,30 +76,6 @@ export async function benchRankings(size: RankingsSize): Promise<void> {
   } finally {
     await pool.end()
     await remove()
-  }
-}
-
-/** CPU seconds of a server's processes: connections of a long run are replaced by others. */
-function cpuSeconds(server: number): number {
-  const used = readdirSync('/proc').map((name) => {
-    const [parent, own, ofEnded] = /^\d+$/.test(name) ? statOf(name) : []
-    if (Number(name) === server) return ofEnded
-    return parent === server ? own : 0
-  })
-  return used.reduce<number>((sum, one) => sum + (one ?? 0), 0) / ticks
-}
-
-/** Of a process: its parent, and the ticks that it and its children that ended took. None: it has ended. */
-function statOf(pid: string): readonly number[] {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /, '')
-      .split(' ')
-      .map(Number)
-    const [parent = 0, user = 0, system = 0, endedUser = 0, endedSystem = 0] = [1, 11, 12, 13, 14].map((n) => fields[n])
-    return [parent, user + system, endedUser + endedSystem]
-  } catch {
-    return []
   }
 }
 

@@ -7,6 +7,7 @@ import { deleteNewestSettlements } from '../db/queries/chain/reset.ts'
 import { addMovedToRollup, lockRollup, subtractFromRollup } from '../db/queries/rollup/cursor.ts'
 import { type MovedSettlement, movedColumns } from '../db/queries/rollup/sums.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
+import { cpuSeconds } from './server-cpu.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 import { settlementIndexes } from './world.ts'
 
@@ -36,10 +37,15 @@ export async function benchRollup({ many, ofOne, removed }: RollupSize): Promise
     await migrate(postgres.databaseUrl)
     const stored = await seconds(() => fill(pool, many, ofOne))
     say(`${rows} settlements stored in ${stored.toFixed(1)} s`)
+    const before = { cpu: cpuSeconds(postgres.pid), log: await walBytes(pool) }
     const rolled = await seconds(async () => {
       while ((await rollUpSettlements({ pool })) > 0);
     })
-    say(`rolled up in ${rolled.toFixed(1)} s, ${(rolled / stored).toFixed(2)} of that`)
+    const cpu = cpuSeconds(postgres.pid) - before.cpu
+    const log = (await walBytes(pool)) - before.log
+    say(
+      `rolled up in ${rolled.toFixed(1)} s, ${(rolled / stored).toFixed(2)} of that; ${cpu.toFixed(1)} CPU s of the server`,
+    )
     await pool.query('vacuum (analyze)')
     const last = Math.ceil(ofOne / perBlock)
     const mended: number[] = []
@@ -56,6 +62,8 @@ export async function benchRollup({ many, ofOne, removed }: RollupSize): Promise
       JSON.stringify({
         rolled_up_per_second: Math.round(rows / rolled),
         rolled_up_to_stored: Number((rolled / stored).toFixed(2)),
+        rolled_up_cpu_us_a_row: Number(((cpu * 1e6) / rows).toFixed(1)),
+        wal_bytes_a_row: Math.round(log / rows),
         sums_bytes_a_row: Math.round((sizes[0]?.bytes ?? 0) / rows),
         mended_slowest_ms: Math.round(mended.at(-1) as number),
         reset_per_second: Math.round(removed / reset),
@@ -122,6 +130,13 @@ async function removeNewest(pool: pg.Pool, count: number): Promise<void> {
     const range = { fromBlock: firstBlock, toBlock: 2_000_000_000 }
     await subtractFromRollup(db, busiestChain, await deleteNewestSettlements(db, busiestChain, range, count))
   })
+}
+
+async function walBytes(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ bytes: number }>(
+    `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::float8 as bytes`,
+  )
+  return rows[0]?.bytes ?? 0
 }
 
 async function seconds(run: () => Promise<unknown>): Promise<number> {

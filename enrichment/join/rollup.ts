@@ -12,8 +12,11 @@ import {
 } from '../../db/queries/rollup/cursor.ts'
 import { allowLargeSums } from '../../db/queries/server/transaction-settings.ts'
 
-/** Settlements rolled up in one transaction, about. */
-const settlementsPerStep = 200_000
+/**
+ * Settlements rolled up in one transaction, about. Pairs are spread over the whole of their table, so fewer, larger steps
+ * write each page less often. Derivations that hold the roll-up wait for a step: some seconds.
+ */
+const settlementsPerStep = 500_000
 
 interface RollupOptions {
   readonly pool: pg.Pool

@@ -92,8 +92,8 @@ const api = {
     form: httpUrl,
     default: 'http://127.0.0.1:3000',
     about: 'address of the API as its users see it',
-    more: 'Claims are bound to it. With docker-compose.yml it must not be a loopback address.',
-    readers: ['api', 'export'],
+    more: 'Claims are bound to it, and the transparency log is named after it. With docker-compose.yml it must not be a loopback address.',
+    readers: ['enrichment', 'api', 'export'],
   },
   SITE_URL: {
     form: httpUrl,
@@ -193,6 +193,13 @@ const api = {
     about: 'whether claims end when what they are based on ends',
     more: 'off: only withdrawals end claims.',
     readers: ['enrichment', 'api'],
+  },
+  LOG_KEY_FILE: {
+    form: text,
+    unset: 'the transparency log is not signed, and not served',
+    about: 'file with the Ed25519 key (PKCS #8, PEM) that signs the transparency log under /log',
+    more: 'Readers keep the key, so back the file up. See docs/log.md.',
+    readers: ['enrichment'],
   },
   FACILITATOR_HOSTS: {
     form: oneOf('on', 'off'),

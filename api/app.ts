@@ -32,6 +32,7 @@ import type { PictureDoor } from './pages/pictures/gallery.ts'
 import { actions, routes, streams } from './routes.ts'
 import { Seats } from './stream/seats.ts'
 import { serveStream } from './stream/stream.ts'
+import { transparencyRoutes } from './transparency/routes.ts'
 
 export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'> {
   readonly chains: Sources['chains'] & NonNullable<Watched['chains']>
@@ -142,6 +143,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(docsRoutes(deps))
   if (deps.security) app.use(securityRoutes(deps.security, deps))
   if (deps.exportDir !== undefined) app.use(exportRoutes(deps.exportDir))
+  app.use(transparencyRoutes({ database: primary, cache }))
   const budget = [pageLimiter({ store: deps.limiter.pageStore, now: deps.now }), waitInLane('pages')]
   const pictureBudget = [pictureLimiter({ now: deps.now }), waitInLane('pages')]
   const { pictures, painter, log, now } = deps

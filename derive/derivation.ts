@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { KindName } from '../db/due/kinds.ts'
 import type { LaterKey } from '../db/queries/due/queue.ts'
+import type { LogSigner } from '../transparency/log-key.ts'
 
 /** What derivations need besides the database. */
 export interface DeriveContext {
@@ -11,6 +12,8 @@ export interface DeriveContext {
   readonly lookups?: boolean
   /** Names of the sources that are asked about every agent. Default: none. */
   readonly perAgent?: readonly string[]
+  /** Signs the transparency log. Default: it is not signed. */
+  readonly log?: LogSigner | undefined
   /** Whether everything is derived again: what is kept by what moved is counted whole. Default: no. */
   readonly again?: boolean
 }

@@ -10,6 +10,7 @@ import { endLeftovers, ProcessFile } from '../stack/processes.ts'
 import { createStack, type Stack } from '../stack/supervisor.ts'
 import { exportTask, planTasks, readSettings, withoutSources } from '../stack/tasks.ts'
 import { type Teardown, together, untilSignalled } from '../stack/teardown.ts'
+import { makeLogKey, readLogKey } from '../transparency/log-key.ts'
 import { createFreshDatabase, type FreshDatabase, readerLines, usualPostgresPort } from './database.ts'
 import { describeWorld } from './description.ts'
 import { firstProfile, untilExported, untilReady } from './ready.ts'
@@ -98,6 +99,8 @@ async function start(
   ]
   const moved = places.flatMap(([what, usual, url]) => describeMove(what, usual, Number(new URL(url).port)))
   if (moved.length + tasks.moved.length > 0) report.say(`  ports     taken: ${[...moved, ...tasks.moved].join('; ')}`)
+  makeLogKey(settings.LOG_KEY_FILE)
+  report.say(`  log key   ${readLogKey(settings.LOG_KEY_FILE, api).key}`)
   await teardown.own(stack)
   rmSync(settings.EXPORT_DIR, { recursive: true, force: true }) // an earlier world's
   for (const group of [tasks.processors, tasks.enrichment, tasks.api, tasks.graphql]) stack.start(group)
@@ -172,6 +175,7 @@ function settingsOf(
 ) {
   const address = `http://127.0.0.1:${port}`
   return {
+    LOG_KEY_FILE: join(folder, 'devnet.log-key.pem'),
     EXPORT_DIR: join(folder, 'devnet.exports'), // another one may have the files of a real database
     ...Object.fromEntries(defaultChainNames.map((name) => [chainTable[name].rpcVariable, chains[name].rpc])),
     DATABASE_URL: url,

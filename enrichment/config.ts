@@ -3,6 +3,7 @@ import { enrichmentPort } from '../settings.chains.ts'
 import { readSettings } from '../settings.check.ts'
 import { witnessUrls } from '../social/hub-operators.ts'
 import { githubWithoutToken, hubAt, namedHost, type PublicHost, publicHosts, publicHubs } from '../sources.config.ts'
+import { readLogKey } from '../transparency/log-key.ts'
 
 const { neynar, blockscout, oli, web3bio, github } = publicHosts
 
@@ -24,6 +25,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
       vars.CLAIM_LAPSE === 'on'
         ? { serviceName: vars.SERVICE_NAME, verificationProof: vars.VERIFICATION_PROOF }
         : undefined,
+    /** Signs the transparency log; undefined: it is not signed. */
+    log: vars.LOG_KEY_FILE ? readLogKey(vars.LOG_KEY_FILE, vars.BASE_URL) : undefined,
     /** Whether facilitators are asked which accounts they send from. */
     asksFacilitators: vars.FACILITATOR_HOSTS === 'on',
     hubPollMs: vars.HUB_POLL_SECONDS * 1_000,

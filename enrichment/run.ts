@@ -1,5 +1,6 @@
 import type { OpenDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
+import { markDue } from '../db/queries/due/queue.ts'
 import { refreshFeedback } from '../db/queries/feedback/feedback-counts.ts'
 import { markAgentsUnknownTo } from '../db/queries/join/enrichment-inputs.ts'
 import { markHoldersUnknownTo } from '../db/queries/join/holders.ts'
@@ -73,7 +74,7 @@ export async function runEnrichment({
     if (wanted) process.stderr.write(`${error.message}\n`)
   }
   const pass = { pool, now, random: Math.random, failed }
-  const join = { pool, now, settlementOverloads: config.settlementOverloads, lookups, perAgent }
+  const join = { pool, now, settlementOverloads: config.settlementOverloads, lookups, perAgent, log: config.log }
   const end = async () => {
     await close()
     await pool.end()
@@ -111,6 +112,7 @@ export async function runEnrichment({
     [config.hub, ...config.otherHubs].map(({ url }) => url),
   )
   await markAgentsUnknownTo(pool, perAgent)
+  if (config.log) await markDue(pool, 'logged facts', ['key']) // has what there is signed with it, if it is a new one
   const server = await serveHealth(config.host, config.metricsPort, {
     ...health,
     stuck: watchdog.stuck,

@@ -45,15 +45,16 @@ const mayImport: Record<string, string[]> = {
   abi: [],
   postgres: ['ops'],
   hosts: ['ops'],
+  transparency: [], // tree, tiles, notes of the log: it knows of no database
   trust: [], // what can be checked offline: it knows of no host, no database and no setting
   net: ['ops'],
   db: ['abi', 'trust', ...tables, 'postgres', 'ops'],
   social: ['abi', 'hosts', 'trust', 'ops'],
   processors: ['db', 'abi', 'hosts', ...tables, 'ops'],
-  derive: ['db', ...tables, 'ops'],
-  enrichment: ['derive', 'db', 'abi', 'hosts', 'trust', 'social', 'net', ...tables, 'ops'],
+  derive: ['db', 'trust', 'transparency', ...tables, 'ops'],
+  enrichment: ['derive', 'db', 'abi', 'hosts', 'trust', 'transparency', 'social', 'net', ...tables, 'ops'],
   // The package for readers tells how ids too large for a number are read; MCP answers in the same way.
-  api: ['db', 'abi', 'hosts', 'trust', 'social', 'net', 'client', ...tables, 'ops'],
+  api: ['db', 'abi', 'hosts', 'trust', 'transparency', 'social', 'net', 'client', ...tables, 'ops'],
   export: ['db', 'trust', 'processors', ...tables, 'ops'], // what archives settlements proves them as a backfill does
   claim: ['ops'], // a client: what it knows of the service it has been told over HTTP
   client: [], // a package of its own

@@ -4,6 +4,17 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'transparency-log',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'A transparency log of claims, under /log',
+    text:
+      'Events of claims, and what accounts said on their listing, are entries of one Merkle tree, with digests instead of ' +
+      'words. `/log/checkpoint` is the signed tree by C2SP tlog-checkpoint, `/log/tile/…` its files by C2SP tlog-tiles, ' +
+      '`/log/key` whose signature it is. They do not count towards the limits. docs/log.md says what they prove.',
+    operations: [],
+  },
+  {
     id: 'details-of-documents',
     day: '2026-11-29',
     kind: 'added',

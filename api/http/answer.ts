@@ -53,14 +53,20 @@ export async function readThrough(
 }
 
 /** A handler for a static document: the same bytes for every client until the process ends. */
-export function answerAlways(content: Content, maxAgeSeconds: number): RequestHandler {
-  return (req, res) => sendContent(req, res, content, maxAgeSeconds)
+export function answerAlways(content: Content, maxAgeSeconds: number, more?: 'immutable'): RequestHandler {
+  return (req, res) => sendContent(req, res, content, maxAgeSeconds, more)
 }
 
 /** 200 in the encoding the client prefers, or 304 if the client already has it. */
-async function sendContent(req: Request, res: Response, content: Content, maxAgeSeconds: number): Promise<void> {
+async function sendContent(
+  req: Request,
+  res: Response,
+  content: Content,
+  maxAgeSeconds: number,
+  more?: 'immutable',
+): Promise<void> {
   const { body, length, encoding, etag } = await content.in(chooseEncoding(req.headers['accept-encoding']))
-  res.setHeader('Cache-Control', `public, max-age=${maxAgeSeconds}`)
+  res.setHeader('Cache-Control', `public, max-age=${maxAgeSeconds}${more ? `, ${more}` : ''}`)
   res.setHeader('ETag', etag)
   res.setHeader('Vary', 'Accept-Encoding')
   if (holds(req.headers['if-none-match'], etag)) return void res.writeHead(304).end()

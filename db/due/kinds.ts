@@ -37,6 +37,9 @@ interface Kind {
 
 const registration = `chain || ':' || agent_id`
 
+const claimEvent = `'claim:' || fid || ':' || seq`
+const listingWord = `'listing:' || action || ':' || fid || ':' || method || ':' || nonce`
+
 const bothSides = {
   key: hex('side.address'),
   from: 'moved cross join lateral (values (moved."from"), (moved."to")) as side (address) where side.address is not null',
@@ -288,6 +291,17 @@ export const kinds = {
       { table: 'registration_transfer', key: addressPart('"to"') },
       { table: 'registration moved', key: supplyPart },
       { table: 'directory_sum', key: 'part' },
+    ],
+  },
+  /** What the transparency log is to have. Keys: events of claims, and words of accounts on their listing. */
+  'logged facts': {
+    marks: [
+      { table: 'claim_event', on: ['insert'], key: claimEvent },
+      { table: 'claim_action', on: ['insert'], key: listingWord, from: `moved where action <> 'withdraw'` },
+    ],
+    all: [
+      { table: 'claim_event', key: claimEvent },
+      { table: `claim_action where action <> 'withdraw'`, key: listingWord },
     ],
   },
 } as const satisfies Record<string, Kind>

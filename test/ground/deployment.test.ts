@@ -212,23 +212,26 @@ test('each process of docker-compose.yml gets the variables that it reads, and n
   }
 })
 
-test('each process of docker-compose.yml that is told of a file of chains has it in its container', () => {
-  const told = ownServices.filter((name) => compose.services[name]?.environment?.CHAINS_FILE !== undefined)
-  expect(told).toEqual(ownServices)
-  const given = { CHAINS_FILE: 'chains.json' }
-  for (const name of told) {
+test('each process of docker-compose.yml that is told of a file has it in its container', () => {
+  const toldOf = (name: string, variable: string) => compose.services[name]?.environment?.[variable] !== undefined
+  const given = { CHAINS_FILE: 'chains.json', LOG_KEY_FILE: 'key.pem' }
+  expect(ownServices.filter((name) => toldOf(name, 'CHAINS_FILE'))).toEqual(ownServices)
+  expect(ownServices.filter((name) => toldOf(name, 'LOG_KEY_FILE'))).toEqual(['enrichment'])
+  for (const name of ownServices) {
     const { volumes = [], environment = {} } = compose.services[name] as Service
     const mounts = volumes.filter((volume) => typeof volume === 'object')
-    expect(JSON.parse(interpolated(JSON.stringify(mounts), given)), name).toEqual([
-      {
+    const files = Object.entries(given).filter(([variable]) => toldOf(name, variable))
+    expect(JSON.parse(interpolated(JSON.stringify(mounts), given)), name).toEqual(
+      files.map(([variable, source]) => ({
         type: 'bind', // the short form would take a name without a slash for a volume
-        source: 'chains.json',
-        target: interpolated(String(environment.CHAINS_FILE), given),
+        source,
+        target: interpolated(String(environment[variable]), given),
         read_only: true,
         bind: { create_host_path: false }, // a missing file is an error, not a new folder
-      },
-    ])
-    expect(interpolated(JSON.stringify(mounts), {}), name).toContain('"source":"/dev/null"')
+      })),
+    )
+    const none = JSON.parse(interpolated(JSON.stringify(mounts), {}))
+    expect(none.map(({ source }: { source: string }) => source)).toEqual(files.map(() => '/dev/null'))
   }
 })
 

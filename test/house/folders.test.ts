@@ -10,6 +10,7 @@ const larger: Record<string, { files: number; why: string }> = {
     files: 31,
     why: 'tools look for their files there; beside them stand the tables of chains, limits, sources and settings',
   },
+  docs: { files: 21, why: 'a page for each subject, beside the pictures of the README' },
   'api/http': { files: 21, why: 'what every route shares' },
 }
 

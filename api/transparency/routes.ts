@@ -1,0 +1,69 @@
+import { type RequestHandler, Router } from 'express'
+import type { Queryable } from '../../db/pool.ts'
+import { entriesFrom, lastCheckpoint, tileHashes } from '../../db/queries/transparency/tree.ts'
+import { parseCheckpoint } from '../../transparency/checkpoint.ts'
+import { hashBytes } from '../../transparency/hashes.ts'
+import { bundleOf, hasTile, parseTilePath, perTile, type TileRequest } from '../../transparency/tiles.ts'
+import { answerAlways } from '../http/answer.ts'
+import type { Cache } from '../http/cache.ts'
+import { Content } from '../http/content.ts'
+import { waitInLane } from '../http/database-turns.ts'
+import { ApiError } from '../http/errors.ts'
+import { refuseMethod } from '../http/method.ts'
+
+const prefix = '/log/'
+/** `max-age` of what changes, in seconds, and how long this process answers with what it has read, in milliseconds. */
+const maxAgeSeconds = 5
+const freshMs = 1_000
+/** `max-age` of tiles, which never change. */
+const tileMaxAgeSeconds = 31_536_000
+const freshTileMs = 3_600_000
+const notKept = 'this service keeps no transparency log: its operator has set no LOG_KEY_FILE'
+const noTile = 'the log has no such file; /log/checkpoint says how many entries there are'
+
+interface LogDeps {
+  readonly database: Queryable
+  readonly cache: Cache<Content>
+}
+
+/**
+ * GET /log/…: the transparency log, by C2SP tlog-tiles. `checkpoint` is what was signed last, `key` whose signature that
+ * is, `tile/…` its tree and entries, as far as they are signed.
+ */
+export function transparencyRoutes({ database, cache }: LogDeps): Router {
+  const text = async (name: 'checkpoint' | 'key') => {
+    const { value } = await cache.get(`${prefix}${name}`, freshMs, async () => {
+      const last = await lastCheckpoint(database)
+      return last && new Content('text/plain; charset=utf-8', Buffer.from(name === 'key' ? `${last.key}\n` : last.note))
+    })
+    if (!value) throw new ApiError('ERR_NOT_FOUND', notKept)
+    return value
+  }
+  const serveText = (name: 'checkpoint' | 'key'): RequestHandler => {
+    return async (req, res, next) => answerAlways(await text(name), maxAgeSeconds)(req, res, next)
+  }
+  const serveTile: RequestHandler = async (req, res, next) => {
+    const tile = parseTilePath([req.params.path ?? []].flat().join('/'))
+    const { size } = parseCheckpoint(String((await text('checkpoint')).text))
+    if (!tile || !hasTile(tile, size)) throw new ApiError('ERR_NOT_FOUND', noTile)
+    const key = `${prefix}tile/${JSON.stringify(tile)}`
+    const { value } = await cache.get(key, freshTileMs, () => readTile(database, tile))
+    return answerAlways(value as Content, tileMaxAgeSeconds, 'immutable')(req, res, next)
+  }
+  const router = Router({ caseSensitive: true })
+  router.use(prefix, waitInLane('pages'))
+  const handlers = { checkpoint: serveText('checkpoint'), key: serveText('key'), 'tile/{*path}': serveTile }
+  for (const [path, handler] of Object.entries(handlers)) {
+    router.get(prefix + path, handler)
+    router.all(prefix + path, refuseMethod(['GET', 'HEAD']))
+  }
+  return router
+}
+
+async function readTile(database: Queryable, tile: TileRequest & { readonly isOfEntries: boolean }): Promise<Content> {
+  const { number, width, isOfEntries } = tile
+  const bytes = isOfEntries
+    ? bundleOf(await entriesFrom(database, number * perTile, width))
+    : (await tileHashes(database, tile)).subarray(0, width * hashBytes)
+  return new Content('application/octet-stream', bytes)
+}

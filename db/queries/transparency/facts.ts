@@ -1,0 +1,56 @@
+import type { Queryable } from '../../pool.ts'
+import { isoTime } from '../sql/json-text.ts'
+
+/** Something that the transparency log is to have; digests are lowercase hex. */
+export type LoggedFact = ClaimFact | ListingFact
+
+interface Fact {
+  /** Key of the fact: db/due/kinds.ts. */
+  readonly subject: string
+  readonly fid: number
+  /** ISO time. */
+  readonly at: string
+  /** SHA-256 of the proof as received. */
+  readonly proof: string
+}
+
+/** An event of a claim. */
+interface ClaimFact extends Fact {
+  readonly type: 'claim'
+  readonly kind: string
+  /** Number among the events of the FID's claims: 1, 2, 3 … */
+  readonly seq: number
+  /** SHA-256 of the event, which is that of all events of the FID before it too. */
+  readonly digest: string
+}
+
+/** An account's word on whether it wants to be listed. */
+interface ListingFact extends Fact {
+  readonly type: 'unlist' | 'relist'
+}
+
+/** Those of some facts that the log does not have yet, in the order of their times. */
+export async function factsToLog(db: Queryable, subjects: readonly string[]): Promise<LoggedFact[]> {
+  const { rows } = await db.query<LoggedFact>({
+    name: 'facts-to-log',
+    text: `
+with wanted as (
+  select subject, string_to_array(subject, ':') as part
+    from unnest($1::text[]) as wanted (subject)
+   where not exists (select from transparency_entry t where t.subject = wanted.subject))
+select w.subject, 'claim' as type, e.fid, ${isoTime('e.at')} as at, e.kind, e.seq, encode(e.sha256, 'hex') as digest,
+       encode(c.proof_sha256, 'hex') as proof
+  from wanted w
+  join claim_event e on e.fid = w.part[2]::bigint and e.seq = w.part[3]::int
+  join claim c on c.fid = e.fid and c.method = e.method and c.nonce = e.nonce
+ where w.part[1] = 'claim'
+ union all
+select w.subject, a.action, a.fid, ${isoTime('a.accepted_at')}, null, null, null, encode(a.proof_sha256, 'hex')
+  from wanted w
+  join claim_action a on a.fid = w.part[3]::bigint and a.action = w.part[2] and a.method = w.part[4] and a.nonce = w.part[5]
+ where w.part[1] = 'listing'
+ order by at, subject`,
+    values: [subjects],
+  })
+  return rows
+}

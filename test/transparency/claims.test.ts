@@ -1,0 +1,193 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { claimHistory } from '../../db/queries/read/provable-claims.ts'
+import { deriveAgain } from '../../derive/again.ts'
+import { derivations } from '../../derive/derivations.ts'
+import { settle } from '../../derive/pass.ts'
+import { parseCheckpoint } from '../../transparency/checkpoint.ts'
+import { leafHash } from '../../transparency/hashes.ts'
+import { type LogSigner, makeLogKey, readLogKey } from '../../transparency/log-key.ts'
+import { openNote } from '../../transparency/note.ts'
+import { isConsistent, isIncluded } from '../../transparency/proofs.ts'
+import { perTile, type ReadTile, tilePathOf } from '../../transparency/tiles.ts'
+import { consistencyProof, inclusionProof, rootOf } from '../../transparency/tree.ts'
+import { storedRows } from '../derive/again.ts'
+import { failure } from '../support/api/api.ts'
+import { type Claimant, type ClaimStage, eip191Claim, jfsClaim, post, startClaimStage } from '../support/api/claims.ts'
+
+const kinds = derivations.filter(({ kind }) => kind === 'logged facts')
+let stage: ClaimStage
+let log: LogSigner
+beforeAll(async () => {
+  stage = await startClaimStage()
+  log = await newKey()
+})
+afterAll(() => stage.stop())
+
+async function newKey(): Promise<LogSigner> {
+  const folder = await mkdtemp(join(tmpdir(), 'log-key-'))
+  const path = join(folder, 'key.pem')
+  makeLogKey(path)
+  const made = readLogKey(path, 'https://api.agents.example')
+  makeLogKey(path)
+  expect(readLogKey(path, 'https://api.agents.example').key).toBe(made.key)
+  await rm(folder, { recursive: true })
+  return made
+}
+
+const context = () => ({ pool: stage.database.pool, now: () => new Date(), settlementOverloads: 'spec' as const, log })
+async function append(): Promise<void> {
+  await settle(kinds, context())
+  stage.clock.now += 2_000 // what the service has read of the log before is old
+}
+const accepted = async (body: unknown, query = '') => expect((await post(stage.api, body, { query })).status).toBe(200)
+const bytes = async (path: string) => {
+  const answer = await stage.api.get(`/log/${path}`)
+  expect(answer.status, path).toBe(200)
+  return { answer, body: Buffer.from(await answer.arrayBuffer()) }
+}
+
+/** The log as a reader has it: what is signed, its files, and the entries. */
+async function read() {
+  const note = (await bytes('checkpoint')).body.toString()
+  const key = (await bytes('key')).body.toString().trim()
+  const { origin, size, root } = parseCheckpoint(openNote(note, key))
+  const readTile: ReadTile = async ({ level, number }) => {
+    const width = Math.min(perTile, Math.floor(size / perTile ** level) - number * perTile)
+    return (await bytes(`tile/${tilePathOf({ level, number, width })}`)).body
+  }
+  const bundle =
+    size === 0 ? undefined : (await bytes(`tile/${tilePathOf({ level: 0, number: 0, width: size }, true)}`)).body
+  const entries: Buffer[] = []
+  for (let at = 0; bundle && at < bundle.length; at += 2 + bundle.readUInt16BE(at)) {
+    entries.push(bundle.subarray(at + 2, at + 2 + bundle.readUInt16BE(at)))
+  }
+  expect(entries).toHaveLength(size)
+  return { origin, key, size, root, readTile, entries }
+}
+
+const ofFid = (entries: readonly Buffer[], { fid }: Claimant) =>
+  entries.map((entry) => JSON.parse(String(entry))).filter((entry) => entry.fid === fid)
+
+test('claims, withdrawals and words on listing are entries of a signed tree that only grows', async () => {
+  const unsigned = await stage.api.get('/log/checkpoint')
+  expect(await failure(unsigned)).toMatchObject({ status: 404, detail: expect.stringContaining('LOG_KEY_FILE') })
+
+  const claimant = await stage.claimant()
+  await accepted(await eip191Claim(stage, claimant))
+  await accepted(jfsClaim(stage, claimant))
+  await append()
+  const before = await read()
+  expect([before.origin, before.key]).toEqual(['api.agents.example/log', log.key])
+  expect(before.root).toEqual(await rootOf(before.size, before.readTile))
+
+  const custody = { signer: claimant.custody, address: claimant.custody.address }
+  for (const action of ['withdraw', 'unlist', 'relist'] as const) {
+    stage.clock.now += 1_000
+    await accepted(await eip191Claim(stage, claimant, { action, ...custody }), `/${action}`)
+  }
+  await append()
+  const after = await read()
+  const proof = await consistencyProof(before.size, after.size, after.readTile)
+  expect(isConsistent(before, after, proof)).toBe(true)
+  expect(after.entries.slice(0, before.size)).toEqual(before.entries)
+  for (const [index, entry] of after.entries.entries()) {
+    const hashes = await inclusionProof(index, after.size, after.readTile)
+    expect(isIncluded({ index, leaf: leafHash(entry) }, after, hashes)).toBe(true)
+  }
+
+  const events = await claimHistory(stage.database.pool, claimant.fid)
+  const said = ofFid(after.entries, claimant)
+  expect(said.filter(({ type }) => type === 'claim')).toEqual(
+    events.map(({ seq, at, kind, sha256 }) => {
+      const known = { type: 'claim', fid: claimant.fid, seq, at, event: kind, digest: sha256 }
+      return { ...known, proof: expect.stringMatching(/^[0-9a-f]{64}$/) }
+    }),
+  )
+  expect(said.map(({ type, event }) => event ?? type)).toEqual([
+    'claimed',
+    'claimed',
+    'ended',
+    'ended',
+    'unlist',
+    'relist',
+  ])
+  expect(Object.keys(said.at(-1)).sort()).toEqual(['at', 'fid', 'proof', 'type'])
+})
+
+test('the tree is served as files for ever, outside the limits, as far as it is signed', async () => {
+  const claimant = await stage.claimant()
+  await accepted(await eip191Claim(stage, claimant))
+  await append()
+  const { size } = await read()
+  const { answer } = await bytes(`tile/${tilePathOf({ level: 0, number: 0, width: size })}`)
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    'content-type': 'application/octet-stream',
+    'cache-control': 'public, max-age=31536000, immutable',
+  })
+  const checkpoint = await bytes('checkpoint')
+  expect(Object.fromEntries(checkpoint.answer.headers)).toMatchObject({
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': 'public, max-age=5',
+  })
+  expect(checkpoint.answer.headers.has('ratelimit')).toBe(false)
+  const shorter = await bytes(`tile/${tilePathOf({ level: 0, number: 0, width: 1 })}`)
+  expect(shorter.body).toHaveLength(32)
+  for (const path of [
+    tilePathOf({ level: 0, number: 0, width: size + 1 }),
+    '0/000',
+    '1/000.p/1',
+    '0/0',
+    'entries/001',
+  ]) {
+    expect((await stage.api.get(`/log/tile/${path}`)).status, path).toBe(404)
+  }
+  const posted = await stage.api.get('/log/checkpoint', { method: 'POST' })
+  expect([posted.status, posted.headers.get('allow')]).toEqual([404, 'GET, HEAD, OPTIONS'])
+})
+
+test('however many claim and append at once, entries have numbers without gaps, and each fact one', async () => {
+  const claimants = await Promise.all(Array.from({ length: 4 }, () => stage.claimant()))
+  const bodies = await Promise.all(claimants.flatMap((one) => [eip191Claim(stage, one), eip191Claim(stage, one)]))
+  await Promise.all([...bodies.map((body) => accepted(body)), append(), append(), append()])
+  await append()
+  const { rows } = await stage.database.pool.query('select index, subject from transparency_entry order by index')
+  expect(rows.map(({ index }) => index)).toEqual(rows.map((_, place) => place))
+  const { entries } = await read()
+  for (const one of claimants) expect(ofFid(entries, one).map(({ seq }) => seq)).toEqual([1, 2])
+
+  const stored = await storedRows(stage.database.pool)
+  expect(await deriveAgain({ kinds, context: context(), tell: () => {} })).toBe(0)
+  expect(await storedRows(stage.database.pool)).toEqual(stored)
+})
+
+test('a fact that is rolled back is no entry, and an entry is neither changed nor removed', async () => {
+  const { pool } = stage.database
+  const claimant = await stage.claimant()
+  await accepted(await eip191Claim(stage, claimant))
+  const client = await pool.connect()
+  await client.query('begin')
+  await client.query(`insert into claim_event (fid, method, nonce, kind, at, evidence)
+    select fid, method, nonce, 'suspended', now(), '{}' from claim where fid = ${claimant.fid}`)
+  await client.query('rollback')
+  client.release()
+  await append()
+  expect(ofFid((await read()).entries, claimant)).toHaveLength(1)
+  for (const text of [
+    `update transparency_entry set entry = ''`,
+    'delete from transparency_entry',
+    'truncate transparency_entry',
+  ])
+    await expect(pool.query(text)).rejects.toThrow('transparency_entry is appended to and never changed')
+})
+
+test('another key signs the tree that there is', async () => {
+  const before = await read()
+  log = await newKey()
+  await stage.database.pool.query(`insert into due (kind, key) values ('logged facts', 'key')`)
+  await append()
+  const after = await read()
+  expect([after.key, after.size, after.root]).toEqual([log.key, before.size, before.root])
+})

@@ -1,0 +1,31 @@
+import { hashBytes } from './hashes.ts'
+import type { TreeHead } from './proofs.ts'
+
+/** What a log signs, by C2SP tlog-checkpoint. */
+interface Checkpoint extends TreeHead {
+  /** Name of the log: its address without scheme. */
+  readonly origin: string
+}
+
+/** Origin of the log of a service: where it is served, without scheme. */
+export function originOf(baseUrl: string): string {
+  return `${baseUrl.replace(/^https?:\/\//, '').replace(/\/$/, '')}/log`
+}
+
+/** Text of the note that a log signs. */
+export function checkpointText({ origin, size, root }: Checkpoint): string {
+  return `${origin}\n${size}\n${Buffer.from(root).toString('base64')}\n`
+}
+
+/** What the text of a checkpoint's note says. Throws when it has another form; lines behind the third are passed over. */
+export function parseCheckpoint(text: string): Checkpoint {
+  const [origin = '', decimal = '', base64 = '', ...others] = text.split('\n')
+  const size = Number(decimal)
+  const root = Buffer.from(base64, 'base64')
+  const isWhole =
+    origin !== '' && others.at(-1) === '' && root.length === hashBytes && root.toString('base64') === base64
+  if (!isWhole || !/^(0|[1-9]\d*)$/.test(decimal) || !Number.isSafeInteger(size)) {
+    throw new Error('the text is not that of a checkpoint')
+  }
+  return { origin, size, root }
+}

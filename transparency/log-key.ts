@@ -1,0 +1,33 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { originOf } from './checkpoint.ts'
+import { type NoteSigner, noteSigner } from './note.ts'
+
+/** Signs checkpoints of a log. */
+export interface LogSigner extends NoteSigner {
+  readonly origin: string
+}
+
+/**
+ * Signer of a service's log, whose key lies in a file: Ed25519, PKCS #8, PEM.
+ *
+ * Throws when the file cannot be read or has another content.
+ */
+export function readLogKey(path: string, baseUrl: string): LogSigner {
+  const origin = originOf(baseUrl)
+  try {
+    return { origin, ...noteSigner(origin, readFileSync(path, 'utf8')) }
+  } catch (cause) {
+    throw new Error(`LOG_KEY_FILE: ${path} has no key to sign with: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** Makes a key in a file that only its owner can read; a file that is there already is left as it is. */
+export function makeLogKey(path: string): void {
+  const pem = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' })
+  try {
+    writeFileSync(path, pem, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}

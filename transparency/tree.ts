@@ -1,0 +1,79 @@
+import { emptyRoot, hashBytes, nodeHash, subtreeHash } from './hashes.ts'
+import { perTile, type ReadTile, tileHeight } from './tiles.ts'
+
+// The Merkle tree of RFC 6962, section 2.1, read from its tiles.
+
+/** Entries from the first number up to the second, without it. */
+type Range = readonly [from: number, to: number]
+
+/** Root of the tree of the first `size` entries. */
+export async function rootOf(size: number, readTile: ReadTile): Promise<Buffer> {
+  return size === 0 ? emptyRoot() : rangeHash([0, size], readTile)
+}
+
+/**
+ * Hashes that show that the entry at `index` is in the tree of the first `size`, the one beside it first.
+ *
+ * Throws a RangeError for an entry outside the tree.
+ */
+export async function inclusionProof(index: number, size: number, readTile: ReadTile): Promise<Buffer[]> {
+  if (!(index >= 0 && index < size)) throw new RangeError(`there is no entry ${index} in a tree of ${size}`)
+  const beside: Range[] = []
+  for (let from = 0, to = size; to - from > 1; ) {
+    const middle = from + splitOf(to - from)
+    beside.unshift(index < middle ? [middle, to] : [from, middle])
+    if (index < middle) to = middle
+    else from = middle
+  }
+  return hashesOf(beside, readTile)
+}
+
+/**
+ * Hashes that show that the tree of the first `size` entries begins with that of the first `before`; none where one of
+ * them is empty or is the other.
+ *
+ * Throws a RangeError when `before` is more than `size`.
+ */
+export async function consistencyProof(before: number, size: number, readTile: ReadTile): Promise<Buffer[]> {
+  if (!(before >= 0 && before <= size)) throw new RangeError(`a tree of ${size} does not begin with one of ${before}`)
+  if (before === 0) return []
+  const beside: Range[] = []
+  let from = 0
+  let to = size
+  while (before !== to) {
+    const middle = from + splitOf(to - from)
+    beside.unshift(before <= middle ? [middle, to] : [from, middle])
+    if (before <= middle) to = middle
+    else from = middle
+  }
+  // A reader has the hash over what both have in common already when that is the whole earlier tree.
+  return hashesOf(from === 0 ? beside : [[from, to], ...beside], readTile)
+}
+
+const hashesOf = (ranges: readonly Range[], readTile: ReadTile) =>
+  Promise.all(ranges.map((range) => rangeHash(range, readTile)))
+
+/** Hash over a range that begins at a multiple of the power of two that holds it. */
+async function rangeHash([from, to]: Range, readTile: ReadTile): Promise<Buffer> {
+  const split = splitOf(to - from)
+  if (to - from === 1 || to - from === 2 * split) return nodeOf(from, to - from, readTile)
+  const middle = from + split
+  return nodeHash(await rangeHash([from, middle], readTile), await rangeHash([middle, to], readTile))
+}
+
+/** Hash over entries from a multiple of `count` on, which is a power of two: a part of a tile has it. */
+async function nodeOf(from: number, count: number, readTile: ReadTile): Promise<Buffer> {
+  const level = Math.floor(Math.log2(count) / tileHeight)
+  const span = perTile ** level
+  const first = from / span
+  const hashes = await readTile({ level, number: Math.floor(first / perTile) })
+  const begin = (first % perTile) * hashBytes
+  return subtreeHash(hashes.subarray(begin, begin + (count / span) * hashBytes))
+}
+
+/** The largest power of two below a size above 1; the operators of bits end at 32 of them. */
+function splitOf(size: number): number {
+  let split = 1
+  while (split * 2 < size) split *= 2
+  return split
+}

@@ -5,8 +5,8 @@ import type { Standby } from '../db/standby.ts'
 import { streamLimits } from '../limits.config.ts'
 import { giveDeprecation } from './changelog/deprecation.ts'
 import type { ClaimDeps } from './claim/claim.ts'
-import { createManifestLook, type ManifestLook } from './claim/manifest-preview.ts'
-import { createNameLook, type NameLook } from './claim/name-look.ts'
+import { createManifestLook } from './claim/manifest-preview.ts'
+import { createNameLook } from './claim/name-look.ts'
 import { Dispatch } from './dispatch.ts'
 import { docsRoutes } from './docs/routes.ts'
 import { type SecurityContact, securityRoutes } from './docs/security-txt.ts'
@@ -27,6 +27,7 @@ import { type LimiterOptions, limiter } from './limits/limiter.ts'
 import { pageLimiter, pictureLimiter } from './limits/page-limiter.ts'
 import { hearRefused, mcpPath, mcpPlaces, mcpRoutes } from './mcp/routes.ts'
 import type { Painter } from './pages/card/painter.ts'
+import type { ClaimView } from './pages/claim/page.ts'
 import { pageRoutes } from './pages/pages.ts'
 import type { PictureDoor } from './pages/pictures/gallery.ts'
 import { actions, routes, streams } from './routes.ts'
@@ -104,8 +105,7 @@ export function createApp(deps: ApiDeps): Express {
   for (const path of mcpPlaces) dispatch.at(path).use(mcp)
   const refuse = answerErrors(deps.log, jsonOrProblem(deps.baseUrl))
   const { claims } = deps
-  let lookAtManifest: ManifestLook | undefined
-  let lookForName: NameLook | undefined
+  let claimed: ClaimView | undefined
   if (claims) {
     const accepted = async (fid: number, addresses: readonly string[]) => {
       await claims.derive(fid).catch((err) => deps.log.warn({ err, fid }, 'a claimed agent follows with the join'))
@@ -115,8 +115,8 @@ export function createApp(deps: ApiDeps): Express {
       sources.totals.evict(isTouched)
     }
     const needs = { ...sources, ...claims, database: primary, now: deps.now, accepted, judged: metrics.countClaim }
-    lookAtManifest = createManifestLook(needs)
-    lookForName = createNameLook(needs)
+    const { windowSeconds } = claims
+    claimed = { windowSeconds, lookAtManifest: createManifestLook(needs), lookForName: createNameLook(needs) }
     for (const action of actions) {
       const path = expressPath(action)
       giveDeprecation(dispatch.at(path), action, deps.baseUrl)
@@ -155,8 +155,7 @@ export function createApp(deps: ApiDeps): Express {
     pictureBudget,
     pictures,
     painter,
-    lookAtManifest,
-    lookForName,
+    claims: claimed,
     onRead,
     log,
     now,

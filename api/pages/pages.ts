@@ -1,7 +1,5 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
-import type { ManifestLook } from '../claim/manifest-preview.ts'
-import type { NameLook } from '../claim/name-look.ts'
 import { answer, type CacheObserver, readThrough } from '../http/answer.ts'
 import type { Cache } from '../http/cache.ts'
 import type { Content } from '../http/content.ts'
@@ -14,7 +12,7 @@ import { settlementsCsv } from './agent/settlements.ts'
 import { assets } from './assets.ts'
 import type { Painter } from './card/painter.ts'
 import { cardRoutes } from './card/routes.ts'
-import { claimPage } from './claim/page.ts'
+import { type ClaimView, claimPage } from './claim/page.ts'
 import { giveAskingPolicy, giveClaimPolicy, givePagePolicy } from './content-security-policy.ts'
 import { directoryPage } from './directory/page.ts'
 import { leaderboardPage } from './leaderboard.ts'
@@ -41,10 +39,8 @@ interface PagesDeps {
   /** Fetches profile pictures from their hosts; undefined: every agent is shown by its initial. */
   readonly pictures: PictureDoor | undefined
   readonly painter: Painter | undefined
-  /** Looks at the manifests of hosts for the claim page; undefined: the service takes no claims. */
-  readonly lookAtManifest: ManifestLook | undefined
-  /** Asks the network whose a user name is, for the pages on claims and rules; undefined: it is not asked. */
-  readonly lookForName: NameLook | undefined
+  /** Undefined: the service takes no claims. */
+  readonly claims: ClaimView | undefined
   readonly onRead: CacheObserver
   readonly log: Logger
   /** Milliseconds since the epoch. */
@@ -53,8 +49,7 @@ interface PagesDeps {
 
 /** The pages for people. */
 export function pageRoutes(deps: PagesDeps): Router {
-  const { sources, cache, budget, pictureBudget, pictures, painter, lookAtManifest, lookForName, onRead, log, now } =
-    deps
+  const { sources, cache, budget, pictureBudget, pictures, painter, claims, onRead, log, now } = deps
   const world: World = {
     ...sources,
     now,
@@ -72,7 +67,7 @@ export function pageRoutes(deps: PagesDeps): Router {
     ownerPage(world),
     explainPage(world),
   ]
-  if (lookForName) router.get('/explain', ...budget, givePagePolicy, explainUnlisted(world, lookForName))
+  if (claims) router.get('/explain', ...budget, givePagePolicy, explainUnlisted(world, claims.lookForName))
   for (const page of [...pages, agentFeed(world), settlementsCsv(world), ...sitemaps]) {
     const path = expressPath(page)
     router.get(path, ...budget, givePagePolicy, answer(page, sources, cache, onRead))
@@ -84,7 +79,7 @@ export function pageRoutes(deps: PagesDeps): Router {
   router.get('/network', ...budget, giveAskingPolicy, answer(network, sources, cache, onRead))
   router.all('/network', refuseMethod(['GET', 'HEAD']))
   router.get('/claim/', dropSlash)
-  router.get('/claim', ...budget, giveClaimPolicy, claimPage(world, lookAtManifest, lookForName))
+  router.get('/claim', ...budget, giveClaimPolicy, claimPage(world, claims))
   router.all('/claim', refuseMethod(['GET', 'HEAD']))
   router.use(pictureRoutes(sources, pictures && createGallery(pictures, now), pictureBudget))
   if (painter) router.use(cardRoutes(world, painter, budget))

@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { type Hex, hexToString, padHex, serializeErc6492Signature } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { refreshRankings } from '../../db/queries/rollup/rankings.ts'
@@ -6,7 +6,7 @@ import { type DevChain, funder, startDevChain } from '../../devnet/chain/chain.t
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
 import type { TestApi } from '../support/api/api.ts'
-import { offerWallets, startBrowser, watch } from '../support/api/browser.ts'
+import { findings, offerWallets, startBrowser, watch } from '../support/api/browser.ts'
 import { type Claimant, type ClaimStage, startClaimStage } from '../support/api/claims.ts'
 import { countSettlements, insert, seedAgent, seedSettlement } from '../support/seed.ts'
 import { patienceMs } from '../support/until.ts'
@@ -106,6 +106,108 @@ test.each([
     await page.getByText('Every check holds.').waitFor()
     await page.locator('#message').getByRole('button', { name: 'Send and claim' }).click()
     await page.getByText('Claimed.').waitFor()
+    expect(faults).toEqual([])
+    await context.close()
+  },
+)
+
+/** Presses Tab until the element has the focus, as somebody without a mouse does. */
+async function tabTo(page: Page, target: Locator) {
+  for (let presses = 0; presses < 60; presses++) {
+    await page.keyboard.press('Tab')
+    if (await hasFocus(page, target)) return
+  }
+  throw new Error(`Tab does not lead to ${target}`)
+}
+
+const hasFocus = async (page: Page, target: Locator) => (await target.and(page.locator(':focus')).count()) === 1
+
+test.each(widths)(
+  'at %i px keys alone claim: the answer stands under its button, and the form gives way',
+  async (width) => {
+    const { fid, account, address } = await stage.claimant()
+    const context = await browser.newContext({ ...readerOf(width), reducedMotion: 'reduce' })
+    const { page, faults } = await watch(context, stage.api.url)
+    await page.goto(`${stage.api.url}/claim?fid=${fid}&address=${address}`)
+    const outcome = page.locator('#outcome')
+    const look = () => page.evaluate<string>('getComputedStyle(document.getElementById("outcome")).borderLeftColor')
+    const card = page.locator('#message')
+    const check = card.getByRole('button', { name: 'Check' })
+    expect(await outcome.isVisible()).toBe(false)
+    await tabTo(page, page.getByLabel('The signature'))
+    await page.keyboard.type('0x12')
+    await tabTo(page, check)
+    await page.keyboard.press('Enter')
+    await outcome.getByText(/^Refused: /).waitFor()
+    expect(await hasFocus(page, outcome)).toBe(true)
+    expect(await card.locator('form.paste + #outcome').count()).toBe(1)
+    const refused = await look()
+    expect(await findings(page)).toEqual([])
+
+    const text = await card.locator('pre').first().innerText()
+    await page.keyboard.press('Shift+Tab') // back to what the answer is about
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('ControlOrMeta+A')
+    await page.keyboard.insertText(await account.signMessage({ message: text }))
+    await tabTo(page, check)
+    await page.keyboard.press('Enter')
+    await outcome.getByText('Every check holds.').waitFor()
+    expect(await look()).not.toBe(refused)
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Enter')
+    await outcome.getByText('Claimed.').waitFor()
+    expect(await hasFocus(page, outcome)).toBe(true)
+    expect(await page.locator('#claim .card:visible, #works:visible').count()).toBe(0)
+    expect(await page.getByRole('img', { name: `How FID ${fid} stands in the directory` }).isVisible()).toBe(true)
+    expect(await findings(page)).toEqual([])
+    await tabTo(page, outcome.getByRole('link', { name: 'See the page of your agent' }))
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/agent/${fid}`)
+    await tabTo(page, page.getByRole('link', { name: 'Yours? Manage the claim' }))
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'withdraw the claim' }).waitFor()
+    // The browser logs the refused request.
+    expect(faults.filter((fault) => !fault.includes('status of 4'))).toEqual([])
+    await context.close()
+  },
+)
+
+test('a clock says how long the text is taken, and leads to a new one at its end', async () => {
+  const { fid, address } = await stage.claimant()
+  const context = await browser.newContext(readerOf(360))
+  const { page, faults } = await watch(context, stage.api.url)
+  await page.clock.install()
+  await page.goto(`${stage.api.url}/claim?fid=${fid}&address=${address}`)
+  const clock = page.locator('#message .clock')
+  const nonce = await page.locator('#claim').getAttribute('data-nonce')
+  await page.clock.runFor('10:00')
+  expect(await clock.getByRole('timer').innerText()).toMatch(/^(5:00|4:\d\d) left\.$/)
+  await page.clock.runFor('05:00')
+  expect(await clock.innerText()).toBe('Its time is over: what is signed with it is refused. Make a new one')
+  await clock.getByRole('link').click()
+  await expect.poll(() => page.locator('#claim').getAttribute('data-nonce'), waits).not.toBe(nonce)
+  expect(faults).toEqual([])
+  await context.close()
+})
+
+test.each(widths)(
+  'at %i px and without scripts the page has the text, its end, and the command that sends it',
+  async (width) => {
+    const { fid, account, address } = await stage.claimant()
+    const context = await browser.newContext({ ...readerOf(width), javaScriptEnabled: false })
+    const { page, faults } = await watch(context, stage.api.url)
+    await page.goto(`${stage.api.url}/claim?fid=${fid}`)
+    await page.getByLabel('Address').fill(address)
+    await page.keyboard.press('Enter')
+    const card = page.locator('#message')
+    await card.getByText(/It is taken until .* UTC\./).waitFor()
+    expect(await card.locator('.paste, #outcome').first().isVisible()).toBe(false)
+    const [text = '', command = ''] = await card.locator('pre').allInnerTexts()
+    const body = /-d '(.*)'/.exec(command)?.[1]?.replace('0x…', await account.signMessage({ message: text }))
+    const headers = { 'content-type': 'application/json', 'x-forwarded-for': '192.0.2.30' }
+    const answer = await stage.api.get('/api/claim', { method: 'POST', headers, body: body ?? '' })
+    expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ fid, claimed: true })])
     expect(faults).toEqual([])
     await context.close()
   },

@@ -70,5 +70,5 @@ function claim({ fid, claimed, claimed_at, claim_method, claim_state }: Profile)
   if (!claimed) return html`Nobody has claimed it. <a href="/claim?fid=${fid}">Yours? Claim it</a>`
   return html`Claimed since ${day(claimed_at)}: whoever controls the account ${deeds[claim_method ?? ''] ?? 'claimed it'}.${
     claim_state === 'suspended' && ' What the claim rests on cannot be seen at the moment; we will look again.'
-  } <a href="/api/agent/${fid}/proof">The proof</a> is public 15 minutes after the claim.`
+  } <a href="/api/agent/${fid}/proof">The proof</a> is public 15 minutes after the claim. <a href="/claim?fid=${fid}">Yours? Manage the claim</a>`
 }

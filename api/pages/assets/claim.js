@@ -45,7 +45,7 @@ if (page) {
     if (option) asked.set('chain_id', option.dataset.chain)
     const challenge = await answerOf(fetch(`/api/claim/challenge?${asked}`))
     const signature = await wallet.request({ method: 'personal_sign', params: [toHex(challenge.text), address] })
-    tell('Checking the signature …')
+    tell('', 'Checking the signature …')
     const { nonce, timestamp, chain_id } = challenge
     return send({ method: 'eip191', fid: Number(fid), address, nonce, timestamp, chain_id, signature }, false)
   }
@@ -70,32 +70,71 @@ if (page) {
     )
   }
 
+  for (const clock of page.querySelectorAll('.clock')) countDown(clock)
+
   function attempt(button, words, work) {
     button.disabled = true
-    tell(words)
+    button.closest('.paste, .choices').after(outcome)
+    tell('', words)
     work()
       .then(async (answer) => {
-        if (answer.dry_run) return tell('Every check holds. Nothing was stored.')
+        if (answer.dry_run) return tell('accepted', 'Every check holds. Nothing was stored.')
         const isListed = await lookAgain(fid)
-        if (done) done.hidden = action === 'withdraw'
+        giveWay()
         const [said, unlisted] =
           action === 'withdraw'
             ? ['Withdrawn. ', 'Nothing else lists it, so its page is gone.']
             : ['Claimed. ', 'Its page follows shortly.']
-        tell(isListed ? said : said + unlisted, isListed ? `/agent/${fid}` : undefined)
+        tell('accepted', isListed ? said : said + unlisted, isListed ? `/agent/${fid}` : undefined)
       })
-      .catch((error) => tell(error.message || 'The wallet did not answer.'))
+      .catch((error) => tell('refused', refusal(error)))
       .finally(() => {
         button.disabled = false
       })
   }
 }
 
+/** A refusal by the service, in its words. */
+class Refusal extends Error {}
+
 async function answerOf(request) {
   const response = await request
   const body = await response.json()
-  if (!response.ok) throw new Error(body.detail ? `Refused: ${body.detail}.` : `The service refused: ${body.error}.`)
+  if (!response.ok) throw new Refusal(body.detail ?? body.error)
   return body
+}
+
+function refusal(error) {
+  if (error instanceof Refusal) return `Refused: ${error.message}.`
+  return error.message ? `It did not work: ${error.message}` : 'The wallet did not answer.'
+}
+
+/** Hides the forms, which have done their work, behind the answer; a claim's proof and badge follow it. */
+function giveWay() {
+  for (const form of page.querySelectorAll('.card')) form.hidden = true
+  document.getElementById('works').closest('section').hidden = true
+  page.querySelector('h2').after(outcome)
+  done.hidden = page.dataset.action === 'withdraw'
+}
+
+/** Counts down the time in which a text is taken. It began at the server, not before the page was asked for. */
+function countDown(clock) {
+  const left = document.createElement('span')
+  left.setAttribute('role', 'timer')
+  clock.append(' ', left)
+  const timer = setInterval(show, 1000)
+  show()
+  function show() {
+    const seconds = Math.ceil(clock.dataset.seconds - performance.now() / 1000)
+    left.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} left.`
+    if (seconds > 0) return
+    clearInterval(timer)
+    clock.classList.add('problem')
+    const link = document.createElement('a')
+    link.href = location.pathname + location.search
+    link.textContent = 'Make a new one'
+    clock.replaceChildren('Its time is over: what is signed with it is refused. ', link)
+  }
 }
 
 /**
@@ -118,8 +157,11 @@ function toHex(text) {
   return `0x${bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
 
-function tell(text, profile) {
+/** Shows an answer under the button that asked for it. `kind`: accepted, refused, or '' while it is waited for. */
+function tell(kind, text, profile) {
+  outcome.className = kind
   outcome.replaceChildren(text)
+  outcome.focus()
   outcome.scrollIntoView({ block: 'nearest' })
   if (profile === undefined) return
   const link = document.createElement('a')

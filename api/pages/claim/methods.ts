@@ -4,6 +4,7 @@ import { defaultChainId } from '../../claim/eip191.ts'
 import { shortened } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import type { World } from '../parts/page.ts'
+import { minute } from '../parts/times.ts'
 import type { Signer } from './standing.ts'
 
 /** Who claims or withdraws, with the nonce and time of this one proof. */
@@ -16,6 +17,8 @@ export interface Claimant {
   readonly address: string | undefined
   readonly nonce: string
   readonly timestamp: string
+  /** How long after `timestamp` the proof is taken, seconds. */
+  readonly windowSeconds: number
 }
 
 /** The methods of proof, the easiest first. The page's script shows the forms; without it there are curl commands. */
@@ -27,7 +30,7 @@ ${wallet(claimant)}
 ${message(world, claimant)}
 ${appKey(world, claimant)}
 ${manifest(world, claimant)}
-<p id="outcome" role="status"></p>
+<p id="outcome" role="status" tabindex="-1"></p>
 </section>`
 }
 
@@ -62,7 +65,7 @@ ${
 <button>Show the text</button></form>
 ${
   address !== undefined &&
-  html`<p>Sign this text with that address (personal_sign, EIP-191), exactly as it is, within 15 minutes:</p>
+  html`<p>Sign this text with that address (personal_sign, EIP-191), exactly as it is. ${takenUntil(claimant)}</p>
 <pre tabindex="0"><code>${claimMessage(world, { fid, address: address as Hex, chainId, nonce, timestamp }, action)}</code></pre>
 ${paste({ method: 'eip191', field: 'signature', label: 'The signature', claimant, address, chainId: own })}
 <p>Or send it from a shell:</p>
@@ -81,6 +84,7 @@ function appKey(world: World, claimant: Claimant): Html {
 <pre tabindex="0"><code>${header}</code></pre>
 <p>The payload:</p>
 <pre tabindex="0"><code>${payload}</code></pre>
+<p>${takenUntil(claimant)}</p>
 <p>Write both as base64url with a dot between them and sign that with Ed25519; the signature follows after another dot.</p>
 ${paste({ method: 'jfs', field: 'jfs', label: 'header.payload.signature', claimant })}
 ${request(world, action, { method: 'jfs', fid, jfs: 'header.payload.signature' })}
@@ -99,6 +103,12 @@ function manifest(world: World, claimant: Claimant): Html {
 ${paste({ method: 'well-known', field: 'host', label: 'Your host', claimant })}
 ${request(world, action, { method: 'well-known', fid, host: 'your.host', nonce })}
 </details>`
+}
+
+/** Until when the service takes what is signed now; the page's script counts the time down. */
+function takenUntil({ timestamp, windowSeconds }: Claimant): Html {
+  const end = new Date(Date.parse(timestamp) + windowSeconds * 1_000).toISOString()
+  return html`<span class="clock" data-seconds="${windowSeconds}">It is taken until ${minute(end)} UTC.</span>`
 }
 
 interface Pasted {

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express'
 import type { z } from 'zod'
 import { contractWallets } from '../../../db/queries/read/addresses.ts'
 import { accountUrl } from '../../../db/queries/read/profile.ts'
-import { queryLimits } from '../../../limits.config.ts'
+import { claimLimits, queryLimits } from '../../../limits.config.ts'
 import type { ManifestLook } from '../../claim/manifest-preview.ts'
 import type { NameLook, NameStanding } from '../../claim/name-look.ts'
 import { addressParameter, fidParameter } from '../../http/parameters.ts'
@@ -25,17 +25,26 @@ import { hostsOf } from './hosts.ts'
 import { type Claimant, claimMethods } from './methods.ts'
 import { signersOf, whatWorks } from './standing.ts'
 
+/** What the page takes from the claims of the service. */
+export interface ClaimView {
+  /** How long what is signed now is taken, seconds. */
+  readonly windowSeconds: number
+  /** Looks at the manifests of hosts. */
+  readonly lookAtManifest: ManifestLook
+  /** Asks the network whose a user name is. */
+  readonly lookForName: NameLook
+}
+
 const nonceBytes = 16
 
-/** `/claim`: builds the text to sign or the file to publish. With a wallet in the browser its script does the rest. */
-export function claimPage(
-  world: World,
-  lookAtManifest: ManifestLook | undefined,
-  lookForName: NameLook | undefined,
-): RequestHandler {
+/**
+ * `/claim`: builds the text to sign or the file to publish. With a wallet in the browser its script does the rest.
+ * `claims` undefined: the service takes none, and the page asks nobody.
+ */
+export function claimPage(world: World, claims: ClaimView | undefined): RequestHandler {
   return async (req, res) => {
     const given = (name: string) => [req.query[name]].flat()[0]
-    const asked = await whose(world, given('fid'), (name) => lookForName?.(name, clientOf(req.ip)))
+    const asked = await whose(world, given('fid'), (name) => claims?.lookForName(name, clientOf(req.ip)))
     const fid = fidParameter.safeParse(String(asked.fid))
     const address = addressParameter.safeParse(given('address'))
     const [agent, known, explained, url = null, wallets = new Map()] = fid.success
@@ -60,10 +69,11 @@ export function claimPage(
           address: address.success ? address.data : undefined,
           nonce: randomBytes(nonceBytes).toString('hex'),
           timestamp: new Date(world.now()).toISOString(),
+          windowSeconds: claims?.windowSeconds ?? claimLimits.signedTimeSeconds,
         }
       : undefined
     const hosts = fid.success
-      ? await hostsOf({ fid: fid.data, agent, accountUrl: url }, clientOf(req.ip), lookAtManifest)
+      ? await hostsOf({ fid: fid.data, agent, accountUrl: url }, clientOf(req.ip), claims?.lookAtManifest)
       : []
     const head = {
       title: 'Claim your agent',

@@ -4,13 +4,15 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { openChainsFile } from '../chains.file.ts'
 import { migrate } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
+import { createPool } from '../db/pool.ts'
 import { runCommand } from '../ops/cli.ts'
 import { withLock } from '../ops/lock.mjs'
 import { chooseAddress } from './address.ts'
 import { endLeftovers, ProcessFile } from './processes.ts'
+import { unreached, withoutHistory } from './shortfalls.ts'
 import { summarize } from './summary.ts'
 import { createStack } from './supervisor.ts'
-import { planTasks, readSettings } from './tasks.ts'
+import { planTasks, readSettings, type Settings } from './tasks.ts'
 import { type Teardown, untilSignalled } from './teardown.ts'
 
 const usage = `
@@ -52,6 +54,8 @@ async function run(folder: string, env: NodeJS.ProcessEnv) {
     const ran = [...database.migrated, ...(await migrate(database.databaseUrl))]
     say(`  database  ${database.description}${ran.length > 0 ? '; migrated' : ''}`)
     for (const line of summarize(settings, env)) say(`  ${line}`)
+    for (const line of await unreached(settings)) say(`  not reached: ${line}`)
+    if (env.SETTLEMENT_SCOPE !== 'verified') await tellHistory(database.databaseUrl, settings, say)
 
     const enabled = settings.chains.filter((chain) => chain.enabled).map(({ name }) => name)
     // The processes run in the project's folder, wherever this one was started.
@@ -69,6 +73,19 @@ async function run(folder: string, env: NodeJS.ProcessEnv) {
   const onStop = () => say('stopping; press Ctrl-C again to end everything at once')
   await untilSignalled(start, { onStop, exit: () => process.exit(1) })
   say('stopped')
+}
+
+/** Says on which chains the settlements before the registries are missing, and what loads them. */
+async function tellHistory(databaseUrl: string, { chains }: Settings, say: (line: string) => void) {
+  const pool = createPool({ databaseUrl, name: 'start:mainnet', max: 1 })
+  try {
+    const missing = await withoutHistory(pool, chains)
+    if (missing.length === 0) return
+    say(`  missing: settlements before the registries of ${missing.join(', ')}, and with them`)
+    say('           sums, payers and rankings of all time, until npm run backfill -- --all has run')
+  } finally {
+    await pool.end()
+  }
 }
 
 async function untilAnswering(url: string, signal: AbortSignal) {

@@ -68,12 +68,14 @@ test('the chains that are switched on are indexed, agents answer, and Ctrl-C, wi
     HUB_URL: running.hub.url,
     HUB_POLL_SECONDS: '1',
     PORT: '0',
+    GITHUB_URL: 'http://127.0.0.1:1',
   })
   const ready = /^ready (http:\/\/127\.0\.0\.1:\d+)\n/m
   await expect.poll(output).toMatch(ready)
   const [, api] = ready.exec(output()) as RegExpExecArray
   expect(output()).toMatch(/base +history and tip from 127\.0\.0\.1/)
   expect(output()).toMatch(/celo +off in CHAINS_FILE/)
+  expect(output()).toMatch(/^ {2}not reached: 127\.0\.0\.1:1 \(ECONNREFUSED\): labels and profiles$/m)
   const { fid } = running.world.people.agents[0] as RunningWorld['world']['people']['agents'][number]
   const chainsOf = async () => {
     const response = await fetch(`${api}/api/agent/${fid}`)

@@ -1,11 +1,17 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
 import { describe, expect, test } from 'vitest'
+import { chainNames } from '../../chains.config.ts'
+import type { ChainSettings } from '../../chains.file.ts'
 import { createFreshDatabase } from '../../devnet/database.ts'
 import { createReport } from '../../devnet/report.ts'
+import { unreached, withoutHistory } from '../../stack/shortfalls.ts'
 import { summarize } from '../../stack/summary.ts'
 import { planTasks, readSettings, withoutSources } from '../../stack/tasks.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { insert } from '../support/seed.ts'
 
 test('a fresh database is made beside the one DATABASE_URL names, which stays as it is', async () => {
   const named = await createTestDatabase()
@@ -92,6 +98,44 @@ test('on public networks the summary names each source, says what is off and why
   const bare = summarize(readSettings({}, undefined), {}).join('\n')
   for (const variable of ['RPC_ETHEREUM', 'HUB_URL', 'NEYNAR_API_KEY', 'REDIS_URL']) {
     expect(bare).toContain(`${variable} is not set`)
+  }
+})
+
+test('hosts that cannot be reached are named with what would come from them, and chains whose history is not loaded', async () => {
+  const listening = createServer().listen(0, '127.0.0.1')
+  await once(listening, 'listening')
+  const { port } = listening.address() as AddressInfo
+  const nobody = 'http://127.0.0.1:1'
+  const env = {
+    HUB_URL: `http://127.0.0.1:${port}`,
+    ...Object.fromEntries(
+      ['PORTAL_URL', 'BLOCKSCOUT_URL', 'OLI_URL', 'WEB3BIO_URL', 'GITHUB_URL'].map((name) => [name, nobody]),
+    ),
+    RPC_BASE: nobody,
+  }
+  const off = Object.fromEntries(
+    chainNames.filter((name) => !['base', 'gnosis'].includes(name)).map((name) => [name, { enabled: false }]),
+  )
+  const settings = readSettings(env, off)
+  expect(await unreached(settings)).toEqual([
+    '127.0.0.1:1 (ECONNREFUSED): history of base, tip of base, history of gnosis, labels and profiles',
+  ])
+  listening.close()
+  const database = await createTestDatabase()
+  try {
+    const { pool } = database
+    expect(await withoutHistory(pool, settings.chains)).toEqual(['base'])
+    const { base } = Object.fromEntries(settings.chains.map((chain) => [chain.name, chain]))
+    const { fromBlock } = (base as ChainSettings).registry
+    await insert(pool, 'backfill', {
+      chain: 'base',
+      from_block: 0,
+      to_block: fromBlock - 1,
+      completed_at: new Date(),
+    })
+    expect(await withoutHistory(pool, settings.chains)).toEqual([])
+  } finally {
+    await database.drop()
   }
 })
 

@@ -19,6 +19,7 @@ import { forbiddenBlocks, generated, readPostgresSettings } from './kubernetes-o
 
 interface Container {
   readonly name: string
+  readonly image?: string
   readonly command?: readonly string[]
   readonly env?: readonly { readonly name: string; readonly value?: string }[]
   readonly securityContext?: object
@@ -33,6 +34,7 @@ interface KubernetesObject {
   readonly kind: string
   readonly metadata?: { readonly name: string; readonly labels?: Record<string, string> }
   readonly data?: Record<string, string>
+  readonly stringData?: Record<string, string>
   readonly spec?: {
     readonly template?: { readonly spec: PodSpec }
     readonly completions?: number
@@ -101,7 +103,9 @@ test('names are asked of the DNS of the cluster, or of the cache that a node has
 
 test('what is set is a setting', () => {
   const known = Object.values(settings).flatMap((group) => Object.keys(group))
-  const given = inCluster.filter(({ kind }) => kind === 'ConfigMap').flatMap(({ data }) => Object.keys(data ?? {}))
+  const isEnvironment = ({ metadata }: KubernetesObject) => /^directory-(settings|secrets)$/.test(`${metadata?.name}`)
+  const given = inCluster.filter(isEnvironment).flatMap(({ data, stringData }) => Object.keys(data ?? stringData ?? {}))
+  expect(given).toEqual(expect.arrayContaining(['BASE_URL', 'RPC_BASE']))
   expect(given.filter((name) => !known.includes(name))).toEqual([])
   const own = pods.flatMap(({ spec }) => spec.containers.flatMap(({ env = [] }) => env.map(({ name }) => name)))
   const ofTheJob = ['CHAIN', 'FIRST_BLOCK', 'BLOCKS_EACH']
@@ -215,6 +219,7 @@ interface Kustomization extends KubernetesObject {
   readonly resources?: readonly string[]
   readonly components?: readonly string[]
   readonly patches?: readonly Patch[]
+  readonly images?: readonly { readonly name: string; readonly digest: string }[]
 }
 interface Patch {
   readonly target: { readonly kind: string; readonly name: string }
@@ -270,23 +275,26 @@ function expectWhole(built: readonly KubernetesObject[], overlay: string) {
   const processors = chainNames.map((name) => `processor-${name}`)
   expect(deployments.toSorted()).toEqual([...processors, 'api', 'enrichment', 'graphql', 'valkey'].toSorted())
   const kinds = new Set(built.map(({ kind }) => kind))
-  expect([kinds.has('Cluster'), kinds.has('HorizontalPodAutoscaler')]).toEqual(Array(2).fill(overlay === 'production'))
+  expect([kinds.has('Cluster'), kinds.has('HorizontalPodAutoscaler')]).toEqual(Array(2).fill(overlay !== 'single'))
 }
 
-test.for(['single', 'production'])('the overlay %s names files that are there, and no object twice', (overlay) => {
-  const parts = composed(join(folder, 'overlays', overlay))
-  expectWhole(parts, overlay)
-  const components = readdirSync(join(folder, 'components'))
-    .filter((name) => !name.startsWith('postgres-')) // these change what `postgres` makes
-    .flatMap((name) => composed(join(folder, 'components', name)))
-  const named = new Set(parts.map(({ kind, metadata }) => `${kind} ${metadata?.name}`))
-  expect(named.size).toBe(parts.length)
-  // A user's overlay may add any of the components together.
-  const more = components.map(({ kind, metadata }) => `${kind} ${metadata?.name}`)
-  expect(new Set(more).size).toBe(more.length)
-  const base = composed(join(folder, 'base')).map(({ kind, metadata }) => `${kind} ${metadata?.name}`)
-  expect(more.filter((name) => base.includes(name))).toEqual([])
-})
+test.for(['single', 'production', 'example'])(
+  'the overlay %s names files that are there, and no object twice',
+  (overlay) => {
+    const parts = composed(join(folder, 'overlays', overlay))
+    expectWhole(parts, overlay)
+    const components = readdirSync(join(folder, 'components'))
+      .filter((name) => !name.startsWith('postgres-')) // these change what `postgres` makes
+      .flatMap((name) => composed(join(folder, 'components', name)))
+    const named = new Set(parts.map(({ kind, metadata }) => `${kind} ${metadata?.name}`))
+    expect(named.size).toBe(parts.length)
+    // A user's overlay may add any of the components together.
+    const more = components.map(({ kind, metadata }) => `${kind} ${metadata?.name}`)
+    expect(new Set(more).size).toBe(more.length)
+    const base = composed(join(folder, 'base')).map(({ kind, metadata }) => `${kind} ${metadata?.name}`)
+    expect(more.filter((name) => base.includes(name))).toEqual([])
+  },
+)
 
 const sized = ['backfill', 'postgres-64gb'].map((name) => join(folder, 'components', name))
 
@@ -322,6 +330,19 @@ test('production archives the log of its Postgres, and backs it up every night w
   expect(find('ScheduledBackup')).toMatchObject([{ spec: { ...nightly, cluster: { name: 'postgres' } } }])
 })
 
+test('the example names each of our images by digest, and changes the settings of production', () => {
+  const place = join(folder, 'overlays/example')
+  const [{ images = [] }] = objectsOf(readFileSync(join(place, 'kustomization.yaml'), 'utf8')) as [Kustomization]
+  const used = pods.flatMap(({ spec }) => spec.containers.map(({ image }) => image))
+  const ours = used.filter((image) => image?.startsWith('agent-directory'))
+  expect(images.map(({ name }) => name)).toEqual([...new Set(ours)].sort())
+  for (const { digest } of images) expect(digest).toMatch(/^sha256:[0-9a-f]{64}$/)
+  const built = composed(place)
+  const find = (name: string) => built.find(({ kind, metadata }) => kind !== 'Cluster' && metadata?.name === name)
+  expect(find('directory-settings')?.data).toMatchObject({ SERVICE_NAME: 'yours', REDIS_URL: 'redis://valkey:6379' })
+  expect(find('postgres-backup')).toBeDefined()
+})
+
 test('ingress leads to ports that services have', () => {
   const [ingress] = inCluster.filter(({ kind }) => kind === 'Ingress')
   const paths = [...JSON.stringify(ingress).matchAll(/"service":\{"name":"(\w+)","port":\{"name":"(\w+)"/g)]
@@ -340,16 +361,19 @@ function hasKustomize(): boolean {
   return Number(major) > 1 || Number.parseInt(minor, 10) >= 21
 }
 
-test.for(['single', 'production'])('kustomize builds the overlay %s, where kubectl is there to do it', (overlay) => {
-  if (!hasKustomize()) {
-    console.warn(`overlays/${overlay} was not built: there is no kubectl of 1.21 or newer`)
-    return
-  }
-  const args = ['kustomize', join(folder, 'overlays', overlay)]
-  const { status, stdout, stderr } = spawnSync('kubectl', args, { encoding: 'utf8' })
-  expect([status, stderr]).toEqual([0, ''])
-  expectWhole(objectsOf(stdout), overlay)
-})
+test.for(['single', 'production', 'example'])(
+  'kustomize builds the overlay %s, where kubectl is there to do it',
+  (overlay) => {
+    if (!hasKustomize()) {
+      console.warn(`overlays/${overlay} was not built: there is no kubectl of 1.21 or newer`)
+      return
+    }
+    const args = ['kustomize', join(folder, 'overlays', overlay)]
+    const { status, stdout, stderr } = spawnSync('kubectl', args, { encoding: 'utf8' })
+    expect([status, stderr]).toEqual([0, ''])
+    expectWhole(objectsOf(stdout), overlay)
+  },
+)
 
 test('kustomize builds an overlay with larger servers and a backfill, where kubectl is there to do it', () => {
   if (!hasKustomize()) {

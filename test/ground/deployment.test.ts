@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import manifests from '@subsquid/manifest'
@@ -314,6 +314,32 @@ test('the image without GraphQL leaves out nothing that another process imports'
   )
   expect(imported.filter(({ name }) => !left.includes(name as string))).toEqual([])
   expect(imported.map(({ name }) => name)).toEqual(expect.arrayContaining(['express', '@noble/hashes', 'viem']))
+})
+
+test('the units of systemd start the processes that docker-compose.yml runs, and systemd takes them', () => {
+  const units = readdirSync(join(root, 'deploy/systemd')).map((name) => ({
+    name,
+    text: read(`deploy/systemd/${name}`),
+  }))
+  const { text: target } = units.find(({ name }) => name.endsWith('.target')) as (typeof units)[number]
+  const wanted = [...target.matchAll(/agent-directory-([a-z@]+)\.service/g)].map(([, name]) => name as string)
+  const started = [...wanted, 'migrate'].map((name) => {
+    const [service, instance = ''] = name.split('@')
+    const { text } = units.find((unit) => unit.name === `agent-directory-${service}${instance && '@'}.service`) ?? {}
+    const [, command] = /^ExecStart=\/srv\/agent-directory\/node_modules\/\.bin\/(.*)$/m.exec(text ?? '') ?? []
+    return [name.replace('@', '-'), command?.replace('%i', instance)]
+  })
+  const composed = ownServices.filter((name) => name !== 'backfill')
+  expect(started.sort()).toEqual(composed.map((name) => [name, compose.services[name]?.command?.join(' ')]).sort())
+  const place = mkdtempSync(join(tmpdir(), 'units-'))
+  for (const { name, text } of units) {
+    writeFileSync(join(place, name), text.replaceAll('/srv/agent-directory/', `${root}/`))
+  }
+  const services = units.map(({ name }) => join(place, name)).filter((name) => !name.includes('@'))
+  const { error, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...services], { encoding: 'utf8' })
+  if (error) console.warn('the units were not verified: there is no systemd-analyze')
+  else expect(stderr).not.toMatch(/agent-directory/)
+  rmSync(place, { recursive: true })
 })
 
 test('what the build does not need stays out of the image', () => {

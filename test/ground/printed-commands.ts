@@ -13,6 +13,7 @@ const documents = [
   ...new Set([
     'README.md',
     'docs/claiming.md',
+    'docs/install.md',
     'docs/running.md',
     'docs/indexing.md',
     ...listFiles().filter((path) => /^([A-Z]+\.md|client\/README\.md|docs\/.*\.md)$/.test(path)),
@@ -54,6 +55,7 @@ export const walked: readonly string[] = [
   'cp .env.example .env',
   'curl http://127.0.0.1:3000/api/discovery?claimed=claimed',
   'set -a; . ./.env; set +a',
+  'curl http://127.0.0.1:3000/api/stats',
   'npm run migrate',
   'npm start -- --history',
   'npm run backfill -- --all --plan',
@@ -68,64 +70,69 @@ interface Elsewhere {
   readonly command: RegExp
   /** Why it is not run beside the local world. */
   readonly why: string
-  /** The test, or the script of CI, that runs it or what it starts. */
-  readonly by: string
+  /** The tests, or the script of CI, that run it, what it starts, or what it is given. */
+  readonly by: readonly string[]
 }
 
 /** Commands that cannot be run as printed on a local world, and what runs them otherwise. */
 export const elsewhere: readonly Elsewhere[] = [
-  { command: /^npm (ci|test|run check|run build)$/, why: 'are steps of CI themselves', by: '.ci/run' },
-  { command: /^npx vitest run /, why: 'is a part of npm test', by: '.ci/run' },
+  { command: /^npm (ci|test|run check|run build)$/, why: 'are steps of CI themselves', by: ['.ci/run'] },
+  { command: /^npx vitest run /, why: 'runs tests, which a test does not', by: ['.ci/run'] },
   {
     command: /^npm run start:mainnet$/,
     why: 'reads the public networks until it is stopped',
-    by: 'test/stack/main.endurance.test.ts',
+    by: ['test/stack/main.endurance.test.ts'],
   },
   {
     command: /^npm run (processor -- base|enrichment|api|graphql)$/,
     why: 'run until they are stopped, and the local world has one of each',
-    by: 'test/stack/main.endurance.test.ts',
+    by: ['test/stack/main.endurance.test.ts'],
   },
   {
     command: /^npm run enrichment -- --once --source socialindex --fid 3$/,
     why: 'asks a service with a key, for an account of the real network',
-    by: 'test/enrichment/process.test.ts',
+    by: ['test/enrichment/process.test.ts'],
   },
   {
     command: /^npm run backfill -- --chain base --from 2797221 --to 41663782 (--workers 2|--abandon)$/,
     why: 'loads years of a real chain',
-    by: 'test/processors/backfill/abandon.endurance.test.ts',
+    by: ['test/processors/backfill/abandon.endurance.test.ts'],
   },
   {
     command: /^npm run reset -- --chain base (--to 41700000|--all)$/,
     why: 'names a block of a real chain, whose processor must not run',
-    by: 'test/chain/reset.endurance.test.ts',
+    by: ['test/chain/reset.endurance.test.ts'],
   },
   {
     command: /^npm run enrichment -- --accept-hub-totals$/,
     why: 'answers an alert about a hub that has lost accounts',
-    by: 'test/enrichment/belief.test.ts',
+    by: ['test/enrichment/belief.test.ts'],
   },
   {
     command: /^docker compose /,
-    why: 'needs a Docker daemon and a registry of images',
-    by: 'test/ground/image.endurance.test.ts',
+    why: 'needs a Docker daemon and a registry: the images are built and their processes run without one, the file is compared with the specification and with what the build makes',
+    by: ['test/ground/image.endurance.test.ts', 'test/ground/deployment.test.ts'],
   },
-  { command: /^kubectl apply /, why: 'needs a cluster', by: 'test/house/kubernetes.test.ts' },
+  {
+    command: /^(apt-get|useradd|createuser|createdb|install|systemctl) /,
+    why: 'changes a machine, as root: what is installed there is looked at by systemd, and run from a build',
+    by: ['test/ground/deployment.test.ts', 'test/ground/build.endurance.test.ts'],
+  },
+  { command: /^kubectl apply /, why: 'needs a cluster', by: ['test/house/kubernetes.test.ts'] },
   {
     command: /^node_modules\/\.bin\/node dist\/(db|api)\/main\.js$/,
     why: 'need the whole build',
-    by: 'test/ground/build.endurance.test.ts',
+    by: ['test/ground/build.endurance.test.ts'],
   },
   {
     command: /^npm run claims -- (export|import) claims\.ndjson$/,
     why: 'are for an installation that runs and one that is empty',
-    by: 'test/claim/published-proof.test.ts',
+    by: ['test/claim/published-proof.test.ts'],
   },
   {
     command: /^(curl -o proof\.json https:\/\/api\.example|node verify-proof\.mjs )/,
     why: 'are for a machine that has nothing of this project',
-    by: 'test/ground/build.endurance.test.ts',
+    by: ['test/ground/build.endurance.test.ts'],
   },
 ]
 

@@ -10,9 +10,17 @@ const documents = [
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
-  ...['chains', 'claiming', 'endpoints', 'for-subsquid-users', 'graphql', 'indexing', 'running', 'settings'].map(
-    (name) => `docs/${name}.md`,
-  ),
+  ...[
+    'chains',
+    'claiming',
+    'endpoints',
+    'for-subsquid-users',
+    'graphql',
+    'indexing',
+    'install',
+    'running',
+    'settings',
+  ].map((name) => `docs/${name}.md`),
 ]
 const { scripts } = JSON.parse(read('package.json'))
 const { paths } = JSON.parse(read('openapi.json'))
@@ -32,8 +40,17 @@ test('each printed command is run as it stands, or named with what runs it elsew
   const printed = printedCommands.map(({ command }) => command)
   expect(walked.filter((command) => !printed.includes(command))).toEqual([])
   expect(elsewhere.filter((one) => !printed.some((command) => one.command.test(command)))).toEqual([])
-  expect(elsewhere.filter(({ by }) => !existsSync(join(root, by)))).toEqual([])
+  expect(elsewhere.flatMap(({ by }) => by).filter((path) => !existsSync(join(root, path)))).toEqual([])
   expect(otherFences).toEqual([])
+})
+
+test('what only CI runs is a step of CI', () => {
+  const steps = read('.ci/run').split('\n')
+  const left = printedCommands.filter(({ command }) => elsewhereOf(command)?.by.includes('.ci/run'))
+  const isStep = ({ command }: { command: string }) =>
+    steps.some((line) => line === `step ${command}` || line.startsWith(`${command} --`))
+  expect(left.length).toBeGreaterThan(4)
+  expect(left.filter((one) => !isStep(one)).map(({ command }) => command)).toEqual([])
 })
 
 test('a command that runs on whichever Node the reader has is refused', () => {
@@ -42,13 +59,13 @@ test('a command that runs on whichever Node the reader has is refused', () => {
 })
 
 test.for(documents)('%s: links and named files lead somewhere', (file) => {
-  const links = [...read(file).matchAll(/\]\((?!http)([^)]+)\)/g)].map((match) =>
-    join(dirname(file), match[1] as string),
+  const links = [...read(file).matchAll(/\]\((?!http)([^)]+)\)/g)].map(([, to]) =>
+    to?.startsWith('#') ? file + to : join(dirname(file), to as string),
   )
   const folders = [...read(file).matchAll(/`([a-z]+\/|[\w/.-]+\.(?:ts|mjs|yml|yaml|graphql))`/g)].map(
     (match) => match[1] as string,
   )
-  const missing = [...links, ...folders].filter((path) => !existsSync(join(root, path)) && path !== 'main.ts')
+  const missing = [...links, ...folders].filter((path) => !isThere(path) && path !== 'main.ts')
   expect(missing.filter((path) => path !== 'dist/')).toEqual([])
 })
 
@@ -90,6 +107,21 @@ test('the chains of the documents are those of the table', () => {
   expect(tableOf('docs/chains.md')).toEqual(rows)
 })
 
+/** Whether a path is there and, if it names one, the heading in it. */
+function isThere(link: string): boolean {
+  const [path = '', heading] = link.split('#')
+  if (!existsSync(join(root, path))) return false
+  if (heading === undefined) return true
+  const headings = [...read(path).matchAll(/^#+ (.*)$/gm)].map(([, text]) => text as string)
+  const anchors = headings.map((text) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  )
+  return anchors.includes(heading)
+}
+
 interface SqdCommand {
   readonly deps?: readonly string[]
   readonly cmd?: readonly string[]
@@ -116,7 +148,7 @@ test('the commands of sqd that a document names are in commands.json, or of sqd 
     [...read(file).matchAll(/`sqd ([\w:-]+)/g)].map((match) => match[1] as string),
   )
   expect(named).toContain('backfill')
-  expect(named.filter((name) => !ofSqd[name] && !['run', 'deploy', '--help'].includes(name))).toEqual([])
+  expect(named.filter((name) => !ofSqd[name] && !['run', 'deploy', 'secrets', '--help'].includes(name))).toEqual([])
 })
 
 /** Why a command of the README cannot work; undefined when CI runs it or everything it names exists. */
@@ -148,7 +180,7 @@ function problemOf(command: string): string | undefined {
     case 'docker':
       return args[0] === 'compose' ? exists('docker-compose.yml') : isKnown(false)
     default:
-      return isKnown(false)
+      return isKnown(elsewhereOf(command) !== undefined)
   }
 }
 

@@ -25,6 +25,8 @@ export function sqlDocument({ comment, views, functions, subjects, reads }: Desc
     '# The directory in SQL',
     introduction,
     comment,
+    '## Where to begin',
+    entrance,
     '## Views',
     ...views.map(viewSection),
     '## Functions',
@@ -83,6 +85,26 @@ let nobody log in as the role there, by \`alter role directory_reader nologin\`.
 Postgres lets every session change its own times, its \`work_mem\` and whether it writes, notify, and hold a view open with
 an ACCESS SHARE lock, which keeps nobody waiting but a migration. So the limits of times are for accidents: give logins to
 people you trust, on a replica if they are many, and take one away with \`--drop\`, which ends its sessions.`
+
+const entrance = `Most questions are about money or about who is new, and for both there is more than one right sum:
+
+| what you want to know | view | what is in the sum |
+|---|---|---|
+| what an agent earned | \`income_daily\`; \`income\` by hour, address and flag | all kinds of payment, to verified addresses and to wallets that its registrations named, while they did; \`filtered_amount_usdc\` leaves out what it paid itself; final blocks |
+| what the API counts as its settlements | \`agent_settlements_daily\`, \`where counted\`; \`agent_settlements\` one by one and to the block | EIP-3009 alone, to the addresses that it verifies now, those from before the verification too; what it paid itself as well |
+| what all agents together earned | \`income\` \`where not passed_on\` | money that went through one agent to another once, not twice |
+| what was settled on a chain | \`settlements_hourly\`, \`settlements_daily\` | everybody's; a sum of \`agent_settlements\` over agents counts an address twice that two of them verify, and leaves out who is no agent |
+| who pays | \`payers\` by pair; \`agent_payers_daily\` by day, to the block | final blocks; the payers of several agents come from \`payers\`, by \`recipient_bytes\` |
+| agents that are new | \`agents.registered_at\`; \`agents.listed_at\` | when the oldest of its registrations was minted, which can be long before; when it came into this directory |
+
+- **Daily and hourly views, and \`payers\`, read sums.** \`agent_settlements\`, \`agent_payers_daily\` and \`settlements\` read
+  settlements one by one: millions of them for the busiest agent. Ask these for one agent, an address or a range of blocks.
+- **A condition on \`address_bytes\`, \`recipient_bytes\` or \`payer_bytes\` uses an index,** one on the text of an address does not:
+  \`recipient_bytes = decode('…', 'hex')\`, without 0x.
+- **Chains go by their name** (\`base\`), as in rows of the API; its filters, \`chains\` of a profile and the pages go by the
+  label (\`Base\`). [chains.md](chains.md) has both.
+
+Each of these is among the [questions](#questions), with what it reads.`
 
 const functionsIntroduction = `Rows of a time: a holding begins and ends with a block, a verification with a signed message. What a function is
 asked for is when it was so, not when it was learned: a verification found late changes what yesterday looks like. Each

@@ -19,6 +19,17 @@ export const agents: Subject = {
  order by 1`,
     },
     {
+      question: 'How many agents came in each week: into a registry, and into this directory?',
+      sql: `select date_trunc('week', at, 'UTC') as week,
+       count(*) filter (where place = 'registry') as registered, count(*) filter (where place = 'directory') as listed
+  from (select registered_at as at, 'registry' as place from directory.agents
+         union all
+        select listed_at, 'directory' from directory.agents) came
+ group by week
+ order by week desc
+ limit 20`,
+    },
+    {
       question: 'Which addresses are verified by more than one account?',
       sql: `select address, array_agg(fid order by fid) as fids
   from directory.addresses

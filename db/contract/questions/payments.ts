@@ -51,6 +51,19 @@ export const payments: Subject = {
  order by first_month`,
     },
     {
+      question: 'Which payers do agents 1 and 2 share, and how often did they pay each of them?',
+      sql: `select payer_address, coalesce(sum(settlements) filter (where fid = 1), 0) as to_agent_1,
+       coalesce(sum(settlements) filter (where fid = 2), 0) as to_agent_2, sum(amount_usdc) as amount_usdc
+  from (select v.fid, p.payer_address, p.settlements, p.amount_usdc
+          from directory.addresses v
+          join directory.payers p on p.recipient_bytes = v.address_bytes and p.counted
+         where v.fid in (1, 2) and v.ended_at is null) paid
+ group by payer_address
+having count(distinct fid) = 2
+ order by sum(settlements) desc, payer_address
+ limit 20`,
+    },
+    {
       question: 'Whom did one address pay, and how much?',
       sql: `select recipient_address, chain, settlements, amount_usdc, last_at
   from directory.payers
@@ -124,6 +137,20 @@ export const payments: Subject = {
  group by day
  order by day desc
  limit 30`,
+    },
+    {
+      question: 'What was settled to the addresses of agent 1 in each month, and what of all its payments is income?',
+      sql: `select month, sum(settled_usdc) as settled_usdc, sum(paid_usdc) as paid_usdc, sum(income_usdc) as income_usdc
+  from (select date_trunc('month', day, 'UTC') as month, amount_usdc as settled_usdc, 0 as paid_usdc, 0 as income_usdc
+          from directory.agent_settlements_daily
+         where fid = 1 and counted
+         union all
+        select date_trunc('month', day, 'UTC'), 0, amount_usdc, filtered_amount_usdc
+          from directory.income_daily
+         where fid = 1) sums
+ group by month
+ order by month desc
+ limit 12`,
     },
     {
       question: 'What did all agents earn month by month, raw and without what they paid themselves?',

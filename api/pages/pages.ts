@@ -18,8 +18,9 @@ import { directoryPage } from './directory/page.ts'
 import { leaderboardPage } from './leaderboard.ts'
 import { addressPage } from './lookup/address.ts'
 import { explainPage, explainUnlisted } from './lookup/explain.ts'
+import { facilitatorPage } from './lookup/facilitator.ts'
 import { ownerPage } from './lookup/owner.ts'
-import { transactionPage } from './lookup/transaction.ts'
+import { chainlessTransactionPage, transactionPage } from './lookup/transaction.ts'
 import { networkPage } from './network/page.ts'
 import type { World } from './parts/page.ts'
 import { createGallery, type PictureDoor } from './pictures/gallery.ts'
@@ -64,6 +65,8 @@ export function pageRoutes(deps: PagesDeps): Router {
     statusPage(world),
     addressPage(world),
     transactionPage(world),
+    chainlessTransactionPage(world),
+    facilitatorPage(world),
     ownerPage(world),
     explainPage(world),
   ]

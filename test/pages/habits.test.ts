@@ -92,6 +92,19 @@ test('shortened addresses and hashes are copied whole, rounded amounts exactly, 
   expect(await amount.innerText()).toMatch(/^\$\d+\.\d\d$/)
   expect(row).toMatch(new RegExp(`\\$${await amount.getAttribute('value')}\\s+Base\\s+0x`))
   expect(await copied('h1')).toBe('as it stands')
+  // Buttons copy them too, outside of tables, and blocks of text with them.
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  for (const what of ['#standing ~ dl a.hex', '#data ~ details pre']) {
+    const button = page.locator(`${what} + .copy`).first()
+    await page.evaluate(`document.querySelector('${what}').closest('details')?.setAttribute('open', '')`)
+    await button.focus()
+    await page.keyboard.press('Enter')
+    await page.locator('.copy', { hasText: 'Copied' }).first().waitFor()
+    const [shown, address] = await page.evaluate<string[]>(
+      `(({ textContent, title }) => [textContent, title])(document.querySelector('${what}'))`,
+    )
+    expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(address || shown)
+  }
   await context.close()
 })
 

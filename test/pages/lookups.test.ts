@@ -24,6 +24,11 @@ beforeAll(async () => {
   await seedShowcase(database.pool, now)
   await seedVerification(database.pool, { fid: 77, address: self })
   const own = { chain: 'celo', recipient: self, payer: self, block: 7, at: new Date(now - 1_000) } as const
+  await insert(database.pool, 'facilitator_sender', {
+    address: Buffer.from(addressOf('facilitator').slice(2), 'hex'),
+    name: 'Mill & Till',
+    source: 'x402scan',
+  })
   await seedSettlement(database.pool, own)
   await seedSettlement(database.pool, { ...own, recipient: rich, logIndex: 3, amount: 9_007_199_254_740_993n })
   api = await startApi(database, { now: () => now })
@@ -71,6 +76,28 @@ test('a transaction shows its settlements, whatever the chain is called, and its
   // An archived transaction cannot be told from one that never was: the page says so.
   const unknown = await (await api.get(`/tx/base/${hash}`, { headers: { accept: 'text/html' } })).text()
   expect(textOf(unknown)).toContain('where years ago are archived, theirs are in the files of /exports alone.')
+})
+
+test('a transaction is found without its chain, and names who is known: agents and facilitators, who have a page', async () => {
+  const hash = hashOf('tx celo 7')
+  const page = await read(`/tx/${hash}`)
+  expect(page).toContain(`<link rel="canonical" href="https://agents.example/tx/celo/${hash}">`)
+  expect(page).toContain(`<a href="/agent/${richFid}"><bdi>@tideline</bdi></a> <a class="hex" href="/address/${rich}"`)
+  expect(page).toContain('<a href="/facilitator/Mill%20%26%20Till"><bdi>Mill &amp; Till</bdi></a>')
+  for (const path of [`/tx/${hashOf('nothing')}`, '/tx/0x12', '/facilitator/nobody']) {
+    expect([path, (await api.get(path)).status]).toEqual([path, 404])
+  }
+  const found = textOf(await read(`/?q=${hash}`))
+  expect(found).toMatch(/2 settlements in the transaction .* When \(UTC\) .* @tideline .* 1 agent/)
+  const sender = textOf(await read('/facilitator/Mill%20%26%20Till'))
+  expect(sender).toContain('Addresses it sends from')
+  expect(sender).toContain('as x402scan says')
+  expect(sender).toContain('Newest settlements')
+  // Who is the subject of a page is not named in each of its rows.
+  const own = await read(`/address/${rich}`)
+  expect(
+    own.match(/<td> ?<a class="hex" href="\/address\/[^"]+" title="[^"]+">[^<]+<\/a><\/td>/g)?.length,
+  ).toBeGreaterThan(0)
 })
 
 test('an account has a portfolio whether it is an agent or not', async () => {

@@ -50,7 +50,14 @@ test.each(['7d', '30d', 'all'])('the leaderboard of %s ranks as the API does', a
 })
 
 test('the leaderboard offers orders, chains and own payments, and its JSON has the same agents', async () => {
-  for (const query of ['', '?by=volume', '?by=payers&period=7d', '?chain=Base', '?by=settlements&self=with', '?chain=nowhere']) {
+  for (const query of [
+    '',
+    '?by=volume',
+    '?by=payers&period=7d',
+    '?chain=Base',
+    '?by=settlements&self=with',
+    '?chain=nowhere',
+  ]) {
     const page = await read(`/leaderboard${query}`)
     const shown = [...page.matchAll(/class="name" href="\/agent\/(\d+)"/g)].map((match) => Number(match[1]))
     const json = /href="(\/api\/leaderboard[^"]*)">JSON/.exec(page)?.[1]?.replaceAll('&amp;', '&') as string
@@ -72,7 +79,9 @@ test('before the first round of counting a ranking is said to be counted, not th
   expect(before).toContain('This ranking is being counted: the first round is not over yet.')
   expect(before).toContain('Not counted yet')
   expect(before).not.toContain('No agent was paid')
-  expect(textOf(await read('/leaderboard'))).toContain('ranked by settlements, until the first round of counting is over.')
+  expect(textOf(await read('/leaderboard'))).toContain(
+    'ranked by settlements, until the first round of counting is over.',
+  )
   await refreshRankings({ pool: database.pool, now: () => new Date(), settlementOverloads: 'spec' })
   expect(textOf(await read('/leaderboard?by=volume&period=7d'))).toContain('2 agents, as of ')
   const nobody = textOf(await read('/leaderboard?by=volume&chain=Poly'))

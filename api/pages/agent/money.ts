@@ -2,6 +2,7 @@ import { chainOf } from '../../../chains.config.ts'
 import type { Profile, Settlement } from '../parts/answers.ts'
 import { amount, counted, number } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
+import type { Names } from '../parts/names.ts'
 import { type Asked, ownPayments, rangeName, seriesChoice, seriesPath } from '../parts/series.ts'
 import { settlementTable } from '../parts/settlement-table.ts'
 import {
@@ -17,6 +18,7 @@ import {
 
 interface Money {
   readonly settlements: readonly Settlement[]
+  readonly names: Names
   /** Cursor of the next page; null: this is the last. */
   readonly next: string | null
   readonly income: Income | undefined
@@ -40,7 +42,7 @@ export function money(agent: Profile, shown: Money): Html {
   return html`<section aria-labelledby="money"><h2 id="money">What it earned</h2>
 ${isEarning && incomeSeries ? earned(agent.fid, income, incomeSeries, asked, self) : html`<p class="sub">What is listed here is summed up as soon as its blocks are final.</p>`}
 <h3 id="settlements">${after === undefined ? 'Newest settlements' : 'Older settlements'}</h3>
-${settlements.length === 0 ? html`<p class="empty">No gasless USDC settlement ${where(asked)}is known.${asked.chain !== null && html` <a href="${seriesPath(path, { ...asked, chain: null }, own)}#settlements">Look at all chains</a>`}</p>` : settlementTable('Settlements', settlements, agent.verified_addresses)}
+${settlements.length === 0 ? html`<p class="empty">No gasless USDC settlement ${where(asked)}is known.${asked.chain !== null && html` <a href="${seriesPath(path, { ...asked, chain: null }, own)}#settlements">Look at all chains</a>`}</p>` : settlementTable('Settlements', settlements, agent.verified_addresses, shown.names)}
 <nav class="pager" aria-label="Settlements">${
     after !== undefined && html`<a class="button" href="${seriesPath(path, asked, own)}#settlements">← Newest</a>`
   }${

@@ -16,6 +16,7 @@ import { chainBadges, claimedMark, statedMark, statusBadge } from '../parts/badg
 import { counted } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
+import { namesOf } from '../parts/names.ts'
 import { askExact, page, type World } from '../parts/page.ts'
 import { ownPayments, seriesInput, seriesParameters, seriesPath } from '../parts/series.ts'
 import { excerpt, shortName } from '../parts/text.ts'
@@ -62,13 +63,14 @@ export function agentPage(world: World): Route {
       ])
       if (!agent || !list) return undefined
       const { settlements, next_cursor: next = null } = list
+      const names = await namesOf(world, settlements)
       const more = [...ownPayments(self), ...(after === undefined ? [] : [['after', after] as const])]
       return layout(world, head(agent, seriesPath(`/agent/${fid}`, asked, more), world.siteUrl), [
         about(agent, now),
         standing(agent, addresses),
         specs(agent, uptime, now),
         abilities(agent, month, asks?.prices ?? []),
-        money(agent, { settlements, next, asked, after, income, incomeSeries, self }),
+        money(agent, { settlements, names, next, asked, after, income, incomeSeries, self }),
         feedback(agent, said),
         registrations(agent, held),
         accounts(agent),

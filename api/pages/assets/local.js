@@ -6,6 +6,8 @@ const plain = new Intl.NumberFormat(languages)
 const dollars = { style: 'currency', currency: 'USD', currencyDisplay: 'narrowSymbol', minimumFractionDigits: 2 }
 const exact = new Intl.NumberFormat(languages, { ...dollars, maximumFractionDigits: 6 })
 const cents = new Intl.NumberFormat(languages, { ...dollars, maximumFractionDigits: 2 })
+/** What is shown shortened. */
+const cut = 'a.hex, data.usd'
 const date = { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' }
 const times = {
   day: new Intl.DateTimeFormat(languages, date),
@@ -38,6 +40,31 @@ function write(one, behind) {
   one.replaceChildren(text(parts.slice(0, point)), behind)
 }
 
+// A clipboard is there on https alone, and on one's own machine. Tables have no buttons: what is copied from them is whole.
+if (navigator.clipboard) {
+  for (const one of document.querySelectorAll('pre, code.whole, a.hex')) {
+    if (!one.closest('table, template')) offerCopy(one)
+  }
+}
+
+function offerCopy(one) {
+  const text = () => (one.matches('a.hex') ? (wholeOf(one) ?? one.textContent) : one.textContent)
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'copy'
+  button.textContent = 'Copy'
+  if (!one.matches('pre')) button.setAttribute('aria-label', `Copy ${one.textContent}`)
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(text())
+      button.textContent = 'Copied'
+    } catch {
+      button.textContent = 'Not copied'
+    }
+  })
+  one.after(button)
+}
+
 document.addEventListener('copy', (event) => {
   const selection = document.getSelection()
   if (!selection || selection.isCollapsed) return
@@ -66,8 +93,6 @@ function wholeIn(selection) {
   }
   return isAny ? text : undefined
 }
-
-const cut = 'a.hex, data.usd'
 
 /** The whole address or hash of a shortened link, from its title or target, or the exact amount. Undefined: there is no more. */
 function wholeOf(link) {

@@ -9,9 +9,14 @@ import { noneKnown } from '../lookup/transaction.ts'
 import { counted } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { identityLink, ownAddress, ownTransaction } from '../parts/links.ts'
+import { namesOf } from '../parts/names.ts'
 import { askExact, type World } from '../parts/page.ts'
+import { settlementTable } from '../parts/settlement-table.ts'
 
-/** Link to the page that a search names exactly: an address, a transaction, a registration, a FID. Empty: none. */
+/** Most settlements of a transaction that are shown above the agents found; its page has more. */
+const mostRows = 10
+
+/** Link to the page that a search names exactly: an address, a registration, a FID; of a transaction its table. Empty: none. */
 export async function jumps(world: World, q: string): Promise<Html> {
   const { address, transaction, registration, fid } = understood(q)
   const hex = (bytes: Buffer) => `0x${bytes.toString('hex')}`
@@ -21,9 +26,10 @@ export async function jumps(world: World, q: string): Promise<Html> {
     const list = await askExact<z.output<typeof allSettlementsList>>(world, allSettlements, query)
     const [first] = list?.settlements ?? []
     if (!list || !first) return jump(html`${noneKnown}.`)
-    return jump(
+    const rows = list.settlements.slice(0, mostRows)
+    return html`${jump(
       html`${list.next_cursor !== null && 'At least '}${counted(list.count, 'settlement')} in the transaction ${ownTransaction(first.chain, first.tx_hash)} on ${chainOf(first.chain).label}`,
-    )
+    )}${settlementTable('Settlements of the transaction', rows, [], await namesOf(world, rows))}`
   }
   if (registration) {
     const { chain, id } = registration

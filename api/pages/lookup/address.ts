@@ -13,6 +13,7 @@ import { amount, counted, figure } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
 import { agentLink, explorerLink, identityLink } from '../parts/links.ts'
+import { type Names, namesOf } from '../parts/names.ts'
 import { askExact, page, type World } from '../parts/page.ts'
 import { settlementTable } from '../parts/settlement-table.ts'
 import { day, period } from '../parts/times.ts'
@@ -43,6 +44,7 @@ export function addressPage(world: World): Route {
         settled('payer'),
       ])
       if (!held || !explained) return undefined
+      const names = await namesOf(world, [...(received?.settlements ?? []), ...(paid?.settlements ?? [])])
       const head = {
         title: `Address ${address}`,
         description: `${explained.summary} Received ${counted(held.settlements_in.count, 'settlement')}, paid ${figure(held.settlements_out.count)}.`,
@@ -52,8 +54,8 @@ export function addressPage(world: World): Route {
         about(held, explained),
         whose(held, explained),
         tokens(world, held),
-        money('received', 'Received', received, held.settlements_in, `recipient=${address}`),
-        money('paid', 'Paid', paid, held.settlements_out, `payer=${address}`),
+        money('received', 'Received', received, held.settlements_in, `recipient=${address}`, { address, names }),
+        money('paid', 'Paid', paid, held.settlements_out, `payer=${address}`, { address, names }),
         asData(address, held.agents.length + held.registrations_total > 0),
       ])
     },
@@ -114,13 +116,14 @@ function money(
   list: List | undefined,
   sum: Portfolio['settlements_in'],
   query: string,
+  { address, names }: { readonly address: string; readonly names: Names },
 ): Html {
   const rows = list?.settlements ?? []
   return html`<section aria-labelledby="${id}"><h2 id="${id}">${title}</h2>
 ${
   rows.length === 0
     ? html`<p class="empty">No gasless USDC settlement ${id === 'paid' ? 'from' : 'to'} this address is known.</p>`
-    : html`${settlementTable(title, rows)}
+    : html`${settlementTable(title, rows, [address], names)}
 <p class="sub">${figure(rows.length)} of ${figure(Math.max(sum.count, rows.length))}, newest first. <a href="/api/settlements?${query}&amp;limit=100&amp;cursor=">All as JSON</a></p>`
 }</section>`
 }

@@ -13,6 +13,7 @@ import type { Exact } from '../parts/exact-json.ts'
 import { amount, counted, number } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
+import { type Names, namesOf } from '../parts/names.ts'
 import { askExact, page, type World } from '../parts/page.ts'
 import {
   type Asked,
@@ -71,7 +72,7 @@ ${seriesChoice('/network', asked, 'paid')}
 ${seriesChart('volume', series)}</section>`,
         grown(growth),
         chains(stats),
-        latestOf(list, asked),
+        latestOf(list, asked, await namesOf(world, list.settlements)),
         asData(asked, series),
       ])
     },
@@ -122,7 +123,7 @@ function chains({ chains: all, erc8004_supply: supply }: Stats): Html {
   )}</tbody></table></div></section>`
 }
 
-function latestOf({ settlements }: List, asked: Asked): Html {
+function latestOf({ settlements }: List, asked: Asked, names: Names): Html {
   const query = new URLSearchParams(
     (asked.chain ?? []).map((name): [string, string] => ['chain', chainOf(name).label]),
   ).toString()
@@ -132,7 +133,7 @@ function latestOf({ settlements }: List, asked: Asked): Html {
 <p class="sub" id="live" data-stream="${stream}" data-every="15">As of when this page was made; with scripts on, new ones appear by themselves.</p>
 <div id="live-rows">${
     settlements.length === 0 && html`<p class="empty">Nothing was paid in the last seven days.</p>`
-  }<div${settlements.length === 0 && html` hidden`}>${settlementTable('Newest settlements', settlements)}</div></div>
+  }<div${settlements.length === 0 && html` hidden`}>${settlementTable('Newest settlements', settlements, [], names)}</div></div>
 <template id="live-row" data-labels="${JSON.stringify(labels)}"><tr><td><time class="minute"></time></td><td class="number"><data class="usd"><span class="cents"></span></data></td><td><span class="chain"></span></td><td><a class="hex"></a></td><td><a class="hex"></a></td><td><a class="hex"></a></td></tr></template></section>`
 }
 

@@ -22,7 +22,8 @@ export const apiChanges: readonly ApiChange[] = [
     text:
       'Documents of a profile have `details`: where requests are taken, with binding and version of the protocol, ids and ' +
       'tags of skills, security schemes, and, in `truncated`, lists of which only a part is kept. Cards of MCP ' +
-      'and A2A and OpenAPI descriptions are read however their keys are spelt.',
+      'and A2A and OpenAPI descriptions, in YAML as well, are read however their keys are spelt. All cards of a catalog are ' +
+      'documents, and each host of an agent is asked in its turn.',
     operations: ['getAgent'],
   },
   {

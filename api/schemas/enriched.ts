@@ -82,6 +82,7 @@ const specDetails = z
       .array(z.strictObject({ name: z.string(), type: text }))
       .optional()
       .meta({ description: 'How clients show who they are, as the document says.' }),
+    catalog: z.string().optional().meta({ description: 'Address of the catalog that led to it, if one did.' }),
     truncated: z
       .record(z.string(), count)
       .optional()

@@ -11,6 +11,8 @@ export interface Candidate {
   readonly declared: boolean
   /** Whether it is an MCP endpoint, which is asked in the protocol itself. */
   readonly session: boolean
+  /** Whether it is a catalog, which leads to cards beside those that are known. */
+  readonly leads?: true
   /** Every registration file that names it lists registrations, and none of this agent. */
   readonly contradicted: boolean
 }
@@ -36,8 +38,9 @@ export interface CandidateInputs {
   readonly secured: (url: URL) => URL
 }
 
-const mostHosts = 4
-const mostDeclared = 12
+/** Most hosts and endpoints of an agent; how many of them are asked at a time, check-up.ts says. */
+const mostHosts = 20
+const mostDeclared = 60
 
 /** Where to look for an agent's documents: what it names first, then the usual places on its own hosts. */
 export function candidatesOf({ services, profileUrl, secured }: CandidateInputs): Candidates {
@@ -63,16 +66,20 @@ export function candidatesOf({ services, profileUrl, secured }: CandidateInputs)
   return { groups: withoutRepeats([...declared, ...usual]), origins }
 }
 
+/** Where a catalog lies: of the agents of a host, or of its MCP servers. */
+const catalogPlaces = ['/.well-known/ai-catalog.json', '/.well-known/mcp/catalog.json']
+
 const usualPlaces: readonly (readonly [SpecKind, readonly string[]])[] = [
   ['a2a', ['/.well-known/agent-card.json', '/.well-known/agent.json']], // the second before A2A 0.3
-  ['openapi', ['/openapi.json', '/.well-known/openapi.json']],
+  ['openapi', ['/openapi.json', '/.well-known/openapi.json', '/openapi.yaml']],
   ['x402', ['/.well-known/x402', '/.well-known/x402.json']],
-  // Two drafts of where a card lies, then the catalog that leads to it.
-  ['mcp', ['/.well-known/mcp/server-card.json', '/.well-known/mcp.json', '/.well-known/ai-catalog.json']],
+  ['mcp', ['/.well-known/mcp/server-card.json', '/.well-known/mcp.json']], // two drafts
+  ['mcp', catalogPlaces],
 ]
 
 function at(kind: SpecKind, origin: URL, path: string): Candidate {
-  return { kind, url: new URL(path, origin), declared: false, session: false, contradicted: false }
+  const place = { kind, url: new URL(path, origin), declared: false, session: false, contradicted: false }
+  return catalogPlaces.includes(path) ? { ...place, leads: true } : place
 }
 
 /** Documents that an endpoint promises by its name, or by its path when the name says nothing; empty: none. */
@@ -81,7 +88,8 @@ function declaredAt(name: string, url: URL, contradicted: boolean): Candidate[] 
   const declared = (kind: SpecKind, at: URL, session = false) => {
     return { kind, url: at, declared: true, session, contradicted }
   }
-  if (/openapi|swagger/.test(name) || /(openapi|swagger)\.json$/.test(url.pathname)) return [declared('openapi', url)]
+  if (/openapi|swagger/.test(name) || /(openapi|swagger)\.(json|ya?ml)$/.test(url.pathname))
+    return [declared('openapi', url)]
   if (/\bmcp\b/.test(name) && isJson) return [declared('mcp', url)]
   // Next to an endpoint that does not answer there may be its card, which is not declared.
   if (/\bmcp\b/.test(name))

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { HostClosed } from '../../hosts/host.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 import type { BackReference, Holdings } from './back-reference.ts'
@@ -9,12 +10,18 @@ import { readerVersion } from './kinds.ts'
 import { type Check, type CheckUp, placeOf, probe } from './probe.ts'
 
 interface CheckUpInputs extends Omit<CandidateInputs, 'secured'> {
+  /** Another text each time: it decides whose turn it is. */
+  readonly turn: string
   readonly holdings: Holdings
   readonly known: readonly KnownDocument[]
 }
 
-/** Most requests of one check-up. */
-const mostRequests = 12
+/**
+ * Most hosts of one check-up, and requests to each of them. Where an agent has more hosts, or a host more places, another
+ * part of them has its turn each time, so that none is never asked.
+ */
+const mostHosts = 4
+const mostRequests = 20
 
 /**
  * Checks every place where an agent's documents may be: hosts concurrently, the places of a host one after the other,
@@ -26,19 +33,29 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   const isKnown = (candidate: Candidate) => known.has(placeOf(candidate))
   const rank = (group: readonly Candidate[]) => (group[0]?.declared ? 0 : group.some(isKnown) ? 1 : 2)
   const ordered = [...groups].sort((a, b) => rank(a) - rank(b))
+  const allHosts = [...new Set(ordered.flatMap((group) => group.map(({ url }) => url.host)))]
+  const hostsInTurn = allHosts.length <= mostHosts ? allHosts : byTurn(allHosts, inputs.turn, (host) => host)
 
   const checks: Check[] = []
   const references = new Map<string, BackReference>()
   let closedUntil: Date | undefined
   let wasAsked = false
-  let left = mostRequests
+  const requests = new Map<string, number>()
+
+  /** Whether a host may be asked once more. */
+  function spend(host: string): boolean {
+    const made = requests.get(host) ?? 0
+    requests.set(host, made + 1)
+    return made < mostRequests
+  }
 
   async function lookAt(host: string) {
-    const own = ordered.filter((group) => group[0]?.url.host === host)
+    const all = ordered.filter((group) => group[0]?.url.host === host)
+    const own = all.flat().length < mostRequests ? all : byTurn(all, inputs.turn, placesOf, rank)
     const settled = new Set<string>()
     for (const group of own) {
       const [first] = group
-      if (!first || (settled.has(first.kind) && !first.declared)) continue
+      if (!first || (settled.has(first.kind) && !first.declared && !first.leads)) continue
       if (await tryGroup([...group].sort((a, b) => Number(isKnown(b)) - Number(isKnown(a))))) settled.add(first.kind)
       // Not before: an unreachable host is known by then. Not last: the limit must not cut off the proof.
       if (group === own[0]) for (const origin of origins.filter((one) => one.host === host)) await prove(origin)
@@ -48,9 +65,11 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   /** Whether a document of the kind was found. Throws OutOfReach. */
   async function tryGroup(group: readonly Candidate[]): Promise<boolean> {
     for (const candidate of group) {
-      if (left-- <= 0) return false
-      const check = await probe(hosts, candidate, versionOf(known.get(placeOf(candidate))))
-      checks.push(check)
+      const { host } = candidate.url
+      if (!spend(host)) return false
+      const version = versionOf(known.get(placeOf(candidate)))
+      const [check, ...led] = await probe(hosts, candidate, version, () => spend(host))
+      checks.push(...[check, ...led].filter((one) => !isChecked(one, checks)))
       if (isSignOfLife(check)) return true
       if (isOutOfReach(check.status)) throw new OutOfReach(check)
     }
@@ -58,7 +77,7 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   }
 
   async function prove(origin: URL) {
-    if (left-- <= 0) return
+    if (!spend(origin.host)) return
     const reference = await askOrigin(hosts, origin, inputs.holdings)
     if (reference !== undefined) references.set(origin.host, reference)
   }
@@ -80,10 +99,36 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
     }
   }
 
-  await Promise.all([...new Set(ordered.flatMap((group) => group.map(({ url }) => url.host)))].map(visit))
-  const places = new Set(ordered.flat().map(placeOf))
+  await Promise.all(hostsInTurn.slice(0, mostHosts).map(visit))
+  // A card that a catalog named keeps its place while the catalog is not read.
+  const read = new Set(checks.flatMap(({ catalog }) => catalog ?? []))
+  const candidates = new Set(ordered.flat().map(({ url }) => url.href))
+  const led = inputs.known.filter(({ content }) => {
+    const { catalog } = content?.details ?? {}
+    return catalog !== undefined && candidates.has(catalog) && !read.has(catalog)
+  })
+  const places = new Set([...ordered.flat().map(placeOf), ...led.map(({ kind, url }) => `${kind} ${url}`)])
   const contradicted = new Set(ordered.flat().flatMap((one) => (one.contradicted ? [placeOf(one)] : [])))
   return { checks, places, references, contradicted, closedUntil, wasAsked }
+}
+
+/** Whether a place was checked already: a catalog may name a card that lies where cards usually do. */
+const isChecked = (check: Check, checks: readonly Check[]) =>
+  checks.some((one) => placeOf(one.candidate) === placeOf(check.candidate))
+
+const placesOf = (group: readonly Candidate[]) => group.map(placeOf).join(' ')
+
+/** A list in an order that differs from turn to turn, within ranks. */
+function byTurn<T>(list: readonly T[], turn: string, keyOf: (one: T) => string, rank: (one: T) => number = () => 0) {
+  const drawn = new Map(
+    list.map((one) => [
+      one,
+      createHash('sha256')
+        .update(`${turn} ${keyOf(one)}`)
+        .digest('hex'),
+    ]),
+  )
+  return [...list].sort((a, b) => rank(a) - rank(b) || (drawn.get(a)! < drawn.get(b)! ? -1 : 1))
 }
 
 /** The version to ask by; undefined: none is known, or older readers read it. */

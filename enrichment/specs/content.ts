@@ -1,6 +1,7 @@
+import { parse as parseYaml } from 'yaml'
 import { storableText } from '../../db/text.ts'
 import { DoorError } from '../../net/errors.ts'
-import { parseJson } from '../../net/json.ts'
+import { maxJsonDepth, parseJson } from '../../net/json.ts'
 
 /** What is kept of a document; texts are clean and bounded. */
 export interface SpecContent {
@@ -32,17 +33,45 @@ export interface SpecDetails {
     readonly tags: readonly string[]
   }[]
   readonly security?: readonly { readonly name: string; readonly type: string | null }[]
+  /** Address of the catalog that names it; undefined: it is looked for at its own place. */
+  readonly catalog?: string
   /** Entries of the lists that have more than are kept, by name of the list: at least so many. */
   readonly truncated?: Readonly<Record<string, number>>
 }
 
-/** A body parsed as JSON; undefined: it is not JSON. */
+/** A body parsed as JSON, or of an API's description as YAML; undefined: neither. */
 export function parsed(bytes: Buffer): unknown {
   try {
     return parseJson(bytes)
   } catch (error) {
-    if (error instanceof DoorError) return undefined
+    if (error instanceof DoorError) return fromYaml(bytes)
     throw error
+  }
+}
+
+/** Most bytes of YAML that are read: its parser is slow. */
+const longestYaml = 512 * 1024
+
+/** Most values in it, and levels of them, aliases written out: of empty values the parser's own bound lets any number through. */
+const mostNodes = 100_000
+
+/** Throws RangeError. Returns how many of `left` values are left. */
+function checkSize(value: unknown, left: number, depth = 0): number {
+  if (left <= 0 || depth > maxJsonDepth) throw new RangeError('too many values')
+  if (typeof value !== 'object' || value === null) return left - 1
+  return Object.values(value).reduce((sum: number, one) => checkSize(one, sum, depth + 1), left - 1)
+}
+
+/** Through JSON, so that what holds for JSON holds for it: depth, finite numbers, texts as keys. */
+function fromYaml(bytes: Buffer): unknown {
+  if (bytes.length > longestYaml || !/^["']?(openapi|swagger)["']?[ \t]*:/m.test(bytes.toString('utf8')))
+    return undefined
+  try {
+    const value: unknown = parseYaml(bytes.toString('utf8'), { maxAliasCount: 20, logLevel: 'error', schema: 'core' })
+    checkSize(value, mostNodes)
+    return parseJson(Buffer.from(JSON.stringify(value)))
+  } catch {
+    return undefined // whatever the parser throws: the text is a stranger's
   }
 }
 

@@ -116,7 +116,7 @@ function interfaceOf(key: string | null, entry: unknown, around: Partial<Interfa
       url,
       name: shortText(members.get('name')) ?? shortText(key) ?? around.name ?? null,
       binding: shortText(binding) ?? shortText(membersOf(binding).get('schemeType')) ?? around.binding ?? null,
-      version: shortText(members.get('protocolVersion')) ?? around.version ?? null,
+      version: shortText([members.get('protocolVersion')].flat()[0]) ?? around.version ?? null,
     },
   ]
 }

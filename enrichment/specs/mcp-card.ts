@@ -1,9 +1,6 @@
-import { z } from 'zod'
 import { type SpecContent, shortText } from './content.ts'
 import { contentOf, type Interface, interfacesIn, isRegistrationFile, listedIn, securityIn } from './listing.ts'
 import { fieldsOf, type Members, membersOf } from './offers/spellings.ts'
-
-const text = z.string().trim().min(1)
 
 /** Keys that tell a server card from any other JSON with a name. Two drafts are in use, with different keys. */
 const marks = ['serverInfo', 'protocolVersion', 'tools', 'interfaces'] as const
@@ -70,17 +67,4 @@ function placesOf(key: string | null, server: unknown): Interface[] {
     ...(members.get('place') === undefined ? [] : interfacesIn(key === null ? server : { ...fieldsOf(server), name })),
     ...ways.flatMap((one) => interfacesIn(one, own)),
   ]
-}
-
-const entry = z.object({ type: z.literal('application/mcp-server-card+json'), url: text })
-const catalog = z.object({ entries: z.array(z.unknown()) })
-
-/**
- * Address of the MCP server card in a host's catalog, the first if there are several. Undefined: not a catalog, or it
- * names none. Source: Model Context Protocol, experimental-ext-server-card, discovery (July 2026).
- */
-export function cardInCatalog(value: unknown, catalogUrl: URL): URL | undefined {
-  const { entries = [] } = catalog.safeParse(value).data ?? {}
-  const named = entries.map((one) => entry.safeParse(one).data).find((one) => one !== undefined)
-  return (named && URL.parse(named.url, catalogUrl.href)) ?? undefined
 }

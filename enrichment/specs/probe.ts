@@ -2,16 +2,17 @@ import { createHash } from 'node:crypto'
 import { isSameSite } from '../../derive/site.ts'
 import type { Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
+import { maxUrlLength } from '../../net/target.ts'
 import type { CardSignature } from '../../trust/card-signature.ts'
 import { type AgentHosts, conditionsOf, type Version, versionOf } from '../agent-hosts.ts'
 import type { BackReference } from './back-reference.ts'
 import type { Candidate } from './candidates.ts'
 import { signatureOf } from './card-keys.ts'
+import { type CatalogCard, toCatalog } from './catalog.ts'
 import { type SpecStatus, statusOf } from './check-status.ts'
 import { parsed, type SpecContent } from './content.ts'
 import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
-import { cardInCatalog } from './mcp-card.ts'
-import { askServer } from './mcp-session.ts'
+import { askServer } from './mcp/session.ts'
 import { type Price, pricesIn } from './prices.ts'
 import { specRequests } from './spec-requests.ts'
 import { demandOf } from './x402.ts'
@@ -31,6 +32,8 @@ export interface Check {
     /** Verdict on the signatures of an A2A card; null: the document is not a card. */
     readonly cardSignature: CardSignature | null
   }
+  /** The catalog that led to it; undefined: none did. */
+  readonly catalog?: string
   /** Prices in the document, or in a demand for payment; undefined: this answer does not say. */
   readonly prices?: readonly Price[]
 }
@@ -56,39 +59,131 @@ export const placeOf = ({ kind, url }: Candidate) => `${kind} ${url.href}`
 
 const redirects = 3
 
-/** Requests one document. Throws HostClosed when its host must not be asked now. */
-export async function probe(hosts: AgentHosts, candidate: Candidate, known?: Version): Promise<Check> {
+/** Requests that a probe may make beside its first; false: no more. */
+type Spend = () => boolean
+
+/**
+ * Requests one document. A catalog is followed to the cards on its site: the first MCP card counts as what lies at the
+ * catalog's own place, and each other card has a check of its own, at its address. Throws HostClosed when its host must
+ * not be asked now.
+ */
+export async function probe(
+  hosts: AgentHosts,
+  candidate: Candidate,
+  known: Version | undefined,
+  spend: Spend,
+): Promise<[Check, ...Check[]]> {
+  return orFailure(candidate, async () =>
+    candidate.session ? [await askSession(hosts, candidate)] : await askDocument(hosts, candidate, known, spend),
+  )
+}
+
+async function orFailure(candidate: Candidate, ask: () => Promise<[Check, ...Check[]]>): Promise<[Check, ...Check[]]> {
   try {
-    return await (candidate.session ? askSession(hosts, candidate) : askDocument(hosts, candidate, known))
+    return await ask()
   } catch (error) {
     if (!(error instanceof DoorError) || error.checkStatus === null) throw error
-    return { candidate, httpStatus: null, latencyMs: null, status: error.checkStatus }
+    return [{ candidate, httpStatus: null, latencyMs: null, status: error.checkStatus }]
   }
 }
 
 async function askSession(hosts: AgentHosts, candidate: Candidate): Promise<Check> {
   const { content, sha256, ...outcome } = await askServer(hosts, candidate.url)
   if (!content || !sha256) return { candidate, ...outcome }
-  const version = { etag: null, lastModified: null }
-  return { candidate, ...outcome, found: { content, sha256, version, cardSignature: null } }
+  return { candidate, ...outcome, found: { content, sha256, version: noVersion, cardSignature: null } }
 }
 
-async function askDocument(hosts: AgentHosts, candidate: Candidate, known: Version | undefined): Promise<Check> {
+const noVersion: Version = { etag: null, lastModified: null }
+
+async function askDocument(
+  hosts: AgentHosts,
+  candidate: Candidate,
+  known: Version | undefined,
+  spend: Spend,
+): Promise<[Check, ...Check[]]> {
   const { kind, url } = candidate
   const options = { ...specRequests, maxBytes: maxSpecBytes[kind], redirects, mayRedirect: isSameSite }
-  const first = await hosts.fetch(url, { ...options, headers: conditionsOf(known) })
-  const cardUrl = kind === 'mcp' ? cardInCatalog(parsed(first.body), url) : undefined
-  // A catalog says nothing about another site. No version is kept of the card: the catalog would be requested with it.
-  const isLed = cardUrl !== undefined && isSameSite(url, cardUrl)
-  const fetched = isLed
-    ? await hosts.fetch(hosts.secured(cardUrl), { ...options, headers: conditionsOf(undefined) })
-    : first
+  const fetched = await hosts.fetch(url, { ...options, headers: conditionsOf(known) })
+  const catalog = kind === 'mcp' && fetched.status === 200 ? toCatalog(parsed(fetched.body), url) : undefined
+  if (!catalog) return [await toCheck(hosts, candidate, fetched, known)]
+  const checks = await askCards(hosts, candidate, fetched, catalog, spend)
+  const first = checks.find((check) => check.candidate.kind === 'mcp')
+  // No version is kept of the first card: the catalog would be requested with it.
+  const own: Check = first
+    ? { ...first, candidate, ...(first.found && { found: { ...first.found, version: noVersion } }) }
+    : { candidate, httpStatus: fetched.status, latencyMs: Math.round(fetched.elapsedMs), status: 'schema_mismatch' }
+  return [own, ...checks.filter((check) => check !== first).map((check) => toLed(check, url))]
+}
+
+/** A check of a card with a note of the catalog that led to it. */
+function toLed(check: Check, { href: catalog }: URL): Check {
+  if (!check.found) return { ...check, catalog }
+  const { content } = check.found
+  const found = { ...check.found, content: { ...content, details: { ...content.details, catalog } } }
+  return { ...check, found, catalog }
+}
+
+/** Checks of the cards that a catalog leads to, catalogs that it names included. A catalog says nothing about another site. */
+async function askCards(
+  hosts: AgentHosts,
+  candidate: Candidate,
+  first: Fetched,
+  catalog: NonNullable<ReturnType<typeof toCatalog>>,
+  spend: Spend,
+): Promise<Check[]> {
+  const { url } = candidate
+  const options = { ...specRequests, maxBytes: maxSpecBytes.mcp, redirects, mayRedirect: isSameSite }
+  const ask = (at: URL) => hosts.fetch(hosts.secured(at), { ...options, headers: conditionsOf(undefined) })
+  const isNear = (at: URL) => isSameSite(url, at) && at.href.length <= maxUrlLength
+  const checks: Check[] = []
+  const seen = new Set([url.href])
+  const catalogs = [...catalog.catalogs]
+  const cards = [...catalog.cards]
+  for (let card = cards.shift(); card || catalogs.length > 0; card = cards.shift()) {
+    const at = card?.url ?? catalogs.shift()!
+    if (!isNear(at) || seen.has(at.href) || (!card?.data && !spend())) continue
+    seen.add(at.href)
+    const led = { ...candidate, kind: card?.kind ?? candidate.kind, url: at }
+    if (card) checks.push(...(await orFailure(led, async () => [await toLedCheck(hosts, led, card, first, ask)])))
+    else {
+      const fetched = await ask(at).catch((error: unknown) => {
+        if (error instanceof DoorError) return undefined
+        throw error
+      })
+      const inner = fetched?.status === 200 ? toCatalog(parsed(fetched.body), at) : undefined
+      cards.push(...(inner?.cards ?? []))
+      catalogs.push(...(inner?.catalogs ?? []))
+    }
+  }
+  return checks
+}
+
+/** Check of one card of a catalog; of one without a kind, by the first reader that takes it. */
+async function toLedCheck(
+  hosts: AgentHosts,
+  candidate: Candidate,
+  card: CatalogCard,
+  catalog: Fetched,
+  ask: (at: URL) => Promise<Fetched>,
+): Promise<Check> {
+  const body = card.data && Buffer.from(JSON.stringify(card.data))
+  const fetched = body ? { ...catalog, body } : await ask(card.url)
+  const value = parsed(fetched.body)
+  const kinds = (['mcp', 'a2a'] as const).filter((kind) => readContent[kind](value) !== undefined)
+  return toCheck(hosts, { ...candidate, kind: card.kind ?? kinds[0] ?? candidate.kind }, fetched, undefined)
+}
+
+async function toCheck(
+  hosts: AgentHosts,
+  candidate: Candidate,
+  fetched: Fetched,
+  known: Version | undefined,
+): Promise<Check> {
+  const { kind, url } = candidate
   const { status: httpStatus, elapsedMs } = fetched
-  const judged = judge(kind, fetched, isLed ? undefined : known)
-  const { status, value } = judged
-  const check = { candidate, httpStatus, latencyMs: Math.round(elapsedMs), status, prices: judged.prices }
-  if (!judged.found) return check
-  const found = isLed ? { ...judged.found, version: { etag: null, lastModified: null } } : judged.found
+  const { status, value, found, prices } = judge(kind, fetched, known)
+  const check = { candidate, httpStatus, latencyMs: Math.round(elapsedMs), status, prices }
+  if (!found) return check
   const cardSignature = kind === 'a2a' ? await signatureOf(hosts, value, url) : null
   return { ...check, found: { ...found, cardSignature } }
 }

@@ -38,7 +38,7 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
         return identity ? [{ registry: registryOf(identity), agentId }] : []
       })
       const holdings = { held, isCut: inputs.registrations.length >= mostRegistrations, registries }
-      const look = await checkUp(hosts, { ...inputs, holdings, known })
+      const look = await checkUp(hosts, { ...inputs, holdings, known, turn: now().toISOString() })
       const { checks, closedUntil, wasAsked } = look
       if (checks.length === 0 && closedUntil)
         throw new HostClosed('its hosts asked to wait, or their circuits are open', closedUntil, wasAsked)

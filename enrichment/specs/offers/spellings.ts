@@ -138,8 +138,19 @@ const spellings = {
   ],
   place: ['url', 'endpoint', 'endpointurl', 'baseurl', 'serviceurl', 'serviceendpoint', 'uri', 'href', 'serverurl'],
   binding: ['protocolbinding', 'binding', 'transport', 'preferredtransport', 'type', 'transporttype', 'protocol'],
-  protocolVersion: ['protocolversion', 'a2aversion', 'mcpversion', 'a2aprotocolversion', 'mcpprotocolversion'],
+  protocolVersion: [
+    'protocolversion',
+    'supportedprotocolversions',
+    'a2aversion',
+    'mcpversion',
+    'a2aprotocolversion',
+    'mcpprotocolversion',
+  ],
   security: ['securityschemes', 'securitydefinitions', 'authentication', 'auth', 'authschemes'],
+  /** Of a catalog. */
+  entries: ['entries', 'items', 'catalog'],
+  mediaType: ['mediatype', 'type', 'contenttype', 'format'],
+  data: ['data', 'card', 'inline', 'content'],
   /** Lists of names of schemes within that. */
   schemes: ['schemes', 'methods', 'types'],
   /** Of a scheme. */

@@ -66,11 +66,11 @@ test('a page on somebody’s platform brings no places at the platform’s root'
   expect(placesOf([['web', 'https://ada.vercel.app/']]).origins.map(({ host }) => host)).toEqual(['ada.vercel.app'])
 })
 
-test('templates, credentials and other schemes are no places, and no more than four hosts are looked at', () => {
+test('templates, credentials and other schemes are no places, and no more than twenty hosts are named', () => {
   const services = ['https://a.shop.xyz/{agentId}', 'https://u:p@a.shop.xyz/', 'ftp://a.shop.xyz/', 'not a url']
   expect(placesOf(services.map((endpoint) => ['web', endpoint] as const)).groups).toEqual([])
-  const many = Array.from({ length: 9 }, (_, index) => ['web', `https://a${index}.shop.xyz/`] as const)
-  expect(placesOf(many).origins).toHaveLength(4)
+  const many = Array.from({ length: 21 }, (_, index) => ['web', `https://a${index}.shop.xyz/`] as const)
+  expect(placesOf(many).origins).toHaveLength(20)
 })
 
 test('the services of all recorded registration files can be looked at', () => {

@@ -6,6 +6,7 @@ import type { KnownDocument } from '../../../enrichment/specs/document-standing.
 import { readerVersion } from '../../../enrichment/specs/kinds.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
+import { fixture } from '../../support/fixture.ts'
 import { startHosts } from '../join/agents-job.ts'
 
 const impatient = { intervalMs: 0, maxWaiting: 100, maxWaitMs: 10_000 }
@@ -17,7 +18,15 @@ type Services = readonly (readonly [string, string])[]
 const lookAt = (hosts: readonly WebHost[], ...services: Services) => lookAgain(hosts, [], ...services)
 
 /** The same for an agent of whom documents are known. */
-async function lookAgain(hosts: readonly WebHost[], known: readonly KnownDocument[], ...services: Services) {
+const lookAgain = (hosts: readonly WebHost[], known: readonly KnownDocument[], ...services: Services) =>
+  lookInTurn('1', hosts, known, services)
+
+async function lookInTurn(
+  turn: string,
+  hosts: readonly WebHost[],
+  known: readonly KnownDocument[],
+  services: Services,
+) {
   const egressAllow = parseEgressAllow(hosts.map(({ name }) => name).join())
   const door = createDoor({ userAgent: 'test/1.0 (+https://agents.shop.xyz)', egressAllow, politeness: impatient })
   onTestFinished(door.close)
@@ -26,6 +35,7 @@ async function lookAgain(hosts: readonly WebHost[], known: readonly KnownDocumen
     profileUrl: null,
     holdings: { held: [], isCut: false, registries: new Set() },
     known,
+    turn,
   })
   const found = look.checks.map(({ candidate, status }) => `${candidate.kind} ${candidate.url.pathname} ${status}`)
   return { ...look, found }
@@ -57,12 +67,39 @@ test('a redirect is followed on the same site and refused to another', async () 
   expect(found).toEqual(expect.arrayContaining(['a2a /here.json ok', 'a2a /there.json redirect_refused']))
 })
 
-test('a look is twelve requests at most, on four hosts at most', async () => {
+test('a look is at four hosts at most, and each has its turn', async () => {
   const hosts = await startHosts(6)
-  await lookAt(hosts, ...hosts.map(({ url }) => ['web', url] as const))
-  const counts = hosts.map(({ requests }) => requests.length)
-  expect(counts.reduce((sum, count) => sum + count)).toBe(12)
-  expect(counts.filter((count) => count > 0)).toHaveLength(4)
+  const services = hosts.map(({ url }) => ['web', url] as const)
+  const counts = () => hosts.map(({ requests }) => requests.length)
+  const { places } = await lookAt(hosts, ...services)
+  expect(counts().filter((count) => count > 0)).toEqual([12, 12, 12, 12])
+  expect(new Set([...places].map((place) => new URL(place.split(' ')[1]!).host)).size).toBe(6)
+  for (let turn = 2; counts().includes(0); turn++) {
+    expect(turn).toBeLessThan(50)
+    await lookInTurn(String(turn), hosts, [], services)
+  }
+})
+
+test('of more endpoints on a host than are asked at a time each has its turn', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const services = Array.from({ length: 40 }, (_, n) => ['x402', `${host.url}/pay/${n}`] as const)
+  const asked = () => new Set(host.requests.map(({ path }) => path).filter((path) => path.startsWith('/pay')))
+  for (let turn = 1; asked().size < 40; turn++) {
+    expect(turn).toBeLessThan(50)
+    await lookInTurn(String(turn), [host], [], services)
+  }
+})
+
+test('the documents of both of two hosts are found, wherever in their lists they lie', async () => {
+  const hosts = (await startHosts(2)) as [WebHost, WebHost]
+  const files = fixture('documents/host__01-two-hosts.json') as Record<string, object>
+  hosts[0].pages.set('/.well-known/mcp.json', { body: files['a.shop.test/.well-known/mcp.json']! })
+  hosts[1].pages.set('/.well-known/x402.json', { body: files['b.shop.test/.well-known/x402.json']! })
+  const { found } = await lookAt(hosts, ['web', hosts[0].url], ['A2A', `${hosts[1].url}/a2a`])
+  expect(found.filter((one) => one.endsWith(' ok'))).toEqual([
+    'mcp /.well-known/mcp.json ok',
+    'x402 /.well-known/x402.json ok',
+  ])
 })
 
 test('a host out of reach is asked once, and all it was to have counts as asked', async () => {
@@ -92,7 +129,7 @@ test('the card beside an endpoint tells of a server that does not answer', async
   const [host] = (await startHosts(1)) as [WebHost]
   host.pages.set('/mcp/server-card', { body: serverCard })
   const { found, checks } = await lookAt([host], ['MCP', `${host.url}/mcp`])
-  expect(mcpOf(found)).toEqual(['mcp /mcp not_found', 'mcp /mcp/server-card ok'])
+  expect(mcpOf(found).slice(0, 2)).toEqual(['mcp /mcp not_found', 'mcp /mcp/server-card ok'])
   expect(checks.find(({ status }) => status === 'ok')?.found?.content).toMatchObject({ title: 'Ada', version: '3' })
 })
 
@@ -110,9 +147,60 @@ test('a host’s catalog leads to a card on its own site and nowhere else', asyn
     content: { title: 'Ada', version: '3' },
     version: { etag: null, lastModified: null }, // the card's version is not the catalog's
   })
-  expect(mcpOf((await lookAt([other], ['web', other.url])).found).at(-1)).toBe(
+  expect(mcpOf((await lookAt([other], ['web', other.url])).found)).toContain(
     'mcp /.well-known/ai-catalog.json schema_mismatch',
   )
+})
+
+test.each(['cat__01-mediaType', 'cat__02-type', 'cat__03-type-json-mcp'])(
+  'the card that %s leads to is found',
+  async (file) => {
+    const [host] = (await startHosts(1)) as [WebHost]
+    host.pages.set('/.well-known/mcp/catalog.json', { body: fixture(`documents/${file}.json`) as object })
+    host.pages.set('/card.json', { body: { serverInfo: { name: 'Weather' }, tools: [{ name: 'today' }] } })
+    const { found } = await lookAt([host], ['web', host.url])
+    expect(mcpOf(found).at(-1)).toBe('mcp /.well-known/mcp/catalog.json ok')
+  },
+)
+
+test('every card of a catalog is found: of servers and agents, in it, and in catalogs within it', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const mcp = 'application/mcp-server-card+json; charset=utf-8'
+  const inner = { entries: [{ identifier: 'urn:air:shop.xyz:c', type: mcp, data: { ...serverCard, title: 'In' } }] }
+  const entries = [
+    { identifier: 'urn:air:shop.xyz:a', type: mcp, url: '/a' },
+    { identifier: 'urn:air:shop.xyz:b', type: mcp, url: '/b' },
+    { identifier: 'urn:air:shop.xyz:gone', type: mcp, url: '/gone' },
+    { identifier: 'urn:air:shop.xyz:agent', mediaType: 'Application/A2A-agent-card+json', url: '/agent' },
+    { identifier: 'urn:air:shop.xyz:skill', type: 'application/agent-skills+zip', url: '/skill.zip' },
+    { identifier: 'urn:air:shop.xyz:inner', type: 'application/ai-catalog+json', data: inner },
+    { identifier: 'urn:air:shop.xyz:next', type: 'application/ai-catalog+json', url: '/next' },
+    { identifier: 'urn:air:shop.xyz:self', type: 'application/ai-catalog+json', url: '/.well-known/ai-catalog.json' },
+  ]
+  host.pages.set('/.well-known/ai-catalog.json', { body: { specVersion: '0.9', entries } })
+  host.pages.set('/next', { body: { specVersion: '0.9', entries: [{ identifier: 'd', url: '/d' }] } })
+  for (const path of ['/a', '/b']) host.pages.set(path, { body: { ...serverCard, title: path } })
+  host.pages.set('/agent', { body: card })
+  host.pages.set('/d', { body: card })
+  const services = ['web', host.url] as const
+  const { checks } = await lookAt([host], services)
+  const led = checks.flatMap(({ candidate, status, found }) =>
+    status === 'ok' ? [[candidate.kind, candidate.url.href.slice(host.url.length), found?.content.title]] : [],
+  )
+  expect(led).toEqual([
+    ['mcp', '/.well-known/ai-catalog.json', '/a'],
+    ['mcp', '/b', '/b'],
+    ['a2a', '/agent', 'Ada'],
+    ['mcp', '/.well-known/ai-catalog.json#urn:air:shop.xyz:c', 'In'],
+    ['a2a', '/d', 'Ada'],
+  ])
+  // While the catalog cannot be read, a card that it named keeps its place; once it names others, it does not.
+  const catalog = `${host.url}/.well-known/ai-catalog.json`
+  const content = { ...checks[0]?.found?.content, details: { catalog } }
+  const known = [{ kind: 'mcp', url: `${host.url}/old`, content }] as unknown as KnownDocument[]
+  expect((await lookAgain([host], known, services)).places).not.toContain(`mcp ${host.url}/old`)
+  host.pages.set('/.well-known/ai-catalog.json', { status: 500, body: '' })
+  expect((await lookAgain([host], known, services)).places).toContain(`mcp ${host.url}/old`)
 })
 
 test('a host that answers 304 though no version was named has no document', async () => {

@@ -3,8 +3,9 @@ import { expect, test } from 'vitest'
 import { chains } from '../../../chains.config.ts'
 import { registryOf } from '../../../enrichment/registries.ts'
 import { referenceIn } from '../../../enrichment/specs/back-reference.ts'
+import { parsed } from '../../../enrichment/specs/content.ts'
 import { readContent, type SpecKind } from '../../../enrichment/specs/kinds.ts'
-import { fixture } from '../../support/fixture.ts'
+import { fixture, readFixture } from '../../support/fixture.ts'
 
 const recorded = (file: string): unknown => fixture(`sources/${file}`)
 
@@ -106,6 +107,15 @@ test.each([
 ] as const)('%s, as the world writes them, is read as it means', (file, content) => {
   const kind = file.slice(0, file.indexOf('__')) as SpecKind
   expect(readContent[kind](fixture(`documents/${file}`))).toMatchObject(content)
+})
+
+test('a description in YAML is read, with aliases within bounds; what is no description is not parsed', () => {
+  const yaml = readFixture('documents/openapi__10-yaml.yaml')
+  expect(readContent.openapi(parsed(Buffer.from(yaml)))).toMatchObject({ title: 'Pulse', pathCount: 1 })
+  const bomb = Array.from({ length: 12 }, (_, n) => `a${n}: &a${n} [${`*a${n - 1},`.repeat(n && 9)}]`).join('\n')
+  expect(parsed(Buffer.from(`openapi: 3.1.0\n${bomb}`))).toBeUndefined()
+  expect(parsed(Buffer.from('openapi: 3.1.0\n  bad: [indent'))).toBeUndefined()
+  expect(parsed(Buffer.from('title: not a description'))).toBeUndefined()
 })
 
 test('tools and skills are read from lists, maps and groups, and lists that are cut are marked', () => {

@@ -29,4 +29,4 @@ comment on column directory.specs.protocol_version is 'Of an MCP server that was
 comment on column directory.specs.tool_hashes is 'SHA-256 of the definition of each of `tools`, in their order; empty: the server was not asked.';
 comment on column directory.specs.tools_changed_at is 'When the definition of a tool was last seen changed while its name stayed; null: never.';
 comment on column directory.specs.back_reference is 'confirmed: its host lists a registration of the agent; missing: it lists none; contradicted: it, or the registration file that names it, lists others only; null: not known yet.';
-comment on column directory.specs.details is 'What else it says: interfaces {url, name, binding, version}, skills {name, id, tags}, security {name, type}, and in truncated, by list, of how many entries not all are kept. Empty lists are left out.';
+comment on column directory.specs.details is 'What else it says: interfaces {url, name, binding, version}, skills {name, id, tags}, security {name, type}, the catalog that led to it, and in truncated, by list, of how many entries not all are kept. Empty lists are left out.';

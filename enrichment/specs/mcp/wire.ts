@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { Fetched } from '../../net/door.ts'
-import { DoorError } from '../../net/errors.ts'
-import { parseJson } from '../../net/json.ts'
-import type { AgentHosts } from '../agent-hosts.ts'
-import { specRequests } from './spec-requests.ts'
-import { demandOf } from './x402.ts'
+import type { Fetched } from '../../../net/door.ts'
+import { DoorError } from '../../../net/errors.ts'
+import { parseJson } from '../../../net/json.ts'
+import type { AgentHosts } from '../../agent-hosts.ts'
+import { specRequests } from '../spec-requests.ts'
+import { demandOf } from '../x402.ts'
 
 /** Most requests of one conversation with an MCP server; `maxBytes`: bytes of one answer. */
 const mostRequests = 8

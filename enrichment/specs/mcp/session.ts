@@ -1,14 +1,14 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { DoorError } from '../../net/errors.ts'
-import { type Json, jsonSha256 } from '../../trust/canonical-json.ts'
-import type { AgentHosts } from '../agent-hosts.ts'
-import { type SpecStatus, statusOf } from './check-status.ts'
-import { type SpecContent, shortText } from './content.ts'
-import { mostNames } from './listing.ts'
-import { createWire } from './mcp-wire.ts'
-import { type Price, pricesIn } from './prices.ts'
-import { specRequests } from './spec-requests.ts'
+import { DoorError } from '../../../net/errors.ts'
+import { type Json, jsonSha256 } from '../../../trust/canonical-json.ts'
+import type { AgentHosts } from '../../agent-hosts.ts'
+import { type SpecStatus, statusOf } from '../check-status.ts'
+import { type SpecContent, shortText } from '../content.ts'
+import { mostNames } from '../listing.ts'
+import { type Price, pricesIn } from '../prices.ts'
+import { specRequests } from '../spec-requests.ts'
+import { createWire } from './wire.ts'
 
 /** Most pages of a list of tools that are read. */
 const mostPages = 3

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { type Answer, type Fault, send } from '../hub/faults.ts'
 
 /** Faults of an agent's host, beside those of any server. */
@@ -16,6 +17,8 @@ export type HostFault =
 
 const dripMs = 200
 const bombBytes = 50 * 1024 * 1024
+/** Made once, beside other work: whoever asks may share this process and have other answers to wait for. */
+let bomb: Promise<Buffer> | undefined
 
 /** Answers with this fault; `answer` is the right answer. */
 export async function sendFaulty(
@@ -32,8 +35,8 @@ export async function sendFaulty(
       return
     }
     case 'bomb': {
-      const body = gzipSync(Buffer.alloc(bombBytes, ' '))
-      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(body)
+      bomb ??= promisify(gzip)(Buffer.alloc(bombBytes, ' '))
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(await bomb)
       return
     }
     case 'redirect-loop': {

@@ -20,7 +20,7 @@ import {
   seedSettlement,
 } from '../support/seed.ts'
 
-const runs = rounds(40, 2_000)
+const runs = rounds(40, 600)
 const requestsPerRun = 50
 /** Tests that share the runs, so that each has a deadline of its own on a busy machine. */
 const parts = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]

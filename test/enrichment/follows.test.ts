@@ -147,6 +147,6 @@ test('after any history the agents follow whom the hub says', { tags: ['rounds']
       await scene.settle()
       expect(await stored()).toEqual(atTheHub())
     }),
-    { numRuns: rounds(5, 50) },
+    { numRuns: rounds(5, 25) },
   )
 })

@@ -191,7 +191,7 @@ test.for<[path: string, rows: Rows]>([
       expect([...stood].filter((n) => !met.includes(n))).toEqual([])
       expect(met.filter((n) => !ever.has(n))).toEqual([])
     }),
-    { numRuns: rounds(12, 40) },
+    { numRuns: rounds(12, 25) },
   )
   for (const n of order) await drop(n)
 })

@@ -24,7 +24,7 @@ const tokens: Token[] = [
 ]
 const addresses = [1, 2, 3].map(wallet)
 const fids = [1, 2, 3]
-const histories = rounds(15, 40)
+const histories = rounds(15, 30)
 const steps = { minLength: 10, maxLength: 80 }
 
 /** What can happen, seconds after what happened before. */

@@ -12,7 +12,7 @@ import { until } from '../../support/until.ts'
 
 const { base } = readChains({ env: {} })
 /** Tens of thousands of rows that the processor has written. */
-const tenThousands = rounds(10, 60)
+const tenThousands = rounds(10, 30)
 
 test('while a partition that the processor writes is placed nobody waits for a second, and no row is lost', {
   tags: ['rounds'],

@@ -8,7 +8,6 @@ import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import { derivations } from '../derive/derivations.ts'
 import { settle } from '../derive/pass.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
-import { cpuSeconds } from './server-cpu.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 
 interface RankingsSize {
@@ -30,15 +29,15 @@ const figures = derivations.filter(({ kind }) => kind === 'figures')
  */
 export async function benchRankings(size: RankingsSize): Promise<void> {
   const settings = { shared_buffers: '1GB', max_wal_size: '4GB', max_parallel_workers_per_gather: '0', jit: 'off' }
-  const { postgres, remove } = await startTemporaryServer('rankings', { durable: false, settings })
+  const { postgres, cpuSeconds, remove } = await startTemporaryServer('rankings', { durable: false, settings })
   const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', statementTimeoutMs: 0, max: 1 })
   try {
     await migrate(postgres.databaseUrl)
     await fill(pool, size)
     const measured = async (work: () => Promise<void>) => {
-      const before = cpuSeconds(postgres.pid)
+      const before = cpuSeconds()
       await work()
-      return cpuSeconds(postgres.pid) - before
+      return cpuSeconds() - before
     }
     const context = { pool, now: () => new Date(), settlementOverloads } as const
     const first = await measured(() => settle(figures, context))

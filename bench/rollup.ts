@@ -7,7 +7,6 @@ import { deleteNewestSettlements } from '../db/queries/chain/reset.ts'
 import { addMovedToRollup, lockRollup, subtractFromRollup } from '../db/queries/rollup/cursor.ts'
 import { type MovedSettlement, movedColumns } from '../db/queries/rollup/sums.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
-import { cpuSeconds } from './server-cpu.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 import { settlementIndexes } from './world.ts'
 
@@ -30,18 +29,18 @@ const one = `'\\xbb'::bytea`
  */
 export async function benchRollup({ many, ofOne, removed }: RollupSize): Promise<void> {
   const settings = { shared_buffers: '1GB', max_wal_size: '4GB' }
-  const { postgres, remove } = await startTemporaryServer('rollup', { durable: false, settings })
+  const { postgres, cpuSeconds, remove } = await startTemporaryServer('rollup', { durable: false, settings })
   const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', statementTimeoutMs: 0 })
   const rows = many + ofOne
   try {
     await migrate(postgres.databaseUrl)
     const stored = await seconds(() => fill(pool, many, ofOne))
     say(`${rows} settlements stored in ${stored.toFixed(1)} s`)
-    const before = { cpu: cpuSeconds(postgres.pid), log: await walBytes(pool) }
+    const before = { cpu: cpuSeconds(), log: await walBytes(pool) }
     const rolled = await seconds(async () => {
       while ((await rollUpSettlements({ pool })) > 0);
     })
-    const cpu = cpuSeconds(postgres.pid) - before.cpu
+    const cpu = cpuSeconds() - before.cpu
     const log = (await walBytes(pool)) - before.log
     say(
       `rolled up in ${rolled.toFixed(1)} s, ${(rolled / stored).toFixed(2)} of that; ${cpu.toFixed(1)} CPU s of the server`,

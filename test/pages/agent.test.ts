@@ -12,7 +12,8 @@ const database = testDatabase()
 let api: TestApi
 const largestId = 2n ** 256n - 1n
 const hers = addressOf('hers')
-const [one, other] = [addressOf('one of hers'), addressOf('another of hers')]
+const one = addressOf('one of hers')
+const other = addressOf('another of hers')
 const today = new Date(Math.floor(Date.now() / 86_400_000) * 86_400_000)
 const daysAgo = (days: number, ms = 0) => new Date(today.getTime() - days * 86_400_000 + ms)
 

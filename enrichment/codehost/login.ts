@@ -8,8 +8,11 @@ interface NamedAccount {
 
 /** Most accounts tried for one agent, one after the other until one exists. */
 const mostNamed = 3
-/** The form of a login at GitHub: letters, digits, hyphens, 39 at most. */
-const loginForm = /^[a-z\d](?:[a-z\d-]{0,38})$/i
+/**
+ * The form of a login at GitHub: letters, digits, hyphens, 39 at most. One that an enterprise manages ends with an underscore
+ * and the enterprise's short code.
+ */
+const loginForm = /^(?=.{1,39}$)[a-z\d][a-z\d-]*(?:_[a-z\d]{3,8})?$/i
 /** Paths of github.com under which no account stands. */
 const notAccounts = new Set(['about', 'apps', 'features', 'marketplace', 'settings', 'sponsors', 'topics', 'users'])
 

@@ -6,7 +6,7 @@ import { codehost } from '../../../enrichment/codehost/source.ts'
 import { serveCanned } from '../../doubles/canned.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
-import { fixture } from '../../support/fixture.ts'
+import { fixture, readFixture } from '../../support/fixture.ts'
 import { addressOf, birth, insert, seedSent } from '../../support/seed.ts'
 import { profileOf } from '../join/agents-job.ts'
 import { mintTo, startUpstreamJob, stateOf } from './job.ts'
@@ -192,6 +192,7 @@ test('a login is found in a handle and in an address, and nowhere else', () => {
     'https://www.github.com/orgs/octocat',
   ]
   expect(logins.map(loginOf)).toEqual(logins.map(() => 'octocat'))
+  expect(loginOf(readFixture('documents/code__01-managed-user.txt'))).toBe('mona_shop')
   const none = [
     '',
     'a b',
@@ -200,6 +201,9 @@ test('a login is found in a handle and in an address, and nowhere else', () => {
     'https://github.com/topics/ai',
     'x'.repeat(40),
     '../admin',
+    'mona_',
+    'mona_a_shop',
+    `${'x'.repeat(36)}_shop`,
   ]
   expect(none.map(loginOf)).toEqual(none.map(() => undefined))
 })

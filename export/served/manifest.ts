@@ -125,6 +125,7 @@ const fieldTypes: Partial<Record<ExportColumn['type'], object>> = {
   integer: { type: 'integer' },
   bigint: { type: 'integer' },
   'text[]': { type: 'array' },
+  jsonb: { type: 'object' },
   'timestamp with time zone': { type: 'datetime' },
 }
 

@@ -35,13 +35,14 @@ export const exportTypes = [
   'numeric(20,0)',
   'numeric(78,0)',
   'timestamp with time zone',
+  'jsonb',
 ] as const
 export interface ExportColumn {
   readonly name: string
   readonly type: (typeof exportTypes)[number]
 }
 
-/** Texts of a row's columns: digits as the database has them, t or f, ISO times with microseconds, arrays as JSON. */
+/** Texts of a row's columns: digits as stored, t or f, ISO times with microseconds, arrays and objects as JSON. */
 export type ExportRow = (string | null)[]
 
 /** First block of a chain whose settlements are read from the database, and how archived ones before it are read. */
@@ -153,6 +154,7 @@ function selection(
 function textOf({ name, type }: ExportColumn): string {
   if (type === 'timestamp with time zone') return `${isoMicroseconds(name)} as ${name}`
   if (type === 'text[]') return `to_json(${name})::text as ${name}`
+  if (type === 'jsonb') return `${name}::text as ${name}`
   return name
 }
 

@@ -21,6 +21,8 @@ npm run bench -- rollup [--rows <n>]
   upgrade     migrates a database of the last release with 10,000,000 settlements, or n, while the last release's API is
               being read; fails if an answer is lost or waits a second for a lock. Says so while nothing was released yet
   trust       messages checked per second; a first pass over 20,000 agents with a node that answers at once
+  transparency
+              a million entries appended to the transparency log; inclusion proofs; all its tiles made again
 
 Each prints a table and, as its last line, one JSON object.
 
@@ -99,6 +101,10 @@ const benches: Record<string, (small: boolean, keep: boolean, given: Given) => P
   async trust(small) {
     const { benchTrust } = await import('./trust.ts')
     await benchTrust({ agents: small ? 200 : 20_000 })
+  },
+  async transparency(small) {
+    const { benchTransparency } = await import('./transparency/transparency.ts')
+    await benchTransparency({ entries: small ? 10_000 : 1_000_000 })
   },
   async reads(small, keep) {
     const { benchReads } = await import('./reads.ts')

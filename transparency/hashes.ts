@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 // Hashes of RFC 6962, section 2.1: a prefix keeps an entry from passing for a node.
 
@@ -16,11 +16,13 @@ export const emptyRoot = (): Buffer => sha256()
 
 /** Hash over a whole subtree, of the hashes of a power of two of its nodes. */
 export function subtreeHash(hashes: Buffer): Buffer {
+  const pair = Buffer.alloc(1 + 2 * hashBytes, nodePrefix) // one buffer for all: a tile has hundreds of nodes
   let level = hashes
   while (level.length > hashBytes) {
     const above = Buffer.alloc(level.length / 2)
     for (let at = 0; at < above.length; at += hashBytes) {
-      sha256(nodePrefix, level.subarray(2 * at, 2 * (at + hashBytes))).copy(above, at)
+      level.copy(pair, 1, 2 * at, 2 * (at + hashBytes))
+      sha256(pair).copy(above, at)
     }
     level = above
   }
@@ -28,7 +30,5 @@ export function subtreeHash(hashes: Buffer): Buffer {
 }
 
 function sha256(...parts: readonly Uint8Array[]): Buffer {
-  const hash = createHash('sha256')
-  for (const part of parts) hash.update(part)
-  return hash.digest()
+  return hash('sha256', parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts), 'buffer')
 }

@@ -8,7 +8,7 @@ type Range = readonly [from: number, to: number]
 
 /** Root of the tree of the first `size` entries. */
 export async function rootOf(size: number, readTile: ReadTile): Promise<Buffer> {
-  return size === 0 ? emptyRoot() : rangeHash([0, size], readTile)
+  return size === 0 ? emptyRoot() : rangeHash([0, size], onceEach(readTile))
 }
 
 /**
@@ -50,8 +50,21 @@ export async function consistencyProof(before: number, size: number, readTile: R
   return hashesOf(from === 0 ? beside : [[from, to], ...beside], readTile)
 }
 
-const hashesOf = (ranges: readonly Range[], readTile: ReadTile) =>
-  Promise.all(ranges.map((range) => rangeHash(range, readTile)))
+function hashesOf(ranges: readonly Range[], readTile: ReadTile): Promise<Buffer[]> {
+  const read = onceEach(readTile)
+  return Promise.all(ranges.map((range) => rangeHash(range, read)))
+}
+
+/** Reads each tile once: most hashes of a proof are in the same few. */
+function onceEach(readTile: ReadTile): ReadTile {
+  const known = new Map<string, Promise<Buffer>>()
+  return (place) => {
+    const key = `${place.level} ${place.number}`
+    const hashes = known.get(key) ?? readTile(place)
+    known.set(key, hashes)
+    return hashes
+  }
+}
 
 /** Hash over a range that begins at a multiple of the power of two that holds it. */
 async function rangeHash([from, to]: Range, readTile: ReadTile): Promise<Buffer> {

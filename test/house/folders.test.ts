@@ -11,7 +11,6 @@ const larger: Record<string, { files: number; why: string }> = {
     why: 'tools look for their files there; beside them stand the tables of chains, limits, sources and settings',
   },
   bench: { files: 21, why: 'a file for each benchmark, beside what they share' },
-  docs: { files: 22, why: 'a page for each subject, beside the pictures of the README' },
   'api/http': { files: 21, why: 'what every route shares' },
 }
 

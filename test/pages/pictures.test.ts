@@ -43,7 +43,7 @@ test.each([
   await page.close()
   const written = await sizeOf(join(folder, name))
   expect(written).toEqual({ width, height: 900 })
-  expect(await sizeOf(join(root, 'docs', name))).toEqual(written)
+  expect(await sizeOf(join(root, 'docs/pictures', name))).toEqual(written)
   // A page without its style or its agents is mostly one colour, which PNG makes nothing of.
   expect((await stat(join(folder, name))).size).toBeGreaterThan(leastBytes)
 })

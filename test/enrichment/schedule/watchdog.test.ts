@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { repeat } from '../../enrichment/schedule/loop.ts'
-import { createWatchdog, hungAfterMs } from '../../enrichment/schedule/watchdog.ts'
-import { portOf, serveHealth } from '../../ops/health.ts'
-import { createLogger } from '../../ops/logger.ts'
+import { repeat } from '../../../enrichment/schedule/loop.ts'
+import { createWatchdog, hungAfterMs } from '../../../enrichment/schedule/watchdog.ts'
+import { portOf, serveHealth } from '../../../ops/health.ts'
+import { createLogger } from '../../../ops/logger.ts'
 
 let now = 0
 const clock = () => now

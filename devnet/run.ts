@@ -84,6 +84,7 @@ async function start(
   const chainsFile = join(folder, 'devnet.chains.json')
   writeFileSync(chainsFile, `${JSON.stringify(file, null, 2)}\n`)
   const settings = settingsOf(running, database, { port, graphqlPort }, { folder, chainsFile })
+  makeLogKey(settings.LOG_KEY_FILE) // before the settings are read: those of the API want a key that is there
   const env = { ...withoutSources(given), ...settings }
   const { chains } = readSettings(env, file)
   await leaveHistory(database.url, history ? chains : [])
@@ -99,7 +100,6 @@ async function start(
   ]
   const moved = places.flatMap(([what, usual, url]) => describeMove(what, usual, Number(new URL(url).port)))
   if (moved.length + tasks.moved.length > 0) report.say(`  ports     taken: ${[...moved, ...tasks.moved].join('; ')}`)
-  makeLogKey(settings.LOG_KEY_FILE)
   report.say(`  log key   ${readLogKey(settings.LOG_KEY_FILE, api).key}`)
   await teardown.own(stack)
   rmSync(settings.EXPORT_DIR, { recursive: true, force: true }) // an earlier world's

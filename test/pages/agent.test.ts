@@ -140,7 +140,8 @@ test('it shows on which of the last days a document was alive, in words as well'
   }
   const content = { has_content: true, skills: [], tools: [], domain_verified: false, declared: true }
   await insert(pool, 'agent_spec', { ...seen, ...content, fid, kind: 'a2a', url })
-  await insert(pool, 'agent_spec', { ...seen, ...content, fid, kind: 'openapi', url })
+  const cut = { skills: ['Map'], details: JSON.stringify({ truncated: { skills: 51 } }) }
+  await insert(pool, 'agent_spec', { ...seen, ...content, ...cut, fid, kind: 'openapi', url })
   for (const [ago, alive, checks] of [
     [5, 500, 500],
     [4, 399, 400],
@@ -158,6 +159,7 @@ test('it shows on which of the last days a document was alive, in words as well'
   expect(page).toContain('alive in 89.9% of checks in 7 days, 89.9% in 30 days') // 899 of 999: cut, not rounded
   expect(page.match(/<svg [^>]*role="img" aria-labelledby="uptime-0-title uptime-0-text"/g)).toHaveLength(1)
   expect(page).not.toContain('uptime-1')
+  expect(page).toContain(' · at least 51 skills') // of a list that is cut
 })
 
 test('it tells who the agent is elsewhere: labels, identities and code', async () => {

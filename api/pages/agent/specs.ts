@@ -34,12 +34,23 @@ const none: Record<Profile['spec_check_status'], string> = {
 }
 
 function row(document: Document, strip: Html | null, now: number): Html {
-  const { kind, url, title, version, skills, tools, path_count, domain_verified, card_signature, back_reference } =
-    document
+  const {
+    kind,
+    url,
+    title,
+    version,
+    skills,
+    tools,
+    path_count,
+    domain_verified,
+    card_signature,
+    back_reference,
+    details,
+  } = document
   const alive = foundAlive(document.consecutive_failures)
   const offers = [
-    ...(skills.length > 0 ? [counted(skills.length, 'skill')] : []),
-    ...(tools.length > 0 ? [counted(tools.length, 'tool')] : []),
+    ...(skills.length > 0 ? [listed(skills, details.truncated?.skills, 'skill')] : []),
+    ...(tools.length > 0 ? [listed(tools, details.truncated?.tools, 'tool')] : []),
     ...(path_count === null ? [] : [counted(path_count, 'path')]),
     ...(domain_verified ? ['host lists the agent as its own'] : []),
     ...(back_reference === 'contradicted' ? ['listed for other agents, not for this one'] : []),
@@ -53,6 +64,11 @@ function row(document: Document, strip: Html | null, now: number): Html {
   }${document.latency_ms !== null && alive && html` · ${document.latency_ms} ms`}${offers.map((offer) => html` · ${offer}`)}</p>
 ${strip}
 </li>`
+}
+
+/** Length of a list; `least`: of one that is cut, how long it is at least. */
+function listed(list: readonly string[], least: number | undefined, noun: string): string {
+  return least === undefined ? counted(list.length, noun) : `at least ${counted(least, noun)}`
 }
 
 /** Most documents on the page; the JSON has all of them. */

@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => chain?.stop())
 
-test('a node of another chain is refused with one line behind the start line, and nothing is written', async () => {
+test('a node of another chain is refused with one line beside the start line, and nothing is written', async () => {
   const database = await createTestDatabase()
   onTestFinished(() => database.drop())
   const chainsFile = { optimism: chainSettings(chain).base }
@@ -37,7 +37,12 @@ test('a node of another chain is refused with one line behind the start line, an
   onTestFinished(() => processor.stop())
 
   expect(await processor.untilExit()).toBe(1)
-  const [, ...lines] = processor.output().trim().split('\n')
+  // The start line comes by another pipe, so either may be read first.
+  const lines = processor
+    .output()
+    .trim()
+    .split('\n')
+    .filter((line) => !line.includes('"msg":"indexing optimism'))
   expect(lines).toEqual([expect.stringMatching(/optimism answers chain id 8453 \(base\), expected 10/)])
   const { rows } = await database.pool.query('select from chain_state')
   expect(rows).toEqual([])

@@ -10,7 +10,6 @@ const larger: Record<string, { files: number; why: string }> = {
     files: 31,
     why: 'tools look for their files there; beside them stand the tables of chains, limits, sources and settings',
   },
-  bench: { files: 21, why: 'a file for each benchmark, beside what they share' },
   'api/http': { files: 21, why: 'what every route shares' },
 }
 

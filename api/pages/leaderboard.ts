@@ -48,6 +48,7 @@ export function leaderboardPage(world: World): Route {
         title: 'Leaderboard',
         description: `The AI agents that earned most: ${periods[asked.period].toLowerCase()}.`,
         path: pathOf(asked),
+        skip: (now ?? kept).agents.length > 0 ? { to: 'agents', name: 'Skip to the first agent' } : undefined,
       }
       return layout(world, head, show(now ?? kept, asked, { now: world.now(), isCounted }))
     },
@@ -81,7 +82,7 @@ function show(
   const { period, by, chain, self } = asked
   // Income never has what an agent paid itself.
   const isWithout = (self === 'without' || by === 'income') && (isCounted || agents.length === 0)
-  const asOf = html`, as of ${minute(made)} UTC${compared && html`; arrows since ${day(compared)}`}`
+  const asOf = html`, as of ${minute(made)}${compared && html`; arrows since ${day(compared)}`}`
   const chip = (name: string, chosen: boolean, change: Partial<Asked>) =>
     html`<li><a class="chip" href="${pathOf({ ...asked, ...change })}"${chosen && html` aria-current="true"`}>${name}</a></li>`
   const group = (name: string, chips: readonly Html[]) =>
@@ -113,7 +114,7 @@ ${
 ${
   agents.length === 0
     ? html`<p class="empty">${isCounted ? 'No agent was paid in this time.' : 'This ranking is being counted: the first round is not over yet. Look again in a few minutes.'}</p>`
-    : html`<ol class="agents">${agents.map((agent) => row(agent, compared ?? null, now))}</ol>`
+    : html`<ol class="agents" id="agents">${agents.map((agent) => row(agent, compared ?? null, now))}</ol>`
 }`
 }
 

@@ -48,7 +48,7 @@ function summary({ chains: all, hub, generated_at }: Stats): Html {
       : late.length === 0
         ? 'Every indexed chain is up to date.'
         : `Behind: ${late.map(({ chain }) => chainOf(chain).label).join(', ')}.`
-  return html`<section class="hero"><h1>Status</h1><p class="lead">${words} ${social(hub)} As of ${minute(generated_at)} UTC.</p></section>`
+  return html`<section class="hero"><h1>Status</h1><p class="lead">${words} ${social(hub)} As of ${minute(generated_at)}.</p></section>`
 }
 
 function social(hub: Stats['hub']): string {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cardDrawing } from '../../api/pages/card/drawing.ts'
 import type { Profile } from '../../api/pages/parts/answers.ts'
 import { cents } from '../../api/pages/parts/figures.ts'
+import { dayName } from '../../api/pages/parts/times.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
@@ -75,7 +76,8 @@ test('the page of an agent shows what its profile says, with links to each chain
     '<h1><bdi>Tideline Research</bdi></h1>',
     '@tideline',
     'https://etherscan.io/nft/0x8004a169fb4a3325136eb29fa0ceb6d2e539a432/100',
-    `https://basescan.org/address/${addressOf('showcase 0')}`,
+    `https://etherscan.io/address/${addressOf('showcase 0')}`,
+    'The same on 2 more chains: Base <a href="https://basescan.org/nft/',
     'https://polygonscan.com/tx/0x',
     'A2A agent card',
     'class="dot alive"',
@@ -151,7 +153,7 @@ test('it shows on which of the last days a document was alive, in words as well'
     await insert(pool, 'spec_day', { fid, day, kind: 'a2a', url, checks, alive })
   }
   const page = await read(`/agent/${fid}`)
-  const named = [daysAgo(4), daysAgo(3)].map((at) => at.toISOString().slice(0, 10))
+  const named = [daysAgo(4), daysAgo(3)].map((at) => dayName(at.toISOString()))
   expect(page).toContain(
     'It was looked at on 3 days and did not always answer on 2 of them: ' +
       `${named[0]}, 399 of 400 checks found it alive; ${named[1]}, 0 of 99 checks found it alive.`,
@@ -225,7 +227,7 @@ test('the one chart has the last 30 UTC days, empty ones too, with payments of e
         .slice(page.indexOf('class="values"'), page.indexOf('</details>'))
         .matchAll(/<tr><th scope="row">(.*?)<\/tr>/gs),
     ].map(([, row = '']) => textOf(row).trim())
-  const day = (days: number) => daysAgo(days).toISOString().slice(0, 10)
+  const day = (days: number) => dayName(daysAgo(days).toISOString())
   const page = await read('/agent/7')
   expect(page.match(/<rect class="/g)).toHaveLength(30)
   expect(page).toContain(`<title>${day(10)}, $0.000011, 2 payments</title>`) // shown as a tooltip

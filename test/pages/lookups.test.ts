@@ -88,7 +88,7 @@ test('a transaction is found without its chain, and names who is known: agents a
     expect([path, (await api.get(path)).status]).toEqual([path, 404])
   }
   const found = textOf(await read(`/?q=${hash}`))
-  expect(found).toMatch(/2 settlements in the transaction .* When \(UTC\) .* @tideline .* 1 agent/)
+  expect(found).toMatch(/2 settlements in the transaction .* When .* @tideline .* 1 agent/)
   const sender = textOf(await read('/facilitator/Mill%20%26%20Till'))
   expect(sender).toContain('Addresses it sends from')
   expect(sender).toContain('as x402scan says')

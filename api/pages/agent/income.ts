@@ -72,7 +72,7 @@ export function incomeChart(series: IncomeSeries, isFiltered: boolean): Html {
   return chart({
     id: 'earned',
     title: 'Income over time',
-    summary: `${cents(amount_usdc)} in ${counted(payments, 'payment')} over ${counted(shown.length, interval)}, by UTC ${interval}.`,
+    summary: `${cents(amount_usdc)} in ${counted(payments, 'payment')} over ${counted(shown.length, interval)}, by ${interval}.`,
     columns: [interval === 'month' ? 'Month' : 'Day', 'Amount', 'Payments'],
     bars,
     scale: shortDollars,

@@ -17,8 +17,9 @@ export interface Held {
 }
 type Wallets = ReadonlyMap<string, Exact<HeldRegistration>['agent_wallet_evidence']>
 
-/** Most current, unsolicited and former registrations on the page. */
+/** Most different current, unsolicited and former registrations on the page, and most equal ones beside a card. */
 const mostCards = 8
+const mostEqual = 12
 const mostUnasked = 12
 const mostFormer = 20
 
@@ -30,18 +31,19 @@ export function registrations(agent: Profile, held: Held | undefined): Html {
   const { fid, erc8004_records: now, historical_registrations: once, erc8004_total, historical_total } = agent
   const own = now.filter(({ unsolicited }) => !unsolicited)
   const unasked = now.filter(({ unsolicited }) => unsolicited)
-  const cards = own.slice(0, mostCards)
+  const groups = equalOnes(own).slice(0, mostCards)
+  const shown = groups.flatMap((group) => group.slice(0, 1 + mostEqual)).length + Math.min(unasked.length, mostUnasked)
   const former = once.slice(0, mostFormer)
   const wallets: Wallets = new Map(held?.registrations.map((one) => [nameOf(one), one.agent_wallet_evidence]))
   return html`<section aria-labelledby="registrations"><h2 id="registrations">Registrations</h2>
-${now.length === 0 ? html`<p class="empty">This agent holds no ERC-8004 identity now.</p>` : html`<div class="cards">${cards.map((one) => card(one, wallets))}</div>`}
+${now.length === 0 ? html`<p class="empty">This agent holds no ERC-8004 identity now.</p>` : html`<div class="cards">${groups.map((group) => card(group, wallets))}</div>`}
 ${
   unasked.length > 0 &&
   html`<details class="card unasked"><summary>${counted(unasked.length, 'registration')} that nobody here asked for</summary>
 <p class="sub">Strangers sent ${unasked.length === 1 ? 'it' : 'them'}, and the holder has set nothing since: what stands in ${unasked.length === 1 ? 'it' : 'them'} is not the holder’s word, and no link here leads there.</p>
 <ul class="plain">${unasked.slice(0, mostUnasked).map(unaskedLine)}</ul></details>`
 }
-${erc8004_total > cards.length + unasked.slice(0, mostUnasked).length && rest(fid, 'current', cards.length + unasked.slice(0, mostUnasked).length, erc8004_total)}
+${erc8004_total > shown && rest(fid, 'current', shown, erc8004_total)}
 ${former.length > 0 && html`<h3>No longer held</h3><ul class="plain">${former.map(heldOnce)}</ul>`}
 ${historical_total > former.length && rest(fid, 'historical', former.length, historical_total)}
 </section>`
@@ -57,7 +59,36 @@ function unaskedLine({ chain, erc8004_id: id, name, acquired_at }: Registration)
   return html`<li><span class="chain ${chain}">${chainOf(chain).label}</span> #${id} ${name !== null && html`<bdi>${cut(name)}</bdi>`} <span class="sub">received ${day(acquired_at)}</span></li>`
 }
 
-function card(registration: Registration, wallets: Wallets): Html {
+/** Registrations that say the same of the same owner, in groups, in the order of the first of each. */
+function equalOnes(all: readonly Registration[]): (readonly [Registration, ...Registration[]])[] {
+  const groups = new Map<string, [Registration, ...Registration[]]>()
+  for (const one of all) {
+    const { name, description, services, agent_uri, active, x402_support, supported_trust, owner_address } = one
+    const said = [name, description, services, agent_uri, active, x402_support, supported_trust, owner_address]
+    const key = JSON.stringify([...said, one.wallet_chain, one.agent_wallet])
+    const group = groups.get(key)
+    if (group) group.push(one)
+    else groups.set(key, [one])
+  }
+  return [...groups.values()]
+}
+
+/** The other registrations of a group, by chain and id; false: there is no other. */
+function theSame([first, ...others]: readonly [Registration, ...Registration[]]): Html | false {
+  if (others.length === 0) return false
+  const chains = new Set(others.map(({ chain }) => chain))
+  const isByChain = chains.size === others.length && !chains.has(first.chain)
+  const many = isByChain ? counted(others.length, 'more chain') : counted(others.length, 'more time')
+  return html`<p class="sub">The same ${isByChain && 'on '}${many}: ${others
+    .slice(0, mostEqual)
+    .map(
+      ({ chain, registry_address: registry, erc8004_id: id }, index) =>
+        html`${index > 0 && ', '}${chainOf(chain).label} ${tokenLink(chain, registry, id)}`,
+    )}${others.length > mostEqual && ` and ${figure(others.length - mostEqual)} more`}</p>`
+}
+
+function card(group: readonly [Registration, ...Registration[]], wallets: Wallets): Html {
+  const [registration] = group
   const { chain, erc8004_id: id, registry_address: registry, name, description, services } = registration
   const trust = registration.supported_trust
   const facts: [string, Html | string | false | undefined][] = [
@@ -77,7 +108,7 @@ function card(registration: Registration, wallets: Wallets): Html {
 <h3><span class="chain ${chain}">${chainOf(chain).label}</span> ${tokenLink(chain, registry, id)} ${name !== null && html`<bdi>${cut(name)}</bdi>`}${registration.active === false && html` <span class="status">inactive</span>`}</h3>
 ${description !== null && html`<p class="clamp" dir="auto">${excerpt(description, descriptionCharacters)}</p>`}
 <dl class="facts">${facts.map(([term, value]) => value && html`<div><dt>${term}</dt><dd>${value}</dd></div>`)}</dl>
-${services.length > 0 && html`<ul class="plain services" aria-label="Services">${services.slice(0, mostServices).map((one) => service(one))}</ul>`}
+${theSame(group)}${services.length > 0 && html`<ul class="plain services" aria-label="Services">${services.slice(0, mostServices).map((one) => service(one))}</ul>`}
 </article>`
 }
 

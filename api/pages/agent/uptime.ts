@@ -3,6 +3,7 @@ import type { agentUptime } from '../../schemas/enriched.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { counted } from '../parts/figures.ts'
 import { html } from '../parts/html.ts'
+import { dayName } from '../parts/times.ts'
 
 export type Uptime = Exact<z.output<typeof agentUptime>>
 type Day = Uptime['documents'][number]['days'][number]
@@ -60,7 +61,7 @@ function inWords(days: readonly Day[]): string {
 }
 
 const told = ({ start, checks, alive }: Day) =>
-  `${start.slice(0, 10)}, ${alive} of ${counted(checks, 'check')} found it alive`
+  `${dayName(start)}, ${alive} of ${counted(checks, 'check')} found it alive`
 
 /** A share as a percentage with one decimal, rounded down, so that 100% means it never failed. */
 const percent = (share: number) => `${Math.floor(share * 1_000 + 1e-6) / 10}%`

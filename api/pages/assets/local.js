@@ -1,5 +1,5 @@
-// Formats numbers, amounts and times for the reader's locale; the exact value stays in the tooltip. Times stay UTC, as
-// the page labels them. Shortened addresses and hashes are copied whole, rounded amounts exactly. Everything is there without this script too.
+// Formats numbers and amounts for the reader's locale; the exact value stays in the tooltip. Times are written in one
+// form, in UTC, whatever the locale. Shortened addresses and hashes are copied whole, rounded amounts exactly. Everything is there without this script too.
 
 const languages = navigator.languages?.length ? [...navigator.languages] : undefined
 const plain = new Intl.NumberFormat(languages)
@@ -10,8 +10,8 @@ const cents = new Intl.NumberFormat(languages, { ...dollars, maximumFractionDigi
 const cut = 'a.hex, data.usd'
 const date = { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' }
 const times = {
-  day: new Intl.DateTimeFormat(languages, date),
-  minute: new Intl.DateTimeFormat(languages, { ...date, hour: '2-digit', minute: '2-digit' }),
+  day: new Intl.DateTimeFormat('en-GB', date),
+  minute: new Intl.DateTimeFormat('en-GB', { ...date, hour: '2-digit', minute: '2-digit' }),
 }
 
 localize(document)

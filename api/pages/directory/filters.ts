@@ -100,8 +100,9 @@ ${group('Show', [
   chip('Unclaimed', claimed === 'unclaimed', toggle('claimed', 'unclaimed'), count('claimed', 'unclaimed')),
   chip('Alive now', alive === true, toggle('alive', true), count('alive', 'true')),
   chip('Paid in 30 days', paid_30d === true, toggle('paid_30d', true), count('paid_30d', 'true')),
-  chip('With code', codehost === true, toggle('codehost', true)),
 ])}
+<details class="values more"${(codehost !== null || protocol !== null || skill !== null) && html` open`}><summary>More filters</summary>
+${group('Has', [chip('Code', codehost === true, toggle('codehost', true))])}
 ${group(
   'Speaks',
   facetFilters.protocol
@@ -129,6 +130,7 @@ ${
     ),
   )
 }
+</details>
 ${group('Sort', [
   ...(q === null ? [] : [chip('Best match', sort === 'best', directoryPath(filters, { sort: 'best' }))]),
   ...Object.entries(sortNames).map(([word, name]) =>

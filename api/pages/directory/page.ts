@@ -70,6 +70,7 @@ export function directoryPage(world: World): Route {
         description: `${figure(stats.total_agents)} AI agents with on-chain identities, joined with the accounts that stand behind them and every gasless USDC settlement they received.`,
         path,
         about: path === '/' ? siteAbout(world) : undefined,
+        skip: list.agents.length > 0 ? { to: 'agents', name: 'Skip to the first agent' } : undefined,
         feeds: feed === '/feed.atom' ? [] : [{ title: 'Newest agents of this selection', path: feed }],
       }
       return layout(
@@ -148,7 +149,7 @@ function results(filters: Filters, { agents, total, page, limit, descriptions }:
 ${
   agents.length === 0
     ? html`<p class="empty">No agent matches. Try fewer filters, part of a name, a skill, a FID, or a whole address.${filters.q !== null && !isRanked(filters) && html` <a href="${directoryPath(filters, { sort: 'best' })}">The best match</a> looks at skills and descriptions too, forgives typing errors, and knows transactions and registrations.`}</p>`
-    : html`<ol class="agents">${agents.map((agent) => row(agent, descriptions.get(agent.fid), now))}</ol>`
+    : html`<ol class="agents" id="agents">${agents.map((agent) => row(agent, descriptions.get(agent.fid), now))}</ol>`
 }
 ${pages > 1 && pager(filters, page, pages)}
 </section>`

@@ -80,7 +80,7 @@ function about(hash: string, settlement: Settlement, count: number, names: Names
   return html`<section class="hero"><h1>Transaction</h1>
 <p class="lead"><code class="whole">${hash}</code></p>
 <dl class="facts"><div><dt>Chain</dt><dd><span class="chain ${chain}">${chainOf(chain).label}</span></dd></div>
-<div><dt>Block</dt><dd>${block_number}, ${minute(block_timestamp)} UTC, ${final ? 'final' : 'not final yet'}</dd></div>
+<div><dt>Block</dt><dd>${block_number}, ${minute(block_timestamp)}, ${final ? 'final' : 'not final yet'}</dd></div>
 <div><dt>Sent by</dt><dd>${nameLink(names, sender)} ${addressLink(chain, sender)} <span class="sub">the facilitator, who paid the gas</span></dd></div>
 <div><dt>Holds</dt><dd>${count === mostRows && 'at least '}${counted(count, 'settlement')}</dd></div></dl></section>`
 }

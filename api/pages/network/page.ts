@@ -86,7 +86,7 @@ function about({ total_agents, claimed_count, settlements, generated_at }: Stats
     ['settlements to agents in 30 days', settlements.last_30d],
     ['settlements to agents ever', settlements.all],
   ]
-  return html`<section class="hero"><h1>Network</h1><p class="lead">All agents together, as of ${minute(generated_at)} UTC.</p>
+  return html`<section class="hero"><h1>Network</h1><p class="lead">All agents together, as of ${minute(generated_at)}.</p>
 <dl class="numbers">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${number(value)}</dd></div>`)}</dl></section>`
 }
 

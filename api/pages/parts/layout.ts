@@ -15,6 +15,8 @@ interface Head {
   readonly about?: Readonly<Record<string, unknown>> | undefined
   /** Feeds of this page besides the one of all agents. */
   readonly feeds?: readonly { readonly title: string; readonly path: string }[]
+  /** Place of the page that a second skip link leads to. */
+  readonly skip?: { readonly to: string; readonly name: string } | undefined
   /** Browser script of the page. */
   readonly script?: string | undefined
   /** Whether search engines are asked not to index the page; default: false. */
@@ -37,7 +39,7 @@ const sections = [
 
 /** A whole page around its main part. */
 export function layout({ serviceName, siteUrl }: Site, head: Head, main: Html | readonly Html[]): Html {
-  const { path, canonical = path, image, about, feeds = [], script, unlisted } = head
+  const { path, canonical = path, image, about, feeds = [], script, skip, unlisted } = head
   // Names are strangers' text: a direction control in one would turn the text around the title as well.
   const title = oneLine(head.title)
   const description = oneLine(head.description)
@@ -68,7 +70,11 @@ ${allFeeds.map((feed) => html`<link rel="alternate" type="application/atom+xml" 
 ${script && html`<script src="${script}" defer blocking="render"></script>`}
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
+<a class="skip" href="#main">Skip to the content</a>${
+    skip &&
+    html`
+<a class="skip" href="#${skip.to}">${skip.name}</a>`
+  }
 <header class="top"><div class="wide">
 <a class="brand" href="/"><svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true"><circle cx="16" cy="16" r="14" fill="none" stroke="currentColor" stroke-width="2.4"/><circle cx="11.5" cy="16" r="3.4" fill="currentColor"/><circle cx="20.5" cy="16" r="3.4" fill="none" stroke="currentColor" stroke-width="2.2"/></svg>${serviceName}</a>
 <nav aria-label="Sections"><ul>${sections.map(([target, name]) => html`<li><a href="${target}"${currentOf(target, own)}>${name}</a></li>`)}</ul></nav>
@@ -77,7 +83,7 @@ ${script && html`<script src="${script}" defer blocking="render"></script>`}
 ${main}
 </main>
 <footer><div class="wide">
-<p>Registrations, payments and feedback are events of public chains; accounts, addresses and claims are signed messages. What an agent says of itself, its prices, and tags are somebody’s word; uptime is what this service saw.</p>
+<p>Registrations, payments and feedback are events of public chains; accounts, addresses and claims are signed messages. What an agent says of itself, its prices, and tags are somebody’s word; uptime is what this service saw. All times are UTC.</p>
 <p><a href="/feed.atom">Atom feed</a> <a href="/data/agents.json">All claimed agents</a> <a href="/openapi.json">OpenAPI</a> <a href="/status">Status</a> <a href="/explain">Why am I not listed?</a></p>
 </div></footer>
 </body>

@@ -7,6 +7,7 @@ import { type Bar, chart } from './chart.ts'
 import type { Exact } from './exact-json.ts'
 import { cents, counted, figure, shortDollars } from './figures.ts'
 import { type Html, html } from './html.ts'
+import { dayName, monthName } from './times.ts'
 
 /** Settlements over time, as the timeseries routes answer. */
 export type Series = Exact<z.output<typeof allSeries>>
@@ -96,7 +97,7 @@ export function seriesChart(id: string, series: Pick<Series, 'interval' | 'point
   return chart({
     id,
     title: 'Volume over time',
-    summary: `${cents(volume)} in ${counted(count, 'settlement')} over ${figure(points.length)} ${interval}s, by UTC ${interval}.`,
+    summary: `${cents(volume)} in ${counted(count, 'settlement')} over ${figure(points.length)} ${interval}s, by ${interval}.`,
     columns: [
       interval === 'month' ? 'Month' : 'Day',
       'Volume',
@@ -109,8 +110,9 @@ export function seriesChart(id: string, series: Pick<Series, 'interval' | 'point
   })
 }
 
-/** Name of a bucket from its start: `2026-03` for a month, `2026-03-14` for a day. */
-export const bucketName = (interval: string, start: string) => start.slice(0, interval === 'month' ? 7 : 10)
+/** Name of a bucket from its start: Mar 2026 for a month, 14 Mar 2026 for a day. */
+export const bucketName = (interval: string, start: string) =>
+  interval === 'month' ? monthName(start) : dayName(start)
 
 /** Least number of months shown, so that a single bar does not fill the chart; earlier empty ones are left out. */
 const fewest = 7

@@ -22,7 +22,7 @@ export function settlementTable(
   names: Names = new Map(),
 ): Html {
   return html`<div class="table" role="group" aria-label="${name}" tabindex="0"><table class="settled">
-<thead><tr><th scope="col">When (UTC)</th><th scope="col" class="number">Amount</th><th scope="col">Chain</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Transaction</th></tr></thead>
+<thead><tr><th scope="col">When</th><th scope="col" class="number">Amount</th><th scope="col">Chain</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Transaction</th></tr></thead>
 <tbody>${settlements.map((settlement) => row(settlement, own, names))}</tbody>
 </table></div>`
 }

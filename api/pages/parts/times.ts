@@ -4,6 +4,12 @@ const options = { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeri
 const dayFormat = new Intl.DateTimeFormat('en-GB', options)
 const minuteFormat = new Intl.DateTimeFormat('en-GB', { ...options, hour: '2-digit', minute: '2-digit' })
 
+const monthFormat = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', month: 'short', year: 'numeric' })
+
+/** Name of a day or month from its start or any time in it: 3 Mar 2026, Mar 2026. */
+export const dayName = (time: string) => dayFormat.format(new Date(time))
+export const monthName = (time: string) => monthFormat.format(new Date(time))
+
 /** 3 Mar 2026, with the exact time as a tooltip; a dash for null. */
 export function day(time: string | null): Html {
   return moment(time, (date) => dayFormat.format(date), 'day')
@@ -41,7 +47,7 @@ const units = [
   [60, 'min'],
 ] as const
 
-/** A `time` element. `form`: how a script formats it for the reader's locale; undefined: it stays as written. */
+/** A `time` element. `form`: how a script formats one that it adds; undefined: it stays as written. */
 function moment(time: string | null, write: (date: Date) => string, form?: 'day' | 'minute'): Html {
   if (time === null) return html`<span class="none">–</span>`
   const date = new Date(time)

@@ -35,6 +35,7 @@ import { eventsArchive, eventsFeed } from './routes/mirror/events-feed.ts'
 import { log } from './routes/mirror/log.ts'
 import { logStream } from './routes/mirror/log-stream.ts'
 import { feed } from './routes/newest-feed.ts'
+import { payee } from './routes/payee.ts'
 import { registrations } from './routes/registrations.ts'
 import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
@@ -65,6 +66,7 @@ export const routes: readonly Route[] = [
   timeseries,
   uptime,
   prices,
+  payee,
   growth,
   state,
   owners,

@@ -8,6 +8,7 @@ import { agentPrices } from '../db/queries/find/prices.ts'
 import { searchAgents } from '../db/queries/find/search.ts'
 import { incomePayments } from '../db/queries/income/payments.ts'
 import { allSettlements } from '../db/queries/read/all-settlements.ts'
+import { payeeFacts } from '../db/queries/read/payee.ts'
 import { agentProfiles } from '../db/queries/read/profile.ts'
 import { agentRegistrations } from '../db/queries/read/registrations.ts'
 import { settlementPage } from '../db/queries/read/settlements.ts'
@@ -167,6 +168,21 @@ export function listStatements({
     registrations('current'),
     registrations('historical'),
     { name: 'prices of an agent', run: (db) => agentPrices(db, 20) },
+    {
+      name: 'payee of an endpoint',
+      run: (db) =>
+        payeeFacts(db, {
+          agent: null,
+          payTo: null,
+          endpoint: {
+            url: 'https://nobody.example/',
+            given: 'https://nobody.example/',
+            origin: 'https://nobody.example',
+          },
+          network: null,
+          asOf: null,
+        }),
+    },
     { name: 'state of an agent, a week ago', run: (db) => agentState(db, 20, now - 7 * dayMs) },
     { name: 'owners of an address, a week ago', run: (db) => addressOwners(db, recipient, now - 7 * dayMs) },
     { name: 'portfolio', run: (db) => addressPortfolio(db, { address: recipient, settlementOverloads }) },

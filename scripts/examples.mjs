@@ -223,7 +223,10 @@ async function typicalAgent(api) {
  * @param {Operation} operation
  * @param {Json} agent
  */
-function addressOf(api, path, { operationId, parameters = [] }, { fid, handle, verified_addresses: [address] }) {
+function addressOf(api, path, { operationId, parameters = [] }, agent) {
+  const { fid, handle, verified_addresses, erc8004_records } = agent
+  const [address] = verified_addresses
+  const [{ chain, erc8004_id, agent_wallet }] = erc8004_records
   const day = (/** @type {number} */ ago) => new Date(Date.now() - ago * dayMs).toISOString().slice(0, 10)
   const days = { since: `${day(2)}T00:00:00Z` }
   /** @type {Record<string, Record<string, string>>} */
@@ -233,6 +236,7 @@ function addressOf(api, path, { operationId, parameters = [] }, { fid, handle, v
     listAllSettlements: { fid },
     searchAgents: { q: handle },
     getClaimChallenge: { fid, address },
+    checkPayee: { pay_to: agent_wallet ?? address, agent: `${chain}:${erc8004_id}` },
     getAgentTimeseries: days,
     getTimeseries: days,
     getGrowth: days,

@@ -27,6 +27,17 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['getAgent'],
   },
   {
+    id: 'payee',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Whether the address that a seller wants to be paid at is its agent’s',
+    text:
+      '/api/payee holds the `payTo` of a 402 answer, or of an endpoint as it was last read, against the wallet that the ' +
+      'registry stores for the agent, at a final block or at a moment in the past. The outcome is in the words of the ' +
+      'draft ERC-8478; `human` is the account that verifies the address itself. The MCP tool is `check_payee`.',
+    operations: ['checkPayee'],
+  },
+  {
     id: 'totals-of-a-round',
     day: '2026-11-28',
     kind: 'changed',

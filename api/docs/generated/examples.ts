@@ -1020,6 +1020,37 @@ export const examples: Readonly<Record<string, unknown>> = {
       }
     ]
   },
+  "checkPayee": {
+    "outcome": "verified-wallet",
+    "human": {
+      "fid": 1211,
+      "assurance": "proven"
+    },
+    "pay_to": "0xf194d20357827af602290cfc52a502190e75c9e5",
+    "network": null,
+    "agent": {
+      "chain": "base",
+      "chain_id": 8453,
+      "erc8004_id": 3,
+      "fid": 1211
+    },
+    "evidence": [
+      {
+        "kind": "owner",
+        "chain": "base",
+        "block_number": 8,
+        "tx_hash": "0x2342680a3aa6cc1927fc282c2780317fd46525cfe28f0d9f13d0ce58f18ecd73",
+        "url": null,
+        "sha256": null
+      }
+    ],
+    "as_of": {
+      "chain": "base",
+      "block_number": 64,
+      "block_timestamp": null
+    },
+    "not_checked": []
+  },
   "getGrowth": {
     "interval": "day",
     "since": "2026-11-21T00:00:00.000Z",

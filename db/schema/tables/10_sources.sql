@@ -146,6 +146,9 @@ create table agent_spec (
   reader int not null default 0,            -- version of the readers that read it; a later one reads it again
   primary key (fid, kind, url)
 );
+-- Whose an endpoint is, by its own address and by those that prices name.
+create index agent_spec_url on agent_spec using hash (url);
+create index agent_spec_prices on agent_spec using gin (prices jsonb_path_ops);
 
 create table agent_spec_check (
   fid bigint primary key,

@@ -137,6 +137,10 @@ const asked: Record<string, readonly string[]> = {
   '/api/timeseries': [`/api/timeseries?${months}`, '/api/timeseries?interval=week&chain=base'],
   '/api/agent/{fid}/uptime': [`${agent}/uptime`],
   '/api/agent/{fid}/prices': [`${agent}/prices`],
+  '/api/payee': [
+    '/api/payee?url=https://tideline.example/.well-known/agent-card.json',
+    `/api/payee?pay_to=${rich}&agent=base:7`,
+  ],
   '/api/growth': [`/api/growth?${months}`],
   '/api/agent/{fid}/state': [`${agent}/state?as_of=2026-03-10T00:00:00Z`],
   '/api/by-address/{address}/owners': [`/api/by-address/${rich}/owners?as_of=2026-03-10T00:00:00Z`],

@@ -1,0 +1,191 @@
+import type { ChainName } from '../../../chains.config.ts'
+import type { Queryable } from '../../pool.ts'
+import { chainId, chainPosition, hex, isoTime } from '../sql/json-text.ts'
+import { countsFrom } from '../sql/verification-time.ts'
+import { leadingFirst } from './by-address.ts'
+
+/** Who is asked about. Null members are not known. */
+interface PayeeQuestion {
+  readonly agent: { readonly chain: ChainName; readonly id: string } | null
+  /** Lowercase hex of an EVM address, or an account of another kind of chain. */
+  readonly payTo: string | null
+  /** A paid endpoint as a URL, its origin in lowercase, and the text that was given. */
+  readonly endpoint: { readonly url: string; readonly origin: string; readonly given: string } | null
+  /** Chain of the payment, or the name of another network in lowercase. */
+  readonly network: string | null
+  /** ISO 8601; null: at the newest final block. */
+  readonly asOf: string | null
+}
+
+/** A log of an registration registry. */
+interface RegistryLog {
+  readonly address: string | null
+  readonly block_number: number
+  readonly tx_hash: string | null
+}
+
+/** What the index knows of a payee. Null members: nothing. */
+export interface PayeeFacts {
+  /** What the seller asks for at the endpoint, as it was last read. */
+  readonly offer: {
+    readonly fid: number
+    readonly url: string
+    readonly sha256: string | null
+    readonly pay_to: string | null
+    readonly network: string | null
+    readonly domain_verified: boolean
+  } | null
+  readonly registration: {
+    readonly chain: string
+    readonly chain_id: number
+    /** Decimal digits. */
+    readonly erc8004_id: string
+    readonly fid: number | null
+    readonly uri: string | null
+    /** Endpoints that its registration file names. */
+    readonly endpoints: readonly string[]
+    /** Documents of its account on hosts that list one of the account's registrations as their own. */
+    readonly verified_documents: readonly string[]
+    /** Its last transfer, with the owner; null: it was not minted by then. */
+    readonly owner: RegistryLog | null
+    /** The last change of its wallet since then; a null address: the wallet was unset. */
+    readonly wallet: RegistryLog | null
+    readonly block_number: number | null
+    readonly block_timestamp: string | null
+  } | null
+  /** The account that verifies the address that is paid; where an agent is named, one that verifies its owner as well. */
+  readonly human: { readonly fid: number; readonly assurance: string } | null
+}
+
+/** The facts about a payee at a moment. Offers are those that were read last, whatever the moment. */
+export async function payeeFacts(
+  db: Queryable,
+  { agent, payTo, endpoint, network, asOf }: PayeeQuestion,
+): Promise<PayeeFacts> {
+  const { rows } = await db.query<{ facts: PayeeFacts }>({
+    name: 'payee-facts',
+    text,
+    values: [
+      agent?.chain ?? null,
+      agent?.id ?? null,
+      payTo,
+      network,
+      endpoint?.url ?? null,
+      endpoint?.given ?? null,
+      endpoint?.origin ?? null,
+      asOf,
+    ],
+  })
+  return (rows[0] as { facts: PayeeFacts }).facts
+}
+
+/** SQL: whether a row of a registry's events was there at the moment that is asked about. */
+const wasThere = (row: string) =>
+  `case when $8::timestamptz is null then ${row}.block_number <= state.finalized_block
+        else ${row}.block_timestamp <= $8::timestamptz end`
+
+/** SQL: whether a verification was live at that moment, of an account that did not leave the directory. */
+const wasLive = (v: string) => `
+       ${countsFrom(v)} <= coalesce($8::timestamptz, 'infinity')
+   and (${v}.ended_at is null or ${v}.ended_at > coalesce($8::timestamptz, 'infinity'))
+   and not exists (select from unlisted u where u.fid = ${v}.fid)`
+
+const text = `
+with offer as (
+  select s.fid, s.url, encode(s.content_sha256, 'hex') as sha256, s.domain_verified,
+         p.price->>'payTo' as pay_to, p.price->>'network' as network, p.price->>'chain' as chain
+    from agent_spec s
+   cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place)
+   where (s.url in ($5, $6) or s.prices @> jsonb_build_array(jsonb_build_object('resource', $5::text))
+                            or s.prices @> jsonb_build_array(jsonb_build_object('resource', $6::text)))
+     and (s.url in ($5, $6) or p.price->>'resource' in ($5, $6))
+     and ($3::text is null or p.price->>'payTo' = $3)
+     and ($4::text is null or coalesce(p.price->>'chain', lower(p.price->>'network')) = $4)
+     and ($1::text is null or exists (select from agent_holding h
+                                       where h.fid = s.fid and h.chain = $1 and h.agent_id = $2::numeric and h.reason is null))
+   order by s.domain_verified desc, s.last_alive_at desc nulls last, s.fid, s.kind, s.url, p.place
+   limit 1
+),
+named as (
+  select r.chain, r.agent_id from registration r where r.chain = $1 and r.agent_id = $2::numeric
+   union all
+  (select h.chain, h.agent_id
+     from offer o
+     join agent_holding h on h.fid = o.fid and h.reason is null and not h.unsolicited
+     left join registration_document d on (d.chain, d.agent_id) = (h.chain, h.agent_id)
+    where $1::text is null
+    order by exists (select from json_array_elements(d.services) as service
+                      where starts_with(lower(service->>'endpoint') || '/', $7 || '/')) desc,
+             h.chain = o.chain desc nulls last, ${chainPosition('h.chain')}, h.agent_id
+    limit 1)
+),
+at_moment as (
+  select n.*, ${chainId('n.chain')} as chain_id, r.agent_uri, owner.log as owner, owner.address as owner_address, wallet.log as wallet,
+         case when $8::timestamptz is null then state.finalized_block
+              when $8::timestamptz <= state.indexed_at then greatest(owner.block_number, wallet.block_number) end as block_number,
+         case when $8::timestamptz is null then case when state.finalized_block = state.indexed_block then state.indexed_at end
+              when $8::timestamptz <= state.indexed_at then greatest(owner.block_timestamp, wallet.block_timestamp) end
+           as block_timestamp
+    from named n
+    join registration r using (chain, agent_id)
+    left join chain_state state using (chain)
+    left join lateral (
+      select t."to" as address, t.block_number, t.log_index, t.block_timestamp,
+             json_build_object('address', ${hex('t."to"')}, 'block_number', t.block_number, 'tx_hash', ${hex('t.tx_hash')}) as log
+        from registration_transfer t
+       where t.chain = n.chain and t.agent_id = n.agent_id and ${wasThere('t')}
+       order by t.block_number desc, t.log_index desc
+       limit 1
+    ) owner on true
+    left join lateral (
+      select w.block_number, w.block_timestamp,
+             json_build_object('address', ${hex('w.wallet')}, 'block_number', w.block_number, 'tx_hash', ${hex('w.tx_hash')}) as log
+        from registration_wallet w
+       where w.chain = n.chain and w.agent_id = n.agent_id and ${wasThere('w')}
+         and (w.block_number, w.log_index) > (owner.block_number, owner.log_index)
+       order by w.block_number desc, w.log_index desc
+       limit 1
+    ) wallet on true
+),
+holder as (
+  select v.fid
+    from at_moment m
+    join verified_address v on v.address = m.owner_address
+    join agent a using (fid)
+   where ${wasLive('v')}
+   order by ${leadingFirst}
+   limit 1
+),
+human as (
+  select v.fid, coalesce(v.verdict, 'stated') as verdict
+    from verified_address v
+   where v.address = (select decode(substr(paid, 3), 'hex') from coalesce($3, (select pay_to from offer)) as paid
+                       where paid ~ '^0x[0-9a-f]{40}$')
+     and ${wasLive('v')}
+     and (not exists (select from named)
+          or exists (select from at_moment m
+                       join verified_address o on o.address = m.owner_address and o.fid = v.fid
+                      where ${wasLive('o')}))
+   order by v.verdict = 'proven' desc nulls last, v.verdict = 'signed' desc nulls last, v.verified_at, v.fid
+   limit 1
+)
+select json_build_object(
+  'offer', (select json_build_object('fid', fid, 'url', url, 'sha256', sha256, 'pay_to', pay_to, 'network', network,
+                                     'domain_verified', domain_verified) from offer),
+  'registration', (
+    select json_build_object(
+             'chain', m.chain, 'chain_id', m.chain_id, 'erc8004_id', m.agent_id::text,
+             'fid', (select fid from holder), 'uri', m.agent_uri,
+             'endpoints', coalesce((
+               select json_agg(service->>'endpoint')
+                 from registration_document d, json_array_elements(d.services) as service
+                where d.chain = m.chain and d.agent_id = m.agent_id and service->>'endpoint' is not null), '[]'),
+             'verified_documents', coalesce((
+               select json_agg(s.url) from agent_spec s
+                where s.fid = (select fid from holder) and s.domain_verified), '[]'),
+             'owner', m.owner, 'wallet', m.wallet,
+             'block_number', m.block_number, 'block_timestamp', ${isoTime('m.block_timestamp')})
+      from at_moment m),
+  'human', (select json_build_object('fid', fid, 'assurance', case when verdict in ('proven', 'signed') then verdict else 'stated' end)
+              from human)
+) as facts`

@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { payeeAnswer } from '../../api/schemas/explain.ts'
+import { chains } from '../../chains.config.ts'
+import { failure, startApi, type TestApi } from '../support/api/api.ts'
+import { testDatabase } from '../support/database.ts'
+import {
+  addressOf,
+  birth,
+  hashOf,
+  insert,
+  seedAgent,
+  seedChainState,
+  seedHolding,
+  seedRegistration,
+  seedWallet,
+} from '../support/seed.ts'
+
+// An account that holds agents on Base: their owner address, the wallet of the first, and somebody else's address.
+const [owner, wallet, second, stranger] = ['owner', 'wallet', 'second wallet', 'stranger'].map(addressOf) as [
+  string,
+  string,
+  string,
+  string,
+]
+const endpoint = 'https://seller.example/paid'
+const hours = (count: number) => new Date(birth.getTime() + count * 3_600_000)
+const database = testDatabase()
+let api: TestApi
+beforeAll(async () => {
+  const { pool } = database
+  await seedChainState(pool, { chain: 'base', indexed: 400, finalized: 350, at: hours(40) })
+  await seedAgent(pool, { fid: 1, addresses: [owner, wallet], chains: ['base'] })
+  await seedMint(17, owner)
+  await seedMint(18, owner)
+  await seedMint(19, owner)
+  await seedWallet(pool, { id: 17, wallet, block: 110, at: hours(1) })
+  await seedWallet(pool, { id: 17, wallet: second, block: 300, at: hours(30) })
+  await seedWallet(pool, { id: 17, wallet: stranger, block: 390, at: hours(39) }) // not final yet
+  await seedWallet(pool, { id: 19, wallet, block: 120, at: hours(2) })
+  await seedTransfer(19, { from: owner, to: stranger, block: 200, at: hours(10) })
+  await insert(pool, 'registration_document', {
+    chain: 'base',
+    agent_id: '17',
+    uri_status: 'ok',
+    services: JSON.stringify([{ name: 'web', endpoint: 'https://seller.example/about', version: null }]),
+    updated_at: birth,
+  })
+  await seedOffer({ fid: 1, url: endpoint, payTo: second })
+  await seedOffer({ fid: 1, url: 'https://elsewhere.example/paid', payTo: second })
+  api = await startApi(database)
+})
+afterAll(() => api.stop())
+
+async function seedMint(id: number, to: string) {
+  await seedRegistration(database.pool, { chain: 'base', id, owner: to, uri: 'https://seller.example/agent.json' })
+  await seedTransfer(id, { from: null, to, block: 100, at: birth })
+  await seedHolding(database.pool, { fid: 1, chain: 'base', id, by: to })
+}
+
+interface Moved {
+  from: string | null
+  to: string
+  block: number
+  at: Date
+}
+
+async function seedTransfer(id: number, { from, to, block, at }: Moved) {
+  const bytes = (hex: string | null) => hex && Buffer.from(hex.slice(2), 'hex')
+  await insert(database.pool, 'registration_transfer', {
+    id: `base-${block}-${id}`,
+    chain: 'base',
+    agent_id: String(id),
+    from: bytes(from),
+    to: bytes(to),
+    block_number: block,
+    log_index: id,
+    block_timestamp: at,
+    tx_hash: bytes(hashOf(`moved ${id} ${block}`)),
+  })
+  await database.pool.query('update registration set owner = $1 where agent_id = $2', [bytes(to), id])
+}
+
+async function seedOffer({ fid, url, payTo }: { fid: number; url: string; payTo: string }) {
+  const offers = ['eip155:8453', 'solana'].map((network, place) => ({
+    resource: `${url}/${place}`,
+    network,
+    chain: place === 0 ? 'base' : null,
+    payTo: place === 0 ? payTo : '7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRuDpvcMwJeK',
+  }))
+  await insert(database.pool, 'agent_spec', {
+    fid,
+    kind: 'x402',
+    url,
+    declared: true,
+    has_content: true,
+    content_sha256: Buffer.alloc(32, 7),
+    skills: [],
+    tools: [],
+    domain_verified: false,
+    first_seen_at: birth,
+    last_alive_at: birth,
+    last_check_at: birth,
+    last_check_status: 'ok',
+    consecutive_failures: 0,
+    prices: JSON.stringify(offers),
+  })
+}
+
+const ask = async (query: Record<string, string>) => {
+  const answer = await api.get(`/api/payee?${new URLSearchParams(query)}`)
+  return payeeAnswer.parse(await answer.json())
+}
+const at17 = { agent: 'eip155:8453:17', network: 'eip155:8453' }
+
+test.each<[string, Record<string, string>, string]>([
+  ['the wallet', { ...at17, pay_to: second }, 'verified-wallet'],
+  ['the wallet, in other case', { ...at17, pay_to: second.toUpperCase().replace('0X', '0x') }, 'verified-wallet'],
+  ['a wallet of before', { ...at17, pay_to: wallet }, 'mismatch'],
+  ['a wallet that is not final', { ...at17, pay_to: stranger }, 'mismatch'],
+  ['the owner', { ...at17, pay_to: owner }, 'owner-only'],
+  ['somebody, where no wallet is set', { agent: 'base:18', pay_to: stranger }, 'no-agent-wallet'],
+  ['the wallet of before a transfer', { agent: 'base:19', pay_to: wallet }, 'no-agent-wallet'],
+  ['nobody’s agent', { pay_to: stranger }, 'no-identity'],
+  ['an endpoint of the agent', { url: endpoint }, 'verified-wallet'],
+  ['a resource of its prices', { url: `${endpoint}/0` }, 'verified-wallet'],
+  ['an endpoint where somebody else wants to be paid', { url: endpoint, pay_to: stranger }, 'not-read'],
+  ['the same, of a named agent', { ...at17, url: endpoint, pay_to: stranger }, 'mismatch'],
+  ['an endpoint elsewhere', { url: 'https://elsewhere.example/paid' }, 'endpoint-unlisted'],
+  ['an endpoint that was never read', { url: 'https://nobody.example/' }, 'not-read'],
+  [
+    'an account of another kind of chain',
+    { ...at17, pay_to: '7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRuDpvcMwJeK' },
+    'not-read',
+  ],
+  ['an endpoint paid there', { url: endpoint, network: 'solana' }, 'not-read'],
+  ['before the registration', { ...at17, pay_to: wallet, as_of: hours(-1).toISOString() }, 'not-read'],
+  ['after what is indexed', { ...at17, pay_to: wallet, as_of: hours(41).toISOString() }, 'not-read'],
+  ['the wallet of then', { ...at17, pay_to: wallet, as_of: hours(2).toISOString() }, 'verified-wallet'],
+  [
+    'the wallet before the transfer',
+    { agent: '8453:19', pay_to: wallet, as_of: hours(9).toISOString() },
+    'verified-wallet',
+  ],
+])('%s: %j gives %s', async (_, query, outcome) => {
+  expect((await ask(query)).outcome).toBe(outcome)
+})
+
+test('the answer names the account, the logs, the document and the block that it rests on', async () => {
+  expect(await ask({ url: endpoint })).toEqual({
+    outcome: 'verified-wallet',
+    human: null,
+    pay_to: second,
+    network: 'eip155:8453',
+    agent: { chain: 'base', chain_id: 8453, erc8004_id: 17, fid: 1 },
+    evidence: [
+      { kind: 'offer', chain: null, block_number: null, tx_hash: null, url: endpoint, sha256: '07'.repeat(32) },
+      {
+        kind: 'registration_file',
+        chain: null,
+        block_number: null,
+        tx_hash: null,
+        url: 'https://seller.example/agent.json',
+        sha256: null,
+      },
+      { kind: 'owner', chain: 'base', block_number: 100, tx_hash: hashOf('moved 17 100'), url: null, sha256: null },
+      { kind: 'agent_wallet', chain: 'base', block_number: 300, tx_hash: null, url: null, sha256: null },
+    ],
+    as_of: { chain: 'base', block_number: 350, block_timestamp: null },
+    not_checked: [],
+  })
+})
+
+test('an address that the holder verifies is its own, whatever the registry says of it', async () => {
+  expect(await ask({ ...at17, pay_to: wallet })).toMatchObject({
+    outcome: 'mismatch',
+    human: { fid: 1, assurance: 'stated' },
+    not_checked: ['payee-delegation'],
+  })
+  expect(await ask({ pay_to: wallet })).toMatchObject({ outcome: 'no-identity', human: { fid: 1 } })
+  // The agent belongs to somebody else now, who is no account here.
+  expect(await ask({ agent: 'base:19', pay_to: wallet })).toMatchObject({ human: null, agent: { fid: null } })
+})
+
+test('a moment in the past is answered by the last block that changed owner or wallet', async () => {
+  const answer = await ask({ ...at17, pay_to: wallet, as_of: hours(2).toISOString() })
+  expect(answer.as_of).toEqual({ chain: 'base', block_number: 110, block_timestamp: hours(1).toISOString() })
+})
+
+test('what names nothing is refused, and an agent of no registry is not found', async () => {
+  const refused = async (query: string) => failure(await api.get(`/api/payee${query}`))
+  expect(await refused('')).toMatchObject({ status: 400, error: 'ERR_PAYLOAD_INVALID' })
+  expect(await refused('?agent=base:17')).toMatchObject({ status: 400, error: 'ERR_PAYLOAD_INVALID' })
+  expect(await refused(`?pay_to=${owner}&agent=seventeen`)).toMatchObject({ status: 400 })
+  expect(await refused(`?pay_to=${owner}&as_of=yesterday`)).toMatchObject({ status: 400 })
+  expect(await refused('?url=paid')).toMatchObject({ status: 400 })
+  const elsewhere = `eip155:8453:${addressOf('another registry')}:17`
+  for (const agent of ['base:20', '99999:17', elsewhere]) {
+    expect(await refused(`?pay_to=${owner}&agent=${agent}`)).toMatchObject({ status: 404, error: 'ERR_NOT_FOUND' })
+  }
+  const full = `eip155:8453:${chains.base.registry.address}:17`
+  expect((await ask({ pay_to: second, agent: full })).outcome).toBe('verified-wallet')
+})

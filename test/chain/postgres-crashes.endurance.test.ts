@@ -22,7 +22,7 @@ const writtenTo = [
 ]
 const blocksPerRound = 3
 /** Milliseconds; ten recoveries of the server and eleven starts of a processor, one after the other. */
-const timeout = 400_000
+const timeout = 900_000
 
 let chain: DevChain
 let server: CrashingServer

@@ -1,4 +1,4 @@
-import type { PayeeFacts } from '../../db/queries/read/payee.ts'
+import type { PayeeFacts } from '../../db/queries/find/payee.ts'
 import type { PayeeAnswer } from '../schemas/explain.ts'
 
 interface Asked {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { findChain } from '../../chains.config.ts'
-import { type PayeeFacts, payeeFacts } from '../../db/queries/read/payee.ts'
+import { type PayeeFacts, payeeFacts } from '../../db/queries/find/payee.ts'
 import { maxUrlLength } from '../../net/target.ts'
 import { judgePayee, originOf } from '../explain/payee.ts'
 import { objectText } from '../http/cursor.ts'

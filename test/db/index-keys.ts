@@ -79,7 +79,7 @@ const ours: readonly Keys[] = [
   {
     who: 'a word of ours, a chain, and a number of 256 bits, or an address and an hour',
     bytes: longestChain + digits256 + 64,
-    keys: ['due.key', 'source_state.subject', 'directory_sum.part'],
+    keys: ['due.key', 'source_state.subject', 'directory_sum.part', 'transparency_entry.subject'],
   },
   { who: 'the operator, a hub', bytes: maxUrlLength, keys: one('url', 'hub_standing verification_witness') },
 ]

@@ -1,8 +1,8 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { leadingFirst } from '../read/by-address.ts'
 import { chainId, chainPosition, hex, isoTime } from '../sql/json-text.ts'
 import { countsFrom } from '../sql/verification-time.ts'
-import { leadingFirst } from './by-address.ts'
 
 /** Who is asked about. Null members are not known. */
 interface PayeeQuestion {

@@ -20,13 +20,16 @@ if it would be; every check is made and nothing is stored).
   --method well-known   with a manifest on a host that belongs to the account
       --host H          its name, without scheme or path
   --action withdraw     withdraws instead of claiming; the same methods prove it, with a text of their own
-  --api URL             address of the service, as the text to sign names it (http://127.0.0.1:3000)
+  --api URL             address of the service, as the text to sign names it (AGENT_DIRECTORY_URL, or http://127.0.0.1:3000)
 `
+
+/** Where `npm start` serves, unless somebody else has its port. */
+const localApi = 'http://127.0.0.1:3000'
 
 const options = {
   method: { type: 'string' },
   fid: { type: 'string' },
-  api: { type: 'string', default: 'http://127.0.0.1:3000' },
+  api: { type: 'string' },
   'private-key': { type: 'string' },
   'app-key': { type: 'string' },
   address: { type: 'string' },
@@ -40,8 +43,8 @@ const options = {
 } as const
 
 await runCommand({ usage, options }, async ({ values }) => {
-  const api = (values.api ?? options.api.default).replace(/\/+$/, '')
-  if (!URL.canParse(api)) throw new UsageError(`--api must be an http(s) address, not ${api}`)
+  const api = (values.api ?? (process.env.AGENT_DIRECTORY_URL || localApi)).replace(/\/+$/, '')
+  if (!URL.canParse(api)) throw new UsageError(`the service must have an http(s) address, not ${api}`)
   if (!/^[1-9][0-9]*$/.test(values.fid ?? '')) throw new UsageError('--fid must be a positive integer')
   const fid = Number(values.fid)
   const dryRun = values['dry-run'] ?? false

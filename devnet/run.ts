@@ -139,7 +139,7 @@ async function start(
   }
   const world = describeWorld(running, { api, graphql, databaseUrl: database.url })
   const description = await whileRunning('devnet.json', `${JSON.stringify(world, null, 2)}\n`)
-  const settingsFile = await whileRunning(worldSettingsName, shellText(settings))
+  const settingsFile = await whileRunning(worldSettingsName, shellText({ ...settings, AGENT_DIRECTORY_URL: api }))
 
   report.say(`  an agent    ${firstProfile(running, api)}`)
   report.say(`  payments    ${firstProfile(running, api)}/settlements`)

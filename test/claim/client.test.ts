@@ -22,8 +22,9 @@ const run = (...args: string[]) =>
   runMain('claim/main.ts', ['--fid', String(claimant.fid), '--api', stage.api.url, ...args])
 const isClaimed = async () => (await stage.api.get(`/api/agent/${claimant.fid}`)).status === 200
 
-test('a dry run tells that the claim would be accepted, and stores nothing', async () => {
-  const { code, stdout } = await run('--method', 'eip191', '--private-key', secret, '--dry-run')
+test('a dry run at AGENT_DIRECTORY_URL tells that the claim would be accepted, and stores nothing', async () => {
+  const args = ['--fid', String(claimant.fid), '--method', 'eip191', '--private-key', secret, '--dry-run']
+  const { code, stdout } = await runMain('claim/main.ts', args, { env: { AGENT_DIRECTORY_URL: stage.api.url } })
   expect([code, stdout]).toEqual([
     0,
     expect.stringContaining(`every check passed: FID ${claimant.fid} would be claimed`),

@@ -119,6 +119,7 @@ describe('once it says ready', () => {
   )
 
   test('a port that others had is named with the one chosen, and a new world is said to be new', () => {
+    expect(readFileSync(join(folder, 'devnet.env'), 'utf8')).toContain(`AGENT_DIRECTORY_URL='${devnet().api}'\n`)
     expect(first.output()).toMatch(
       new RegExp(`taken: .*\\b${taken}, so the API is on ${new URL(devnet().api).port}\\b`),
     )

@@ -4,6 +4,18 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'chain-names',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Names of chains beside their labels',
+    text:
+      '`chains` of an agent is labels (`Base`), as filters list them; `chain` of a row is a name (`base`). Profiles, in the ' +
+      'bulk document and the log too, hits of a search and the verifications of an explanation have the names in ' +
+      '`chain_names`, in the same order. Rows of discovery, of changes and of the leaderboard keep their fields. In SQL, ' +
+      '`directory.agents` has names in `chains` and labels in `chain_labels`.',
+    operations: ['getAgent', 'getBulk', 'getLog', 'explainAgent', 'explainByAddress', 'getAgents', 'searchAgents'],
+  },
+  {
     id: 'transparency-log',
     day: '2026-11-29',
     kind: 'added',

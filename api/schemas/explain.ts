@@ -27,6 +27,7 @@ const verification = {
   tokens: count.meta({ description: 'ERC-8004 registrations that the address holds now.' }),
   chains: z.array(chainLabel).meta({ description: 'Chains of these registrations.' }),
   former_tokens: count.meta({ description: 'Registrations that the address held and passed on or burned.' }),
+  chain_names: z.array(chainName).meta({ description: '`chains` by the names that rows have.' }),
 }
 
 const source = z

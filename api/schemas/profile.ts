@@ -3,7 +3,17 @@ import { profileLimits, queryLimits } from '../../limits.config.ts'
 import { agentIdentity, agentSpecs, codehostProfile, edge, oliTag } from './enriched.ts'
 import { feedbackSummary } from './feedback/feedback.ts'
 import { historicalRegistration, record } from './registration.ts'
-import { address, agentStatus, chainLabel, claimMethod, count, fid, handleAssurance, time } from './scalars.ts'
+import {
+  address,
+  agentStatus,
+  chainLabel,
+  chainName,
+  claimMethod,
+  count,
+  fid,
+  handleAssurance,
+  time,
+} from './scalars.ts'
 
 const text = z.string().nullable()
 const maybeTime = time.nullable()
@@ -74,6 +84,7 @@ export const profile = z
       description: 'Feedback on the registrations it holds now. Null: so much that it was not counted yet.',
     }),
     income_url: z.url().meta({ description: 'Address of its income, of every kind of payment.' }),
+    chain_names: z.array(chainName).meta({ description: '`chains` by the names that rows have.' }),
   })
   .meta({ id: 'AgentProfile' })
 

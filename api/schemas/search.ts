@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { grouped, readingLimits, rowLimits } from '../../limits.config.ts'
 import { leanFields } from './lean-row.ts'
-import { count } from './scalars.ts'
+import { chainName, count } from './scalars.ts'
 
 const fields = [
   'fid',
@@ -25,6 +25,7 @@ const found = z
     matched: z
       .array(z.strictObject({ field: z.enum(fields), snippet: z.string() }))
       .meta({ description: 'Where it was found, the first places. Texts of strangers: names and words of documents.' }),
+    chain_names: z.array(chainName).meta({ description: '`chains` by the names that rows have.' }),
   })
   .meta({ id: 'FoundAgent' })
 

@@ -63,6 +63,7 @@ test('an active agent is explained by its registration, with the chains and sour
     'social_events shard:1',
     'socialindex fid:1',
   ])
+  expect(answer.verifications).toMatchObject([{ chains: ['Base'], chain_names: ['base'] }])
   expect(answer.chains).toEqual([{ chain: 'base', indexed_block: 200, indexed_at: birth.toISOString() }])
 })
 

@@ -46,6 +46,7 @@ test('a bare agent has every field, in the order of the specification, unknown o
     historical_total: 0,
     feedback: expect.objectContaining({ total: 0, paid: 0, tags: [] }),
     income_url: 'https://api.agents.example/api/agent/1/income',
+    chain_names: [],
   })
 })
 
@@ -80,6 +81,7 @@ test('a claimed agent on two chains shows its records with their documents, and 
 
   const { body } = await read(2)
   expect(body.chains).toEqual(['Base', 'Gnosis'])
+  expect(body.chain_names).toEqual(['base', 'gnosis'])
   expect(body).toMatchObject({ claimed: true, claim_method: 'jfs', claimed_at: '2026-03-05T00:00:00.250Z' })
   expect(body.verified_addresses).toEqual([first, second])
   expect(body.last_seen_at).toBe('2026-03-06T00:00:00.000Z')
@@ -265,6 +267,7 @@ const fields = [
   'handle_assurance',
   'feedback',
   'income_url',
+  'chain_names',
 ]
 
 function seedFeedback(index: number, revokedBlock: number | null) {

@@ -224,7 +224,12 @@ export const examples: Readonly<Record<string, unknown>> = {
         }
       ]
     },
-    "income_url": "https://api.agents.example/api/agent/1155/income"
+    "income_url": "https://api.agents.example/api/agent/1155/income",
+    "chain_names": [
+      "ethereum",
+      "base",
+      "optimism"
+    ]
   },
   "listSettlements": {
     "fid": 1155,
@@ -527,7 +532,12 @@ export const examples: Readonly<Record<string, unknown>> = {
             }
           ]
         },
-        "income_url": "https://api.agents.example/api/agent/1155/income"
+        "income_url": "https://api.agents.example/api/agent/1155/income",
+        "chain_names": [
+          "ethereum",
+          "base",
+          "optimism"
+        ]
       }
     ]
   },
@@ -628,7 +638,11 @@ export const examples: Readonly<Record<string, unknown>> = {
           "Eth",
           "OP"
         ],
-        "former_tokens": 0
+        "former_tokens": 0,
+        "chain_names": [
+          "ethereum",
+          "optimism"
+        ]
       }
     ],
     "is_queued": false,
@@ -675,6 +689,10 @@ export const examples: Readonly<Record<string, unknown>> = {
           "OP"
         ],
         "former_tokens": 0,
+        "chain_names": [
+          "ethereum",
+          "optimism"
+        ],
         "agent_status": "active"
       }
     ],
@@ -1191,6 +1209,12 @@ export const examples: Readonly<Record<string, unknown>> = {
             "field": "handle",
             "snippet": "plumber"
           }
+        ],
+        "chain_names": [
+          "ethereum",
+          "celo",
+          "arbitrum",
+          "optimism"
         ]
       }
     ]
@@ -1483,7 +1507,7 @@ export const examples: Readonly<Record<string, unknown>> = {
     "timestamp": "2026-11-23T01:43:27.518Z",
     "text": "api.agents.example wants you to sign in with your Ethereum account:\n0xb67256114bfA9090EdD557a48A6e44a796810A59\n\nClaim FID 1155 on agent-directory.\n\nURI: https://api.agents.example/api/claim\nVersion: 1\nChain ID: 10\nNonce: f7277c594e090d5a6f16b940c5eaf58c\nIssued At: 2026-11-23T01:43:27.518Z\nResources:\n- farcaster://fid/1155"
   },
-  "followLog": "retry: 5000\n: 2026-11-23T01:43:27.549Z\n\nid: d53381a5-4120\nevent: upsert\ndata: {\"seq\":4120,\"changed_at\":\"2026-11-23T01:43:29.184Z\",\"kind\":\"upsert\",\"fid\":1057,\"profile\":{\"fid\":1057,\"handle\":\"polyglot\",\"display_name\":\"Polyglot\",\"bio\":\"Revised for the 164th time.\",\"pfp_url\":\"https://pictures.example/1057.png\",\"oli\":\"Agent: polyglot\",\"chains\":[\"Eth\",\"Base\",\"OP\"],\"claimed\":false,\"claim_method\":null,\"claimed_at\":null,\"verified_addresses\":[\"0x347c07ecab29f146fa82e19100caae7725704717\",\"0x97ad79fa38ee1dbb03cb8e9ca8d4642669738b4b\"],\"settlements_30d\":106,\"settlements_all\":107,\"registered_at\":\"2026-11-04T01:01:46.000Z\",\"last_seen_at\":\"2026-11-23T01:43:28.000Z\",\"last_enriched_at\":\"2026-11-23T01:43:03.561Z\",\"agent_status\":\"active\",\"spec_check_status\":\"not_found\",\"last_socialindex_at\":\"2026-11-23T01:33:29.024Z\",\"last_explorer_at\":\"2026-11-23T01:02:28.551Z\",\"last_identity_at\":\"2026-11-23T01:02:28.551Z\",\"last_codehost_at\":\"2026-11-23T01:02:28.417Z\",\"last_spec_discovery_at\":\"2026-11-23T01:43:03.478Z\",\"erc8004_records\":[{\"chain\":\"ethereum\",\"chain_id\":1,\"erc8004_id\":103,\"registry_address\":\"0x8004a169fb4a3325136eb29fa0ceb6d2e539a432\",\"owner_address\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"agent_wallet\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"agent_uri\":\"ipfs://bafkreia7wa53dfahbveomroovplbvw2cwxsln7ifxy7ej2lcpoo7iiflqm\",\"uri_status\":\"unreachable\",\"name\":null,\"description\":null,\"image\":null,\"active\":null,\"x402_support\":null,\"services\":[],\"supported_trust\":[],\"feedback_count\":0,\"block_number\":1256,\"tx_hash\":\"0x2d7704a8bedbf25647948da5af56d6f5c4507191d96c74d26fb7b39e17d86be2\",\"deployed_at\":\"2026-11-23T01:43:28.000Z\",\"acquired_at\":\"2026-11-23T01:43:28.000Z\",\"updated_at\":\"2026-11-23T01:43:28.000Z\",\"agent_uri_bytes\":66,\"unsolicited\":false}],\"oli_tags\":[{\"address\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"chain\":\"base\",\"slug\":\"agent-polyglot\",\"name\":\"Agent: polyglot\",\"tag_type\":\"name\",\"ordinal\":10,\"meta\":{},\"source\":\"blockscout\",\"attester\":null,\"fetched_at\":\"2026-11-23T01:02:29.439Z\"}],\"agent_specs\":{\"last_alive_at\":null,\"last_check_at\":null,\"last_check_status\":null,\"documents\":[]},\"agent_edges\":[{\"kind\":\"follows\",\"direction\":\"out\",\"fid\":1239,\"handle\":\"rtl\",\"claimed\":false,\"chain\":null,\"weight\":1,\"amount_usdc\":null,\"first_seen_at\":\"2026-11-23T01:01:46.000Z\",\"last_seen_at\":\"2026-11-23T01:01:46.000Z\"}],\"codehost_profiles\":null,\"agent_identities\":[{\"platform\":\"farcaster\",\"identity\":\"polyglot\",\"display_name\":\"Polyglot\",\"address\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"url\":\"https://farcaster.xyz/polyglot\",\"avatar_url\":\"https://pictures.example/1057.png\",\"description\":\"Translates between forty languages.\",\"sources\":[\"farcaster\"],\"follower_count\":157,\"fetched_at\":\"2026-11-23T01:02:29.146Z\"}],\"historical_registrations\":[{\"chain\":\"gnosis\",\"chain_id\":100,\"erc8004_id\":16,\"block_number\":265,\"deployed_at\":\"2026-11-23T01:10:44.000Z\",\"held_by\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"acquired_at\":\"2026-11-23T01:10:44.000Z\",\"released_at\":\"2026-11-23T01:24:09.000Z\",\"released_block\":667,\"released_tx\":\"0x74e2cb04449ff26a235d9f67dc2db73b9014b60c177c90ab28b5dfa6ca4cfc7e\",\"transferred_to\":\"0x7a8dfbe234f505805b21c216ed07cf8d55156f7f\",\"to_fid\":1134,\"reason\":\"transfer\"}],\"erc8004_total\":5,\"historical_total\":1,\"claim_state\":null,\"assurance\":\"proven\",\"feedback\":{\"total\":2,\"revoked\":0,\"clients\":2,\"accounts\":2,\"by_agents\":2,\"by_accounts\":0,\"by_strangers\":0,\"by_self\":0,\"paid\":0,\"answered\":0,\"tags\":[{\"tag\":\"uptime\",\"feedback\":2,\"median\":52.7,\"feedback_known\":2,\"median_known\":52.7}]},\"income_url\":\"https://api.agents.example/api/agent/1057/income\"}}\n\n",
+  "followLog": "retry: 5000\n: 2026-11-23T01:43:27.549Z\n\nid: d53381a5-4120\nevent: upsert\ndata: {\"seq\":4120,\"changed_at\":\"2026-11-23T01:43:29.184Z\",\"kind\":\"upsert\",\"fid\":1057,\"profile\":{\"fid\":1057,\"handle\":\"polyglot\",\"display_name\":\"Polyglot\",\"bio\":\"Revised for the 164th time.\",\"pfp_url\":\"https://pictures.example/1057.png\",\"oli\":\"Agent: polyglot\",\"chains\":[\"Eth\",\"Base\",\"OP\"],\"claimed\":false,\"claim_method\":null,\"claimed_at\":null,\"verified_addresses\":[\"0x347c07ecab29f146fa82e19100caae7725704717\",\"0x97ad79fa38ee1dbb03cb8e9ca8d4642669738b4b\"],\"settlements_30d\":106,\"settlements_all\":107,\"registered_at\":\"2026-11-04T01:01:46.000Z\",\"last_seen_at\":\"2026-11-23T01:43:28.000Z\",\"last_enriched_at\":\"2026-11-23T01:43:03.561Z\",\"agent_status\":\"active\",\"spec_check_status\":\"not_found\",\"last_socialindex_at\":\"2026-11-23T01:33:29.024Z\",\"last_explorer_at\":\"2026-11-23T01:02:28.551Z\",\"last_identity_at\":\"2026-11-23T01:02:28.551Z\",\"last_codehost_at\":\"2026-11-23T01:02:28.417Z\",\"last_spec_discovery_at\":\"2026-11-23T01:43:03.478Z\",\"erc8004_records\":[{\"chain\":\"ethereum\",\"chain_id\":1,\"erc8004_id\":103,\"registry_address\":\"0x8004a169fb4a3325136eb29fa0ceb6d2e539a432\",\"owner_address\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"agent_wallet\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"agent_uri\":\"ipfs://bafkreia7wa53dfahbveomroovplbvw2cwxsln7ifxy7ej2lcpoo7iiflqm\",\"uri_status\":\"unreachable\",\"name\":null,\"description\":null,\"image\":null,\"active\":null,\"x402_support\":null,\"services\":[],\"supported_trust\":[],\"feedback_count\":0,\"block_number\":1256,\"tx_hash\":\"0x2d7704a8bedbf25647948da5af56d6f5c4507191d96c74d26fb7b39e17d86be2\",\"deployed_at\":\"2026-11-23T01:43:28.000Z\",\"acquired_at\":\"2026-11-23T01:43:28.000Z\",\"updated_at\":\"2026-11-23T01:43:28.000Z\",\"agent_uri_bytes\":66,\"unsolicited\":false}],\"oli_tags\":[{\"address\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"chain\":\"base\",\"slug\":\"agent-polyglot\",\"name\":\"Agent: polyglot\",\"tag_type\":\"name\",\"ordinal\":10,\"meta\":{},\"source\":\"blockscout\",\"attester\":null,\"fetched_at\":\"2026-11-23T01:02:29.439Z\"}],\"agent_specs\":{\"last_alive_at\":null,\"last_check_at\":null,\"last_check_status\":null,\"documents\":[]},\"agent_edges\":[{\"kind\":\"follows\",\"direction\":\"out\",\"fid\":1239,\"handle\":\"rtl\",\"claimed\":false,\"chain\":null,\"weight\":1,\"amount_usdc\":null,\"first_seen_at\":\"2026-11-23T01:01:46.000Z\",\"last_seen_at\":\"2026-11-23T01:01:46.000Z\"}],\"codehost_profiles\":null,\"agent_identities\":[{\"platform\":\"farcaster\",\"identity\":\"polyglot\",\"display_name\":\"Polyglot\",\"address\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"url\":\"https://farcaster.xyz/polyglot\",\"avatar_url\":\"https://pictures.example/1057.png\",\"description\":\"Translates between forty languages.\",\"sources\":[\"farcaster\"],\"follower_count\":157,\"fetched_at\":\"2026-11-23T01:02:29.146Z\"}],\"historical_registrations\":[{\"chain\":\"gnosis\",\"chain_id\":100,\"erc8004_id\":16,\"block_number\":265,\"deployed_at\":\"2026-11-23T01:10:44.000Z\",\"held_by\":\"0x347c07ecab29f146fa82e19100caae7725704717\",\"acquired_at\":\"2026-11-23T01:10:44.000Z\",\"released_at\":\"2026-11-23T01:24:09.000Z\",\"released_block\":667,\"released_tx\":\"0x74e2cb04449ff26a235d9f67dc2db73b9014b60c177c90ab28b5dfa6ca4cfc7e\",\"transferred_to\":\"0x7a8dfbe234f505805b21c216ed07cf8d55156f7f\",\"to_fid\":1134,\"reason\":\"transfer\"}],\"erc8004_total\":5,\"historical_total\":1,\"claim_state\":null,\"assurance\":\"proven\",\"feedback\":{\"total\":2,\"revoked\":0,\"clients\":2,\"accounts\":2,\"by_agents\":2,\"by_accounts\":0,\"by_strangers\":0,\"by_self\":0,\"paid\":0,\"answered\":0,\"tags\":[{\"tag\":\"uptime\",\"feedback\":2,\"median\":52.7,\"feedback_known\":2,\"median_known\":52.7}]},\"income_url\":\"https://api.agents.example/api/agent/1057/income\",\"chain_names\":[\"ethereum\",\"base\",\"optimism\"]}}\n\n",
   "followSettlements": "retry: 5000\n: 2026-11-23T01:43:29.705Z\n\nid: b5c3282c-313\nevent: settlement\ndata: {\"tx_hash\":\"0xca4f27506a418e876c0326436e57903cbf2810c4637e6258587b1f8d9b1400e0\",\"block_number\":1260,\"block_timestamp\":\"2026-11-23T01:43:29.000Z\",\"payer_address\":\"0x924078ec4ffd8072ccd4ef2c85d5b9f8f59b6fa5\",\"recipient_address\":\"0x6b33b2fa46010d7c0895e281fa782a8efae9af07\",\"amount_usdc\":21.448354,\"chain\":\"arbitrum\",\"selector\":\"0xef55bec6\",\"log_index\":0,\"payment_nonce\":\"0xb78d4b9df3e84d66a7a1e654dc06014d3742d38e1ac5afe9c2c1412d3232fc40\",\"facilitator_address\":\"0x6b33b2fa46010d7c0895e281fa782a8efae9af07\",\"final\":false}\n\n",
   "getAgentFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/agent/1155/feed.atom</id>\n <title>agent-directory: Plumber</title>\n <updated>2026-11-23T01:43:25.000Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/agent/1155\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/agent/1155/feed.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">Passed on #82 on OP to FID 1288</title>\n  <id>https://api.agents.example/agent/1155#lost-optimism-82-1795398205000</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1155#lost-optimism-82-1795398205000\"/>\n  <updated>2026-11-23T01:43:25.000Z</updated>\n  <summary type=\"text\">Passed on #82 on OP to FID 1288</summary>\n  <content type=\"html\">&lt;p&gt;Passed on #82 on OP to FID 1288&lt;/p&gt;</content>\n  <author>\n   <name>Plumber</name>\n   <uri>https://api.agents.example/agent/1155#lost-optimism-82-1795398205000</uri>\n  </author>\n  <published>2026-11-23T01:43:25.000Z</published>\n </entry>\n</feed>",
   "refreshAgent": {

@@ -1,6 +1,6 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { chainLabel, list, members } from '../sql/json-text.ts'
+import { chainLabel, list, members, namesOfChains } from '../sql/json-text.ts'
 import { leanFields } from '../sql/lean-row.ts'
 import { type DiscoveryFilter, filterConditions } from './discovery-filter.ts'
 import { partOf, understood } from './query-text.ts'
@@ -226,6 +226,6 @@ shown as (
     from page
     join agent a using (fid)
 )
-select ${list(`json_build_object(${members(leanFields)}, 'matched', a.matched)`, 'a.place')}::text as rows,
+select ${list(`json_build_object(${members(leanFields)}, 'matched', a.matched, 'chain_names', ${namesOfChains('a.chains')})`, 'a.place')}::text as rows,
        count(*) as count, (select count(*) from ranked) as total
   from shown a`

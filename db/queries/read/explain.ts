@@ -36,6 +36,8 @@ export interface VerificationFact {
   readonly chains: readonly string[]
   /** Registrations that came to the address and belong to another address now, or were burned. */
   readonly former_tokens: number
+  /** The names of `chains`, in the same order. */
+  readonly chain_names: readonly string[]
 }
 
 export interface FidFacts {
@@ -84,8 +86,8 @@ select ${list(
 /** How many registrations an address holds, over an expression for the address. */
 const registrations = (address: string) =>
   `(select count(*) from registration r where r.owner = ${address} and not r.burned)`
-const registrationChains = (address: string) => `(
-select ${list(chainLabel('held.chain'), chainPosition('held.chain'))}
+const registrationChains = (address: string, element = chainLabel('held.chain')) => `(
+select ${list(element, chainPosition('held.chain'))}
   from (select distinct r.chain from registration r where r.owner = ${address} and not r.burned) held)`
 const formerRegistrations = (address: string) => `(
 select count(distinct (t.chain, t.agent_id))
@@ -97,7 +99,8 @@ select count(distinct (t.chain, t.agent_id))
 const verification = `
 'fid', v.fid, 'address', ${hex('v.address')},
 'verified_at', ${isoTime(saidAt('v'))}, 'ended_at', ${isoTime('v.ended_at')},
-'tokens', ${registrations('v.address')}, 'chains', ${registrationChains('v.address')}, 'former_tokens', ${formerRegistrations('v.address')}`
+'tokens', ${registrations('v.address')}, 'chains', ${registrationChains('v.address')}, 'former_tokens', ${formerRegistrations('v.address')},
+'chain_names', ${registrationChains('v.address', 'held.chain')}`
 
 /** The stored facts that decide whether a FID is an agent. Undefined: its owner has taken it out of the directory. */
 export async function fidFacts(db: Queryable, fid: number): Promise<FidFacts | undefined> {

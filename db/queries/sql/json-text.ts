@@ -27,6 +27,15 @@ export const chainPosition = (name: string) => `chain_position_of(${name})`
 /** Display label of a chain by its name. */
 export const chainLabel = (name: string) => `chain_label_of(${name})`
 
+/**
+ * Labels, and names, of the chains in an array of names, in the order of the chain table: what filters take, and what rows
+ * of the answers say.
+ */
+export const labelsOf = (names: string) => listOfChains(chainLabel('name'), names)
+export const namesOfChains = (names: string) => listOfChains('name', names)
+const listOfChains = (element: string, names: string) =>
+  `(select ${list(element, chainPosition('name'))} from unnest(${names}) as chain (name))`
+
 /** A member of a JSON object: its name and the expression of its value. */
 export type Member = readonly [name: string, expression: string]
 

@@ -1,4 +1,4 @@
-import { chainLabel, chainPosition, isoTime, list, type Member, members } from './json-text.ts'
+import { isoTime, labelsOf, type Member, members } from './json-text.ts'
 
 /**
  * The members of a lean row of the agent `a`. Counters are those of the row, refreshed every minute; the profile counts
@@ -35,7 +35,7 @@ function leanFieldsWith({ last30d, ever, newestAt }: Counters): readonly Member[
     ['display_name', 'a.display_name'],
     ['pfp_url', 'a.pfp_url'],
     ['oli', 'a.oli'],
-    ['chains', `(select ${list(chainLabel('name'), chainPosition('name'))} from unnest(a.chains) as chain (name))`],
+    ['chains', labelsOf('a.chains')],
     ['claimed', 'a.claimed'],
     ['claim_method', 'a.claim_method'],
     ['agent_status', 'a.agent_status'],

@@ -4,7 +4,7 @@ import { assuranceOf, shownHandleAssurance } from './assurance.ts'
 import { codehostProfile, edges, identities, oliTags } from './enriched-fields.ts'
 import { profileFeedback } from './feedback.ts'
 import { incomeUrl } from './installation.ts'
-import { chainLabel, chainPosition, hex, isoTime, list, textList } from './json-text.ts'
+import { hex, isoTime, labelsOf, list, namesOfChains, textList } from './json-text.ts'
 import { lastSeenAt } from './lean-row.ts'
 import { historyObject, recordObject } from './registration-objects.ts'
 import { historyOrder, recordOrder, shownHistory, shownRecords } from './shown-holdings.ts'
@@ -82,7 +82,7 @@ export const profileFields: readonly (readonly [name: string, expression: string
   ['bio', 'a.bio'],
   ['pfp_url', 'a.pfp_url'],
   ['oli', 'a.oli'],
-  ['chains', `(select ${list(chainLabel('name'), chainPosition('name'))} from unnest(a.chains) as chain (name))`],
+  ['chains', labelsOf('a.chains')],
   ['claimed', 'a.claimed'],
   ['claim_method', 'a.claim_method'],
   ['claimed_at', isoTime('a.claimed_at')],
@@ -112,6 +112,7 @@ export const profileFields: readonly (readonly [name: string, expression: string
   ['handle_assurance', shownHandleAssurance('a')],
   ['feedback', profileFeedback],
   ['income_url', incomeUrl],
+  ['chain_names', namesOfChains('a.chains')],
 ]
 
 /**

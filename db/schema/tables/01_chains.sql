@@ -33,5 +33,6 @@ create table final_block (
 -- The first block in which a chain's settlements can be; made of the chain table whenever a database is migrated.
 create function chain_first_block_of(text) returns int language sql immutable parallel safe as 'select null::int';
 
--- The chain's id, from there as well.
+-- The chain's id and its label, from there as well.
 create function chain_id_of(text) returns bigint language sql immutable parallel safe as 'select null::bigint';
+create function chain_label_of(text) returns text language sql immutable parallel safe as 'select null::text';

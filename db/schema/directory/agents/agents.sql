@@ -5,7 +5,9 @@ select fid, handle, display_name, bio, pfp_url, oli, chains,
        claimed, claim_method, claimed_at, agent_status, has_spec, has_codehost, spec_check_status,
        settlements_30d, settlements_all, last_settlement_at, registered_at, listed_at,
        greatest(registry_event_at, last_settlement_at, last_message_at, last_alive_at) as last_seen_at, changed_at,
-       case when handle is not null then coalesce(handle_assurance, 'stated') end as handle_assurance
+       case when handle is not null then coalesce(handle_assurance, 'stated') end as handle_assurance,
+       array(select public.chain_label_of(name)
+               from unnest(chains) with ordinality as held (name, place) order by place) as chain_labels
   from public.agent;
 
 comment on view directory.agents is e'@primaryKey fid\n@name agent\nAgents in the directory, one row each: an account of the social network that holds or held an identity, or was claimed.';
@@ -32,3 +34,4 @@ comment on column directory.agents.listed_at is 'When it became an agent: an add
 comment on column directory.agents.last_seen_at is 'Newest sign of life: registry event, settlement, message or answer of its host; null: none.';
 comment on column directory.agents.changed_at is 'When the directory last changed what it shows of it; settlements and messages are no change.';
 comment on column directory.agents.handle_assurance is 'Who says that the handle is the account’s: proven, the name server for its custody; signed, the name server for an address that it verifies, or a second hub; stated, one hub alone; null: it has none.';
+comment on column directory.agents.chain_labels is 'Labels of these chains, in the same order: `chains` of the API’s profiles, lists and filters.';

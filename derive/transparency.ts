@@ -14,6 +14,7 @@ import type { LogSigner } from '../transparency/log-key.ts'
 import { appendToTiles, type TilePlace } from '../transparency/tiles.ts'
 import { rootOf } from '../transparency/tree.ts'
 import { canonicalJson } from '../trust/canonical-json.ts'
+import { claimEntry } from '../trust/log-entry.ts'
 import type { DeriveContext } from './derivation.ts'
 
 /**
@@ -50,9 +51,7 @@ async function sign(db: pg.PoolClient, { size, log, readTile }: Tree): Promise<v
 
 /** Entry of a fact: canonical JSON. */
 function entryOf(fact: LoggedFact): Buffer {
+  if (fact.type === 'claim') return claimEntry(fact, fact.proof)
   const { type, fid, at, proof } = fact
-  const said = { type, fid, at, proof }
-  return Buffer.from(
-    canonicalJson(fact.type === 'claim' ? { ...said, event: fact.kind, seq: fact.seq, digest: fact.digest } : said),
-  )
+  return Buffer.from(canonicalJson({ type, fid, at, proof }))
 }

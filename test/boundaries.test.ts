@@ -46,9 +46,9 @@ const mayImport: Record<string, string[]> = {
   postgres: ['ops'],
   hosts: ['ops'],
   transparency: [], // tree, tiles, notes of the log: it knows of no database
-  trust: [], // what can be checked offline: it knows of no host, no database and no setting
+  trust: ['transparency'], // what can be checked offline: it knows of no host, no database and no setting
   net: ['ops'],
-  db: ['abi', 'trust', ...tables, 'postgres', 'ops'],
+  db: ['abi', 'trust', 'transparency', ...tables, 'postgres', 'ops'],
   social: ['abi', 'hosts', 'trust', 'ops'],
   processors: ['db', 'abi', 'hosts', ...tables, 'ops'],
   derive: ['db', 'trust', 'transparency', ...tables, 'ops'],

@@ -56,7 +56,7 @@ function hashesOf(ranges: readonly Range[], readTile: ReadTile): Promise<Buffer[
 }
 
 /** Reads each tile once: most hashes of a proof are in the same few. */
-function onceEach(readTile: ReadTile): ReadTile {
+export function onceEach(readTile: ReadTile): ReadTile {
   const known = new Map<string, Promise<Buffer>>()
   return (place) => {
     const key = `${place.level} ${place.number}`

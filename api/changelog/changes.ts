@@ -16,6 +16,16 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['getAgent', 'getBulk', 'getLog', 'explainAgent', 'explainByAddress', 'getAgents', 'searchAgents'],
   },
   {
+    id: 'logged-proofs',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'The proof of a claim shows its entries in the transparency log',
+    text:
+      '`log` has the signed checkpoint, the key of the log, and an inclusion proof of the claim’s first and last event. ' +
+      '`verify-proof` checks them offline, with `--log-key` against the key that you know. null: the service signs no log.',
+    operations: ['getClaimProof'],
+  },
+  {
     id: 'transparency-log',
     day: '2026-11-29',
     kind: 'added',

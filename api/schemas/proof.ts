@@ -55,7 +55,7 @@ const addressProof = z.strictObject({
     .nullable(),
 })
 
-const log = z.strictObject({
+const chainLog = z.strictObject({
   chain_id: count,
   contract: address,
   block_number: count,
@@ -68,8 +68,8 @@ const keyPlace = z.strictObject({
   key: bytes,
   source: z.enum(['chain', 'offchain']),
   state: count.nullable(),
-  add: log.nullable(),
-  remove: log.nullable(),
+  add: chainLog.nullable(),
+  remove: chainLog.nullable(),
   request_fid: count.nullable(),
   key_add: z
     .strictObject({
@@ -151,6 +151,24 @@ export const claimProof = z
         `What became of the FID’s claims, each event with the hash of the one before: the newest ${proofEvents}, and ` +
         'before them the first and the last of this claim if they are older. All: /api/agent/{fid}/proof/history.',
     }),
+    log: z
+      .strictObject({
+        key: word.meta({
+          description: 'Whose signature it is: name, id and public key, as C2SP signed-note writes them.',
+        }),
+        checkpoint: word.meta({ description: 'Number of entries and root of the tree, signed: C2SP tlog-checkpoint.' }),
+        entries: z
+          .array(
+            z.strictObject({
+              seq: count.meta({ description: 'Of the event that the entry is of.' }),
+              index: count.meta({ description: 'Number of the entry in the log, from 0.' }),
+              hashes: z.array(sha256).meta({ description: 'Inclusion proof by RFC 9162, section 2.1.3.' }),
+            }),
+          )
+          .meta({ description: 'Of the claim’s first and last event, as far as the signed tree has them.' }),
+      })
+      .nullable()
+      .meta({ description: 'The claim in the transparency log (docs/log.md). null: the service has signed no log.' }),
     sha256: sha256.meta({ description: 'Of all the other fields, as canonical JSON (RFC 8785).' }),
   })
   .meta({ id: 'ClaimProof' })

@@ -1,21 +1,26 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { claimProof } from '../../api/schemas/proof.ts'
 import { claimHistory } from '../../db/queries/read/provable-claims.ts'
 import { deriveAgain } from '../../derive/again.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
-import { parseCheckpoint } from '../../transparency/checkpoint.ts'
+import { checkpointText, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { leafHash } from '../../transparency/hashes.ts'
 import { type LogSigner, makeLogKey, readLogKey } from '../../transparency/log-key.ts'
 import { openNote } from '../../transparency/note.ts'
-import { isConsistent, isIncluded } from '../../transparency/proofs.ts'
+import { isConsistent, isIncluded, type TreeHead } from '../../transparency/proofs.ts'
 import { perTile, type ReadTile, tilePathOf } from '../../transparency/tiles.ts'
 import { consistencyProof, inclusionProof, rootOf } from '../../transparency/tree.ts'
+import { sealClaimEvent } from '../../trust/claim-event.ts'
+import { checkOffline } from '../../trust/proof/checks.ts'
+import { type ClaimLog, type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
 import { storedRows } from '../derive/again.ts'
 import { failure } from '../support/api/api.ts'
 import { type Claimant, type ClaimStage, eip191Claim, jfsClaim, post, startClaimStage } from '../support/api/claims.ts'
+import { runMain } from '../support/mains.ts'
 
 const kinds = derivations.filter(({ kind }) => kind === 'logged facts')
 let stage: ClaimStage
@@ -26,13 +31,13 @@ beforeAll(async () => {
 })
 afterAll(() => stage.stop())
 
-async function newKey(): Promise<LogSigner> {
+async function newKey(url = 'https://api.agents.example'): Promise<LogSigner> {
   const folder = await mkdtemp(join(tmpdir(), 'log-key-'))
   const path = join(folder, 'key.pem')
   makeLogKey(path)
-  const made = readLogKey(path, 'https://api.agents.example')
+  const made = readLogKey(path, url)
   makeLogKey(path)
-  expect(readLogKey(path, 'https://api.agents.example').key).toBe(made.key)
+  expect(readLogKey(path, url).key).toBe(made.key)
   await rm(folder, { recursive: true })
   return made
 }
@@ -181,6 +186,80 @@ test('a fact that is rolled back is no entry, and an entry is neither changed no
     'truncate transparency_entry',
   ])
     await expect(pool.query(text)).rejects.toThrow('transparency_entry is appended to and never changed')
+})
+
+describe('the proof of a claim that was withdrawn', () => {
+  let proof: ClaimProof
+  beforeAll(async () => {
+    const claimant = await stage.claimant()
+    await accepted(await eip191Claim(stage, claimant))
+    await accepted(await eip191Claim(stage, await stage.claimant())) // so that the tree has a leaf beside
+    stage.clock.now += 1_000
+    const custody = { signer: claimant.custody, address: claimant.custody.address }
+    await accepted(await eip191Claim(stage, claimant, { action: 'withdraw', ...custody }), '/withdraw')
+    await append()
+    stage.clock.now += 17 * 60_000 // proofs are public once what they show cannot be used elsewhere
+    proof = (await (await stage.api.get(`/api/agent/${claimant.fid}/proof`)).json()) as ClaimProof
+  })
+
+  const lines = async (given: ClaimProof, key?: string) =>
+    (await checkOffline(given, key)).filter(({ name }) => name.includes('log'))
+  const failed = async (given: ClaimProof, key?: string) =>
+    (await lines(given, key)).filter(({ outcome }) => outcome === 'failed').map(({ name }) => name)
+  const resealed = ({ sha256: _, ...others }: ClaimProof) => sealProof(others)
+  const withLog = (change: Partial<ClaimLog>) => resealed({ ...proof, log: { ...(proof.log as ClaimLog), ...change } })
+  const noted = ({ sign, origin }: LogSigner, change: Partial<TreeHead> = {}) => {
+    const said = parseCheckpoint(openNote(proof.log!.checkpoint, log.key))
+    return sign(checkpointText({ ...said, origin, ...change }))
+  }
+
+  test('shows that its first and last event are in the signed tree', async () => {
+    expect(claimProof.parse(proof)).toEqual(proof)
+    expect(await failed(proof)).toEqual([])
+    expect((await lines(proof)).filter(({ outcome }) => outcome === 'unknown')).toMatchObject([
+      { name: 'the log’s key is the one you know', detail: 'name it with --log-key' },
+    ])
+    const held = await lines(proof, log.key)
+    expect(held.filter(({ outcome }) => outcome !== 'held')).toEqual([])
+    expect(held.map(({ name }) => name)).toEqual(expect.arrayContaining(['the log has event 1', 'the log has event 2']))
+  })
+
+  test('is found out when an event was written again, or the tree has another root', async () => {
+    const [first, ...later] = proof.history
+    const changed = sealClaimEvent({ ...first!, at: new Date(Date.parse(first!.at) + 1).toISOString() })
+    const history = [changed]
+    for (const event of later) history.push(sealClaimEvent({ ...event, previous: history.at(-1)!.sha256 }))
+    const rewritten = resealed({ ...proof, claimed_at: changed.at, history })
+    expect(await failed(rewritten, log.key)).toEqual(['the log has event 1', 'the log has event 2'])
+    const other = withLog({ checkpoint: noted(log, { root: leafHash(Buffer.from('other')) }) })
+    expect(await failed(other, log.key)).toEqual(['the log has event 1', 'the log has event 2'])
+    const [entry, ...others] = proof.log!.entries
+    const moved = withLog({ entries: [{ ...entry!, index: entry!.index + 1 }, ...others] })
+    expect(await failed(moved, log.key)).toEqual(['the log has event 1'])
+    const unnamed = withLog({ entries: [{ ...entry!, seq: 9 }, ...others] })
+    expect(await failed(unnamed, log.key)).toEqual(['the log’s entries are of the claim'])
+  })
+
+  test('is found out when another key has signed, or it is the log of another service', async () => {
+    const stranger = await newKey()
+    const forged = withLog({ key: stranger.key, checkpoint: noted(stranger) })
+    expect(await failed(forged)).toEqual([]) // nobody can tell without the key
+    expect(await failed(forged, log.key)).toContain('the log is signed with its key')
+    expect(await failed(withLog({ checkpoint: noted(stranger) }))).toContain('the log is signed with its key')
+    const elsewhere = await newKey('https://other.example')
+    const foreign = withLog({ key: elsewhere.key, checkpoint: noted(elsewhere) })
+    expect(await failed(foreign)).toEqual(['the log is the service’s'])
+    expect(await failed(resealed({ ...proof, log: null }), log.key)).toEqual(['the claim is in the log'])
+  })
+
+  test('is checked against the key that the command is given', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'logged-proof-'))
+    onTestFinished(() => rm(folder, { recursive: true }))
+    const path = join(folder, 'proof.json')
+    await writeFile(path, JSON.stringify(proof))
+    const { stdout } = await runMain('trust/proof/main.ts', [path, '--log-key', (await newKey()).key])
+    expect(stdout).toMatch(/^FAILED +the log is signed with its key /m)
+  })
 })
 
 test('another key signs the tree that there is', async () => {

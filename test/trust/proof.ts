@@ -261,5 +261,6 @@ export async function proofOf(
       },
     ],
     history: [claimed],
+    log: null,
   })
 }

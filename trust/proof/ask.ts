@@ -3,7 +3,7 @@ import { walletChains } from '../wallet-chains.ts'
 import type { CheckLine } from './line.ts'
 import { registries } from './registries.ts'
 
-/** Nodes, hubs and hosts that the reader of a proof chose to ask. */
+/** Nodes, hubs and hosts that the reader of a proof chose to ask, and what the reader knows already. */
 export interface Askable {
   /** JSON-RPC addresses by chain id. */
   readonly rpc: ReadonlyMap<number, string>
@@ -11,6 +11,8 @@ export interface Askable {
   readonly hubs: readonly string[]
   /** Where the host of a manifest is asked, such as `https://agent.example`; undefined: it is not. */
   readonly host?: string | undefined
+  /** Key of the service's transparency log, as /log/key serves it. */
+  readonly logKey?: string | undefined
 }
 
 /** Timeout of a request to a node, hub or host. */

@@ -14,15 +14,17 @@ import {
 import { checkKeyClaim, claimDigest } from '../verification-claim.ts'
 import { walletStandardOf } from '../wallet-chains.ts'
 import { bytesOf, type CheckLine, line } from './line.ts'
+import { checkLog } from './log.ts'
 import { type AddressProof, type ClaimProof, type KeyPlace, proofSchema } from './proof.ts'
 import { misshapen } from './shape.ts'
 import { checkStatement, endLines, statementDigest } from './statements.ts'
 
 /**
  * Every check of a proof that works offline: digests, signatures, and that all parts name one FID and one service.
- * A malformed part counts as `failed`; it never throws. What the service alone says is `unknown`.
+ * A malformed part counts as `failed`; it never throws. What the service alone says is `unknown`. `logKey`: the key of
+ * the service's transparency log, if the reader knows it.
  */
-export async function checkOffline(proof: ClaimProof): Promise<CheckLine[]> {
+export async function checkOffline(proof: ClaimProof, logKey?: string): Promise<CheckLine[]> {
   const misshapenAt = misshapen(proof)
   if (misshapenAt !== undefined) return [{ name: 'the proof has its parts', outcome: 'failed', detail: misshapenAt }]
   const lines = [
@@ -38,6 +40,7 @@ export async function checkOffline(proof: ClaimProof): Promise<CheckLine[]> {
     line('the hubs are named with messages of this proof alone', () => isOfMessages(proof)),
     line('nothing is dated before what it follows', () => isInOrder(proof)),
     ...endLines(proof),
+    ...checkLog(proof, logKey),
   ]
   const addresses = proof.address_proofs.map((one) => checkAddress(proof, one))
   const keys = proof.keys.filter(({ source }) => source === 'offchain').map((key) => checkKeyAdd(proof.fid, key))

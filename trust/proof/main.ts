@@ -4,7 +4,7 @@ import type { CheckLine } from './line.ts'
 import type { ClaimProof } from './proof.ts'
 
 const usage = `
-npm run verify-proof -- FILE [--rpc-10 URL] [--rpc-CHAIN URL]… [--hub URL]… [--host URL]
+npm run verify-proof -- FILE [--rpc-10 URL] [--rpc-CHAIN URL]… [--hub URL]… [--host URL] [--log-key KEY]
 npm run verify-proof -- --self-test
 
 Checks the proof of a claim (GET /api/agent/FID/proof, saved to FILE) and prints one line for each check. It asks only the
@@ -13,6 +13,7 @@ nodes, hubs and hosts named here, needs no database and trusts no service.
   --rpc-CHAIN URL   a node of the chain with this id: 10 for keys and custody, a contract wallet's own chain for the wallet
   --hub URL         a hub of the network: checks that it still has the messages
   --host URL        the host of a manifest, for example https://agent.example: checks that it still serves it
+  --log-key KEY     the key of the service's transparency log, as you know it from /log/key: checks that it signed the log
   --self-test       makes the same checks on messages that are known to hold, and on others that are known not to
 
 Exit code 0: everything held. 1: a check failed. 2: the arguments are wrong. 3: no check failed, but not everything could be
@@ -70,6 +71,7 @@ function readArguments(args: string[]) {
         ...options,
         hub: { type: 'string', multiple: true },
         host: { type: 'string' },
+        'log-key': { type: 'string' },
         'self-test': { type: 'boolean' },
       },
       allowPositionals: true,
@@ -82,9 +84,10 @@ function readArguments(args: string[]) {
     const hubs = (values.hub ?? []) as string[]
     const rpc = new Map(chains.map((id) => [Number(id), String((values as Record<string, unknown>)[`rpc-${id}`])]))
     const host = values.host as string | undefined
+    const logKey = values['log-key'] as string | undefined
     for (const url of [...hubs, ...rpc.values(), ...(host === undefined ? [] : [host])])
       if (!URL.canParse(url)) throw new Error(`${url} is no address`)
-    return { file, hubs, rpc, host }
+    return { file, hubs, rpc, host, logKey }
   } catch (error) {
     return refuse((error as Error).message)
   }

@@ -29,6 +29,8 @@ export interface ClaimProof {
    * claim where they are older.
    */
   readonly history: readonly SealedClaimEvent[]
+  /** Where the service's transparency log has this claim; null: the service has signed no log. */
+  readonly log: ClaimLog | null
   /** SHA-256 of the canonical form of all the other fields. */
   readonly sha256: string
 }
@@ -40,6 +42,25 @@ interface Ended {
   readonly evidence: Json
   /** What was signed or published to withdraw the claim; null: it ended otherwise, or that is not public yet. */
   readonly statement: Statement | null
+}
+
+/** Entries of a transparency log, as far as they are in the tree of a checkpoint: docs/log.md. */
+export interface ClaimLog {
+  /** Name, id and public key of the signer, as C2SP signed-note writes them. */
+  readonly key: string
+  /** The signed note, by C2SP tlog-checkpoint. */
+  readonly checkpoint: string
+  /** Of the claim's first and last event: the last one's digest covers those between. */
+  readonly entries: readonly LogEntry[]
+}
+
+interface LogEntry {
+  /** Number of the event among those of the FID's claims. */
+  readonly seq: number
+  /** Number of the entry in the log: 0, 1, 2 … */
+  readonly index: number
+  /** Inclusion proof, RFC 9162, section 2.1.3: the hash beside the leaf first. Lowercase hex. */
+  readonly hashes: readonly string[]
 }
 
 interface HubWord {

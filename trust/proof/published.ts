@@ -23,7 +23,7 @@ interface RegistryPlaces {
 /** The public proof of a claim: what was signed, the evidence for it, and the claim's later events. */
 export function publishedProof(
   claim: ProvableClaim,
-  events: readonly SealedClaimEvent[],
+  { events, log }: { readonly events: readonly SealedClaimEvent[]; readonly log: ClaimProof['log'] },
   { registries: places, ...terms }: ProofTerms,
 ): ClaimProof {
   const { fid } = claim
@@ -53,6 +53,7 @@ export function publishedProof(
     custody,
     sources: claim.hubs.map((hub) => hubWord(hub, messages)),
     history: events,
+    log,
   })
 }
 

@@ -80,7 +80,7 @@ const statement: Shape = (value, path) => {
 
 const message = object({ data_bytes: bytes, hash: bytes, signature: bytes, signer: bytes })
 
-const log = object({
+const chainLog = object({
   chain_id: count,
   contract: address,
   block_number: count,
@@ -153,8 +153,8 @@ const proof = object({
       key: matching(/^0x[0-9a-f]{64}$/),
       source: word,
       state: orNull(count),
-      add: orNull(log),
-      remove: orNull(log),
+      add: orNull(chainLog),
+      remove: orNull(chainLog),
       request_fid: orNull(count),
       key_add: orNull(keyAdd),
       key_remove: orNull(keyRemove),
@@ -190,6 +190,13 @@ const proof = object({
       evidence: given,
       previous: orNull(digest),
       sha256: digest,
+    }),
+  ),
+  log: orNull(
+    object({
+      key: word,
+      checkpoint: word,
+      entries: listOf(object({ seq: count, index: count, hashes: listOf(digest) })),
     }),
   ),
   sha256: digest,

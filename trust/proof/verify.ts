@@ -9,7 +9,7 @@ import { misshapen } from './shape.ts'
 export async function verify(proof: ClaimProof, askable: Askable): Promise<CheckLine[]> {
   const online = misshapen(proof) === undefined ? await checkOnline(proof, askable) : []
   const asked = new Set(online.map(({ name }) => name))
-  return [...(await checkOffline(proof)).filter(({ name }) => !asked.has(name)), ...online]
+  return [...(await checkOffline(proof, askable.logKey)).filter(({ name }) => !asked.has(name)), ...online]
 }
 
 /** 0: everything held; 1: a check failed; 3: none failed, but something was not asked or did not answer. */

@@ -912,7 +912,23 @@ export const examples: Readonly<Record<string, unknown>> = {
         "sha256": "6ba4d4ea2c1b0b46298e7a2d9a6f8b7689ab2ce9bcd358d623adaaae8a559704"
       }
     ],
-    "sha256": "97b51487c5ddf71d8d67e290b33beebff0b41d18de67abcfd839385798aec7db"
+    "log": {
+      "key": "api.agents.example/log+0891167d+AcuV/FNJ3dQIqi23a55VjchZ5vqu2fMUQ2ctREy8a3yh",
+      "checkpoint": "api.agents.example/log\n11\nRGzXQE9JJ4aBsNbWNz5gpubvzgKsqNsAZw60ocQaj48=\n\n— api.agents.example/log CJEWfYxxXfSOEmaotpS/YI5+IJc/Cu6wS//jBIde318v14tKD0njaWZHkOxSvjpUw0lAb8liAYQ6UF/SXFh0L/WJJQg=\n",
+      "entries": [
+        {
+          "seq": 1,
+          "index": 6,
+          "hashes": [
+            "4b4711d056b2278392c231fd41858adea8ca893ad0c7048f57da2682002845fe",
+            "75ab928268c86f44da5d4241188ed71e4aab2d4d77d6d50117dad94a842ede03",
+            "4f631084a157c54f54fcfb23ff5eb8650c4ba160c295bb13a9832b109d52677e",
+            "4eda2b4773200992eef6c877bafc659c5c88952d9fdc07b2908e5d260256fb14"
+          ]
+        }
+      ]
+    },
+    "sha256": "e81145417b7bf02fc112b91cc4992f79fa13eb49b83939d1517c90aa7a062dfe"
   },
   "listClaimEvents": {
     "fid": 1155,

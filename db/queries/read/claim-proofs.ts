@@ -1,8 +1,10 @@
 import { claimLimits } from '../../../limits.config.ts'
 import { second } from '../../../ops/time.ts'
+import { loggedEvents } from '../../../trust/proof/log.ts'
 import type { ClaimProof } from '../../../trust/proof/proof.ts'
 import { type ProofTerms, publishedProof } from '../../../trust/proof/published.ts'
 import type { Queryable } from '../../pool.ts'
+import { readClaimLog } from '../transparency/claim-log.ts'
 import { proofHistory, provableClaims } from './provable-claims.ts'
 
 /**
@@ -15,8 +17,10 @@ export async function claimProofs(
 ): Promise<ReadonlyMap<number, ClaimProof>> {
   const before = new Date(now.getTime() - claimLimits.proofWaitSeconds * second)
   const proofs = new Map<number, ClaimProof>()
+  const logOf = await readClaimLog(db)
   for (const claim of await provableClaims(db, fids, before)) {
-    proofs.set(claim.fid, publishedProof(claim, await proofHistory(db, claim), terms))
+    const events = await proofHistory(db, claim)
+    proofs.set(claim.fid, publishedProof(claim, { events, log: await logOf(loggedEvents(claim, events)) }, terms))
   }
   return proofs
 }

@@ -1,3 +1,4 @@
+import type { SealedClaimEvent } from '../../../trust/claim-event.ts'
 import type { Queryable } from '../../pool.ts'
 import { isoTime } from '../sql/json-text.ts'
 
@@ -17,11 +18,11 @@ interface Fact {
 /** An event of a claim. */
 interface ClaimFact extends Fact {
   readonly type: 'claim'
-  readonly kind: string
+  readonly kind: SealedClaimEvent['kind']
   /** Number among the events of the FID's claims: 1, 2, 3 … */
   readonly seq: number
   /** SHA-256 of the event, which is that of all events of the FID before it too. */
-  readonly digest: string
+  readonly sha256: string
 }
 
 /** An account's word on whether it wants to be listed. */
@@ -38,7 +39,7 @@ with wanted as (
   select subject, string_to_array(subject, ':') as part
     from unnest($1::text[]) as wanted (subject)
    where not exists (select from transparency_entry t where t.subject = wanted.subject))
-select w.subject, 'claim' as type, e.fid, ${isoTime('e.at')} as at, e.kind, e.seq, encode(e.sha256, 'hex') as digest,
+select w.subject, 'claim' as type, e.fid, ${isoTime('e.at')} as at, e.kind, e.seq, encode(e.sha256, 'hex') as sha256,
        encode(c.proof_sha256, 'hex') as proof
   from wanted w
   join claim_event e on e.fid = w.part[2]::bigint and e.seq = w.part[3]::int

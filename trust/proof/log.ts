@@ -1,0 +1,65 @@
+import { originOf, parseCheckpoint } from '../../transparency/checkpoint.ts'
+import { leafHash } from '../../transparency/hashes.ts'
+import { openNote } from '../../transparency/note.ts'
+import { isIncluded } from '../../transparency/proofs.ts'
+import type { SealedClaimEvent } from '../claim-event.ts'
+import { claimEntry } from '../log-entry.ts'
+import { type CheckLine, line } from './line.ts'
+import type { ClaimLog, ClaimProof } from './proof.ts'
+import { statementDigest } from './statements.ts'
+
+/** Events of a claim whose entries in the log a proof shows: the first, and the last if that is another. */
+export function loggedEvents(
+  { method, nonce }: Pick<ClaimProof, 'method' | 'nonce'>,
+  history: readonly SealedClaimEvent[],
+): SealedClaimEvent[] {
+  const own = history.filter((event) => event.method === method && event.nonce === nonce)
+  return own.filter((_, place) => place === 0 || place === own.length - 1)
+}
+
+/**
+ * Checks that the log has the claim: entries made from the events, their inclusion proofs, and the signed tree.
+ *
+ * `key`: the log's key as the reader knows it; undefined: the one that the proof names, which anybody could have made.
+ * Without a log in the proof there is nothing to check, unless a key was named.
+ */
+export function checkLog(proof: ClaimProof, key?: string): Promise<CheckLine>[] {
+  const { log } = proof
+  if (!log) {
+    return key === undefined ? [] : [line('the claim is in the log', () => refuse('the proof shows no log'))]
+  }
+  const checkpoint = () => parseCheckpoint(openNote(log.checkpoint, key ?? log.key))
+  const events = loggedEvents(proof, proof.history)
+  return [
+    key === undefined ? unknown('the log’s key is the one you know', 'name it with --log-key') : keyLine(log, key),
+    line('the log is signed with its key', () => checkpoint().size >= 0),
+    line('the log is the service’s', () => checkpoint().origin === originOf(proof.base_url)),
+    line('the log’s entries are of the claim', () => isOfEvents(log, events)),
+    ...events.map((event) => {
+      const name = `the log has event ${event.seq}`
+      const entry = log.entries.find(({ seq }) => seq === event.seq)
+      if (!entry) return unknown(name, 'the signed tree did not have it yet')
+      return line(name, () => {
+        const leaf = leafHash(claimEntry(event, statementDigest(proof, proof.statement)))
+        return isIncluded({ index: entry.index, leaf }, checkpoint(), entry.hashes.map(bytesOf))
+      })
+    }),
+  ]
+}
+
+const keyLine = (log: ClaimLog, key: string) => line('the log’s key is the one you know', () => log.key === key)
+
+async function unknown(name: string, detail: string): Promise<CheckLine> {
+  return { name, outcome: 'unknown', detail }
+}
+
+function refuse(problem: string): never {
+  throw new Error(problem)
+}
+
+function isOfEvents({ entries }: ClaimLog, events: readonly SealedClaimEvent[]): boolean {
+  const isOnce = new Set(entries.map(({ seq }) => seq)).size === entries.length
+  return isOnce && entries.every(({ seq }) => events.some((event) => event.seq === seq))
+}
+
+const bytesOf = (hash: string) => Buffer.from(hash, 'hex')

@@ -197,6 +197,7 @@ export function listStatements({
     walked('oldest', [middle, '20']),
     walked('cross-chain', ['1', '1', '20']),
     walked('most-active', ['1', '10', '20']),
+    walked('most-earned', ['0', '0', '20']),
     { name: 'ranking by payers on a chain', run: (db) => keptRanking(db, { ...ranking, daysAgo: null }) },
     { name: 'ranking with its change', run: (db) => keptRanking(db, { ...ranking, daysAgo: 1 }) },
   ]

@@ -4,6 +4,16 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'most-earned',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Agents by what they earned',
+    text:
+      '/api/discovery takes `sort=most-earned`: income of every kind in 30 days, then ever, without what agents paid ' +
+      'themselves, as the leaderboard by income has it. Other orders are as they were.',
+    operations: ['listAgents'],
+  },
+  {
     id: 'chain-names',
     day: '2026-11-29',
     kind: 'added',

@@ -40,7 +40,11 @@ export const discoveryQuery = z.object({
   claimed: claimedParameter,
   spec: flagParameter('Whether a machine-readable description of the agent was found.'),
   codehost: flagParameter('Whether the agent is linked to a code host.'),
-  sort: wordParameter(discoverySorts, 'newest', 'Order of the list.'),
+  sort: wordParameter(
+    discoverySorts,
+    'newest',
+    'Order of the list. `most-earned`: by income of every kind in 30 days, then ever, without what agents paid themselves.',
+  ),
   page: integerParameter({ minimum: 1, maximum: queryLimits.lastPage, fallback: 1 }, 'From 1.'),
   limit: integerParameter(rowLimits.discovery, 'Rows a page.'),
 })
@@ -57,8 +61,14 @@ export const facetFilters = {
   paid_30d: flagFilter('Whether the agent was paid in the last 30 days.'),
 }
 
-const order = { newest: ['time', 'integer'], oldest: ['time', 'integer'] } as const
-const figuresOrder = ['integer', 'integer', 'integer'] as const
+/** Values of a cursor in each order. A sum of dollars has more digits than a count. */
+const orders = {
+  newest: ['time', 'integer'],
+  oldest: ['time', 'integer'],
+  'cross-chain': ['integer', 'integer', 'integer'],
+  'most-active': ['integer', 'integer', 'integer'],
+  'most-earned': ['token', 'token', 'integer'],
+} as const
 const path = '/api/discovery'
 
 /** GET /api/discovery */
@@ -88,7 +98,7 @@ export const discovery = route({
     schema: z.union([discoveryList, discoverySelection]),
     description:
       'One page. With `cursor`, `page` and `offset` are null and `next_cursor` says where to go on: by `newest` and ' +
-      '`oldest` a walk meets every agent that stays; the figures of the other two orders move under it.',
+      '`oldest` a walk meets every agent that stays; the figures of the other orders move under it.',
   },
   errors: ['ERR_NOT_FOUND'],
   tool: {
@@ -111,7 +121,7 @@ export const discovery = route({
   maxAgeSeconds: 30,
   freshSeconds,
   async read({ sort, page, limit, claimed, cursor, fields = null, ...given }, sources) {
-    const list = { name: [path, sort, claimed, given], order: sort in order ? order[sort as 'newest'] : figuresOrder }
+    const list = { name: [path, sort, claimed, given], order: orders[sort] }
     const after = readCursor(list, cursor) ?? null
     const asked = askable({ ...given, claimed: claimedFlags[claimed] })
     const offset = (page - 1) * limit

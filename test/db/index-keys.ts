@@ -127,6 +127,7 @@ const fixed: readonly Keys[] = [
       ...one('agent_id', 'registration_document registration_metadata registration_transfer registration_wallet'),
       'feedback_response.feedback_index',
       'fid_custody.fid',
+      ...of('agent_figure', 'earned_ever_amount earned_last_30d_amount'),
     ],
   },
 ]

@@ -2,7 +2,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
 import { testDatabase } from '../support/database.ts'
-import { addressOf, hashOf, insert, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
+import {
+  addressOf,
+  hashOf,
+  insert,
+  seedAgent,
+  seedFigure,
+  seedHolding,
+  seedRegistration,
+  seedSettlement,
+} from '../support/seed.ts'
 
 const database = testDatabase()
 let api: TestApi
@@ -20,6 +29,8 @@ beforeAll(async () => {
       settlements30d: n,
       settlementsAll: 2 * n,
     })
+    if (n % 4 === 0)
+      await seedFigure(database.pool, { fid: n, earned: [12_345_600n * BigInt(n % 3), 1_002_000_000n * BigInt(n)] })
   }
   await seedAgent(database.pool, {
     fid: 100,
@@ -54,6 +65,8 @@ test.each([
   '?sort=oldest',
   '?sort=most-active&limit=10&page=3',
   '?sort=cross-chain&page=99',
+  '?sort=most-earned&limit=10',
+  '?sort=most-earned&limit=10&page=2',
   '?limit=abc&sort=never',
 ])('the page of %j lists what the API lists', async (query) => {
   const { agents, total } = (await (await api.get(`/api/discovery${query}`)).json()) as {
@@ -219,6 +232,22 @@ test('a row says in a line what its agent does: by its registrations, else by th
   expect(await said('/?q=@agent33')).toEqual({ 33: '<bdi>Of its account</bdi>' })
   // What was searched for is shown already.
   expect(await said('/?q=reefs')).toEqual({ 34: undefined })
+})
+
+test('a row tells in dollars what the agent earned in 30 days and ever; one that earned nothing has none', async () => {
+  const rows = (await read('/?sort=most-earned')).split('<li class="agent">').slice(1)
+  const said = rows.map((row) => [...listed(row), ...(textOf(row).match(/\$[\d.,]+/g) ?? [])])
+  expect(said.slice(0, 8)).toEqual([
+    [32, '$24.69', '$32,064.00'],
+    [20, '$24.69', '$20,040.00'],
+    [8, '$24.69', '$8,016.00'],
+    [28, '$12.35', '$28,056.00'],
+    [16, '$12.35', '$16,032.00'],
+    [4, '$12.35', '$4,008.00'],
+    [24, '$0.00', '$24,048.00'],
+    [12, '$0.00', '$12,024.00'],
+  ])
+  expect(said.slice(8).filter((row) => row.length > 1)).toEqual([])
 })
 
 test('a row whose description cannot be read stands without it, among all others', async () => {

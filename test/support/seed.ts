@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { ChainName } from '../../chains.config.ts'
+import { figureWindows } from '../../db/queries/rollup/figure-parts.ts'
 import { refreshCounts } from '../../db/queries/rollup/refresh-counts.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
@@ -69,6 +70,33 @@ export async function seedAgent(pool: pg.Pool, agent: SeedAgent): Promise<void> 
     changed_at: agent.changedAt ?? agent.listedAt ?? birth,
   })
   for (const address of addresses) await seedVerification(pool, { fid: agent.fid, address })
+}
+
+interface SeedFigure {
+  fid: number
+  /** Empty: all. */
+  chain?: string
+  own?: boolean
+  /** Base units of income, in 30 days and ever. */
+  earned: readonly [bigint, bigint]
+}
+
+/** A stored figure of an agent, with nothing but income. */
+export async function seedFigure(pool: pg.Pool, { fid, chain = '', own = false, earned }: SeedFigure): Promise<void> {
+  const zeros = figureWindows.flatMap((window) =>
+    [window, `${window}_amount`, `${window}_payers`, `earned_${window}`, `earned_${window}_amount`].map((name) => [
+      name,
+      0,
+    ]),
+  )
+  await insert(pool, 'agent_figure', {
+    ...Object.fromEntries(zeros),
+    fid,
+    chain,
+    own,
+    earned_last_30d_amount: `${earned[0]}`,
+    earned_ever_amount: `${earned[1]}`,
+  })
 }
 
 export async function seedVerification(

@@ -45,6 +45,7 @@ const sortNames: Record<Exclude<Filters['sort'], 'best'>, string> = {
   oldest: 'Oldest',
   'cross-chain': 'Most chains',
   'most-active': 'Most active',
+  'most-earned': 'Most earned',
 }
 
 /** Most characters of a skill on its chip. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { chainNames } from '../../../chains.config.ts'
+import { type Earned, earnedBy } from '../../../db/queries/find/earned.ts'
 import { agentDescriptions } from '../../../db/queries/read/profile.ts'
 import { readInParts } from '../../../db/queries/sql/broken-rows.ts'
 import { readingLimits } from '../../../limits.config.ts'
@@ -15,7 +16,7 @@ import type { stats as statsAnswer } from '../../schemas/stats.ts'
 import { avatar, nameOf } from '../parts/avatar.ts'
 import { chainBadges, claimedMark } from '../parts/badges.ts'
 import type { Exact } from '../parts/exact-json.ts'
-import { counted, figure, number, shortened } from '../parts/figures.ts'
+import { amount, counted, figure, number, shortened } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
 import { askExact, page, type World } from '../parts/page.ts'
@@ -37,6 +38,8 @@ interface Shown {
 interface Described extends Shown {
   /** What agents do, by FID. */
   readonly descriptions: ReadonlyMap<number, string>
+  /** What they earned, by FID. */
+  readonly earned: ReadonlyMap<number, Earned>
 }
 type Stats = Exact<z.output<typeof statsAnswer>>
 
@@ -111,12 +114,16 @@ function listOf(world: World, { sort, ...filters }: Filters): Promise<Shown | un
 async function describedListOf(world: World, filters: Filters): Promise<Described | undefined> {
   const list = await listOf(world, filters)
   if (!list) return undefined
-  const parts = await readInParts({
-    fids: list.agents.map(({ fid }) => fid),
-    read: (fids) => agentDescriptions(world.database, fids),
-    leftOut: (fid, cause) => world.leftOut('descriptions', fid, cause),
-  })
-  return { ...list, descriptions: new Map(parts.flatMap((part) => [...part])) }
+  const fids = list.agents.map(({ fid }) => fid)
+  const [parts, earned] = await Promise.all([
+    readInParts({
+      fids,
+      read: (some) => agentDescriptions(world.database, some),
+      leftOut: (fid, cause) => world.leftOut('descriptions', fid, cause),
+    }),
+    earnedBy(world.database, fids),
+  ])
+  return { ...list, earned, descriptions: new Map(parts.flatMap((part) => [...part])) }
 }
 
 /** Path of the Atom feed with the same filters, of which it knows chain and claim status. */
@@ -138,7 +145,8 @@ function hero(stats: Stats): Html {
 </section>`
 }
 
-function results(filters: Filters, { agents, total, page, limit, descriptions }: Described, now: number): Html {
+function results(filters: Filters, { total, page, limit, ...shown }: Described, now: number): Html {
+  const { agents, descriptions, earned } = shown
   const path = directoryPath(filters)
   const pages = Math.max(1, Math.ceil(total / limit))
   return html`<section aria-label="Agents">
@@ -149,7 +157,7 @@ function results(filters: Filters, { agents, total, page, limit, descriptions }:
 ${
   agents.length === 0
     ? html`<p class="empty">No agent matches. Try fewer filters, part of a name, a skill, a FID, or a whole address.${filters.q !== null && !isRanked(filters) && html` <a href="${directoryPath(filters, { sort: 'best' })}">The best match</a> looks at skills and descriptions too, forgives typing errors, and knows transactions and registrations.`}</p>`
-    : html`<ol class="agents" id="agents">${agents.map((agent) => row(agent, descriptions.get(agent.fid), now))}</ol>`
+    : html`<ol class="agents" id="agents">${agents.map((agent) => row(agent, { description: descriptions.get(agent.fid), earned: earned.get(agent.fid), now }))}</ol>`
 }
 ${pages > 1 && pager(filters, page, pages)}
 </section>`
@@ -162,7 +170,14 @@ function jsonPath(filters: Filters, page: number): string {
   return `/api/${isRanked(filters) ? 'search' : 'discovery'}${query.size === 0 ? '' : `?${query}`}`
 }
 
-function row(agent: Agent, description: string | undefined, now: number): Html {
+interface Beside {
+  readonly description: string | undefined
+  /** Undefined: nothing. */
+  readonly earned: Earned | undefined
+  readonly now: number
+}
+
+function row(agent: Agent, { description, earned, now }: Beside): Html {
   const { fid, handle, oli, chains, claimed, settlements_30d, settlements_all, last_seen_at } = agent
   return html`<li class="agent">
 ${avatar(agent)}
@@ -174,7 +189,10 @@ ${avatar(agent)}
       ? html`<span class="sub">no settlement yet</span>`
       : html`<span class="big">${number(settlements_30d)}</span> <span class="unit">${settlements_30d === 1 ? 'settlement' : 'settlements'}</span> <span class="sub">in 30 days, ${figure(settlements_all)} ever</span>`
   }</div>
-<div class="seen">${last_seen_at !== null && html`<span class="sub">seen ${ago(last_seen_at, now)}</span>`}</div>
+<div class="seen">${
+    earned &&
+    html`<span class="big">${amount(earned.last30d)}</span> <span class="sub">earned in 30 days</span> <span class="sub">${amount(earned.ever)} ever</span>`
+  } ${last_seen_at !== null && html`<span class="sub">seen ${ago(last_seen_at, now)}</span>`}</div>
 </li>`
 }
 

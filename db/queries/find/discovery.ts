@@ -3,6 +3,7 @@ import { type Choice, chosen, chosenValue, type LeftOut, listWithoutBroken } fro
 import { members } from '../sql/json-text.ts'
 import { leanFields } from '../sql/lean-row.ts'
 import { type DiscoveryFilter, filterConditions, withOf } from './discovery-filter.ts'
+import { placedByEarned } from './earned.ts'
 import { findsAgent } from './query-text.ts'
 
 /** Finds up to which agents are named one by one instead of being looked for along an order. */
@@ -17,6 +18,7 @@ const orders = {
   oldest: 'a.listed_at, a.fid desc',
   'cross-chain': 'cardinality(a.chains) desc, a.settlements_all desc, a.fid desc',
   'most-active': 'a.settlements_30d desc, a.settlements_all desc, a.fid desc',
+  'most-earned': 'a.earned_30d desc, a.earned_ever desc, a.fid desc',
 } as const
 
 type DiscoverySort = keyof typeof orders
@@ -29,11 +31,12 @@ const keys: Record<DiscoverySort, readonly string[]> = {
   oldest: [microseconds, 'a.fid'],
   'cross-chain': ['cardinality(a.chains)', 'a.settlements_all', 'a.fid'],
   'most-active': ['a.settlements_30d', 'a.settlements_all', 'a.fid'],
+  'most-earned': ['a.earned_30d', 'a.earned_ever', 'a.fid'],
 }
 
 const at = (value: string) => `timestamptz 'epoch' + ${value} * interval '1 microsecond'`
-/** SQL condition for rows behind a cursor in each order, given its values as SQL; served by the order's index. */
-const behind: Record<DiscoverySort, (...values: string[]) => string> = {
+/** SQL condition for rows behind a cursor in each order of columns of `agent`, given its values as SQL; served by the order's index. */
+const behind: Record<Exclude<DiscoverySort, 'most-earned'>, (...values: string[]) => string> = {
   newest: (listed = '', fid) => `(a.listed_at, a.fid) < (${at(listed)}, ${fid})`,
   oldest: (listed = '', fid) => `a.listed_at >= ${at(listed)} and (a.listed_at > ${at(listed)} or a.fid < ${fid})`,
   'cross-chain': (...values) => `(cardinality(a.chains), a.settlements_all, a.fid) < (${values.join(', ')})`,
@@ -241,10 +244,17 @@ const nearRows = 500
 function found({ filter, named, page: { sort, limit: rows, from } }: Wanted) {
   const isNear = 'after' in from || from.offset + rows <= nearRows
   const { conditions, worded, values } = filterConditions(filter, { named, isNear })
-  const parameter = (value: unknown) => `$${values.push(value)}::bigint`
-  if ('after' in from && from.after) conditions.push(behind[sort](...from.after.map(parameter)))
+  const parameter = (value: unknown, type = 'bigint') => `$${values.push(value)}::${type}`
+  // Sums of dollars are wider than anything else that a list is ordered by.
+  const type = sort === 'most-earned' ? 'numeric' : 'bigint'
+  const after = 'after' in from ? (from.after?.map((value) => parameter(value, type)) ?? null) : null
   const limit = parameter(rows)
-  const part = 'after' in from ? `limit ${limit} + 1` : `limit ${limit} offset ${parameter(from.offset)}`
-  const fids = `select a.fid from agent a ${whereOf(conditions)} order by ${orders[sort]} ${part}`
-  return { text: `select * from (${fids}) placed join agent using (fid)`, worded, values, limit }
+  const offset = 'after' in from ? '0' : parameter(from.offset)
+  const most = 'after' in from ? `${limit} + 1` : limit
+  const part = `limit ${most} offset ${offset}`
+  const placed =
+    sort === 'most-earned'
+      ? placedByEarned({ conditions, after, upTo: `(${most} + ${offset})`, part })
+      : `select a.fid from agent a ${whereOf(after ? [...conditions, behind[sort](...after)] : conditions)} order by ${orders[sort]} ${part}`
+  return { text: `select * from (${placed}) placed join agent using (fid)`, worded, values, limit }
 }

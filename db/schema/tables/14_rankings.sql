@@ -59,6 +59,9 @@ create table agent_figure (
   earned_ever_amount numeric(38, 0) not null,
   primary key (fid, chain, own)
 ) with (fillfactor = 85);
+-- The list of agents by what they earned, without those that earned nothing.
+create index agent_figure_earned on agent_figure (earned_last_30d_amount desc, earned_ever_amount desc, fid desc)
+ where chain = '' and not own and earned_ever_amount > 0;
 
 -- What the next two are kept for: agents by the addresses they had when counting their payers began.
 create table figure_derivation (

@@ -4,7 +4,7 @@ import { discoverySelection } from '../../../api/schemas/discovery.ts'
 import type { ChainName } from '../../../chains.config.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
-import { addressOf, insert, type SeedAgent, seedAgent } from '../../support/seed.ts'
+import { addressOf, insert, type SeedAgent, seedAgent, seedFigure } from '../../support/seed.ts'
 
 const database = testDatabase()
 let api: TestApi
@@ -30,13 +30,18 @@ const world = Array.from({ length: 90 }, (_, n) => ({
   registryEventAt: n % 3 ? minute(n % 40) : null,
   lastMessageAt: n % 4 ? minute(n % 50) : null,
   tag: n % 6 === 0 ? 'Trader' : n % 6 === 1 ? 'oracle' : null,
-})) satisfies (SeedAgent & { tag: string | null })[]
+  // Base units, in 30 days and ever; null: no figure is stored. Sums of a number and of what it cannot hold.
+  earned: [null, [0n, 0n], [0n, 5n], [7n, 9n], [7n, 7n], [10n ** 20n, 10n ** 21n + 1n]][n % 6] as
+    | [bigint, bigint]
+    | null,
+})) satisfies (SeedAgent & { tag: string | null; earned: [bigint, bigint] | null })[]
 type One = (typeof world)[number]
 
 beforeAll(async () => {
   api = await startApi(database, { now: () => now })
-  for (const { tag, ...agent } of world) {
+  for (const { tag, earned, ...agent } of world) {
     await seedAgent(database.pool, agent)
+    await seedEarned(agent.fid, earned)
     if (tag === null) continue
     await seedTag(agent.fid, agent.addresses[0] as string, tag)
   }
@@ -44,6 +49,14 @@ beforeAll(async () => {
   await seedTag((world[2] as One).fid, addressOf('former'), 'Trader')
 })
 afterAll(() => api.stop())
+
+/** With payments from the agent's own addresses, and on one chain, agents rank the other way round: neither is asked for. */
+async function seedEarned(fid: number, earned: readonly [bigint, bigint] | null) {
+  if (earned) await seedFigure(database.pool, { fid, earned })
+  const other = 1_000_000n - BigInt(fid)
+  await seedFigure(database.pool, { fid, own: true, earned: [other, other] })
+  await seedFigure(database.pool, { fid, chain: 'base', earned: [other, other] })
+}
 
 const seedTag = (fid: number, address: string, name: string) =>
   insert(database.pool, 'oli_tag', {
@@ -56,11 +69,12 @@ const seedTag = (fid: number, address: string, name: string) =>
     fetched_at: minute(0),
   })
 
-const orders: Record<string, (agent: One) => number[]> = {
+const orders: Record<string, (agent: One) => (number | bigint)[]> = {
   newest: ({ listedAt, fid }) => [-listedAt.getTime(), -fid],
   oldest: ({ listedAt, fid }) => [listedAt.getTime(), -fid],
   'cross-chain': ({ chains, settlementsAll, fid }) => [-chains.length, -settlementsAll, -fid],
   'most-active': ({ settlements30d, settlementsAll, fid }) => [-settlements30d, -settlementsAll, -fid],
+  'most-earned': ({ earned, fid }) => [-(earned?.[0] ?? 0n), -(earned?.[1] ?? 0n), -fid],
 }
 const sorted = (sort: string, agents: readonly One[]) =>
   [...agents]
@@ -68,7 +82,7 @@ const sorted = (sort: string, agents: readonly One[]) =>
       const one = orders[sort]?.(a) ?? []
       const other = orders[sort]?.(b) ?? []
       const place = one.findIndex((value, index) => value !== other[index])
-      return (one[place] ?? 0) - (other[place] ?? 0)
+      return (one[place] ?? 0) < (other[place] ?? 0) ? -1 : 1
     })
     .map(({ fid }) => fid)
 

@@ -106,6 +106,7 @@ const asked: Record<string, readonly string[]> = {
   '/api/discovery': [
     '/api/discovery?limit=5',
     '/api/discovery?limit=5&sort=most-active&alive=true',
+    '/api/discovery?limit=5&sort=most-earned',
     '/api/discovery?limit=5&paid_30d=true&min_settlements=10&has_settlements=true',
     '/api/discovery?q=tideline&protocol=mcp',
   ],

@@ -69,7 +69,20 @@ const path = fc.oneof(
 )
 
 const word = fc.constantFrom(
-  ...['all', 'claimed', 'unclaimed', 'true', 'false', 'newest', 'oldest', 'cross-chain', 'most-active', '7d', '30d'],
+  ...[
+    'all',
+    'claimed',
+    'unclaimed',
+    'true',
+    'false',
+    'newest',
+    'oldest',
+    'cross-chain',
+    'most-active',
+    'most-earned',
+    '7d',
+    '30d',
+  ],
   ...[
     'active',
     'jfs',

@@ -9,14 +9,15 @@ import { askable, timeFilter } from '../http/filter-parameters.ts'
 import { json, route, type Sources } from '../http/route.ts'
 import { payeeAnswer } from '../schemas/explain.ts'
 
-/** One text, the first if repeated. Null: not given, empty, or longer than any address of a document. */
+/** One text without control characters, the first if repeated. Null: not given, empty, or longer than any address of a document. */
 const textOf = (description: string) =>
   z
     .unknown()
     .optional()
     .transform((value) => {
       const text = [value].flat()[0]
-      return typeof text === 'string' && text !== '' && text.length <= maxUrlLength ? text.trim() : null
+      if (typeof text !== 'string' || text.length > maxUrlLength) return null
+      return text.replace(/\p{Cc}/gu, '').trim() || null
     })
     .meta({ description, override: { type: 'string', maxLength: maxUrlLength } })
 

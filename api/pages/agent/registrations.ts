@@ -31,10 +31,10 @@ export function registrations(agent: Profile, held: Held | undefined): Html {
   const { fid, erc8004_records: now, historical_registrations: once, erc8004_total, historical_total } = agent
   const own = now.filter(({ unsolicited }) => !unsolicited)
   const unasked = now.filter(({ unsolicited }) => unsolicited)
-  const groups = equalOnes(own).slice(0, mostCards)
+  const wallets: Wallets = new Map(held?.registrations.map((one) => [nameOf(one), one.agent_wallet_evidence]))
+  const groups = equalOnes(own, wallets).slice(0, mostCards)
   const shown = groups.flatMap((group) => group.slice(0, 1 + mostEqual)).length + Math.min(unasked.length, mostUnasked)
   const former = once.slice(0, mostFormer)
-  const wallets: Wallets = new Map(held?.registrations.map((one) => [nameOf(one), one.agent_wallet_evidence]))
   return html`<section aria-labelledby="registrations"><h2 id="registrations">Registrations</h2>
 ${now.length === 0 ? html`<p class="empty">This agent holds no ERC-8004 identity now.</p>` : html`<div class="cards">${groups.map((group) => card(group, wallets))}</div>`}
 ${
@@ -59,13 +59,14 @@ function unaskedLine({ chain, erc8004_id: id, name, acquired_at }: Registration)
   return html`<li><span class="chain ${chain}">${chainOf(chain).label}</span> #${id} ${name !== null && html`<bdi>${cut(name)}</bdi>`} <span class="sub">received ${day(acquired_at)}</span></li>`
 }
 
-/** Registrations that say the same of the same owner, in groups, in the order of the first of each. */
-function equalOnes(all: readonly Registration[]): (readonly [Registration, ...Registration[]])[] {
+/** Registrations that say the same of the same owner and rest on the same, in groups, in the order of the first of each. */
+function equalOnes(all: readonly Registration[], wallets: Wallets): (readonly [Registration, ...Registration[]])[] {
   const groups = new Map<string, [Registration, ...Registration[]]>()
   for (const one of all) {
     const { name, description, services, agent_uri, active, x402_support, supported_trust, owner_address } = one
     const said = [name, description, services, agent_uri, active, x402_support, supported_trust, owner_address]
-    const key = JSON.stringify([...said, one.wallet_chain, one.agent_wallet])
+    const isSigned = wallets.get(nameOf(one))?.kind === 'signed'
+    const key = JSON.stringify([...said, one.wallet_chain, one.agent_wallet, isSigned])
     const group = groups.get(key)
     if (group) group.push(one)
     else groups.set(key, [one])

@@ -291,18 +291,21 @@ test('the page of the agent has it by kind and over time, without own payments u
   const sums = agentIncome.parse(await (await api.get('/api/agent/7/income')).json())
   expect(sums.raw.payments).toBeGreaterThan(sums.filtered.payments)
   for (const [query, paid, said] of [
-    ['', sums.filtered, 'what it paid itself left out'],
-    ['?self=with', sums.raw, 'what it paid itself included'],
-    ['?self=with&range=7d&chain=Base', sums.raw, 'what it paid itself included'],
+    ['', sums.filtered, 'without what it paid itself'],
+    ['?self=with', sums.raw, 'with what it paid itself'],
+    ['?self=with&range=7d&chain=Base', sums.raw, 'with what it paid itself'],
   ] as const) {
     const page = await (await api.get(`/agent/7${query}`)).text()
-    const section = page.slice(page.indexOf('id="income"'), page.indexOf('id="settlements"'))
-    expect(textOf(section)).toMatch(new RegExp(` in ${paid.payments} payments? from [0-9]+ payers?, ${said}`))
+    const section = page.slice(page.indexOf('id="money"'), page.indexOf('id="settlements"'))
+    expect(textOf(section)).toMatch(
+      new RegExp(`payments? of all time, from [0-9]+ payers? ${paid.payments} .*, ${said}\\.`),
+    )
     const kinds = sums.by_kind.filter(({ raw }) => raw.payments > 0)
-    expect(section.split('</table>')[0]?.match(/<tr><th scope="row">/g)).toHaveLength(kinds.length)
-    expect(section).toContain('id="income-chart-title"')
+    const [, table = ''] = /aria-label="Income by kind"(.*?)<\/table>/s.exec(section) ?? []
+    expect(table.match(/<tr><th scope="row">/g)).toHaveLength(kinds.length)
+    expect(section).toContain('id="earned-title"')
     // The range keeps the switch, and the switch the range.
     if (query !== '') expect(page).toContain('range=all&amp;')
-    if (query.includes('7d')) expect(section).toContain('href="/agent/7?range=7d&amp;chain=Base#income"')
+    if (query.includes('7d')) expect(section).toContain('href="/agent/7?range=7d&amp;chain=Base#money"')
   }
 })

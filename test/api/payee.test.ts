@@ -132,6 +132,7 @@ test.each<[string, Record<string, string>, string]>([
     { ...at17, pay_to: '7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRuDpvcMwJeK' },
     'not-read',
   ],
+  ['no address at all', { pay_to: '~w0m' }, 'no-identity'],
   ['an endpoint paid there', { url: endpoint, network: 'solana' }, 'not-read'],
   ['before the registration', { ...at17, pay_to: wallet, as_of: hours(-1).toISOString() }, 'not-read'],
   ['after what is indexed', { ...at17, pay_to: wallet, as_of: hours(41).toISOString() }, 'not-read'],

@@ -57,6 +57,9 @@ export interface PayeeFacts {
   readonly human: { readonly fid: number; readonly assurance: string } | null
 }
 
+/** Lowercase hex of an EVM address. */
+const isAddress = /^0x[0-9a-f]{40}$/
+
 /** The facts about a payee at a moment. Offers are those that were read last, whatever the moment. */
 export async function payeeFacts(
   db: Queryable,
@@ -74,6 +77,7 @@ export async function payeeFacts(
       endpoint?.given ?? null,
       endpoint?.origin ?? null,
       asOf,
+      payTo !== null && isAddress.test(payTo) ? Buffer.from(payTo.slice(2), 'hex') : null,
     ],
   })
   return (rows[0] as { facts: PayeeFacts }).facts
@@ -159,8 +163,7 @@ holder as (
 human as (
   select v.fid, coalesce(v.verdict, 'stated') as verdict
     from verified_address v
-   where v.address = (select decode(substr(paid, 3), 'hex') from coalesce($3, (select pay_to from offer)) as paid
-                       where paid ~ '^0x[0-9a-f]{40}$')
+   where v.address = coalesce($9::bytea, (select decode(substr(pay_to, 3), 'hex') from offer where pay_to ~ '^0x[0-9a-f]{40}$'))
      and ${wasLive('v')}
      and (not exists (select from named)
           or exists (select from at_moment m

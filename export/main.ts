@@ -17,8 +17,8 @@ npm run export -- --what <what> --format <format> --out <folder> [--chain <chain
 npm run export -- --served [--every <minutes>] [--rows-per-second <n>]
 
 Writes a view of the schema directory (docs/sql.md) to files, from one consistent state of the database (settlements: each
-file from one, the next from a later one), with a manifest.json: the columns and their types, and the rows, bytes and SHA-256
-of each file. A file gets its name only when it is complete.
+file from one, the next from a later one), with a manifest.json: the columns, their types and what they mean, and the rows, bytes and
+SHA-256 of each file. A file gets its name only when it is complete.
 
 It may be killed at any time: run the same command again and it continues after the last complete file, with the state of the
 database at that time; the manifest says of what time each file is. A folder holds one export.

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ExportColumn } from '../db/queries/read/exports.ts'
 import { UsageError } from '../ops/cli.ts'
+import type { DescribedColumn } from './columns.ts'
 import type { ExportRequest } from './request.ts'
 
 /** A finished file of an export. */
@@ -20,7 +20,7 @@ export interface Part {
 export interface Manifest {
   readonly version: 1
   readonly request: ExportRequest
-  readonly columns: readonly ExportColumn[]
+  readonly columns: readonly DescribedColumn[]
   /** Time of the database snapshot of the first run; parts of later runs have their own. */
   readonly snapshot_at: string
   /** Whether all rows are in the parts. */
@@ -34,14 +34,14 @@ const manifestFile = 'manifest.json'
 export const partial = (path: string) => `${path}.partial`
 
 /**
- * The export that a folder holds; undefined for an empty folder, which is made when it is missing. Throws a UsageError
+ * The export that a folder holds, with its columns described as they are now; undefined for an empty folder, which is made when it is missing. Throws a UsageError
  * when the folder holds something else, an export of other arguments or columns, or parts that are not as they were
  * left. Compares the sizes of the parts, not their SHA-256.
  */
 export async function readManifest(
   folder: string,
   request: ExportRequest,
-  columns: readonly ExportColumn[],
+  columns: readonly DescribedColumn[],
 ): Promise<Manifest | undefined> {
   await mkdir(folder, { recursive: true })
   const names = await readdir(folder)
@@ -55,7 +55,7 @@ export async function readManifest(
       `${folder} holds an export made with ${describe(manifest.request)}; give these, or another --out`,
     )
   }
-  if (!isSame(manifest.columns, columns)) {
+  if (!isSame(manifest.columns.map(shapeOf), columns.map(shapeOf))) {
     throw new UsageError(`the columns are no longer those of the export in ${folder}; give another --out`)
   }
   for (const { file, bytes } of manifest.parts) {
@@ -64,7 +64,7 @@ export async function readManifest(
       throw new UsageError(`${join(folder, file)} is not as the export left it; put it back, or give another --out`)
     }
   }
-  return manifest
+  return { ...manifest, columns }
 }
 
 /** Replaces manifest.json atomically. */
@@ -87,6 +87,9 @@ function parse(text: string, folder: string): Manifest {
     throw new UsageError(`${join(folder, manifestFile)} is not JSON; --out must name an empty folder or an export's`)
   }
 }
+
+/** What the files depend on: an export goes on although a column is described in other words now. */
+const shapeOf = ({ name, type }: DescribedColumn) => ({ name, type })
 
 /** Whether two values have the same JSON. */
 function isSame(one: unknown, other: unknown): boolean {

@@ -53,8 +53,8 @@ export async function runExport(
   await beginSnapshot(db)
   if (!(await tryLockExport(db, folder))) throw new UsageError(`another process exports to ${folder}`)
   const snapshotAt = await snapshotTime(db)
-  const ofView = (await exportColumns(db, request.what)).map(({ name, type }) => ({ name, type }))
-  const columns = [...ofView, ...furtherColumns(request.what).map(({ name, type }) => ({ name, type }))]
+  const ofView = await exportColumns(db, request.what)
+  const columns = [...ofView, ...furtherColumns(request.what)]
   let manifest: Manifest = (await readManifest(folder, request, columns)) ?? {
     version: 1,
     request,

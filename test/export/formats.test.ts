@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DuckDBInstance } from '@duckdb/node-api'
 import { asyncBufferFromFile, parquetMetadataAsync } from 'hyparquet'
 import { beforeAll, expect, test } from 'vitest'
 import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
@@ -7,6 +8,7 @@ import { testDatabase } from '../support/database.ts'
 import { exportedRows, exportFolder, manifestOf } from '../support/exports.ts'
 import { runMain } from '../support/mains.ts'
 import { addressOf, birth, hashOf, insert, seedAgent, seedRegistration, seedSettlement } from '../support/seed.ts'
+import { root } from '../support/source-files.ts'
 
 const database = testDatabase()
 const day = 86_400_000
@@ -88,6 +90,44 @@ test.for(cases)('$what as $format are the rows of the view', async ({ what, orde
 function proofIn(text: unknown) {
   const { sha256, ...proof } = JSON.parse(String(text)) as ClaimProof
   return { ofNonce: proof.nonce, isWhole: sealProof(proof).sha256 === sha256 }
+}
+
+test('each kind of file is read by the query that the document gives for it', async () => {
+  const document = readFileSync(join(root, 'docs/exports.md'), 'utf8')
+  const questions = [...document.matchAll(/```sql\n([\s\S]*?)```/g)]
+    .map(([, sql]) => sql as string)
+    .filter((sql) => sql.includes("'.data/agents/"))
+  const formats = ['csv', 'parquet']
+  expect(questions.length).toBe(formats.length)
+  for (const [at, format] of formats.entries()) {
+    const folder = await exportFolder()
+    await runExport('--what', 'agents', '--format', format, '--out', folder)
+    expect(manifestOf(folder).columns.find(({ name }) => name === 'chains')?.about).toMatch(/^Names of the chains/)
+    const { rows } = await askDuckDb(questions[at]!.replaceAll('.data/agents', folder))
+    expect([format, rows]).toEqual([
+      format,
+      [
+        ['1', 'agent1', 'base'],
+        ['2', null, 'base'],
+        ['2', null, 'celo'],
+      ],
+    ])
+  }
+})
+
+test('dollars of a Parquet export are decimals, and its times have a zone', async () => {
+  const folder = await exportFolder()
+  await runExport('--what', 'settlements', '--format', 'parquet', '--out', folder, '--chain', 'celo')
+  const from = `from read_parquet('${folder}/settlements-*.parquet')`
+  const { types } = await askDuckDb(`select amount_usdc, block_timestamp ${from}`)
+  expect(types).toEqual(['DECIMAL(18,6)', 'TIMESTAMP WITH TIME ZONE'])
+})
+
+async function askDuckDb(question: string) {
+  const connection = await (await DuckDBInstance.create()).connect()
+  const reader = await connection.runAndReadAll(question)
+  connection.closeSync()
+  return { types: reader.columnTypes().map(String), rows: reader.getRowsJson() }
 }
 
 test('text like a formula stays as it is, in quotes', async () => {

@@ -50,12 +50,17 @@ test('an export that was killed goes on behind its last whole file, and is then 
   const before = manifestOf(folder)
   expect(before.complete).toBe(false)
   expect(before.parts.length).toBeGreaterThan(1)
+  // Begun before columns were described, or when they were described in other words.
+  const columns = before.columns.map(({ name, type }) => ({ name, type }))
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ ...before, columns }))
 
   expect(await runExport(argumentsOf(folder))).toMatchObject({ code: 0, stderr: '' })
   expect(await runExport(argumentsOf(whole))).toMatchObject({ code: 0, stderr: '' })
   const after = manifestOf(folder)
   const direct = manifestOf(whole)
   expect(after.parts.slice(0, before.parts.length)).toEqual(before.parts)
+  expect(after.columns).toEqual(direct.columns)
+  expect(after.columns.every(({ about }) => about.length > 0)).toBe(true)
   expect(after.snapshot_at).toBe(before.snapshot_at)
   expect(after.parts.at(-1)?.snapshot_at).not.toBe(before.snapshot_at)
   const contents = ({ parts }: typeof after) =>

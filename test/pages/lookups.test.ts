@@ -24,11 +24,18 @@ beforeAll(async () => {
   await seedShowcase(database.pool, now)
   await seedVerification(database.pool, { fid: 77, address: self })
   const own = { chain: 'celo', recipient: self, payer: self, block: 7, at: new Date(now - 1_000) } as const
-  await insert(database.pool, 'facilitator_sender', {
-    address: Buffer.from(addressOf('facilitator').slice(2), 'hex'),
-    name: 'Mill & Till',
-    source: 'x402scan',
-  })
+  for (const sender of ['facilitator', 'another sender']) {
+    const address = Buffer.from(addressOf(sender).slice(2), 'hex')
+    await insert(database.pool, 'facilitator_sender', { address, name: 'Mill & Till', source: 'x402scan' })
+  }
+  const another = {
+    chain: 'base',
+    recipient: addressOf('another recipient'),
+    block: 9_000_000,
+    at: new Date(now - 500),
+    amount: 7_770_000n,
+  } as const
+  await seedSettlement(database.pool, { ...another, facilitator: addressOf('another sender') })
   await seedSettlement(database.pool, own)
   await seedSettlement(database.pool, { ...own, recipient: rich, logIndex: 3, amount: 9_007_199_254_740_993n })
   api = await startApi(database, { now: () => now })
@@ -92,7 +99,7 @@ test('a transaction is found without its chain, and names who is known: agents a
   const sender = textOf(await read('/facilitator/Mill%20%26%20Till'))
   expect(sender).toContain('Addresses it sends from')
   expect(sender).toContain('as x402scan says')
-  expect(sender).toContain('Newest settlements')
+  expect(sender).toMatch(/Newest settlements .*? Transaction .*? \$7\.77 Base .*? Celo /)
   // Who is the subject of a page is not named in each of its rows.
   const own = await read(`/address/${rich}`)
   expect(

@@ -84,7 +84,7 @@ test('what others say of an agent is shown with who said it, whether they had pa
   const { feedback } = feedbackList.parse(await (await api.get(`/api/agent/${richFid}/feedback`)).json())
   const rows = [...section.matchAll(/<tr><th scope="row">.*?<\/tr>/gs)].map(([row]) => textOf(row))
   expect(rows).toHaveLength(feedback.length)
-  expect(rows[0]).toMatch(/^ 95 starred, tides .*agent yes /)
+  expect(rows[0]).toMatch(/^ 95 starred, tides @\w+ agent yes /)
   expect(rows[1]).toMatch(/^ -1\.25 &lt;b&gt;&quot;storms&quot;&lt;\/b&gt; 0x\w{4}…\w{4} (yes|no) /)
   expect(rows[2]).toMatch(/^ 100 starred 0x\w{4}…\w{4} itself no /)
   expect(rows[3]).toMatch(/^ 1 revoked .* W{40}… 0x/)

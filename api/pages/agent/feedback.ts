@@ -7,6 +7,7 @@ import type { Exact } from '../parts/exact-json.ts'
 import { counted, figure } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { agentLink, ownAddress, ownTransaction } from '../parts/links.ts'
+import { type Names, nameLink } from '../parts/names.ts'
 import { askExact, type World } from '../parts/page.ts'
 import { excerpt, oneLine } from '../parts/text.ts'
 import { day } from '../parts/times.ts'
@@ -28,13 +29,13 @@ export function feedbackOf(world: World, fid: number): Promise<List | undefined>
 }
 
 /** What others say: the newest feedback, with what is known of who gave it. Empty where nobody gave any. */
-export function feedback({ fid, feedback: summary }: Profile, list: List | undefined): Html {
+export function feedback({ fid, feedback: summary }: Profile, list: List | undefined, names: Names): Html {
   if (!list || list.count === 0) return html``
   return html`<section aria-labelledby="feedback"><h2 id="feedback">What others say</h2>
 ${summary && summed(summary)}
 <div class="table wraps named said" role="group" aria-label="Feedback" tabindex="0"><table>
 <thead><tr><th scope="col">Value</th><th scope="col">On</th><th scope="col">From</th><th scope="col">Had paid it</th><th scope="col">Given</th><th scope="col">Where</th></tr></thead>
-<tbody>${list.feedback.map(row)}</tbody></table></div>
+<tbody>${list.feedback.map((given) => row(given, names))}</tbody></table></div>
 <p class="sub">Anybody may give feedback, and each tag has a scale of its own. ${list.next_cursor !== null && `The newest ${list.count}. `}<a href="/api/agent/${fid}/feedback?limit=100&amp;cursor=">All as JSON</a></p></section>`
 }
 
@@ -51,22 +52,23 @@ function summed({ total, revoked, clients, by_agents, by_accounts, by_strangers,
 ${shown.length > 0 && html`<ul class="tags" aria-label="Medians">${shown.map(({ tag, feedback: many, median }) => html`<li><bdi>${cut(tag)}</bdi> ${digits(median)} <span class="sub">median of ${figure(many)}</span></li>`)}</ul>`}`
 }
 
-function row(given: Feedback): Html {
+function row(given: Feedback, names: Names): Html {
   const { chain, erc8004_id: id, value, tag1, tag2, paid, given_at, revoked_at, tx_hash, answered } = given
   const tags = [tag1, tag2].filter((tag) => tag.trim() !== '')
   const whole = digits(value)
   return html`<tr><th scope="row">${revoked_at === null ? whole : html`<s>${whole}</s> <span class="status" title="Revoked: it counts no more">revoked ${day(revoked_at)}</span>`}</th>
 <td data-name="On">${tags.length === 0 ? html`<span class="none">–</span>` : html`<bdi>${cut(tags.join(', '))}</bdi>`}</td>
-<td data-name="From"><span>${client(given)}</span></td>
+<td data-name="From"><span>${client(given, names)}</span></td>
 <td data-name="Had paid it">${paid ? 'yes' : 'no'}</td>
 <td data-name="Given"><span>${day(given_at)}${answered && html` <span class="sub">answered</span>`}</span></td>
 <td data-name="Where"><span><span class="chain ${chain}">${chainOf(chain).label}</span> #${excerpt(id, 12)} ${ownTransaction(chain, tx_hash)}</span></td></tr>`
 }
 
-function client({ client: kind, client_fid: fid, client_address: address }: Feedback): Html {
+function client({ client: kind, client_fid: fid, client_address: address }: Feedback, names: Names): Html {
   if (kind === 'self') return html`${ownAddress(address)} <span class="status">itself</span>`
   if (fid === null) return ownAddress(address)
-  if (kind === 'agent') return html`${agentLink({ fid, handle: null })} <span class="sub">agent</span>`
+  if (kind === 'agent')
+    return html`${(names.get(address)?.agent?.fid === fid && nameLink(names, address)) || agentLink({ fid, handle: null })} <span class="sub">agent</span>`
   return html`<a href="/owner/${fid}">FID ${fid}</a>`
 }
 

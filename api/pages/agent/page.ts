@@ -63,7 +63,11 @@ export function agentPage(world: World): Route {
       ])
       if (!agent || !list) return undefined
       const { settlements, next_cursor: next = null } = list
-      const names = await namesOf(world, settlements)
+      const names = await namesOf(
+        world,
+        settlements,
+        said?.feedback.map((one) => one.client_address),
+      )
       const more = [...ownPayments(self), ...(after === undefined ? [] : [['after', after] as const])]
       return layout(world, head(agent, seriesPath(`/agent/${fid}`, asked, more), world.siteUrl), [
         about(agent, now),
@@ -71,7 +75,7 @@ export function agentPage(world: World): Route {
         specs(agent, uptime, now),
         abilities(agent, month, asks?.prices ?? []),
         money(agent, { settlements, names, next, asked, after, income, incomeSeries, self }),
-        feedback(agent, said),
+        feedback(agent, said, names),
         registrations(agent, held),
         accounts(agent),
         edges(agent),

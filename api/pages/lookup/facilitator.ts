@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { chainOf } from '../../../chains.config.ts'
+import { sentSettlements } from '../../../db/queries/income/sent-settlements.ts'
 import type { Route } from '../../http/route.ts'
-import { allSettlements } from '../../routes/find/all-settlements.ts'
 import { facilitators } from '../../routes/income/facilitators.ts'
 import type { facilitatorList } from '../../schemas/income/facilitators.ts'
-import type { allSettlementsList } from '../../schemas/settlement.ts'
+import type { Settlement } from '../parts/answers.ts'
 import { chainBadges } from '../parts/badges.ts'
-import type { Exact } from '../parts/exact-json.ts'
+import { type Exact, parseExact } from '../parts/exact-json.ts'
 import { amount, counted, figure, number } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
@@ -19,7 +19,7 @@ import { day } from '../parts/times.ts'
 
 type Facilitator = Exact<z.output<typeof facilitatorList>>['facilitators'][number]
 
-/** Most senders on the page, and most settlements of the first of them; the JSON has more. */
+/** Most senders on the page, and most settlements of all of them; the JSON has more. */
 const mostSenders = 30
 const newest = 20
 
@@ -36,12 +36,10 @@ export function facilitatorPage(world: World): Route {
       const list = await askExact<z.output<typeof facilitatorList>>(world, facilitators, {})
       const found = list?.facilitators.find((one) => one.name === name)
       if (!found) return undefined
-      const [sender] = found.senders
-      const query = { facilitator: sender?.address ?? '', limit: `${newest}` }
-      const settled =
-        sender &&
-        (await askExact<z.output<typeof allSettlementsList>>(world, allSettlements, allSettlements.query.parse(query)))
-      const rows = settled?.settlements ?? []
+      const { database, settlementOverloads } = world
+      const rows = parseExact<Settlement[]>(
+        await sentSettlements(database, { name, limit: newest, settlementOverloads }),
+      )
       const head = {
         title: `${shortName(name)}, a facilitator`,
         description: `${shortName(name)} settled ${counted(found.settlements, 'gasless USDC payment')} for others.`,
@@ -55,8 +53,7 @@ export function facilitatorPage(world: World): Route {
           senders(found),
           rows.length > 0 &&
             html`<section aria-labelledby="settlements"><h2 id="settlements">Newest settlements</h2>
-${settlementTable('Newest settlements', rows, [], await namesOf(world, rows))}
-<p class="sub">Those of ${ownAddress(sender?.address ?? '')}. <a href="/api/settlements?facilitator=${sender?.address}&amp;limit=100&amp;cursor=">All of them as JSON</a></p></section>`,
+${settlementTable('Newest settlements', rows, [], await namesOf(world, rows))}</section>`,
           html`<section aria-labelledby="data"><h2 id="data">Check it yourself</h2><p><a href="/api/facilitators">All facilitators as JSON</a>, with who says that an address is theirs.</p></section>`,
         ].filter((part) => part !== false),
       )
@@ -78,6 +75,6 @@ ${chainBadges(chains.map((chain) => chainOf(chain).label))}
 
 function senders({ senders: all }: Facilitator): Html {
   return html`<section aria-labelledby="senders"><h2 id="senders">Addresses it sends from</h2>
-<ul class="plain">${all.slice(0, mostSenders).map(({ address, source }) => html`<li>${ownAddress(address)} <span class="sub">as ${source} says</span></li>`)}</ul>
+<ul class="plain">${all.slice(0, mostSenders).map(({ address, source }) => html`<li>${ownAddress(address)} <span class="sub">as ${source} says, <a href="/api/settlements?facilitator=${address}&amp;limit=100&amp;cursor=">what it sent as JSON</a></span></li>`)}</ul>
 ${all.length > mostSenders && html`<p class="sub">${figure(mostSenders)} of ${figure(all.length)}.</p>`}</section>`
 }

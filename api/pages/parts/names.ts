@@ -8,9 +8,15 @@ import { excerpt, oneLine } from './text.ts'
 /** Names of addresses that are agents' or facilitators'; others are missing. */
 export type Names = ReadonlyMap<string, AddressName>
 
-/** Names of who paid, was paid, and sent the transactions. */
-export function namesOf({ database }: World, settlements: readonly Settlement[]): Promise<Names> {
-  const all = settlements.flatMap((one) => [one.payer_address, one.recipient_address, one.facilitator_address])
+/** Names of who paid, was paid, and sent the transactions, and of who is behind other addresses. */
+export function namesOf(
+  { database }: World,
+  settlements: readonly Settlement[],
+  others: readonly string[] = [],
+): Promise<Names> {
+  const all = settlements
+    .flatMap((one) => [one.payer_address, one.recipient_address, one.facilitator_address])
+    .concat(others)
   return addressNames(database, [...new Set(all)])
 }
 

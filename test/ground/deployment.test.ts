@@ -24,6 +24,7 @@ interface Service {
   environment?: Record<string, string | number | null>
   healthcheck?: { test?: string[]; disable?: boolean }
   depends_on?: Record<string, { condition: string }>
+  profiles?: string[]
 }
 
 const composeText = read('docker-compose.yml')
@@ -129,7 +130,8 @@ test('docker-compose.yml follows the Compose Specification', () => {
 })
 
 test('docker-compose.yml runs Postgres, Redis, the migration and every process', () => {
-  expect(Object.keys(compose.services).sort()).toEqual(['postgres', 'redis', ...ownServices].sort())
+  const always = Object.keys(compose.services).filter((name) => !compose.services[name]?.profiles)
+  expect(always.sort()).toEqual(['postgres', 'redis', ...ownServices].sort())
   for (const name of ownServices) {
     expect(compose.services[name]?.image, name).toBe(name === 'graphql' ? 'agent-directory-graphql' : 'agent-directory')
   }
@@ -167,6 +169,10 @@ test('every service that runs on is restarted and has a health check; the migrat
   for (const [name, service] of Object.entries(compose.services)) {
     if (name === 'migrate') {
       expect(service).toMatchObject({ restart: 'on-failure:5', healthcheck: { disable: true } })
+      continue
+    }
+    if (service.profiles) {
+      expect(service.restart, name).toBe('no')
       continue
     }
     if (name === 'backfill') {

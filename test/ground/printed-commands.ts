@@ -20,11 +20,12 @@ const documents = [
   ]),
 ]
 
-/** The lines of all fences for a shell, in the order of the documents. */
+/** The commands of all fences for a shell, in the order of the documents; one may go on behind a backslash. */
 export const printedCommands: readonly PrintedCommand[] = documents.flatMap((file) =>
   [...readFileSync(join(root, file), 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block]) =>
     (block as string)
       .trim()
+      .replaceAll(/\\\n */g, '')
       .split('\n')
       .map((command) => ({ file, command })),
   ),
@@ -109,7 +110,7 @@ export const elsewhere: readonly Elsewhere[] = [
     by: ['test/enrichment/belief.test.ts'],
   },
   {
-    command: /^docker compose /,
+    command: /^docker (compose|run) /,
     why: 'needs a Docker daemon and a registry: the images are built and their processes run without one, the file is compared with the specification and with what the build makes',
     by: ['test/ground/image.endurance.test.ts', 'test/ground/deployment.test.ts'],
   },

@@ -17,7 +17,8 @@ import { ago, day, minute } from './parts/times.ts'
 type Ranking = Exact<z.output<typeof leaderboardAnswer>>
 type Period = Ranking['period']
 
-const ranked = 50
+/** With the filters no more links than who uses keys alone can be asked to pass. */
+const ranked = 30
 const periods: Record<Period, string> = { '7d': '7 days', '30d': '30 days', all: 'All time' }
 const measures = { income: 'Income', settlements: 'Settlements', volume: 'Volume', payers: 'Payers' } as const
 const query = z.object({

@@ -201,7 +201,7 @@ test.each(widths)(
     await page.getByLabel('Address').fill(address)
     await page.keyboard.press('Enter')
     const card = page.locator('#message')
-    await card.getByText(/It is taken until .* UTC\./).waitFor()
+    await card.getByText(/It is taken until .*\./).waitFor()
     expect(await card.locator('.paste, #outcome').first().isVisible()).toBe(false)
     const [text = '', command = ''] = await card.locator('pre').allInnerTexts()
     const body = /-d '(.*)'/.exec(command)?.[1]?.replace('0x…', await account.signMessage({ message: text }))

@@ -108,7 +108,7 @@ ${request(world, action, { method: 'well-known', fid, host: 'your.host', nonce }
 /** Until when the service takes what is signed now; the page's script counts the time down. */
 function takenUntil({ timestamp, windowSeconds }: Claimant): Html {
   const end = new Date(Date.parse(timestamp) + windowSeconds * 1_000).toISOString()
-  return html`<span class="clock" data-seconds="${windowSeconds}">It is taken until ${minute(end)} UTC.</span>`
+  return html`<span class="clock" data-seconds="${windowSeconds}">It is taken until ${minute(end)}.</span>`
 }
 
 interface Pasted {

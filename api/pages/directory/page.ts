@@ -153,13 +153,14 @@ function results(filters: Filters, { total, page, limit, ...shown }: Described, 
 <p class="count" role="status"><span>${isRanked(filters) && total === readingLimits.hits && 'the best '}${counted(total, 'agent')}${pages > 1 && html`, page ${figure(page)} of ${figure(pages)}`}</span>${
     path !== directoryPath(noFilters, { sort: filters.sort, limit: filters.limit }) &&
     html` <a href="${directoryPath(noFilters, { sort: filters.sort, limit: filters.limit })}">Clear filters</a>`
-  } <a href="${jsonPath(filters, page)}">JSON</a> <a href="${feedOf(filters)}">Atom</a></p>
+  }</p>
 ${
   agents.length === 0
     ? html`<p class="empty">No agent matches. Try fewer filters, part of a name, a skill, a FID, or a whole address.${filters.q !== null && !isRanked(filters) && html` <a href="${directoryPath(filters, { sort: 'best' })}">The best match</a> looks at skills and descriptions too, forgives typing errors, and knows transactions and registrations.`}</p>`
     : html`<ol class="agents" id="agents">${agents.map((agent) => row(agent, { description: descriptions.get(agent.fid), earned: earned.get(agent.fid), now }))}</ol>`
 }
 ${pages > 1 && pager(filters, page, pages)}
+<p class="count"><a href="${jsonPath(filters, page)}">JSON</a> <a href="${feedOf(filters)}">Atom</a></p>
 </section>`
 }
 

@@ -47,13 +47,17 @@ paid most, on two cores that had other work as well.`,
 const introduction = `The schema \`directory\` is a contract: a view may get new columns at its end, and loses or changes none. The role
 \`directory_reader\` reads these views and nothing else, without writing. Who reads gets a login of his own:
 
-    npm run reader -- --name ana
+\`\`\`sh
+npm run reader -- --name ana --seconds 30 --connections 4
+\`\`\`
 
-prints the lines that psql, DBeaver and a notebook connect by; \`--seconds\` and \`--connections\` say how long a statement may
-take and how many connections there may be, \`--drop\` takes it away. With Compose, whose Postgres listens on 127.0.0.1
+prints the lines that psql, DBeaver and a notebook connect by; a statement may take so long, and there may be so many
+connections. \`--drop\` takes it away. With Compose, whose Postgres listens on 127.0.0.1
 (POSTGRES_PORT):
 
-    docker compose run --rm migrate node dist/db/reader/main.js --name ana --at 127.0.0.1:5432
+\`\`\`sh
+docker compose run --rm migrate node dist/db/reader/main.js --name ana --at 127.0.0.1:5432
+\`\`\`
 
 \`npm start\` prints the same lines for the local world.
 

@@ -60,7 +60,7 @@ afterAll(async () => {
 
 test('the Dockerfile and Compose tell what is built and started', () => {
   expect([base, release]).toEqual([expect.stringMatching(/^node:/), expect.stringMatching(/^\w+$/)])
-  expect([graphql.length, others.length]).toEqual([1, 6])
+  expect([graphql.length, others.length]).toEqual([1, 7])
 })
 
 test(

@@ -38,6 +38,19 @@ export const otherFences = documents.flatMap((file) =>
     .filter(({ kind }) => !['sh', 'sql', 'ts', 'json', 'graphql', 'nginx', 'ini', 'yaml'].includes(kind as string)),
 )
 
+/** Lines that are indented as code and begin as commands do, which would be in no fence. */
+export const indentedCommands = documents.flatMap((file) =>
+  [
+    ...readFileSync(join(root, file), 'utf8')
+      .replace(/^ *```[\s\S]*?^ *```$/gm, '')
+      .matchAll(/^ {4,}(\S+) .*$/gm),
+  ]
+    .filter(([, program]) =>
+      /^(npm|npx|node|docker|kubectl|curl|jq|openssl|rclone|agent-directory|[A-Z_]+=.*)$/.test(program as string),
+    )
+    .map(([line]) => ({ file, line })),
+)
+
 /** Commands that `printed.endurance.test.ts` runs as they are printed, beside `npm start`. */
 export const walked: readonly string[] = [
   'npm start',
@@ -134,6 +147,31 @@ export const elsewhere: readonly Elsewhere[] = [
     command: /^(curl -o proof\.json https:\/\/api\.example|node verify-proof\.mjs )/,
     why: 'are for a machine that has nothing of this project',
     by: ['test/ground/build.endurance.test.ts'],
+  },
+  {
+    command: /^npm run reader -- --name ana --seconds 30 --connections 4$/,
+    why: 'is the README’s with what it may be given: who reads at once would have the login of before',
+    by: ['test/contract/confined-reader.test.ts'],
+  },
+  {
+    command: /^agent-directory /,
+    why: 'is the client where it is installed: the README runs it from the build',
+    by: ['test/client/client.test.ts'],
+  },
+  {
+    command: /^EXPORT_DIR=\/srv\/exports npm run export -- --served --every 60$/,
+    why: 'runs until it is stopped, for a folder of the machine',
+    by: ['test/export/served.test.ts'],
+  },
+  {
+    command: /^(rclone |jq -r '\.files|echo '\/\*\.json' )/,
+    why: 'needs a bucket of an object storage, and nothing of this project runs there',
+    by: [],
+  },
+  {
+    command: /^openssl genpkey /,
+    why: 'makes a key for an installation; a key of that kind is read by tests',
+    by: ['test/transparency/claims.test.ts'],
   },
 ]
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { root } from '../support/source-files.ts'
-import { elsewhere, elsewhereOf, otherFences, printedCommands, walked } from './printed-commands.ts'
+import { elsewhere, elsewhereOf, indentedCommands, otherFences, printedCommands, walked } from './printed-commands.ts'
 
 const documents = [
   'README.md',
@@ -42,6 +42,7 @@ test('each printed command is run as it stands, or named with what runs it elsew
   expect(elsewhere.filter((one) => !printed.some((command) => one.command.test(command)))).toEqual([])
   expect(elsewhere.flatMap(({ by }) => by).filter((path) => !existsSync(join(root, path)))).toEqual([])
   expect(otherFences).toEqual([])
+  expect(indentedCommands).toEqual([])
 })
 
 test('what only CI runs is a step of CI', () => {

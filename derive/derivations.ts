@@ -6,7 +6,7 @@ import { deriveIncome, deriveIncomeHours, routeWallets } from './income.ts'
 import { deriveLargeHolders, deriveSummedHolders } from './large-holders.ts'
 import { deriveRings } from './rings.ts'
 import { deriveTotals } from './totals.ts'
-import { logFacts } from './transparency.ts'
+import { logFacts, rememberLog } from './transparency.ts'
 
 /** How the kinds of db/due/kinds.ts are derived, which says what each is and when its keys are due. */
 export const derivations = [
@@ -24,5 +24,5 @@ export const derivations = [
   { kind: 'income hours', batch: 500, turns: true, rest: 'with sums', derive: deriveIncomeHours },
   { kind: 'figures', batch: 100, rest: 'with counts', derive: deriveFigures },
   { kind: 'totals', batch: 1_000, rest: 'with counts', derive: deriveTotals },
-  { kind: 'logged facts', batch: 500, rest: 'soon', derive: logFacts },
+  { kind: 'logged facts', batch: 500, rest: 'soon', derive: logFacts, after: rememberLog },
 ] as const satisfies readonly Derivation[]

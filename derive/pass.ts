@@ -22,11 +22,9 @@ export class Underivable extends Error {
  */
 export async function derivePass(derivation: Derivation, context: DeriveContext): Promise<number> {
   if (!(await isAnyDue(context.pool, derivation.kind, context.now()))) return 0
-  try {
-    return await deriveBatch(derivation, context)
-  } catch {
-    return deriveOneByOne(derivation, context)
-  }
+  const taken = await deriveBatch(derivation, context).catch(() => deriveOneByOne(derivation, context))
+  if (taken > 0) await derivation.after?.(context)
+  return taken
 }
 
 /** Derives what is due of some kinds, in the order given, until nothing is. */

@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import type { LaterKey } from '../db/queries/due/queue.ts'
+import { beginEpoch, currentEpoch, type Epoch, subjectIn } from '../db/queries/transparency/epoch.ts'
 import { factsToLog, type LoggedFact } from '../db/queries/transparency/facts.ts'
 import {
   appendEntries,
@@ -8,36 +10,97 @@ import {
   storeTiles,
   tileHashes,
 } from '../db/queries/transparency/tree.ts'
-import { checkpointText } from '../transparency/checkpoint.ts'
+import { minute } from '../ops/time.ts'
+import { type Checkpoint, checkpointText, epochOf } from '../transparency/checkpoint.ts'
 import { leafHash } from '../transparency/hashes.ts'
 import type { LogSigner } from '../transparency/log-key.ts'
-import { appendToTiles, type TilePlace } from '../transparency/tiles.ts'
+import { appendToTiles, type ReadTile, type TilePlace } from '../transparency/tiles.ts'
 import { rootOf } from '../transparency/tree.ts'
 import { canonicalJson } from '../trust/canonical-json.ts'
 import { claimEntry } from '../trust/log-entry.ts'
 import type { DeriveContext } from './derivation.ts'
 
+/** Milliseconds from one comparison of the log with what was signed last to the next, while nothing is appended. */
+const comparedEveryMs = minute
+/** Key that is no fact's: it has the log compared, and signed. */
+export const wholeLog = 'key'
+
 /**
  * Appends facts to the transparency log that it does not have yet, and signs the tree that it has then. Facts that are
- * known are passed over, so that a key which is no fact's has the tree signed, and no more.
+ * known are passed over.
+ *
+ * Where the tree does not begin with the one that was signed last, entries were lost, and another log begins.
  */
-export async function logFacts(db: pg.PoolClient, keys: readonly string[], { log }: DeriveContext): Promise<undefined> {
+export async function logFacts(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { log, now }: DeriveContext,
+): Promise<LaterKey[] | undefined> {
   const readTile = (place: TilePlace) => tileHashes(db, place)
-  const before = await countEntries(db)
-  const facts = await factsToLog(db, keys)
-  if (facts.length > 0) {
-    const entries = facts.map((fact) => ({ subject: fact.subject, entry: entryOf(fact) }))
-    const leaves = entries.map(({ entry }) => leafHash(entry))
-    await appendEntries(db, before, entries)
+  const known = await currentEpoch(db)
+  const all = await countEntries(db)
+  const last = log?.memory.read()
+  const isWhole = !last || (await beginsWith(last, { ...known, size: all - known.first, readTile }))
+  const epoch = isWhole ? known : { epoch: Math.max(known.epoch, epochOf(last.origin)) + 1, first: all }
+  const coming: Entry[] = []
+  if (!isWhole) {
+    await beginEpoch(db, { ...epoch, note: last.note })
+    coming.push({ subject: 'log', entry: firstEntry(epoch, last, now()) })
+  }
+  for (const fact of await factsToLog(db, keys, epoch.epoch))
+    coming.push({ subject: fact.subject, entry: entryOf(fact) })
+  const before = all - epoch.first
+  if (coming.length > 0) {
+    await appendEntries(
+      db,
+      all,
+      coming.map(({ subject, entry }) => ({ subject: subjectIn(epoch.epoch, subject), entry })),
+    )
+    const leaves = coming.map(({ entry }) => leafHash(entry))
     await storeTiles(db, await appendToTiles(before, leaves, readTile))
   }
-  if (log) await sign(db, { size: before + facts.length, log, readTile })
+  if (!log) return undefined
+  await sign(db, { size: before + coming.length, log: log.inEpoch(epoch.epoch), readTile })
+  return keys.includes(wholeLog) ? [{ key: wholeLog, dueAt: new Date(now().getTime() + comparedEveryMs) }] : undefined
+}
+
+/**
+ * Keeps what is signed outside of the database, once it is visible. An earlier tree is not kept over a later one: a
+ * standby that has just taken over may have lost what the memory is there for.
+ */
+export async function rememberLog({ pool, log }: DeriveContext): Promise<void> {
+  const signed = log && (await lastCheckpoint(pool))
+  if (!signed) return
+  const kept = log.memory.read()
+  const keptEpoch = kept ? epochOf(kept.origin) : 0
+  const isLater = signed.epoch > keptEpoch || (signed.epoch === keptEpoch && signed.size >= (kept?.size ?? 0))
+  if (isLater) log.memory.write(signed)
+}
+
+interface Entry {
+  readonly subject: string
+  readonly entry: Buffer
+}
+
+/** Whether a tree begins with one that was signed. An earlier log was followed by this one already. */
+async function beginsWith(
+  { origin, size, root }: Checkpoint,
+  tree: { readonly epoch: number; readonly size: number; readonly readTile: ReadTile },
+): Promise<boolean> {
+  if (tree.epoch !== epochOf(origin)) return tree.epoch > epochOf(origin)
+  return size <= tree.size && (await rootOf(size, tree.readTile)).equals(root)
+}
+
+/** First entry of a log: the last tree of the log before that was signed. */
+function firstEntry({ epoch }: Epoch, { origin, size, root }: Checkpoint, at: Date): Buffer {
+  const before = { origin, size, root: Buffer.from(root).toString('base64') }
+  return Buffer.from(canonicalJson({ type: 'log', epoch, at: at.toISOString(), before }))
 }
 
 interface Tree {
   readonly size: number
-  readonly log: LogSigner
-  readonly readTile: (place: TilePlace) => Promise<Buffer>
+  readonly log: Pick<LogSigner, 'origin' | 'key' | 'sign'>
+  readonly readTile: ReadTile
 }
 
 /** Signs a tree, unless it is signed with the same key already. */

@@ -13,6 +13,7 @@ import { addSubjects, askForSubjects } from '../db/queries/sources/source-state.
 import { forgetOtherWitnesses } from '../db/queries/sources/witnesses.ts'
 import { derivations } from '../derive/derivations.ts'
 import { derivePass, settle } from '../derive/pass.ts'
+import { wholeLog } from '../derive/transparency.ts'
 import { NoAnswer } from '../hosts/no-answer.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
@@ -112,13 +113,15 @@ export async function runEnrichment({
     [config.hub, ...config.otherHubs].map(({ url }) => url),
   )
   await markAgentsUnknownTo(pool, perAgent)
-  if (config.log) await markDue(pool, 'logged facts', ['key']) // has what there is signed with it, if it is a new one
+  if (config.log) await markDue(pool, 'logged facts', [wholeLog]) // compares the log, and has it signed if the key is new
   const server = await serveHealth(config.host, config.metricsPort, {
     ...health,
     stuck: watchdog.stuck,
     metrics: () => metrics.text(),
   })
   outliveStrays(log, metrics.registry)
+  if (config.log && !config.log.memory.isWritable())
+    log.warn('the folder of LOG_KEY_FILE cannot be written: entries of the log that a restore loses go unnoticed')
   log.info({ metrics: `${config.host}:${portOf(server)}` }, `${description}; ${database.description}`)
 
   const stopping = new AbortController()

@@ -2,14 +2,20 @@ import { hashBytes } from './hashes.ts'
 import type { TreeHead } from './proofs.ts'
 
 /** What a log signs, by C2SP tlog-checkpoint. */
-interface Checkpoint extends TreeHead {
+export interface Checkpoint extends TreeHead {
   /** Name of the log: its address without scheme. */
   readonly origin: string
 }
 
-/** Origin of the log of a service: where it is served, without scheme. */
-export function originOf(baseUrl: string): string {
-  return `${baseUrl.replace(/^https?:\/\//, '').replace(/\/$/, '')}/log`
+/** Origin of a log of a service: where it is served, without scheme. Logs behind the first, 1, have their number in it. */
+export function originOf(baseUrl: string, epoch = 1): string {
+  const log = `${baseUrl.replace(/^https?:\/\//, '').replace(/\/$/, '')}/log`
+  return epoch === 1 ? log : `${log}/${epoch}`
+}
+
+/** Number of the log that an origin names. */
+export function epochOf(origin: string): number {
+  return Number(/\/log\/([1-9]\d{0,8})$/.exec(origin)?.[1] ?? 1)
 }
 
 /** Text of the note that a log signs. */

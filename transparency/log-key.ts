@@ -1,11 +1,16 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { originOf } from './checkpoint.ts'
+import { type LogMemory, logMemory } from './log-memory.ts'
 import { type NoteSigner, noteSigner } from './note.ts'
 
 /** Signs checkpoints of a log. */
 export interface LogSigner extends NoteSigner {
   readonly origin: string
+  /** Signs another log of the service, by its number. */
+  readonly inEpoch: (epoch: number) => NoteSigner & { readonly origin: string }
+  /** Keeps the last checkpoint beside the key, where neither a failover nor a restore reaches. */
+  readonly memory: LogMemory
 }
 
 /**
@@ -14,9 +19,13 @@ export interface LogSigner extends NoteSigner {
  * Throws when the file cannot be read or has another content.
  */
 export function readLogKey(path: string, baseUrl: string): LogSigner {
-  const origin = originOf(baseUrl)
   try {
-    return { origin, ...noteSigner(origin, readFileSync(path, 'utf8')) }
+    const pem = readFileSync(path, 'utf8')
+    const inEpoch = (epoch: number) => {
+      const origin = originOf(baseUrl, epoch)
+      return { origin, ...noteSigner(origin, pem) }
+    }
+    return { ...inEpoch(1), inEpoch, memory: logMemory(`${path}.checkpoint`) }
   } catch (cause) {
     throw new Error(`LOG_KEY_FILE: ${path} has no key to sign with: ${(cause as Error).message}`, { cause })
   }

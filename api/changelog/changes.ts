@@ -14,6 +14,17 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['listAgents'],
   },
   {
+    id: 'logs-that-follow',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'A transparency log that lost entries is followed by another',
+    text:
+      'When a restore or failover loses signed entries, another log begins, with a number in its origin and in the paths of ' +
+      'its files, such as `/log/2/tile/…`. Its first entry has origin, size and root of the log before. `/log/checkpoint` and ' +
+      '`/log/key` are those of the newest log.',
+    operations: [],
+  },
+  {
     id: 'chain-names',
     day: '2026-11-29',
     kind: 'added',

@@ -1,7 +1,8 @@
 import { type RequestHandler, Router } from 'express'
 import type { Queryable } from '../../db/pool.ts'
+import { currentEpoch } from '../../db/queries/transparency/epoch.ts'
 import { entriesFrom, lastCheckpoint, tileHashes } from '../../db/queries/transparency/tree.ts'
-import { parseCheckpoint } from '../../transparency/checkpoint.ts'
+import { epochOf, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { hashBytes } from '../../transparency/hashes.ts'
 import { bundleOf, hasTile, parseTilePath, perTile, type TileRequest } from '../../transparency/tiles.ts'
 import { answerAlways } from '../http/answer.ts'
@@ -19,7 +20,7 @@ const freshMs = 1_000
 const tileMaxAgeSeconds = 31_536_000
 const freshTileMs = 3_600_000
 const notKept = 'this service keeps no transparency log: its operator has set no LOG_KEY_FILE'
-const noTile = 'the log has no such file; /log/checkpoint says how many entries there are'
+const noFile = 'the log has no such file; /log/checkpoint says how many entries there are'
 
 interface LogDeps {
   readonly database: Queryable
@@ -39,20 +40,33 @@ export function transparencyRoutes({ database, cache }: LogDeps): Router {
     if (!value) throw new ApiError('ERR_NOT_FOUND', notKept)
     return value
   }
+  const epochNow = async () => epochOf(parseCheckpoint(String((await text('checkpoint')).text)).origin)
   const serveText = (name: 'checkpoint' | 'key'): RequestHandler => {
-    return async (req, res, next) => answerAlways(await text(name), maxAgeSeconds)(req, res, next)
+    return async (req, res, next) => {
+      const { epoch } = req.params
+      if (epoch !== undefined && Number(epoch) !== (await epochNow())) throw new ApiError('ERR_NOT_FOUND', noFile)
+      return answerAlways(await text(name), maxAgeSeconds)(req, res, next)
+    }
   }
   const serveTile: RequestHandler = async (req, res, next) => {
     const tile = parseTilePath([req.params.path ?? []].flat().join('/'))
-    const { size } = parseCheckpoint(String((await text('checkpoint')).text))
-    if (!tile || !hasTile(tile, size)) throw new ApiError('ERR_NOT_FOUND', noTile)
-    const key = `${prefix}tile/${JSON.stringify(tile)}`
+    const { origin, size } = parseCheckpoint(String((await text('checkpoint')).text))
+    const isOfLog = Number(req.params.epoch ?? 1) === epochOf(origin)
+    if (!tile || !isOfLog || !hasTile(tile, size)) throw new ApiError('ERR_NOT_FOUND', noFile)
+    const key = `${origin}/tile/${JSON.stringify(tile)}`
     const { value } = await cache.get(key, freshTileMs, () => readTile(database, tile))
     return answerAlways(value as Content, tileMaxAgeSeconds, 'immutable')(req, res, next)
   }
   const router = Router({ caseSensitive: true })
   router.use(prefix, waitInLane('pages'))
-  const handlers = { checkpoint: serveText('checkpoint'), key: serveText('key'), 'tile/{*path}': serveTile }
+  const handlers = {
+    checkpoint: serveText('checkpoint'),
+    key: serveText('key'),
+    'tile/{*path}': serveTile,
+    ':epoch/checkpoint': serveText('checkpoint'),
+    ':epoch/key': serveText('key'),
+    ':epoch/tile/{*path}': serveTile,
+  }
   for (const [path, handler] of Object.entries(handlers)) {
     router.get(prefix + path, handler)
     router.all(prefix + path, refuseMethod(['GET', 'HEAD']))
@@ -63,7 +77,7 @@ export function transparencyRoutes({ database, cache }: LogDeps): Router {
 async function readTile(database: Queryable, tile: TileRequest & { readonly isOfEntries: boolean }): Promise<Content> {
   const { number, width, isOfEntries } = tile
   const bytes = isOfEntries
-    ? bundleOf(await entriesFrom(database, number * perTile, width))
+    ? bundleOf(await entriesFrom(database, (await currentEpoch(database)).first + number * perTile, width))
     : (await tileHashes(database, tile)).subarray(0, width * hashBytes)
   return new Content('application/octet-stream', bytes)
 }

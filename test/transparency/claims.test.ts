@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -7,6 +7,7 @@ import { claimHistory } from '../../db/queries/read/provable-claims.ts'
 import { deriveAgain } from '../../derive/again.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
+import { wholeLog } from '../../derive/transparency.ts'
 import { checkpointText, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { leafHash } from '../../transparency/hashes.ts'
 import { type LogSigner, makeLogKey, readLogKey } from '../../transparency/log-key.ts'
@@ -25,11 +26,12 @@ import { runMain } from '../support/mains.ts'
 const kinds = derivations.filter(({ kind }) => kind === 'logged facts')
 let stage: ClaimStage
 let log: LogSigner
+const folders: string[] = []
 beforeAll(async () => {
   stage = await startClaimStage()
   log = await newKey()
 })
-afterAll(() => stage.stop())
+afterAll(() => Promise.all([stage.stop(), ...folders.map((folder) => rm(folder, { recursive: true }))]))
 
 async function newKey(url = 'https://api.agents.example'): Promise<LogSigner> {
   const folder = await mkdtemp(join(tmpdir(), 'log-key-'))
@@ -38,7 +40,7 @@ async function newKey(url = 'https://api.agents.example'): Promise<LogSigner> {
   const made = readLogKey(path, url)
   makeLogKey(path)
   expect(readLogKey(path, url).key).toBe(made.key)
-  await rm(folder, { recursive: true })
+  folders.push(folder)
   return made
 }
 
@@ -55,16 +57,18 @@ const bytes = async (path: string) => {
 }
 
 /** The log as a reader has it: what is signed, its files, and the entries. */
-async function read() {
+async function read(under = '') {
   const note = (await bytes('checkpoint')).body.toString()
   const key = (await bytes('key')).body.toString().trim()
   const { origin, size, root } = parseCheckpoint(openNote(note, key))
   const readTile: ReadTile = async ({ level, number }) => {
     const width = Math.min(perTile, Math.floor(size / perTile ** level) - number * perTile)
-    return (await bytes(`tile/${tilePathOf({ level, number, width })}`)).body
+    return (await bytes(`${under}tile/${tilePathOf({ level, number, width })}`)).body
   }
   const bundle =
-    size === 0 ? undefined : (await bytes(`tile/${tilePathOf({ level: 0, number: 0, width: size }, true)}`)).body
+    size === 0
+      ? undefined
+      : (await bytes(`${under}tile/${tilePathOf({ level: 0, number: 0, width: size }, true)}`)).body
   const entries: Buffer[] = []
   for (let at = 0; bundle && at < bundle.length; at += 2 + bundle.readUInt16BE(at)) {
     entries.push(bundle.subarray(at + 2, at + 2 + bundle.readUInt16BE(at)))
@@ -265,8 +269,73 @@ describe('the proof of a claim that was withdrawn', () => {
 test('another key signs the tree that there is', async () => {
   const before = await read()
   log = await newKey()
-  await stage.database.pool.query(`insert into due (kind, key) values ('logged facts', 'key')`)
+  await stage.database.pool.query(`insert into due (kind, key) values ('logged facts', '${wholeLog}')`)
   await append()
   const after = await read()
   expect([after.key, after.size, after.root]).toEqual([log.key, before.size, before.root])
+})
+
+/** Keeps the log's rows as they are, and gives what puts them back, as a restore does. */
+async function backup(): Promise<() => Promise<void>> {
+  const tables = ['transparency_entry', 'transparency_tile', 'transparency_checkpoint', 'transparency_epoch']
+  const { pool } = stage.database
+  await pool.query('drop schema if exists kept cascade; create schema kept')
+  for (const table of tables) await pool.query(`create table kept.${table} as table ${table}`)
+  return async () => {
+    await pool.query(`begin; set local session_replication_role = replica;
+      ${tables.map((table) => `delete from ${table}; insert into ${table} table kept.${table};`).join('\n')}
+      commit`)
+    stage.clock.now += 2_000
+  }
+}
+const compare = () => stage.database.pool.query(`insert into due (kind, key) values ('logged facts', '${wholeLog}')`)
+
+test('a database put back without entries that were signed is followed by a log that commits to them', async () => {
+  await append()
+  const putBack = await backup()
+  const claimant = await stage.claimant()
+  await accepted(await eip191Claim(stage, claimant))
+  await append()
+  const lost = await read()
+  await putBack()
+  await compare()
+  await append()
+
+  const found = await read('2/')
+  expect([found.origin, found.key]).toEqual(['api.agents.example/log/2', log.inEpoch(2).key])
+  const before = { origin: lost.origin, size: lost.size, root: Buffer.from(lost.root).toString('base64') }
+  expect(JSON.parse(String(found.entries[0]))).toMatchObject({ type: 'log', epoch: 2, before })
+  expect(found.root).toEqual(await rootOf(found.size, found.readTile))
+  const sorted = (entries: readonly Buffer[]) => entries.map(String).sort()
+  expect(sorted(found.entries.slice(1))).toEqual(sorted(lost.entries)) // whose facts the database still has
+  expect((await stage.api.get(`/log/tile/${tilePathOf({ level: 0, number: 0, width: 1 })}`)).status).toBe(404)
+  expect((await stage.api.get('/log/2/checkpoint')).status).toBe(200)
+  expect((await stage.api.get('/log/3/checkpoint')).status).toBe(404)
+
+  stage.clock.now += 17 * 60_000
+  const proof = (await (await stage.api.get(`/api/agent/${claimant.fid}/proof`)).json()) as ClaimProof
+  const lines = (await checkOffline(proof, log.inEpoch(2).key)).filter(({ name }) => name.includes('log'))
+  expect(lines.filter(({ outcome }) => outcome !== 'held')).toEqual([])
+  expect(lines.map(({ name }) => name)).toContain('the log has event 1')
+
+  await compare()
+  await append()
+  expect((await read('2/')).root).toEqual(found.root) // nothing is missing any more
+  await putBack() // to before the second log
+  await compare()
+  await append()
+  const third = await read('3/')
+  expect(JSON.parse(String(third.entries[0]))).toMatchObject({
+    epoch: 3,
+    before: { origin: found.origin, size: found.size },
+  })
+})
+
+test('a checkpoint that is kept beside the key is not overlooked when it cannot be read', async () => {
+  const path = join(folders.at(-1) as string, 'key.pem.checkpoint')
+  const kept = await readFile(path, 'utf8')
+  await writeFile(path, kept.replace('agents', 'angels'))
+  await compare()
+  await expect(append()).rejects.toThrow('is not what the job kept there')
+  await writeFile(path, kept)
 })

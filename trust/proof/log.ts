@@ -1,4 +1,4 @@
-import { originOf, parseCheckpoint } from '../../transparency/checkpoint.ts'
+import { type Checkpoint, epochOf, originOf, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { leafHash } from '../../transparency/hashes.ts'
 import { openNote } from '../../transparency/note.ts'
 import { isIncluded } from '../../transparency/proofs.ts'
@@ -33,7 +33,7 @@ export function checkLog(proof: ClaimProof, key?: string): Promise<CheckLine>[] 
   return [
     key === undefined ? unknown('the log’s key is the one you know', 'name it with --log-key') : keyLine(log, key),
     line('the log is signed with its key', () => checkpoint().size >= 0),
-    line('the log is the service’s', () => checkpoint().origin === originOf(proof.base_url)),
+    line('the log is the service’s', () => isOf(proof, checkpoint())),
     line('the log’s entries are of the claim', () => isOfEvents(log, events)),
     ...events.map((event) => {
       const name = `the log has event ${event.seq}`
@@ -46,6 +46,9 @@ export function checkLog(proof: ClaimProof, key?: string): Promise<CheckLine>[] 
     }),
   ]
 }
+
+/** Whether a log is the service's: the first one, or one that followed because entries were lost. */
+const isOf = ({ base_url }: ClaimProof, { origin }: Checkpoint) => origin === originOf(base_url, epochOf(origin))
 
 const keyLine = (log: ClaimLog, key: string) => line('the log’s key is the one you know', () => log.key === key)
 

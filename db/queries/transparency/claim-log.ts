@@ -2,6 +2,7 @@ import { inclusionProof, onceEach } from '../../../transparency/tree.ts'
 import type { SealedClaimEvent } from '../../../trust/claim-event.ts'
 import type { ClaimLog } from '../../../trust/proof/proof.ts'
 import type { Queryable } from '../../pool.ts'
+import { type Epoch, subjectIn } from './epoch.ts'
 import { lastCheckpoint, tileHashes } from './tree.ts'
 
 /**
@@ -17,7 +18,7 @@ export async function readClaimLog(
   const readTile = onceEach((place) => tileHashes(db, place))
   return async (events) => {
     const entries: ClaimLog['entries'][number][] = []
-    for (const { seq, index } of await indexesOf(db, events, size)) {
+    for (const { seq, index } of await indexesOf(db, events, last)) {
       const hashes = await inclusionProof(index, size, readTile)
       entries.push({ seq, index, hashes: hashes.map((hash) => hash.toString('hex')) })
     }
@@ -25,16 +26,20 @@ export async function readClaimLog(
   }
 }
 
-/** Numbers of the entries of events, of those among the first `size`. */
-async function indexesOf(db: Queryable, events: readonly SealedClaimEvent[], size: number) {
+/** Numbers of the entries of events in a log, of those among its first `size`. */
+async function indexesOf(
+  db: Queryable,
+  events: readonly SealedClaimEvent[],
+  { epoch, first, size }: Epoch & { readonly size: number },
+) {
   const { rows } = await db.query<{ seq: number; index: number }>({
     name: 'claim-log-entries',
     text: `
-select split_part(subject, ':', 3)::int as seq, index
+select split_part(subject, ':', 3)::int as seq, index - $2 as index
   from transparency_entry
- where subject = any ($1::text[]) and index < $2
+ where subject = any ($1::text[]) and index < $2 + $3
  order by index`,
-    values: [events.map(({ fid, seq }) => `claim:${fid}:${seq}`), size],
+    values: [events.map(({ fid, seq }) => subjectIn(epoch, `claim:${fid}:${seq}`)), first, size],
   })
   return rows
 }

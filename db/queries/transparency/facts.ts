@@ -1,6 +1,7 @@
 import type { SealedClaimEvent } from '../../../trust/claim-event.ts'
 import type { Queryable } from '../../pool.ts'
 import { isoTime } from '../sql/json-text.ts'
+import { subjectIn } from './epoch.ts'
 
 /** Something that the transparency log is to have; digests are lowercase hex. */
 export type LoggedFact = ClaimFact | ListingFact
@@ -30,15 +31,15 @@ interface ListingFact extends Fact {
   readonly type: 'unlist' | 'relist'
 }
 
-/** Those of some facts that the log does not have yet, in the order of their times. */
-export async function factsToLog(db: Queryable, subjects: readonly string[]): Promise<LoggedFact[]> {
+/** Those of some facts that a log does not have yet, in the order of their times. */
+export async function factsToLog(db: Queryable, subjects: readonly string[], epoch: number): Promise<LoggedFact[]> {
   const { rows } = await db.query<LoggedFact>({
     name: 'facts-to-log',
     text: `
 with wanted as (
   select subject, string_to_array(subject, ':') as part
     from unnest($1::text[]) as wanted (subject)
-   where not exists (select from transparency_entry t where t.subject = wanted.subject))
+   where not exists (select from transparency_entry t where t.subject = $2 || wanted.subject))
 select w.subject, 'claim' as type, e.fid, ${isoTime('e.at')} as at, e.kind, e.seq, encode(e.sha256, 'hex') as sha256,
        encode(c.proof_sha256, 'hex') as proof
   from wanted w
@@ -51,7 +52,7 @@ select w.subject, a.action, a.fid, ${isoTime('a.accepted_at')}, null, null, null
   join claim_action a on a.fid = w.part[3]::bigint and a.action = w.part[2] and a.method = w.part[4] and a.nonce = w.part[5]
  where w.part[1] = 'listing'
  order by at, subject`,
-    values: [subjects],
+    values: [subjects, subjectIn(epoch, '')],
   })
   return rows
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import type { Epoch } from './epoch.ts'
 
 // Rows of the transparency log: db/schema/tables/17_transparency.sql.
 
@@ -21,7 +22,7 @@ interface SignedCheckpoint {
   readonly key: string
 }
 
-/** How many entries there are. */
+/** How many entries there are, in all logs. */
 export async function countEntries(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ size: number }>({
     name: 'count-transparency-entries',
@@ -30,7 +31,7 @@ export async function countEntries(db: Queryable): Promise<number> {
   return rows[0]?.size ?? 0
 }
 
-/** Appends entries behind the first `size`. Call it in a transaction in which nobody else does. */
+/** Appends entries behind the first `size` of all logs. Call it in a transaction in which nobody else does. */
 export async function appendEntries(db: Queryable, size: number, entries: readonly LoggedEntry[]): Promise<void> {
   await db.query({
     name: 'append-transparency-entries',
@@ -42,7 +43,7 @@ select $1 + place - 1, subject, entry
   })
 }
 
-/** Entries from a number on, in order. */
+/** Entries from a number on, through all logs, in order. */
 export async function entriesFrom(db: Queryable, first: number, count: number): Promise<Buffer[]> {
   const { rows } = await db.query<{ entry: Buffer }>({
     name: 'transparency-entries-from',
@@ -78,11 +79,14 @@ select * from unnest($1::smallint[], $2::bigint[], $3::bytea[])
   })
 }
 
-/** The last checkpoint. Undefined: nothing was ever signed. */
-export async function lastCheckpoint(db: Queryable): Promise<SignedCheckpoint | undefined> {
-  const { rows } = await db.query<SignedCheckpoint>({
+/** The last checkpoint, and the log that it is of. Undefined: nothing was ever signed. */
+export async function lastCheckpoint(db: Queryable): Promise<(SignedCheckpoint & Epoch) | undefined> {
+  const { rows } = await db.query<SignedCheckpoint & Epoch>({
     name: 'transparency-checkpoint',
-    text: 'select size, note, key from transparency_checkpoint',
+    text: `
+select c.size, c.note, c.key, coalesce(e.epoch, 1) as epoch, coalesce(e.first, 0) as first
+  from transparency_checkpoint c
+  left join (select epoch, first from transparency_epoch order by epoch desc limit 1) e on true`,
   })
   return rows[0]
 }

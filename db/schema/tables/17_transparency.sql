@@ -2,12 +2,20 @@
 -- what is still to be appended are committed with each fact; one appender at a time numbers entries without gaps.
 
 create table transparency_entry (
-  index bigint primary key,     -- 0, 1, 2 … without gaps
-  subject text not null unique, -- key of the fact, as in db/due/kinds.ts: no fact is appended twice
+  index bigint primary key,     -- 0, 1, 2 … without gaps, through all logs
+  subject text not null unique, -- key of the fact, as in db/due/kinds.ts, behind the number of a later log: none is in a log twice
   entry bytea not null          -- canonical JSON (RFC 8785) with digests and numbers, without words of anybody
 );
 create trigger transparency_entry_kept before update or delete or truncate on transparency_entry
   for each statement execute function refuse_change();
+
+-- Logs behind the first: one begins when entries of the log before are lost, and has entries from a number on. Without a row,
+-- the first log is the one that there is.
+create table transparency_epoch (
+  epoch int primary key check (epoch > 1), -- its log's number
+  first bigint not null unique,            -- its first entry, which commits to the log before
+  note text not null                       -- the last checkpoint of the log before that is known, as it was signed
+);
 
 -- Hashes of the tree, in tiles as C2SP tlog-tiles lays them out. They follow from the entries.
 create table transparency_tile (

@@ -12,6 +12,9 @@ import { patienceMs } from '../support/until.ts'
 
 // `npm run docs:pictures` is this file with the folder of the documentation; otherwise the pictures go nowhere.
 
+/** Agents that were paid. */
+const paid = Array.from({ length: 7 }, (_, n) => richFid + 31 * n)
+
 let database: OwnDatabase
 let api: TestApi
 let browser: Browser
@@ -20,7 +23,7 @@ beforeAll(async () => {
   folder = process.env.PICTURES_FOLDER || (await mkdtemp(join(tmpdir(), 'agent-directory-pictures-')))
   database = await createTestDatabase()
   await seedShowcase(database.pool, Date.now())
-  await sumUpIncome(database.pool)
+  await sumUpIncome(database.pool, paid)
   api = await startApi(database)
   browser = await startBrowser()
 })

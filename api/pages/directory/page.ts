@@ -192,7 +192,7 @@ ${avatar(agent)}
   }</div>
 <div class="seen">${
     earned &&
-    html`<span class="big">${amount(earned.last30d)}</span> <span class="sub">earned in 30 days</span> <span class="sub">${amount(earned.ever)} ever</span>`
+    html`<span class="big">${amount(earned.last30d)}</span> <span class="sub">earned in 30 days,</span> <span class="sub">${amount(earned.ever)} ever</span>`
   } ${last_seen_at !== null && html`<span class="sub">seen ${ago(last_seen_at, now)}</span>`}</div>
 </li>`
 }

@@ -1,6 +1,8 @@
 import type pg from 'pg'
 import { type ChainName, chains } from '../../../chains.config.ts'
 import { insertClaim } from '../../../db/queries/join/claims.ts'
+import { derivations } from '../../../derive/derivations.ts'
+import { settle } from '../../../derive/pass.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'
 import {
@@ -153,11 +155,13 @@ async function seedClaim(pool: pg.Pool, { fid, method, address, at }: SeedClaim)
   })
 }
 
-/** Sums up the income of agents, by default the first, as the job does; seed everything before this. */
+/** Sums up the income of agents, by default the first, and makes figures of it, as the job does; seed everything before this. */
 export async function sumUpIncome(pool: pg.Pool, fids: readonly number[] = [richFid]): Promise<void> {
   for (const fid of fids) await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: new Date() })
   while ((await rollUpSettlements({ pool })) > 0);
   while ((await runIncome({ pool })) > 0);
+  const figures = derivations.filter(({ kind }) => kind === 'figures')
+  await settle(figures, { pool, now: () => new Date(), settlementOverloads: 'spec' })
 }
 
 /** Seeds what only one agent has: a document, services, specs, a registration it gave away. */

@@ -7,8 +7,9 @@ import { firstBlock, paidBlocks, recipientsOf, startStage } from './stage.ts'
 const timeout = 400_000
 
 test('a processor killed in the middle of a load goes on behind its last step', { timeout }, async () => {
-  const blocks = 200
-  const perBlock = 250 // what three of four are paid fills one step, and not two
+  // A step looks whether it is full each time 1,000 blocks wait for their traces: the first thousand fill it.
+  const blocks = 1_200
+  const perBlock = 45
   const stage = await startStage(paidBlocks(blocks, perBlock, 4))
   try {
     const all = await stage.cleanSettlements(firstBlock + blocks - 1)

@@ -44,7 +44,9 @@ interface Place {
  */
 export function placedByEarned({ conditions, after, upTo, part }: Place): string {
   const all = (more: readonly (string | null)[]) => [...more.filter(Boolean), ...conditions].join(' and ')
-  const [last30d, ever, fid] = after ?? []
+  const [last30d, ever, last] = after ?? []
+  // Of the column's own type: compared as another, it is no condition of an index.
+  const fid = `${last}::bigint`
   // Planned with its values, so that of the two places a cursor can be at only one is left.
   const isBehindOthers = `(${ever} > 0 or a.fid < ${fid})`
   return `

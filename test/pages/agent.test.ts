@@ -3,6 +3,7 @@ import { cardDrawing } from '../../api/pages/card/drawing.ts'
 import type { Profile } from '../../api/pages/parts/answers.ts'
 import { cents } from '../../api/pages/parts/figures.ts'
 import { dayName } from '../../api/pages/parts/times.ts'
+import { earnedBy } from '../../db/queries/find/earned.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
@@ -69,6 +70,13 @@ beforeAll(async () => {
 afterAll(() => api.stop())
 
 const read = async (path: string) => (await api.get(path)).text()
+/** What the page says the agent earned, as `name: figure`. */
+function earnedOn(page: string): string[] {
+  const [, list = ''] = /<dl class="numbers small">(.*?)<\/dl>/s.exec(page) ?? []
+  return [...list.matchAll(/<dt>(.*?)<\/dt><dd>(.*?)<\/dd>/gs)].map(
+    ([, name, sum = '']) => `${name}: ${textOf(sum).trim()}`,
+  )
+}
 
 test('the page of an agent shows what its profile says, with links to each chain’s explorer', async () => {
   const page = await read(`/agent/${richFid}`)
@@ -251,13 +259,30 @@ test('the one chart has the last 30 UTC days, empty ones too, with payments of e
   expect(await read('/agent/7?range=all')).toContain('in 8 payments over')
 })
 
+test('its page, the list and its card have one figure for 30 days, counted to the hour; other sums name their first day', async () => {
+  const stored = (await earnedBy(database.pool, [7])).get(7)
+  const month = cents(stored?.last30d ?? '')
+  expect(earnedOn(await read('/agent/7')).slice(0, 2)).toEqual([
+    `earned in 30 days: ${month}`,
+    'payments in 30 days: 8',
+  ])
+  expect(textOf(await read('/?q=7&sort=most-earned'))).toContain(`${month} earned in 30 days,`)
+  const agent = (await (await api.get('/api/agent/7')).json()) as Profile
+  expect(cardDrawing({ agent, earned: stored, serviceName: 'x' })).toContain(`>${month} earned in 30 days, `)
+  // A payment of the day before its first is not in the chart.
+  const since = `payments since ${dayName(daysAgo(29).toISOString())}`
+  expect(earnedOn(await read('/agent/7?self=with'))[1]).toBe(`${since}: 7`)
+  expect(earnedOn(await read('/agent/7?chain=Base'))[1]).toBe(`${since} on Base: 7`)
+  expect(earnedOn(await read('/agent/7?range=all&chain=Base'))[1]).toBe('payments of all time on Base: 8')
+})
+
 test('the amount in the middle is the one of the series', async () => {
   const { points } = (await (
     await api.get(`/api/agent/${richFid}/timeseries?interval=month&since=${daysAgo(29).toISOString()}`)
   ).json()) as { points: { median_usdc: number | null }[] }
   expect(points.some(({ median_usdc }) => median_usdc !== null)).toBe(true)
   expect(textOf(await read(`/agent/${richFid}`))).toMatch(
-    / Usually paid \$[0-9.]+ is the median payment of the last 30 days /,
+    / Usually paid \$[0-9.]+ is the median settlement of the last 30 days, those to itself included /,
   )
 })
 
@@ -316,7 +341,22 @@ test('what an agent paid itself is told apart, and what strangers wrote stays sh
     })
   }
   await pool.query('update agent set current_total = 20000 where fid = 12')
+  await sumUpIncome(pool, [12])
   const page = await read('/agent/12')
+  // Half of what it received came from itself. The default figure is that of the list and of the card.
+  const since = dayName(daysAgo(29).toISOString())
+  expect(earnedOn(page)).toEqual([
+    'earned in 30 days: $1.50',
+    'payment in 30 days: 1',
+    'earned of all time: $1.50',
+    'payment of all time, from 1 payer: 1',
+  ])
+  expect(earnedOn(await read('/agent/12?self=with'))).toEqual([
+    `earned since ${since}: $3.00`,
+    `payments since ${since}: 2`,
+    'earned of all time: $3.00',
+    'payments of all time, from 2 payers: 2',
+  ])
   expect(page.match(/>to itself</g)).toHaveLength(1)
   expect(page).toContain('registrations that nobody here asked for</summary>')
   expect(page).toContain('of 20,000.')
@@ -347,44 +387,4 @@ test('a program that writes to a page is told what a program is told', async () 
   const response = await api.get('/agent/7', { method: 'POST' })
   expect([response.status, response.headers.get('allow')]).toEqual([404, 'GET, HEAD, OPTIONS'])
   expect(await response.json()).toMatchObject({ error: 'ERR_NOT_FOUND' })
-})
-
-test('what a stranger sent leads nowhere, and the page says how much is not shown', async () => {
-  const { pool } = database
-  await seedAgent(pool, { fid: 9, addresses: [addressOf('sent')] })
-  for (const [id, unsolicited] of [
-    [501, false],
-    [502, true],
-  ] as const) {
-    await seedRegistration(pool, { chain: 'celo', id, owner: addressOf('sent'), uri: `https://uri-${id}.example/` })
-    await seedHolding(pool, { fid: 9, chain: 'celo', id, by: addressOf('sent'), unsolicited })
-    await insert(pool, 'registration_document', {
-      chain: 'celo',
-      agent_id: id,
-      uri_status: 'ok',
-      updated_at: today,
-      services: JSON.stringify([{ name: 'web', endpoint: `https://service-${id}.example/`, version: null }]),
-    })
-  }
-  await pool.query('update agent set current_total = 12345 where fid = 9')
-  const page = await read('/agent/9')
-  expect(page).toContain('href="https://uri-501.example/"')
-  expect(page).toContain('href="https://service-501.example/"')
-  expect(page).not.toMatch(/(uri|service)-502/)
-  expect(page).toContain('1 registration that nobody here asked for')
-  expect(page).toContain('2 of 12,345. <a href="/api/agent/9/registrations?state=current&amp;limit=100">')
-})
-
-test.each([
-  ['stated', 2, ' (stated)'],
-  ['signed', 0, ''],
-  ['proven', 0, ''],
-])('a handle that is %s is marked where its page and its card show it %s times', async (assurance, marks, drawn) => {
-  const fid = 800 + assurance.charCodeAt(1)
-  await seedAgent(database.pool, { fid, handle: assurance, displayName: 'Named' })
-  await database.pool.query('update agent set handle_assurance = $2 where fid = $1', [fid, assurance])
-  const page = await read(`/agent/${fid}`)
-  expect(page.match(/title="One hub alone says/g)?.length ?? 0).toBe(marks)
-  const agent = (await (await api.get(`/api/agent/${fid}`)).json()) as Profile
-  expect(cardDrawing({ agent, volume: '0', serviceName: 'x' })).toContain(`>@${assurance}${drawn} · FID ${fid}<`)
 })

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { cardDrawing } from '../../api/pages/card/drawing.ts'
 import { createPainter, type Painter } from '../../api/pages/card/painter.ts'
+import type { Profile } from '../../api/pages/parts/answers.ts'
 import { createGallery, createPictureDoor } from '../../api/pages/pictures/gallery.ts'
 import { startWebHost, type WebHost } from '../../devnet/hosts/web-host.ts'
 import { cardLimits, pictureLimits } from '../../limits.config.ts'
@@ -232,4 +234,18 @@ test('a picture that was not asked for, because others of its host waited, is as
   for (const shown of await Promise.all([slow, waiting])) expect(shown?.type).toBe('image/png')
   expect((await gallery(`${host.url}/refused.png`))?.type).toBe('image/png')
   expect(askedFor('/refused.png')).toHaveLength(1)
+})
+
+test.each([
+  ['stated', 2, ' (stated)'],
+  ['signed', 0, ''],
+  ['proven', 0, ''],
+])('a handle that is %s is marked where its page and its card show it %s times', async (assurance, marks, drawn) => {
+  const fid = 800 + assurance.charCodeAt(1)
+  await seedAgent(database.pool, { fid, handle: assurance, displayName: 'Named' })
+  await database.pool.query('update agent set handle_assurance = $2 where fid = $1', [fid, assurance])
+  const page = await (await api.get(`/agent/${fid}`)).text()
+  expect(page.match(/title="One hub alone says/g)?.length ?? 0).toBe(marks)
+  const agent = (await (await api.get(`/api/agent/${fid}`)).json()) as Profile
+  expect(cardDrawing({ agent, earned: undefined, serviceName: 'x' })).toContain(`>@${assurance}${drawn} · FID ${fid}<`)
 })

@@ -5,7 +5,7 @@ import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
 import { richFid, seedFeedback, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
 import { testDatabase } from '../support/database.ts'
-import { addressOf, insert, seedAgent, seedSettlement } from '../support/seed.ts'
+import { addressOf, insert, seedAgent, seedHolding, seedRegistration, seedSettlement } from '../support/seed.ts'
 
 const database = testDatabase()
 let api: TestApi
@@ -90,4 +90,30 @@ test('what others say of an agent is shown with who said it, whether they had pa
   expect(rows[3]).toMatch(/^ 1 revoked .* W{40}… 0x/)
   expect(textOf(section)).toContain('3 pieces of feedback from 3 addresses')
   expect(textOf(section)).toContain('1 more was revoked.')
+})
+
+test('what a stranger sent leads nowhere, and the page says how much is not shown', async () => {
+  const { pool } = database
+  await seedAgent(pool, { fid: 9, addresses: [addressOf('sent')] })
+  for (const [id, unsolicited] of [
+    [501, false],
+    [502, true],
+  ] as const) {
+    await seedRegistration(pool, { chain: 'celo', id, owner: addressOf('sent'), uri: `https://uri-${id}.example/` })
+    await seedHolding(pool, { fid: 9, chain: 'celo', id, by: addressOf('sent'), unsolicited })
+    await insert(pool, 'registration_document', {
+      chain: 'celo',
+      agent_id: id,
+      uri_status: 'ok',
+      updated_at: today,
+      services: JSON.stringify([{ name: 'web', endpoint: `https://service-${id}.example/`, version: null }]),
+    })
+  }
+  await pool.query('update agent set current_total = 12345 where fid = 9')
+  const page = await read('/agent/9')
+  expect(page).toContain('href="https://uri-501.example/"')
+  expect(page).toContain('href="https://service-501.example/"')
+  expect(page).not.toMatch(/(uri|service)-502/)
+  expect(page).toContain('1 registration that nobody here asked for')
+  expect(page).toContain('2 of 12,345. <a href="/api/agent/9/registrations?state=current&amp;limit=100">')
 })

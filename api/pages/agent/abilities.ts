@@ -38,7 +38,7 @@ ${described && html`<p class="bio" dir="auto">${excerpt(described, 600)}</p>`}
     pays && html`<div><dt>Payment</dt><dd>It says it is paid per request, by x402.</dd></div>`
   }${prices.length > 0 && asked(agent, prices)}${
     usual !== null &&
-    html`<div><dt>Usually paid</dt><dd>${amount(usual)} <span class="sub">is the median payment of the last 30 days</span></dd></div>`
+    html`<div><dt>Usually paid</dt><dd>${amount(usual)} <span class="sub">is the median settlement of the last 30 days, those to itself included</span></dd></div>`
   }</dl></section>`
 }
 

@@ -1,10 +1,12 @@
 import { chainOf } from '../../../chains.config.ts'
+import type { Earned } from '../../../db/queries/find/earned.ts'
 import type { Profile, Settlement } from '../parts/answers.ts'
 import { amount, counted, number } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import type { Names } from '../parts/names.ts'
-import { type Asked, ownPayments, rangeName, seriesChoice, seriesPath } from '../parts/series.ts'
+import { type Asked, ownPayments, seriesChoice, seriesPath } from '../parts/series.ts'
 import { settlementTable } from '../parts/settlement-table.ts'
+import { dayName } from '../parts/times.ts'
 import {
   type Income,
   type IncomeSeries,
@@ -23,6 +25,8 @@ interface Money {
   readonly next: string | null
   readonly income: Income | undefined
   readonly incomeSeries: IncomeSeries | undefined
+  /** The figures of lists and rankings. Undefined: there are none yet, or it earned nothing. */
+  readonly earned: Earned | undefined
   readonly asked: Asked
   readonly self: Self
   /** Cursor of the page that is shown; undefined: the first. */
@@ -40,7 +44,7 @@ export function money(agent: Profile, shown: Money): Html {
 <p class="empty">No gasless USDC payment has reached a verified address of this agent yet.</p></section>`
   }
   return html`<section aria-labelledby="money"><h2 id="money">What it earned</h2>
-${isEarning && incomeSeries ? earned(agent.fid, income, incomeSeries, asked, self) : html`<p class="sub">What is listed here is summed up as soon as its blocks are final.</p>`}
+${isEarning && incomeSeries ? sums(agent.fid, income, incomeSeries, shown) : html`<p class="sub">What is listed here is summed up as soon as its blocks are final.</p>`}
 <h3 id="settlements">${after === undefined ? 'Newest settlements' : 'Older settlements'}</h3>
 ${settlements.length === 0 ? html`<p class="empty">No gasless USDC settlement ${where(asked)}is known.${asked.chain !== null && html` <a href="${seriesPath(path, { ...asked, chain: null }, own)}#settlements">Look at all chains</a>`}</p>` : settlementTable('Settlements', settlements, agent.verified_addresses, shown.names)}
 <nav class="pager" aria-label="Settlements">${
@@ -54,19 +58,27 @@ ${settlements.length === 0 ? html`<p class="empty">No gasless USDC settlement ${
   }</nav></section>`
 }
 
-function earned(fid: number, income: Income, series: IncomeSeries, asked: Asked, self: Self): Html {
+function sums(fid: number, income: Income, series: IncomeSeries, { asked, self, earned }: Money): Html {
   const isFiltered = self === 'without'
   const ever = isFiltered ? income.filtered : income.raw
   const payers = isFiltered ? income.payers?.filtered : income.payers?.raw
-  const shown = paidIn(series, isFiltered)
-  const time = rangeName(asked).toLowerCase()
   const where = asked.chain === null ? '' : ` on ${asked.chain.map((name) => chainOf(name).label).join(', ')}`
+  // Lists count 30 days to the hour. Other sums are of the chart's whole days, so they are told by the day they begin.
+  const listed = isFiltered && asked.range === '30d' && asked.chain === null ? earned : undefined
+  const { amount_usdc, payments } = listed
+    ? { amount_usdc: listed.last30d, payments: listed.payments30d }
+    : paidIn(series, isFiltered)
+  const time = listed
+    ? 'in 30 days'
+    : asked.range === 'all' || series.since === null
+      ? 'of all time'
+      : `since ${dayName(series.since)}`
   const facts: [string, Html][] = [
     ...(asked.range === 'all' && where === ''
       ? []
       : ([
-          [`earned in ${time}${where}`, amount(shown.amount_usdc)],
-          [`${shown.payments === 1 ? 'payment' : 'payments'} in ${time}${where}`, number(shown.payments)],
+          [`earned ${time}${where}`, amount(amount_usdc)],
+          [`${payments === 1 ? 'payment' : 'payments'} ${time}${where}`, number(payments)],
         ] as [string, Html][])),
     ['earned of all time', amount(ever.amount_usdc)],
     [

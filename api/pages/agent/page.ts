@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { earnedBy } from '../../../db/queries/find/earned.ts'
 import { uptimeLimits } from '../../../limits.config.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import type { Route } from '../../http/route.ts'
@@ -49,18 +50,21 @@ export function agentPage(world: World): Route {
     missing: 'No agent with this FID is known',
     async view({ fid, after, self, ...asked }) {
       const now = world.now()
-      const [agent, addresses, held, uptime, asks, said, list, month, income, incomeSeries] = await Promise.all([
-        askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
-        askExact<Addresses>(world, addressesRoute, { fid }),
-        askExact<Held>(world, registrationsRoute, { fid, ...shownRegistrations }),
-        askExact<Uptime>(world, uptimeRoute, { fid, days: uptimeLimits.days.fallback }),
-        askExact<z.output<typeof agentPrices>>(world, pricesRoute, { fid }),
-        feedbackOf(world, fid),
-        settlementsOf(world, { fid, after, chain: asked.chain }),
-        paidSince(world, fid, now - monthMs),
-        askExact<Income>(world, incomeRoute, { fid }),
-        askExact<IncomeSeries>(world, incomeTimeseries, { ...seriesInput(incomeTimeseries, asked, now), fid }),
-      ])
+      const [agent, addresses, held, uptime, asks, said, list, month, income, incomeSeries, stored] = await Promise.all(
+        [
+          askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
+          askExact<Addresses>(world, addressesRoute, { fid }),
+          askExact<Held>(world, registrationsRoute, { fid, ...shownRegistrations }),
+          askExact<Uptime>(world, uptimeRoute, { fid, days: uptimeLimits.days.fallback }),
+          askExact<z.output<typeof agentPrices>>(world, pricesRoute, { fid }),
+          feedbackOf(world, fid),
+          settlementsOf(world, { fid, after, chain: asked.chain }),
+          paidSince(world, fid, now - monthMs),
+          askExact<Income>(world, incomeRoute, { fid }),
+          askExact<IncomeSeries>(world, incomeTimeseries, { ...seriesInput(incomeTimeseries, asked, now), fid }),
+          earnedBy(world.database, [fid]),
+        ],
+      )
       if (!agent || !list) return undefined
       const { settlements, next_cursor: next = null } = list
       const names = await namesOf(
@@ -74,7 +78,7 @@ export function agentPage(world: World): Route {
         standing(agent, addresses),
         specs(agent, uptime, now),
         abilities(agent, month, asks?.prices ?? []),
-        money(agent, { settlements, names, next, asked, after, income, incomeSeries, self }),
+        money(agent, { settlements, names, next, asked, after, income, incomeSeries, earned: stored.get(fid), self }),
         feedback(agent, said, names),
         registrations(agent, held),
         accounts(agent),

@@ -11,7 +11,7 @@ const payersUpTo = 2_000
 /** Settlements over one range of time, on all chains together. */
 export type Sum = Omit<Series['points'][number], 'start'>
 
-/** What an agent was paid since a time, in milliseconds since the epoch, cut to the full hour. */
+/** Settlements to an agent, those from itself too, since a time, in milliseconds since the epoch, cut to the full hour. */
 export async function paidSince(
   { database, settlementOverloads, now }: World,
   fid: number,

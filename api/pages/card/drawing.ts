@@ -1,7 +1,8 @@
 import { chainNames, chainOf } from '../../../chains.config.ts'
+import type { Earned } from '../../../db/queries/find/earned.ts'
 import type { Profile } from '../parts/answers.ts'
 import { colorOf, initial, nameOf } from '../parts/avatar.ts'
-import { cents, counted } from '../parts/figures.ts'
+import { cents } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { previewSize } from '../parts/layout.ts'
 import { firstCodePoints, oneLine } from '../parts/text.ts'
@@ -13,8 +14,8 @@ const right = width - 70
 
 interface Told {
   readonly agent: Profile
-  /** Exact dollars received in 30 days, as the API writes them. */
-  readonly volume: string
+  /** Undefined: nothing. */
+  readonly earned: Earned | undefined
   readonly serviceName: string
 }
 
@@ -22,16 +23,15 @@ interface Told {
  * An agent's preview card as SVG, 1200 x 630. Characters that the bundled fonts lack are left out, and the profile
  * picture, which is a stranger's file, is not drawn.
  */
-export function cardDrawing({ agent, volume, serviceName }: Told): string {
-  const { fid, handle, handle_assurance: named, claimed, chains, settlements_30d: settled } = agent
+export function cardDrawing({ agent, earned, serviceName }: Told): string {
+  const { fid, handle, handle_assurance: named, claimed, chains } = agent
   const name = drawable(nameOf(agent)) || (handle === null ? '' : drawable(`@${handle}`)) || `FID ${fid}`
   const mark = named === 'stated' ? ' (stated)' : ''
   const under = [...(handle === null ? [] : [drawable(`@${handle}${mark}`)]), `FID ${fid}`].filter(
     (text) => text !== '',
   )
   const letter = drawable(initial(agent)) || String(fid).slice(0, 1)
-  const facts =
-    settled === 0 ? 'No settlement in 30 days' : `${counted(settled, 'settlement')}, ${cents(volume)} in 30 days`
+  const facts = earned ? `${cents(earned.last30d)} earned in 30 days, ${cents(earned.ever)} ever` : 'Nothing earned yet'
   return html`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="Inter">
 <rect width="${width}" height="${height}" fill="#fbfaf6"/>
 <rect width="16" height="${height}" fill="#0b6152"/>

@@ -1,5 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import type { z } from 'zod'
+import { earnedBy } from '../../../db/queries/find/earned.ts'
 import { cardLimits } from '../../../limits.config.ts'
 import { answerAlways } from '../../http/answer.ts'
 import { ApiError } from '../../http/errors.ts'
@@ -9,7 +10,6 @@ import { clientOf } from '../../http/rate-limit-key.ts'
 import { agent as agentRoute } from '../../routes/agent.ts'
 import type { profile } from '../../schemas/profile.ts'
 import { Seats } from '../../stream/seats.ts'
-import { monthMs, paidSince } from '../agent/payment-sums.ts'
 import { askExact, type World } from '../parts/page.ts'
 import { cardDrawing } from './drawing.ts'
 import type { Painter } from './painter.ts'
@@ -26,13 +26,13 @@ export function cardRoutes(world: World, painter: Painter, budget: readonly Requ
     const fid = fidParameter.safeParse(req.params.fid)
     if (!fid.success) throw refusals.fid()
     if (!seats.take(clientOf(req.ip), res)) return
-    const [agent, month] = await Promise.all([
+    const [agent, earned] = await Promise.all([
       askExact<z.output<typeof profile>>(world, agentRoute, { fid: fid.data }),
-      paidSince(world, fid.data, world.now() - monthMs),
+      earnedBy(world.database, [fid.data]),
     ])
     if (!agent) throw new ApiError('ERR_NOT_FOUND', 'no agent with this fid')
     const { serviceName } = world
-    const picture = await painter.paint(cardDrawing({ agent, volume: month.amount_usdc, serviceName }))
+    const picture = await painter.paint(cardDrawing({ agent, earned: earned.get(fid.data), serviceName }))
     await answerAlways(picture, maxAgeSeconds)(req, res, next)
   })
   router.all('/agent/:fid/card.png', refuseMethod(['GET', 'HEAD']))

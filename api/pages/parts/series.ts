@@ -27,9 +27,6 @@ export const seriesParameters = {
   chain: chainsParameter,
 }
 
-/** A range as people call it: 30 days. */
-export const rangeName = ({ range }: Asked): string => ranges[range].name
-
 export interface Asked {
   readonly range: Range
   readonly chain: readonly ChainName[] | null

@@ -9,6 +9,8 @@ const hasEarned = `f.chain = '' and not f.own and f.earned_ever_amount > 0`
 /** Dollars as exact decimal numbers. */
 export interface Earned {
   readonly last30d: string
+  /** How many payments `last30d` is of. */
+  readonly payments30d: number
   readonly ever: string
 }
 
@@ -18,7 +20,7 @@ export async function earnedBy(db: Queryable, fids: readonly number[]): Promise<
     name: 'earned-by',
     text: `
 select f.fid::float8 as fid, ${dollars('f.earned_last_30d_amount')}::text as "last30d",
-       ${dollars('f.earned_ever_amount')}::text as ever
+       f.earned_last_30d::float8 as "payments30d", ${dollars('f.earned_ever_amount')}::text as ever
   from agent_figure f
  where f.fid = any ($1::bigint[]) and ${hasEarned}`,
     values: [fids],

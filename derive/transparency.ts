@@ -22,8 +22,8 @@ import type { DeriveContext } from './derivation.ts'
 
 /** Milliseconds from one comparison of the log with what was signed last to the next, while nothing is appended. */
 const comparedEveryMs = minute
-/** Key that is no fact's: it has the log compared, and signed. */
-export const wholeLog = 'key'
+/** Key that is no fact's: it has the log compared with what was signed last, and signed. */
+export const comparison = 'comparison'
 
 /**
  * Appends facts to the transparency log that it does not have yet, and signs the tree that it has then. Facts that are
@@ -59,9 +59,9 @@ export async function logFacts(
     const leaves = coming.map(({ entry }) => leafHash(entry))
     await storeTiles(db, await appendToTiles(before, leaves, readTile))
   }
-  if (!log) return undefined
-  await sign(db, { size: before + coming.length, log: log.inEpoch(epoch.epoch), readTile })
-  return keys.includes(wholeLog) ? [{ key: wholeLog, dueAt: new Date(now().getTime() + comparedEveryMs) }] : undefined
+  if (log) await sign(db, { size: before + coming.length, log: log.inEpoch(epoch.epoch), readTile })
+  if (!keys.includes(comparison)) return undefined
+  return [{ key: comparison, dueAt: new Date(now().getTime() + comparedEveryMs) }] // for the job, where this one has no key
 }
 
 /**

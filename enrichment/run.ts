@@ -13,7 +13,7 @@ import { addSubjects, askForSubjects } from '../db/queries/sources/source-state.
 import { forgetOtherWitnesses } from '../db/queries/sources/witnesses.ts'
 import { derivations } from '../derive/derivations.ts'
 import { derivePass, settle } from '../derive/pass.ts'
-import { wholeLog } from '../derive/transparency.ts'
+import { comparison } from '../derive/transparency.ts'
 import { NoAnswer } from '../hosts/no-answer.ts'
 import { portOf, serveHealth } from '../ops/health.ts'
 import { createLogger } from '../ops/logger.ts'
@@ -113,7 +113,7 @@ export async function runEnrichment({
     [config.hub, ...config.otherHubs].map(({ url }) => url),
   )
   await markAgentsUnknownTo(pool, perAgent)
-  if (config.log) await markDue(pool, 'logged facts', [wholeLog]) // compares the log, and has it signed if the key is new
+  if (config.log) await markDue(pool, 'logged facts', [comparison]) // compares the log, and has it signed if the key is new
   const server = await serveHealth(config.host, config.metricsPort, {
     ...health,
     stuck: watchdog.stuck,

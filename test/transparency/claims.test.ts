@@ -7,7 +7,7 @@ import { claimHistory } from '../../db/queries/read/provable-claims.ts'
 import { deriveAgain } from '../../derive/again.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
-import { wholeLog } from '../../derive/transparency.ts'
+import { comparison } from '../../derive/transparency.ts'
 import { checkpointText, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { leafHash } from '../../transparency/hashes.ts'
 import { type LogSigner, makeLogKey, readLogKey } from '../../transparency/log-key.ts'
@@ -269,7 +269,7 @@ describe('the proof of a claim that was withdrawn', () => {
 test('another key signs the tree that there is', async () => {
   const before = await read()
   log = await newKey()
-  await stage.database.pool.query(`insert into due (kind, key) values ('logged facts', '${wholeLog}')`)
+  await stage.database.pool.query(`insert into due (kind, key) values ('logged facts', '${comparison}')`)
   await append()
   const after = await read()
   expect([after.key, after.size, after.root]).toEqual([log.key, before.size, before.root])
@@ -288,7 +288,7 @@ async function backup(): Promise<() => Promise<void>> {
     stage.clock.now += 2_000
   }
 }
-const compare = () => stage.database.pool.query(`insert into due (kind, key) values ('logged facts', '${wholeLog}')`)
+const compare = () => stage.database.pool.query(`insert into due (kind, key) values ('logged facts', '${comparison}')`)
 
 test('a database put back without entries that were signed is followed by a log that commits to them', async () => {
   await append()
@@ -329,6 +329,14 @@ test('a database put back without entries that were signed is followed by a log 
     epoch: 3,
     before: { origin: found.origin, size: found.size },
   })
+})
+
+test('a derivation without the key leaves the comparison to the job that has it', async () => {
+  const marked = `select due_at > now() as later from due where kind = 'logged facts' and key = '${comparison}'`
+  await stage.database.pool.query(`delete from due where key = '${comparison}'`)
+  await compare()
+  await settle(kinds, { ...context(), log: undefined })
+  expect((await stage.database.pool.query(marked)).rows).toEqual([{ later: true }])
 })
 
 test('a checkpoint that is kept beside the key is not overlooked when it cannot be read', async () => {

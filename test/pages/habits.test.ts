@@ -183,6 +183,39 @@ test('who uses keys alone comes to the content, sees where he is, and presses wh
   await context.close()
 })
 
+test('a row of filters that goes on shows it, also where a browser cannot tell how far it was moved', async () => {
+  const context = await browser.newContext({ viewport: { width: 360, height: 800 } })
+  const { page } = await watch(context, api.url)
+  await page.goto(api.url)
+  const row = `[...document.querySelectorAll('.group ul')].find((one) => one.scrollWidth > one.clientWidth)`
+  const sign = async () =>
+    Number(
+      await page.evaluate<string>(`new Promise((told) => requestAnimationFrame(() => requestAnimationFrame(() =>
+        told(getComputedStyle(${row}, '::after').opacity))))`),
+    )
+  expect(await sign()).toBe(1)
+  await page.evaluate(`${row}.scrollTo({ left: 10_000, behavior: 'instant' })`)
+  expect(await sign()).toBe(0)
+  // What such a browser makes of the style: rules for what it does not support are not there.
+  const dropped = await page.evaluate<string[]>(`(() => {
+    const drop = (rules) => [...rules.cssRules].flatMap((rule, n) => {
+      if (!(rule instanceof CSSSupportsRule)) return rule.cssRules?.length ? drop(rule) : []
+      rules.deleteRule(n)
+      return [rule.conditionText]
+    })
+    return [...document.styleSheets].flatMap(drop)
+  })()`)
+  expect(dropped).toEqual(['(animation-timeline: scroll())'])
+  expect(await sign()).toBe(1)
+  // At the end it stands behind the last one, covering nothing.
+  const left = await page.evaluate<number>(`((row) => {
+    row.scrollTo({ left: 10_000, behavior: 'instant' })
+    return row.getBoundingClientRect().right - row.lastElementChild.getBoundingClientRect().right
+  })(${row})`)
+  expect(left).toBeGreaterThan(24)
+  await context.close()
+})
+
 test('a page that was made already is there at once', async () => {
   const found = [`/address/${addressOf('showcase 0')}`, `/owner/${richFid}`, `/explain?q=${richFid}`]
   const docs = ['/docs', '/docs/requests/listAgents', '/docs/answers/AgentProfile', '/docs/errors']

@@ -66,6 +66,7 @@ create index agent_in_newest on agent (listed_at desc, fid desc)
   include (chains, claimed, has_spec, has_codehost, settlements_30d);
 create index agent_in_oldest on agent (listed_at, fid desc)
   include (chains, claimed, has_spec, has_codehost, settlements_30d);
+create index agent_in_fid on agent (fid desc) include (chains, claimed, has_spec, has_codehost, settlements_30d);
 create index agent_in_cross_chain on agent (cardinality(chains) desc, settlements_all desc, fid desc)
   include (chains, claimed, has_spec, has_codehost, settlements_30d);
 create index agent_in_most_active on agent (settlements_30d desc, settlements_all desc, fid desc)

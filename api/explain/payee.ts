@@ -52,14 +52,18 @@ function outcomeOf({ asked, payTo, facts: { offer, registration }, isTied }: Wei
   return wallet?.address ? 'mismatch' : 'no-agent-wallet'
 }
 
-/** What ties the origin of an endpoint to an agent: its registration file, or hosts that list the agent as their own. */
+/**
+ * What ties the origin of an endpoint to an agent: its registration file lies there, or documents there of a host that lists
+ * the agent as its own. That the file names an endpoint does not: anybody can name anybody's.
+ */
 function tiesOf(registration: Registered, origin: string, offer: PayeeFacts['offer']): Evidence[] {
-  const endpoint = registration.endpoints.find((url) => originOf(url) === origin)
   const document = [...registration.verified_documents, ...(offer?.domain_verified ? [offer.url] : [])].find(
     (url) => originOf(url) === origin,
   )
   return [
-    ...(endpoint === undefined ? [] : [{ kind: 'registration_file' as const, ...nothing, url: registration.uri }]),
+    ...(originOf(registration.uri ?? '') === origin
+      ? [{ kind: 'registration_file' as const, ...nothing, url: registration.uri }]
+      : []),
     ...(document === undefined ? [] : [{ kind: 'host' as const, ...nothing, url: document }]),
   ]
 }

@@ -16,12 +16,9 @@ import {
 } from '../support/seed.ts'
 
 // An account that holds agents on Base: their owner address, the wallet of the first, and somebody else's address.
-const [owner, wallet, second, stranger] = ['owner', 'wallet', 'second wallet', 'stranger'].map(addressOf) as [
-  string,
-  string,
-  string,
-  string,
-]
+const [owner, wallet, second, stranger, rival] = ['owner', 'wallet', 'second wallet', 'stranger', 'rival'].map(
+  addressOf,
+) as [string, string, string, string, string]
 const endpoint = 'https://seller.example/paid'
 const hours = (count: number) => new Date(birth.getTime() + count * 3_600_000)
 const database = testDatabase()
@@ -38,23 +35,23 @@ beforeAll(async () => {
   await seedWallet(pool, { id: 17, wallet: stranger, block: 390, at: hours(39) }) // not final yet
   await seedWallet(pool, { id: 19, wallet, block: 120, at: hours(2) })
   await seedTransfer(19, { from: owner, to: stranger, block: 200, at: hours(10) })
-  await insert(pool, 'registration_document', {
-    chain: 'base',
-    agent_id: '17',
-    uri_status: 'ok',
-    services: JSON.stringify([{ name: 'web', endpoint: 'https://seller.example/about', version: null }]),
-    updated_at: birth,
-  })
   await seedOffer({ fid: 1, url: endpoint, payTo: second })
   await seedOffer({ fid: 1, url: 'https://elsewhere.example/paid', payTo: second })
+  // A rival names the endpoint as its own, and sells what it gives: neither is the word of the endpoint's host.
+  await seedAgent(pool, { fid: 2, addresses: [rival], chains: ['base'] })
+  await seedMint(30, rival, { fid: 2, uri: 'https://rival.example/agent.json' })
+  await seedWallet(pool, { id: 30, wallet: rival, block: 110, logIndex: 1, at: hours(1) })
+  await seedOffer({ fid: 2, url: endpoint, payTo: rival, aliveAt: hours(9) })
+  await seedOffer({ fid: 2, url: 'https://rival.example/x402', payTo: rival, sells: endpoint })
+  await seedOffer({ fid: 2, url: 'https://unlisted.example/paid', payTo: rival })
   api = await startApi(database)
 })
 afterAll(() => api.stop())
 
-async function seedMint(id: number, to: string) {
-  await seedRegistration(database.pool, { chain: 'base', id, owner: to, uri: 'https://seller.example/agent.json' })
+async function seedMint(id: number, to: string, { fid = 1, uri = 'https://seller.example/agent.json' } = {}) {
+  await seedRegistration(database.pool, { chain: 'base', id, owner: to, uri })
   await seedTransfer(id, { from: null, to, block: 100, at: birth })
-  await seedHolding(database.pool, { fid: 1, chain: 'base', id, by: to })
+  await seedHolding(database.pool, { fid, chain: 'base', id, by: to })
 }
 
 interface Moved {
@@ -80,9 +77,18 @@ async function seedTransfer(id: number, { from, to, block, at }: Moved) {
   await database.pool.query('update registration set owner = $1 where agent_id = $2', [bytes(to), id])
 }
 
-async function seedOffer({ fid, url, payTo }: { fid: number; url: string; payTo: string }) {
+interface Offer {
+  fid: number
+  url: string
+  payTo: string
+  /** What it names as sold; default: an address below its own. */
+  sells?: string
+  aliveAt?: Date
+}
+
+async function seedOffer({ fid, url, payTo, sells, aliveAt = birth }: Offer) {
   const offers = ['eip155:8453', 'solana'].map((network, place) => ({
-    resource: `${url}/${place}`,
+    resource: sells ?? `${url}/${place}`,
     network,
     chain: place === 0 ? 'base' : null,
     payTo: place === 0 ? payTo : '7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRuDpvcMwJeK',
@@ -98,7 +104,7 @@ async function seedOffer({ fid, url, payTo }: { fid: number; url: string; payTo:
     tools: [],
     domain_verified: false,
     first_seen_at: birth,
-    last_alive_at: birth,
+    last_alive_at: aliveAt,
     last_check_at: birth,
     last_check_status: 'ok',
     consecutive_failures: 0,
@@ -125,6 +131,8 @@ test.each<[string, Record<string, string>, string]>([
   ['a resource of its prices', { url: `${endpoint}/0` }, 'verified-wallet'],
   ['an endpoint where somebody else wants to be paid', { url: endpoint, pay_to: stranger }, 'not-read'],
   ['the same, of a named agent', { ...at17, url: endpoint, pay_to: stranger }, 'mismatch'],
+  ['an endpoint where a rival wants to be paid', { url: endpoint, pay_to: rival }, 'endpoint-unlisted'],
+  ['an endpoint that only a registration names', { url: 'https://unlisted.example/paid' }, 'endpoint-unlisted'],
   ['an endpoint elsewhere', { url: 'https://elsewhere.example/paid' }, 'endpoint-unlisted'],
   ['an endpoint that was never read', { url: 'https://nobody.example/' }, 'not-read'],
   [
@@ -134,6 +142,11 @@ test.each<[string, Record<string, string>, string]>([
   ],
   ['no address at all', { pay_to: '~w0m' }, 'no-identity'],
   ['an endpoint paid there', { url: endpoint, network: 'solana' }, 'not-read'],
+  [
+    'a wallet that is not final, by its time',
+    { ...at17, pay_to: stranger, as_of: hours(39.5).toISOString() },
+    'mismatch',
+  ],
   ['before the registration', { ...at17, pay_to: wallet, as_of: hours(-1).toISOString() }, 'not-read'],
   ['after what is indexed', { ...at17, pay_to: wallet, as_of: hours(41).toISOString() }, 'not-read'],
   ['the wallet of then', { ...at17, pay_to: wallet, as_of: hours(2).toISOString() }, 'verified-wallet'],

@@ -17,7 +17,7 @@ interface PayeeQuestion {
   readonly asOf: string | null
 }
 
-/** A log of an registration registry. */
+/** A log of a registration registry. */
 interface RegistryLog {
   readonly address: string | null
   readonly block_number: number
@@ -41,9 +41,8 @@ export interface PayeeFacts {
     /** Decimal digits. */
     readonly erc8004_id: string
     readonly fid: number | null
+    /** Address of its registration file. */
     readonly uri: string | null
-    /** Endpoints that its registration file names. */
-    readonly endpoints: readonly string[]
     /** Documents of its account on hosts that list one of the account's registrations as their own. */
     readonly verified_documents: readonly string[]
     /** Its last transfer, with the owner; null: it was not minted by then. */
@@ -85,8 +84,19 @@ export async function payeeFacts(
 
 /** SQL: whether a row of a registry's events was there at the moment that is asked about. */
 const wasThere = (row: string) =>
-  `case when $8::timestamptz is null then ${row}.block_number <= state.finalized_block
-        else ${row}.block_timestamp <= $8::timestamptz end`
+  `${row}.block_number <= state.finalized_block and ($8::timestamptz is null or ${row}.block_timestamp <= $8::timestamptz)`
+
+/** Registrations of a seller that are looked through for the one that has an endpoint. */
+const mostHoldings = 1_000
+/** SQL: registrations that a FID holds and was not just sent, each with its URI. */
+const holdingsOf = (fid: string) => `
+  (select h.chain, h.agent_id, r.agent_uri
+     from agent_holding h
+     join registration r using (chain, agent_id)
+    where h.fid = ${fid} and h.reason is null and not h.unsolicited
+    limit ${mostHoldings})`
+/** SQL: whether an address is on the origin of the endpoint. */
+const isThere = (url: string) => `starts_with(lower(${url}) || '/', $7 || '/')`
 
 /** SQL: whether a verification was live at that moment, of an account that did not leave the directory. */
 const wasLive = (v: string) => `
@@ -100,27 +110,30 @@ with offer as (
          p.price->>'payTo' as pay_to, p.price->>'network' as network, p.price->>'chain' as chain
     from agent_spec s
    cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place)
-   where (s.url in ($5, $6) or s.prices @> jsonb_build_array(jsonb_build_object('resource', $5::text))
+   where $5::text is not null
+     and (s.url in ($5, $6) or s.prices @> jsonb_build_array(jsonb_build_object('resource', $5::text))
                             or s.prices @> jsonb_build_array(jsonb_build_object('resource', $6::text)))
      and (s.url in ($5, $6) or p.price->>'resource' in ($5, $6))
      and ($3::text is null or p.price->>'payTo' = $3)
      and ($4::text is null or coalesce(p.price->>'chain', lower(p.price->>'network')) = $4)
-     and ($1::text is null or exists (select from agent_holding h
-                                       where h.fid = s.fid and h.chain = $1 and h.agent_id = $2::numeric and h.reason is null))
-   order by s.domain_verified desc, s.last_alive_at desc nulls last, s.fid, s.kind, s.url, p.place
+     -- Anybody can name the address of somebody else: without an agent, what stands on the endpoint's own host counts.
+     and case when $1::text is null then ${isThere('s.url')}
+              else exists (select from agent_holding h
+                            where h.fid = s.fid and h.chain = $1 and h.agent_id = $2::numeric and h.reason is null) end
+   order by s.domain_verified desc,
+            exists (select from ${holdingsOf('s.fid')} held where ${isThere('held.agent_uri')}) desc,
+            s.last_alive_at desc nulls last, s.fid, s.kind, s.url, p.place
    limit 1
 ),
 named as (
   select r.chain, r.agent_id from registration r where r.chain = $1 and r.agent_id = $2::numeric
    union all
-  (select h.chain, h.agent_id
+  (select held.chain, held.agent_id
      from offer o
-     join agent_holding h on h.fid = o.fid and h.reason is null and not h.unsolicited
-     left join registration_document d on (d.chain, d.agent_id) = (h.chain, h.agent_id)
+    cross join lateral ${holdingsOf('o.fid')} held
     where $1::text is null
-    order by exists (select from json_array_elements(d.services) as service
-                      where starts_with(lower(service->>'endpoint') || '/', $7 || '/')) desc,
-             h.chain = o.chain desc nulls last, ${chainPosition('h.chain')}, h.agent_id
+    order by ${isThere('held.agent_uri')} desc nulls last, held.chain = o.chain desc nulls last,
+             ${chainPosition('held.chain')}, held.agent_id
     limit 1)
 ),
 at_moment as (
@@ -179,10 +192,6 @@ select json_build_object(
     select json_build_object(
              'chain', m.chain, 'chain_id', m.chain_id, 'erc8004_id', m.agent_id::text,
              'fid', (select fid from holder), 'uri', m.agent_uri,
-             'endpoints', coalesce((
-               select json_agg(service->>'endpoint')
-                 from registration_document d, json_array_elements(d.services) as service
-                where d.chain = m.chain and d.agent_id = m.agent_id and service->>'endpoint' is not null), '[]'),
              'verified_documents', coalesce((
                select json_agg(s.url) from agent_spec s
                 where s.fid = (select fid from holder) and s.domain_verified), '[]'),

@@ -118,6 +118,25 @@ test('a description in YAML is read, with aliases within bounds; what is no desc
   expect(parsed(Buffer.from('title: not a description'))).toBeUndefined()
 })
 
+test('no text that claims to be a description in YAML keeps the process busy for long', () => {
+  const head = 'openapi: 3.1.0\n'
+  const lines = (count: number, line: (n: number) => string) =>
+    head + Array.from({ length: count }, (_, n) => line(n)).join('\n')
+  const texts = [
+    lines(16_000, (n) => `k${n}:`),
+    lines(5_000, (n) => `- &a${n} x\n- *a${n}`),
+    lines(60_000, () => '@'),
+    `${head}x: [a${','.repeat(60_000)}]`,
+    `${head}x: ${'['.repeat(130_000)}`,
+    `${head}x: ${'a'.repeat(500_000)}`,
+  ]
+  const before = process.cpuUsage().user
+  expect(texts.filter((text) => parsed(Buffer.from(text)) !== undefined).map(({ length }) => length)).toEqual([])
+  expect((process.cpuUsage().user - before) / 1_000).toBeLessThan(1_000) // milliseconds
+  expect(parsed(Buffer.from(lines(2_000, (n) => `k${n}: one`)))).toHaveProperty('k1999', 'one')
+  expect(parsed(Buffer.from(`${head}a: 1\na: 2`))).toEqual({ openapi: '3.1.0', a: 2 }) // as in JSON
+})
+
 test('tools and skills are read from lists, maps and groups, and lists that are cut are marked', () => {
   const toolsOf = (tools: unknown, around: object = {}) => readContent.mcp({ name: 'x', tools, ...around })?.tools
   expect(toolsOf({ add: {}, sub: 'Subtracts.', listChanged: true })).toEqual(['add', 'sub'])

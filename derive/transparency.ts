@@ -43,12 +43,14 @@ export async function logFacts(
   const isWhole = !last || (await beginsWith(last, { ...known, size: all - known.first, readTile }))
   const epoch = isWhole ? known : { epoch: Math.max(known.epoch, epochOf(last.origin)) + 1, first: all }
   const coming: Entry[] = []
-  if (!isWhole) {
+  if (isWhole) {
+    for (const fact of await factsToLog(db, keys, epoch.epoch))
+      coming.push({ subject: fact.subject, entry: entryOf(fact) })
+  } else {
+    // Facts among the keys are marked again with all the others, so that none comes before earlier ones of its account.
     await beginEpoch(db, { ...epoch, note: last.note })
     coming.push({ subject: 'log', entry: firstEntry(epoch, last, now()) })
   }
-  for (const fact of await factsToLog(db, keys, epoch.epoch))
-    coming.push({ subject: fact.subject, entry: entryOf(fact) })
   const before = all - epoch.first
   if (coming.length > 0) {
     await appendEntries(

@@ -1,5 +1,5 @@
+import { kinds } from '../../due/kinds.ts'
 import type { Queryable } from '../../pool.ts'
-import { markAll } from '../due/queue.ts'
 
 /** One of the logs that a service has had, one after the other. */
 export interface Epoch {
@@ -9,18 +9,22 @@ export interface Epoch {
   readonly first: number
 }
 
+/** Query for the log that entries are appended to; the first has no row. */
+export const epochNow =
+  '(select epoch, first from transparency_epoch union all select 1, 0 order by epoch desc limit 1)'
+
 /** The log that entries are appended to. */
 export async function currentEpoch(db: Queryable): Promise<Epoch> {
   const { rows } = await db.query<Epoch>({
     name: 'transparency-epoch',
-    text: 'select epoch, first from transparency_epoch order by epoch desc limit 1',
+    text: `select epoch, first from ${epochNow} now`,
   })
-  return rows[0] ?? { epoch: 1, first: 0 }
+  return rows[0] as Epoch
 }
 
 /**
- * Begins a log behind the entries that there are: with an empty tree, to which all facts are to be appended. `note`: the
- * last checkpoint of the log before.
+ * Begins a log behind the entries that there are: with an empty tree, to which all facts are to be appended in the order
+ * of their times. `note`: the last checkpoint of the log before.
  */
 export async function beginEpoch(
   db: Queryable,
@@ -28,7 +32,14 @@ export async function beginEpoch(
 ): Promise<void> {
   await db.query('insert into transparency_epoch (epoch, first, note) values ($1, $2, $3)', [epoch, first, note])
   await db.query('delete from transparency_tile')
-  await markAll(db, 'logged facts')
+  const [events, words] = kinds['logged facts'].all
+  await db.query(`
+insert into due (kind, key)
+select 'logged facts', key
+  from (select ${events.key} as key, at, fid, seq from ${events.table}
+         union all
+        select ${words.key}, accepted_at, fid, null from ${words.table}) fact
+ order by at, fid, seq`)
 }
 
 /** Subject of a fact in a log: the first has it as it is. */

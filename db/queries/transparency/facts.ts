@@ -51,7 +51,7 @@ select w.subject, a.action, a.fid, ${isoTime('a.accepted_at')}, null, null, null
   from wanted w
   join claim_action a on a.fid = w.part[3]::bigint and a.action = w.part[2] and a.method = w.part[4] and a.nonce = w.part[5]
  where w.part[1] = 'listing'
- order by at, subject`,
+ order by at, fid, seq, subject`,
     values: [subjects, subjectIn(epoch, '')],
   })
   return rows

@@ -63,7 +63,10 @@ export interface TileRequest extends TilePlace {
   readonly width: number
 }
 
-/** Whether a tree of `size` entries has a tile with so many hashes; one that is not full only at its end. */
+/**
+ * Whether a tree of `size` entries has a tile with so many hashes. The beginning of a longer tile is one, too: it was the
+ * end of an earlier tree.
+ */
 export function hasTile({ level, number, width }: TileRequest, size: number): boolean {
   return number * perTile + width <= hashesAt(level, size)
 }

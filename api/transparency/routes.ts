@@ -1,7 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import type { Queryable } from '../../db/pool.ts'
-import { currentEpoch } from '../../db/queries/transparency/epoch.ts'
-import { entriesFrom, lastCheckpoint, tileHashes } from '../../db/queries/transparency/tree.ts'
+import { lastCheckpoint, logEntries, logTile } from '../../db/queries/transparency/tree.ts'
 import { epochOf, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { hashBytes } from '../../transparency/hashes.ts'
 import { bundleOf, hasTile, parseTilePath, perTile, type TileRequest } from '../../transparency/tiles.ts'
@@ -44,18 +43,22 @@ export function transparencyRoutes({ database, cache }: LogDeps): Router {
   const serveText = (name: 'checkpoint' | 'key'): RequestHandler => {
     return async (req, res, next) => {
       const { epoch } = req.params
-      if (epoch !== undefined && Number(epoch) !== (await epochNow())) throw new ApiError('ERR_NOT_FOUND', noFile)
+      if (epoch !== undefined && numberOf(epoch) !== (await epochNow())) throw new ApiError('ERR_NOT_FOUND', noFile)
       return answerAlways(await text(name), maxAgeSeconds)(req, res, next)
     }
   }
   const serveTile: RequestHandler = async (req, res, next) => {
     const tile = parseTilePath([req.params.path ?? []].flat().join('/'))
     const { origin, size } = parseCheckpoint(String((await text('checkpoint')).text))
-    const isOfLog = Number(req.params.epoch ?? 1) === epochOf(origin)
-    if (!tile || !isOfLog || !hasTile(tile, size)) throw new ApiError('ERR_NOT_FOUND', noFile)
-    const key = `${origin}/tile/${JSON.stringify(tile)}`
-    const { value } = await cache.get(key, freshTileMs, () => readTile(database, tile))
-    return answerAlways(value as Content, tileMaxAgeSeconds, 'immutable')(req, res, next)
+    const epoch = numberOf(req.params.epoch)
+    if (!tile || epoch !== epochOf(origin) || !hasTile(tile, size)) throw new ApiError('ERR_NOT_FOUND', noFile)
+    const read = () => readTile(database, epoch, tile)
+    // Each full tile has 255 beginnings, which would drive other answers out of the cache.
+    const isKept = tile.width === perTile
+    const file = isKept
+      ? (await cache.get(`${origin}/tile/${JSON.stringify(tile)}`, freshTileMs, read)).value
+      : await read()
+    return answerAlways(file as Content, tileMaxAgeSeconds, 'immutable')(req, res, next)
   }
   const router = Router({ caseSensitive: true })
   router.use(prefix, waitInLane('pages'))
@@ -74,10 +77,24 @@ export function transparencyRoutes({ database, cache }: LogDeps): Router {
   return router
 }
 
-async function readTile(database: Queryable, tile: TileRequest & { readonly isOfEntries: boolean }): Promise<Content> {
+/** Number of the log that a path names, which the first has no part for. Undefined: no log has such a name. */
+function numberOf(named: string | string[] | undefined): number | undefined {
+  if (named === undefined) return 1
+  const number = Number(named)
+  return number > 1 && String(number) === named ? number : undefined
+}
+
+/** Reads a tile of a log. The checkpoint that says that there is one may be older than the next log: then it is not found. */
+async function readTile(
+  database: Queryable,
+  epoch: number,
+  tile: TileRequest & { readonly isOfEntries: boolean },
+): Promise<Content> {
   const { number, width, isOfEntries } = tile
+  const entries = isOfEntries && (await logEntries(database, { epoch, first: number * perTile, count: width }))
   const bytes = isOfEntries
-    ? bundleOf(await entriesFrom(database, (await currentEpoch(database)).first + number * perTile, width))
-    : (await tileHashes(database, tile)).subarray(0, width * hashBytes)
+    ? entries && bundleOf(entries)
+    : (await logTile(database, epoch, tile))?.subarray(0, width * hashBytes)
+  if (!bytes) throw new ApiError('ERR_NOT_FOUND', noFile)
   return new Content('application/octet-stream', bytes)
 }

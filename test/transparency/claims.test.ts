@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { claimProof } from '../../api/schemas/proof.ts'
 import { claimHistory } from '../../db/queries/read/provable-claims.ts'
+import { readClaimLog } from '../../db/queries/transparency/claim-log.ts'
+import { lastCheckpoint } from '../../db/queries/transparency/tree.ts'
 import { deriveAgain } from '../../derive/again.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
 import { comparison } from '../../derive/transparency.ts'
-import { checkpointText, parseCheckpoint } from '../../transparency/checkpoint.ts'
+import { checkpointText, epochOf, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { leafHash } from '../../transparency/hashes.ts'
 import { type LogSigner, makeLogKey, readLogKey } from '../../transparency/log-key.ts'
 import { openNote } from '../../transparency/note.ts'
@@ -152,6 +154,9 @@ test('the tree is served as files for ever, outside the limits, as far as it is 
     'entries/001',
   ]) {
     expect((await stage.api.get(`/log/tile/${path}`)).status, path).toBe(404)
+  }
+  for (const path of ['1/checkpoint', '01/checkpoint', '1/key', '1/tile/0/000.p/1', '+1/tile/0/000.p/1']) {
+    expect((await stage.api.get(`/log/${path}`)).status, path).toBe(404)
   }
   const posted = await stage.api.get('/log/checkpoint', { method: 'POST' })
   expect([posted.status, posted.headers.get('allow')]).toEqual([404, 'GET, HEAD, OPTIONS'])
@@ -329,6 +334,50 @@ test('a database put back without entries that were signed is followed by a log 
     epoch: 3,
     before: { origin: found.origin, size: found.size },
   })
+})
+
+test('a log behind another has all entries of an account in the order of its events', async () => {
+  const { pool } = stage.database
+  const claimant = await stage.claimant()
+  await accepted(await eip191Claim(stage, claimant))
+  const happen = (first: number, last: number) =>
+    pool.query(`insert into claim_event (fid, method, nonce, kind, at, evidence)
+      select fid, method, nonce, case nth % 2 when 0 then 'resumed' else 'suspended' end, now(), '{}'
+        from claim, generate_series(${first}, ${last}) nth where fid = ${claimant.fid} order by nth`)
+  const putBack = await backup()
+  await happen(1, 520) // more than a batch
+  await append()
+  await putBack()
+  await happen(521, 521)
+  await append()
+  const { rows } = await pool.query(`select entry from transparency_entry
+    where index >= (select max(first) from transparency_epoch) order by index`)
+  const entries = rows.map(({ entry }) => entry as Buffer)
+  expect(ofFid(entries, claimant).map(({ seq }) => seq)).toEqual(Array.from({ length: 522 }, (_, place) => place + 1))
+})
+
+test('while a log is followed by another, what is known of the first is not answered with tiles of the second', async () => {
+  const { pool } = stage.database
+  const claimant = await stage.claimant()
+  await accepted(await eip191Claim(stage, claimant))
+  await append()
+  const putBack = await backup()
+  await accepted(jfsClaim(stage, claimant))
+  await append()
+  await putBack()
+  await compare()
+  const { origin } = parseCheckpoint(
+    openNote(String((await bytes('checkpoint')).body), (await lastCheckpoint(pool))!.key),
+  )
+  const logOf = await readClaimLog(pool)
+  await settle(kinds, context())
+  for (const tile of ['0/000.p/1', '0/000', 'entries/000.p/1']) {
+    expect((await stage.api.get(`/log/${epochOf(origin)}/tile/${tile}`)).status, tile).toBe(404)
+  }
+  const { checkpoint, entries } = (await logOf(await claimHistory(pool, claimant.fid))) as ClaimLog
+  expect(checkpoint).toBe((await lastCheckpoint(pool))?.note)
+  expect(entries.map(({ seq }) => seq)).toEqual([1, 2])
+  stage.clock.now += 2_000
 })
 
 test('a derivation without the key leaves the comparison to the job that has it', async () => {

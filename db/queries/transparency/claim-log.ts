@@ -3,20 +3,40 @@ import type { SealedClaimEvent } from '../../../trust/claim-event.ts'
 import type { ClaimLog } from '../../../trust/proof/proof.ts'
 import type { Queryable } from '../../pool.ts'
 import { type Epoch, subjectIn } from './epoch.ts'
-import { lastCheckpoint, tileHashes } from './tree.ts'
+import { lastCheckpoint, logTile } from './tree.ts'
 
 /**
  * Reads the last checkpoint, and gives what shows that events of claims are in its tree. Events that are not are left
- * out; null: no tree was signed.
+ * out; null: no tree was signed. Where another log has begun meanwhile, its checkpoint is read.
  */
 export async function readClaimLog(
   db: Queryable,
 ): Promise<(events: readonly SealedClaimEvent[]) => Promise<ClaimLog | null>> {
-  const last = await lastCheckpoint(db)
-  if (!last) return async () => null
-  const { size, note: checkpoint, key } = last
-  const readTile = onceEach((place) => tileHashes(db, place))
+  let log = await openLog(db)
   return async (events) => {
+    for (;;) {
+      try {
+        return (await log?.prove(events)) ?? null
+      } catch (error) {
+        const later = await openLog(db)
+        if (!log || later?.epoch === log.epoch) throw error
+        log = later
+      }
+    }
+  }
+}
+
+/** The log that was signed last, and what proves events in it; `prove` rejects when another log has begun. */
+async function openLog(db: Queryable) {
+  const last = await lastCheckpoint(db)
+  if (!last) return undefined
+  const { epoch, size, note: checkpoint, key } = last
+  const readTile = onceEach(async (place) => {
+    const hashes = await logTile(db, epoch, place)
+    if (!hashes) throw new Error(`log ${epoch} has no tile ${place.number} of level ${place.level}`)
+    return hashes
+  })
+  const prove = async (events: readonly SealedClaimEvent[]): Promise<ClaimLog> => {
     const entries: ClaimLog['entries'][number][] = []
     for (const { seq, index } of await indexesOf(db, events, last)) {
       const hashes = await inclusionProof(index, size, readTile)
@@ -24,6 +44,7 @@ export async function readClaimLog(
     }
     return { key, checkpoint, entries }
   }
+  return { epoch, prove }
 }
 
 /** Numbers of the entries of events in a log, of those among its first `size`. */

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import type { Epoch } from './epoch.ts'
+import { type Epoch, epochNow } from './epoch.ts'
 
 // Rows of the transparency log: db/schema/tables/17_transparency.sql.
 
@@ -43,16 +43,6 @@ select $1 + place - 1, subject, entry
   })
 }
 
-/** Entries from a number on, through all logs, in order. */
-export async function entriesFrom(db: Queryable, first: number, count: number): Promise<Buffer[]> {
-  const { rows } = await db.query<{ entry: Buffer }>({
-    name: 'transparency-entries-from',
-    text: 'select entry from transparency_entry where index >= $1 and index < $1 + $2 order by index',
-    values: [first, count],
-  })
-  return rows.map(({ entry }) => entry)
-}
-
 /** Hashes of a tile. Throws when there is none. */
 export async function tileHashes(db: Queryable, { level, number }: Place): Promise<Buffer> {
   const { rows } = await db.query<{ hashes: Buffer }>({
@@ -62,6 +52,38 @@ export async function tileHashes(db: Queryable, { level, number }: Place): Promi
   })
   if (!rows[0]) throw new Error(`the transparency log has no tile ${number} of level ${level}`)
   return rows[0].hashes
+}
+
+/** Entries of the log with a number, from its `first` on, in order. Undefined: it is not the last log, or has none there. */
+export async function logEntries(
+  db: Queryable,
+  { epoch, first, count }: { readonly epoch: number; readonly first: number; readonly count: number },
+): Promise<Buffer[] | undefined> {
+  const { rows } = await db.query<{ entry: Buffer }>({
+    name: 'transparency-log-entries',
+    text: `
+select entry
+  from ${epochNow} now
+  join transparency_entry on index >= now.first + $2 and index < now.first + $2 + $3
+ where now.epoch = $1
+ order by index`,
+    values: [epoch, first, count],
+  })
+  return rows.length > 0 ? rows.map(({ entry }) => entry) : undefined
+}
+
+/** Hashes of a tile of the log with a number. Undefined: it is not the last log, or has no such tile. */
+export async function logTile(db: Queryable, epoch: number, { level, number }: Place): Promise<Buffer | undefined> {
+  const { rows } = await db.query<{ hashes: Buffer }>({
+    name: 'transparency-log-tile',
+    text: `
+select hashes
+  from ${epochNow} now
+  join transparency_tile on level = $2 and number = $3
+ where now.epoch = $1`,
+    values: [epoch, level, number],
+  })
+  return rows[0]?.hashes
 }
 
 /** Stores tiles, which take the place of their shorter beginnings. */
@@ -84,9 +106,9 @@ export async function lastCheckpoint(db: Queryable): Promise<(SignedCheckpoint &
   const { rows } = await db.query<SignedCheckpoint & Epoch>({
     name: 'transparency-checkpoint',
     text: `
-select c.size, c.note, c.key, coalesce(e.epoch, 1) as epoch, coalesce(e.first, 0) as first
+select c.size, c.note, c.key, now.epoch, now.first
   from transparency_checkpoint c
-  left join (select epoch, first from transparency_epoch order by epoch desc limit 1) e on true`,
+ cross join ${epochNow} now`,
   })
   return rows[0]
 }

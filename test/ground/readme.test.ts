@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { readConfig } from '../../api/config.ts'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { root } from '../support/source-files.ts'
 import { elsewhere, elsewhereOf, indentedCommands, otherFences, printedCommands, walked } from './printed-commands.ts'
@@ -43,6 +44,16 @@ test('each printed command is run as it stands, or named with what runs it elsew
   expect(elsewhere.flatMap(({ by }) => by).filter((path) => !existsSync(join(root, path)))).toEqual([])
   expect(otherFences).toEqual([])
   expect(indentedCommands).toEqual([])
+})
+
+test('the settings that the first installation shows are settings, and the API takes them', () => {
+  const [, block = ''] = /^```ini\n([\s\S]*?)^```$/m.exec(read('docs/install.md')) ?? []
+  const shown = block.trim().split('\n')
+  const known = [...read('.env.example').matchAll(/^#([A-Z_]+)=/gm)].map(([, name]) => name)
+  const given = Object.fromEntries(shown.map((line) => line.split('=', 2)))
+  expect(shown.length).toBeGreaterThan(5)
+  expect(Object.keys(given).filter((name) => !known.includes(name))).toEqual([])
+  expect(() => readConfig(given, undefined)).not.toThrow()
 })
 
 test('what only CI runs is a step of CI', () => {

@@ -44,7 +44,7 @@ export function money(agent: Profile, shown: Money): Html {
 <p class="empty">No gasless USDC payment has reached a verified address of this agent yet.</p></section>`
   }
   return html`<section aria-labelledby="money"><h2 id="money">What it earned</h2>
-${isEarning && incomeSeries ? sums(agent.fid, income, incomeSeries, shown) : html`<p class="sub">What is listed here is summed up as soon as its blocks are final.</p>`}
+${isEarning && incomeSeries ? sums(agent.fid, income, incomeSeries, shown) : settlements.length > 0 && html`<p class="sub">What is listed here is summed up as soon as its blocks are final.</p>`}
 <h3 id="settlements">${after === undefined ? 'Newest settlements' : 'Older settlements'}</h3>
 ${settlements.length === 0 ? html`<p class="empty">No gasless USDC settlement ${where(asked)}is known.${asked.chain !== null && html` <a href="${seriesPath(path, { ...asked, chain: null }, own)}#settlements">Look at all chains</a>`}</p>` : settlementTable('Settlements', settlements, agent.verified_addresses, shown.names)}
 <nav class="pager" aria-label="Settlements">${

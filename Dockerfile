@@ -34,7 +34,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 STOP_PAUSE_SECONDS=5
 COPY --from=build /app/package.json ./
 COPY --from=build /app/dist dist
 # A volume mounted here takes over this owner.
-RUN install --directory --owner 1000 --group 1000 /var/lib/agent-directory/exports /var/lib/agent-directory/backup
+RUN install --directory --owner 1000 --group 1000 /var/lib/agent-directory/exports /var/lib/agent-directory/backup /var/lib/agent-directory/log
 # The user `node`, as a number: with runAsNonRoot a kubelet cannot check a name.
 USER 1000
 # Alive, not ready: a restart does not bring a missing database back.

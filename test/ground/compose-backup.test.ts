@@ -22,9 +22,20 @@ test('docker compose --profile backup copies the database of its own Postgres, a
   const { backup, 'backup-contents': contents, postgres } = compose.services
   const inProfile = Object.keys(compose.services).filter((name) => compose.services[name]?.profiles?.includes('backup'))
   expect(inProfile.sort()).toEqual(['backup', 'backup-contents'])
-  const [, main, ...args] = contents?.command ?? []
+  const begun = mkdtempSync(join(tmpdir(), 'begun-'))
+  mkdirSync(join(begun, 'next'))
+  writeFileSync(join(begun, 'next/contents.json'), '') // by a night whose copy did not begin
+  writeFileSync(join(begun, 'node'), '#!/bin/sh\nls next 2>/dev/null\necho "$@"\n', { mode: 0o755 })
+  const [sh, ...first] = (contents?.command ?? []).map((part) =>
+    part.replaceAll('/var/lib/agent-directory/backup', begun),
+  )
+  const env = { ...process.env, PATH: `${begun}:${process.env.PATH}` }
+  const [main, ...args] = spawnSync(sh as string, first, { cwd: begun, env, encoding: 'utf8' })
+    .stdout.trim()
+    .split(/\s+/)
   expect(existsSync(join(root, (main as string).replace(/^dist\/(.*)\.js$/, '$1.ts')))).toBe(true)
-  expect(args).toEqual(['--out', '/var/lib/agent-directory/backup/next', '--contents'])
+  expect(args).toEqual(['--out', join(begun, 'next'), '--contents'])
+  rmSync(begun, { recursive: true })
   expect(contents?.environment).toEqual(compose.services.migrate?.environment)
   expect(backup).toMatchObject({
     image: postgres?.image, // a copy is made by tools of the server's version
@@ -33,7 +44,7 @@ test('docker compose --profile backup copies the database of its own Postgres, a
   })
   const volume = 'backup:/var/lib/agent-directory/backup'
   expect([contents?.volumes?.includes(volume), backup?.volumes]).toEqual([true, [volume]])
-  expect(dockerfile).toContain(`--owner 1000 --group 1000 /var/lib/agent-directory/exports ${volume.split(':')[1]}`)
+  expect(dockerfile).toContain(`--owner 1000 --group 1000 /var/lib/agent-directory/exports ${volume.split(':')[1]} `)
 
   const place = mkdtempSync(join(tmpdir(), 'backup-'))
   const [shell, ...script] = (backup?.command ?? []).map((part) => part.replaceAll('$$', '$'))

@@ -10,9 +10,18 @@ import { specRequests } from './spec-requests.ts'
 const options = { ...specRequests, maxBytes: 64 * 1024, redirects: 0 }
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(50) })
 
-/** Verdict on the signatures of a card that was read at `url`. Throws HostClosed when its host may not be asked. */
-export function signatureOf(hosts: AgentHosts, card: unknown, url: URL): Promise<CardSignature> {
+/**
+ * Verdict on the signatures of a card that was read at `url`; keys for which `spend` grants no request are taken for
+ * unknown. Throws HostClosed when its host may not be asked.
+ */
+export function signatureOf(
+  hosts: AgentHosts,
+  card: unknown,
+  url: URL,
+  spend: (host: string) => boolean,
+): Promise<CardSignature> {
   return checkCard(card as Readonly<Record<string, Json>>, url, async (place) => {
+    if (!spend(place.host)) return undefined
     try {
       const { status, body } = await hosts.fetch(place, { ...options, headers: conditionsOf(undefined) })
       return status === 200 ? keySet.safeParse(parseJson(body)).data?.keys : undefined

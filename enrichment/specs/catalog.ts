@@ -17,8 +17,9 @@ interface Catalog {
   readonly catalogs: readonly URL[]
 }
 
-/** Most cards and catalogs of one that are looked at, and catalogs within catalogs. */
-const mostEntries = 20
+/** Most cards of a catalog that are read, inner ones included; entries of one that are looked at; catalogs within catalogs. */
+export const mostCards = 20
+const mostEntries = mostCards
 const deepest = 4
 
 /** What a media type means, the next spelling being a row. */
@@ -31,16 +32,18 @@ const mediaTypes = [
 
 /**
  * The cards that a host's catalog names, inner catalogs included where they stand in it. Undefined: not a catalog.
+ * `place`: where in the outer ones it stands.
  *
  * Source: AI Catalog 0.9 and its drafts, which call the media type `mediaType` and the list `items`; Model Context
  * Protocol, experimental-ext-server-card, discovery (July 2026).
  */
-export function toCatalog(value: unknown, catalogUrl: URL, depth = 0): Catalog | undefined {
+export function toCatalog(value: unknown, catalogUrl: URL, place: readonly number[] = []): Catalog | undefined {
   const entries = membersOf(value).get('entries')
   if (!Array.isArray(entries) || fieldsOf(value).x402Version !== undefined) return undefined
   const cards: CatalogCard[] = []
   const catalogs: URL[] = []
-  for (const entry of entries.slice(0, mostEntries)) {
+  for (const [index, entry] of entries.slice(0, mostEntries).entries()) {
+    const here = [...place, index]
     const members = membersOf(entry)
     const [media] = (shortText(members.get('mediaType')) ?? 'application/json').toLowerCase().split(';')
     const kind = mediaTypes.find(([form]) => form.test(media!.trim()))
@@ -50,10 +53,10 @@ export function toCatalog(value: unknown, catalogUrl: URL, depth = 0): Catalog |
     const isInline = typeof data === 'object' && data !== null
     if (!kind || !(at || isInline)) continue
     if (kind[1] !== 'catalog') {
-      const url = isInline ? withHash(catalogUrl, shortText(members.get('id')) ?? String(cards.length)) : at!
+      const url = isInline ? withHash(catalogUrl, shortText(members.get('id')) ?? here.join('.')) : at!
       cards.push({ kind: kind[1], url, ...(isInline && { data }) })
-    } else if (isInline && depth < deepest) {
-      const inner = toCatalog(data, catalogUrl, depth + 1)
+    } else if (isInline && place.length < deepest) {
+      const inner = toCatalog(data, catalogUrl, here)
       cards.push(...(inner?.cards ?? []))
       catalogs.push(...(inner?.catalogs ?? []))
     } else if (at) catalogs.push(at)

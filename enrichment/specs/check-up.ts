@@ -68,7 +68,7 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
       const { host } = candidate.url
       if (!spend(host)) return false
       const version = versionOf(known.get(placeOf(candidate)))
-      const [check, ...led] = await probe(hosts, candidate, version, () => spend(host))
+      const [check, ...led] = await probe(hosts, candidate, version, (at) => spend(host) && (at === host || spend(at)))
       checks.push(...[check, ...led].filter((one) => !isChecked(one, checks)))
       if (isSignOfLife(check)) return true
       if (isOutOfReach(check.status)) throw new OutOfReach(check)
@@ -100,12 +100,13 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   }
 
   await Promise.all(hostsInTurn.slice(0, mostHosts).map(visit))
-  // A card that a catalog named keeps its place while the catalog is not read.
+  // A card that a catalog named keeps its place while the catalog is not read, or the card's host is not asked.
   const read = new Set(checks.flatMap(({ catalog }) => catalog ?? []))
+  const unasked = new Set(checks.flatMap((check) => check.unasked ?? []))
   const candidates = new Set(ordered.flat().map(({ url }) => url.href))
-  const led = inputs.known.filter(({ content }) => {
+  const led = inputs.known.filter(({ url, content }) => {
     const { catalog } = content?.details ?? {}
-    return catalog !== undefined && candidates.has(catalog) && !read.has(catalog)
+    return catalog !== undefined && candidates.has(catalog) && (!read.has(catalog) || unasked.has(url))
   })
   const places = new Set([...ordered.flat().map(placeOf), ...led.map(({ kind, url }) => `${kind} ${url}`)])
   const contradicted = new Set(ordered.flat().flatMap((one) => (one.contradicted ? [placeOf(one)] : [])))

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { isSameSite } from '../../derive/site.ts'
+import { HostClosed } from '../../hosts/host.ts'
 import type { Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
 import { maxUrlLength } from '../../net/target.ts'
@@ -8,8 +9,8 @@ import { type AgentHosts, conditionsOf, type Version, versionOf } from '../agent
 import type { BackReference } from './back-reference.ts'
 import type { Candidate } from './candidates.ts'
 import { signatureOf } from './card-keys.ts'
-import { type CatalogCard, toCatalog } from './catalog.ts'
-import { type SpecStatus, statusOf } from './check-status.ts'
+import { type CatalogCard, mostCards, toCatalog } from './catalog.ts'
+import { isOutOfReach, type SpecStatus, statusOf } from './check-status.ts'
 import { parsed, type SpecContent } from './content.ts'
 import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
 import { askServer } from './mcp/session.ts'
@@ -34,6 +35,8 @@ export interface Check {
   }
   /** The catalog that led to it; undefined: none did. */
   readonly catalog?: string
+  /** Of a catalog: addresses of the cards in it that were not asked for this time. */
+  readonly unasked?: readonly string[]
   /** Prices in the document, or in a demand for payment; undefined: this answer does not say. */
   readonly prices?: readonly Price[]
 }
@@ -59,13 +62,20 @@ export const placeOf = ({ kind, url }: Candidate) => `${kind} ${url.href}`
 
 const redirects = 3
 
-/** Requests that a probe may make beside its first; false: no more. */
-type Spend = () => boolean
+/** Whether a probe may make one more request, beside its first, to a host. */
+type Spend = (host: string) => boolean
+
+/** An answer with its body parsed; undefined: it has none that is read, or it is neither JSON nor YAML. */
+type Answer = Fetched & { readonly value: unknown }
+
+const toAnswer = (fetched: Fetched): Answer => {
+  return { ...fetched, value: statusOf(fetched.status) === undefined ? parsed(fetched.body) : undefined }
+}
 
 /**
  * Requests one document. A catalog is followed to the cards on its site: the first MCP card counts as what lies at the
- * catalog's own place, and each other card has a check of its own, at its address. Throws HostClosed when its host must
- * not be asked now.
+ * catalog's own place, and each other card has a check of its own, at its address. Throws HostClosed when the host of the
+ * candidate must not be asked now.
  */
 export async function probe(
   hosts: AgentHosts,
@@ -103,16 +113,23 @@ async function askDocument(
 ): Promise<[Check, ...Check[]]> {
   const { kind, url } = candidate
   const options = { ...specRequests, maxBytes: maxSpecBytes[kind], redirects, mayRedirect: isSameSite }
-  const fetched = await hosts.fetch(url, { ...options, headers: conditionsOf(known) })
-  const catalog = kind === 'mcp' && fetched.status === 200 ? toCatalog(parsed(fetched.body), url) : undefined
-  if (!catalog) return [await toCheck(hosts, candidate, fetched, known)]
-  const checks = await askCards(hosts, candidate, fetched, catalog, spend)
+  const answer = toAnswer(await hosts.fetch(url, { ...options, headers: conditionsOf(known) }))
+  const catalog = kind === 'mcp' && answer.status === 200 ? toCatalog(answer.value, url) : undefined
+  if (!catalog) return [await toCheck(hosts, candidate, answer, known, spend)]
+  const { checks, unasked } = await askCards(hosts, candidate, answer, catalog, spend)
   const first = checks.find((check) => check.candidate.kind === 'mcp')
+  // That the card's host is out of reach says nothing about the catalog's, which just answered.
+  const isElsewhere = first && first.candidate.url.host !== url.host && isOutOfReach(first.status)
   // No version is kept of the first card: the catalog would be requested with it.
-  const own: Check = first
-    ? { ...first, candidate, ...(first.found && { found: { ...first.found, version: noVersion } }) }
-    : { candidate, httpStatus: fetched.status, latencyMs: Math.round(fetched.elapsedMs), status: 'schema_mismatch' }
-  return [own, ...checks.filter((check) => check !== first).map((check) => toLed(check, url))]
+  const own: Check =
+    first && !isElsewhere
+      ? { ...first, candidate, unasked, ...(first.found && { found: { ...first.found, version: noVersion } }) }
+      : { ...toResult(candidate, answer), unasked, status: 'schema_mismatch' }
+  return [own, ...checks.filter((check) => isElsewhere || check !== first).map((check) => toLed(check, url))]
+}
+
+const toResult = (candidate: Candidate, { status, elapsedMs }: Fetched) => {
+  return { candidate, httpStatus: status, latencyMs: Math.round(elapsedMs) }
 }
 
 /** A check of a card with a note of the catalog that led to it. */
@@ -123,39 +140,59 @@ function toLed(check: Check, { href: catalog }: URL): Check {
   return { ...check, found, catalog }
 }
 
-/** Checks of the cards that a catalog leads to, catalogs that it names included. A catalog says nothing about another site. */
+/**
+ * Checks of the cards that a catalog leads to, catalogs that it names included, and addresses of cards that were not asked
+ * for. A catalog says nothing about another site. Throws HostClosed for the catalog's own host alone.
+ */
 async function askCards(
   hosts: AgentHosts,
   candidate: Candidate,
-  first: Fetched,
+  first: Answer,
   catalog: NonNullable<ReturnType<typeof toCatalog>>,
   spend: Spend,
-): Promise<Check[]> {
+): Promise<{ checks: readonly Check[]; unasked: readonly string[] }> {
   const { url } = candidate
   const options = { ...specRequests, maxBytes: maxSpecBytes.mcp, redirects, mayRedirect: isSameSite }
-  const ask = (at: URL) => hosts.fetch(hosts.secured(at), { ...options, headers: conditionsOf(undefined) })
+  const ask = async (at: URL) =>
+    toAnswer(await hosts.fetch(hosts.secured(at), { ...options, headers: conditionsOf(undefined) }))
   const isNear = (at: URL) => isSameSite(url, at) && at.href.length <= maxUrlLength
   const checks: Check[] = []
+  const unasked: string[] = []
   const seen = new Set([url.href])
   const catalogs = [...catalog.catalogs]
   const cards = [...catalog.cards]
-  for (let card = cards.shift(); card || catalogs.length > 0; card = cards.shift()) {
-    const at = card?.url ?? catalogs.shift()!
-    if (!isNear(at) || seen.has(at.href) || (!card?.data && !spend())) continue
+
+  async function follow(card: CatalogCard | undefined, at: URL) {
+    // The agent declares the catalog at most, not what its host's catalog names.
+    const led = { ...candidate, kind: card?.kind ?? candidate.kind, url: at, declared: false, contradicted: false }
+    if (card) {
+      checks.push(...(await orFailure(led, async () => [await toLedCheck(hosts, led, card, first, ask, spend)])))
+      return
+    }
+    const answer = await ask(at).catch((error: unknown) => {
+      if (error instanceof DoorError) return undefined
+      throw error
+    })
+    const inner = answer?.status === 200 ? toCatalog(answer.value, at) : undefined
+    cards.push(...(inner?.cards ?? []))
+    catalogs.push(...(inner?.catalogs ?? []))
+  }
+
+  while (checks.length < mostCards) {
+    const card = cards.shift()
+    const at = card?.url ?? catalogs.shift()
+    if (!at) break
+    if (!isNear(at) || seen.has(at.href)) continue
     seen.add(at.href)
-    const led = { ...candidate, kind: card?.kind ?? candidate.kind, url: at }
-    if (card) checks.push(...(await orFailure(led, async () => [await toLedCheck(hosts, led, card, first, ask)])))
-    else {
-      const fetched = await ask(at).catch((error: unknown) => {
-        if (error instanceof DoorError) return undefined
-        throw error
-      })
-      const inner = fetched?.status === 200 ? toCatalog(parsed(fetched.body), at) : undefined
-      cards.push(...(inner?.cards ?? []))
-      catalogs.push(...(inner?.catalogs ?? []))
+    try {
+      if (card?.data || spend(at.host)) await follow(card, at)
+      else unasked.push(at.href)
+    } catch (error) {
+      if (!(error instanceof HostClosed) || at.host === url.host) throw error
+      unasked.push(at.href)
     }
   }
-  return checks
+  return { checks, unasked }
 }
 
 /** Check of one card of a catalog; of one without a kind, by the first reader that takes it. */
@@ -163,50 +200,47 @@ async function toLedCheck(
   hosts: AgentHosts,
   candidate: Candidate,
   card: CatalogCard,
-  catalog: Fetched,
-  ask: (at: URL) => Promise<Fetched>,
+  catalog: Answer,
+  ask: (at: URL) => Promise<Answer>,
+  spend: Spend,
 ): Promise<Check> {
-  const body = card.data && Buffer.from(JSON.stringify(card.data))
-  const fetched = body ? { ...catalog, body } : await ask(card.url)
-  const value = parsed(fetched.body)
-  const kinds = (['mcp', 'a2a'] as const).filter((kind) => readContent[kind](value) !== undefined)
-  return toCheck(hosts, { ...candidate, kind: card.kind ?? kinds[0] ?? candidate.kind }, fetched, undefined)
+  const inside = card.data && { ...catalog, body: Buffer.from(JSON.stringify(card.data)), value: card.data }
+  const answer = inside ?? (await ask(card.url))
+  const read = (['mcp', 'a2a'] as const).find((kind) => readContent[kind](answer.value) !== undefined)
+  return toCheck(hosts, { ...candidate, kind: card.kind ?? read ?? candidate.kind }, answer, undefined, spend)
 }
 
 async function toCheck(
   hosts: AgentHosts,
   candidate: Candidate,
-  fetched: Fetched,
+  answer: Answer,
   known: Version | undefined,
+  spend: Spend,
 ): Promise<Check> {
   const { kind, url } = candidate
-  const { status: httpStatus, elapsedMs } = fetched
-  const { status, value, found, prices } = judge(kind, fetched, known)
-  const check = { candidate, httpStatus, latencyMs: Math.round(elapsedMs), status, prices }
+  const { status, found, prices } = judge(kind, answer, known)
+  const check = { ...toResult(candidate, answer), status, prices }
   if (!found) return check
-  const cardSignature = kind === 'a2a' ? await signatureOf(hosts, value, url) : null
+  const cardSignature = kind === 'a2a' ? await signatureOf(hosts, answer.value, url, spend) : null
   return { ...check, found: { ...found, cardSignature } }
 }
 
 interface Judged {
   readonly status: SpecStatus
-  /** The parsed JSON of the document. */
-  readonly value?: unknown
   readonly found?: Omit<NonNullable<Check['found']>, 'cardSignature'>
   readonly prices?: readonly Price[]
 }
 
 /** Judges an answer; `sent`: the version that the request asked about, without which a host's 304 says nothing. */
-function judge(kind: SpecKind, fetched: Fetched, sent: Version | undefined): Judged {
-  const { status: httpStatus, body } = fetched
+function judge(kind: SpecKind, answer: Answer, sent: Version | undefined): Judged {
+  const { status: httpStatus, body, value } = answer
   if (httpStatus === 304 && (sent?.etag || sent?.lastModified)) return { status: 'ok' }
   const status = statusOf(httpStatus)
-  if (status === 'payment_required') return { status, prices: pricesIn(demandOf(fetched)) }
+  if (status === 'payment_required') return { status, prices: pricesIn(demandOf(answer)) }
   if (status) return { status }
-  const value = parsed(body)
   if (value === undefined) return { status: 'not_json' }
   const content = readContent[kind](value)
   if (!content) return { status: 'schema_mismatch' }
   const sha256 = createHash('sha256').update(body).digest()
-  return { status: 'ok', value, found: { content, sha256, version: versionOf(fetched) }, prices: pricesIn(value) }
+  return { status: 'ok', found: { content, sha256, version: versionOf(answer) }, prices: pricesIn(value) }
 }

@@ -231,3 +231,77 @@ test('a version of what the place of a catalog had before is not one of the card
   const { found } = await lookAgain([host], [known], ['web', host.url])
   expect(mcpOf(found)).toContain(`mcp ${path} http_4xx`)
 })
+
+const catalogType = 'application/ai-catalog+json'
+const agentType = 'application/a2a-agent-card+json'
+const serverType = 'application/mcp-server-card+json'
+const wellKnownCatalog = '/.well-known/ai-catalog.json'
+
+test('of a catalog at most 20 cards are read, inner ones included, and cards that stand in it are told apart', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const inner = {
+    type: catalogType,
+    data: { entries: Array.from({ length: 15 }, () => ({ type: agentType, data: card })) },
+  }
+  host.pages.set(wellKnownCatalog, { body: { entries: [inner, { type: catalogType, url: '/more' }] } })
+  host.pages.set('/more', { body: { entries: [inner, inner] } })
+  const { checks } = await lookAt([host], ['web', host.url])
+  const led = checks.filter(({ catalog }) => catalog !== undefined).map(({ candidate }) => candidate.url.href)
+  expect(led).toHaveLength(20)
+  expect(led.slice(13, 17).map((href) => href.slice(host.url.length))).toEqual([
+    `${wellKnownCatalog}#0.13`,
+    `${wellKnownCatalog}#0.14`,
+    '/more#0.0',
+    '/more#0.1',
+  ])
+})
+
+test('keys of the cards in a catalog count towards the requests to their host', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const signatures = Array.from({ length: 4 }, (_, n) => {
+    const header = { alg: 'ES256', kid: '1', jku: `${host.url}/keys/${n}` }
+    return { protected: Buffer.from(JSON.stringify(header)).toString('base64url'), signature: 'AA' }
+  })
+  const entries = Array.from({ length: 20 }, () => ({ type: agentType, data: { ...card, signatures } }))
+  host.pages.set(wellKnownCatalog, { body: { entries } })
+  await lookAt([host], ['web', host.url])
+  expect(host.requests.length).toBeLessThanOrEqual(20)
+})
+
+test('what a declared catalog names is not declared with it', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const entries = ['/a', '/b'].map((url) => ({ type: serverType, url }))
+  host.pages.set('/mcp.json', { body: { entries } })
+  for (const { url } of entries) host.pages.set(url, { body: serverCard })
+  const { checks } = await lookAt([host], ['MCP', `${host.url}/mcp.json`])
+  const declared = (path: string) => checks.find(({ candidate }) => candidate.url.pathname === path)?.candidate.declared
+  expect([declared('/mcp.json'), declared('/b')]).toEqual([true, false])
+})
+
+test('a card on another host of the site does not spoil the catalog that names it', async () => {
+  const [host, busy, dead] = (await startHosts(3)) as [WebHost, WebHost, WebHost]
+  busy.pages.set('/card', { status: 429, body: '' })
+  dead.faults.add({ kind: 'cut' }, { times: Number.POSITIVE_INFINITY })
+  host.pages.set('/agent', { body: card })
+  host.pages.set('/openapi.json', { body: { openapi: '3.1.0', info: { title: 'Shop' }, paths: {} } })
+  const catalogOf = (server: WebHost) => ({
+    body: {
+      entries: [
+        { type: agentType, url: '/agent' },
+        { type: serverType, url: `${server.url}/card` },
+      ],
+    },
+  })
+  const content = { details: { catalog: `${host.url}${wellKnownCatalog}` } }
+  const known = [{ kind: 'mcp', url: `${busy.url}/card`, content }] as unknown as KnownDocument[]
+  const look = async (server: WebHost) => {
+    host.pages.set(wellKnownCatalog, catalogOf(server))
+    const { found, places } = await lookInTurn('1', [host, busy, dead], known, [['web', host.url]])
+    expect(found).toContain(`mcp ${wellKnownCatalog} schema_mismatch`)
+    expect(found).toEqual(expect.arrayContaining(['a2a /agent ok', 'openapi /openapi.json ok']))
+    return places
+  }
+  // The host that asked to wait was not asked for the card, which keeps its place.
+  expect(await look(busy)).toContain(`mcp ${busy.url}/card`)
+  await look(dead)
+})

@@ -3,26 +3,81 @@ import { html } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { docsFrame } from './frame.ts'
 
+/** The queries of docs/graphql.md, in its order. */
+const nested = [
+  `{
+  agentByFid(fid: "1001") {
+    handle
+    holdings(first: 10) { nodes { erc8004Id registration { chain } } }
+    settlements(first: 5) { nodes { chain blockNumber amountUsdc } }
+  }
+}`,
+  `{
+  allAgents(first: 5, orderBy: [LISTED_AT_DESC]) {
+    nodes {
+      fid
+      handle
+      claims(first: 1) { nodes { method } }
+      specs(first: 3) { nodes { kind url } }
+    }
+  }
+}`,
+] as const
+
+/** Views that GraphQL leaves out, as docs/graphql.md has them. */
+const sqlOnly = [
+  'agent_feedback',
+  'agent_payers_daily',
+  'certificates',
+  'changes',
+  'codehosts',
+  'coverage',
+  'facilitators',
+  'feedback',
+  'feedback_responses',
+  'feedback_totals',
+  'identities',
+  'income',
+  'income_daily',
+  'payers',
+  'prices',
+  'registration_metadata',
+  'reservations',
+  'services',
+  'settlements',
+  'settlements_daily',
+  'settlements_hourly',
+  'sources',
+  'spec_checks',
+  'streams',
+  'tags',
+  'tenures',
+  'transfers',
+  'trust_models',
+  'uptime_checks',
+  'uptime_days',
+]
+
 /** `/docs/graphql`: the same data by GraphQL. */
 export function graphqlPage(site: Site, baseUrl: string): string {
-  const query = '{ allAgents(first: 5) { nodes { fid handle chains } } }'
+  const query = '{ agentByFid(fid: "1001") { fid handle chains } }'
   const head = { path: '/docs/graphql', title: 'GraphQL', description: 'The directory over GraphQL.' }
   return docsFrame(
     site,
     head,
     html`<h1>GraphQL</h1>
-<p class="lead">Agents with their registrations, settlements, claims and documents as a graph, all in one request. Income, payers, feedback, tags, prices, uptime and coverage have endpoints of their own.</p>
+<p class="lead">Agents with their registrations, settlements, claims and documents as a graph, all in one request: eleven of the views of <a href="/docs/sql">SQL</a>.</p>
 <p>POST to <code>/graphql</code>, if the operator runs it: it is a separate process. Opened in a browser, the same address is an editor with the whole schema.</p>
-<pre tabindex="0"><code>{
-  allAgents(first: 5, orderBy: [LISTED_AT_DESC]) {
-    nodes { fid handle chains }
-  }
-}</code></pre>
-<p>From the command line, in no particular order:</p>
+<p>An agent, where it is registered, and its newest payments:</p>
+<pre tabindex="0"><code>${nested[0]}</code></pre>
+<p>The newest agents, each with its claim and its documents:</p>
+<pre tabindex="0"><code>${nested[1]}</code></pre>
+<p>From the command line:</p>
 <pre tabindex="0"><code>curl ${baseUrl}/graphql \\
   --header 'Content-Type: application/json' \\
   --data '${JSON.stringify({ query })}'</code></pre>
-<p>Ask every connection for a number of rows (<code>first</code> or <code>last</code>), at most ${graphqlLimits.pageSize}; a query may be ${graphqlLimits.depth} levels deep. Requests count towards the limits of the API: see <a href="/docs/limits">limits</a>.</p>`,
+<p>Ask every connection for a number of rows (<code>first</code> or <code>last</code>), at most ${graphqlLimits.pageSize}; a query may be ${graphqlLimits.depth} levels deep. Requests count towards the limits of the API: see <a href="/docs/limits">limits</a>.</p>
+<p>These views are SQL only: <code>${sqlOnly.join(', ')}</code>. Most of them answer under <a href="/docs">a request of the API</a>, too.</p>`,
   )
 }
 

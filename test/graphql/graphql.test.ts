@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { request, type Server } from 'node:http'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { graphqlPage } from '../../api/docs/elsewhere.ts'
 import { createGraphqlApp } from '../../api/graphql/app.ts'
 import { boundedDatabase } from '../../api/http/database.ts'
 import { createHttpServer } from '../../api/http/server.ts'
@@ -60,11 +61,24 @@ async function post(body: unknown, to = url, client?: string) {
 }
 const ask = (query: string, variables?: Record<string, unknown>) => post({ query, variables })
 
-test('the queries of docs/graphql.md are answered', async () => {
+test('the queries of docs/graphql.md are answered, and are those of the page, which names the same views', async () => {
   const document = await readFile(new URL('../../docs/graphql.md', import.meta.url), 'utf8')
-  const queries = [...document.matchAll(/^```graphql\n([\s\S]*?)^```$/gm)].map((match) => match[1] as string)
+  const queries = [...document.matchAll(/^```graphql\n([\s\S]*?)\n```$/gm)].map((match) => match[1] as string)
   expect(queries.length).toBeGreaterThan(1)
   for (const query of queries) expect((await ask(query)).errors).toBeUndefined()
+  const site = { serviceName: 'directory', siteUrl: 'https://agents.example' }
+  const page = graphqlPage(site, 'https://agents.example').replaceAll('&quot;', '"')
+  const shown = [...page.matchAll(/<pre tabindex="0"><code>([\s\S]*?)<\/code>/g)].map((match) => match[1] as string)
+  expect(shown.slice(0, -1)).toEqual(queries)
+  const single = /--data '(.*)'/.exec((shown.at(-1) as string).replaceAll('&#39;', "'"))?.[1] ?? ''
+  expect((await post(single)).errors).toBeUndefined()
+  const [, named = ''] = /^SQL only: ([\s\S]+?), and the functions/m.exec(document) ?? []
+  const views = [...named.matchAll(/`(\w+)`/g)].map(([, view]) => view)
+  expect(page).toContain(`<code>${views.join(', ')}</code>`)
+  const { rows } = await database.pool.query(`select 1 from pg_views where schemaname = 'directory'`)
+  expect(rows.length - views.length).toBe(11)
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+  for (const text of [document, page, readme]) expect(text).toMatch(/\beleven of (the|these) views\b/)
 })
 
 test('an answer and a refusal end with a newline, like those of the API, and have the length that they say', async () => {

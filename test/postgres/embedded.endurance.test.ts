@@ -34,12 +34,13 @@ afterEach(async () => {
   for (const path of [folder, ...leftovers.splice(0)]) await rm(path, { recursive: true, force: true })
 })
 
-test('committed rows survive a stop and a start', async () => {
+test('committed rows and the password survive a stop and a start', async () => {
   const first = await start()
   await query(first, 'create table kept as select 1 as n')
   await first.stop()
   const second = await start()
   expect(second.adopted).toBe(false)
+  expect(new URL(second.databaseUrl).password).toBe(new URL(first.databaseUrl).password)
   expect(await query(second, 'select n from kept')).toEqual([{ n: 1 }])
   await second.stop()
 })

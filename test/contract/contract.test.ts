@@ -12,6 +12,7 @@ import {
   directoryViews,
   readOf,
 } from '../../db/contract/views.ts'
+import { usualRights } from '../../db/reader/login.ts'
 import { testDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
 
@@ -83,6 +84,10 @@ test('every view and every function has a question, and every question says what
   expect([...asked].sort()).toEqual(names.sort())
   const { reads } = JSON.parse(await recorded('db/contract/reads.json'))
   expect(Object.keys(reads).sort()).toEqual(samples.map(({ question }) => question).sort())
+  const slow = Object.entries<{ milliseconds: number }>(reads).filter(
+    ([, { milliseconds }]) => milliseconds >= usualRights.seconds * 1_000,
+  )
+  expect(slow).toEqual([]) // a reader's own limit would end these
 })
 
 test('what a question reads are the rows of tables, those that a filter leaves out included', async () => {

@@ -2,7 +2,10 @@ import type { Subject } from './subject.ts'
 
 export const payments: Subject = {
   title: 'Payments',
-  about: 'Settlements as they are on the chains, and sums of them.',
+  about:
+    'Settlements as they are on the chains, and sums of them. What asks `agent_settlements` or `agent_payers_daily` for ' +
+    'all payments of an agent reads each: by what it took here, the payers of each day meet a reader’s limit of ten ' +
+    'seconds from 1.7 million payments to one agent; `payers` has sums.',
   samples: [
     {
       question: 'How often was agent 1 paid, to the block, and how much?',

@@ -121,7 +121,9 @@ describe('the check of proofs as one script', () => {
     const packages = Object.keys(metafile.inputs).map(
       (path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? path,
     )
-    const foreign = packages.filter((name) => !/^(trust\/|transparency\/|@noble\/|@scure\/|viem$|ox$|abitype$)/.test(name))
+    const foreign = packages.filter(
+      (name) => !/^(trust\/|transparency\/|@noble\/|@scure\/|viem$|ox$|abitype$)/.test(name),
+    )
     expect(foreign).toEqual([])
   })
 })

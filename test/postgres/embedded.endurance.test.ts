@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { freePort } from '../../ops/ports.ts'
 import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
 import { findHome } from '../../postgres/home.ts'
 import { startServer } from '../../postgres/server.ts'
@@ -34,13 +35,16 @@ afterEach(async () => {
   for (const path of [folder, ...leftovers.splice(0)]) await rm(path, { recursive: true, force: true })
 })
 
-test('committed rows and the password survive a stop and a start', async () => {
-  const first = await start()
+test('committed rows, the password and the port that is asked for survive a stop and a start', async () => {
+  const port = await freePort('127.0.0.1')
+  const first = await start(port)
   await query(first, 'create table kept as select 1 as n')
   await first.stop()
-  const second = await start()
+  const second = await start(port)
   expect(second.adopted).toBe(false)
-  expect(new URL(second.databaseUrl).password).toBe(new URL(first.databaseUrl).password)
+  const { host, password } = new URL(first.databaseUrl)
+  expect(host).toBe(`127.0.0.1:${port}`)
+  expect(new URL(second.databaseUrl)).toMatchObject({ host, password })
   expect(await query(second, 'select n from kept')).toEqual([{ n: 1 }])
   await second.stop()
 })
@@ -274,8 +278,8 @@ async function holdRecovery(data: string): Promise<() => Promise<void>> {
   return () => writeFile(go, '')
 }
 
-function start(): Promise<EmbeddedPostgres> {
-  return startPostgres({ dataFolder: join(folder, 'postgres'), durable: false })
+function start(port?: number): Promise<EmbeddedPostgres> {
+  return startPostgres({ dataFolder: join(folder, 'postgres'), durable: false, port })
 }
 
 /** Starts another process that uses the server in the test's folder. */

@@ -1,4 +1,4 @@
-import type { Browser, Locator, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { type Hex, hexToString, padHex, serializeErc6492Signature } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { refreshRankings } from '../../db/queries/rollup/rankings.ts'
@@ -6,7 +6,7 @@ import { type DevChain, funder, startDevChain } from '../../devnet/chain/chain.t
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'
 import type { TestApi } from '../support/api/api.ts'
-import { findings, offerWallets, startBrowser, watch } from '../support/api/browser.ts'
+import { findings, hasFocus, offerWallets, startBrowser, tabTo, watch } from '../support/api/browser.ts'
 import { type Claimant, type ClaimStage, startClaimStage } from '../support/api/claims.ts'
 import { countSettlements, insert, seedAgent, seedSettlement } from '../support/seed.ts'
 import { patienceMs } from '../support/until.ts'
@@ -110,17 +110,6 @@ test.each([
     await context.close()
   },
 )
-
-/** Presses Tab until the element has the focus, as somebody without a mouse does. */
-async function tabTo(page: Page, target: Locator) {
-  for (let presses = 0; presses < 60; presses++) {
-    await page.keyboard.press('Tab')
-    if (await hasFocus(page, target)) return
-  }
-  throw new Error(`Tab does not lead to ${target}`)
-}
-
-const hasFocus = async (page: Page, target: Locator) => (await target.and(page.locator(':focus')).count()) === 1
 
 test.each(widths)(
   'at %i px keys alone claim: the answer stands under its button, and the form gives way',

@@ -1,8 +1,15 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Locator } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../support/api/api.ts'
-import { startBrowser, watch } from '../support/api/browser.ts'
-import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
+import { hasFocus, startBrowser, tabTo, watch } from '../support/api/browser.ts'
+import {
+  knownFacilitator,
+  paidByAgent,
+  richFid,
+  seedShowcase,
+  seedTrail,
+  sumUpIncome,
+} from '../support/api/showcase.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, seedAgent, seedSettlement } from '../support/seed.ts'
 
@@ -15,6 +22,7 @@ const clock = { now: Date.now() }
 
 beforeAll(async () => {
   await seedShowcase(database.pool, clock.now)
+  await seedTrail(database.pool, clock.now)
   await sumUpIncome(database.pool)
   api = await startApi(database, { now: () => clock.now, trustProxyHops: 1 })
   browser = await startBrowser()
@@ -182,6 +190,58 @@ test('who uses keys alone comes to the content, sees where he is, and presses wh
   }
   await context.close()
 })
+
+test.each([
+  [1280, true],
+  [360, true],
+  [1280, false],
+  [360, false],
+])(
+  'at %i px, scripts %s, a word of a bio leads to what the agent earned, who says what of it, and who sent a payment',
+  async (width, hasScripts) => {
+    const context = await browser.newContext({ viewport: { width, height: 800 }, javaScriptEnabled: hasScripts })
+    const { page, faults } = await watch(context, api.url)
+    // Where scripts are on the way is gone by keys alone.
+    const follow = async (target: Locator) => {
+      if (!hasScripts) return target.click()
+      await tabTo(page, target, 200)
+      await page.keyboard.press('Enter')
+    }
+    await page.goto(api.url)
+    const box = page.getByRole('searchbox')
+    await (hasScripts ? tabTo(page, box) : box.click())
+    await page.keyboard.type('cents')
+    await page.keyboard.press('Enter')
+    await page.getByText('1 agent', { exact: true }).waitFor()
+    await follow(page.getByRole('link', { name: 'Tideline Research' }))
+    await page.waitForURL(`**/agent/${richFid}`)
+
+    const earned = async () => (await page.locator('.numbers .usd').allInnerTexts()).at(-1)
+    const without = await earned()
+    await follow(page.getByRole('link', { name: 'With self-payments', exact: true }))
+    await page.waitForURL(`**/agent/${richFid}?self=with#money`)
+    expect(without).toMatch(/^\$[\d,.]+$/)
+    expect(await earned()).not.toBe(without)
+
+    const said = page.locator('section', { has: page.getByRole('heading', { name: 'What others say' }) })
+    await follow(said.getByRole('row', { name: 'starred, tides' }).getByRole('link', { name: '@ledgerwren' }))
+    await page.getByRole('heading', { name: 'Ledger Wren' }).waitFor()
+    await page.goto(`${api.url}/tx/${paidByAgent}`)
+    await follow(page.getByRole('link', { name: knownFacilitator }).first())
+    await page.waitForURL('**/facilitator/*')
+    expect(await page.locator('h1').innerText()).toBe(knownFacilitator)
+
+    await page.goto(api.url)
+    await follow(page.getByRole('link', { name: 'Most earned' }))
+    await page.waitForURL('**/?sort=most-earned')
+    const first = page.locator('.agents .name').first()
+    expect(await first.innerText()).toBe('Tideline Research')
+    for (const key of ['Tab', 'Tab', 'Enter', 'Tab']) await page.keyboard.press(key)
+    expect(await hasFocus(page, first)).toBe(true)
+    expect(faults).toEqual([])
+    await context.close()
+  },
+)
 
 test('a row of filters that goes on shows it, also where a browser cannot tell how far it was moved', async () => {
   const context = await browser.newContext({ viewport: { width: 360, height: 800 } })

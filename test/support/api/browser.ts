@@ -1,5 +1,5 @@
 import { AxeBuilder } from '@axe-core/playwright'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { patienceMs } from '../until.ts'
 
 /** Starts the system's chromium without background requests, with user data that is removed afterwards. */
@@ -33,6 +33,18 @@ export async function watch(context: BrowserContext, url: string): Promise<Watch
   })
   return { page, faults }
 }
+
+/** Presses Tab until the element has the focus, as somebody without a mouse does; at most so many times. */
+export async function tabTo(page: Page, target: Locator, most = 60): Promise<void> {
+  for (let presses = 0; presses < most; presses++) {
+    await page.keyboard.press('Tab')
+    if (await hasFocus(page, target)) return
+  }
+  throw new Error(`Tab does not lead to ${target}`)
+}
+
+export const hasFocus = async (page: Page, target: Locator): Promise<boolean> =>
+  (await target.and(page.locator(':focus')).count()) === 1
 
 /** Adds wallets to the browser that announce themselves (EIP-6963) and give accounts and signatures only. */
 export async function offerWallets(

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { type ChainName, chains } from '../../../chains.config.ts'
+import { deriveWords } from '../../../db/queries/join/agent-words.ts'
 import { insertClaim } from '../../../db/queries/join/claims.ts'
 import { derivations } from '../../../derive/derivations.ts'
 import { settle } from '../../../derive/pass.ts'
@@ -120,6 +121,32 @@ export async function seedShowcase(pool: pg.Pool, now: number): Promise<void> {
   }
   await countSettlements(pool, new Date(now))
   await seedRich(pool, before)
+}
+
+/** A facilitator that sent every settlement of the showcase, once `seedTrail` gave it its name. */
+export const knownFacilitator = 'Mill & Till'
+/** Transaction in which the second agent of the showcase pays the first. */
+export const paidByAgent = hashOf('tx base 39000000')
+
+/**
+ * Adds to the showcase what leads a reader on: words by which agents are found, feedback, a facilitator's name, a payment
+ * by another agent and one of the first to itself. Before `sumUpIncome`.
+ */
+export async function seedTrail(pool: pg.Pool, now: number): Promise<void> {
+  const paid = { chain: 'base', recipient: addressOf('showcase 0'), at: new Date(now - 20 * dayMs) } as const
+  await seedSettlement(pool, { ...paid, payer: addressOf('showcase 1'), block: 39_000_000 })
+  await seedSettlement(pool, { ...paid, payer: paid.recipient, block: 39_000_001 })
+  await insert(pool, 'facilitator_sender', {
+    address: Buffer.from(addressOf('facilitator').slice(2), 'hex'),
+    name: knownFacilitator,
+    source: 'x402scan',
+  })
+  await seedFeedback(pool, now)
+  const { rows } = await pool.query<{ fid: string }>('select fid from agent')
+  await deriveWords(
+    pool,
+    rows.map(({ fid }) => Number(fid)),
+  )
 }
 
 interface SeedClaim {

@@ -7,8 +7,8 @@ export interface Checkpoint extends TreeHead {
   readonly origin: string
 }
 
-/** Origin of a log of a service: where it is served, without scheme. Logs behind the first, 1, have their number in it. */
-export function originOf(baseUrl: string, epoch = 1): string {
+/** Name of a log of a service, its origin: where it is served, without scheme. Logs behind the first, 1, have their number in it. */
+export function logName(baseUrl: string, epoch = 1): string {
   const log = `${baseUrl.replace(/^https?:\/\//, '').replace(/\/$/, '')}/log`
   return epoch === 1 ? log : `${log}/${epoch}`
 }

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { originOf } from './checkpoint.ts'
+import { logName } from './checkpoint.ts'
 import { type LogMemory, logMemory } from './log-memory.ts'
 import { type NoteSigner, noteSigner } from './note.ts'
 
@@ -22,7 +22,7 @@ export function readLogKey(path: string, baseUrl: string): LogSigner {
   try {
     const pem = readFileSync(path, 'utf8')
     const inEpoch = (epoch: number) => {
-      const origin = originOf(baseUrl, epoch)
+      const origin = logName(baseUrl, epoch)
       return { origin, ...noteSigner(origin, pem) }
     }
     return { ...inEpoch(1), inEpoch, memory: logMemory(`${path}.checkpoint`) }

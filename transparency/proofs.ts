@@ -1,4 +1,4 @@
-import { emptyRoot, nodeHash } from './hashes.ts'
+import { nodeHash } from './hashes.ts'
 
 /** What a log says of itself at a time: how many entries there are, and the root of the tree over them. */
 export interface TreeHead {
@@ -23,26 +23,6 @@ export function isIncluded(
   return climb.isAtRoot() && isEqual(reached, root)
 }
 
-/** Whether hashes show that a tree begins with an earlier one. RFC 9162, section 2.1.4.2. */
-export function isConsistent(before: TreeHead, after: TreeHead, proof: readonly Uint8Array[]): boolean {
-  if (!isCount(before.size) || !isCount(after.size) || before.size > after.size) return false
-  if (before.size === after.size) return proof.length === 0 && isEqual(before.root, after.root)
-  if (before.size === 0) return proof.length === 0 && isEqual(before.root, emptyRoot())
-  if (proof.length === 0) return false
-  const [first, ...others] = isPowerOfTwo(before.size) ? [before.root, ...proof] : proof
-  const climb = climber(before.size - 1, after.size - 1)
-  climb.skipRight()
-  let old = first as Uint8Array
-  let now = old
-  for (const next of others) {
-    const side = climb.up()
-    if (!side) return false
-    if (side === 'left') old = nodeHash(next, old)
-    now = side === 'left' ? nodeHash(next, now) : nodeHash(now, next)
-  }
-  return climb.isAtRoot() && isEqual(old, before.root) && isEqual(now, after.root)
-}
-
 /** The way from a node up to the root, in a tree whose last node on that level is `last`. */
 function climber(node: number, last: number) {
   const halve = () => {
@@ -51,10 +31,6 @@ function climber(node: number, last: number) {
   }
   return {
     isAtRoot: () => last === 0,
-    /** Goes up for as long as the node is the right one of two. */
-    skipRight() {
-      while (node % 2 === 1) halve()
-    },
     /** Goes up to where the node meets another, and says on which side that is; undefined: it is the root. */
     up(): 'left' | 'right' | undefined {
       if (last === 0) return undefined
@@ -68,9 +44,3 @@ function climber(node: number, last: number) {
 
 const isCount = (value: number) => Number.isSafeInteger(value) && value >= 0
 const isEqual = (one: Uint8Array, other: Uint8Array) => Buffer.compare(one, other) === 0
-
-function isPowerOfTwo(value: number): boolean {
-  let power = 1
-  while (power < value) power *= 2
-  return power === value
-}

@@ -88,15 +88,6 @@ export function parseTilePath(path: string): (TileRequest & { readonly isOfEntri
 const tilePath =
   /^(entries|\d|[1-5]\d|6[0-3])\/((?:x(?!000)\d{3}\/)(?:x\d{3}\/)*)?(\d{3})(?:\.p\/([1-9]|[1-9]\d|1\d\d|2[0-4]\d|25[0-5]))?$/
 
-/** Path of a tile below `tile/`: the inverse of `parseTilePath`. */
-export function tilePathOf({ level, number, width }: TileRequest, isOfEntries = false): string {
-  const groups = String(number)
-    .padStart(Math.ceil(String(number).length / 3) * 3, '0')
-    .match(/\d{3}/g) as string[]
-  const name = groups.map((group, at) => (at < groups.length - 1 ? `x${group}/` : group)).join('')
-  return `${isOfEntries ? 'entries' : level}/${name}${width === perTile ? '' : `.p/${width}`}`
-}
-
 /** A bundle of entries as it is served: each behind its length in two bytes. Throws a RangeError for one of 64 KiB or more. */
 export function bundleOf(entries: readonly Uint8Array[]): Buffer {
   const parts = entries.flatMap((entry) => {

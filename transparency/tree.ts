@@ -25,34 +25,8 @@ export async function inclusionProof(index: number, size: number, readTile: Read
     if (index < middle) to = middle
     else from = middle
   }
-  return hashesOf(beside, readTile)
-}
-
-/**
- * Hashes that show that the tree of the first `size` entries begins with that of the first `before`; none where one of
- * them is empty or is the other.
- *
- * Throws a RangeError when `before` is more than `size`.
- */
-export async function consistencyProof(before: number, size: number, readTile: ReadTile): Promise<Buffer[]> {
-  if (!(before >= 0 && before <= size)) throw new RangeError(`a tree of ${size} does not begin with one of ${before}`)
-  if (before === 0) return []
-  const beside: Range[] = []
-  let from = 0
-  let to = size
-  while (before !== to) {
-    const middle = from + splitOf(to - from)
-    beside.unshift(before <= middle ? [middle, to] : [from, middle])
-    if (before <= middle) to = middle
-    else from = middle
-  }
-  // A reader has the hash over what both have in common already when that is the whole earlier tree.
-  return hashesOf(from === 0 ? beside : [[from, to], ...beside], readTile)
-}
-
-function hashesOf(ranges: readonly Range[], readTile: ReadTile): Promise<Buffer[]> {
   const read = onceEach(readTile)
-  return Promise.all(ranges.map((range) => rangeHash(range, read)))
+  return Promise.all(beside.map((range) => rangeHash(range, read)))
 }
 
 /** Reads each tile once: most hashes of a proof are in the same few. */

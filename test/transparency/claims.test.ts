@@ -14,9 +14,9 @@ import { checkpointText, epochOf, parseCheckpoint } from '../../transparency/che
 import { leafHash } from '../../transparency/hashes.ts'
 import { type LogSigner, makeLogKey, readLogKey } from '../../transparency/log-key.ts'
 import { openNote } from '../../transparency/note.ts'
-import { isConsistent, isIncluded, type TreeHead } from '../../transparency/proofs.ts'
-import { perTile, type ReadTile, tilePathOf } from '../../transparency/tiles.ts'
-import { consistencyProof, inclusionProof, rootOf } from '../../transparency/tree.ts'
+import { isIncluded, type TreeHead } from '../../transparency/proofs.ts'
+import { perTile, type ReadTile } from '../../transparency/tiles.ts'
+import { inclusionProof, rootOf } from '../../transparency/tree.ts'
 import { sealClaimEvent } from '../../trust/claim-event.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
 import { type ClaimLog, type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
@@ -24,6 +24,8 @@ import { storedRows } from '../derive/again.ts'
 import { failure } from '../support/api/api.ts'
 import { type Claimant, type ClaimStage, eip191Claim, jfsClaim, post, startClaimStage } from '../support/api/claims.ts'
 import { runMain } from '../support/mains.ts'
+import { consistencyProof, isConsistent } from './consistency.ts'
+import { tilePathOf } from './tile-path.ts'
 
 const kinds = derivations.filter(({ kind }) => kind === 'logged facts')
 let stage: ClaimStage

@@ -1,10 +1,11 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { checkpointText, originOf, parseCheckpoint } from '../../transparency/checkpoint.ts'
+import { checkpointText, logName, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { hashBytes } from '../../transparency/hashes.ts'
 import { noteSigner, openNote } from '../../transparency/note.ts'
-import { bundleOf, hasTile, parseTilePath, tilePathOf } from '../../transparency/tiles.ts'
+import { bundleOf, hasTile, parseTilePath } from '../../transparency/tiles.ts'
 import { MemoryTiles } from './memory-tiles.ts'
+import { tilePathOf } from './tile-path.ts'
 import { signedNote, tilesOfSize } from './vectors.ts'
 
 const { name, key, note, secret } = signedNote
@@ -51,7 +52,7 @@ test('notes are signed with Ed25519 only', () => {
 })
 
 test('a checkpoint names its log, size and root', () => {
-  const checkpoint = { origin: originOf('https://agents.example/'), size: 70_000, root: Buffer.alloc(hashBytes, 7) }
+  const checkpoint = { origin: logName('https://agents.example/'), size: 70_000, root: Buffer.alloc(hashBytes, 7) }
   expect(checkpoint.origin).toBe('agents.example/log')
   const written = checkpointText(checkpoint)
   expect(written).toBe(`agents.example/log\n70000\n${checkpoint.root.toString('base64')}\n`)

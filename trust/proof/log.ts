@@ -1,4 +1,4 @@
-import { type Checkpoint, epochOf, originOf, parseCheckpoint } from '../../transparency/checkpoint.ts'
+import { type Checkpoint, epochOf, logName, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { leafHash } from '../../transparency/hashes.ts'
 import { openNote } from '../../transparency/note.ts'
 import { isIncluded } from '../../transparency/proofs.ts'
@@ -41,14 +41,18 @@ export function checkLog(proof: ClaimProof, key?: string): Promise<CheckLine>[] 
       if (!entry) return unknown(name, 'the signed tree did not have it yet')
       return line(name, () => {
         const leaf = leafHash(claimEntry(event, statementDigest(proof, proof.statement)))
-        return isIncluded({ index: entry.index, leaf }, checkpoint(), entry.hashes.map(bytesOf))
+        return isIncluded(
+          { index: entry.index, leaf },
+          checkpoint(),
+          entry.hashes.map((hash) => Buffer.from(hash, 'hex')),
+        )
       })
     }),
   ]
 }
 
 /** Whether a log is the service's: the first one, or one that followed because entries were lost. */
-const isOf = ({ base_url }: ClaimProof, { origin }: Checkpoint) => origin === originOf(base_url, epochOf(origin))
+const isOf = ({ base_url }: ClaimProof, { origin }: Checkpoint) => origin === logName(base_url, epochOf(origin))
 
 const keyLine = (log: ClaimLog, key: string) => line('the log’s key is the one you know', () => log.key === key)
 
@@ -64,5 +68,3 @@ function isOfEvents({ entries }: ClaimLog, events: readonly SealedClaimEvent[]):
   const isOnce = new Set(entries.map(({ seq }) => seq)).size === entries.length
   return isOnce && entries.every(({ seq }) => events.some((event) => event.seq === seq))
 }
-
-const bytesOf = (hash: string) => Buffer.from(hash, 'hex')

@@ -26,7 +26,8 @@ export async function consistencyProof(before: number, size: number, readTile: R
 function subproof(before: number, leaves: readonly Buffer[], isKnown: boolean): Buffer[] {
   if (before === leaves.length) return isKnown ? [] : [plainRoot(leaves)]
   const split = splitOf(leaves.length)
-  const [left, right] = [leaves.slice(0, split), leaves.slice(split)]
+  const left = leaves.slice(0, split)
+  const right = leaves.slice(split)
   if (before <= split) return [...subproof(before, left, isKnown), plainRoot(right)]
   return [...subproof(before - split, right, false), plainRoot(left)]
 }
@@ -38,13 +39,15 @@ export function isConsistent(before: TreeHead, after: TreeHead, proof: readonly 
   if (before.size > after.size || proof.length === 0) return false
   const isWhole = splitOf(before.size + 1) === before.size
   const [first, ...others] = isWhole ? [before.root, ...proof] : proof
-  let [node, last] = [before.size - 1, after.size - 1]
+  let node = before.size - 1
+  let last = after.size - 1
   const halve = () => {
     node = Math.floor(node / 2)
     last = Math.floor(last / 2)
   }
   while (node % 2 === 1) halve()
-  let [old, now] = [first as Uint8Array, first as Uint8Array]
+  let old = first as Uint8Array
+  let now = old
   for (const next of others) {
     if (last === 0) return false
     if (node % 2 === 1 || node === last) {

@@ -18,8 +18,11 @@ const compose: { services: Record<string, { command?: string[] }> } = parse(
   readFileSync(join(root, 'docker-compose.yml'), 'utf8'),
   { merge: true },
 )
-/** What Compose starts: `dist/api/main.js`, say. */
-const mains = new Set(Object.values(compose.services).flatMap(({ command = [] }) => command.filter(isMain)))
+const anyMain = /\bdist\/\S*main\.js\b/g
+/** What Compose starts, also from a shell: `dist/api/main.js`, say. */
+const mains = new Set(
+  Object.values(compose.services).flatMap(({ command = [] }) => command.flatMap((words) => words.match(anyMain) ?? [])),
+)
 const graphql = [...mains].filter(isGraphql)
 const others = [...mains].filter((main) => !isGraphql(main))
 
@@ -158,10 +161,6 @@ function outputWhile(child: ChildProcess): () => string {
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (piece) => (output += piece))
   return () => output
-}
-
-function isMain(word: string): boolean {
-  return /^dist\/.*main\.js$/.test(word)
 }
 
 function isGraphql(main: string): boolean {

@@ -17,7 +17,7 @@ interface PayeeQuestion {
   readonly asOf: string | null
 }
 
-/** A log of a registration registry. */
+/** A log of an identity registry. */
 interface RegistryLog {
   readonly address: string | null
   readonly block_number: number

@@ -148,7 +148,7 @@ test.each(widths)(
     await outcome.getByText('Claimed.').waitFor()
     expect(await hasFocus(page, outcome)).toBe(true)
     expect(await page.locator('#claim .card:visible, #works:visible').count()).toBe(0)
-    expect(await page.getByRole('img', { name: `How FID ${fid} stands in the directory` }).isVisible()).toBe(true)
+    await page.getByRole('img', { name: `How FID ${fid} stands in the directory` }).waitFor() // it comes after the text
     expect(await findings(page)).toEqual([])
     await tabTo(page, outcome.getByRole('link', { name: 'See the page of your agent' }))
     await page.keyboard.press('Enter')

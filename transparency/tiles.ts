@@ -76,7 +76,7 @@ export function hasTile({ level, number, width }: TileRequest, size: number): bo
  * over. Undefined: no such path can be, because there is one way to write each.
  */
 export function parseTilePath(path: string): (TileRequest & { readonly isOfEntries: boolean }) | undefined {
-  const [, first, thousands, last, part] = tilePath.exec(path) ?? []
+  const [, first, thousands, last, part] = pathOfTile.exec(path) ?? []
   if (first === undefined || last === undefined) return undefined
   const number = Number(`${thousands?.replaceAll(/[x/]/g, '') ?? ''}${last}`)
   if (!Number.isSafeInteger(number)) return undefined
@@ -85,8 +85,16 @@ export function parseTilePath(path: string): (TileRequest & { readonly isOfEntri
 }
 
 /** Levels are 0 to 63, widths of parts 1 to 255; groups of three digits, the first group not of zeros if there are more. */
-const tilePath =
+const pathOfTile =
   /^(entries|\d|[1-5]\d|6[0-3])\/((?:x(?!000)\d{3}\/)(?:x\d{3}\/)*)?(\d{3})(?:\.p\/([1-9]|[1-9]\d|1\d\d|2[0-4]\d|25[0-5]))?$/
+
+/** Path of a tile below `tile/`; `isOfEntries`: of what a tile of level 0 is over. The inverse of `parseTilePath`. */
+export function tilePath({ level, number, width }: TileRequest, isOfEntries = false): string {
+  const digits = String(number)
+  const groups = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g) as string[]
+  const name = groups.map((group, at) => (at < groups.length - 1 ? `x${group}/` : group)).join('')
+  return `${isOfEntries ? 'entries' : level}/${name}${width === perTile ? '' : `.p/${width}`}`
+}
 
 /** A bundle of entries as it is served: each behind its length in two bytes. Throws a RangeError for one of 64 KiB or more. */
 export function bundleOf(entries: readonly Uint8Array[]): Buffer {
@@ -96,4 +104,17 @@ export function bundleOf(entries: readonly Uint8Array[]): Buffer {
     return [length, entry]
   })
   return Buffer.concat(parts)
+}
+
+/** The entries in a bundle. Throws when its lengths are not those of so many entries. */
+export function entriesIn(bundle: Buffer, count: number): Buffer[] {
+  const entries: Buffer[] = []
+  let at = 0
+  while (entries.length < count && at + 2 <= bundle.length) {
+    const end = at + 2 + bundle.readUInt16BE(at)
+    entries.push(bundle.subarray(at + 2, end))
+    at = end
+  }
+  if (entries.length !== count || at !== bundle.length) throw new Error(`the bundle is not one of ${count} entries`)
+  return entries
 }

@@ -29,6 +29,29 @@ export async function inclusionProof(index: number, size: number, readTile: Read
   return Promise.all(beside.map((range) => rangeHash(range, read)))
 }
 
+/**
+ * Hashes that show that the tree of the first `size` entries begins with that of the first `before`, for `isConsistent`.
+ * RFC 6962, section 2.1.2.
+ *
+ * Throws a RangeError when the earlier tree is the longer one.
+ */
+export async function consistencyProof(before: number, size: number, readTile: ReadTile): Promise<Buffer[]> {
+  if (!(before >= 0 && before <= size)) throw new RangeError(`a tree of ${size} does not begin with one of ${before}`)
+  if (before === 0 || before === size) return []
+  const beside: Range[] = []
+  let from = 0
+  let to = size
+  while (to !== before) {
+    const middle = from + splitOf(to - from)
+    beside.unshift(before <= middle ? [middle, to] : [from, middle])
+    if (before <= middle) to = middle
+    else from = middle
+  }
+  if (from > 0) beside.unshift([from, to]) // else the earlier tree is one subtree, whose root is known
+  const read = onceEach(readTile)
+  return Promise.all(beside.map((range) => rangeHash(range, read)))
+}
+
 /** Reads each tile once: most hashes of a proof are in the same few. */
 export function onceEach(readTile: ReadTile): ReadTile {
   const known = new Map<string, Promise<Buffer>>()

@@ -82,7 +82,7 @@ test(
 /** What answers say, where an exit code says too little. */
 const answers: Readonly<Record<string, RegExp>> = {
   'curl http://127.0.0.1:3000/api/discovery?claimed=claimed': /"fid":1001\b/,
-  'node_modules/.bin/node client/dist/main.js agent 1001 --api http://127.0.0.1:3000': /"fid": ?1001\b/,
+  'node_modules/.bin/node client/dist/client/main.js agent 1001 --api http://127.0.0.1:3000': /"fid": ?1001\b/,
   'npm run backfill -- --all --plan': /^no chain has settlements before its processor begins$/m,
 }
 

@@ -176,7 +176,7 @@ function problemOf(command: string): string | undefined {
     case 'npx':
       return args[0] === 'vitest' && args[1] === 'run' ? exists(args[2]) : isKnown(false)
     case 'node_modules/.bin/node':
-      return exists(args[0]?.replace(/\bdist\//, '').replace(/\.js$/, '.ts'))
+      return exists(args[0]?.replace(/\b(client\/)?dist\//, '').replace(/\.js$/, '.ts'))
     case 'node':
       return 'the Node of the reader may be older than the one that the lock file pins: node_modules/.bin/node'
     case 'set':

@@ -12,11 +12,12 @@ import { settle } from '../../derive/pass.ts'
 import { comparison } from '../../derive/transparency.ts'
 import { checkpointText, epochOf, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { leafHash } from '../../transparency/hashes.ts'
+import { entriesOf, tilesOf } from '../../transparency/log-files.ts'
 import { type LogSigner, makeLogKey, readLogKey } from '../../transparency/log-key.ts'
 import { openNote } from '../../transparency/note.ts'
-import { isIncluded, type TreeHead } from '../../transparency/proofs.ts'
-import { perTile, type ReadTile } from '../../transparency/tiles.ts'
-import { inclusionProof, rootOf } from '../../transparency/tree.ts'
+import { isConsistent, isIncluded, type TreeHead } from '../../transparency/proofs.ts'
+import { tilePath } from '../../transparency/tiles.ts'
+import { consistencyProof, inclusionProof, rootOf } from '../../transparency/tree.ts'
 import { sealClaimEvent } from '../../trust/claim-event.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
 import { type ClaimLog, type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
@@ -24,8 +25,6 @@ import { storedRows } from '../derive/again.ts'
 import { failure } from '../support/api/api.ts'
 import { type Claimant, type ClaimStage, eip191Claim, jfsClaim, post, startClaimStage } from '../support/api/claims.ts'
 import { runMain } from '../support/mains.ts'
-import { consistencyProof, isConsistent } from './consistency.ts'
-import { tilePathOf } from './tile-path.ts'
 
 const kinds = derivations.filter(({ kind }) => kind === 'logged facts')
 let stage: ClaimStage
@@ -65,19 +64,9 @@ async function read(under = '') {
   const note = (await bytes('checkpoint')).body.toString()
   const key = (await bytes('key')).body.toString().trim()
   const { origin, size, root } = parseCheckpoint(openNote(note, key))
-  const readTile: ReadTile = async ({ level, number }) => {
-    const width = Math.min(perTile, Math.floor(size / perTile ** level) - number * perTile)
-    return (await bytes(`${under}tile/${tilePathOf({ level, number, width })}`)).body
-  }
-  const bundle =
-    size === 0
-      ? undefined
-      : (await bytes(`${under}tile/${tilePathOf({ level: 0, number: 0, width: size }, true)}`)).body
-  const entries: Buffer[] = []
-  for (let at = 0; bundle && at < bundle.length; at += 2 + bundle.readUInt16BE(at)) {
-    entries.push(bundle.subarray(at + 2, at + 2 + bundle.readUInt16BE(at)))
-  }
-  expect(entries).toHaveLength(size)
+  const readFile = async (path: string) => (await bytes(`${under}${path}`)).body
+  const readTile = tilesOf(size, readFile)
+  const entries = size === 0 ? [] : await entriesOf(0, size, readFile)
   return { origin, key, size, root, readTile, entries }
 }
 
@@ -135,7 +124,7 @@ test('the tree is served as files for ever, outside the limits, as far as it is 
   await accepted(await eip191Claim(stage, claimant))
   await append()
   const { size } = await read()
-  const { answer } = await bytes(`tile/${tilePathOf({ level: 0, number: 0, width: size })}`)
+  const { answer } = await bytes(`tile/${tilePath({ level: 0, number: 0, width: size })}`)
   expect(Object.fromEntries(answer.headers)).toMatchObject({
     'content-type': 'application/octet-stream',
     'cache-control': 'public, max-age=31536000, immutable',
@@ -146,15 +135,9 @@ test('the tree is served as files for ever, outside the limits, as far as it is 
     'cache-control': 'public, max-age=5',
   })
   expect(checkpoint.answer.headers.has('ratelimit')).toBe(false)
-  const shorter = await bytes(`tile/${tilePathOf({ level: 0, number: 0, width: 1 })}`)
+  const shorter = await bytes(`tile/${tilePath({ level: 0, number: 0, width: 1 })}`)
   expect(shorter.body).toHaveLength(32)
-  for (const path of [
-    tilePathOf({ level: 0, number: 0, width: size + 1 }),
-    '0/000',
-    '1/000.p/1',
-    '0/0',
-    'entries/001',
-  ]) {
+  for (const path of [tilePath({ level: 0, number: 0, width: size + 1 }), '0/000', '1/000.p/1', '0/0', 'entries/001']) {
     expect((await stage.api.get(`/log/tile/${path}`)).status, path).toBe(404)
   }
   for (const path of ['1/checkpoint', '01/checkpoint', '1/key', '1/tile/0/000.p/1', '+1/tile/0/000.p/1']) {
@@ -315,7 +298,7 @@ test('a database put back without entries that were signed is followed by a log 
   expect(found.root).toEqual(await rootOf(found.size, found.readTile))
   const sorted = (entries: readonly Buffer[]) => entries.map(String).sort()
   expect(sorted(found.entries.slice(1))).toEqual(sorted(lost.entries)) // whose facts the database still has
-  expect((await stage.api.get(`/log/tile/${tilePathOf({ level: 0, number: 0, width: 1 })}`)).status).toBe(404)
+  expect((await stage.api.get(`/log/tile/${tilePath({ level: 0, number: 0, width: 1 })}`)).status).toBe(404)
   expect((await stage.api.get('/log/2/checkpoint')).status).toBe(200)
   expect((await stage.api.get('/log/3/checkpoint')).status).toBe(404)
 

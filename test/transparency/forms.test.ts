@@ -3,9 +3,8 @@ import { expect, test } from 'vitest'
 import { checkpointText, logName, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { hashBytes } from '../../transparency/hashes.ts'
 import { noteSigner, openNote } from '../../transparency/note.ts'
-import { bundleOf, hasTile, parseTilePath } from '../../transparency/tiles.ts'
+import { bundleOf, entriesIn, hasTile, parseTilePath, tilePath } from '../../transparency/tiles.ts'
 import { MemoryTiles } from './memory-tiles.ts'
-import { tilePathOf } from './tile-path.ts'
 import { signedNote, tilesOfSize } from './vectors.ts'
 
 const { name, key, note, secret } = signedNote
@@ -91,7 +90,7 @@ test.for([
 ] as const)('the path %s is that of one tile', ([path, tile]) => {
   const isOfEntries = path.startsWith('entries')
   expect(parseTilePath(path)).toEqual({ ...tile, isOfEntries })
-  expect(tilePathOf(tile, isOfEntries)).toBe(path)
+  expect(tilePath(tile, isOfEntries)).toBe(path)
 })
 
 test.for([
@@ -118,6 +117,16 @@ test('a bundle has each entry behind its length', () => {
     '00027b7d00000003616263',
   )
   expect(() => bundleOf([Buffer.alloc(65_536)])).toThrow(RangeError)
+  const entries = [Buffer.from('{}'), Buffer.alloc(0), Buffer.from('abc')]
+  const bundle = bundleOf(entries)
+  expect(entriesIn(bundle, 3)).toEqual(entries)
+  for (const [wrong, count] of [
+    [bundle, 2],
+    [bundle, 4],
+    [bundle.subarray(0, -1), 3],
+    [Buffer.concat([bundle, Buffer.of(0)]), 3],
+  ] as const)
+    expect(() => entriesIn(wrong, count)).toThrow(`the bundle is not one of ${count} entries`)
 })
 
 function pemOfNew(): string {

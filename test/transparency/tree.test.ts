@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hashBytes, leafHash } from '../../transparency/hashes.ts'
-import { isIncluded } from '../../transparency/proofs.ts'
-import { inclusionProof, rootOf } from '../../transparency/tree.ts'
-import { consistencyProof, isConsistent, plainRoot } from './consistency.ts'
+import { isConsistent, isIncluded } from '../../transparency/proofs.ts'
+import { consistencyProof, inclusionProof, rootOf } from '../../transparency/tree.ts'
+import { plainConsistency, plainRoot } from './consistency.ts'
 import { MemoryTiles } from './memory-tiles.ts'
 import { merkleEntries, merkleRoots, rfcConsistency, rfcInclusion } from './vectors.ts'
 
@@ -48,6 +48,7 @@ test('tiles that grew in any steps have the tree of all entries, and every proof
       expect(isIncluded({ index, leaf: leaves[index]! }, after, included)).toBe(true)
       const before = { size: index + 1, root: plainRoot(leaves.slice(0, index + 1)) }
       const consistent = await consistencyProof(before.size, size, tiles.read)
+      expect(consistent.map(hex)).toEqual(plainConsistency(before.size, leaves.slice(0, size)).map(hex))
       expect(isConsistent(before, after, consistent)).toBe(true)
     }),
     { numRuns: 60 },
@@ -94,6 +95,7 @@ test('a proof does not hold for any other entry, place, tree or hash', async () 
       for (const other of others) expect(isConsistent(...other)).toBe(false)
     }
   }
+  expect(isConsistent({ size: -1, root: leaves[0]! }, headOf(40), [])).toBe(false)
   expect(isConsistent(headOf(0), headOf(40), [])).toBe(true)
   expect(isConsistent({ size: 0, root: leaves[0]! }, headOf(40), [])).toBe(false)
   expect(isConsistent(headOf(40), headOf(40), [])).toBe(true)
@@ -104,6 +106,7 @@ test('there is no proof of what a tree does not have', async () => {
   const tiles = new MemoryTiles()
   await tiles.append(leavesOf(3))
   await expect(inclusionProof(3, 3, tiles.read)).rejects.toThrow('there is no entry 3 in a tree of 3')
+  await expect(consistencyProof(4, 3, tiles.read)).rejects.toThrow('a tree of 3 does not begin with one of 4')
 })
 
 const wrongPlace = (index: number, leaf: Buffer, head: { size: number; root: Buffer }, proof: readonly Buffer[]) =>

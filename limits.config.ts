@@ -114,6 +114,8 @@ export const profileLimits = {
   edges: 100,
   /** Prices stored from one document, or from one 402 response. */
   pricesOfDocument: 20,
+  /** Descriptions of what it sells, stored from either. */
+  resourcesOfDocument: 20,
   /** Feedback on an agent's registrations above which it is counted in the background. */
   feedbackCountedAtOnce: 500,
   /** Tags of feedback in a profile. */

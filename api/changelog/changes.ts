@@ -4,6 +4,18 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'what-is-sold',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'What sellers say of what they sell by x402',
+    text:
+      'Documents of a profile have `resources`: name, tags, icon, route, input, output and schema of what is sold, from the ' +
+      'bazaar extension of 402 answers and from manifests. `sells` filters agents by name or tag. `truncated` names every list ' +
+      'of a document that is cut, prices too; it was a part of `details`. Search finds tags, ids and names in documents, and ' +
+      'the words in the path of a skill, with `detail` as a new value of `field`.',
+    operations: ['getAgent', 'listAgents', 'searchAgents', 'countFacets', 'getBulk', 'getLog', 'getAgents'],
+  },
+  {
     id: 'most-earned',
     day: '2026-11-29',
     kind: 'added',

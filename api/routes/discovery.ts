@@ -57,6 +57,7 @@ export const facetFilters = {
   codehost: discoveryQuery.shape.codehost,
   protocol: wordsFilter(documentKinds, 'Kinds of descriptions found on the agent’s hosts.'),
   skill: namesFilter('Skill that such a description names, or a registration declares, in any case.'),
+  sells: namesFilter('Name or tag of a service that its x402 documents or 402 answers say it sells, in any case.'),
   alive: flagFilter('Whether one of them answered when it was checked last.'),
   paid_30d: flagFilter('Whether the agent was paid in the last 30 days.'),
 }
@@ -88,6 +89,7 @@ export const discovery = route({
     seen_since: timeFilter('`last_seen_at`: ISO 8601 with a zone, inclusive.'),
     protocol: facetFilters.protocol,
     skill: facetFilters.skill,
+    sells: facetFilters.sells,
     alive: facetFilters.alive,
     paid_30d: facetFilters.paid_30d,
     cursor: cursorParameter,
@@ -113,6 +115,7 @@ export const discovery = route({
       'min_settlements',
       'paid_30d',
       'skill',
+      'sells',
       'protocol',
       'alive',
     ],

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { grouped, uptimeLimits } from '../../limits.config.ts'
+import { grouped, profileLimits, uptimeLimits } from '../../limits.config.ts'
 import { address, chainName, count, dollars, fid, time } from './scalars.ts'
 
 // What sources outside the chains and the social network say about an agent.
@@ -83,12 +83,26 @@ const specDetails = z
       .optional()
       .meta({ description: 'How clients show who they are, as the document says.' }),
     catalog: z.string().optional().meta({ description: 'Address of the catalog that led to it, if one did.' }),
-    truncated: z
-      .record(z.string(), count)
-      .optional()
-      .meta({ description: 'Lists of which only a part is kept, with the fewest entries that they can have.' }),
   })
   .meta({ id: 'SpecDetails', description: 'What else the document says; an empty list is left out.' })
+
+const json = z.record(z.string(), z.unknown()).nullable()
+
+const soldResource = z
+  .strictObject({
+    resource: text.meta({ description: 'What is sold: an address, or a method and a path.' }),
+    service_name: text,
+    tags: z.array(z.string()),
+    icon_url: text,
+    route_template: text,
+    input: json.meta({ description: 'How it is called; `type` is http or mcp.' }),
+    output: json,
+    schema: json.meta({ description: 'JSON Schema of both.' }),
+    left_out: z.array(z.string()).meta({
+      description: 'Members that are said, but not kept, or not whole: too long, or a schema that leads elsewhere.',
+    }),
+  })
+  .meta({ id: 'SoldResource', description: 'What a seller says of what it sells by x402, unverified.' })
 
 const specDocument = z
   .strictObject({
@@ -133,6 +147,12 @@ const specDocument = z
           'the registration file that names it, lists those of others only. Null: not known yet.',
       }),
     details: specDetails,
+    resources: z.array(soldResource).max(profileLimits.resourcesOfDocument).meta({
+      description: 'What it says of what it sells, beside prices.',
+    }),
+    truncated: z.record(z.string(), count).meta({
+      description: 'Lists of which only a part is kept, with the fewest entries that they can have.',
+    }),
   })
   .meta({ id: 'SpecDocument' })
 

@@ -15,6 +15,7 @@ const fields = [
   'skill',
   'tool',
   'service',
+  'detail',
   'description',
   'bio',
 ] as const

@@ -3,14 +3,15 @@ import { day, hour } from '../../ops/time.ts'
 import { isOutOfReach, isSignOfLife, type SpecStatus } from './check-status.ts'
 import type { SpecContent } from './content.ts'
 import { readerVersion, type SpecKind } from './kinds.ts'
-import type { Price } from './prices.ts'
 import { type Check, type CheckUp, placeOf } from './probe.ts'
+import { noSale, type Sale } from './sale.ts'
 
 /** A document of an agent with the results of its checks. */
 export interface KnownDocument extends StoredSpec {
   readonly kind: SpecKind
   readonly content: SpecContent | undefined
-  readonly prices: readonly Price[]
+  readonly prices: Sale['prices']
+  readonly resources: Sale['resources']
   readonly lastCheckStatus: SpecStatus
 }
 
@@ -62,7 +63,7 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     backReference: before?.backReference ?? null,
     toolsChangedAt: hasChangedTool(before?.content, found?.content) ? now : (before?.toolsChangedAt ?? null),
     cardSignature: found ? found.cardSignature : (before?.cardSignature ?? null),
-    prices: pricesAfter(before, check),
+    ...saleAfter(before, check),
     reader: found ? readerVersion : (before?.reader ?? 0),
     firstSeenAt: before?.firstSeenAt ?? now,
     lastAliveAt: alive ? now : (before?.lastAliveAt ?? null),
@@ -74,9 +75,12 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
   }
 }
 
-/** Prices after a check: a document read earlier keeps its prices when it now demands payment without naming any. */
-function pricesAfter(before: KnownDocument | undefined, { found, prices = before?.prices ?? [] }: Check) {
-  return prices.length === 0 && !found && before?.content ? before.prices : prices
+/** What is for sale after a check: a document read earlier keeps it when it now demands payment without naming any price. */
+function saleAfter(before: KnownDocument | undefined, { found, sale }: Check): Sale {
+  const { prices, resources, truncated } = before ?? noSale
+  const known = { prices, resources, truncated }
+  if (!sale) return known
+  return sale.prices.length === 0 && !found && before?.content ? known : sale
 }
 
 /** Whether a tool kept its name but changed its definition, so that clients that approved the old one get the new. */

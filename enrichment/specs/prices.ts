@@ -37,6 +37,12 @@ const { pricesOfDocument: mostPrices } = profileLimits
 /** Things for sale, operations and ways to pay that are looked at for them. */
 const mostRead = 2_000
 
+interface Priced {
+  readonly prices: readonly Price[]
+  /** Whether there are more, or may be. */
+  readonly isCut: boolean
+}
+
 /**
  * The prices that a document or a challenge names; none: it names none. Never throws.
  *
@@ -44,15 +50,15 @@ const mostRead = 2_000
  * `x-payment-info` and its like of operations, as they are found in OpenAPI descriptions. What documents in use write
  * instead stands in offers/spellings.ts.
  */
-export function pricesIn(document: unknown): Price[] {
+export function pricesIn(document: unknown): Priced {
   const found: Price[] = []
   let left = mostRead
   const { paths } = fieldsOf(document)
   for (const terms of typeof paths === 'object' ? operations(document, paths) : offersIn(document)) {
     if (terms !== undefined) found.push(...pricesOf(terms))
-    if (found.length >= mostPrices || --left <= 0) break
+    if (found.length > mostPrices || --left <= 0) return { prices: found.slice(0, mostPrices), isCut: true }
   }
-  return found.slice(0, mostPrices)
+  return { prices: found, isCut: false }
 }
 
 /**

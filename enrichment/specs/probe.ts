@@ -14,7 +14,7 @@ import { isOutOfReach, type SpecStatus, statusOf } from './check-status.ts'
 import { parsed, type SpecContent } from './content.ts'
 import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
 import { askServer } from './mcp/session.ts'
-import { type Price, pricesIn } from './prices.ts'
+import { type Sale, saleIn } from './sale.ts'
 import { specRequests } from './spec-requests.ts'
 import { demandOf } from './x402.ts'
 
@@ -38,7 +38,7 @@ export interface Check {
   /** Of a catalog: addresses of the cards in it that were not asked for this time. */
   readonly unasked?: readonly string[]
   /** Prices in the document, or in a demand for payment; undefined: this answer does not say. */
-  readonly prices?: readonly Price[]
+  readonly sale?: Sale
 }
 
 /** Result of one check-up of all of an agent's places. */
@@ -218,8 +218,8 @@ async function toCheck(
   spend: Spend,
 ): Promise<Check> {
   const { kind, url } = candidate
-  const { status, found, prices } = judge(kind, answer, known)
-  const check = { ...toResult(candidate, answer), status, prices }
+  const { status, found, sale } = judge(kind, answer, known)
+  const check = { ...toResult(candidate, answer), status, sale }
   if (!found) return check
   const cardSignature = kind === 'a2a' ? await signatureOf(hosts, answer.value, url, spend) : null
   return { ...check, found: { ...found, cardSignature } }
@@ -228,7 +228,7 @@ async function toCheck(
 interface Judged {
   readonly status: SpecStatus
   readonly found?: Omit<NonNullable<Check['found']>, 'cardSignature'>
-  readonly prices?: readonly Price[]
+  readonly sale?: Sale
 }
 
 /** Judges an answer; `sent`: the version that the request asked about, without which a host's 304 says nothing. */
@@ -236,11 +236,11 @@ function judge(kind: SpecKind, answer: Answer, sent: Version | undefined): Judge
   const { status: httpStatus, body, value } = answer
   if (httpStatus === 304 && (sent?.etag || sent?.lastModified)) return { status: 'ok' }
   const status = statusOf(httpStatus)
-  if (status === 'payment_required') return { status, prices: pricesIn(demandOf(answer)) }
+  if (status === 'payment_required') return { status, sale: saleIn(demandOf(answer)) }
   if (status) return { status }
   if (value === undefined) return { status: 'not_json' }
   const content = readContent[kind](value)
   if (!content) return { status: 'schema_mismatch' }
   const sha256 = createHash('sha256').update(body).digest()
-  return { status: 'ok', found: { content, sha256, version: versionOf(answer) }, prices: pricesIn(value) }
+  return { status: 'ok', found: { content, sha256, version: versionOf(answer) }, sale: saleIn(value, kind) }
 }

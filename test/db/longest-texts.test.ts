@@ -19,6 +19,7 @@ import { longestOfIdentity, toIdentities } from '../../enrichment/identity/ident
 import { judgeMessage } from '../../enrichment/proofs/messages.ts'
 import { storableProfile } from '../../enrichment/socialindex/fids.ts'
 import { candidatesOf } from '../../enrichment/specs/candidates.ts'
+import { noSale } from '../../enrichment/specs/sale.ts'
 import { claimLimits } from '../../limits.config.ts'
 import { maxUrlLength } from '../../net/target.ts'
 import { applyRegistrationEvents } from '../../processors/mapping/registrations.ts'
@@ -149,7 +150,7 @@ test('the place of a document is stored as long as an address can be, and a long
 
   const url = place(maxUrlLength)
   const check = { kind: 'openapi', url, httpStatus: 200, latencyMs: 1 }
-  const standing = { domainVerified: false, backReference: null, toolsChangedAt: null, cardSignature: null, prices: [] }
+  const standing = { domainVerified: false, backReference: null, toolsChangedAt: null, cardSignature: null, ...noSale }
   const times = { firstSeenAt: now, lastAliveAt: now, lastCheckAt: now, lastCheckStatus: 'ok', consecutiveFailures: 0 }
   const unread = { declared: true, content: undefined, sha256: null, version: undefined, reader: 1 }
   await storeSpecs(database.pool, fid, [{ ...check, ...standing, ...times, ...unread }])

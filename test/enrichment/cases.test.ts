@@ -46,7 +46,7 @@ const gives: Record<string, (text: string, name: string) => unknown> = {
 
 /** Whether all of it has a price: in dollars, or in nothing but what it says. */
 function isPriced(document: unknown, isOther: boolean): boolean {
-  const prices = pricesIn(document).map((price) => inDollars(price, chains))
+  const prices = pricesIn(document).prices.map((price) => inDollars(price, chains))
   return prices.length > 0 && prices.every(({ currency, maxUsd }) => (isOther ? currency && !maxUsd : maxUsd))
 }
 

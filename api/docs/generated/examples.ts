@@ -146,7 +146,9 @@ export const examples: Readonly<Record<string, unknown>> = {
                 ]
               }
             ]
-          }
+          },
+          "resources": [],
+          "truncated": {}
         }
       ]
     },
@@ -484,7 +486,9 @@ export const examples: Readonly<Record<string, unknown>> = {
                     ]
                   }
                 ]
-              }
+              },
+              "resources": [],
+              "truncated": {}
             }
           ]
         },

@@ -45,12 +45,12 @@ function row(document: Document, strip: Html | null, now: number): Html {
     domain_verified,
     card_signature,
     back_reference,
-    details,
+    truncated,
   } = document
   const alive = foundAlive(document.consecutive_failures)
   const offers = [
-    ...(skills.length > 0 ? [listed(skills, details.truncated?.skills, 'skill')] : []),
-    ...(tools.length > 0 ? [listed(tools, details.truncated?.tools, 'tool')] : []),
+    ...(skills.length > 0 ? [listed(skills, truncated.skills, 'skill')] : []),
+    ...(tools.length > 0 ? [listed(tools, truncated.tools, 'tool')] : []),
     ...(path_count === null ? [] : [counted(path_count, 'path')]),
     ...(domain_verified ? ['host lists the agent as its own'] : []),
     ...(back_reference === 'contradicted' ? ['listed for other agents, not for this one'] : []),

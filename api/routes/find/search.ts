@@ -24,7 +24,7 @@ const partsParameter = z
   .meta({
     description:
       'Where to look, separated by commas: name (handle, display name, tag, names of registrations and documents), ' +
-      'skill (skills, tools, services), description (of registrations, and the bio). Without it, everywhere.',
+      'skill (skills, tools, services, and tags of any), description (of registrations, and the bio). Without it, everywhere.',
     override: { type: 'string', examples: [parts.join(',')] },
   })
 

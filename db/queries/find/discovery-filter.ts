@@ -30,6 +30,8 @@ export interface DiscoveryFilter {
   readonly protocol?: readonly string[] | null
   /** Skills of such descriptions, and those that its registrations declare, in any case. */
   readonly skill?: readonly string[] | null
+  /** Names and tags of what its x402 documents and 402 answers say that it sells, in any case. */
+  readonly sells?: readonly string[] | null
   /** Whether one answered when it was checked last. */
   readonly alive?: boolean | null
   readonly paid_30d?: boolean | null
@@ -55,6 +57,10 @@ const conditionOf: {
   protocol: (value) => `exists (
     select from agent_spec s where s.fid = a.fid and s.has_content and s.kind = any (${value}::text[]))`,
   skill: (value) => `exists (select from ${skillsOf('a.fid')} of where lower(of.skill) = any (${value}::text[]))`,
+  sells: (value) => `exists (
+    select from agent_spec s cross join lateral jsonb_array_elements(s.resources) sold
+     where s.fid = a.fid and (lower(sold ->> 'service_name') = any (${value}::text[])
+        or exists (select from jsonb_array_elements_text(sold -> 'tags') tag where lower(tag) = any (${value}::text[]))))`,
   alive: (value) => `(exists (select from agent_spec s where s.fid = a.fid and ${isAlive})) = ${value}::boolean`,
   paid_30d: (value) => `(a.settlements_30d > 0) = ${value}::boolean`,
 }

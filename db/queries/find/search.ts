@@ -1,5 +1,6 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { words as wordsOf } from '../join/agent-words.ts'
 import { chainLabel, list, members, namesOfChains } from '../sql/json-text.ts'
 import { leanFields } from '../sql/lean-row.ts'
 import { type DiscoveryFilter, filterConditions } from './discovery-filter.ts'
@@ -218,7 +219,7 @@ shown as (
                             where s.fid = a.fid
                               and ($7::"char"[] is null or case when p.field in ('handle', 'display_name', 'tag', 'name') then 'a'
                                     when p.field = 'description' then 'c' when p.field = 'bio' then 'd' else 'b' end = any ($7::"char"[]))
-                              and (to_tsvector('simple', p.text) @@ any ((select each from sought)::tsquery[])
+                              and (to_tsvector('simple', ${wordsOf('p.text')}) @@ any ((select each from sought)::tsquery[])
                                    or (p.field in ('handle', 'display_name', 'tag', 'name')
                                        and (lower(p.text) like lower($5::text) or lower($6::text) <% lower(p.text))))
                             order by number

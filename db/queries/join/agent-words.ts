@@ -20,6 +20,13 @@ export async function deriveWords(db: Queryable, fids: readonly number[]): Promi
   await db.query({ name: 'derive-words', text, values: [fids] })
 }
 
+/**
+ * SQL: a piece of text, and what is between its slashes once more: Postgres takes a path such as that of an OASF skill for
+ * one word. Addresses stay as they are.
+ */
+export const words = (piece: string) =>
+  `${piece} || case when ${piece} ~ '^[^:]*/' then ' ' || translate(${piece}, '/', ' ') else '' end`
+
 const text = `
 with wanted as (select fid, handle, display_name, oli, bio from agent where fid = any ($1::bigint[])),
 record as (
@@ -34,9 +41,9 @@ record as (
     join registration_document d using (chain, agent_id)
 ),
 spec as (
-  select s.fid, s.title, s.skills, s.tools
+  select s.fid, s.title, s.skills, s.tools, s.details, s.resources
     from wanted w join agent_spec s using (fid)
-   where s.has_content and ${isAlive}
+   where (s.has_content or s.resources <> '[]') and ${isAlive}
 ),
 said as (
   select fid, 1 as place, 'handle' as field, handle as text from wanted
@@ -56,18 +63,30 @@ said as (
    cross join lateral json_array_elements(case when json_typeof(r.services) = 'array' then r.services else '[]' end) service
    cross join (values ('skills', 5, 'skill'), ('domains', 5, 'skill'), ('tools', 6, 'tool'), ('prompts', 6, 'tool'),
                       ('resources', 6, 'tool')) as kind (list, place, field)
+   union all
+  select s.fid, 7, 'detail', one
+    from spec s
+   cross join lateral (
+     select jsonb_array_elements(s.details -> 'interfaces') ->> 'name'
+      union all
+     select jsonb_array_elements_text(skill -> 'tags' || jsonb_build_array(skill -> 'id'))
+       from jsonb_array_elements(s.details -> 'skills') skill
+      union all
+     select sold ->> 'service_name' from jsonb_array_elements(s.resources) sold
+      union all
+     select jsonb_array_elements_text(sold -> 'tags') from jsonb_array_elements(s.resources) sold) detail (one)
    union all select fid, 8, 'description', description from record
    union all select fid, 9, 'bio', bio from wanted
 ),
 piece as (
-  select *, row_number() over first_places as number, sum(octet_length(text)) over first_places as bytes
+  select *, row_number() over first_places as number, sum(octet_length(${words('text')})) over first_places as bytes
     from (select distinct fid, place, field, left(text, ${longestPiece}) as text from said where text <> '') one
   window first_places as (partition by fid order by place, text rows unbounded preceding)
 ),
 gathered as (
   select w.fid,
          coalesce(string_agg(p.text, E'\\n' order by p.number) filter (where p.place <= 4), '') as names,
-         coalesce(string_agg(p.text, E'\\n' order by p.number) filter (where p.place between 5 and 7), '') as skills,
+         coalesce(string_agg(${words('p.text')}, E'\\n' order by p.number) filter (where p.place between 5 and 7), '') as skills,
          coalesce(string_agg(p.text, E'\\n' order by p.number) filter (where p.place = 8), '') as descriptions,
          coalesce(max(p.text) filter (where p.place = 9), '') as bio,
          coalesce(json_agg(json_build_object('field', p.field, 'text', p.text) order by p.number)

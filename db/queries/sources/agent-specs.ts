@@ -31,6 +31,9 @@ export interface StoredSpec {
   readonly consecutiveFailures: number
   /** What it asks for; members are texts or null. */
   readonly prices: readonly object[]
+  /** What it says of what it sells, and how many entries at least its lists of that have, where they are cut. */
+  readonly resources: readonly object[]
+  readonly truncated: Readonly<Record<string, number>>
   /** Version of the readers that read its content. */
   readonly reader: number
 }
@@ -62,7 +65,8 @@ interface SpecInputs {
 
 const columns = `declared, has_content, title, version, skills, tools, path_count, content_sha256, etag, last_modified,
        domain_verified, card_signature, first_seen_at, last_alive_at, last_check_at, last_check_status, http_status, latency_ms,
-       consecutive_failures, protocol_version, tool_hashes, tools_changed_at, back_reference, prices, details, reader`
+       consecutive_failures, protocol_version, tool_hashes, tools_changed_at, back_reference, prices, details, reader,
+       resources, truncated`
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
 /** Registrations of one agent that are looked at; some holders have thousands. */
@@ -118,12 +122,12 @@ with given as (
          g.content->>'protocolVersion' as protocol_version,
          array(select json_array_elements_text(g.content->'toolHashes')) as tool_hashes,
          g."toolsChangedAt" as tools_changed_at, g."backReference" as back_reference, g.prices,
-         coalesce(g.content::jsonb->'details', '{}') as details, g.reader
+         coalesce(g.content::jsonb->'details', '{}') as details, g.reader, g.resources, g.truncated
     from json_to_recordset($2::json) as g (
            kind text, url text, declared boolean, content json, "sha256Hex" text, known_version json,
            "domainVerified" boolean, "cardSignature" text, "firstSeenAt" timestamptz, "lastAliveAt" timestamptz, "lastCheckAt" timestamptz,
            "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int, "toolsChangedAt" timestamptz, "backReference" text,
-           prices jsonb, reader int)
+           prices jsonb, reader int, resources jsonb, truncated jsonb)
 ),
 lost as (
   delete from agent_spec s
@@ -231,6 +235,8 @@ interface KnownRow extends Content {
   readonly back_reference: string | null
   readonly prices: readonly object[]
   readonly reader: number
+  readonly resources: readonly object[]
+  readonly truncated: Readonly<Record<string, number>>
 }
 
 function toDocument(row: KnownRow): StoredSpec {
@@ -256,5 +262,7 @@ function toDocument(row: KnownRow): StoredSpec {
     consecutiveFailures: row.consecutive_failures,
     prices: row.prices,
     reader: row.reader,
+    resources: row.resources,
+    truncated: row.truncated,
   }
 }

@@ -23,6 +23,9 @@ select ${list(historyObject, historyOrder)}
   from ${shownHistory('a.fid')} h
   left join registration r using (chain, agent_id)`
 
+/** How many entries at least the lists of a document `s` have, where not all are kept. */
+const specCuts = `s.truncated || coalesce(s.details -> 'truncated', '{}')`
+
 const specDocuments = `
 select ${list(
   `json_build_object(
@@ -49,7 +52,9 @@ select ${list(
     'tool_hashes', to_json(s.tool_hashes),
     'tools_changed_at', ${isoTime('s.tools_changed_at')},
     'back_reference', s.back_reference,
-    'details', s.details::json
+    'details', (s.details - 'truncated')::json,
+    'resources', s.resources::json,
+    'truncated', (${specCuts})::json
   )`,
   's.kind, s.url',
 )}

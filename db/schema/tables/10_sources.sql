@@ -144,6 +144,10 @@ create table agent_spec (
   -- how many entries not all are kept. A member that is absent is empty.
   details jsonb not null default '{}',
   reader int not null default 0,            -- version of the readers that read it; a later one reads it again
+  -- What it says of what it sells, beside prices: a list of at most 20 objects {resource, service_name, tags, icon_url,
+  -- route_template, input, output, schema, left_out}. As with prices, it is what strangers say.
+  resources jsonb not null default '[]',
+  truncated jsonb not null default '{}',    -- of prices and resources, where not all are kept: at least how many there are
   primary key (fid, kind, url)
 );
 -- Whose an endpoint is, by its own address and by those that prices name.

@@ -6,7 +6,7 @@ import type { AgentHosts } from '../../agent-hosts.ts'
 import { type SpecStatus, statusOf } from '../check-status.ts'
 import { type SpecContent, shortText } from '../content.ts'
 import { mostNames } from '../listing.ts'
-import { type Price, pricesIn } from '../prices.ts'
+import { type Sale, saleIn } from '../sale.ts'
 import { specRequests } from '../spec-requests.ts'
 import { createWire } from './wire.ts'
 
@@ -28,8 +28,8 @@ interface Asked {
   readonly content?: SpecContent
   /** SHA-256 over what the server says about itself and the definitions of its tools. */
   readonly sha256?: Buffer
-  /** Prices it demands for telling who it is or which tools it has; empty: none. Undefined: it did not get that far. */
-  readonly prices?: readonly Price[]
+  /** What it demands for telling who it is or which tools it has; undefined: it did not get that far. */
+  readonly sale?: Sale
 }
 
 /**
@@ -59,7 +59,7 @@ export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = specReq
     const sha256 = Buffer.from(jsonSha256({ ...about, tools }), 'hex')
     const details = isCut ? { truncated: { tools: tools.length } } : {}
     const content = { ...about, skills: [], tools: names, toolHashes, pathCount: null, details }
-    return { ...there, content, sha256, prices: pricesIn(wire.demand()) }
+    return { ...there, content, sha256, sale: saleIn(wire.demand()) }
   } catch (error) {
     const failure = wire.failure()
     if (failure instanceof DoorError && failure.checkStatus !== null) return asked(failure.checkStatus)
@@ -67,7 +67,7 @@ export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = specReq
     const httpStatus = wire.httpStatus()
     if (httpStatus === null) throw error
     const status = statusOf(httpStatus) ?? 'schema_mismatch'
-    return status === 'payment_required' ? { ...asked(status), prices: pricesIn(wire.demand()) } : asked(status)
+    return status === 'payment_required' ? { ...asked(status), sale: saleIn(wire.demand()) } : asked(status)
   } finally {
     await client.close()
   }

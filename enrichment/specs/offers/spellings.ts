@@ -100,6 +100,18 @@ const spellings = {
     'xpayments',
     'xmonetization',
   ],
+  /** Of what is sold, for buyers who look for something: extensions of x402. */
+  service: ['servicename'],
+  icon: ['iconurl', 'icon', 'logourl', 'logo'],
+  extensions: ['extensions'],
+  bazaar: ['bazaar'],
+  info: ['info', 'discoveryinfo'],
+  input: ['input'],
+  output: ['output'],
+  schema: ['schema'],
+  route: ['routetemplate'],
+  /** Of version 1, which has both in it. */
+  outputSchema: ['outputschema'],
   /** Of cards: what is shown of several names. */
   shown: ['title', 'displayname', 'name', 'servername', 'id'],
   name: ['name', 'id', 'title', 'displayname', 'protocol'],

@@ -7,6 +7,7 @@ import { agentPrices } from '../../../db/queries/find/prices.ts'
 import type { WebHost } from '../../../devnet/hosts/web-host.ts'
 import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
 import { askServer } from '../../../enrichment/specs/mcp/session.ts'
+import { noSale } from '../../../enrichment/specs/sale.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
@@ -214,12 +215,16 @@ test('one that wants to be paid says what for: in the header of x402, in the bod
     { status: 402, body: { jsonrpc: '2.0', id: 1, error: { code: 402, message: 'Payment required', data: demand } } },
   ]) {
     const closed = await startOlder(() => page)
-    expect(await ask(closed.url)).toMatchObject({ status: 'payment_required', httpStatus: 402, prices: [price] })
+    expect(await ask(closed.url)).toMatchObject({
+      status: 'payment_required',
+      httpStatus: 402,
+      sale: { prices: [price] },
+    })
     const tools = await startOlder(({ method }) => (method === 'tools/list' ? page : undefined))
-    expect(await ask(tools.url)).toMatchObject({ status: 'ok', content: { tools: [] }, prices: [price] })
+    expect(await ask(tools.url)).toMatchObject({ status: 'ok', content: { tools: [] }, sale: { prices: [price] } })
   }
   const free = await startOlder()
-  expect(await ask(free.url)).toMatchObject({ status: 'ok', prices: [] })
+  expect(await ask(free.url)).toMatchObject({ status: 'ok', sale: noSale })
 })
 
 describe('a host that misbehaves is told by a word', () => {
@@ -244,7 +249,7 @@ describe('a host that misbehaves is told by a word', () => {
   ] as const)('%s, %i', async ([status, httpStatus, answer]) => {
     const { url, asked } = await startOlder(answer)
     const latencyMs = httpStatus === null ? null : expect.any(Number)
-    expect(await ask(url)).toEqual({ status, httpStatus, latencyMs, ...(httpStatus === 402 && { prices: [] }) })
+    expect(await ask(url)).toEqual({ status, httpStatus, latencyMs, ...(httpStatus === 402 && { sale: noSale }) })
     expect(asked.length).toBeLessThanOrEqual(4)
   })
 

@@ -6,7 +6,7 @@ import { fixture } from '../../support/fixture.ts'
 
 const usdc = chains.base.tokens[0]!.address
 const payTo = '0x00000000000000000000000000000000000000aa'
-const priced = (document: unknown) => pricesIn(document).map((price) => inDollars(price, chains))
+const priced = (document: unknown) => pricesIn(document).prices.map((price) => inDollars(price, chains))
 /** A price in short: what, chain, asset, amount, currency, least and most dollars, as far as they are known. */
 const told = (document: unknown) =>
   priced(document).map(({ resource, chain, asset, amount, currency, minUsd, maxUsd, testnet }) => [

@@ -79,6 +79,8 @@ test('an agent’s documents are found where it says and where they usually lie,
         { name: 'Quote a price', id: 'quote', tags: ['x402'] },
       ],
     },
+    resources: [],
+    truncated: {},
   })
   expect(shown.documents[2]).toMatchObject({ title: `agent ${fid} API`, path_count: 2 })
   const { rows } = await database.pool.query('select has_spec from agent where fid = $1', [fid])

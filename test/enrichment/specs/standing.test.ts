@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { SpecStatus } from '../../../enrichment/specs/check-status.ts'
 import { documentsAfter, type KnownDocument, standingOf } from '../../../enrichment/specs/document-standing.ts'
 import type { Check } from '../../../enrichment/specs/probe.ts'
+import { noSale, type Sale } from '../../../enrichment/specs/sale.ts'
 
 const hour = 3_600_000
 const now = new Date('2026-06-10T00:00:00Z')
@@ -21,6 +22,8 @@ function document(changes: Partial<KnownDocument> = {}): KnownDocument {
     toolsChangedAt: null,
     backReference: null,
     prices: [],
+    resources: [],
+    truncated: {},
     reader: 1,
     firstSeenAt: ago(900),
     lastAliveAt: ago(6),
@@ -60,21 +63,20 @@ function look(known: readonly KnownDocument[], checks: readonly Check[], unasked
 }
 
 test('a document that was read keeps its prices until it, or a demand for payment, asks for others', () => {
-  const priced = (usd: string) =>
-    [{ resource: 'GET /answer', minUsd: usd, maxUsd: usd }] as unknown as Check['prices'] & object
+  const priced = (usd: string) => [{ resource: 'GET /answer', minUsd: usd, maxUsd: usd }] as unknown as Sale['prices']
   const after = (known: Partial<KnownDocument>, asked: Partial<Check>, status: SpecStatus = 'payment_required') => {
     const checked = { ...check(status, { declared: true }), ...asked }
     return look([document({ prices: priced('0.01'), ...known })], [checked]).documents[0]?.prices
   }
-  expect(after({}, { prices: [] })).toEqual(priced('0.01'))
-  expect(after({}, { prices: priced('0.02') })).toEqual(priced('0.02'))
+  expect(after({}, { sale: noSale })).toEqual(priced('0.01'))
+  expect(after({}, { sale: { ...noSale, prices: priced('0.02') } })).toEqual(priced('0.02'))
   expect(after({}, {}, 'http_5xx')).toEqual(priced('0.01'))
   // Prices known only from a demand for payment end with it; prices that a document no longer names end too.
-  expect(after({ content: undefined }, { prices: [] })).toEqual([])
+  expect(after({ content: undefined }, { sale: noSale })).toEqual([])
   const found = { content: document().content, sha256: Buffer.of(1), version: { etag: null, lastModified: null } }
-  expect(after({}, { prices: [], found: { ...found, cardSignature: null } as Check['found'] & object }, 'ok')).toEqual(
-    [],
-  )
+  expect(
+    after({}, { sale: noSale, found: { ...found, cardSignature: null } as Check['found'] & object }, 'ok'),
+  ).toEqual([])
 })
 
 test('a failing document stands until it has failed five times and been silent for three days', () => {

@@ -2,7 +2,8 @@ create or replace view directory.specs as
 select fid, kind, url, title, version, skills, tools, path_count, domain_verified,
        '0x' || encode(content_sha256, 'hex') as content_sha256, first_seen_at, last_alive_at, last_check_at,
        last_check_status, http_status, latency_ms, consecutive_failures, declared, card_signature,
-       protocol_version, tool_hashes, tools_changed_at, back_reference, details
+       protocol_version, tool_hashes, tools_changed_at, back_reference, details - 'truncated' as details,
+       resources, truncated || coalesce(details -> 'truncated', '{}') as truncated
   from public.agent_spec;
 
 comment on view directory.specs is e'@primaryKey fid,kind,url\n@foreignKey (fid) references directory.agents (fid)|@fieldName agent|@foreignFieldName specs\n@name spec\nMachine-readable descriptions on agents’ own hosts, with their liveness.';
@@ -29,4 +30,6 @@ comment on column directory.specs.protocol_version is 'Of an MCP server that was
 comment on column directory.specs.tool_hashes is 'SHA-256 of the definition of each of `tools`, in their order; empty: the server was not asked.';
 comment on column directory.specs.tools_changed_at is 'When the definition of a tool was last seen changed while its name stayed; null: never.';
 comment on column directory.specs.back_reference is 'confirmed: its host lists a registration of the agent; missing: it lists none; contradicted: it, or the registration file that names it, lists others only; null: not known yet.';
-comment on column directory.specs.details is 'What else it says: interfaces {url, name, binding, version}, skills {name, id, tags}, security {name, type}, the catalog that led to it, and in truncated, by list, of how many entries not all are kept. Empty lists are left out.';
+comment on column directory.specs.details is 'What else it says: interfaces {url, name, binding, version}, skills {name, id, tags}, security {name, type}, and the catalog that led to it. Empty lists are left out.';
+comment on column directory.specs.resources is 'What it says of what it sells, beside prices: objects {resource, service_name, tags, icon_url, route_template, input, output, schema, left_out}, 20 at most. Nobody checked it.';
+comment on column directory.specs.truncated is 'Lists of which not all is kept, with how many entries each has at least.';

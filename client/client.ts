@@ -28,6 +28,9 @@ export type LogLine = SnapshotLine & { readonly place: string }
 /** Pause before the log is read again after a stream was reset, milliseconds. */
 const pauseMs = 1_000
 
+/** How long caches may keep a checkpoint of the transparency log, milliseconds, and some more. */
+const checkpointFreshMs = 6_000
+
 /** The part of /exports/manifest.json that is read. */
 interface Served {
   /** Cursor at which the log goes on after the profiles; null: there is no snapshot of profiles. */
@@ -127,6 +130,19 @@ export class AgentDirectory {
     if (log === null) throw new DirectoryError('ERR_NOT_FOUND', 404, 'there is no snapshot yet', {})
     const paths = files.filter(({ dataset }) => dataset === 'profiles').map(({ path }) => path)
     return { place: log.since, lines: this.#linesOf(paths) }
+  }
+
+  /**
+   * A file of the service's transparency log, by its path below `/log/`, such as `checkpoint` or `tile/0/000.p/7`.
+   * Throws DirectoryError ERR_NOT_FOUND when there is no such file.
+   */
+  logFile(path: string): Promise<Uint8Array> {
+    return this.#transport.bytes(`/log/${path}`)
+  }
+
+  /** Waits until no cache has an earlier checkpoint of the transparency log any more. */
+  afterCaches(): Promise<void> {
+    return this.#transport.pause(checkpointFreshMs)
   }
 
   async *#linesOf(paths: readonly string[]): AsyncGenerator<SnapshotLine> {

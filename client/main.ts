@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
 import { AgentDirectory } from './client.ts'
-import { followFile, mirrorFile } from './mirror.ts'
+import { addressOf, mirrorOptions, runMirror, UsageError } from './mirror-command.ts'
 import { type Format, formats, written } from './rows.ts'
 
 const usage = `
@@ -10,6 +10,8 @@ agent-directory agent FID | @HANDLE
 agent-directory settlements  --fid N | --payer A | --recipient A | --facilitator A | --tx-hash H   [--since T] [--chain C]...
 agent-directory mirror       --file F [--follow]   updates a file with all profiles; --follow keeps it up to date
                              [--from log|snapshot] what a new file starts from (log); a snapshot is made once a day
+                             [--log-key KEY] key of the transparency log, as you know it (the first that was seen)
+                             [--checkpoint C] file with a checkpoint of that log that another reader was shown
 
   --api URL         address of the service, https://… (or set AGENT_DIRECTORY_URL)
   --format F        ${formats.join(', ')} (json)
@@ -34,18 +36,11 @@ const options = {
   facilitator: text,
   'tx-hash': text,
   since: text,
-  file: text,
-  follow: { type: 'boolean' },
-  from: text,
+  ...mirrorOptions,
 } as const
 type Values = ReturnType<typeof parseArgs<{ options: typeof options; allowPositionals: true }>>['values']
 
-/** A mistake of the caller: one line, and exit code 2. */
-class UsageError extends Error {}
-
 const pageRows = 100
-/** Retries with --follow: enough to wait some minutes for a service that restarts. */
-const followRetries = 10
 
 // Whoever reads the output may leave before its end, as `head` does.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -72,11 +67,10 @@ function read() {
 }
 
 async function run(values: Values, [command, ...rest]: string[]): Promise<void> {
-  const api = values.api ?? process.env.AGENT_DIRECTORY_URL
-  if (!api || !URL.canParse(api)) throw new UsageError('--api must be the address of a service')
+  const api = addressOf(values.api, process.env.AGENT_DIRECTORY_URL)
   const surplus = rest[command === 'agent' ? 1 : 0]
   if (surplus !== undefined) throw new UsageError(`unexpected argument ${surplus}`)
-  const directory = new AgentDirectory(api, values.follow ? { retries: followRetries } : {})
+  const directory = new AgentDirectory(api)
   const { format = 'json' } = values
   if (!formats.includes(format as Format)) throw new UsageError(`--format must be one of ${formats.join(', ')}`)
   const write = async (rows: AsyncIterable<object> | Iterable<object>) => {
@@ -92,14 +86,8 @@ async function run(values: Values, [command, ...rest]: string[]): Promise<void> 
     await write(rows(directory.agents(agentFilters(values) as never), values))
   } else if (command === 'settlements') {
     await write(rows(directory.settlements(settlementFilters(values) as never), values))
-  } else if (command === 'mirror') {
-    if (!values.file) throw new UsageError('mirror takes --file')
-    const { file, from = 'log' } = values
-    if (from !== 'log' && from !== 'snapshot') throw new UsageError('--from must be log or snapshot')
-    const tell = (agents: number) => void process.stderr.write(`${file}: ${agents} agents\n`)
-    if (values.follow) await followFile(directory, file, from, tell)
-    else tell(await mirrorFile(directory, file, from))
-  } else throw new UsageError('the command is one of agents, agent, settlements, mirror (see --help)')
+  } else if (command === 'mirror') await runMirror(api, values)
+  else throw new UsageError('the command is one of agents, agent, settlements, mirror (see --help)')
 }
 
 /** The FID that an argument names, itself or by a handle. Throws UsageError for anything else. */

@@ -47,12 +47,15 @@ export async function mirrorFile(directory: AgentDirectory, path: string, beginn
   return write(path, await catchUp(directory, await readMirror(directory, path, beginning)))
 }
 
-/** Brings a mirror's file up to date and keeps it so, without end. `onWritten` gets its number of agents each time. */
+/**
+ * Brings a mirror's file up to date and keeps it so, without end. `onWritten` gets its number of agents each time; nothing
+ * goes on before it is done, and what it throws ends the mirror.
+ */
 export async function followFile(
   directory: AgentDirectory,
   path: string,
   beginning: Beginning,
-  onWritten: (agents: number) => void,
+  onWritten: (agents: number) => Promise<void> | void,
 ): Promise<never> {
   for (;;) {
     const mirrored = await catchUp(directory, await readMirror(directory, path, beginning))

@@ -62,6 +62,19 @@ export class Transport {
     }
   }
 
+  /** Bytes of an answer. Throws as `get` does. */
+  async bytes(path: string): Promise<Uint8Array> {
+    for (let failures = 0; ; ) {
+      try {
+        const response = await this.#fetch(path, {})
+        if (!response.ok) throw DirectoryError.of(response.status, await response.text())
+        return new Uint8Array(await response.arrayBuffer())
+      } catch (error) {
+        await this.#afterBreak(error, ++failures)
+      }
+    }
+  }
+
   async #read(target: string): Promise<Answer> {
     const known = this.#kept.get(target)
     const response = await this.#fetch(target, known ? { 'If-None-Match': known.etag } : {})

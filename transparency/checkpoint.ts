@@ -18,6 +18,12 @@ export function epochOf(origin: string): number {
   return Number(/\/log\/([1-9]\d{0,8})$/.exec(origin)?.[1] ?? 1)
 }
 
+/** Whether a log is one that the same service began behind another, by their origins. */
+export function isLaterLog(origin: string, than: string): boolean {
+  const service = (of: string) => of.replace(/\/[1-9]\d{0,8}$/, '')
+  return service(origin) === service(than) && epochOf(origin) > epochOf(than)
+}
+
 /** Text of the note that a log signs. */
 export function checkpointText({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${Buffer.from(root).toString('base64')}\n`

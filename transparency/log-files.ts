@@ -1,8 +1,16 @@
 import { hashBytes } from './hashes.ts'
 import { entriesIn, perTile, type ReadTile, type TilePlace, tilePath } from './tiles.ts'
 
-/** Gives the bytes of a file of a log, by its path below the log's address, such as `tile/0/000.p/7`. */
-type ReadLogFile = (path: string) => Promise<Buffer>
+/** A log has no such file. */
+export class NoLogFile extends Error {
+  override readonly name = 'NoLogFile'
+}
+
+/**
+ * Gives the bytes of a file of a log, by its path below the log's address, such as `tile/0/000.p/7`. Rejects with NoLogFile
+ * when there is none.
+ */
+export type ReadLogFile = (path: string) => Promise<Buffer>
 
 /** Tiles of a log of `size` entries, from its files. Rejects when a file has another length than its path says. */
 export function tilesOf(size: number, readFile: ReadLogFile): ReadTile {

@@ -6,6 +6,7 @@ import { openNote } from './note.ts'
 /** A checkpoint as it was signed. */
 interface Remembered extends Checkpoint {
   readonly note: string
+  readonly key: string
 }
 
 /** The last checkpoint of a log, in a file of its own. */
@@ -42,7 +43,7 @@ export function logMemory(path: string): LogMemory {
       const [key = '', ...lines] = text.split('\n')
       const note = lines.join('\n')
       try {
-        return { note, ...parseCheckpoint(openNote(note, key)) }
+        return { note, key, ...parseCheckpoint(openNote(note, key)) }
       } catch (cause) {
         throw new Error(`${path} is not what the job kept there: ${(cause as Error).message}`, { cause })
       }

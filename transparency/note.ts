@@ -62,6 +62,13 @@ export function openNote(note: string, key: string): string {
   return text
 }
 
+/** The same public key under another name. Throws when the key has another form. */
+export function renamedKey(key: string, name: string): string {
+  parseKey(key)
+  const base64 = key.split('+').slice(2).join('+')
+  return `${name}+${keyId(name, Buffer.from(base64, 'base64').subarray(1)).toString('hex')}+${base64}`
+}
+
 function parseKey(key: string): { readonly name: string; readonly id: Buffer; readonly publicKey: KeyObject } {
   const [, name, hex, base64 = ''] = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/u.exec(key) ?? []
   const [type, ...bytes] = Buffer.from(base64, 'base64')

@@ -170,6 +170,11 @@ export const elsewhere: readonly Elsewhere[] = [
     by: ['test/export/served.test.ts'],
   },
   {
+    command: /^npm run mirror -- --api https:/,
+    why: 'is for a service that has a transparency log',
+    by: ['test/transparency/lying-log.test.ts'],
+  },
+  {
     command: /^openssl genpkey /,
     why: 'makes a key for an installation; a key of that kind is read by tests',
     by: ['test/transparency/claims.test.ts'],

@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { checkpointOf, followLog, LogFork, readNewest, type SignedCheckpoint } from '../transparency/follow.ts'
+import { NoLogFile, type ReadLogFile } from '../transparency/log-files.ts'
+import { logMemory } from '../transparency/log-memory.ts'
+import { type AgentDirectory, DirectoryError } from './client.ts'
+
+/** What a reader knows of a service's transparency log, beside what the mirror has kept. */
+export interface LogKnown {
+  /** The log's key; undefined: the first that was seen. */
+  readonly key?: string | undefined
+  /** File with a checkpoint that another reader was shown. */
+  readonly checkpoint?: string | undefined
+}
+
+/**
+ * Checks that a service's transparency log goes on from the checkpoint beside a mirror's file, and from what else is known
+ * of it, and keeps the newest checkpoint there. A service without a log is left alone until it had one.
+ *
+ * Throws when the log contradicts what is known, after it has kept both sides beside the file: docs/log.md.
+ */
+export async function checkLog(
+  directory: AgentDirectory,
+  file: string,
+  known: LogKnown,
+  tell: (words: string) => void,
+): Promise<void> {
+  const memory = logMemory(`${file}.log`)
+  const readLogFile = readerOf(directory)
+  const own = memory.read()
+  const first = own ?? (await firstSeen(readLogFile, known))
+  if (!first) return
+  if (known.key !== undefined && known.key !== first.key)
+    throw new Error(`the transparency log has the key ${first.key}, not the one that was named`)
+  const others = known.checkpoint === undefined ? [] : [{ note: await noteIn(known.checkpoint), key: first.key }]
+  for (const one of [first, ...others]) {
+    try {
+      const { signed, changes } = await followLog(one, { readFile: readLogFile, wait: () => directory.afterCaches() })
+      if (one === first) memory.write(signed)
+      for (const change of changes) tell(`the transparency log: ${change}`)
+    } catch (error) {
+      throw error instanceof LogFork ? await kept(error, file) : error
+    }
+  }
+}
+
+function readerOf(directory: AgentDirectory): ReadLogFile {
+  return async (path) => {
+    try {
+      return Buffer.from(await directory.logFile(path))
+    } catch (error) {
+      if (error instanceof DirectoryError && error.status === 404) throw new NoLogFile(`has no ${path} any more`)
+      throw error
+    }
+  }
+}
+
+/** What a log shows a reader who knows nothing of it. Undefined: the service has no log. */
+async function firstSeen(read: ReadLogFile, { key }: LogKnown): Promise<SignedCheckpoint | undefined> {
+  try {
+    const shown = await readNewest(read, key === undefined ? undefined : { key })
+    if (!checkpointOf(shown)) throw new Error('the checkpoint of the transparency log is not signed with its key')
+    return shown
+  } catch (error) {
+    if (error instanceof NoLogFile) return undefined
+    throw error
+  }
+}
+
+/** The note in a file: a checkpoint as it was served, or as a mirror keeps it, behind a line with the key. */
+async function noteIn(path: string): Promise<string> {
+  const text = await readFile(path, 'utf8')
+  const end = text.indexOf('\n')
+  return text.slice(0, end).includes('+') ? text.slice(end + 1) : text
+}
+
+/** Keeps what a log signed before and what it shows now in a file, whose name the error then has. */
+async function kept({ message, known, shown }: LogFork, file: string): Promise<Error> {
+  const sides = [known, shown].map((side) => (side ? `${side.key}\n\n${side.note}` : 'nothing\n'))
+  const text = `${message}\n\nKnown before, with its key:\n\n${sides[0]}\nShown now, with its key:\n\n${sides[1]}`
+  const path = `${file}.fork-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`
+  await writeFile(path, text, { flush: true })
+  return new Error(`${message}; both sides are kept in ${path}`)
+}

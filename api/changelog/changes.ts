@@ -4,6 +4,18 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'payee-of-prices',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Each price says whether it is paid to the agent’s own wallet',
+    text:
+      'Prices have `payee`: the outcome of /api/payee at the newest final block, for the registration that the offer names ' +
+      'in `extra.erc8004`, else for one of the agent’s, and whether the account verifies the address itself. In SQL it is ' +
+      '`directory.payees`. /api/payee takes the named registration, too. Badges of agents all of whose offers are paid to ' +
+      'their wallets say so.',
+    operations: ['getPrices', 'checkPayee', 'getBadge', 'getBadgeEndpoint'],
+  },
+  {
     id: 'what-is-sold',
     day: '2026-11-29',
     kind: 'added',

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { findChain } from '../../chains.config.ts'
 import { type PayeeFacts, payeeFacts } from '../../db/queries/find/payee.ts'
 import { maxUrlLength } from '../../net/target.ts'
-import { judgePayee, originOf } from '../explain/payee.ts'
+import { originOf, payeeFound } from '../explain/payee.ts'
 import { objectText } from '../http/cursor.ts'
 import { invalidRequest } from '../http/errors.ts'
 import { askable, timeFilter } from '../http/filter-parameters.ts'
 import { json, route, type Sources } from '../http/route.ts'
-import { payeeAnswer } from '../schemas/explain.ts'
+import { payeeAnswer } from '../schemas/sellers/payee.ts'
 
 /** One text without control characters, the first if repeated. Null: not given, empty, or longer than any address of a document. */
 const textOf = (description: string) =>
@@ -88,7 +88,7 @@ export const payee = route({
       asOf: moment.as_of,
     })
     if (named && !facts.registration) return undefined
-    const { outcome, human, pay_to: paid, network: meant, ...more } = judgePayee({ payTo, network, origin }, facts)
+    const { outcome, human, pay_to: paid, network: meant, ...more } = payeeFound({ payTo, network }, facts)
     const spelt = (members: object) => JSON.stringify(members).slice(1, -1)
     const first = spelt({ outcome, human, pay_to: paid, network: meant })
     return `{${first},"agent":${agentText(facts.registration)},${spelt(more)}}`

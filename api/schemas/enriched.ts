@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { grouped, profileLimits, uptimeLimits } from '../../limits.config.ts'
-import { address, chainName, count, dollars, fid, time } from './scalars.ts'
+import { address, chainName, count, dollars, fid, time, tokenId } from './scalars.ts'
+import { payeeOutcome } from './sellers/payee.ts'
 
 // What sources outside the chains and the social network say about an agent.
 
@@ -224,6 +225,20 @@ const price = z
     }),
     max_amount_usd: declaredDollars.meta({ description: 'What it costs at most. Null: not known.' }),
     last_alive_at: maybeTime.meta({ description: 'When the document was last found alive.' }),
+    payee: z
+      .strictObject({
+        outcome: payeeOutcome,
+        chain: chainName
+          .nullable()
+          .meta({ description: 'Of the registration that `pay_to` is held against. Null: none was found.' }),
+        erc8004_id: tokenId.nullable(),
+        block_number: count.nullable().meta({ description: 'The final block that the registry was read at.' }),
+        human: z
+          .enum(['proven', 'signed', 'stated'])
+          .nullable()
+          .meta({ description: 'How it is proven that the account verifies `pay_to` itself. Null: it does not.' }),
+      })
+      .meta({ id: 'OfferPayee', description: 'Whether `pay_to` is the agent’s: /api/payee says it with evidence.' }),
   })
   .meta({ id: 'DeclaredPrice' })
 

@@ -1,7 +1,8 @@
-import type { ChainName } from '../../chains.config.ts'
+import { type ChainName, chainNames } from '../../chains.config.ts'
 import type { Chain } from '../../chains.row.ts'
 import { profileLimits } from '../../limits.config.ts'
 import { networkOf } from '../networks.ts'
+import { type ChainIdentities, registryOf } from '../registries.ts'
 import { shortText } from './content.ts'
 import { boundsOf, isTokenSymbol, shifted, unitsOfWhole } from './offers/money.ts'
 import { fieldsOf, means } from './offers/spellings.ts'
@@ -28,6 +29,11 @@ export interface Price {
   readonly currency?: string
   /** An address in lowercase. */
   readonly payTo: string | null
+  /**
+   * Registration that the seller names as its own: `base:17`, or its CAIP-10 registry and number where that is not indexed;
+   * undefined: it names none.
+   */
+  readonly agent?: string
   /** Dollars, six decimals at most; null: not known. */
   readonly minUsd: string | null
   readonly maxUsd: string | null
@@ -59,6 +65,15 @@ export function pricesIn(document: unknown): Priced {
     if (found.length > mostPrices || --left <= 0) return { prices: found.slice(0, mostPrices), isCut: true }
   }
   return { prices: found, isCut: false }
+}
+
+/** A price with the name of the chain whose indexed registry has the agent that it names. */
+export function withAgent(price: Price, chains: ChainIdentities): Price {
+  const chain = chainNames.find((name) => {
+    const identity = chains[name]
+    return identity && price.agent?.startsWith(`${registryOf(identity)}:`)
+  })
+  return chain ? { ...price, agent: `${chain}:${price.agent!.split(':').at(-1)}` } : price
 }
 
 /**
@@ -101,14 +116,27 @@ function capped(price: Price): Price {
 }
 
 /** The price of each network on which an offer can be paid; none: it names no money. */
-function pricesOf({ money, networks, currency: _, bareIsDollars: __, mayBeMinor: ___, ...rest }: Terms): Price[] {
+function pricesOf({
+  money,
+  networks,
+  agent,
+  currency: _,
+  bareIsDollars: __,
+  mayBeMinor: ___,
+  ...rest
+}: Terms): Price[] {
   if (money === null) return []
   return (networks.length > 0 ? networks : [null]).map((network) => {
     const { chain, testnet } = network === null ? { chain: null, testnet: null } : networkOf(network)
     const { resource, description, scheme, asset, payTo } = rest
     const { amount, currency, minUsd, maxUsd } = money
     const price = { resource, description, scheme, network, chain, asset, amount, payTo, minUsd, maxUsd }
-    return { ...price, ...(testnet === true && { testnet }), ...(currency !== null && { currency }) }
+    return {
+      ...price,
+      ...(testnet === true && { testnet }),
+      ...(currency !== null && { currency }),
+      ...(agent && { agent: `${agent.registry}:${agent.agentId}` }),
+    }
   })
 }
 

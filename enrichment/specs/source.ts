@@ -10,7 +10,7 @@ import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { isOutOfReach } from './check-status.ts'
 import { checkUp } from './check-up.ts'
 import { documentsAfter, type KnownDocument, standingOf, stands } from './document-standing.ts'
-import { inDollars } from './prices.ts'
+import { inDollars, withAgent } from './prices.ts'
 
 interface SpecsOptions {
   readonly pool: pg.Pool
@@ -45,7 +45,7 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
 
       const at = now()
       const documents = documentsAfter(known, look, at).map((document) => {
-        return { ...document, prices: document.prices.map((price) => inDollars(price, chains)) }
+        return { ...document, prices: document.prices.map((price) => withAgent(inDollars(price, chains), chains)) }
       })
       const standing = standingOf(documents, look, at)
       const outOfReach = checks.length > 0 && checks.every(({ status }) => isOutOfReach(status))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { payeeAnswer } from '../../api/schemas/explain.ts'
+import { payeeAnswer } from '../../api/schemas/sellers/payee.ts'
 import { chains } from '../../chains.config.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'

@@ -1054,7 +1054,14 @@ export const examples: Readonly<Record<string, unknown>> = {
         "pay_to": null,
         "min_amount_usd": 0.01,
         "max_amount_usd": 0.01,
-        "last_alive_at": "2026-11-23T01:46:24.345Z"
+        "last_alive_at": "2026-11-23T01:46:24.345Z",
+        "payee": {
+          "outcome": "not-read",
+          "chain": "base",
+          "erc8004_id": 3,
+          "block_number": 104,
+          "human": null
+        }
       }
     ]
   },

@@ -50,8 +50,21 @@ function asked({ fid, verified_addresses: verified }: Profile, prices: readonly 
     return html`<li>${costs(price)}${resource !== null && html` for <bdi>${excerpt(resource, resourceCharacters)}</bdi>`}${
       description !== null &&
       html`<br><span class="sub"><bdi>${excerpt(description, descriptionCharacters)}</bdi></span>`
-    }${to !== null && html`<br><span class="sub">paid to ${isAddress.test(to) ? ownAddress(to) : html`<bdi>${excerpt(to, nameCharacters)}</bdi>`}${isAddress.test(to) && !verified.includes(to) && ', which the account does not verify'}</span>`}</li>`
+    }${to !== null && html`<br><span class="sub">paid to ${isAddress.test(to) ? ownAddress(to) : html`<bdi>${excerpt(to, nameCharacters)}</bdi>`}${isAddress.test(to) && whose(price.payee, verified.includes(to))}</span>`}</li>`
   })}</ul><p class="sub">As its own documents and endpoints say. Nobody checked it, and it is not counted as income.${more} <a href="/api/agent/${fid}/prices">All as JSON</a></p></dd></div>`
+}
+
+/** What is known of an address that wants to be paid, behind it. */
+function whose({ outcome }: Price['payee'], isVerified: boolean): string {
+  if (outcome === 'verified-wallet') return ', its own wallet'
+  return `${known[outcome] ?? ''}${isVerified ? '' : ', which the account does not verify'}`
+}
+
+const known: Partial<Record<Price['payee']['outcome'], string>> = {
+  mismatch: ', not the wallet that the registry has for the agent',
+  'owner-only': ', who owns the agent: its wallet is another',
+  'no-agent-wallet': ': the registry has no wallet for the agent',
+  'endpoint-unlisted': ': its host does not list the agent',
 }
 
 const isAddress = /^0x[0-9a-f]{40}$/

@@ -59,9 +59,10 @@ const statuses = { active: 'active', historical: 'historical', 'claimed-only': '
 
 function badgeOf(standing: Standing | undefined, label: string): Badge {
   if (!standing) return { label, message: 'unknown', color: '616161' }
-  const { claimed, agent_status: status } = standing
+  const { claimed, agent_status: status, pays_own_wallet: isOwn } = standing
   const color = status === 'historical' ? '616161' : claimed ? '1b7a3d' : '1f5f99'
-  return { label, message: `${claimed ? 'claimed' : 'unclaimed'}, ${statuses[status]}`, color }
+  const paid = isOwn ? ', pays to its own wallet' : ''
+  return { label, message: `${claimed ? 'claimed' : 'unclaimed'}, ${statuses[status]}${paid}`, color }
 }
 
 const height = 20

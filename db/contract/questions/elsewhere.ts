@@ -68,6 +68,13 @@ export const elsewhere: Subject = {
  order by kind, url, place`,
     },
     {
+      question: 'Are the prices of agent 1 to be paid to its own wallet?',
+      sql: `select kind, url, place, pay_to, outcome, chain, erc8004_id, block_number
+  from directory.payees
+ where fid = 1
+ order by kind, url, place`,
+    },
+    {
       question: 'What is known of agent 1 elsewhere, and how old is it?',
       sql: `select source, last_success_at, last_outcome, failures
   from directory.sources

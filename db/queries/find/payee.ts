@@ -1,7 +1,7 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { leadingFirst } from '../read/by-address.ts'
-import { chainId, chainPosition, hex, isoTime } from '../sql/json-text.ts'
+import { chainId, hex, isoTime } from '../sql/json-text.ts'
 import { countsFrom } from '../sql/verification-time.ts'
 
 /** Who is asked about. Null members are not known. */
@@ -28,23 +28,21 @@ interface RegistryLog {
 export interface PayeeFacts {
   /** What the seller asks for at the endpoint, as it was last read. */
   readonly offer: {
-    readonly fid: number
     readonly url: string
     readonly sha256: string | null
     readonly pay_to: string | null
     readonly network: string | null
-    readonly domain_verified: boolean
   } | null
+  /** Outcome of the draft ERC-8478. */
+  readonly outcome: string
+  /** What ties the origin of the endpoint to the agent: its registration file there, and a document of a host that lists it. */
+  readonly ties: { readonly registration_file: string | null; readonly host: string | null }
   readonly registration: {
     readonly chain: string
     readonly chain_id: number
     /** Decimal digits. */
     readonly erc8004_id: string
     readonly fid: number | null
-    /** Address of its registration file. */
-    readonly uri: string | null
-    /** Documents of its account on hosts that list one of the account's registrations as their own. */
-    readonly verified_documents: readonly string[]
     /** Its last transfer, with the owner; null: it was not minted by then. */
     readonly owner: RegistryLog | null
     /** The last change of its wallet since then; a null address: the wallet was unset. */
@@ -106,8 +104,9 @@ const wasLive = (v: string) => `
 
 const text = `
 with offer as (
-  select s.fid, s.url, encode(s.content_sha256, 'hex') as sha256, s.domain_verified,
-         p.price->>'payTo' as pay_to, p.price->>'network' as network, p.price->>'chain' as chain
+  select s.fid, s.kind, s.url, encode(s.content_sha256, 'hex') as sha256,
+         p.place::int as place, p.price->>'payTo' as pay_to, p.price->>'network' as network,
+         p.price->>'agent' as agent
     from agent_spec s
    cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place)
    where $5::text is not null
@@ -128,16 +127,13 @@ with offer as (
 named as (
   select r.chain, r.agent_id from registration r where r.chain = $1 and r.agent_id = $2::numeric
    union all
-  (select held.chain, held.agent_id
-     from offer o
-    cross join lateral ${holdingsOf('o.fid')} held
-    where $1::text is null
-    order by ${isThere('held.agent_uri')} desc nulls last, held.chain = o.chain desc nulls last,
-             ${chainPosition('held.chain')}, held.agent_id
-    limit 1)
+  select a.agent_chain, a.agent_id
+    from offer o
+    join offer_agent a using (fid, kind, url, place)
+   where $1::text is null and a.agent_id is not null
 ),
 at_moment as (
-  select n.*, ${chainId('n.chain')} as chain_id, r.agent_uri, owner.log as owner, owner.address as owner_address, wallet.log as wallet,
+  select n.*, ${chainId('n.chain')} as chain_id, r.agent_uri, owner.log as owner, owner.address as owner_address, wallet.log as wallet, wallet.address as wallet_address,
          case when $8::timestamptz is null then state.finalized_block
               when $8::timestamptz <= state.indexed_at then greatest(owner.block_number, wallet.block_number) end as block_number,
          case when $8::timestamptz is null then case when state.finalized_block = state.indexed_block then state.indexed_at end
@@ -155,7 +151,7 @@ at_moment as (
        limit 1
     ) owner on true
     left join lateral (
-      select w.block_number, w.block_timestamp,
+      select w.wallet as address, w.block_number, w.block_timestamp,
              json_build_object('address', ${hex('w.wallet')}, 'block_number', w.block_number, 'tx_hash', ${hex('w.tx_hash')}) as log
         from registration_wallet w
        where w.chain = n.chain and w.agent_id = n.agent_id and ${wasThere('w')}
@@ -184,18 +180,30 @@ human as (
                       where ${wasLive('o')}))
    order by v.verdict = 'proven' desc nulls last, v.verdict = 'signed' desc nulls last, v.verified_at, v.fid
    limit 1
+),
+ties as (
+  select (select m.agent_uri from at_moment m where ${isThere('m.agent_uri')}) as registration_file,
+         (select s.url
+            from at_moment m
+            join agent_holding h using (chain, agent_id)
+            join agent_spec s on s.fid = h.fid
+           where h.reason is null and s.domain_verified and ${isThere('s.url')}
+           order by s.url limit 1) as host
 )
 select json_build_object(
-  'offer', (select json_build_object('fid', fid, 'url', url, 'sha256', sha256, 'pay_to', pay_to, 'network', network,
-                                     'domain_verified', domain_verified) from offer),
+  'offer', (select json_build_object('url', url, 'sha256', sha256, 'pay_to', pay_to, 'network', network) from offer),
+  'outcome', (
+    select case when m.chain is null and $7::text is not null and (select count(*) from offer where agent is null) = 0 then 'not-read'
+                else payee_outcome(coalesce($3::text, (select pay_to from offer)), m.chain is not null,
+                       m.block_number is not null and m.owner_address is not null,
+                       $7::text is null or t.registration_file is not null or t.host is not null,
+                       ${hex('m.wallet_address')}, ${hex('m.owner_address')}) end
+      from ties t left join at_moment m on true),
+  'ties', (select to_json(t) from ties t),
   'registration', (
     select json_build_object(
              'chain', m.chain, 'chain_id', m.chain_id, 'erc8004_id', m.agent_id::text,
-             'fid', (select fid from holder), 'uri', m.agent_uri,
-             'verified_documents', coalesce((
-               select json_agg(s.url) from agent_spec s
-                where s.fid = (select fid from holder) and s.domain_verified), '[]'),
-             'owner', m.owner, 'wallet', m.wallet,
+             'fid', (select fid from holder), 'owner', m.owner, 'wallet', m.wallet,
              'block_number', m.block_number, 'block_timestamp', ${isoTime('m.block_timestamp')})
       from at_moment m),
   'human', (select json_build_object('fid', fid, 'assurance', case when verdict in ('proven', 'signed') then verdict else 'stated' end)

@@ -29,10 +29,13 @@ with one as (
            'pay_to', p.price->>'payTo',
            'min_amount_usd', (p.price->>'minUsd')::numeric(90,6),
            'max_amount_usd', (p.price->>'maxUsd')::numeric(90,6),
-           'last_alive_at', ${isoTime('s.last_alive_at')}
+           'last_alive_at', ${isoTime('s.last_alive_at')},
+           'payee', json_build_object('outcome', y.outcome, 'chain', y.chain, 'erc8004_id', y.erc8004_id,
+                                      'block_number', y.block_number, 'human', y.human_assurance)
          ) as price
     from agent_spec s
    cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place)
+    join directory.payees y on (y.fid, y.kind, y.url, y.place) = (s.fid, s.kind, s.url, p.place)
    where s.fid = $1
 )
 select (select count(*) from one) as count, (select ${list('price', 'kind, url, place')} from one)::text as prices

@@ -94,6 +94,8 @@ export async function agentProfiles(
 export interface Standing {
   readonly claimed: boolean
   readonly agent_status: 'active' | 'historical' | 'claimed-only'
+  /** Whether each of its offers is paid to the wallet of its registration; null: it has none. */
+  readonly pays_own_wallet: boolean | null
 }
 
 /** What is shown in place of an agent's face, and with which letter where there is none. */
@@ -148,7 +150,10 @@ export async function accountUrl(db: Queryable, fid: number): Promise<string | n
 export async function agentStanding(db: Queryable, fid: number): Promise<Standing | undefined> {
   const { rows } = await db.query<Standing>({
     name: 'agent-standing',
-    text: 'select claimed, agent_status from agent where fid = $1',
+    text: `
+select claimed, agent_status,
+       (select bool_and(y.outcome = 'verified-wallet') from directory.payees y where y.fid = a.fid) as pays_own_wallet
+  from agent a where fid = $1`,
     values: [fid],
   })
   return rows[0]

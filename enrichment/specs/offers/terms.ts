@@ -1,4 +1,5 @@
 import { chainOf } from '../../../chains.config.ts'
+import { type ListedRegistration, toListedRegistration } from '../../agent-uri/listed-registration.ts'
 import { networkOf } from '../../networks.ts'
 import { shortText } from '../content.ts'
 import { boundsOf, isDollar, moneyIn, shifted } from './money.ts'
@@ -14,6 +15,8 @@ export interface Terms {
   /** An address in lowercase, or a symbol. */
   readonly asset: string | null
   readonly payTo: string | null
+  /** Registration that it names as the seller's. */
+  readonly agent: ListedRegistration | null
   readonly currency: string | null
   readonly money: Money | null
   /** Whether a bare number is in dollars, as in `x-payment-info`. */
@@ -37,6 +40,7 @@ export const noTerms: Terms = {
   networks: [],
   asset: null,
   payTo: null,
+  agent: null,
   currency: null,
   money: null,
   bareIsDollars: false,
@@ -67,6 +71,8 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
     networks,
     asset: asset ?? (isAddress ? written.toLowerCase() : around.asset),
     payTo: addressText(first('payTo')) ?? around.payTo,
+    // Source: draft ERC-8478, `extra.erc8004` of a payment requirement.
+    agent: toListedRegistration(fieldsOf(fieldsOf(object).extra).erc8004) ?? around.agent,
     currency: written !== null && !isAddress ? written : around.currency,
   }
   const own = { asset: asset !== null || isAddress, currency: written !== null && !isAddress }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chains } from '../../../chains.config.ts'
-import { inDollars, pricesIn } from '../../../enrichment/specs/prices.ts'
+import { inDollars, pricesIn, withAgent } from '../../../enrichment/specs/prices.ts'
 import { fixture } from '../../support/fixture.ts'
 
 const usdc = chains.base.tokens[0]!.address
@@ -37,6 +37,19 @@ test('a demand for payment of the second version names a resource, and what it t
   expect(file('x402.discovery-resources.v2-spec.json')).toEqual([offer])
   expect(file('x402.skim402.json')).toEqual([])
   expect(file('openapi.rugsense.json')).toEqual([])
+})
+
+test('an offer may name the seller’s registration, in every spelling; the chain is told where its registry is indexed', () => {
+  const { address } = chains.base.registry
+  const agentOf = (erc8004: unknown) => {
+    const way = { scheme: 'exact', network: 'base', amount: '1', asset: usdc, payTo: 'somebody', extra: { erc8004 } }
+    return priced({ x402Version: 2, accepts: [way] }).map((price) => withAgent(price, chains).agent)
+  }
+  expect(agentOf({ agentRegistry: `eip155:8453:${address}`, agentId: 17 })).toEqual(['base:17'])
+  expect(agentOf({ agentRegistry: `eip155:8453:${address}`, agentId: '017' })).toEqual(['base:17'])
+  expect(agentOf({ agentRegistry: `eip155:5:${address}`, agentId: '17' })).toEqual([`eip155:5:${address}:17`])
+  for (const none of [undefined, null, 17, {}, { agentId: 17 }, { agentRegistry: address, agentId: 17 }])
+    expect(agentOf(none)).toEqual([undefined])
 })
 
 test('dollars are told of dollar tokens of the chain that is named; of a most, no least is', () => {

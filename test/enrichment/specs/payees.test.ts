@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agentPrices } from '../../../api/schemas/enriched.ts'
+import { payeeAnswer } from '../../../api/schemas/sellers/payee.ts'
+import { chains } from '../../../chains.config.ts'
+import { paidEndpoint, type Sale } from '../../../devnet/hosts/sellers.ts'
+import type { WebHost } from '../../../devnet/hosts/web-host.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { testDatabase } from '../../support/database.ts'
+import { createClock } from '../../support/enrichment-job.ts'
+import { addressOf, birth, seedChainState, seedWallet } from '../../support/seed.ts'
+import { mint, startAgentsJob, startHosts } from '../join/agents-job.ts'
+
+// Sellers whose endpoints are read as any other: what each asks for is held against the registry.
+const database = testDatabase()
+const clock = createClock('2026-06-01T00:00:00Z')
+const hours = (count: number) => new Date(birth.getTime() + count * 3_600_000)
+let api: TestApi
+beforeAll(async () => {
+  await seedChainState(database.pool, { chain: 'base', indexed: 400, finalized: 350, at: hours(40) })
+  api = await startApi(database)
+})
+afterAll(() => api.stop())
+
+const stranger = addressOf('stranger')
+const walletOf = (fid: number) => addressOf(`agent wallet of ${fid}`)
+const ownerOf = (fid: number) => addressOf(`wallet of ${fid}`)
+const registry = `eip155:8453:${chains.base.registry.address}`
+
+interface Seller {
+  readonly name: string
+  readonly payTo: (fid: number) => string
+  /** The outcome now, and while the wallet was not set yet. */
+  readonly now: string
+  readonly before: string
+  /** Whether its host lists the agent. Default: true. */
+  readonly isListed?: boolean
+  readonly hasWallet?: boolean
+  readonly extra?: (fid: number) => Sale['extra']
+  readonly human?: true
+}
+
+const sellers: readonly Seller[] = [
+  { name: 'its wallet', payTo: walletOf, now: 'verified-wallet', before: 'no-agent-wallet' },
+  { name: 'somebody', payTo: () => stranger, now: 'mismatch', before: 'no-agent-wallet' },
+  { name: 'its owner', payTo: ownerOf, now: 'owner-only', before: 'owner-only', human: true },
+  {
+    name: 'somebody, without a wallet',
+    payTo: () => stranger,
+    hasWallet: false,
+    now: 'no-agent-wallet',
+    before: 'no-agent-wallet',
+  },
+  {
+    name: 'its wallet, on a host that does not list it',
+    payTo: walletOf,
+    isListed: false,
+    now: 'endpoint-unlisted',
+    before: 'endpoint-unlisted',
+  },
+  {
+    name: 'an account of another kind of chain',
+    payTo: () => '7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRuDpvcMwJeK',
+    now: 'not-read',
+    before: 'not-read',
+  },
+  {
+    name: 'its wallet, and names itself',
+    payTo: walletOf,
+    extra: (fid) => ({ erc8004: { agentRegistry: registry, agentId: fid } }),
+    now: 'verified-wallet',
+    before: 'no-agent-wallet',
+  },
+  {
+    name: 'its wallet, and names somebody else’s agent',
+    payTo: () => walletOf(1),
+    extra: () => ({ erc8004: { agentRegistry: registry, agentId: '1' } }),
+    now: 'endpoint-unlisted',
+    before: 'endpoint-unlisted',
+  },
+  {
+    name: 'its wallet, and names an agent of a registry that is not indexed',
+    payTo: walletOf,
+    extra: (fid) => ({ erc8004: { agentRegistry: `eip155:8453:${stranger}`, agentId: fid } }),
+    now: 'not-read',
+    before: 'not-read',
+  },
+]
+
+async function publish(host: WebHost, fid: number, { payTo, isListed = true, hasWallet = true, extra }: Seller) {
+  const url = `${host.url}/paid`
+  host.pages.set('/paid', paidEndpoint({ url, payTo: payTo(fid), extra: extra?.(fid) }))
+  const registration = { name: `seller ${fid}`, services: [{ name: 'x402', endpoint: url }] }
+  const registrations = isListed ? [{ agentRegistry: registry, agentId: fid }] : []
+  host.pages.set('/.well-known/agent-registration.json', { body: { ...registration, registrations } })
+  await mint(database.pool, { id: fid, fid, uri: JSON.stringify(registration) })
+  if (hasWallet)
+    await seedWallet(database.pool, { id: fid, wallet: walletOf(fid), block: 200, logIndex: fid, at: hours(20) })
+  return url
+}
+
+const ask = async (query: Record<string, string>) =>
+  payeeAnswer.parse(await (await api.get(`/api/payee?${new URLSearchParams(query)}`)).json())
+const pricesOf = async (fid: number) =>
+  agentPrices.parse(await (await api.get(`/api/agent/${fid}/prices`)).json()).prices
+const badgeOf = async (fid: number) => (await api.get(`/badge/${fid}.json`)).text()
+const pageOf = async (fid: number) => (await api.get(`/agent/${fid}`)).text()
+
+test('what each seller asks for is told from its agent’s wallet, now and as it was, in prices and SQL alike', async () => {
+  const hosts = await startHosts(sellers.length)
+  const job = startAgentsJob({ database, clock, hosts })
+  const urls: string[] = []
+  for (const [index, seller] of sellers.entries()) urls.push(await publish(hosts[index]!, index + 1, seller))
+  await job.join()
+  await job.read('agent_uri')
+  await job.join()
+  await job.read('spec_discovery')
+  for (const [index, { name, payTo, now, before, human = null }] of sellers.entries()) {
+    const fid = index + 1
+    const url = urls[index]!
+    expect(await ask({ url }), name).toMatchObject({ outcome: now, pay_to: payTo(fid), human: human && { fid } })
+    expect((await ask({ url, as_of: hours(19).toISOString() })).outcome, `${name}, before`).toBe(before)
+    expect(await pricesOf(fid), name).toMatchObject([
+      { pay_to: payTo(fid), payee: { outcome: now, human: human && 'stated' } },
+    ])
+    const { rows } = await database.pool.query('select outcome from directory.payees where fid = $1', [fid])
+    expect(rows, name).toEqual([{ outcome: now }])
+    const isOwn = now === 'verified-wallet'
+    expect((await badgeOf(fid)).includes('pays to its own wallet'), name).toBe(isOwn)
+    expect((await pageOf(fid)).includes(', its own wallet'), name).toBe(isOwn)
+  }
+})
+
+test('a payTo that is exchanged is found in the next round', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const fid = 101
+  const url = await publish(host, fid, sellers[0]!)
+  await job.join()
+  await job.read('agent_uri')
+  await job.join()
+  await job.read('spec_discovery')
+  expect((await ask({ url })).outcome).toBe('verified-wallet')
+  host.pages.set('/paid', paidEndpoint({ url, payTo: stranger }))
+  const { rows } = await database.pool.query(
+    `select due_at from source_state where source = 'spec_discovery' and subject = $1`,
+    [`fid:${fid}`],
+  )
+  clock.pass(rows[0].due_at.getTime() - clock.now().getTime())
+  await job.read('spec_discovery')
+  expect(await pricesOf(fid)).toMatchObject([{ pay_to: stranger, payee: { outcome: 'mismatch' } }])
+  expect((await ask({ url, network: 'base' })).outcome).toBe('mismatch')
+})

@@ -2,7 +2,14 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findings, offerWallets, startBrowser, watch } from '../support/api/browser.ts'
 import { type ClaimStage, startClaimStage, tokenOf } from '../support/api/claims.ts'
-import { richFid, seedFeedback, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
+import {
+  knownFacilitator,
+  paidByAgent,
+  richFid,
+  seedShowcase,
+  seedTrail,
+  sumUpIncome,
+} from '../support/api/showcase.ts'
 import { addressOf, hashOf, seedAgent, seedSettlement } from '../support/seed.ts'
 
 /** Script that lists table cells so narrow that their words break. */
@@ -19,7 +26,7 @@ const wide = `[...document.querySelectorAll('.named')]
   .filter((table) => innerWidth < 736 && table.scrollWidth > table.clientWidth)
   .map((table) => 'wide: ' + table.textContent.slice(0, 40))`
 
-/** Timeout in milliseconds for thirty-six pages, each searched by axe twice, on a busy machine. */
+/** Timeout in milliseconds for all pages below, each searched by axe twice, on a busy machine. */
 const looksMs = 600_000
 
 const paths = [
@@ -30,6 +37,8 @@ const paths = [
   `/claim?fid=${richFid}`,
   `/address/${addressOf('showcase 0')}`,
   `/tx/base/${hashOf('tx base 40999136')}`,
+  `/tx/${paidByAgent}`,
+  `/facilitator/${encodeURIComponent(knownFacilitator)}`,
   `/owner/${richFid}`,
   `/explain?q=${richFid}`,
   '/network',
@@ -66,6 +75,8 @@ const views = [
   '/explain?q=nobody',
   '/explain?q=@tideline',
   `/address/${addressOf('nobody')}`,
+  `/?q=${addressOf('showcase 0')}`,
+  `/?q=${paidByAgent}`,
 ]
 const widths = [1280, 360]
 /** Browser options of a reader with this viewport width, and an IP address of its own for the rate limit. */
@@ -83,8 +94,8 @@ beforeAll(async () => {
   stage = await startClaimStage()
   await seedShowcase(stage.database.pool, stage.clock.now)
   await seedHostile()
+  await seedTrail(stage.database.pool, stage.clock.now)
   await sumUpIncome(stage.database.pool)
-  await seedFeedback(stage.database.pool, stage.clock.now)
   browser = await startBrowser()
 })
 afterAll(async () => {

@@ -323,5 +323,15 @@ export const apiChanges: readonly ApiChange[] = [
     text: 'Each file has its `columns`, and one of facts the times of its first and last row: `min_time`, `max_time`.',
     operations: [],
   },
+  {
+    id: 'names-in-the-stream',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'The stream of settlements names who is known',
+    text:
+      'Each event of /data/settlements.sse has `names`: the agent and the facilitator behind payer, recipient and sender, ' +
+      'where they are known.',
+    operations: ['followSettlements'],
+  },
   ...earlierChanges,
 ]

@@ -78,6 +78,33 @@ test('after a stream that knows nothing of what the page has seen, the list is r
   await context.close()
 })
 
+test('a settlement that comes while one looks stands there with names and marks, as it does when the page is read again', async () => {
+  const context = await browser.newContext()
+  const { page, faults } = await watch(context, api.url)
+  await page.goto(`${api.url}/network?chain=Celo`)
+  await page.getByText('New ones appear while you look.').waitFor()
+  const paid = { chain: 'celo', block: 59_000_000, at: new Date(clock.now) } as const
+  const moss = addressOf('showcase 2')
+  await seedSettlement(database.pool, { ...paid, payer: addressOf('showcase 1'), recipient: addressOf('facilitator') })
+  await seedSettlement(database.pool, { ...paid, payer: moss, recipient: moss, logIndex: 1 })
+  await seedSettlement(database.pool, { ...paid, payer: addressOf('payer 1'), recipient: moss, logIndex: 2 })
+  const rows = page.locator('#live-rows tr[id^="settlement-celo-59000000-"]')
+  const shown = async () => {
+    await rows.nth(2).waitFor()
+    return page.evaluate<string[]>(`[...document.querySelectorAll('#live-rows tr[id^="settlement-celo-59000000-"]')]
+      .map((row) => [row.id, ...[...row.cells].map(({ innerText }) => innerText), ...[...row.querySelectorAll('a')].map(({ href }) => href)]
+        .join(' ').replaceAll(/\\s+/g, ' ')).sort()`)
+  }
+  const live = await shown()
+  expect(live[0]).toContain(`@ledgerwren ${addressOf('showcase 1').slice(0, 6)}…`)
+  expect(live[0]).toContain(knownFacilitator)
+  clock.now += 60_000 // past the time for which the page is cached
+  await page.reload()
+  expect(live).toEqual(await shown())
+  expect(faults).toEqual([])
+  await context.close()
+})
+
 test('shortened addresses and hashes are copied whole, rounded amounts exactly, whatever is selected with them', async () => {
   const context = await browser.newContext()
   const { page } = await watch(context, api.url)

@@ -5,6 +5,8 @@ const note = document.getElementById('live')
 const rows = document.getElementById('live-rows')
 const template = document.getElementById('live-row')
 const mostRows = 30
+/** Most characters of a name. */
+const mostOfName = 20
 
 if (note && rows && template) {
   const everyMs = Number(note.dataset.every) * 1_000
@@ -53,10 +55,15 @@ function add(data) {
   const chain = line.querySelector('.chain')
   chain.classList.add(row.chain)
   chain.textContent = JSON.parse(template.dataset.labels)[row.chain] ?? row.chain
-  const links = line.querySelectorAll('a')
-  lead(links[0], `/address/${row.payer_address}`, row.payer_address)
-  lead(links[1], `/address/${row.recipient_address}`, row.recipient_address)
-  lead(links[2], `/tx/${row.chain}/${row.tx_hash}`, row.tx_hash)
+  const [payer, recipient, transaction] = line.querySelectorAll('a')
+  lead(payer, `/address/${row.payer_address}`, row.payer_address)
+  lead(recipient, `/address/${row.recipient_address}`, row.recipient_address)
+  lead(transaction, `/tx/${row.chain}/${row.tx_hash}`, row.tx_hash)
+  introduce(payer, row.names.payer)
+  introduce(recipient, row.names.recipient)
+  const [itself, pending] = line.querySelectorAll('.status, .sub')
+  if (row.payer_address !== row.recipient_address) itself.remove()
+  if (row.final) pending.remove()
   body.prepend(line)
   rows.querySelector('.empty')?.remove()
   body.closest('[hidden]')?.removeAttribute('hidden')
@@ -68,6 +75,32 @@ function lead(link, target, hex) {
   link.href = target
   link.title = hex
   link.textContent = `${hex.slice(0, 6)}…${hex.slice(-4)}`
+}
+
+/** Puts a link to who is behind an address before the link to it, if anybody is known: an agent before a facilitator. */
+function introduce(link, known) {
+  if (!known) return
+  const { agent, facilitator } = known
+  const who = document.createElement('a')
+  who.href = agent ? `/agent/${agent.fid}` : `/facilitator/${encodeURIComponent(facilitator)}`
+  const text = agent
+    ? agent.handle === null
+      ? `FID ${agent.fid}`
+      : `@${shortName(agent.handle)}`
+    : shortName(facilitator)
+  who.append(Object.assign(document.createElement('bdi'), { textContent: text }))
+  link.before(who, ' ')
+}
+
+/** A name on one line, as long as those that the service renders. */
+function shortName(text) {
+  const shown = [
+    ...text
+      .replace(/[\p{Cc}\p{Bidi_Control}]/gu, '')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  ]
+  return shown.length > mostOfName ? `${shown.slice(0, mostOfName).join('')}…` : shown.join('')
 }
 
 /** Replaces the list by the one that the service renders now. */

@@ -27,7 +27,7 @@ import {
   seriesPath,
   totalOf,
 } from '../parts/series.ts'
-import { settlementTable } from '../parts/settlement-table.ts'
+import { notFinal, settlementTable, toItself } from '../parts/settlement-table.ts'
 import { minute } from '../parts/times.ts'
 
 type Growth = Exact<z.output<typeof growthAnswer>>
@@ -134,7 +134,7 @@ function latestOf({ settlements }: List, asked: Asked, names: Names): Html {
 <div id="live-rows">${
     settlements.length === 0 && html`<p class="empty">Nothing was paid in the last seven days.</p>`
   }<div${settlements.length === 0 && html` hidden`}>${settlementTable('Newest settlements', settlements, [], names)}</div></div>
-<template id="live-row" data-labels="${JSON.stringify(labels)}"><tr><td><time class="minute"></time></td><td class="number"><data class="usd"><span class="cents"></span></data></td><td><span class="chain"></span></td><td><a class="hex"></a></td><td><a class="hex"></a></td><td><a class="hex"></a></td></tr></template></section>`
+<template id="live-row" data-labels="${JSON.stringify(labels)}"><tr><td><time class="minute"></time></td><td class="number"><data class="usd"><span class="cents"></span></data></td><td><span class="chain"></span></td><td><a class="hex"></a>${toItself}</td><td><a class="hex"></a></td><td><a class="hex"></a>${notFinal}</td></tr></template></section>`
 }
 
 function asData(asked: Asked, series: Series): Html {

@@ -35,8 +35,12 @@ function row(settlement: Settlement, own: readonly string[], names: Names): Html
 <td>${minute(block_timestamp)}</td>
 <td class="number">${amount(amount_usdc)}</td>
 <td><span class="chain ${chain}">${chainOf(chain).label}</span></td>
-<td>${who(payer_address)}${itself && html` <span class="status" title="Payer and recipient are one’s own addresses">to itself</span>`}</td>
+<td>${who(payer_address)}${itself && toItself}</td>
 <td>${who(recipient_address)}</td>
-<td>${ownTransaction(chain, tx_hash)}${!final && html` <span class="sub">not final yet</span>`}</td>
+<td>${ownTransaction(chain, tx_hash)}${!final && notFinal}</td>
 </tr>`
 }
+
+/** Marks in a row: of a self-payment, and of what may be undone. */
+export const toItself = html` <span class="status" title="Payer and recipient are one’s own addresses">to itself</span>`
+export const notFinal = html` <span class="sub">not final yet</span>`

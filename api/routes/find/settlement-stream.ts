@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import type { Queryable } from '../../../db/pool.ts'
+import { addressNames } from '../../../db/queries/read/address-names.ts'
 import { allSettlements } from '../../../db/queries/read/all-settlements.ts'
 import { streamLimits } from '../../../limits.config.ts'
 import { chainsParameter } from '../../http/parameters.ts'
 import type { Sources } from '../../http/route.ts'
+import type { settlement } from '../../schemas/settlement.ts'
 import type { Log, LogLine } from '../../stream/follower.ts'
 import { stream } from '../../stream/stream.ts'
 
@@ -15,7 +18,9 @@ export const settlementStream = stream({
   operationId: 'followSettlements',
   summary: 'Settlements of everybody as server-sent events, as they come to be seen.',
   description:
-    'An event has the name `settlement` and a row of /api/settlements; one that is not final may vanish later. It begins ' +
+    'An event has the name `settlement`, a row of /api/settlements, and in `names` who is known: `payer`, `recipient` and ' +
+    '`facilitator` are each null or have an `agent` (`fid`, `handle`) and the name of a `facilitator`, of which one may be ' +
+    'null. A settlement that is not final may vanish later. The stream begins ' +
     `with what comes next and tells of the newest ${seenAtOnce} of a second at most: what has to be complete is read from ` +
     '/api/settlements. Places are of one process: a client that meets another one gets one `reset` and starts over. A ' +
     `comment breaks a silence of ${heartbeatSeconds} seconds. A client has ${ofClient} streams; connecting counts as a request.`,
@@ -58,9 +63,8 @@ function seenLog({ database, settlementOverloads, now }: Sources): Log {
     const since = new Date(now() - streamLimits.newsSeconds * 1_000).toISOString()
     const page = { limit: seenAtOnce, order: 'desc', after: undefined, settlementOverloads } as const
     const rows = rowsOf((await allSettlements(database, { ...page, filter: { ...everything, since } })).rows)
-    for (const { key, text } of rows.toReversed()) {
-      if (!seen.has(key)) lines.push({ seq: ++head, kind: 'settlement', fid: 0, text })
-    }
+    const fresh = rows.filter(({ key }) => !seen.has(key)).toReversed()
+    for (const text of await named(database, fresh)) lines.push({ seq: ++head, kind: 'settlement', fid: 0, text })
     seen = new Set([...[...seen].slice(-seenAtOnce), ...rows.map(({ key }) => key)])
     lines.splice(0, Math.max(0, lines.length - streamLimits.replay))
   }
@@ -81,18 +85,30 @@ function seenLog({ database, settlementOverloads, now }: Sources): Log {
   }
 }
 
+type Settlement = z.output<typeof settlement>
+
 interface Seen {
   readonly key: string
-  /** Row as JSON, each number digit by digit as the database wrote it. */
-  readonly text: string
+  /** A row whose numbers keep their digits as the database wrote them, once it is JSON again. */
+  readonly row: Settlement
 }
 
 function rowsOf(json: string): Seen[] {
-  const rows = JSON.parse(json, keepDigits as (key: string, value: unknown) => unknown) as Record<string, unknown>[]
+  const rows = JSON.parse(json, keepDigits as (key: string, value: unknown) => unknown) as Settlement[]
   return rows.map((row) => {
-    const text = JSON.stringify(row)
-    const { chain, block_number, log_index } = JSON.parse(text) as Record<string, unknown>
-    return { key: [chain, block_number, log_index].join(' '), text }
+    const { chain, block_number, log_index } = JSON.parse(JSON.stringify(row)) as Settlement
+    return { key: [chain, block_number, log_index].join(' '), row }
+  })
+}
+
+/** The rows as JSON, each with the names of who takes part in it. */
+async function named(database: Queryable, seen: readonly Seen[]): Promise<string[]> {
+  if (seen.length === 0) return []
+  const roles = ({ row }: Seen) => [row.payer_address, row.recipient_address, row.facilitator_address]
+  const names = await addressNames(database, [...new Set(seen.flatMap(roles))])
+  return seen.map((one) => {
+    const [payer = null, recipient = null, facilitator = null] = roles(one).map((address) => names.get(address))
+    return JSON.stringify({ ...one.row, names: { payer, recipient, facilitator } })
   })
 }
 

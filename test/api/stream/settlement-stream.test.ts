@@ -2,19 +2,22 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { EventReader } from '../../support/api/event-reader.ts'
 import { testDatabase } from '../../support/database.ts'
-import { addressOf, seedSettlement } from '../../support/seed.ts'
+import { addressOf, insert, seedAgent, seedSettlement } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 
 const database = testDatabase()
 let api: TestApi
 beforeAll(async () => {
   api = await startApi(database)
+  await seedAgent(database.pool, { fid: 5, handle: 'paid', addresses: [addressOf('agent')] })
+  const address = Buffer.from(addressOf('facilitator').slice(2), 'hex')
+  await insert(database.pool, 'facilitator_sender', { address, name: 'Mill & Till', source: 'x402scan' })
   await pay('base', 1)
 })
 afterAll(() => api.stop())
 
-const pay = (chain: 'base' | 'celo', block: number, amount = 1_000_000n) =>
-  seedSettlement(database.pool, { chain, recipient: addressOf('paid'), block, amount, at: new Date() })
+const pay = (chain: 'base' | 'celo', block: number, recipient = addressOf('paid'), amount = 1_000_000n) =>
+  seedSettlement(database.pool, { chain, recipient, block, amount, at: new Date() })
 const blocksOf = ({ events }: EventReader) =>
   events.map(({ data }) => (JSON.parse(data) as { block_number: number }).block_number)
 
@@ -33,9 +36,9 @@ test('settlements are told once each as they come, as the list has them, of the 
   await all.until((text) => text.includes('retry: '))
   const ofCelo = new EventReader(await api.get('/data/settlements.sse?chain=Celo'))
   await ofCelo.until((text) => text.includes('retry: '))
-  await pay('base', 2, 9_007_199_254_740_993n)
+  await pay('base', 2, addressOf('paid'), 9_007_199_254_740_993n)
   await all.untilEvents(1)
-  await pay('celo', 3)
+  await pay('celo', 3, addressOf('agent'))
   await pay('base', 4)
   await all.untilEvents(3)
   await ofCelo.untilEvents(1)
@@ -46,7 +49,16 @@ test('settlements are told once each as they come, as the list has them, of the 
   const { settlements } = (await (await api.get(`/api/settlements?since=${since}`)).json()) as {
     settlements: unknown[]
   }
-  for (const { data } of all.events) expect(settlements).toContainEqual(JSON.parse(data))
+  const told = all.events.map(({ data }) => JSON.parse(data) as { block_number: number; names: object })
+  for (const { names, ...row } of told) expect(settlements).toContainEqual(row)
+  const facilitator = { agent: null, facilitator: 'Mill & Till' }
+  const nobody = { payer: null, recipient: null, facilitator }
+  const known = told.map(({ block_number: block, names }): [number, object] => [block, names])
+  expect(Object.fromEntries(known)).toEqual({
+    2: nobody,
+    3: { ...nobody, recipient: { agent: { fid: 5, handle: 'paid' }, facilitator: null } },
+    4: nobody,
+  })
   expect(all.text).toContain('"amount_usdc":9007199254.740993,')
 
   // A reader that reconnects with its Last-Event-ID goes on behind that event.

@@ -196,10 +196,12 @@ const api = {
   },
   LOG_KEY_FILE: {
     form: text,
-    unset: 'the transparency log is not signed, and not served',
-    about: 'file with the Ed25519 key (PKCS #8, PEM) that signs the transparency log under /log',
-    more: 'Readers keep the key, so back the file up. See docs/log.md.',
-    readers: ['enrichment'],
+    unset: 'nothing is signed, and no log served',
+    about: 'file with the Ed25519 key (PKCS #8, PEM) that signs the transparency log under /log, and answers',
+    more:
+      'Readers keep the key, so back the file up. The enrichment job signs the log; the API, if it has the key as well, ' +
+      'answers that are asked for with signed=1. See docs/log.md.',
+    readers: ['enrichment', 'api'],
   },
   FACILITATOR_HOSTS: {
     form: oneOf('on', 'off'),

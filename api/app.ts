@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto'
 import express, { type Express } from 'express'
 import type { Logger } from 'pino'
 import type { Queryable } from '../db/pool.ts'
@@ -33,6 +34,7 @@ import type { PictureDoor } from './pages/pictures/gallery.ts'
 import { actions, routes, streams } from './routes.ts'
 import { Seats } from './stream/seats.ts'
 import { serveStream } from './stream/stream.ts'
+import { answerSigner } from './transparency/answer-signer.ts'
 import { transparencyRoutes } from './transparency/routes.ts'
 
 export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'> {
@@ -51,6 +53,8 @@ export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'>
   readonly limiter: LimiterOptions
   /** Folder of the files under /exports; undefined: there are none. */
   readonly exportDir?: string | undefined
+  /** Private key (Ed25519) that signs answers; undefined: none are signed. */
+  readonly answerKey?: KeyObject | undefined
   /** Contact for security.txt; undefined: that file is not served. */
   readonly security?: SecurityContact | undefined
   /** Dependencies of claims. Absent: the service takes no claims, as in benchmarks of its reads. */
@@ -123,10 +127,12 @@ export function createApp(deps: ApiDeps): Express {
       dispatch.at(path)[action.method](path, ...action.serve(needs), refuse)
     }
   }
+  const answers = answerSigner({ ...deps, database: primary, cache })
+  const answering = { sources, cache, onRead: metrics.countRead, sign: answers.sign }
   for (const route of routes) {
     const path = expressPath(route)
     giveDeprecation(dispatch.at(path), route, deps.baseUrl)
-    dispatch.at(path).get(path, answer(route, sources, cache, metrics.countRead), refuse)
+    dispatch.at(path).get(path, answer(route, answering), refuse)
   }
   const seats = new Seats({ ...streamLimits, windowSeconds: streamLimits.lastSeconds.most, what: 'streams' })
   const isStopping = () => deps.notReady() !== undefined
@@ -143,20 +149,17 @@ export function createApp(deps: ApiDeps): Express {
   app.use(docsRoutes(deps))
   if (deps.security) app.use(securityRoutes(deps.security, deps))
   if (deps.exportDir !== undefined) app.use(exportRoutes(deps.exportDir))
-  app.use(transparencyRoutes({ database: primary, cache }))
+  app.use(transparencyRoutes({ database: primary, cache, keys: answers.keys }))
   const budget = [pageLimiter({ store: deps.limiter.pageStore, now: deps.now }), waitInLane('pages')]
   const pictureBudget = [pictureLimiter({ now: deps.now }), waitInLane('pages')]
   const { pictures, painter, log, now } = deps
-  const onRead = metrics.countRead
   const pages = {
-    sources,
-    cache,
+    ...answering,
     budget,
     pictureBudget,
     pictures,
     painter,
     claims: claimed,
-    onRead,
     log,
     now,
   }

@@ -12,12 +12,15 @@ import type {
   SearchAgentsData,
   SearchAgentsResponse,
   Settlement,
+  SignedAnswer,
   Stats,
 } from './generated/types.gen.ts'
+import type { SigningKey } from './signed.ts'
 import { type Query, Transport, type TransportOptions } from './transport.ts'
 
 export { DirectoryError } from './error.ts'
 export type * from './generated/types.gen.ts'
+export { verifySigned } from './signed.ts'
 
 /** A line of a snapshot. `text`: as it was sent, because parsing rounds amounts of more than 15 digits. */
 type SnapshotLine = GetLogResponse & { readonly text: string }
@@ -84,6 +87,19 @@ export class AgentDirectory {
 
   stats(): Promise<Stats> {
     return this.#read('/api/stats')
+  }
+
+  /**
+   * What the service answers under a path, signed: of a profile, settlements, income, a payee or the proof of a claim. Keep
+   * it as it is, and read it with `verifySigned`. Throws DirectoryError ERR_SIGNATURE_UNAVAILABLE when it does not sign.
+   */
+  signed(path: string, query: Query = {}): Promise<SignedAnswer> {
+    return this.#read(path, { ...query, signed: 1 })
+  }
+
+  /** The keys of signed answers. Throws DirectoryError ERR_NOT_FOUND when the service signs none. */
+  async signingKeys(): Promise<readonly SigningKey[]> {
+    return (await this.#read<{ keys: SigningKey[] }>('/.well-known/jwks.json')).keys
   }
 
   /**

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { logName } from './checkpoint.ts'
 import { type LogMemory, logMemory } from './log-memory.ts'
@@ -11,6 +11,8 @@ export interface LogSigner extends NoteSigner {
   readonly inEpoch: (epoch: number) => NoteSigner & { readonly origin: string }
   /** Keeps the last checkpoint beside the key, where neither a failover nor a restore reaches. */
   readonly memory: LogMemory
+  /** The key itself, for who signs something else with it: no text of a note may be among that. */
+  readonly secret: KeyObject
 }
 
 /**
@@ -25,7 +27,7 @@ export function readLogKey(path: string, baseUrl: string): LogSigner {
       const origin = logName(baseUrl, epoch)
       return { origin, ...noteSigner(origin, pem) }
     }
-    return { ...inEpoch(1), inEpoch, memory: logMemory(`${path}.checkpoint`) }
+    return { ...inEpoch(1), inEpoch, memory: logMemory(`${path}.checkpoint`), secret: createPrivateKey(pem) }
   } catch (cause) {
     throw new Error(`LOG_KEY_FILE: ${path} has no key to sign with: ${(cause as Error).message}`, { cause })
   }

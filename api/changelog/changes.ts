@@ -4,6 +4,18 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'signed-answers',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Answers that are signed, to keep as evidence',
+    text:
+      'With `signed=1`, or `Accept: application/jose+json`, a profile, its settlements, its income, the check of a payee and ' +
+      'the proof of a claim come as a JWS over the exact body, with the time, the path and the last checkpoint of the ' +
+      'transparency log in its header. The key is at /.well-known/jwks.json. A service without one answers with ' +
+      'ERR_SIGNATURE_UNAVAILABLE. These five requests have `Vary: Accept-Encoding, Accept`.',
+    operations: ['getAgent', 'listSettlements', 'getIncome', 'checkPayee', 'getClaimProof'],
+  },
+  {
     id: 'payee-of-prices',
     day: '2026-11-29',
     kind: 'added',

@@ -9,6 +9,7 @@ import {
 import { grouped, requestLimits } from '../../limits.config.ts'
 import { type ErrorCode, errorTable } from '../http/errors.ts'
 import type { Action, Operation, Route } from '../http/route.ts'
+import { queryOf, signedAnswer, signedType } from '../http/signed.ts'
 import { agentFeedOperation } from '../pages/agent/atom-feed.ts'
 import { actions, routes, streams } from '../routes.ts'
 import { errorSchemas } from '../schemas/error.ts'
@@ -47,7 +48,7 @@ interface Definitions {
   readonly pages: readonly CachedRead[]
 }
 
-type CachedRead = Operation & Pick<Route, 'maxAgeSeconds'>
+type CachedRead = Operation & Pick<Route, 'maxAgeSeconds' | 'signable'>
 
 /** Reads for programs that are served among the pages: the feed of an agent. */
 export const documentedPages: readonly CachedRead[] = [agentFeedOperation]
@@ -82,7 +83,21 @@ const metered = z.object({
   'RateLimit-Policy': z.string(),
 })
 
-const readOf = (route: Route) => cachedRead(route, metered, errorResponses([...route.errors, ...always]))
+/** Of an answer that may be signed: how to ask for it so, and what comes then. */
+function readOf(route: Route): ZodOpenApiOperationObject {
+  const { errors, signable } = route
+  const operation = cachedRead(
+    route,
+    metered,
+    errorResponses([...errors, ...(signable ? signedErrors : []), ...always]),
+  )
+  if (!signable) return operation
+  const answer = operation.responses['200'] as ZodOpenApiResponseObject
+  const content = { ...answer.content, [signedType]: { schema: signedAnswer } }
+  return { ...operation, responses: { ...operation.responses, '200': { ...answer, content } } }
+}
+
+const signedErrors: readonly ErrorCode[] = ['ERR_SIGNATURE_UNAVAILABLE']
 
 /** Error codes that every page can be answered with, as HTML. */
 const pageErrors: readonly ErrorCode[] = ['ERR_RATE_LIMIT', 'ERR_INTERNAL']
@@ -99,7 +114,7 @@ function cachedRead(
   counted: z.ZodObject,
   errors: ZodOpenApiResponsesObject,
 ): ZodOpenApiOperationObject {
-  const { operationId, summary, params, query, maxAgeSeconds } = route
+  const { operationId, summary, params, maxAgeSeconds } = route
   const headers = z.object({
     'Cache-Control': z.literal(`public, max-age=${maxAgeSeconds}`),
     ETag: z.string().meta({ description: 'Strong, and of this encoding alone.' }),
@@ -112,7 +127,7 @@ function cachedRead(
     summary,
     ...notice(route),
     description: `May be cached for ${maxAgeSeconds} seconds. \`If-None-Match\` is answered with 304.`,
-    requestParams: { path: params, query },
+    requestParams: { path: params, query: queryOf(route) },
     responses: {
       ...answerOf(route, headers),
       '304': { description: 'Not changed since the given tag.' },

@@ -5,24 +5,38 @@ import { type Content, chooseEncoding, contentOf } from './content.ts'
 import { ApiError } from './errors.ts'
 import { refusals } from './parameters.ts'
 import type { Route, Sources } from './route.ts'
+import { type SignContent, signedPath, wantsSignature } from './signed.ts'
 
 /** Called after every read, with whether it was a cache hit. */
 export type CacheObserver = (path: string, hit: boolean) => void
 
+export interface AnswerDeps {
+  readonly sources: Sources
+  readonly cache: Cache<Content>
+  readonly onRead: CacheObserver
+  /** Signs what may be asked for signed. */
+  readonly sign: SignContent
+}
+
 /** The handler of a route: parses the request, asks the cache or the database, answers 200, 304 or 404. */
-export function answer(route: Route, sources: Sources, cache: Cache<Content>, onRead: CacheObserver): RequestHandler {
+export function answer(route: Route, { sources, cache, onRead, sign }: AnswerDeps): RequestHandler {
   const { maxAgeSeconds, missing = 'there is nothing at this path' } = route
   const headers = Object.entries(route.headers ?? {})
+  const vary = route.signable ? 'Accept-Encoding, Accept' : undefined
   return async (req, res) => {
-    const { key, value, hit, ageSeconds } = await readThrough(route, inputOf(route, req), sources, cache)
+    const read = await readThrough(route, inputOf(route, req), sources, cache)
+    const { hit, ageSeconds } = read
     onRead(route.path, hit)
-    if (!value) throw new ApiError('ERR_NOT_FOUND', missing)
+    if (!read.value) throw new ApiError('ERR_NOT_FOUND', missing)
+    const isSigned = route.signable && wantsSignature(req)
+    const signed = isSigned ? await sign(read.value, signedPath(route, req), route.freshSeconds * 1_000) : undefined
+    const { key, value } = signed ?? { key: read.key, value: read.value }
     if (hit) res.setHeader('Age', String(ageSeconds))
     for (const [name, text] of headers) res.setHeader(name, text)
     if (value.next !== undefined) tell(res, 'Link', `<${value.next}>; rel="next"`) // RFC 8288
     for (const [name, text] of Object.entries(value.headers)) tell(res, name, text)
     const before = value.bytes
-    await sendContent(req, res, value, maxAgeSeconds)
+    await sendContent(req, res, value, { maxAgeSeconds, vary })
     if (value.bytes !== before) cache.measure(key)
   }
 }
@@ -54,7 +68,14 @@ export async function readThrough(
 
 /** A handler for a static document: the same bytes for every client until the process ends. */
 export function answerAlways(content: Content, maxAgeSeconds: number, more?: 'immutable'): RequestHandler {
-  return (req, res) => sendContent(req, res, content, maxAgeSeconds, more)
+  return (req, res) => sendContent(req, res, content, { maxAgeSeconds, more })
+}
+
+interface Sending {
+  readonly maxAgeSeconds: number
+  readonly more?: 'immutable' | undefined
+  /** Headers of requests that decide which content it is. */
+  readonly vary?: string | undefined
 }
 
 /** 200 in the encoding the client prefers, or 304 if the client already has it. */
@@ -62,13 +83,12 @@ async function sendContent(
   req: Request,
   res: Response,
   content: Content,
-  maxAgeSeconds: number,
-  more?: 'immutable',
+  { maxAgeSeconds, more, vary = 'Accept-Encoding' }: Sending,
 ): Promise<void> {
   const { body, length, encoding, etag } = await content.in(chooseEncoding(req.headers['accept-encoding']))
   res.setHeader('Cache-Control', `public, max-age=${maxAgeSeconds}${more ? `, ${more}` : ''}`)
   res.setHeader('ETag', etag)
-  res.setHeader('Vary', 'Accept-Encoding')
+  res.setHeader('Vary', vary)
   if (holds(req.headers['if-none-match'], etag)) return void res.writeHead(304).end()
   res.setHeader('Content-Type', content.type)
   res.setHeader('Content-Length', length)

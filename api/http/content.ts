@@ -31,6 +31,8 @@ const smallestCompressed = 512
 
 /** A body that is compressed at most once per encoding, off the event loop, when somebody first asks for it. */
 export class Content {
+  /** Strong entity tag of the body without compression. */
+  readonly etag: string
   readonly #digest: string
   readonly #made = new Map<Encoding, Representation | Promise<Representation>>()
   /** Bytes held so far, all encodings together. */
@@ -46,8 +48,9 @@ export class Content {
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     this.#digest = createHash('sha256').update(text).digest('base64url').slice(0, 27)
+    this.etag = `"${this.#digest}"`
     this.bytes = 2 * text.length // as it is, and as it is sent
-    this.#made.set('identity', represent('identity', text, `"${this.#digest}"`))
+    this.#made.set('identity', represent('identity', text, this.etag))
   }
 
   in(encoding: Encoding): Representation | Promise<Representation> {

@@ -109,6 +109,11 @@ export interface Route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObjec
    * accepted like the others but not described, because every word of a tool costs its user. Absent: it is no tool.
    */
   readonly tool?: { readonly name: string; readonly use: string; readonly untold?: readonly string[] }
+  /**
+   * Whether it may be asked for signed, with `signed=1` or by Accept (api/http/signed.ts), by who keeps it as evidence.
+   * Absent: it may not.
+   */
+  readonly signable?: true
   /** URI template, over its parameters, of the MCP resource that it is; absent: it is not one. */
   readonly resource?: string
   /** Reads the body, as text or as a page of a list; undefined: answered with 404. */

@@ -1,11 +1,9 @@
 import { type ErrorRequestHandler, type RequestHandler, Router } from 'express'
 import type { Logger } from 'pino'
-import { answer, type CacheObserver, readThrough } from '../http/answer.ts'
-import type { Cache } from '../http/cache.ts'
-import type { Content } from '../http/content.ts'
+import { type AnswerDeps, answer, readThrough } from '../http/answer.ts'
 import { answerErrors } from '../http/error-answer.ts'
 import { refuseMethod, refusePath } from '../http/method.ts'
-import { expressPath, type Sources } from '../http/route.ts'
+import { expressPath } from '../http/route.ts'
 import { agentFeed } from './agent/atom-feed.ts'
 import { agentPage } from './agent/page.ts'
 import { settlementsCsv } from './agent/settlements.ts'
@@ -29,10 +27,8 @@ import { answerProblem } from './problem.ts'
 import { sitemaps } from './sitemap.ts'
 import { statusPage } from './status.ts'
 
-interface PagesDeps {
-  readonly sources: Sources
-  /** Shared with the API: a page and the API show the same answer. */
-  readonly cache: Cache<Content>
+/** The cache is shared with the API: a page and the API show the same answer. */
+interface PagesDeps extends AnswerDeps {
   /** Handlers that admit or refuse a request for a page before any work for it. */
   readonly budget: readonly RequestHandler[]
   /** Handlers that admit or refuse a request for a profile picture before any work for it. */
@@ -42,7 +38,6 @@ interface PagesDeps {
   readonly painter: Painter | undefined
   /** Undefined: the service takes no claims. */
   readonly claims: ClaimView | undefined
-  readonly onRead: CacheObserver
   readonly log: Logger
   /** Milliseconds since the epoch. */
   readonly now: () => number
@@ -50,7 +45,7 @@ interface PagesDeps {
 
 /** The pages for people. */
 export function pageRoutes(deps: PagesDeps): Router {
-  const { sources, cache, budget, pictureBudget, pictures, painter, claims, onRead, log, now } = deps
+  const { sources, cache, budget, pictureBudget, pictures, painter, claims, log, now } = deps
   const world: World = {
     ...sources,
     now,
@@ -73,13 +68,13 @@ export function pageRoutes(deps: PagesDeps): Router {
   if (claims) router.get('/explain', ...budget, givePagePolicy, explainUnlisted(world, claims.lookForName))
   for (const page of [...pages, agentFeed(world), settlementsCsv(world), ...sitemaps]) {
     const path = expressPath(page)
-    router.get(path, ...budget, givePagePolicy, answer(page, sources, cache, onRead))
+    router.get(path, ...budget, givePagePolicy, answer(page, deps))
     router.all(path, refuseMethod(['GET', 'HEAD']))
     if (path !== '/') router.get(`${path}/`, dropSlash)
   }
   const network = networkPage(world)
   router.get('/network/', dropSlash)
-  router.get('/network', ...budget, giveAskingPolicy, answer(network, sources, cache, onRead))
+  router.get('/network', ...budget, giveAskingPolicy, answer(network, deps))
   router.all('/network', refuseMethod(['GET', 'HEAD']))
   router.get('/claim/', dropSlash)
   router.get('/claim', ...budget, giveClaimPolicy, claimPage(world, claims))

@@ -15,6 +15,7 @@ export const agent = route({
   errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
   tool: { name: 'get_agent', use: 'Everything known of one agent by its fid. Long: take search_agents for a list.' },
   resource: 'agent://{fid}',
+  signable: true,
   maxAgeSeconds: 30,
   freshSeconds: 5,
   missing: 'no agent with this fid',

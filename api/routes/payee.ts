@@ -66,6 +66,7 @@ export const payee = route({
     use: 'Before paying: whether the payTo of a 402 answer is the wallet of the agent.',
     untold: ['network', 'as_of'],
   },
+  signable: true,
   maxAgeSeconds: 30,
   freshSeconds: 5,
   missing: 'no indexed registry has this agent',

@@ -68,6 +68,7 @@ export const settlements = route({
       'Settlements; with `cursor`, and where a filter leaves so few that the search ended early, also where to go on.',
   },
   errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
+  signable: true,
   maxAgeSeconds: 30,
   freshSeconds: 5,
   missing: 'no agent with this fid',

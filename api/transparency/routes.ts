@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 import type { Queryable } from '../../db/pool.ts'
-import { lastCheckpoint, logEntries, logTile } from '../../db/queries/transparency/tree.ts'
+import { logEntries, logTile } from '../../db/queries/transparency/tree.ts'
 import { epochOf, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { hashBytes } from '../../transparency/hashes.ts'
 import { bundleOf, hasTile, parseTilePath, perTile, type TileRequest } from '../../transparency/tiles.ts'
@@ -10,37 +10,41 @@ import { Content } from '../http/content.ts'
 import { waitInLane } from '../http/database-turns.ts'
 import { ApiError } from '../http/errors.ts'
 import { refuseMethod } from '../http/method.ts'
+import { unsigned } from './answer-signer.ts'
+import { type LogText, logText } from './log-text.ts'
 
 const prefix = '/log/'
-/** `max-age` of what changes, in seconds, and how long this process answers with what it has read, in milliseconds. */
+/** `max-age` of what changes, in seconds. */
 const maxAgeSeconds = 5
-const freshMs = 1_000
 /** `max-age` of tiles, which never change. */
 const tileMaxAgeSeconds = 31_536_000
 const freshTileMs = 3_600_000
 const notKept = 'this service keeps no transparency log: its operator has set no LOG_KEY_FILE'
 const noFile = 'the log has no such file; /log/checkpoint says how many entries there are'
 
+/** Keys of signed answers, where programs look for keys (RFC 8615). */
+const keysPath = '/.well-known/jwks.json'
+const keysMaxAgeSeconds = 300
+
 interface LogDeps {
   readonly database: Queryable
   readonly cache: Cache<Content>
+  /** Whose signatures answers have. Undefined: none are signed. */
+  readonly keys: (() => Promise<Content>) | undefined
 }
 
 /**
  * GET /log/…: the transparency log, by C2SP tlog-tiles. `checkpoint` is what was signed last, `key` whose signature that
- * is, `tile/…` its tree and entries, as far as they are signed.
+ * is, `tile/…` its tree and entries, as far as they are signed. GET /.well-known/jwks.json: the keys of signed answers.
  */
-export function transparencyRoutes({ database, cache }: LogDeps): Router {
-  const text = async (name: 'checkpoint' | 'key') => {
-    const { value } = await cache.get(`${prefix}${name}`, freshMs, async () => {
-      const last = await lastCheckpoint(database)
-      return last && new Content('text/plain; charset=utf-8', Buffer.from(name === 'key' ? `${last.key}\n` : last.note))
-    })
-    if (!value) throw new ApiError('ERR_NOT_FOUND', notKept)
-    return value
+export function transparencyRoutes({ database, cache, keys }: LogDeps): Router {
+  const text = async (name: LogText) => {
+    const found = await logText({ database, cache }, name)
+    if (!found) throw new ApiError('ERR_NOT_FOUND', notKept)
+    return found
   }
   const epochNow = async () => epochOf(parseCheckpoint(String((await text('checkpoint')).text)).origin)
-  const serveText = (name: 'checkpoint' | 'key'): RequestHandler => {
+  const serveText = (name: LogText): RequestHandler => {
     return async (req, res, next) => {
       const { epoch } = req.params
       if (epoch !== undefined && numberOf(epoch) !== (await epochNow())) throw new ApiError('ERR_NOT_FOUND', noFile)
@@ -74,6 +78,11 @@ export function transparencyRoutes({ database, cache }: LogDeps): Router {
     router.get(prefix + path, handler)
     router.all(prefix + path, refuseMethod(['GET', 'HEAD']))
   }
+  router.get(keysPath, async (req, res, next) => {
+    if (!keys) throw new ApiError('ERR_NOT_FOUND', unsigned)
+    return answerAlways(await keys(), keysMaxAgeSeconds)(req, res, next)
+  })
+  router.all(keysPath, refuseMethod(['GET', 'HEAD']))
   return router
 }
 

@@ -7,6 +7,7 @@ import { giveDeprecation } from '../../api/changelog/deprecation.ts'
 import { documentedPages, documentOf } from '../../api/docs/openapi.ts'
 import { answer } from '../../api/http/answer.ts'
 import { Cache } from '../../api/http/cache.ts'
+import type { Content } from '../../api/http/content.ts'
 import { json, route, type Sources } from '../../api/http/route.ts'
 import { actions, routes, streams } from '../../api/routes.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
@@ -170,12 +171,11 @@ const leaving = route({
 
 test('what goes away says so in every answer and in the document; nothing else does', async () => {
   const app = express()
+  const cache = new Cache<Content>({ maxBytes: 1_000, now: Date.now })
+  const deps = { sources: {} as Sources, cache, onRead: () => undefined, sign: () => Promise.reject() }
   for (const one of [leaving, { ...leaving, path: '/api/new/{id}', deprecated: undefined }]) {
     giveDeprecation(app, one, 'https://api.agents.example')
-    app.get(
-      one.path.replace('{id}', ':id'),
-      answer(one, {} as Sources, new Cache({ maxBytes: 1_000, now: Date.now }), () => undefined),
-    )
+    app.get(one.path.replace('{id}', ':id'), answer(one, deps))
   }
   const server = app.listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { examples } from '../../api/docs/generated/examples.ts'
 import { documentedPages, openApiDocument } from '../../api/docs/openapi.ts'
 import { errorTable } from '../../api/http/errors.ts'
+import { queryOf } from '../../api/http/signed.ts'
 import { meteredPath } from '../../api/limits/limiter.ts'
 import { actions, routes, streams } from '../../api/routes.ts'
 import { errorSchemas } from '../../api/schemas/error.ts'
@@ -39,20 +40,20 @@ test('it names every request, with every parameter, and nothing else', () => {
   const paths = openApiDocument().paths as Record<string, Named>
   const definitions = [
     ...routes.map((route) => ({ method: 'get' as const, headers: undefined, body: undefined, ...route })),
-    ...actions.map((action) => ({ headers: undefined, body: undefined, ...action })),
-    ...streams.map((stream) => ({ method: 'get' as const, body: undefined, ...stream })),
+    ...actions.map((action) => ({ headers: undefined, signable: undefined, body: undefined, ...action })),
+    ...streams.map((stream) => ({ method: 'get' as const, signable: undefined, body: undefined, ...stream })),
     ...documentedPages.map((page) => ({ method: 'get' as const, headers: undefined, body: undefined, ...page })),
   ]
   const named = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((name) => `${name} ${path}`),
   )
   expect(named).toEqual(definitions.map(({ method, path }) => `${method} ${path}`))
-  for (const { method, path, params, headers, query, body } of definitions) {
+  for (const { method, path, params, headers, query, signable, body } of definitions) {
     const operation = paths[path]?.[method]
     expect((operation?.parameters ?? []).map((parameter) => `${parameter.in} ${parameter.name}`)).toEqual([
       ...Object.keys(params.shape).map((name) => `path ${name}`),
       ...Object.keys(headers?.shape ?? {}).map((name) => `header ${name}`),
-      ...Object.keys(query.shape).map((name) => `query ${name}`),
+      ...Object.keys(queryOf({ query, signable }).shape).map((name) => `query ${name}`),
     ])
     expect(operation?.requestBody !== undefined).toBe(body !== undefined)
   }

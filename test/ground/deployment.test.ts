@@ -222,7 +222,7 @@ test('each process of docker-compose.yml that is told of a file has it in its co
   const toldOf = (name: string, variable: string) => compose.services[name]?.environment?.[variable] !== undefined
   const given = { CHAINS_FILE: 'chains.json', LOG_KEY_FILE: 'key.pem' }
   expect(ownServices.filter((name) => toldOf(name, 'CHAINS_FILE'))).toEqual(ownServices)
-  expect(ownServices.filter((name) => toldOf(name, 'LOG_KEY_FILE'))).toEqual(['enrichment'])
+  expect(ownServices.filter((name) => toldOf(name, 'LOG_KEY_FILE'))).toEqual(['enrichment', 'api'])
   for (const name of ownServices) {
     const { volumes = [], environment = {} } = compose.services[name] as Service
     const mounts = volumes.filter((volume) => typeof volume === 'object')

@@ -150,6 +150,11 @@ export const elsewhere: readonly Elsewhere[] = [
     by: ['test/ground/build.endurance.test.ts'],
   },
   {
+    command: /^curl '?https:\/\/api\.example\/(api\/agent\/1001\?signed=1'|\.well-known\/jwks\.json) >/,
+    why: 'ask a service that signs, for whoever keeps what it says',
+    by: ['test/transparency/signed-answers.test.ts'],
+  },
+  {
     command: /^npm run reader -- --name ana --seconds 30 --connections 4$/,
     why: 'is the README’s with what it may be given: who reads at once would have the login of before',
     by: ['test/contract/confined-reader.test.ts'],

@@ -22,6 +22,7 @@ export const proof = route({
     description: `Of the newest claim that stands, else of the newest; from ${wait} after it. Checked by verify-proof.`,
   },
   errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
+  signable: true,
   maxAgeSeconds: 30,
   freshSeconds: 5,
   missing: `no claim of this fid was accepted more than ${wait} ago`,

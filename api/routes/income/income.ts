@@ -39,6 +39,7 @@ export const income = route({
       'Beside the counts of settlements, which are of two functions and of verified addresses alone. Final blocks only.',
   },
   errors: [...ofAgent.errors],
+  signable: true,
   async read({ fid }, { database }) {
     if (!(await agentExists(database, fid))) return undefined
     const rolledUp = await completeUntil(database, null)

@@ -183,7 +183,7 @@ test('a 200 may be cached for its time; the answer is JSON and not to be guessed
   expect(Object.fromEntries(response.headers)).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'public, max-age=30',
-    vary: 'Accept-Encoding',
+    vary: 'Accept-Encoding, Accept',
     'access-control-allow-origin': '*',
     'x-content-type-options': 'nosniff',
   })

@@ -37,7 +37,7 @@ export async function checkOffline(proof: ClaimProof, logKey?: string): Promise<
     line('the state is what the history ends with', () => stateOf(proof) === proof.state),
     line('the claim is in the history', () => isInHistory(proof)),
     line('the end is that of the history', () => isEndOf(proof)),
-    line('the hubs are named with messages of this proof alone', () => isOfMessages(proof)),
+    hubsLine(proof),
     line('nothing is dated before what it follows', () => isInOrder(proof)),
     ...endLines(proof),
     ...checkLog(proof, logKey),
@@ -200,10 +200,17 @@ function isEndOf({ state, ended, history, method, nonce }: ClaimProof): boolean 
 
 const same = (a: Json | undefined, b: Json) => a !== undefined && canonicalJson(a) === canonicalJson(b)
 
-function isOfMessages({ sources, address_proofs }: ClaimProof): boolean {
+/** Messages show that the service asked a hub about them. Without any, none may be named: then it was not asked yet. */
+async function hubsLine({ sources, address_proofs }: ClaimProof): Promise<CheckLine> {
+  const name = 'the hubs are named with messages of this proof alone'
   const messages = address_proofs.map(({ message }) => message?.hash)
-  return (
-    sources.length > 0 && sources.every(({ has, lacks }) => [...has, ...lacks].every((one) => messages.includes(one)))
+  const isUnasked = sources.length === 0 && messages.every((hash) => hash === undefined)
+  if (isUnasked) return { name, outcome: 'unknown', detail: 'no hub is named, and no message shown' }
+  return line(
+    name,
+    () =>
+      sources.length > 0 &&
+      sources.every(({ has, lacks }) => [...has, ...lacks].every((one) => messages.includes(one))),
   )
 }
 

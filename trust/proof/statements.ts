@@ -164,23 +164,14 @@ function manifestOf(body: string): Record<string, unknown> | undefined {
 
 /** Of an ended claim: whether what is shown of its withdrawal was signed. Other ends are the service’s word here. */
 export function endLines(proof: ClaimProof): (Promise<CheckLine> | CheckLine)[] {
-  const { ended, address_proofs, custody, keys } = proof
+  const { ended, keys } = proof
   if (!ended) return []
   const name = 'the claim was ended by who could'
   const { statement } = ended
   const { proof_sha256 } = (ended.evidence ?? {}) as { proof_sha256?: unknown }
   const isNamed = (given: Statement) => proof_sha256 === statementDigest(proof, given, 'withdraw')
   const inTime = endTimeLine(proof)
-  if (statement?.kind === 'eip191') {
-    const who = [custody?.address, ...address_proofs.map(({ address }) => address)]
-    return [
-      ...inTime,
-      line(name, async () => {
-        if (!isNamed(statement) || !isTextFor(proof, statement, 'withdraw')) return false
-        return who.includes(statement.address) && isTextSigned(statement)
-      }),
-    ]
-  }
+  if (statement?.kind === 'eip191') return [...inTime, signedEndLine(proof, statement, name, isNamed)]
   if (statement?.kind === 'jfs' && jsonOf(statement.header)?.type === 'app_key') {
     return [
       ...inTime,
@@ -191,6 +182,23 @@ export function endLines(proof: ClaimProof): (Promise<CheckLine> | CheckLine)[] 
     ]
   }
   return [...inTime, { name, outcome: 'unknown', detail: 'that is the service’s word alone' }]
+}
+
+/** Whether who withdrew a claim by a text could: a verified address, or the custody address, which may not be named. */
+async function signedEndLine(
+  proof: ClaimProof,
+  statement: Of<'eip191'>,
+  name: string,
+  isNamed: (given: Statement) => boolean,
+): Promise<CheckLine> {
+  const { custody, address_proofs } = proof
+  const isKnown = [custody?.address, ...address_proofs.map(({ address }) => address)].includes(statement.address)
+  const signed = await line(name, () => {
+    const isOfClaim = isNamed(statement) && isTextFor(proof, statement, 'withdraw')
+    return isOfClaim && (isKnown || custody === null) && isTextSigned(statement)
+  })
+  if (isKnown || signed.outcome !== 'held') return signed
+  return { name, outcome: 'unknown', detail: 'that the signer has custody of the FID is the service’s word alone' }
 }
 
 export function jsonOf(segment: string): Record<string, unknown> | undefined {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { readChains, registriesOf } from '../../../chains.file.ts'
 import { withProofs } from '../../../export/whole-proofs.ts'
-import type { ClaimProof } from '../../../trust/proof/proof.ts'
+import { checkOffline } from '../../../trust/proof/checks.ts'
+import { type ClaimProof, sealProof } from '../../../trust/proof/proof.ts'
 import { baseUrl, type ClaimStage, eip191Claim, post, siteUrl, startClaimStage } from '../../support/api/claims.ts'
 
 let stage: ClaimStage
@@ -55,4 +56,45 @@ test('what was signed to withdraw, with a time ahead, is public when that time h
     [false, false, 0],
     [true, true, 0],
   ])
+})
+
+test('a withdrawal by custody does not fail its check where no hub and no registry was asked yet', async () => {
+  const { fid, custody, ...claimant } = await stage.claimant()
+  expect((await post(stage.api, await eip191Claim(stage, { fid, custody, ...claimant }))).status).toBe(200)
+  stage.clock.now += 1_000
+  const words = { action: 'withdraw', signer: custody, address: custody.address } as const
+  const body = await eip191Claim(stage, { fid, custody, ...claimant }, words)
+  expect((await post(stage.api, body, { query: '/withdraw' })).status).toBe(200)
+  stage.clock.now += 17 * 60_000
+  const proof = (await (await stage.api.get(`/api/agent/${fid}/proof`)).json()) as ClaimProof
+  expect([proof.sources, proof.custody]).toEqual([[], null])
+  const outcomes = async (given: ClaimProof) => {
+    const lines = await checkOffline(given)
+    expect(lines.length).toBeGreaterThan(10)
+    return lines.filter(({ outcome }) => outcome !== 'held').map(({ name, outcome }) => `${name}: ${outcome}`)
+  }
+  const hubs = 'the hubs are named with messages of this proof alone: unknown'
+  const ended = 'the claim was ended by who could'
+  const message = `${proof.address_proofs[0]?.address}: its message: unknown`
+  expect(await outcomes(proof)).toEqual([hubs, `${ended}: unknown`, message])
+
+  const resealed = (change: Partial<ClaimProof>) => {
+    const { sha256: _, ...others } = { ...proof, ...change }
+    return sealProof(others)
+  }
+  const statement = { ...proof.ended!.statement!, signature: (proof.statement as { signature: string }).signature }
+  const forged = resealed({ ended: { ...proof.ended!, statement: statement as never } })
+  expect(await outcomes(forged)).toContain(`${ended}: failed`)
+  const other = {
+    address: `0x${'1'.repeat(40)}`,
+    chain_id: 10,
+    contract: `0x${'3'.repeat(40)}`,
+    since: null,
+    read_at: null,
+  }
+  expect(await outcomes(resealed({ custody: other }))).toContain(`${ended}: failed`)
+  const hash = `0x${'2'.repeat(40)}`
+  const hub = { operator: 'hub.example', witness: false, asked_at: proof.claimed_at, standing: 'believed' }
+  const source = { ...hub, has: [hash], lacks: [] }
+  expect(await outcomes(resealed({ sources: [source] }))).toContain(hubs.replace('unknown', 'failed'))
 })

@@ -40,6 +40,19 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['getAgent', 'listAgents', 'searchAgents', 'countFacets', 'getBulk', 'getLog', 'getAgents'],
   },
   {
+    id: 'whose-feedback',
+    day: '2026-11-29',
+    kind: 'changed',
+    title: 'Feedback says whose its client was at that time',
+    text:
+      '`client` is judged as of the block of the feedback, and `self` by what income calls the same owner: addresses that ' +
+      'the agent verified before, wallets of its registrations, and who held these before. `agent` has wallets too. `paid` ' +
+      'counts every kind of income. Feedback from before the agent held the registration has `before_holder`, and is in no ' +
+      'number of the summary but the new `before_holder`. Payments from an address before it was a wallet or holder of the ' +
+      'agent’s registrations are no longer flagged `same_owner`.',
+    operations: ['getAgent', 'listFeedback', 'getIncome'],
+  },
+  {
     id: 'most-earned',
     day: '2026-11-29',
     kind: 'added',

@@ -3,11 +3,13 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { feedbackList } from '../../api/schemas/feedback/feedback.ts'
 import { profile } from '../../api/schemas/profile.ts'
 import type { ChainName } from '../../chains.config.ts'
+import { markDue } from '../../db/queries/due/queue.ts'
 import { refreshFeedback } from '../../db/queries/feedback/feedback-counts.ts'
 import { agentFeedback } from '../../db/queries/feedback/page.ts'
 import { agentProfile } from '../../db/queries/read/profile.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { profileLimits } from '../../limits.config.ts'
+import { runIncome } from '../derive/passes.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { rowsRead } from '../support/rows-read.ts'
@@ -47,21 +49,23 @@ beforeAll(async () => {
   await seedVerification(pool, { fid: 4, address: stranger, endedAt: minute(1) })
   for (const chain of ['base', 'celo'] as const) {
     await seedRegistration(pool, { chain, id: 7, owner: own })
-    await seedHolding(pool, { fid: 1, chain, id: 7, by: own })
+    await seedHolding(pool, { fid: 1, chain, id: 7, by: own, block: 0 })
   }
   const released = { reason: 'transfer', block: 2, at: minute(1) } as const
   await seedRegistration(pool, { chain: 'base', id: 8, owner: bob })
-  await seedHolding(pool, { fid: 1, chain: 'base', id: 8, by: own, released })
-  // Bob pays at minute 10. Neither of eve's settlements counts then (amount 0, and an overload): she pays after all the
+  await seedHolding(pool, { fid: 1, chain: 'base', id: 8, by: own, block: 0, released })
+  // Bob pays at minute 10. What eve pays then does not count, as it is nothing: she pays after all the
   // feedback is given. The agent pays itself.
   const to = { chain: 'base', recipient: second, at: minute(10) } as const
   await seedSettlement(pool, { ...to, block: 10, payer: bob })
   await seedSettlement(pool, { ...to, block: 10, logIndex: 1, payer: eve, amount: 0n })
-  await seedSettlement(pool, { ...to, block: 10, logIndex: 2, payer: eve, selector: '0x88b7ab63' })
+  await seedSettlement(pool, { ...to, block: 10, logIndex: 2, payer: stranger, selector: '0x88b7ab63' })
   await seedSettlement(pool, { ...to, block: 10, logIndex: 3, payer: own })
   await seedSettlement(pool, { ...to, block: 11, at: minute(100), payer: eve })
   await seedChainState(pool, { chain: 'base', indexed: 100, finalized: 100 })
   while ((await rollUpSettlements({ pool })) > 0);
+  await markDue(pool, 'income', ['1', '2'])
+  while ((await runIncome({ pool })) > 0);
 })
 beforeEach(() => database.pool.query('truncate feedback, feedback_response'))
 afterAll(() => api.stop())
@@ -125,7 +129,7 @@ test('feedback on a registration that a stranger sent is not the agent’s, unti
   const { pool } = database
   await give({ client: eve, at: 15 })
   await seedRegistration(pool, { chain: 'base', id: 9, owner: own })
-  await seedHolding(pool, { fid: 1, chain: 'base', id: 9, by: own, unsolicited: true })
+  await seedHolding(pool, { fid: 1, chain: 'base', id: 9, by: own, block: 0, unsolicited: true })
   await give({ client: bob, at: 16, id: 9, tag: 'scam', value: '-100' })
   const inSql = async () => (await pool.query('select from directory.agent_feedback where fid = 1')).rowCount
   expect(await summary()).toMatchObject({ total: 1, by_agents: 0, tags: [] })
@@ -156,8 +160,9 @@ test('a profile tells feedback of agents, accounts, strangers and its own apart,
     by_accounts: 1,
     by_strangers: 2,
     by_self: 1,
-    paid: 1,
+    paid: 2,
     answered: 0,
+    before_holder: 0,
     tags: [
       { tag: 'quality', feedback: 4, median: 5, feedback_known: 2, median_known: -99.95 },
       { tag: 'speed', feedback: 1, median: 5, feedback_known: 1, median_known: 5 },
@@ -174,7 +179,7 @@ test('a profile tells feedback of agents, accounts, strangers and its own apart,
   ).toEqual([
     ['agent', 2, true, 5, true],
     ['stranger', null, false, 5, false],
-    ['stranger', null, false, 2 ** 127, false],
+    ['stranger', null, true, 2 ** 127, false],
     ['self', 1, false, 5, false],
     ['account', 3, false, 5, false],
     ['agent', 2, true, -99.95, false],
@@ -285,7 +290,7 @@ test('pages meet each feedback that a filter matches once, newest first', async 
       const expected = [...all.entries()]
         .map(([log, one]) => ({ log, kind: clients[one.client] as string, ...one }))
         .filter((one) => by.length === 0 || by.includes(one.kind))
-        .filter((one) => paid === '' || (paid === 'true') === (one.kind === 'agent' && one.at > 10))
+        .filter((one) => paid === '' || (paid === 'true') === (['agent', 'stranger'].includes(one.kind) && one.at > 10))
         .filter((one) => revoked === '' || (revoked === 'true') === one.revoked)
         .filter((one) => chainName === undefined || one.chain === chainName)
         .sort((a, b) => b.at - a.at || (a.chain < b.chain ? 1 : a.chain > b.chain ? -1 : b.log - a.log))

@@ -58,6 +58,7 @@ const ours: readonly Keys[] = [
       ...one('measure', 'ranking ranking_day'),
       ...one('period', 'ranking ranking_day'),
       'claim_action.action',
+      'income_owner.because',
       'series_payers.length',
       'produced_content.name',
       'schema_migration.name',

@@ -9,16 +9,24 @@ const value = z.number()
 /** Summary of an agent's feedback by who gave it: anybody may give some, from as many addresses as he likes. */
 export const feedbackSummary = z
   .strictObject({
-    total: count.meta({ description: 'Feedback that was not revoked; the numbers below are of it.' }),
+    total: count.meta({
+      description:
+        'Feedback that was not revoked, given since the agent held the registration; the numbers below are of it.',
+    }),
     revoked: count,
     clients: count.meta({ description: 'Addresses that gave it.' }),
-    accounts: count.meta({ description: 'Other accounts that verify one of these addresses.' }),
-    by_agents: count.meta({ description: 'From verified addresses of other agents.' }),
+    accounts: count.meta({ description: 'Other accounts behind these addresses.' }),
+    by_agents: count.meta({ description: 'From verified addresses or wallets of other agents.' }),
     by_accounts: count.meta({ description: 'From verified addresses of accounts that are no agents.' }),
-    by_strangers: count.meta({ description: 'From addresses that no account verifies.' }),
-    by_self: count.meta({ description: 'From addresses that the agent itself verifies.' }),
+    by_strangers: count.meta({ description: 'From addresses that no account verified then.' }),
+    by_self: count.meta({ description: 'From addresses that are or were the agent’s own.' }),
     paid: count.meta({ description: 'From addresses that had paid the agent before; not its own.' }),
-    answered: count.meta({ description: 'The agent responded to, from an address that it verifies.' }),
+    answered: count.meta({
+      description: 'The agent responded to, from an address that it verified or a wallet of its registrations.',
+    }),
+    before_holder: count.meta({
+      description: 'Given to who held the registrations before, and not revoked; in no other number.',
+    }),
     tags: z
       .array(
         z.strictObject({
@@ -40,7 +48,11 @@ const feedback = z
     chain_id: chainId,
     erc8004_id: tokenId,
     client_address: address,
-    client: z.enum(clientKinds).meta({ description: 'Who verifies the address now; stranger: nobody does.' }),
+    client: z.enum(clientKinds).meta({
+      description:
+        'Whose the address was when it gave it. self: it is or was one of the agent’s own, or of who held the ' +
+        'registration then; agent, account: another one verified it, or named it as its wallet; stranger: nobody did.',
+    }),
     client_fid: fid.nullable(),
     feedback_index: count.meta({ description: 'Counts the feedback of one client on one registration from 1 on.' }),
     value,
@@ -52,6 +64,9 @@ const feedback = z
     paid: z.boolean().meta({
       description: 'Whether the client had paid the agent before, in final blocks; never of its own addresses.',
     }),
+    before_holder: z.boolean().meta({
+      description: 'Whether it was given before the agent held the registration: it says nothing of the agent.',
+    }),
     given_at: time,
     block_number: count,
     log_index: count,
@@ -60,7 +75,9 @@ const feedback = z
     responses: count
       .max(profileLimits.responsesCounted)
       .meta({ description: 'Anybody may respond; no more are counted.' }),
-    answered: z.boolean().meta({ description: 'Whether the agent responded, from an address that it verifies now.' }),
+    answered: z.boolean().meta({
+      description: 'Whether the agent responded, from an address that it verified or a wallet of its registrations.',
+    }),
   })
   .meta({ id: 'Feedback' })
 

@@ -1,7 +1,7 @@
 import type { ChainName } from '../../../chains.config.ts'
 import { profileLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { answered, feedbackValue, isJudged, knownClients, knownColumns, knownOf, shownTag } from '../sql/feedback.ts'
+import { answered, feedbackValue, isJudged, shownTag } from '../sql/feedback.ts'
 import { chainId, hex, isoTime, list } from '../sql/json-text.ts'
 
 /** Filters of a page of feedback; null: the filter is not set. */
@@ -46,6 +46,7 @@ const feedbackObject = `json_build_object(
     'feedback_uri', ${shownUri('f.feedback_uri')},
     'feedback_hash', ${hex('f.feedback_hash')},
     'paid', f.paid,
+    'before_holder', f.before_holder,
     'given_at', ${isoTime('f.block_timestamp')},
     'block_number', f.block_number,
     'log_index', f.log_index,
@@ -57,7 +58,7 @@ const feedbackObject = `json_build_object(
                            where r.chain = f.chain and r.agent_id = f.agent_id and r.client = f.client
                              and r.feedback_index = f.feedback_index
                            limit ${profileLimits.responsesCounted}) r),
-    'answered', ${answered('a')}
+    'answered', ${answered('f.fid')}
   )`
 
 // Every registration is read from the place on, as many rows as the page may look at. A filter that few rows match ends a
@@ -87,14 +88,17 @@ with found as (
 ),
 numbered as materialized (select f.*, row_number() over (order by ${order('f')}) as place from found f),
 looked as materialized (select * from numbered where place <= $3::int),
-${knownClients('looked', 'a')},
-judged as (select f.*, ${knownColumns} from looked f ${knownOf}),
 matching as materialized (
-  select *
-    from judged
-   where ($9::text[] is null or kind = any ($9))
-     and ($10::boolean is null or paid = $10)
-     and ($11::boolean is null or (revoked_block is not null) = $11)
+  select f.*, looked.place
+    from looked
+   cross join lateral (
+     select * from judged_feedback f
+      where f.fid = a.fid and f.chain = looked.chain and f.agent_id = looked.agent_id and f.id = looked.id
+      offset 0
+   ) f
+   where ($9::text[] is null or f.kind = any ($9))
+     and ($10::boolean is null or f.paid = $10)
+     and ($11::boolean is null or (f.revoked_block is not null) = $11)
 ),
 page as materialized (select * from matching order by place limit $2::int)
 select (select ${list(feedbackObject, 'f.place')} from page f)::text as rows,

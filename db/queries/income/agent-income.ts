@@ -4,6 +4,7 @@ import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import { firstDue, hourOf, incomeKinds, otherPayments, paidAgents } from '../sql/income.ts'
 import { dollars, hex, isoTime, textList } from '../sql/json-text.ts'
 import { isListed } from '../sql/selectors.ts'
+import { isOwn } from './payment-marks.ts'
 
 /** JSON texts by the name of the member, and since when hours of the agent wait to be summed up; null: none does. */
 interface IncomeSums {
@@ -138,7 +139,7 @@ pair as (
 ),
 payer as materialized (
   select payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
-         exists (select from income_owner o where o.fid = $1 and o.address = pair.payer) as own,
+         ${isOwn('$1', 'pair.payer', 'min(first_at)')} as own,
          bool_and(exists (select from income_ring r where r.recipient = pair.recipient and r.payer = pair.payer)) as ring
     from pair group by payer
 ),

@@ -74,30 +74,35 @@ export async function followOwners(db: Queryable, fids: readonly number[]): Prom
     text: `
 with ${unrolledBlocks},
 wanted as materialized (
-  select fid, address from verified_address where fid = any ($1::bigint[])
+  select fid, address, 'verified' as because, '-infinity'::timestamptz as from_at, 'infinity'::timestamptz as to_at
+    from verified_address where fid = any ($1::bigint[])
    union
-  select fid, address from (${walletIntervals}) wallet
-   union
-  select a.fid, t."to"
+  select fid, address, 'wallet', from_at, max(to_at) from (${walletIntervals}) wallet group by fid, address, from_at
+   union all
+  select a.fid, t."to", 'holder', min(t.block_timestamp), max(h.acquired_at)
     from agent a
    cross join lateral ${holdings} h
    cross join lateral (
-     select t."to" from registration_transfer t
+     select t."to", t.block_timestamp from registration_transfer t
       where t.chain = h.chain and t.agent_id = h.agent_id and t."to" is not null
         and (t.block_number, t.log_index) < (h.acquired_block, h.acquired_log_index)
       order by t.block_number desc, t.log_index desc
       limit ${mostHolders}
    ) t
    where a.fid = any ($1::bigint[]) and not h.unsolicited
+   group by a.fid, t."to"
 ),
 lost as (
   delete from income_owner o
-   where o.fid = any ($1::bigint[]) and not exists (select from wanted w where (w.fid, w.address) = (o.fid, o.address))
+   where o.fid = any ($1::bigint[])
+     and not exists (select from wanted w
+                      where (w.fid, w.address, w.because, w.from_at) = (o.fid, o.address, o.because, o.from_at))
   returning o.fid, o.address
 ),
 added as (
-  insert into income_owner (fid, address) select fid, address from wanted order by fid, address
-      on conflict do nothing
+  insert into income_owner as o (fid, address, because, from_at, to_at)
+  select fid, address, because, from_at, to_at from wanted order by fid, address, because, from_at
+      on conflict (fid, address, because, from_at) do update set to_at = excluded.to_at where o.to_at <> excluded.to_at
   returning fid, address
 ),
 moved as (select fid, address from lost union select fid, address from added)

@@ -2,10 +2,17 @@ import { incomeLimits } from '../../../limits.config.ts'
 
 // What is told of a payment: SQL expressions over a relation as sql/income.ts describes it.
 
+/**
+ * SQL: whether an address is or was the agent's own at a time. Of payments; the view judged_feedback says the same of who
+ * gave feedback.
+ */
+export const isOwn = (fid: string, address: string, at: string) => `exists (
+             select from income_owner o where o.fid = ${fid} and o.address = ${address} and o.from_at <= ${at})`
+
 /** SQL: flag that says what the payer is to the agent; of several the first that applies. */
 export const incomeFlag = (fid: string, payment: string) => `case
            when ${payment}.payer = ${payment}.recipient then 'self'
-           when exists (select from income_owner o where o.fid = ${fid} and o.address = ${payment}.payer) then 'same_owner'
+           when ${isOwn(fid, `${payment}.payer`, `${payment}.block_timestamp`)} then 'same_owner'
            when exists (select from income_ring r where r.recipient = ${payment}.recipient and r.payer = ${payment}.payer) then 'ring'
            else 'none' end`
 

@@ -1,59 +1,19 @@
 import { profileLimits } from '../../../limits.config.ts'
 import { list } from './json-text.ts'
 
-// Who gave feedback. Addresses cost nothing, so it says little how many gave it; accounts that verified theirs, agents and
-// payers can be told apart. `Agent` is the alias of the agent that was judged.
+// Feedback on agents: rows of the view judged_feedback, which says who gave it. Addresses cost nothing, so it says little
+// how many gave it; accounts that verified theirs, agents and payers can be told apart.
 
 /** Values of `client`: feedback by the agent itself, another agent, another account, or anybody else. */
 export const clientKinds = ['self', 'agent', 'account', 'stranger'] as const
 
-/** SQL: the account that verifies each client's address now; of several the agent itself, else an agent. */
-const accountsBehind = (clients: string, agent: string) => `
-  select distinct on (v.address) v.address as client, v.fid,
-         case when v.fid = ${agent}.fid then 'self' when peer.fid is not null then 'agent' else 'account' end as kind
-    from ${clients} c
-    join verified_address v on v.address = c.client and v.ended_at is null
-    left join agent peer on peer.fid = v.fid
-   where not exists (select from unlisted u where u.fid = v.fid)
-   order by v.address, v.fid <> ${agent}.fid, peer.fid is null, v.fid`
-
-/**
- * SQL: when each client first paid the agent more than zero, in final blocks that are rolled up. Clients are looked up
- * one by one: the planner would otherwise read all payers of the agent for each client.
- */
-const firstPaid = (clients: string, agent: string) => `
-  select c.client, min(coalesce(s.first_paid_at, s.first_at)) as paid_at
-    from ${clients} c
-   cross join unnest(${agent}.verified_addresses) as paid (address)
-   cross join lateral (
-     select s.first_at, s.first_paid_at, s.amount, s.overload
-       from settlement_payer s
-      where s.recipient = paid.address and s.payer = c.client
-     offset 0
-   ) s
-   where s.amount > 0 and not s.overload
-   group by c.client`
-
-/**
- * CTEs `accounts` and `paid`: what is known of the clients of the feedback in a relation, for `knownOf`. Each client is
- * looked up once.
- */
-export const knownClients = (given: string, agent: string) => `
-clients as materialized (select distinct client from ${given}),
-accounts as materialized (${accountsBehind('clients', agent)}),
-paid as materialized (${firstPaid('clients', agent)})`
-
-/** Joins feedback `f` with what is known of its client, and the columns that come of it. */
-export const knownOf = `
-    left join accounts k on k.client = f.client
-    left join paid p on p.client = f.client`
-export const knownColumns = `coalesce(k.kind, 'stranger') as kind, k.fid as client_fid,
-         coalesce(k.kind <> 'self', true) and coalesce(p.paid_at < f.block_timestamp, false) as paid`
-
-/** Whether the agent responded to a feedback `f`, from an address that it verifies now. */
-export const answered = (agent: string) => `exists (select from feedback_response r
-          where r.chain = f.chain and r.agent_id = f.agent_id and r.client = f.client
-            and r.feedback_index = f.feedback_index and r.responder = any (${agent}.verified_addresses))`
+/** SQL: whether the agent responded to a feedback `f`, from an address that it verified or a wallet of its registrations. */
+export const answered = (fid: string) => `exists (
+         select from income_owner o
+           join feedback_response r
+             on r.chain = f.chain and r.agent_id = f.agent_id and r.client = f.client
+            and r.feedback_index = f.feedback_index and r.responder = o.address and r.block_timestamp >= o.from_at
+          where o.fid = ${fid} and o.because <> 'holder')`
 
 /** SQL: the rating of a feedback as an exact decimal, scaled by its `value_decimals`. */
 export const feedbackValue = (f: string) => `(${f}.value * ('1e-' || ${f}.value_decimals)::numeric)`
@@ -75,16 +35,12 @@ export const isJudged = 'h.reason is null and not h.unsolicited'
 /** JSON of the totals of feedback on the registrations that an agent holds now. */
 export const feedbackSummary = (agent: string) => `(
 with given as materialized (
-  select f.client, f.block_timestamp, f.revoked_block is null as stands, ${answered(agent)} as answered, ${shownTag('f.tag1')} as tag, ${feedbackValue('f')} as value
-    from agent_holding h
-    join feedback f using (chain, agent_id)
-   where h.fid = ${agent}.fid and ${isJudged}
+  select f.revoked_block is null as stands, f.before_holder, f.kind, f.client, f.client_fid, f.paid,
+         ${answered('f.fid')} as answered, ${shownTag('f.tag1')} as tag, ${feedbackValue('f')} as value
+    from judged_feedback f
+   where f.fid = ${agent}.fid
 ),
-${knownClients('given', agent)},
-judged as materialized (
-  select f.stands, f.answered, f.client, f.tag, f.value, ${knownColumns}
-    from given f ${knownOf}
-),
+judged as (select * from given where not before_holder),
 tags as (
   select tag, count(*) as feedback, ${median('value')} as median,
          count(*) filter (where kind in ('agent', 'account')) as feedback_known,
@@ -106,6 +62,7 @@ select json_build_object(
   'by_self', count(*) filter (where stands and kind = 'self'),
   'paid', count(*) filter (where stands and paid),
   'answered', count(*) filter (where stands and answered),
+  'before_holder', (select count(*) from given where stands and before_holder),
   'tags', (select ${list(tagObject, 't.feedback_known desc, t.feedback desc, t.tag')} from tags t)
 )
   from judged)`

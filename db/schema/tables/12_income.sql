@@ -14,12 +14,19 @@ create table income_address (
 );
 create index income_address_address on income_address (address);
 
--- Addresses that are or were the agent's own, as far as the directory can see: a payment from one is no income.
+-- Addresses that are or were the agent's own, as far as the directory can see: from `from_at` on, a payment from one is no
+-- income, and feedback from one is the agent's own. What an address got before it was verified is income, so verified ones
+-- count from the beginning.
 create table income_owner (
   fid bigint not null,
   address bytea not null,
-  primary key (fid, address)
+  because text not null default 'verified',         -- verified, wallet, holder: which held a registration before the agent
+  from_at timestamptz not null default '-infinity', -- inclusive; verified: -infinity
+  to_at timestamptz not null default 'infinity',    -- exclusive: end of the time it was named or held
+  primary key (fid, address, because, from_at)
 );
+-- Agents that an address is or was a wallet of.
+create index income_owner_address on income_owner (address);
 
 -- What such addresses were paid in an hour.
 create table income_hour (

@@ -1,0 +1,99 @@
+-- Since when an address is an agent's own, for payments and feedback alike, and feedback with what is known of who gave it.
+alter table income_owner
+  add column because text not null default 'verified',
+  add column from_at timestamptz not null default '-infinity',
+  add column to_at timestamptz not null default 'infinity';
+
+insert into due (kind, key) select 'income', fid from agent;
+
+-- When an address first paid another something in a time, in blocks that are rolled up; null: it did not. For payers who had
+-- paid before that time already: the sums by payer have the first payment of all. Readers of the SQL contract may ask it.
+create function first_paid_within(of_chain text, of_payee bytea, by_payer bytea, since timestamptz, before timestamptz)
+  returns timestamptz language sql stable security definer set search_path = public, pg_temp as $$
+  select least(
+    (select min(s.block_timestamp) from settlement s
+      where s.chain = of_chain and s.recipient = of_payee and s.payer = by_payer and s.amount > 0
+        and s.block_timestamp >= since and s.block_timestamp < before
+        and not exists (select from settlement_unrolled u
+                         where u.chain = of_chain and s.block_number between u.from_block and u.to_block)),
+    (select min(p.block_timestamp) from payment_summed p
+      where p.chain = of_chain and p.payee = of_payee and p.payer = by_payer
+        and p.block_timestamp >= since and p.block_timestamp < before))
+$$;
+
+-- Every feedback on the registrations that agents hold now, but for those that strangers sent: not feedback on their holder.
+-- Fast for one fid. Whose the client is, is told as of the block of the feedback:
+-- self: an address that is or was the agent's own, as of income (income_owner), or of who held the registration before;
+-- agent, account: another one's verified address, or its wallet; stranger: nobody's.
+create view judged_feedback as
+select h.fid, f.*, not tenure.held as before_holder,
+       case when own.is_own or own.is_past or k.fid = h.fid then 'self'
+            when k.is_agent then 'agent'
+            when k.fid is not null then 'account'
+            else 'stranger' end as kind,
+       case when own.is_own then h.fid else k.fid end as client_fid,
+       coalesce(paid.at < f.block_timestamp, false) and not own.is_own and not own.is_past and k.fid is distinct from h.fid as paid,
+       paid.at as paid_at -- the first time the client paid the agent, before it or behind
+  from agent_holding h
+  join feedback f on f.chain = h.chain and f.agent_id = h.agent_id
+ cross join lateral (
+   select exists (
+            select from agent_holding p
+             where p.fid = h.fid and p.chain = f.chain and p.agent_id = f.agent_id
+               and (p.acquired_block, p.acquired_log_index) < (f.block_number, f.log_index)
+               and not exists (
+                 select from registration_transfer t
+                  where t.chain = f.chain and t.agent_id = f.agent_id and t."from" is distinct from t."to"
+                    and (t.block_number, t.log_index) > (p.acquired_block, p.acquired_log_index)
+                    and (t.block_number, t.log_index) < (f.block_number, f.log_index))) as held
+   offset 0
+ ) tenure
+ cross join lateral (
+   select exists (select from income_owner o
+                   where o.fid = h.fid and o.address = f.client and o.from_at <= f.block_timestamp) as is_own,
+          not tenure.held and (
+            exists (select from registration_wallet w
+                     where w.chain = f.chain and w.agent_id = f.agent_id and w.wallet = f.client
+                       and (w.block_number, w.log_index) < (f.block_number, f.log_index))
+            or exists (select from agent_holding p
+                         join income_owner o on o.fid = p.fid and o.address = f.client
+                                            and o.from_at <= f.block_timestamp
+                        where p.chain = f.chain and p.agent_id = f.agent_id
+                          and (p.acquired_block, p.acquired_log_index) < (f.block_number, f.log_index))) as is_past
+   offset 0
+ ) own
+  left join lateral (
+    select c.fid, exists (select from agent peer where peer.fid = c.fid) as is_agent
+      from (select v.fid
+              from verified_address v
+             where v.address = f.client and coalesce(v.seen_from, v.verified_at) <= f.block_timestamp
+               and (v.ended_at is null or v.ended_at > f.block_timestamp)
+             union
+            select o.fid
+              from income_owner o
+             where o.address = f.client and o.because = 'wallet'
+               and o.from_at <= f.block_timestamp and o.to_at > f.block_timestamp) c
+     where not exists (select from unlisted u where u.fid = c.fid)
+     order by c.fid <> h.fid, 2 desc, c.fid
+     limit 1
+  ) k on true
+ cross join lateral (
+   select min(case when one.at >= i.from_at then case when one.at < i.to_at then one.at end
+                   when one.last_at >= i.from_at and i.from_at < f.block_timestamp
+                     then first_paid_within(one.chain, i.address, f.client, i.from_at, least(i.to_at, f.block_timestamp))
+              end) as at
+     from income_address i
+    cross join lateral (
+      select s.chain, coalesce(s.first_paid_at, s.first_at) as at, s.last_at
+        from settlement_payer s
+       where s.recipient = i.address and s.payer = f.client and s.amount > 0
+       union all
+      select s.chain, s.first_at, s.last_at
+        from payment_sum s
+       where s.payee = i.address and s.payer = f.client and s.amount > 0
+      offset 0
+    ) one
+    where i.fid = h.fid and i.chain in ('', one.chain)
+   offset 0
+ ) paid
+ where h.reason is null and not h.unsolicited;

@@ -275,12 +275,17 @@ test('or the settings of a file for hosts of that size, which Postgres takes', a
   const gigabytes = { '24gb': 4, '64gb': 16, '256gb': 64 }
   for (const [size, shared] of Object.entries(gigabytes)) {
     const run = postgresRun({ POSTGRES_SETTINGS: size })
-    expect(run).toBe(`postgres -c config_file=/etc/agent-directory/${size}.conf -c wal_compression=lz4\n`)
+    const its = ['wal_compression=lz4', 'listen_addresses=*'].map((setting) => ` -c ${setting}`).join('')
+    expect(run).toBe(`postgres -c config_file=/etc/agent-directory/${size}.conf${its}\n`)
     const file = `--config-file=${join(root, `deploy/postgres/${size}.conf`)}`
     // Fails on a file with an unknown setting, or with a value out of the setting's range.
-    const asked = ['-C', 'shared_buffers', file, '-D', folder]
-    const pages = execFileSync(join(binaries, 'postgres'), asked, { encoding: 'utf8', stdio: 'pipe' })
-    expect(Number(pages)).toBe((shared * 2 ** 30) / 8_192)
+    const settingOf = (name: string) =>
+      execFileSync(join(binaries, 'postgres'), ['-C', name, file, '-D', folder], {
+        encoding: 'utf8',
+        stdio: 'pipe',
+      }).trim()
+    expect(Number(settingOf('shared_buffers'))).toBe((shared * 2 ** 30) / 8_192)
+    expect(settingOf('listen_addresses')).toBe(size === '24gb' ? 'localhost' : '*')
   }
   expect(compose.services.postgres?.volumes).toContain('./deploy/postgres:/etc/agent-directory:ro')
   rmSync(folder, { recursive: true })

@@ -6,11 +6,11 @@ const lowestPort = 20_000
 const attempts = 200
 
 /**
- * A TCP port nobody listens on, below the ephemeral range. `preferred` is taken when it is free.
- * The port is free when this returns; a caller that loses it to somebody else asks again.
+ * A TCP port nobody listens on, below the ephemeral range. The first of `preferred` that is free is taken. The port is
+ * free when this returns; a caller that loses it to somebody else asks again.
  */
-export async function freePort(host = '127.0.0.1', preferred?: number): Promise<number> {
-  if (preferred !== undefined && (await isFree(host, preferred))) return preferred
+export async function freePort(host = '127.0.0.1', ...preferred: (number | undefined)[]): Promise<number> {
+  for (const port of preferred) if (port !== undefined && (await isFree(host, port))) return port
   for (let attempt = 0; attempt < attempts; attempt++) {
     const port = lowestPort + Math.floor(Math.random() * (firstEphemeralPort - lowestPort))
     if (await isFree(host, port)) return port

@@ -40,8 +40,8 @@ const leaver = 'agent-directory leaver'
 
 /**
  * Starts Postgres on a data folder, creating it when it is not there; adopts a server that already runs on it, be it
- * another process's or one that a killed process left behind. The port is the preferred or another free one, below
- * the ephemeral range; the password is random, made with the data.
+ * another process's or one that a killed process left behind. The port is that of the last start, the
+ * preferred or another free one below the ephemeral range; the password is random, made with the data.
  *
  * A server that recovers, after a crash or from a backup, is waited for as long as that takes, whoever started it.
  * Throws when the platform has no binaries: then DATABASE_URL has to name a server.

@@ -12,7 +12,7 @@ export interface EmbeddedOptions {
   readonly dataFolder: string
   /** false: committed rows may be lost with the machine; for tests alone. */
   readonly durable?: boolean
-  /** Port to listen on if it is free; absent, or when it is taken: any free one. */
+  /** Port for a folder whose server never ran, or whose last port others have; absent, or taken too: any free one. */
   readonly port?: number
   /** Further server settings. */
   readonly settings?: Record<string, string>
@@ -63,7 +63,7 @@ export async function startServer(home: PostgresHome, options: EmbeddedOptions):
   // The lock file of a killed server: Postgres refuses the folder if another process has got that server's id since.
   await rm(lockPath(home), { force: true })
   for (let attempt = 1; ; attempt++) {
-    const port = await freePort('127.0.0.1', options.port)
+    const port = await freePort('127.0.0.1', await lastPort(home), options.port)
     const child = await launch(home, port, options)
     if (child.pid !== undefined) options.onServer?.(child.pid)
     const problem = await untilReady(child, home, options)
@@ -106,6 +106,12 @@ async function readRunning(home: PostgresHome) {
     [args[args.indexOf('-D') + 1] ?? '', home.data].map((path) => realpath(path).catch(() => undefined)),
   )
   return theirs !== undefined && theirs === ours ? { pid, port, state } : undefined
+}
+
+/** Port of the last server on the folder, which those who read it know; undefined: none ran. */
+async function lastPort(home: PostgresHome): Promise<number | undefined> {
+  const started = await readFile(join(home.data, 'postmaster.opts'), 'utf8').catch(() => '')
+  return Number(/"port=(\d+)"/.exec(started)?.[1]) || undefined
 }
 
 /** Password of the superuser. Creates the data when there is none, or only the rest of an interrupted creation. */

@@ -26,6 +26,8 @@ const walkMs = 1_500_000
 let clone: string
 let world: ChildProcess | undefined
 let said = ''
+/** How the first world's database is connected to, by its owner and by who reads it; undefined: none has started. */
+let lasting: { readonly database: string; readonly reader: string | undefined } | undefined
 
 beforeAll(() => {
   clone = mkdtempSync(join(tmpdir(), 'agent-directory-clone-'))
@@ -89,6 +91,7 @@ const answers: Readonly<Record<string, RegExp>> = {
 /** The same on a world whose chains have a history to load. */
 const answersOfHistory: Readonly<Record<string, RegExp>> = {
   'npm run backfill -- --all --plan': /^base 0 to \d+, \d+ blocks from rpc: about [1-9].*\n(.*\n)*in total: /m,
+  'npm run coverage': /^(?!(?:.*\n)* *missing:)[\s\S]*\S/,
   'npm run backup -- --out .data/backup': /a copy is in /,
   'env --unset DATABASE_URL npm run restore -- --from .data/backup':
     /^ok {5}base 0 to \d+ is as the backfill certified[\s\S]*everything of .* is there/m,
@@ -114,6 +117,11 @@ async function startWorld(command: string) {
     .poll(() => started.exitCode !== null || /^ready /m.test(said), { timeout: walkMs, interval: 200 })
     .toBe(true)
   expect(said).toMatch(/^ready /m)
+  // What is set up to read the world reads the next one, too: the same port, the same passwords.
+  const now = { database: worldOf().database_url, reader: /psql '(.+)'/.exec(said)?.[1] }
+  expect(now).toEqual({ database: expect.any(String), reader: expect.any(String) })
+  lasting ??= now
+  expect(now).toEqual(lasting)
 }
 
 async function endWorld() {

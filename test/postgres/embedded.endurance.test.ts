@@ -2,12 +2,13 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync } from 'node:fs'
 import { appendFile, chmod, chown, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../ops/ports.ts'
 import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
 import { findHome } from '../../postgres/home.ts'
@@ -46,6 +47,19 @@ test('committed rows, the password and the port that is asked for survive a stop
   expect(host).toBe(`127.0.0.1:${port}`)
   expect(new URL(second.databaseUrl)).toMatchObject({ host, password })
   expect(await query(second, 'select n from kept')).toEqual([{ n: 1 }])
+  await second.stop()
+})
+
+test('where others have the port that is asked for, the one that was chosen once survives a stop and a start', async () => {
+  const occupant = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void occupant.close())
+  await once(occupant, 'listening')
+  const { port } = occupant.address() as AddressInfo
+  const first = await start(port)
+  await first.stop()
+  const second = await start(port)
+  expect(second.databaseUrl).toBe(first.databaseUrl)
+  expect(new URL(second.databaseUrl).port).not.toBe(String(port))
   await second.stop()
 })
 

@@ -112,6 +112,8 @@ export const profileLimits = {
   /** Registrations held now, and as many holdings that have ended. */
   registrations: 200,
   edges: 100,
+  /** Documents stored of an agent, of all its hosts. */
+  documents: 200,
   /** Prices stored from one document, or from one 402 response. */
   pricesOfDocument: 20,
   /** Descriptions of what it sells, stored from either. */

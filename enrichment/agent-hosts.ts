@@ -11,12 +11,15 @@ interface AgentHostsOptions {
   readonly now: () => Date
 }
 
+/** The host that a redirect led to may not be asked now; that says nothing about the one that redirected. */
+export class RedirectClosed extends HostClosed {}
+
 /** Client for the hosts that agents name, each with its own Retry-After and circuit breaker. */
 export interface AgentHosts {
   /**
    * Fetches through the door of `net/`, by https where http is written. Throws HostClosed when the host may not be
    * asked now, also after an answer 429, or 503 with Retry-After; DoorError when there is no answer. Behind a redirect
-   * all this is about the host that it leads to.
+   * all this is about the host that it leads to, and HostClosed is RedirectClosed.
    */
   fetch(url: URL, options: AskOptions): Promise<Fetched>
   /** The address that is requested instead: https, but for plain http that an operator allowed (EGRESS_ALLOW). */
@@ -86,6 +89,7 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
   async function fetch(url: URL, { mayTimeOut = false, ...options }: AskOptions): Promise<Fetched> {
     const target = secured(url, egressAllow)
     let answering = target
+    let asking = target
     await all.slot()
     await hostOf(target.host).slot()
     const later = (why: string, ms: number, wasAsked: boolean) =>
@@ -94,6 +98,7 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
       if (options.mayRedirect && !options.mayRedirect(from, to)) return false
       if (isPartOf(to, answering)) return true
       answered(hostOf(answering.host))
+      asking = to
       hostOf(to.host).checkOpen()
       answering = to
       return true
@@ -106,6 +111,8 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
       answered(host) // a 5xx may concern one page only
       return fetched
     } catch (error) {
+      if (error instanceof HostClosed && asking.host !== target.host)
+        throw new RedirectClosed(error.message, error.until, error.wasAsked)
       if (!(error instanceof DoorError)) throw error
       if (error.checkStatus === null) throw later(error.message, queueRestMs, false)
       // Behind a redirect the time may have passed at the host before: that must not close the one there.

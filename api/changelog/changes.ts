@@ -28,6 +28,17 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['getPrices', 'checkPayee', 'getBadge', 'getBadgeEndpoint'],
   },
   {
+    id: 'cut-lists',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Every list that is cut says so',
+    text:
+      '`truncated` of a registration names the lists of its file of which only a part is kept, and `truncated` of ' +
+      '`agent_specs` what is only looked at or kept in part: hosts, places, registrations, documents (200 at most). In SQL, ' +
+      '`directory.registrations` and `directory.spec_checks` have it. A cut list of registrations contradicts no agent.',
+    operations: ['getAgent', 'listRegistrations', 'getBulk', 'getLog', 'getAgents'],
+  },
+  {
     id: 'what-is-sold',
     day: '2026-11-29',
     kind: 'added',

@@ -157,13 +157,17 @@ const specDocument = z
   })
   .meta({ id: 'SpecDocument' })
 
+const cut = count.optional()
 /** Liveness of an agent's best spec document, then all of its documents. */
 export const agentSpecs = z
   .strictObject({
     last_alive_at: maybeTime,
     last_check_at: maybeTime,
     last_check_status: checkStatus.nullable(),
-    documents: z.array(specDocument),
+    documents: z.array(specDocument).max(profileLimits.documents),
+    truncated: z
+      .strictObject({ hosts: cut, places: cut, registrations: cut, documents: cut })
+      .meta({ description: 'Of what only a part was looked at or kept, with the fewest that there can be.' }),
   })
   .meta({ id: 'AgentSpecs' })
 

@@ -15,6 +15,8 @@ export interface RegistrationFile {
   readonly supportedTrust: readonly string[]
   /** Registrations that the file lists as the agent's; null: no list. Whether they are, depends on their holders. */
   readonly registrations: readonly ListedRegistration[] | null
+  /** Entries of the lists that have more than are kept, by name of the list: so many it has. */
+  readonly truncated: Readonly<Record<string, number>>
 }
 
 export interface Service {
@@ -32,7 +34,7 @@ type Declared = { readonly [list in (typeof declaredLists)[number]]?: readonly s
   readonly truncated?: true
 }
 
-/** Longest texts in code points; `mostServices`: most entries of the list of services. */
+/** Longest texts in code points; `mostServices` and its like: most entries that are kept. */
 const longest = { name: 200, description: 4_096, url: 2_048, trust: 100 }
 const mostServices = 50
 const mostDeclared = 50
@@ -80,16 +82,25 @@ export function toRegistrationFile(value: unknown): RegistrationFile | undefined
 }
 
 function fileOf(fields: Fields): RegistrationFile | undefined {
-  const services = spellings.services.flatMap((key) => servicesOf(fields.get(key)))
+  const listed = spellings.services.flatMap((key) => servicesOf(fields.get(key)))
+  const services = withFlat(listed, fields)
+  const supportedTrust = trustOf(first(fields, 'trust'))
+  const registrations = registrationsOf(fields.get('registrations'))
+  const truncated = {
+    ...(services.length > mostServices && { services: services.length }),
+    ...(supportedTrust.length > mostTrust && { supported_trust: supportedTrust.length }),
+    ...((registrations?.length ?? 0) > mostRegistrations && { registrations: registrations?.length }),
+  } as Record<string, number>
   const file = {
     name: textOf(fields.get('name'), longest.name),
     description: textOf(fields.get('description'), longest.description),
     image: imageOf(first(fields, 'image')),
     active: booleanOf(first(fields, 'active')),
     x402Support: x402Of(fields),
-    services: withFlat(services, fields).slice(0, mostServices),
-    supportedTrust: trustOf(first(fields, 'trust')),
-    registrations: registrationsOf(fields.get('registrations')),
+    services: services.slice(0, mostServices),
+    supportedTrust: supportedTrust.slice(0, mostTrust),
+    registrations: registrations?.slice(0, mostRegistrations) ?? null,
+    truncated,
   }
   const saysSo = /e(ip|rc)-?8004/i.test(textOf(fields.get('type'), longest.url) ?? '')
   return saysSo || file.name !== null || file.description !== null || file.services.length > 0 ? file : undefined
@@ -190,16 +201,14 @@ function x402Of(fields: Fields): boolean | null {
 }
 
 function servicesOf(value: unknown): Service[] {
-  if (Array.isArray(value)) return value.slice(0, mostServices).flatMap((entry) => serviceOf(entry) ?? [])
+  if (Array.isArray(value)) return value.flatMap((entry) => serviceOf(entry) ?? [])
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value)
-    .slice(0, mostServices)
-    .flatMap(([key, entry]) => {
-      const name = textOf(key, longest.name)
-      if (typeof entry === 'string') return { name, endpoint: urlOf(entry), version: null }
-      const service = serviceOf(entry)
-      return service ? { ...service, name: service.name ?? name } : []
-    })
+  return Object.entries(value).flatMap(([key, entry]) => {
+    const name = textOf(key, longest.name)
+    if (typeof entry === 'string') return { name, endpoint: urlOf(entry), version: null }
+    const service = serviceOf(entry)
+    return service ? { ...service, name: service.name ?? name } : []
+  })
 }
 
 function serviceOf(entry: unknown): Service | undefined {
@@ -227,10 +236,10 @@ function trustOf(value: unknown): string[] {
     const fields = fieldsOf(entry)
     return textOf(fields ? first(fields, 'model') : entry, longest.trust)
   })
-  return [...new Set(texts.filter((text) => text !== null))].slice(0, mostTrust)
+  return [...new Set(texts.filter((text) => text !== null))]
 }
 
 function registrationsOf(value: unknown): ListedRegistration[] | null {
   if (!Array.isArray(value)) return null
-  return value.slice(0, mostRegistrations).flatMap((entry) => toListedRegistration(entry) ?? [])
+  return value.flatMap((entry) => toListedRegistration(entry) ?? [])
 }

@@ -90,6 +90,7 @@ const nothing: RegistrationFile = {
   services: [],
   supportedTrust: [],
   registrations: null,
+  truncated: {},
 }
 
 /** The registration of a subject `token:base:12`. */

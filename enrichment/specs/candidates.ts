@@ -1,3 +1,4 @@
+import type { CheckUpCuts } from '../../db/queries/sources/agent-specs.ts'
 import { isSharedPlatform } from '../../derive/shared-platforms.ts'
 import { maxUrlLength } from '../../net/target.ts'
 import type { Service } from '../agent-uri/registration-file.ts'
@@ -22,6 +23,8 @@ interface Candidates {
   readonly groups: readonly (readonly Candidate[])[]
   /** Origins that are asked whether they list the agent as their own. */
   readonly origins: readonly URL[]
+  /** What is left out, with how many there are. */
+  readonly truncated: Pick<CheckUpCuts, 'hosts' | 'places'>
 }
 
 /** A service of a registration file. */
@@ -51,19 +54,24 @@ export function candidatesOf({ services, profileUrl, secured }: CandidateInputs)
   const vouched = new Set(endpoints.flatMap(({ url, contradicted }) => (contradicted ? [] : [url.href])))
   const profile = toUrl(profileUrl)
   const pages = [...endpoints.map(({ url }) => url), ...(profile ? [secured(profile)] : [])]
-  const hosts = [...new Set(pages.map(({ host }) => host))].slice(0, mostHosts)
+  const allHosts = [...new Set(pages.map(({ host }) => host))]
+  const hosts = allHosts.slice(0, mostHosts)
   const own = pages.filter((url) => hosts.includes(url.host) && !isSharedPlatform(url))
   const origins = [...new Map(own.map((url) => [url.origin, new URL(url.origin)])).values()]
 
-  const declared = endpoints
-    .filter(({ url }) => hosts.includes(url.host))
+  const named = endpoints
     .map(({ name, url }) => declaredAt(name, url, !vouched.has(url.href)))
     .filter((group) => group.length > 0)
-    .slice(0, mostDeclared)
+  const all = withoutRepeats(named)
+  const declared = all.filter(([first]) => hosts.includes(first!.url.host)).slice(0, mostDeclared)
   const usual = origins.flatMap((origin) =>
     usualPlaces.map(([kind, paths]) => paths.map((path) => at(kind, origin, path))),
   )
-  return { groups: withoutRepeats([...declared, ...usual]), origins }
+  const truncated = {
+    ...(allHosts.length > mostHosts && { hosts: allHosts.length }),
+    ...(declared.length < all.length && { places: all.length }),
+  }
+  return { groups: withoutRepeats([...declared, ...usual]), origins, truncated }
 }
 
 /** Where a catalog lies: of the agents of a host, or of its MCP servers. */

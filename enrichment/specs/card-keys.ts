@@ -11,17 +11,21 @@ const options = { ...specRequests, maxBytes: 64 * 1024, redirects: 0 }
 const keySet = z.object({ keys: z.array(z.looseObject({ kty: z.string() })).max(50) })
 
 /**
- * Verdict on the signatures of a card that was read at `url`; keys for which `spend` grants no request are taken for
- * unknown. Throws HostClosed when its host may not be asked.
+ * Verdict on the signatures of a card that was read at `url`; undefined: none, as `spend` grants no request for a key that
+ * it may depend on. Throws HostClosed when its host may not be asked.
  */
-export function signatureOf(
+export async function signatureOf(
   hosts: AgentHosts,
   card: unknown,
   url: URL,
   spend: (host: string) => boolean,
-): Promise<CardSignature> {
-  return checkCard(card as Readonly<Record<string, Json>>, url, async (place) => {
-    if (!spend(place.host)) return undefined
+): Promise<CardSignature | undefined> {
+  let isShort = false
+  const verdict = await checkCard(card as Readonly<Record<string, Json>>, url, async (place) => {
+    if (!spend(place.host)) {
+      isShort = true
+      return undefined
+    }
     try {
       const { status, body } = await hosts.fetch(place, { ...options, headers: conditionsOf(undefined) })
       return status === 200 ? keySet.safeParse(parseJson(body)).data?.keys : undefined
@@ -30,4 +34,5 @@ export function signatureOf(
       throw error
     }
   })
+  return isShort && verdict !== 'valid' ? undefined : verdict
 }

@@ -15,6 +15,8 @@ interface Catalog {
   readonly cards: readonly CatalogCard[]
   /** Addresses of further catalogs. */
   readonly catalogs: readonly URL[]
+  /** How many entries it has, where not all are looked at. */
+  readonly cut?: number
 }
 
 /** Most cards of a catalog that are read, inner ones included; entries of one that are looked at; catalogs within catalogs. */
@@ -61,7 +63,12 @@ export function toCatalog(value: unknown, catalogUrl: URL, place: readonly numbe
       catalogs.push(...(inner?.catalogs ?? []))
     } else if (at) catalogs.push(at)
   }
-  return { cards: cards.slice(0, mostEntries), catalogs: catalogs.slice(0, mostEntries) }
+  const cut = Math.max(...[entries, cards, catalogs].map(({ length }) => length))
+  return {
+    cards: cards.slice(0, mostEntries),
+    catalogs: catalogs.slice(0, mostEntries),
+    ...(cut > mostEntries && { cut }),
+  }
 }
 
 function withHash(url: URL, text: string): URL {

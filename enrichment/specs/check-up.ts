@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { HostClosed } from '../../hosts/host.ts'
-import type { AgentHosts } from '../agent-hosts.ts'
+import { type AgentHosts, RedirectClosed } from '../agent-hosts.ts'
 import type { BackReference, Holdings } from './back-reference.ts'
 import { type Candidate, type CandidateInputs, candidatesOf } from './candidates.ts'
 import { isOutOfReach, isSignOfLife } from './check-status.ts'
@@ -28,7 +28,7 @@ const mostRequests = 20
  * those with a known document first. A host that cannot be reached is not asked twice. Never throws for what hosts do.
  */
 export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise<CheckUp> {
-  const { groups, origins } = candidatesOf({ ...inputs, secured: hosts.secured })
+  const { groups, origins, truncated } = candidatesOf({ ...inputs, secured: hosts.secured })
   const known = new Map(inputs.known.map((document) => [`${document.kind} ${document.url}`, document]))
   const isKnown = (candidate: Candidate) => known.has(placeOf(candidate))
   const rank = (group: readonly Candidate[]) => (group[0]?.declared ? 0 : group.some(isKnown) ? 1 : 2)
@@ -41,6 +41,8 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   let closedUntil: Date | undefined
   let wasAsked = false
   const requests = new Map<string, number>()
+  /** Addresses of cards in catalogs that were not asked for. */
+  const unasked = new Set<string>()
 
   /** Whether a host may be asked once more. */
   function spend(host: string): boolean {
@@ -68,17 +70,38 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
       const { host } = candidate.url
       if (!spend(host)) return false
       const version = versionOf(known.get(placeOf(candidate)))
-      const [check, ...led] = await probe(hosts, candidate, version, (at) => spend(host) && (at === host || spend(at)))
-      checks.push(...[check, ...led].filter((one) => !isChecked(one, checks)))
+      const asked = await orClosed(probe(hosts, candidate, version, (at) => spend(host) && (at === host || spend(at))))
+      if (!asked) continue
+      const [check] = asked
+      for (const one of asked) {
+        for (const url of one.unasked ?? []) unasked.add(url)
+        if (!one.isUndecided && !isChecked(one, checks)) checks.push(one)
+      }
       if (isSignOfLife(check)) return true
       if (isOutOfReach(check.status)) throw new OutOfReach(check)
     }
     return false
   }
 
+  /** Undefined: it led to a host that may not be asked now. Throws HostClosed when that is the host itself. */
+  async function orClosed<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work
+    } catch (error) {
+      if (!(error instanceof RedirectClosed)) throw error
+      noteClosed(error)
+      return undefined
+    }
+  }
+
+  function noteClosed(error: HostClosed) {
+    if (closedUntil === undefined || error.until < closedUntil) closedUntil = error.until
+    wasAsked ||= error.wasAsked
+  }
+
   async function prove(origin: URL) {
     if (!spend(origin.host)) return
-    const reference = await askOrigin(hosts, origin, inputs.holdings)
+    const reference = await orClosed(askOrigin(hosts, origin, inputs.holdings))
     if (reference !== undefined) references.set(origin.host, reference)
   }
 
@@ -92,17 +115,14 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
           const asked = checks.some((check) => placeOf(check.candidate) === placeOf(candidate))
           if (counts && !asked) checks.push({ ...error.check, candidate, latencyMs: null })
         }
-      } else if (error instanceof HostClosed) {
-        if (closedUntil === undefined || error.until < closedUntil) closedUntil = error.until
-        wasAsked ||= error.wasAsked
-      } else throw error
+      } else if (error instanceof HostClosed) noteClosed(error)
+      else throw error
     }
   }
 
   await Promise.all(hostsInTurn.slice(0, mostHosts).map(visit))
   // A card that a catalog named keeps its place while the catalog is not read, or the card's host is not asked.
   const read = new Set(checks.flatMap(({ catalog }) => catalog ?? []))
-  const unasked = new Set(checks.flatMap((check) => check.unasked ?? []))
   const candidates = new Set(ordered.flat().map(({ url }) => url.href))
   const led = inputs.known.filter(({ url, content }) => {
     const { catalog } = content?.details ?? {}
@@ -110,7 +130,7 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   })
   const places = new Set([...ordered.flat().map(placeOf), ...led.map(({ kind, url }) => `${kind} ${url}`)])
   const contradicted = new Set(ordered.flat().flatMap((one) => (one.contradicted ? [placeOf(one)] : [])))
-  return { checks, places, references, contradicted, closedUntil, wasAsked }
+  return { checks, places, references, contradicted, closedUntil, wasAsked, truncated }
 }
 
 /** Whether a place was checked already: a catalog may name a card that lies where cards usually do. */

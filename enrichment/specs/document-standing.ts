@@ -1,4 +1,5 @@
 import type { StoredSpec } from '../../db/queries/sources/agent-specs.ts'
+import { profileLimits } from '../../limits.config.ts'
 import { day, hour } from '../../ops/time.ts'
 import { isOutOfReach, isSignOfLife, type SpecStatus } from './check-status.ts'
 import type { SpecContent } from './content.ts'
@@ -22,6 +23,17 @@ type SpecStanding = 'found' | 'not_found' | 'unreachable' | 'invalid'
 const deadly = { failures: 5, silentMs: 72 * hour }
 /** Milliseconds after which a place is dropped that the limit of requests keeps cutting off. */
 const forgottenMs = 7 * day
+
+/** Those kept of more documents than may be: what a registration names first, then what stands, then what was alive last. */
+export function keptOf(documents: readonly KnownDocument[], now: Date): KnownDocument[] {
+  if (documents.length <= profileLimits.documents) return [...documents]
+  const rank = (one: KnownDocument) => Number(one.declared) * 2 + Number(stands(one, now))
+  const aliveAt = (one: KnownDocument) => one.lastAliveAt?.getTime() ?? 0
+  const place = (one: KnownDocument) => `${one.kind} ${one.url}`
+  return [...documents]
+    .sort((a, b) => rank(b) - rank(a) || aliveAt(b) - aliveAt(a) || (place(a) < place(b) ? -1 : 1))
+    .slice(0, profileLimits.documents)
+}
 
 /**
  * An agent's documents after a check-up. A document that fails keeps its content and its place until it is dead, and
@@ -62,7 +74,7 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     domainVerified: before?.domainVerified ?? false,
     backReference: before?.backReference ?? null,
     toolsChangedAt: hasChangedTool(before?.content, found?.content) ? now : (before?.toolsChangedAt ?? null),
-    cardSignature: found ? found.cardSignature : (before?.cardSignature ?? null),
+    cardSignature: signatureAfter(before, found),
     ...saleAfter(before, check),
     reader: found ? readerVersion : (before?.reader ?? 0),
     firstSeenAt: before?.firstSeenAt ?? now,
@@ -73,6 +85,12 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     latencyMs,
     consecutiveFailures: alive ? 0 : (before?.consecutiveFailures ?? 0) + 1,
   }
+}
+
+/** Verdict on a card's signatures after a check: where none was come to, that on the same card before. */
+function signatureAfter(before: KnownDocument | undefined, found: Check['found']): KnownDocument['cardSignature'] {
+  if (found?.cardSignature !== undefined) return found.cardSignature
+  return !found || (before?.sha256 && found.sha256.equals(before.sha256)) ? (before?.cardSignature ?? null) : null
 }
 
 /** What is for sale after a check: a document read earlier keeps it when it now demands payment without naming any price. */

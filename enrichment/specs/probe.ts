@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
+import type { CheckUpCuts } from '../../db/queries/sources/agent-specs.ts'
 import { isSameSite } from '../../derive/site.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import type { Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
 import { maxUrlLength } from '../../net/target.ts'
 import type { CardSignature } from '../../trust/card-signature.ts'
-import { type AgentHosts, conditionsOf, type Version, versionOf } from '../agent-hosts.ts'
+import { type AgentHosts, conditionsOf, RedirectClosed, type Version, versionOf } from '../agent-hosts.ts'
 import type { BackReference } from './back-reference.ts'
 import type { Candidate } from './candidates.ts'
 import { signatureOf } from './card-keys.ts'
@@ -30,9 +31,11 @@ export interface Check {
     readonly content: SpecContent
     readonly sha256: Buffer
     readonly version: Version
-    /** Verdict on the signatures of an A2A card; null: the document is not a card. */
-    readonly cardSignature: CardSignature | null
+    /** Verdict on the signatures of an A2A card; null: the document is not a card; undefined: none was come to this time. */
+    readonly cardSignature: CardSignature | null | undefined
   }
+  /** Set when nothing is known about the document after all: not all that it depends on could be asked for. */
+  readonly isUndecided?: boolean
   /** The catalog that led to it; undefined: none did. */
   readonly catalog?: string
   /** Of a catalog: addresses of the cards in it that were not asked for this time. */
@@ -55,6 +58,8 @@ export interface CheckUp {
   readonly closedUntil: Date | undefined
   /** Whether one of those hosts was asked, and answered that it wants to wait. */
   readonly wasAsked: boolean
+  /** What of the agent's was not looked at, as there is too much of it, with how many there are. */
+  readonly truncated: CheckUpCuts
 }
 
 /** Key of a document among those of its agent: kind and address. */
@@ -116,20 +121,39 @@ async function askDocument(
   const answer = toAnswer(await hosts.fetch(url, { ...options, headers: conditionsOf(known) }))
   const catalog = kind === 'mcp' && answer.status === 200 ? toCatalog(answer.value, url) : undefined
   if (!catalog) return [await toCheck(hosts, candidate, answer, known, spend)]
-  const { checks, unasked } = await askCards(hosts, candidate, answer, catalog, spend)
+  const { checks, unasked, cut } = await askCards(hosts, candidate, answer, catalog, spend)
   const first = checks.find((check) => check.candidate.kind === 'mcp')
   // That the card's host is out of reach says nothing about the catalog's, which just answered.
   const isElsewhere = first && first.candidate.url.host !== url.host && isOutOfReach(first.status)
-  // No version is kept of the first card: the catalog would be requested with it.
   const own: Check =
     first && !isElsewhere
-      ? { ...first, candidate, unasked, ...(first.found && { found: { ...first.found, version: noVersion } }) }
-      : { ...toResult(candidate, answer), unasked, status: 'schema_mismatch' }
-  return [own, ...checks.filter((check) => isElsewhere || check !== first).map((check) => toLed(check, url))]
+      ? { ...withCut(first, cut), candidate, unasked }
+      : {
+          ...toResult(candidate, answer),
+          unasked,
+          status: 'schema_mismatch',
+          isUndecided: !first && unasked.length > 0,
+        }
+  return [
+    own,
+    ...checks.filter((check) => isElsewhere || check !== first).map((check) => toLed(withCut(check, cut), url)),
+  ]
 }
 
 const toResult = (candidate: Candidate, { status, elapsedMs }: Fetched) => {
   return { candidate, httpStatus: status, latencyMs: Math.round(elapsedMs) }
+}
+
+/**
+ * A check of a card with a mark of how many there are where its catalog is cut. No version is kept of a card: the catalog
+ * would be requested with that of its first.
+ */
+function withCut(check: Check, cut: number | undefined): Check {
+  if (!check.found) return check
+  const { content } = check.found
+  const truncated = { ...content.details.truncated, ...(cut !== undefined && { cards: cut }) }
+  const details = { ...content.details, ...(cut !== undefined && { truncated }) }
+  return { ...check, found: { ...check.found, version: noVersion, content: { ...content, details } } }
 }
 
 /** A check of a card with a note of the catalog that led to it. */
@@ -150,7 +174,7 @@ async function askCards(
   first: Answer,
   catalog: NonNullable<ReturnType<typeof toCatalog>>,
   spend: Spend,
-): Promise<{ checks: readonly Check[]; unasked: readonly string[] }> {
+): Promise<{ checks: readonly Check[]; unasked: readonly string[]; cut: number | undefined }> {
   const { url } = candidate
   const options = { ...specRequests, maxBytes: maxSpecBytes.mcp, redirects, mayRedirect: isSameSite }
   const ask = async (at: URL) =>
@@ -161,6 +185,7 @@ async function askCards(
   const seen = new Set([url.href])
   const catalogs = [...catalog.catalogs]
   const cards = [...catalog.cards]
+  let { cut } = catalog
 
   async function follow(card: CatalogCard | undefined, at: URL) {
     // The agent declares the catalog at most, not what its host's catalog names.
@@ -176,6 +201,7 @@ async function askCards(
     const inner = answer?.status === 200 ? toCatalog(answer.value, at) : undefined
     cards.push(...(inner?.cards ?? []))
     catalogs.push(...(inner?.catalogs ?? []))
+    cut ??= inner?.cut
   }
 
   while (checks.length < mostCards) {
@@ -188,11 +214,12 @@ async function askCards(
       if (card?.data || spend(at.host)) await follow(card, at)
       else unasked.push(at.href)
     } catch (error) {
-      if (!(error instanceof HostClosed) || at.host === url.host) throw error
+      if (!(error instanceof HostClosed) || (at.host === url.host && !(error instanceof RedirectClosed))) throw error
       unasked.push(at.href)
     }
   }
-  return { checks, unasked }
+  const left = cards.length + catalogs.length
+  return { checks, unasked, cut: left > 0 ? Math.max(cut ?? 0, checks.length + left) : cut }
 }
 
 /** Check of one card of a catalog; of one without a kind, by the first reader that takes it. */

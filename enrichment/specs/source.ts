@@ -9,7 +9,7 @@ import { type ChainIdentities, registryOf } from '../registries.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { isOutOfReach } from './check-status.ts'
 import { checkUp } from './check-up.ts'
-import { documentsAfter, type KnownDocument, standingOf, stands } from './document-standing.ts'
+import { documentsAfter, type KnownDocument, keptOf, standingOf, stands } from './document-standing.ts'
 import { inDollars, withAgent } from './prices.ts'
 
 interface SpecsOptions {
@@ -33,20 +33,26 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
       const inputs = await readSpecInputs(pool, fid)
       if (!inputs) return { outcome: 'gone', write: async () => undefined }
       const known = inputs.known as readonly KnownDocument[] // only this source writes them
-      const held = inputs.registrations.flatMap(({ chain, agentId }) => {
+      const held = inputs.registrations.slice(0, mostRegistrations).flatMap(({ chain, agentId }) => {
         const identity = chains[chain]
         return identity ? [{ registry: registryOf(identity), agentId }] : []
       })
-      const holdings = { held, isCut: inputs.registrations.length >= mostRegistrations, registries }
+      const holdings = { held, isCut: inputs.registrations.length > mostRegistrations, registries }
       const look = await checkUp(hosts, { ...inputs, holdings, known, turn: now().toISOString() })
       const { checks, closedUntil, wasAsked } = look
       if (checks.length === 0 && closedUntil)
         throw new HostClosed('its hosts asked to wait, or their circuits are open', closedUntil, wasAsked)
 
       const at = now()
-      const documents = documentsAfter(known, look, at).map((document) => {
+      const all = documentsAfter(known, look, at)
+      const documents = keptOf(all, at).map((document) => {
         return { ...document, prices: document.prices.map((price) => withAgent(inDollars(price, chains), chains)) }
       })
+      const truncated = {
+        ...look.truncated,
+        ...(holdings.isCut && { registrations: mostRegistrations + 1 }),
+        ...(all.length > documents.length && { documents: all.length }),
+      }
       const standing = standingOf(documents, look, at)
       const outOfReach = checks.length > 0 && checks.every(({ status }) => isOutOfReach(status))
       const failed = standing === 'unreachable' || (standing === 'found' && outOfReach)
@@ -56,7 +62,7 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
         async write(db) {
           await storeSpecs(db, fid, documents)
           await keepProbes(db, fid, probesOf(documents, at), at)
-          await noteSpecCheck(db, { fid, status: standing, now: at })
+          await noteSpecCheck(db, { fid, status: standing, truncated, now: at })
           if (failed) return 0
           // Not at `closedUntil`, which the host chooses: the agent's other hosts would be asked again as well.
           return closedUntil ? cadenceMs.failing : ttlOf(documents, at)

@@ -72,7 +72,8 @@ export const examples: Readonly<Record<string, unknown>> = {
         "updated_at": "2026-11-23T01:18:34.000Z",
         "agent_uri_bytes": 0,
         "unsolicited": false,
-        "wallet_chain": null
+        "wallet_chain": null,
+        "truncated": {}
       }
     ],
     "oli_tags": [
@@ -150,7 +151,8 @@ export const examples: Readonly<Record<string, unknown>> = {
           "resources": [],
           "truncated": {}
         }
-      ]
+      ],
+      "truncated": {}
     },
     "agent_edges": [
       {
@@ -427,7 +429,8 @@ export const examples: Readonly<Record<string, unknown>> = {
             "updated_at": "2026-11-23T01:18:34.000Z",
             "agent_uri_bytes": 0,
             "unsolicited": false,
-            "wallet_chain": null
+            "wallet_chain": null,
+            "truncated": {}
           }
         ],
         "agent_specs": {
@@ -491,7 +494,8 @@ export const examples: Readonly<Record<string, unknown>> = {
               "resources": [],
               "truncated": {}
             }
-          ]
+          ],
+          "truncated": {}
         },
         "codehost_profiles": null,
         "historical_registrations": [
@@ -750,6 +754,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         "agent_uri_bytes": 0,
         "unsolicited": false,
         "wallet_chain": null,
+        "truncated": {},
         "agent_wallet_evidence": {
           "kind": "signed",
           "block_number": 510,

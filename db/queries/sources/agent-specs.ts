@@ -58,6 +58,7 @@ interface SpecInputs {
     version: string | null
     contradicted: boolean
   }[]
+  /** One more than is looked at where there are more, the last. */
   readonly registrations: readonly { chain: ChainName; agentId: string }[]
   readonly profileUrl: string | null
   readonly known: readonly StoredSpec[]
@@ -84,8 +85,8 @@ select coalesce((select json_agg(service::jsonb || jsonb_build_object('contradic
                         json_array_elements(d.services) with ordinality as s (service, place)
                   where not h.unsolicited), '[]') as services,
        coalesce((select json_agg(json_build_object('chain', h.chain, 'agentId', h.agent_id::text)
-                                 order by h.chain, h.agent_id)
-                   from (${registrationsOf(fid)}) h), '[]') as registrations,
+                                 order by h.unsolicited, h.chain, h.agent_id)
+                   from (${registrationsOf(fid, mostRegistrations + 1)}) h), '[]') as registrations,
        (select profile_url from social_profile p where p.fid = ${fid}) as "profileUrl"`
 
 /** What to look at for an agent, and what is known. Undefined: it is not in the index. */
@@ -142,31 +143,35 @@ select fid, kind, url, ${columns} from given
   })
 }
 
+/** Of what a look at an agent's hosts was at only a part, with at least how many there are; what is whole is left out. */
+export type CheckUpCuts = { readonly [what in 'hosts' | 'places' | 'registrations' | 'documents']?: number }
+
 /** Stores the outcome of the last check of an agent's host. */
 export async function noteSpecCheck(
   db: Queryable,
-  { fid, status, now }: { fid: number; status: string; now: Date },
+  { fid, status, truncated, now }: { fid: number; status: string; truncated: CheckUpCuts; now: Date },
 ): Promise<void> {
   await db.query({
     name: 'note-spec-check',
     text: `
-insert into agent_spec_check (fid, spec_check_status, checked_at) values ($1, $2, $3)
-    on conflict (fid) do update set spec_check_status = excluded.spec_check_status, checked_at = excluded.checked_at`,
-    values: [fid, status, now],
+insert into agent_spec_check (fid, spec_check_status, checked_at, truncated) values ($1, $2, $3, $4)
+    on conflict (fid) do update
+   set (spec_check_status, checked_at, truncated) = (excluded.spec_check_status, excluded.checked_at, excluded.truncated)`,
+    values: [fid, status, now, JSON.stringify(truncated)],
   })
 }
 
-/** Whether the file `d` lists registrations, and none that the agent holds now. */
+/** Whether the file `d` lists registrations, all of them known, and none that the agent holds now. */
 function namesOthersOnly(fid: string): string {
-  return `coalesce(json_array_length(d.registrations) > 0 and not exists (
+  return `coalesce(json_array_length(d.registrations) > 0 and not d.truncated ? 'registrations' and not exists (
            select from json_to_recordset(d.registrations) as listed (chain text, "agentId" numeric)
              join agent_holding own on own.chain = listed.chain and own.agent_id = listed."agentId"
             where own.fid = ${fid} and own.reason is null), false)`
 }
 
-function registrationsOf(fid: string): string {
+function registrationsOf(fid: string, most = mostRegistrations): string {
   return `select chain, agent_id, unsolicited from agent_holding where fid = ${fid} and reason is null
-           order by unsolicited, chain, agent_id limit ${mostRegistrations}`
+           order by unsolicited, chain, agent_id limit ${most}`
 }
 
 /** Asks for a look at agents of the index where there is something else to look at than when one was last asked for. */

@@ -126,11 +126,13 @@ interface StoredDocument {
   readonly supportedTrust: readonly string[]
   /** What the file lists, of known registries; null: it lists nothing. */
   readonly registrations: readonly RegistrationKey[] | null
+  /** Lists of the file of which only a part is kept, with how many entries they have. */
+  readonly truncated: Readonly<Record<string, number>>
   readonly version?: { readonly etag: string | null; readonly lastModified: string | null }
 }
 
 const columns = `uri_sha256, tried_uri_sha256, uri_status, name, description, image, active, x402_support, services,
-       supported_trust, etag, last_modified, registrations`
+       supported_trust, etag, last_modified, registrations, truncated`
 const of = (table: string) =>
   columns
     .split(/,\s*/)
@@ -148,7 +150,7 @@ export async function storeDocument(db: Queryable, document: StoredDocument, now
     name: 'store-document',
     text: `
 insert into registration_document as d (chain, agent_id, ${columns}, updated_at, read_at)
-values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, case when $4 = 'ok' then $15::timestamptz end)
+values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16, $15, case when $4 = 'ok' then $15::timestamptz end)
     on conflict (chain, agent_id) do update
    set (${columns}, updated_at, read_at)
        = row(${columns.replaceAll(/\w+/g, 'excluded.$&')}, excluded.updated_at, coalesce(excluded.read_at, d.read_at))
@@ -169,6 +171,7 @@ values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, ca
       version?.lastModified ?? null,
       document.registrations && JSON.stringify(document.registrations),
       now,
+      JSON.stringify(document.truncated),
     ],
   })
 }

@@ -68,7 +68,8 @@ select json_build_object(
   'last_alive_at', ${isoTime('best.last_alive_at')},
   'last_check_at', ${isoTime('best.last_check_at')},
   'last_check_status', best.last_check_status,
-  'documents', (${specDocuments})
+  'documents', (${specDocuments}),
+  'truncated', coalesce((select c.truncated from agent_spec_check c where c.fid = a.fid), '{}')::json
 )
   from (select) as one
   left join lateral (

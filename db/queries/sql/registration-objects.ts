@@ -34,7 +34,8 @@ export const recordObject = (uri: string, more: readonly Member[] = []) => `json
     'updated_at', ${isoTime('r.updated_at')},
     'agent_uri_bytes', coalesce(r.agent_uri_length, 0),
     'unsolicited', h.unsolicited,
-    'wallet_chain', h.wallet_chain${more.map(([name, value]) => `,\n    '${name}', ${value}`).join('')}
+    'wallet_chain', h.wallet_chain,
+    'truncated', coalesce(d.truncated, '{}')::json${more.map(([name, value]) => `,\n    '${name}', ${value}`).join('')}
   )`
 
 /**

@@ -109,5 +109,6 @@ create table registration_document (
   -- Which registrations a registration file says are its agent's: [{chain, agentId}], those of known registries alone. Null:
   -- it does not say, or was read before this was looked at.
   registrations json,
+  truncated jsonb not null default '{}', -- lists of the file of which only a part is kept: how many entries they have
   primary key (chain, agent_id)
 );

@@ -200,7 +200,9 @@ select o.*, a.chain as agent_chain, a.agent_id, a.agent_uri
 create table agent_spec_check (
   fid bigint primary key,
   spec_check_status text not null, -- found, not_found, unreachable, invalid
-  checked_at timestamptz not null
+  checked_at timestamptz not null,
+  -- Of what the look was at only a part: hosts, places, registrations, documents, with at least how many there are.
+  truncated jsonb not null default '{}'
 );
 
 -- What was there to look at when a look was last asked for: another digest asks for another look.

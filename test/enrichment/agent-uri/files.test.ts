@@ -43,6 +43,24 @@ test('texts are cleaned and bounded, and an address that is too long is left out
   expect(file?.image).toBeNull()
   expect(file?.services).toHaveLength(50)
   expect(file?.supportedTrust).toEqual(['reputation', '7', 'zk'])
+  expect(file?.truncated).toEqual({ services: 80 })
+})
+
+test('each list of a file that is cut is marked with how many entries it has', () => {
+  const list = <T>(count: number, of: (n: number) => T) => Array.from({ length: count }, (_, n) => of(n))
+  const registry = `eip155:8453:0x${'a1'.repeat(20)}`
+  const of = (services: number, trust: number, registrations: number) =>
+    toRegistrationFile({
+      name: 'Ada',
+      services: list(services, (n) => `https://a${n}.example`),
+      mcpEndpoint: 'https://a.example/mcp',
+      supportedTrust: list(trust, (n) => `t${n}`),
+      registrations: list(registrations, (agentId) => ({ agentId, agentRegistry: registry })),
+    })
+  expect(of(49, 20, 50)?.truncated).toEqual({})
+  const cut = of(50, 21, 51)
+  expect(cut?.truncated).toEqual({ services: 51, supported_trust: 21, registrations: 51 })
+  expect([cut?.services.length, cut?.supportedTrust.length, cut?.registrations?.length]).toEqual([50, 20, 50])
 })
 
 test('services are read whatever the list and its entries are made of', () => {

@@ -71,6 +71,11 @@ test('templates, credentials and other schemes are no places, and no more than t
   expect(placesOf(services.map((endpoint) => ['web', endpoint] as const)).groups).toEqual([])
   const many = Array.from({ length: 21 }, (_, index) => ['web', `https://a${index}.shop.xyz/`] as const)
   expect(placesOf(many).origins).toHaveLength(20)
+  expect(placesOf(many).truncated).toEqual({ hosts: 21 })
+  expect(placesOf(many.slice(1)).truncated).toEqual({})
+  const paid = Array.from({ length: 61 }, (_, index) => ['x402', `https://a.shop.xyz/${index}`] as const)
+  expect(placesOf(paid).truncated).toEqual({ places: 61 })
+  expect(placesOf([...paid.slice(1), ['x402', 'https://a.shop.xyz/1']]).truncated).toEqual({})
 })
 
 test('the services of all recorded registration files can be looked at', () => {

@@ -254,6 +254,7 @@ test('of a catalog at most 20 cards are read, inner ones included, and cards tha
     '/more#0.0',
     '/more#0.1',
   ])
+  expect(checks.find(({ catalog }) => catalog !== undefined)?.found?.content.details.truncated).toEqual({ cards: 35 }) // at least
 })
 
 test('keys of the cards in a catalog count towards the requests to their host', async () => {
@@ -297,11 +298,36 @@ test('a card on another host of the site does not spoil the catalog that names i
   const look = async (server: WebHost) => {
     host.pages.set(wellKnownCatalog, catalogOf(server))
     const { found, places } = await lookInTurn('1', [host, busy, dead], known, [['web', host.url]])
-    expect(found).toContain(`mcp ${wellKnownCatalog} schema_mismatch`)
+    expect(mcpOf(found).filter((one) => one.includes(wellKnownCatalog))).toEqual(
+      server === busy ? [] : [`mcp ${wellKnownCatalog} schema_mismatch`],
+    )
     expect(found).toEqual(expect.arrayContaining(['a2a /agent ok', 'openapi /openapi.json ok']))
     return places
   }
-  // The host that asked to wait was not asked for the card, which keeps its place.
+  // The host that asked to wait was not asked for the card, which keeps its place; nor does it count against the catalog.
   expect(await look(busy)).toContain(`mcp ${busy.url}/card`)
   await look(dead)
+})
+
+test('a redirect to a host that asks to wait ends nothing but the request that it answered', async () => {
+  const [host, busy] = (await startHosts(2)) as [WebHost, WebHost]
+  for (const path of ['/card', '/.well-known/agent-registration.json']) busy.pages.set(path, { status: 429, body: '' })
+  for (const path of ['/.well-known/agent-card.json', '/.well-known/agent-registration.json'])
+    host.pages.set(path, { status: 307, headers: { location: `${busy.url}/card` }, body: '' })
+  host.pages.set('/.well-known/x402', { body: { x402Version: 1, resources: ['/answer'] } })
+  const { found, closedUntil, wasAsked } = await lookAt([host, busy], ['web', host.url])
+  expect(found).toContain('x402 /.well-known/x402 ok')
+  expect(found.filter((one) => one.includes('agent-card'))).toEqual([])
+  expect([closedUntil, wasAsked]).toEqual([expect.any(Date), true])
+})
+
+test('a card for whose key no request is left has no verdict', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const header = { alg: 'ES256', kid: '1', jku: `${host.url}/keys` }
+  const signatures = [{ protected: Buffer.from(JSON.stringify(header)).toString('base64url'), signature: 'AA' }]
+  const entries = Array.from({ length: 20 }, () => ({ type: agentType, data: { ...card, signatures } }))
+  host.pages.set(wellKnownCatalog, { body: { entries } })
+  const { checks } = await lookAt([host], ['web', host.url])
+  const verdicts = checks.flatMap(({ found }) => (found ? [found.cardSignature] : []))
+  expect(new Set(verdicts)).toEqual(new Set(['untrusted', undefined]))
 })

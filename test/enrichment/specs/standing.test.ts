@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SpecStatus } from '../../../enrichment/specs/check-status.ts'
-import { documentsAfter, type KnownDocument, standingOf } from '../../../enrichment/specs/document-standing.ts'
+import { documentsAfter, type KnownDocument, keptOf, standingOf } from '../../../enrichment/specs/document-standing.ts'
 import type { Check } from '../../../enrichment/specs/probe.ts'
 import { noSale, type Sale } from '../../../enrichment/specs/sale.ts'
 
@@ -57,6 +57,7 @@ function look(known: readonly KnownDocument[], checks: readonly Check[], unasked
     contradicted: new Set<string>(),
     closedUntil: undefined,
     wasAsked: false,
+    truncated: {},
   }
   const documents = documentsAfter(known, result, now)
   return { documents, standing: standingOf(documents, result, now) }
@@ -77,6 +78,28 @@ test('a document that was read keeps its prices until it, or a demand for paymen
   expect(
     after({}, { sale: noSale, found: { ...found, cardSignature: null } as Check['found'] & object }, 'ok'),
   ).toEqual([])
+})
+
+test('where no verdict on a card was come to, the one on the same card stays', () => {
+  const after = (sha256: Buffer, cardSignature: 'none' | undefined) => {
+    const found = { content: document().content!, sha256, version: { etag: null, lastModified: null }, cardSignature }
+    const before = document({ sha256: Buffer.of(1), cardSignature: 'valid' })
+    return look([before], [{ ...check('ok'), found }]).documents[0]?.cardSignature
+  }
+  expect(after(Buffer.of(1), undefined)).toBe('valid')
+  expect(after(Buffer.of(2), undefined)).toBeNull()
+  expect(after(Buffer.of(1), 'none')).toBe('none')
+})
+
+test('of more documents than are kept of an agent those stay that it names, and then those that stand', () => {
+  const many = Array.from({ length: 250 }, (_, n) =>
+    document({ url: `${url}?${n}`, declared: n % 5 === 0, lastAliveAt: n % 2 === 0 ? ago(n) : null }),
+  )
+  const kept = keptOf(many, now)
+  expect(kept).toHaveLength(200)
+  expect(kept.filter(({ declared }) => declared)).toHaveLength(50)
+  expect(kept.filter(({ declared, lastAliveAt }) => !declared && lastAliveAt !== null)).toHaveLength(100)
+  expect(keptOf(many.slice(0, 200), now)).toEqual(many.slice(0, 200))
 })
 
 test('a failing document stands until it has failed five times and been silent for three days', () => {

@@ -115,8 +115,6 @@ async function sign(db: pg.PoolClient, { size, log, readTile }: Tree): Promise<v
 }
 
 /** Entry of a fact: canonical JSON. */
-function entryOf(fact: LoggedFact): Buffer {
-  if (fact.type === 'claim') return claimEntry(fact, fact.proof)
-  const { type, fid, at, proof } = fact
-  return Buffer.from(canonicalJson({ type, fid, at, proof }))
+function entryOf({ claim, said }: LoggedFact): Buffer {
+  return claim ? claimEntry(claim, claim.proof) : Buffer.from(canonicalJson(said))
 }

@@ -40,6 +40,13 @@ const registration = `chain || ':' || agent_id`
 const claimEvent = `'claim:' || fid || ':' || seq`
 const listingWord = `'listing:' || action || ':' || fid || ':' || method || ':' || nonce`
 
+const change = `'change:' || seq`
+/** A change whose digest was kept, or that an agent is gone; those of earlier versions have no digest. */
+const isTold = `(sha256 is not null or kind = 'delist')`
+const backfillDone = `'backfill:' || id`
+const audited = `'audit:' || chain || ':' || from_block || ':' || to_block || ':' || checksum`
+const hubFollowed = `'hub:' || (extract(epoch from followed_since) * 1000)::bigint || ':' || url`
+
 const bothSides = {
   key: hex('side.address'),
   from: 'moved cross join lateral (values (moved."from"), (moved."to")) as side (address) where side.address is not null',
@@ -293,15 +300,31 @@ export const kinds = {
       { table: 'directory_sum', key: 'part' },
     ],
   },
-  /** What the transparency log is to have. Keys: events of claims, and words of accounts on their listing. */
+  /**
+   * What the transparency log is to have. Keys: events of claims, words of accounts on their listing, changes of the directory,
+   * certificates of blocks, and hubs from when they are followed.
+   */
   'logged facts': {
     marks: [
       { table: 'claim_event', on: ['insert'], key: claimEvent },
       { table: 'claim_action', on: ['insert'], key: listingWord, from: `moved where action <> 'withdraw'` },
+      { table: 'agent_change', on: ['insert'], key: change, from: `moved where ${isTold}` },
+      { table: 'backfill', on: ['insert', 'update'], key: backfillDone, from: 'moved where completed_at is not null' },
+      { table: 'audit_certificate', on: ['insert', 'update'], key: audited },
+      {
+        table: 'hub_standing',
+        on: ['insert', 'update'],
+        key: hubFollowed,
+        from: 'moved where followed_since is not null',
+      },
     ],
     all: [
       { table: 'claim_event', key: claimEvent },
       { table: `claim_action where action <> 'withdraw'`, key: listingWord },
+      { table: `agent_change where ${isTold}`, key: change },
+      { table: 'backfill where completed_at is not null', key: backfillDone },
+      { table: 'audit_certificate', key: audited },
+      { table: 'hub_standing where followed_since is not null', key: hubFollowed },
     ],
   },
 } as const satisfies Record<string, Kind>

@@ -1,5 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 import { assuranceOf, handleAssurance } from '../sql/assurance.ts'
+import { hex, isoTime } from '../sql/json-text.ts'
 import { enriched } from './agent-enriched.ts'
 import { derivedHoldings, holdingWrites, of } from './agent-holdings.ts'
 import { markLargeHolders, storedSums } from './large-holders.ts'
@@ -95,6 +96,19 @@ const visibleColumns = `handle, display_name, bio, pfp_url, chains, verified_add
                 claim_state, claim_sha256, agent_status, registered_at, listed_at, registry_event_at, search, spec_check_status, has_spec, spec_digest,
                 assurance, handle_assurance, oli, has_codehost, enriched_digest, current_total, historical_total`
 
+/**
+ * What the transparency log's digest of a change is over, of an agent `w`. The text is canonical (RFC 8785): members are in
+ * the order of their names, and strings are escaped as that has it.
+ */
+const toldOfAgent = `(
+    select row_to_json(told)::text
+      from (select w.agent_status, w.bio, w.chains as chain_names, w.claim_method, w.claim_state, w.claimed,
+                   ${isoTime('w.claimed_at')} as claimed_at, w.display_name, w.current_total as erc8004_total, w.fid, w.handle,
+                   w.handle_assurance, w.historical_total, w.oli, w.pfp_url,
+                   ${isoTime('w.registered_at')} as registered_at, w.spec_check_status,
+                   array(select ${hex('address')} from unnest(w.verified_addresses) as v (address) order by address)
+                     as verified_addresses) told)`
+
 const writes = `
 compared as (
   select w.*,
@@ -118,13 +132,15 @@ delisted as (
   returning a.fid, a.claimed
 ),
 change as (
-  select fid, case when added then 'listed' else 'changed' end as kind, claim_changed from compared where visible
+  select fid, case when added then 'listed' else 'changed' end as kind, claim_changed,
+         sha256(convert_to(${toldOfAgent}, 'UTF8')) as sha256
+    from compared w where visible
    union all
-  select fid, 'delisted', claimed from delisted
+  select fid, 'delisted', claimed, null from delisted
 ),
 logged as (
-  insert into agent_change (fid, kind, changed_at)
-  select fid, case kind when 'delisted' then 'delist' else 'upsert' end, $3 from change order by fid
+  insert into agent_change (fid, kind, changed_at, sha256)
+  select fid, case kind when 'delisted' then 'delist' else 'upsert' end, $3, sha256 from change order by fid
 )
 select fid, kind, claim_changed as "claimChanged" from change order by fid`
 

@@ -1,6 +1,7 @@
 import { chainNames, chainOf } from '../../../chains.config.ts'
 import type { ChainSettings } from '../../../chains.file.ts'
 import type { Queryable } from '../../pool.ts'
+import { hexSum, loadedByShards } from '../sql/certificates.ts'
 import { isoTime } from '../sql/json-text.ts'
 
 /** A chain, and the first block in which a settlement can be; null: it has none. */
@@ -238,10 +239,6 @@ select chain,
 }
 
 /** Of each chain those of the newest blocks, ascending. */
-/** A sum modulo 2^64 as sixteen hex digits: a bigint has a sign, which the sum has not. */
-const hexSum = (sum: string) =>
-  `lpad(to_hex((${sum} - case when ${sum} >= 9223372036854775808 then 18446744073709551616 else 0 end)::bigint), 16, '0')`
-
 async function readCertificates(db: Queryable, names: readonly string[], limit: number) {
   const { rows } = await db.query<Certificate & { readonly chain: string }>({
     name: 'coverage-certificates',
@@ -257,15 +254,7 @@ select c.chain, one.by, one.from_block, one.to_block, one.settlements::float8 as
            loaded.payments, loaded.payment_checksum, loaded.first_hash, loaded.last_hash,
            case when loaded.confirmed and not b.sources @> array['rpc'] then b.sources || 'rpc'::text else b.sources end as sources, b.completed_at as certified_at, null::int as mended
       from backfill b
-     cross join lateral (
-       select sum(s.settlements) as settlements, sum(s.amount) as amount,
-              sum(s.checksum) % 18446744073709551616 as checksum,
-              case when count(*) = count(s.payments) then sum(s.payments) end as payments,
-              case when count(*) = count(s.payments) then sum(s.payment_checksum) % 18446744073709551616 end as payment_checksum,
-              (array_agg(s.first_hash order by s.first_block))[1] as first_hash,
-              (array_agg(s.last_hash order by s.first_block desc))[1] as last_hash,
-              bool_and(s.confirmed) as confirmed
-         from backfill_shard s where s.backfill_id = b.id
+     cross join lateral (${loadedByShards}
      ) loaded
      where b.chain = c.chain and b.completed_at is not null
      order by b.from_block desc

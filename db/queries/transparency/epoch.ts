@@ -32,13 +32,21 @@ export async function beginEpoch(
 ): Promise<void> {
   await db.query('insert into transparency_epoch (epoch, first, note) values ($1, $2, $3)', [epoch, first, note])
   await db.query('delete from transparency_tile')
-  const [events, words] = kinds['logged facts'].all
+  const [events, words, changes, backfills, audits, hubs] = kinds['logged facts'].all
   await db.query(`
 insert into due (kind, key)
 select 'logged facts', key
   from (select ${events.key} as key, at, fid, seq from ${events.table}
          union all
-        select ${words.key}, accepted_at, fid, null from ${words.table}) fact
+        select ${words.key}, accepted_at, fid, null from ${words.table}
+         union all
+        select ${changes.key}, changed_at, fid, seq from ${changes.table}
+         union all
+        select ${backfills.key}, completed_at, null, null from ${backfills.table}
+         union all
+        select ${audits.key}, audited_at, null, null from ${audits.table}
+         union all
+        select ${hubs.key}, followed_since, null, null from ${hubs.table}) fact
  order by at, fid, seq`)
 }
 

@@ -95,6 +95,14 @@ export const readingLimits = {
    */
   facetAgents: 2_000,
   facetSkills: 12,
+  /**
+   * Registrations that a page of all of them looks at along its order; where these do not fill it, up to so many that
+   * match are looked up.
+   */
+  registrationsWalked: 4_000,
+  registrationsMatched: 5_000,
+  /** Entries of metadata by which a registration is found, the first by key. */
+  metadataSearched: 200,
   /** Registrations received by an address that are examined to find what it held at a moment. */
   receivedRegistrations: 5_000,
   /** Accounts that verify or verified an address and are examined for it, the earliest ones. */

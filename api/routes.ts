@@ -19,6 +19,7 @@ import { discovery } from './routes/discovery.ts'
 import { error, errors } from './routes/errors.ts'
 import { explainByAddress } from './routes/explain-address.ts'
 import { explainAgent } from './routes/explain-agent.ts'
+import { allRegistrations } from './routes/find/all-registrations.ts'
 import { allSettlements } from './routes/find/all-settlements.ts'
 import { facets } from './routes/find/facets.ts'
 import { feedback } from './routes/find/feedback.ts'
@@ -56,6 +57,7 @@ export const routes: readonly Route[] = [
   explainAgent,
   explainByAddress,
   registrations,
+  allRegistrations,
   feedback,
   addresses,
   proof,

@@ -4,6 +4,7 @@ import { deriveEdges, lookAround } from './edges.ts'
 import { deriveFigures } from './figures.ts'
 import { deriveIncome, deriveIncomeHours, routeWallets } from './income.ts'
 import { deriveLargeHolders, deriveSummedHolders } from './large-holders.ts'
+import { deriveSearched } from './registrations.ts'
 import { deriveRings } from './rings.ts'
 import { deriveTotals } from './totals.ts'
 import { logFacts, rememberLog } from './transparency.ts'
@@ -15,6 +16,7 @@ export const derivations = [
   { kind: 'agents', batch: 100, rest: 'soon', derive: deriveAgents },
   { kind: 'large holders', batch: 1, rest: 'soon', derive: deriveLargeHolders },
   { kind: 'summed holders', batch: 100, rest: 'soon', derive: deriveSummedHolders },
+  { kind: 'searched registrations', batch: 500, rest: 'soon', derive: deriveSearched },
   { kind: 'counts', batch: 100, rest: 'soon', derive: deriveCounts },
   { kind: 'neighbours', batch: 500, rest: 'with sums', derive: lookAround },
   { kind: 'edges', batch: 100, rest: 'with counts', derive: deriveEdges },

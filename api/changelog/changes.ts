@@ -4,6 +4,16 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'all-registrations',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Search over every registration',
+    text:
+      '/api/registrations lists every registration on every chain, whoever holds it, by what it says, who holds it, its ' +
+      'metadata and its feedback. `fid` and `human` say which agent verifies the holder, and how that is known.',
+    operations: ['listAllRegistrations'],
+  },
+  {
     id: 'signed-answers',
     day: '2026-11-29',
     kind: 'added',

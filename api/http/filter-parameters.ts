@@ -98,17 +98,28 @@ export function wordsFilter<const W extends string>(words: readonly W[], descrip
 }
 
 /** Any of some names, in any case; parsed to lowercase, sorted, each once. Null: no filter. */
-export const namesFilter = (description: string) =>
+export const namesFilter = (description: string) => anyOf(description, (text) => text.toLowerCase())
+
+/** Any of some texts as they are given; sorted, each once. Null: no filter. */
+export const textsFilter = (description: string) => anyOf(description, (text) => text)
+
+/** A part of a text, trimmed and without control characters. */
+export const partFilter = (description: string) =>
+  filterParameter<string>((text) => cleanName(text) || nothing, description, {
+    type: 'string',
+    maxLength: queryLimits.nameCharacters,
+  })
+
+const cleanName = (text: string) =>
+  [...text.replace(/\p{Cc}/gu, '').trim()].slice(0, queryLimits.nameCharacters).join('')
+
+const anyOf = (description: string, spelled: (text: string) => string) =>
   z
     .unknown()
     .optional()
     .transform((value): string[] | null => {
-      const given = textsOf(value).map((text) =>
-        [...text.replace(/\p{Cc}/gu, '').trim()].slice(0, queryLimits.nameCharacters).join(''),
-      )
-      return given.length === 0
-        ? null
-        : [...new Set(given.slice(0, queryLimits.names).map((text) => text.toLowerCase()))].sort()
+      const given = textsOf(value).map(cleanName)
+      return given.length === 0 ? null : [...new Set(given.slice(0, queryLimits.names).map(spelled))].sort()
     })
     .meta({
       description: `${description} Several combine with OR.`,

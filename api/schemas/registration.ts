@@ -99,6 +99,30 @@ const heldRegistration = record
   .meta({ id: 'HeldRegistration' })
 export type HeldRegistration = z.output<typeof heldRegistration>
 
+/** A registration, whoever holds it. */
+const listedRegistration = record
+  .omit({ unsolicited: true, wallet_chain: true })
+  .extend({
+    owner_address: address.meta({ description: 'Who holds it.' }),
+    fid: fid.nullable().meta({ description: 'The agent that verifies the holder. Null: none does.' }),
+    human: z
+      .strictObject({
+        fid,
+        assurance: z.enum(['proven', 'signed', 'stated']).meta({ description: 'How that is known of the address.' }),
+      })
+      .nullable()
+      .meta({ description: 'The account that verifies the holder. Null: there is no agent.' }),
+  })
+  .meta({ id: 'ListedRegistration' })
+
+export const allRegistrationsList = z
+  .strictObject({
+    count,
+    registrations: z.array(listedRegistration).max(rowLimits.registrations.maximum),
+    next_cursor: nextCursor,
+  })
+  .meta({ id: 'AllRegistrationsList' })
+
 /** A registration that a verified address of an agent held once. */
 export const historicalRegistration = z
   .strictObject({

@@ -37,6 +37,8 @@ interface Kind {
 
 const registration = `chain || ':' || agent_id`
 
+const verifiedOf = 'moved cross join unnest(moved.verified_addresses) as address'
+
 const claimEvent = `'claim:' || fid || ':' || seq`
 const listingWord = `'listing:' || action || ':' || fid || ':' || method || ':' || nonce`
 
@@ -153,6 +155,26 @@ export const kinds = {
   'large holders': { marks: [], all: [{ table: 'large_holder', key: 'fid' }] },
   /** The agents of those holdings. Keys: FIDs. */
   'summed holders': { marks: [], all: [] },
+  /** Registrations as the search over all of them finds them. Keys: registrations. */
+  'searched registrations': {
+    marks: [
+      { table: 'registration', key: registration },
+      { table: 'registration_document', key: registration },
+      { table: 'registration_metadata', key: registration },
+      { table: 'feedback', key: registration },
+      { table: 'verified_address', ...heldBy('moved', 'moved.address') },
+      { table: 'agent', on: ['insert', 'delete'], ...heldBy(verifiedOf, 'address') },
+      {
+        table: 'agent',
+        on: ['update'],
+        ...heldBy(`${verifiedOf} join were on were.fid = moved.fid and were.claimed <> moved.claimed`, 'address'),
+      },
+    ],
+    all: [
+      { table: 'registration', key: registration },
+      { table: 'searched_registration', key: registration },
+    ],
+  },
   /** What agents that are new were paid. Keys: FIDs. */
   counts: {
     marks: [{ table: 'agent', on: ['insert'], key: 'fid' }],
@@ -333,6 +355,11 @@ export type KindName = keyof typeof kinds
 
 function hex(column: string): string {
   return `encode(${column}, 'hex')`
+}
+
+/** Registrations that addresses hold now. */
+function heldBy(from: string, address: string) {
+  return { key: `r.chain || ':' || r.agent_id`, from: `${from} join registration r on r.owner = ${address}` }
 }
 
 /** Key of the hour that a time is in: the recipient, the chain, and hours since 1970. */

@@ -766,6 +766,49 @@ export const examples: Readonly<Record<string, unknown>> = {
     ],
     "next_cursor": "AWXamOkqfmv6MCAwIDk"
   },
+  "listAllRegistrations": {
+    "count": 1,
+    "registrations": [
+      {
+        "chain": "base",
+        "chain_id": 8453,
+        "erc8004_id": 3,
+        "registry_address": "0x8004a169fb4a3325136eb29fa0ceb6d2e539a432",
+        "owner_address": "0xf194d20357827af602290cfc52a502190e75c9e5",
+        "agent_wallet": "0xf194d20357827af602290cfc52a502190e75c9e5",
+        "agent_uri": "https://agents.example/agent.json",
+        "uri_status": "ok",
+        "name": "Plumber",
+        "description": "Unclogs bridges.",
+        "image": null,
+        "active": true,
+        "x402_support": true,
+        "services": [
+          {
+            "name": "MCP",
+            "endpoint": "https://agents.example/mcp",
+            "version": null
+          }
+        ],
+        "supported_trust": [
+          "reputation"
+        ],
+        "feedback_count": 2,
+        "block_number": 8,
+        "tx_hash": "0x2342680a3aa6cc1927fc282c2780317fd46525cfe28f0d9f13d0ce58f18ecd73",
+        "deployed_at": "2026-11-23T01:20:08.000Z",
+        "acquired_at": "2026-11-23T01:20:08.000Z",
+        "updated_at": "2026-11-23T01:22:40.000Z",
+        "agent_uri_bytes": 33,
+        "fid": 1211,
+        "human": {
+          "fid": 1211,
+          "assurance": "proven"
+        }
+      }
+    ],
+    "next_cursor": null
+  },
   "listFeedback": {
     "fid": 1155,
     "count": 1,

@@ -1,42 +1,61 @@
 import { registryOf } from './installation.ts'
-import { chainId, hex, isoTime, type Member } from './json-text.ts'
+import { chainId, hex, isoTime, type Member, members } from './json-text.ts'
 
 /** Metadata key that the registry reserves for the wallet. */
 export const walletKey = 'agentWallet'
 
 // A holding `h` as JSON, with the registration `r` and, for one that is held now, its document `d` beside it.
 
-/** JSON of a registration that is held now; `uri` is the expression of its URI, `more` further members. */
-export const recordObject = (uri: string, more: readonly Member[] = []) => `json_build_object(
-    'chain', h.chain,
-    'chain_id', ${chainId('h.chain')},
-    'erc8004_id', h.agent_id,
-    'registry_address', ${registryOf('h.chain')},
-    'owner_address', ${hex('h.held_by')},
-    'agent_wallet', ${hex('r.agent_wallet')},
-    'agent_uri', ${uri},
-    'uri_status', case when coalesce(r.agent_uri_length, 0) = 0 then 'empty'
+/**
+ * What a registration `r` and its document `d` say, as members of a JSON object; `of` has its chain, its id, and since when
+ * it is held, `owner` and `uri` are expressions of who holds it and of its URI.
+ */
+export const registrationMembers = (of: string, owner: string, uri: string): Member[] => [
+  ['chain', `${of}.chain`],
+  ['chain_id', chainId(`${of}.chain`)],
+  ['erc8004_id', `${of}.agent_id`],
+  ['registry_address', registryOf(`${of}.chain`)],
+  ['owner_address', owner],
+  ['agent_wallet', hex('r.agent_wallet')],
+  ['agent_uri', uri],
+  [
+    'uri_status',
+    `case when coalesce(r.agent_uri_length, 0) = 0 then 'empty'
                        when d.tried_uri_sha256 <> uri_sha256(r) then 'pending'
-                       else coalesce(d.uri_status, 'pending') end,
-    'name', d.name,
-    'description', d.description,
-    'image', d.image,
-    'active', d.active,
-    'x402_support', d.x402_support,
-    'services', coalesce(d.services, '[]'),
-    'supported_trust', coalesce(d.supported_trust, '[]'),
-    'feedback_count', coalesce((select t.standing from feedback_total t
-                                 where t.chain = h.chain and t.agent_id = h.agent_id), 0),
-    'block_number', r.registered_block,
-    'tx_hash', ${hex('r.registered_tx')},
-    'deployed_at', ${isoTime('r.registered_at')},
-    'acquired_at', ${isoTime('h.acquired_at')},
-    'updated_at', ${isoTime('r.updated_at')},
-    'agent_uri_bytes', coalesce(r.agent_uri_length, 0),
-    'unsolicited', h.unsolicited,
-    'wallet_chain', h.wallet_chain,
-    'truncated', coalesce(d.truncated, '{}')::json${more.map(([name, value]) => `,\n    '${name}', ${value}`).join('')}
-  )`
+                       else coalesce(d.uri_status, 'pending') end`,
+  ],
+  ['name', 'd.name'],
+  ['description', 'd.description'],
+  ['image', 'd.image'],
+  ['active', 'd.active'],
+  ['x402_support', 'd.x402_support'],
+  ['services', `coalesce(d.services, '[]')`],
+  ['supported_trust', `coalesce(d.supported_trust, '[]')`],
+  [
+    'feedback_count',
+    `coalesce((select t.standing from feedback_total t
+                                 where t.chain = ${of}.chain and t.agent_id = ${of}.agent_id), 0)`,
+  ],
+  ['block_number', 'r.registered_block'],
+  ['tx_hash', hex('r.registered_tx')],
+  ['deployed_at', isoTime('r.registered_at')],
+  ['acquired_at', isoTime(`${of}.acquired_at`)],
+  ['updated_at', isoTime('r.updated_at')],
+  ['agent_uri_bytes', 'coalesce(r.agent_uri_length, 0)'],
+]
+
+/** Lists of the document that are cut. */
+export const truncated: Member = ['truncated', `coalesce(d.truncated, '{}')::json`]
+
+/** JSON of a registration that is held now; `uri` is the expression of its URI, `more` further members. */
+export const recordObject = (uri: string, more: readonly Member[] = []) =>
+  `json_build_object(${members([
+    ...registrationMembers('h', hex('h.held_by'), uri),
+    ['unsolicited', 'h.unsolicited'],
+    ['wallet_chain', 'h.wallet_chain'],
+    truncated,
+    ...more,
+  ])})`
 
 /**
  * What the wallet of a registration rests on, as a JSON object: the log that named it last. `registered`: the registry

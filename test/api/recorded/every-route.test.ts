@@ -8,6 +8,8 @@ import { refreshFeedback } from '../../../db/queries/feedback/feedback-counts.ts
 import { deriveWords } from '../../../db/queries/join/agent-words.ts'
 import { refreshRankings } from '../../../db/queries/rollup/rankings.ts'
 import { refreshSeriesPayers } from '../../../db/queries/rollup/series-payers.ts'
+import { derivations } from '../../../derive/derivations.ts'
+import { settle } from '../../../derive/pass.ts'
 import { settleEdges } from '../../derive/passes.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../../support/api/showcase.ts'
@@ -40,6 +42,10 @@ beforeAll(async () => {
   await refreshFeedback(options)
   await refreshRankings(options)
   await settleEdges(options)
+  await settle(
+    derivations.filter(({ kind }) => kind === 'searched registrations'),
+    options,
+  )
   api = await startApi({ url: database.url, pool }, { now: () => now })
 })
 afterAll(async () => {
@@ -125,6 +131,7 @@ const asked: Record<string, readonly string[]> = {
   '/api/agent/{fid}/explain': [`${agent}/explain`],
   '/api/by-address/{address}/explain': [`/api/by-address/${rich}/explain`],
   '/api/agent/{fid}/registrations': [`${agent}/registrations`],
+  '/api/registrations': ['/api/registrations?limit=3', `/api/registrations?fid=${richFid}&human=true&limit=2`],
   '/api/agent/{fid}/feedback': [`${agent}/feedback`, `${agent}/feedback?paid=true`],
   '/api/agent/{fid}/addresses': [`${agent}/addresses`],
   '/api/agent/{fid}/proof': [`${agent}/proof`],

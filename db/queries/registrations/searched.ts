@@ -1,0 +1,81 @@
+import { readingLimits } from '../../../limits.config.ts'
+import type { Queryable } from '../../pool.ts'
+import { leadingFirst } from '../read/by-address.ts'
+import { hex } from '../sql/json-text.ts'
+
+/** Bytes of a term; no filter takes a longer one. */
+const longestTerm = 450
+
+/** SQL: one row `term` for each `<filter>:<word>` that a registration `r` with its document `d` and agent `a` fits. */
+const words = (filter: string, word: string, from = '') =>
+  `select '${filter}:' || ${word} as term${from && ` from ${from}`}`
+const services = `json_array_elements(d.services) service`
+/** A list of what a service of some name, or any, is said to be able to do. */
+const declared = (filter: string, list: string, of = 'true') =>
+  words(
+    filter,
+    'lower(word)',
+    `${services} cross join json_array_elements_text(service -> 'declared' -> '${list}') word where ${of}`,
+  )
+const isOasf = `lower(service ->> 'name') like 'oasf%'`
+const metadata = `(
+  select m.key, m.value from registration_metadata m
+   where m.chain = r.chain and m.agent_id = r.agent_id order by m.key collate "C" limit ${readingLimits.metadataSearched}) m`
+
+const terms = [
+  words('chain', 'r.chain'),
+  words('owner', hex('r.owner')),
+  words('wallet', hex('r.agent_wallet')),
+  words('active', 'd.active::text'),
+  words('x402', 'd.x402_support::text'),
+  words('fid', 'a.fid::text'),
+  words('human', '(a.fid is not null)::text'),
+  words('trust', 'lower(word)', `json_array_elements_text(d.supported_trust) word`),
+  words('service', `lower(service ->> 'name')`, services),
+  declared('oasf_skill', 'skills', isOasf),
+  declared('oasf_domain', 'domains', isOasf),
+  declared('skill', 'skills'),
+  declared('tool', 'tools'),
+  declared('prompt', 'prompts'),
+  declared('resource', 'resources'),
+  words('metadata', 'm.key', metadata),
+  words('metadata_value', `encode(sha256(convert_to(m.key, 'UTF8') || '\\x00' || m.value), 'hex')`, metadata),
+].join('\n union ')
+
+const columns = ['registered_at', 'updated_at', 'fid', 'name', 'description', 'feedback_count', 'terms']
+const all = (table: string) => columns.map((name) => `${table}.${name}`).join(', ')
+
+const text = `
+with wanted as materialized (select chain, agent_id from unnest($1::text[], $2::numeric[]) as key (chain, agent_id)),
+gone as (
+  delete from searched_registration s
+   using wanted w
+   where s.chain = w.chain and s.agent_id = w.agent_id
+     and not exists (select from registration r where r.chain = w.chain and r.agent_id = w.agent_id and not r.burned)
+)
+insert into searched_registration as s (chain, agent_id, ${columns.join(', ')})
+select r.chain, r.agent_id, r.registered_at, r.updated_at, a.fid, lower(d.name), lower(d.description),
+       coalesce(t.standing, 0),
+       array_to_tsvector(array(select term from (${terms}) one where octet_length(term) <= ${longestTerm}))
+  from wanted
+  join registration r using (chain, agent_id)
+  left join registration_document d using (chain, agent_id)
+  left join feedback_total t using (chain, agent_id)
+  left join lateral (
+    select a.fid from verified_address v join agent a using (fid)
+     where v.address = r.owner and v.ended_at is null
+     order by ${leadingFirst} limit 1) a on true
+ where not r.burned
+    on conflict (chain, agent_id) do update
+   set (${columns.join(', ')}) = row(${all('excluded')})
+ where (${all('s')}) is distinct from (${all('excluded')})`
+
+/** Derives the rows of registrations, given as keys of the kind `searched registrations`. */
+export async function deriveSearchedRegistrations(db: Queryable, keys: readonly string[]): Promise<void> {
+  const parts = keys.map((key) => key.split(':'))
+  await db.query({
+    name: 'derive-searched-registrations',
+    text,
+    values: [parts.map(([chain]) => chain), parts.map(([, id]) => id)],
+  })
+}

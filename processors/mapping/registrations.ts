@@ -4,14 +4,15 @@ import { Registration } from '../../db/model/registration.model.ts'
 import { RegistrationMetadata } from '../../db/model/registrationMetadata.model.ts'
 import { RegistrationTransfer } from '../../db/model/registrationTransfer.model.ts'
 import { RegistrationWallet } from '../../db/model/registrationWallet.model.ts'
+import { keyDigest, walletKey } from '../../db/registry-keys.ts'
 import { storableText } from '../../db/text.ts'
 import type { EventPlace, RegistrationEvent } from './registration-events.ts'
-import { toWallet, walletKey } from './wallet.ts'
+import { toWallet } from './wallet.ts'
 
 /** Bytes of a URI at most; of a longer one only length and hash are kept. */
 export const maxUriBytes = 256 * 1024
-/** Hex digits of a key's hash in the id of a metadata row: sixteen bytes. */
-const keyHashDigits = 32
+/** Most code points of a metadata key, and most bytes of its value; what is behind them is not kept. */
+const maxEntryLength = 64 * 1024
 
 /** Rows that a run of registry events writes. Each id occurs once in each list. */
 interface RegistrationChanges {
@@ -171,13 +172,12 @@ function toWalletChange(chain: ChainName, event: RegistrationEvent & { kind: 'me
 
 function toMetadata(chain: ChainName, event: RegistrationEvent & { kind: 'metadata' }) {
   const { agentId, key, value, blockNumber, logIndex, blockTimestamp, txHash } = event
-  const keyHash = createHash('sha256').update(key).digest('hex').slice(0, keyHashDigits)
   return new RegistrationMetadata({
-    id: `${chain}-${agentId}-${keyHash}`,
+    id: `${chain}-${agentId}-${keyDigest(key)}`,
     chain,
     agentId,
-    key: storableText(key.toString()),
-    value,
+    key: storableText(key.toString(), maxEntryLength),
+    value: value.subarray(0, maxEntryLength),
     blockNumber,
     logIndex,
     blockTimestamp,

@@ -1,6 +1,3 @@
-/** The reserved metadata key; any other spelling is an ordinary key. */
-export const walletKey = 'agentWallet'
-
 const addressBytes = 20
 const wordBytes = 32
 const padding = Buffer.alloc(wordBytes - addressBytes)

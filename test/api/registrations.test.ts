@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { profile } from '../../api/schemas/profile.ts'
 import { registrationList } from '../../api/schemas/registration.ts'
@@ -170,6 +171,7 @@ test('of a wallet the log that named it is told: signed by it, or the address th
   const holder = addressOf('holder of wallets')
   await seedAgent(pool, { fid: 5, addresses: [holder], chains: ['celo'] })
   const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
+  const keyed = (id: number, key: string) => `celo-${id}-${createHash('sha256').update(key).digest('hex').slice(0, 32)}`
   const place = (id: number, block: number) => ({
     id: `celo-${id}-${block}`,
     chain: 'celo',
@@ -186,8 +188,10 @@ test('of a wallet the log that named it is told: signed by it, or the address th
     await seedRegistration(pool, { chain: 'celo', id, owner: holder, wallet })
     await seedHolding(pool, { fid: 5, chain: 'celo', id, by: holder })
     await insert(pool, 'registration_transfer', { ...place(id, 100), from: null, to: bytes(holder) })
-    const set = { ...place(id, block), key: 'agentWallet', value: bytes(wallet) }
+    const set = { ...place(id, block), id: keyed(id, 'agentWallet'), key: 'agentWallet', value: bytes(wallet) }
     await insert(pool, 'registration_metadata', known ? set : { ...set, tx_hash: null })
+    // Another key, which reads the same once characters are gone that no text keeps.
+    await insert(pool, 'registration_metadata', { ...set, id: keyed(id, 'agentWallet\uffff'), block_number: 900 })
   }
   await named(1, { wallet: holder, block: 100 })
   await named(2, { wallet: paid, block: 101 })

@@ -175,6 +175,16 @@ describe('metadata', () => {
     expect(entries.map(({ key }) => key)).toEqual(['\ufffd', '\ufffd', '\ufffd'])
   })
 
+  test('that is very long is kept in part, and known by the whole key', () => {
+    const long = 'k'.repeat(70_000)
+    const { metadata: entries } = run([metadata(long, Buffer.alloc(70_000)), metadata(`${long}.`, alice)])
+    expect(entries.map(({ key, value }) => [key.length, value.length])).toEqual([
+      [65_536, 65_536],
+      [65_536, 20],
+    ])
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(2)
+  })
+
   test("is known by the first sixteen bytes of its key's hash", () => {
     const hash = createHash('sha256').update('agentWallet').digest('hex').slice(0, 32)
     expect(run([metadata('agentWallet', wallet)]).metadata[0]?.id).toBe(`base-0-${hash}`)

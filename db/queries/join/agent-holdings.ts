@@ -1,4 +1,4 @@
-import { walletKey } from '../sql/registration-objects.ts'
+import { keyDigest, walletKey } from '../../registry-keys.ts'
 import { countsFrom } from '../sql/verification-time.ts'
 
 // Statements that work out what agents hold and held. The parameter $1 is the FIDs.
@@ -73,7 +73,8 @@ digested as (
   select d.*, r.registered_at, r.updated_at,
          o.came_from is not null and coalesce(r.updated_block <= d.acquired_block, true)
            and not exists (select from registration_metadata m
-                            where m.chain = d.chain and m.agent_id = d.agent_id and m.key <> '${walletKey}'
+                            where m.chain = d.chain and m.agent_id = d.agent_id
+                              and m.id <> concat_ws('-', m.chain, m.agent_id, '${keyDigest(walletKey)}')
                               and m.block_number > o.block_number)
            and not exists (select from registration_wallet w
                             where w.chain = d.chain and w.agent_id = d.agent_id and w.wallet is not null

@@ -1,8 +1,6 @@
+import { keyDigest, walletKey } from '../../registry-keys.ts'
 import { registryOf } from './installation.ts'
 import { chainId, hex, isoTime, type Member, members } from './json-text.ts'
-
-/** Metadata key that the registry reserves for the wallet. */
-export const walletKey = 'agentWallet'
 
 // A holding `h` as JSON, with the registration `r` and, for one that is held now, its document `d` beside it.
 
@@ -73,7 +71,7 @@ export const walletEvidence: Member = [
                'block_number', m.block_number, 'log_index', m.log_index, 'tx_hash', ${hex('m.tx_hash')},
                'set_at', ${isoTime('m.block_timestamp')})
         from registration_metadata m
-       where m.chain = h.chain and m.agent_id = h.agent_id and m.key = '${walletKey}') end`,
+       where m.id = concat_ws('-', h.chain, h.agent_id, '${keyDigest(walletKey)}')) end`,
 ]
 
 /** JSON of a holding that ended. Who has it next is named by address alone while the account wants to be no agent here. */

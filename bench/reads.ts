@@ -110,7 +110,9 @@ async function fillBusiest(pool: pg.Pool, settlements: number): Promise<void> {
       from generate_series(1::bigint, ${settlements}) n,
            (select verified_addresses[1] as address from agent where fid = ${busiestFid}) busiest`)
   for (const { name, on } of settlementIndexes) await pool.query(`create index ${name} on settlement ${on}`)
-  await pool.query(`update chain_state set finalized_block = 80000000 - ${hotBlocks}`)
+  await pool.query(
+    `update chain_state set indexed_block = 80000000, head_block = 80000000, finalized_block = 80000000 - ${hotBlocks}`,
+  )
   await pool.query('vacuum (analyze) settlement')
 }
 

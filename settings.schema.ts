@@ -55,6 +55,24 @@ export const httpUrls = z
   .pipe(z.array(httpUrl).max(mostUrls, `must be ${mostUrls} addresses at most`))
 /** Addresses of hubs, separated by blanks or commas; at least one. */
 export const hubUrls = httpUrls.refine((urls) => urls.length > 0, { error: 'must name a hub' })
+/** Most witnesses of the log: each is a line of its checkpoint, and readers take some dozen lines. */
+const mostWitnesses = 8
+/** Witnesses of the transparency log, each as its key, an at sign and its address. */
+export const logWitnesses = z
+  .string()
+  .transform((list, context) =>
+    list
+      .split(/[\s,]+/)
+      .filter((one) => one !== '')
+      .map((one) => {
+        const [, key = '', address] = /^([^\s+@]+\+[0-9a-f]{8}\+[A-Za-z0-9+/]+={0,2})@(.+)$/.exec(one) ?? []
+        const url = httpUrl.safeParse(address)
+        if (url.success) return { key, url: url.data }
+        context.addIssue({ code: 'custom', message: `must have KEY@URL in place of ${one}` })
+        return z.NEVER
+      }),
+  )
+  .refine((witnesses) => witnesses.length <= mostWitnesses, `must be ${mostWitnesses} witnesses at most`)
 export const egressAllow = z.string().transform((list, context) => {
   try {
     return parseEgressAllow(list)

@@ -11,6 +11,7 @@ import {
   hubUrls,
   keyText,
   level,
+  logWitnesses,
   oneOf,
   port,
   postgresUrl,
@@ -202,6 +203,13 @@ const api = {
       'Readers keep the key, so back the file up. The enrichment job signs the log; the API, if it has the key as well, ' +
       'answers that are asked for with signed=1. See docs/log.md.',
     readers: ['enrichment', 'api'],
+  },
+  LOG_WITNESSES: {
+    form: logWitnesses,
+    unset: 'none',
+    about: 'witnesses of the transparency log, as KEY@URL, separated by commas: each cosigns its checkpoints',
+    more: 'npm run witness prints its own. They should have other operators. Without LOG_KEY_FILE nobody is asked.',
+    readers: ['enrichment'],
   },
   FACILITATOR_HOSTS: {
     form: oneOf('on', 'off'),

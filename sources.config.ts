@@ -91,9 +91,9 @@ export function hubAt(url: string): PublicHost {
 
 /**
  * Kind of thing a source asks about. Subjects are written `fid:123`, `address:0x…` (a holder), `token:base:12` (a
- * registration), `shard:1`, `facilitator:PayAI`, and `hub`, which has no id.
+ * registration), `shard:1`, `facilitator:PayAI`, `witness:https://…`, and `hub`, which has no id.
  */
-type SubjectKind = 'fid' | 'address' | 'token' | 'shard' | 'hub' | 'facilitator'
+type SubjectKind = 'fid' | 'address' | 'token' | 'shard' | 'hub' | 'facilitator' | 'witness'
 
 /** One external source of data and its schedule. The code that asks it is in a folder of `enrichment/`. */
 export interface SourceRow {
@@ -326,6 +326,17 @@ export const sources = {
     cadenceMs: { all: day },
     retry: daily,
     batch: 4,
+    perRead: 1,
+    leaseMs: 2 * minute,
+  },
+  /** What witnesses say of the last checkpoint of the transparency log. */
+  cosignatures: {
+    name: 'log_cosignatures',
+    subject: 'witness',
+    label: 'Witnesses of the transparency log',
+    cadenceMs: { all: 2 * second },
+    retry: { baseMs: second, capMs: minute },
+    batch: 8,
     perRead: 1,
     leaseMs: 2 * minute,
   },

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { checkpointOf, followLog, LogFork, readNewest, type SignedCheckpoint } from '../transparency/follow.ts'
+import { keepFork } from '../transparency/fork-evidence.ts'
 import { NoLogFile, type ReadLogFile } from '../transparency/log-files.ts'
 import { logMemory } from '../transparency/log-memory.ts'
 import { type AgentDirectory, DirectoryError } from './client.ts'
@@ -39,12 +39,13 @@ export async function checkLog(
       if (one === first) memory.write(signed)
       for (const change of changes) tell(`the transparency log: ${change}`)
     } catch (error) {
-      throw error instanceof LogFork ? await kept(error, file) : error
+      throw error instanceof LogFork ? keepFork(error, file) : error
     }
   }
 }
 
-function readerOf(directory: AgentDirectory): ReadLogFile {
+/** Files of a service's log. */
+export function readerOf(directory: AgentDirectory): ReadLogFile {
   return async (path) => {
     try {
       return Buffer.from(await directory.logFile(path))
@@ -56,7 +57,7 @@ function readerOf(directory: AgentDirectory): ReadLogFile {
 }
 
 /** What a log shows a reader who knows nothing of it. Undefined: the service has no log. */
-async function firstSeen(read: ReadLogFile, { key }: LogKnown): Promise<SignedCheckpoint | undefined> {
+export async function firstSeen(read: ReadLogFile, { key }: LogKnown): Promise<SignedCheckpoint | undefined> {
   try {
     const shown = await readNewest(read, key === undefined ? undefined : { key })
     if (!checkpointOf(shown)) throw new Error('the checkpoint of the transparency log is not signed with its key')
@@ -72,13 +73,4 @@ async function noteIn(path: string): Promise<string> {
   const text = await readFile(path, 'utf8')
   const end = text.indexOf('\n')
   return text.slice(0, end).includes('+') ? text.slice(end + 1) : text
-}
-
-/** Keeps what a log signed before and what it shows now in a file, whose name the error then has. */
-async function kept({ message, known, shown }: LogFork, file: string): Promise<Error> {
-  const sides = [known, shown].map((side) => (side ? `${side.key}\n\n${side.note}` : 'nothing\n'))
-  const text = `${message}\n\nKnown before, with its key:\n\n${sides[0]}\nShown now, with its key:\n\n${sides[1]}`
-  const path = `${file}.fork-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`
-  await writeFile(path, text, { flush: true })
-  return new Error(`${message}; both sides are kept in ${path}`)
 }

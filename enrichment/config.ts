@@ -4,6 +4,8 @@ import { readSettings } from '../settings.check.ts'
 import { witnessUrls } from '../social/hub-operators.ts'
 import { githubWithoutToken, hubAt, namedHost, type PublicHost, publicHosts, publicHubs } from '../sources.config.ts'
 import { readLogKey } from '../transparency/log-key.ts'
+import { keyTypes, parseKey } from '../transparency/note.ts'
+import type { LogWitness } from './cosignatures/witness.ts'
 
 const { neynar, blockscout, oli, web3bio, github } = publicHosts
 
@@ -27,6 +29,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
         : undefined,
     /** Signs the transparency log; undefined: it is not signed. */
     log: vars.LOG_KEY_FILE ? readLogKey(vars.LOG_KEY_FILE, vars.BASE_URL) : undefined,
+    /** Witnesses that cosign its checkpoints. */
+    logWitnesses: vars.LOG_KEY_FILE ? (vars.LOG_WITNESSES ?? []).map(witnessAt) : [],
     /** Whether facilitators are asked which accounts they send from. */
     asksFacilitators: vars.FACILITATOR_HOSTS === 'on',
     hubPollMs: vars.HUB_POLL_SECONDS * 1_000,
@@ -48,6 +52,16 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     host: vars.HOST,
     metricsPort: vars.METRICS_PORT ?? enrichmentPort,
     logLevel: vars.LOG_LEVEL,
+  }
+}
+
+/** Throws for a key that is not a witness's. */
+function witnessAt({ key, url }: LogWitness): LogWitness {
+  try {
+    parseKey(key, keyTypes.cosignature)
+    return { key, url }
+  } catch (cause) {
+    throw new Error(`LOG_WITNESSES: ${(cause as Error).message}: ${key}`, { cause })
   }
 }
 

@@ -17,6 +17,8 @@ import { agentUris } from './agent-uri/source.ts'
 import { createManifests } from './claims/manifest.ts'
 import { claimChecks } from './claims/source.ts'
 import type { Config } from './config.ts'
+import { logCosignatures } from './cosignatures/source.ts'
+import { createLogWitness } from './cosignatures/witness.ts'
 import { facilitatorSigners } from './facilitators/source.ts'
 import { createSharedHost } from './host-budget.ts'
 import { socialProofs } from './proofs/source.ts'
@@ -123,6 +125,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const manifests =
     config.claims && createManifests({ ...config.claims, ...checking, witnesses, door, egressAllow, now })
   const checkWorld = manifests && { ...checking, hub: () => new URL(followed.url()).host, manifests }
+  const logWitnesses = config.logWitnesses.map(createLogWitness)
   const installed = [
     belief.guard(socialFids(options)),
     // Looks at hubs that do not answer too: not held up by the circuit of the one that is followed.
@@ -134,6 +137,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     agentUris({ pool, host: agentHosts.host, resolve, now, chains }),
     specs({ pool, hosts: agentHosts, chains, now }),
     ...(config.asksFacilitators ? [facilitatorSigners({ hosts: agentHosts })] : []),
+    ...(logWitnesses.length > 0 ? [logCosignatures({ pool, witnesses: logWitnesses, now })] : []),
     ...(checkWorld ? [claimChecks({ pool, world: checkWorld, host: claimHost, now })] : []),
     ...perAgent,
   ]
@@ -163,6 +167,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
         ? `witnesses, followed if it fails: ${config.otherHubs.map(({ url }) => new URL(url).host).join(', ')}`
         : 'no second hub: HUB_URL names one operator, whose word nobody checks',
       `removals ${removals.length > 0 ? `asked of ${removals.map(({ url }) => new URL(url).host).join(', ')}` : 'not asked for: HUB_GRPC is not set'}`,
+      `${sources.cosignatures.name} ${logWitnesses.length > 0 ? `of ${logWitnesses.map(({ url }) => new URL(url).host).join(', ')}` : 'off: LOG_WITNESSES is not set'}`,
       upstreams.description,
     ].join('; '),
     async close() {
@@ -175,6 +180,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
           proofWorld,
           ...followed.candidates.flatMap(({ clients }) => Object.values(clients)),
           ...witnessHubs.map(({ hub }) => hub),
+          ...logWitnesses,
         ].map((one) => one.close()),
       )
     },

@@ -20,6 +20,7 @@ import { createLogger } from '../ops/logger.ts'
 import { untilStopSignal } from '../ops/stop.ts'
 import { outliveStrays } from '../ops/strays.ts'
 import { sources } from '../sources.config.ts'
+import { witnessSubject } from './cosignatures/source.ts'
 import { facilitatorSubjects } from './facilitators/source.ts'
 import { checkTables, createHealth } from './health.ts'
 import { createSources, type SourcesOptions } from './installed-sources.ts'
@@ -106,6 +107,10 @@ export async function runEnrichment({
   await askForSubjects(pool, sources.shards.name, [hubSubject], { priority: 0, dueAt: now() })
   if (config.asksFacilitators)
     await addSubjects(pool, sources.facilitators.name, facilitatorSubjects, { priority: 0, dueAt: now() })
+  await addSubjects(pool, sources.cosignatures.name, config.logWitnesses.map(witnessSubject), {
+    priority: 0,
+    dueAt: now(),
+  })
   if (lookups) await markHoldersUnknownTo(pool, sources.lookup.name)
   await askForAllDocuments(pool, now())
   await forgetOtherWitnesses(

@@ -18,6 +18,8 @@ export interface Question {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON by POST; absent: GET. */
   readonly body?: unknown
+  /** Sent as it is by POST, in place of JSON. */
+  readonly text?: string
 }
 
 export interface Received {
@@ -44,14 +46,14 @@ export function createJsonHost({ url, name, headers, timeoutMs = defaultTimeoutM
   const base = url.replace(/\/+$/, '')
   const dispatcher = new Agent({ connections: mostConnections, pipelining: 1 })
   return {
-    async send({ path, headers: more, body }) {
+    async send({ path, headers: more, body, text = body === undefined ? undefined : JSON.stringify(body) }) {
       const signal = AbortSignal.timeout(timeoutMs)
       try {
         const answer = await request(`${base}${path}`, {
           dispatcher,
           signal,
-          method: body === undefined ? 'GET' : 'POST',
-          body: body === undefined ? undefined : JSON.stringify(body),
+          method: text === undefined ? 'GET' : 'POST',
+          body: text,
           headers: {
             accept: 'application/json',
             // Compressed answers could grow far beyond the cap while they are unpacked.

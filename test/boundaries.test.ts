@@ -56,15 +56,18 @@ const mayImport: Record<string, string[]> = {
   // The package for readers tells how ids too large for a number are read; MCP answers in the same way.
   api: ['db', 'abi', 'hosts', 'trust', 'transparency', 'social', 'net', 'client', ...tables, 'ops'],
   export: ['db', 'trust', 'processors', ...tables, 'ops'], // what archives settlements proves them as a backfill does
+  witness: ['client', 'transparency', 'ops'], // a reader of somebody else's log: it has no database
   claim: ['ops'], // a client: what it knows of the service it has been told over HTTP
   client: ['transparency'], // a package of its own, which has the form of the log in it
 }
-const product = [...Object.keys(mayImport).filter((room) => !['vitest.config.ts', 'claim', 'client'].includes(room))]
+const product = [
+  ...Object.keys(mayImport).filter((room) => !['vitest.config.ts', 'claim', 'client', 'witness'].includes(room)),
+]
 mayImport.stack = product
 mayImport.devnet = [...product, 'stack']
 mayImport.bench = [...product, 'stack', 'devnet', 'test', 'scripts']
 mayImport.deploy = ['chains.config.ts']
-mayImport.test = [...product, 'stack', 'devnet', 'bench', 'claim', 'client', 'deploy', 'scripts']
+mayImport.test = [...product, 'stack', 'devnet', 'bench', 'claim', 'client', 'witness', 'deploy', 'scripts']
 
 /** Tests of more than a room or of a part of one: the chain side as a whole, what data teams read, the house's files. */
 const testRooms = ['chain', 'contract', 'doubles', 'fixtures', 'graphql', 'ground', 'house', 'pages', 'support']

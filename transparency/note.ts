@@ -1,9 +1,10 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto'
+import { createHash, createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 
 // Notes by C2SP signed-note: a text, an empty line, and lines of signatures, of which readers know some keys.
 
-/** Type of an Ed25519 key in its id and its written form. */
-const ed25519 = 1
+/** Types of an Ed25519 key in its id and its written form: of one that signs notes, and of a witness's that cosigns. */
+export const keyTypes = { note: 1, cosignature: 4 } as const
+type KeyType = (typeof keyTypes)[keyof typeof keyTypes]
 /** What stands before the 32 bytes of a public key in its DER form. */
 const derPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 /** Most signatures that are looked at. */
@@ -23,18 +24,50 @@ export interface NoteSigner {
  * Throws when the key is not one of Ed25519.
  */
 export function noteSigner(name: string, pem: string): NoteSigner {
+  const { key, id, secret } = namedSecret(name, pem, keyTypes.note)
+  return {
+    key,
+    sign: (text) => `${text}\n${signatureLine({ name, id, signature: sign(null, Buffer.from(text), secret) })}`,
+  }
+}
+
+/** A private key in PEM, and its public key as it is given to readers. Throws when it is not one of Ed25519. */
+export function namedSecret(name: string, pem: string, type: KeyType) {
   const secret = createPrivateKey(pem)
   if (secret.asymmetricKeyType !== 'ed25519')
     throw new Error(`it has to be an Ed25519 key, not ${secret.asymmetricKeyType}`)
   const bytes = createPublicKey(secret).export({ type: 'spki', format: 'der' }).subarray(derPrefix.length)
-  const id = keyId(name, bytes)
-  return {
-    key: `${name}+${id.toString('hex')}+${Buffer.of(ed25519, ...bytes).toString('base64')}`,
-    sign(text) {
-      const signature = sign(null, Buffer.from(text), secret)
-      return `${text}\n— ${name} ${Buffer.concat([id, signature]).toString('base64')}\n`
-    },
-  }
+  const id = keyId(name, bytes, type)
+  return { key: `${name}+${id.toString('hex')}+${Buffer.of(type, ...bytes).toString('base64')}`, id, secret }
+}
+
+/** A signature of a note: of whom, with which of his keys. */
+export interface NoteSignature {
+  readonly name: string
+  readonly id: Buffer
+  readonly signature: Buffer
+}
+
+export function signatureLine({ name, id, signature }: NoteSignature): string {
+  return `— ${name} ${Buffer.concat([id, signature]).toString('base64')}\n`
+}
+
+/** Text and signatures of a note; nothing is verified. Throws when it has another form. */
+export function partsOf(note: string): { readonly text: string; readonly signatures: readonly NoteSignature[] } {
+  const end = note.lastIndexOf('\n\n')
+  if (end < 0 || !note.endsWith('\n')) throw new Error('a note has a text, an empty line and signatures')
+  const lines = note.slice(end + 2, -1).split('\n')
+  if (lines.length > mostSignatures) throw new Error(`a note may have ${mostSignatures} signatures`)
+  return { text: note.slice(0, end + 1), signatures: lines.map(signatureIn) }
+}
+
+/** The signature in a line. Throws when it has another form. */
+export function signatureIn(line: string): NoteSignature {
+  const [, name, base64 = ''] = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/u.exec(line) ?? []
+  const bytes = Buffer.from(base64, 'base64')
+  if (name === undefined || bytes.length < 5 || bytes.toString('base64') !== base64)
+    throw new Error('a line of signatures is malformed')
+  return { name, id: bytes.subarray(0, 4), signature: bytes.subarray(4) }
 }
 
 /**
@@ -43,49 +76,36 @@ export function noteSigner(name: string, pem: string): NoteSigner {
  * Throws when the note or the key has another form, or no signature with the key is good, or one is bad.
  */
 export function openNote(note: string, key: string): string {
-  const { name, id, publicKey: known } = parseKey(key)
-  const end = note.lastIndexOf('\n\n')
-  if (end < 0 || !note.endsWith('\n')) throw new Error('a note has a text, an empty line and signatures')
-  const text = note.slice(0, end + 1)
-  const lines = note.slice(end + 2, -1).split('\n')
-  if (lines.length > mostSignatures) throw new Error(`a note may have ${mostSignatures} signatures`)
-  let isSigned = false
-  for (const line of lines) {
-    const [, signer, base64 = ''] = /^— ([^\s+]+) ([A-Za-z0-9+/]+={0,2})$/u.exec(line) ?? []
-    const bytes = Buffer.from(base64, 'base64')
-    if (bytes.length < 5 || bytes.toString('base64') !== base64) throw new Error('a line of signatures is malformed')
-    if (signer !== name || !bytes.subarray(0, 4).equals(id)) continue
-    if (!verify(null, Buffer.from(text), known, bytes.subarray(4))) throw new Error(`the signature of ${name} is wrong`)
-    isSigned = true
-  }
-  if (!isSigned) throw new Error(`${name} has not signed the note`)
+  const { name, id, publicKey } = parseKey(key, keyTypes.note)
+  const { text, signatures } = partsOf(note)
+  const own = signatures.filter((one) => one.name === name && one.id.equals(id))
+  if (own.length === 0) throw new Error(`${name} has not signed the note`)
+  if (!own.every(({ signature }) => verify(null, Buffer.from(text), publicKey, signature)))
+    throw new Error(`the signature of ${name} is wrong`)
   return text
 }
 
 /** The same public key under another name. Throws when the key has another form. */
 export function renamedKey(key: string, name: string): string {
-  parseKey(key)
+  parseKey(key, keyTypes.note)
   const base64 = key.split('+').slice(2).join('+')
-  return `${name}+${keyId(name, Buffer.from(base64, 'base64').subarray(1)).toString('hex')}+${base64}`
+  const id = keyId(name, Buffer.from(base64, 'base64').subarray(1), keyTypes.note)
+  return `${name}+${id.toString('hex')}+${base64}`
 }
 
-function parseKey(key: string): { readonly name: string; readonly id: Buffer; readonly publicKey: KeyObject } {
+/** A public key as readers are given it. Throws when it has another form, or is of another type. */
+export function parseKey(key: string, type: KeyType) {
   const [, name, hex, base64 = ''] = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]+={0,2})$/u.exec(key) ?? []
-  const [type, ...bytes] = Buffer.from(base64, 'base64')
-  if (name === undefined || hex === undefined || type !== ed25519 || bytes.length !== 32) {
-    throw new Error('the key is not one of Ed25519 in the form name+id+base64')
+  const [of, ...bytes] = Buffer.from(base64, 'base64')
+  if (name === undefined || hex === undefined || of !== type || bytes.length !== 32) {
+    throw new Error(`the key is not one of Ed25519 in the form name+id+base64, of type ${type}`)
   }
-  const id = keyId(name, Buffer.from(bytes))
+  const id = keyId(name, Buffer.from(bytes), type)
   if (id.toString('hex') !== hex) throw new Error('the id of the key is not that of its name and bytes')
   const der = Buffer.from([...derPrefix, ...bytes])
   return { name, id, publicKey: createPublicKey({ key: der, format: 'der', type: 'spki' }) }
 }
 
-function keyId(name: string, publicKey: Uint8Array): Buffer {
-  return createHash('sha256')
-    .update(`${name}\n`)
-    .update(Uint8Array.of(ed25519))
-    .update(publicKey)
-    .digest()
-    .subarray(0, 4)
+function keyId(name: string, publicKey: Uint8Array, type: KeyType): Buffer {
+  return createHash('sha256').update(`${name}\n`).update(Uint8Array.of(type)).update(publicKey).digest().subarray(0, 4)
 }

@@ -4,6 +4,16 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'witnesses',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Witnesses cosign the transparency log',
+    text:
+      '`/log/checkpoint` has, behind the log’s own signature, those of the witnesses that the operator names, by C2SP ' +
+      'tlog-cosignature v1. `npm run witness` is one: it reads the whole log and cosigns what goes on from all that it has seen.',
+    operations: [],
+  },
+  {
     id: 'all-registrations',
     day: '2026-11-29',
     kind: 'added',

@@ -175,6 +175,11 @@ export const elsewhere: readonly Elsewhere[] = [
     by: ['test/export/served.test.ts'],
   },
   {
+    command: /^npm run witness -- --of https:/,
+    why: 'runs until it is stopped, beside a service that is somebody else’s',
+    by: ['test/transparency/witness.test.ts'],
+  },
+  {
     command: /^npm run mirror -- --api https:/,
     why: 'is for a service that has a transparency log',
     by: ['test/transparency/lying-log.test.ts'],

@@ -113,6 +113,28 @@ select c.size, c.note, c.key, now.epoch, now.first
   return rows[0]
 }
 
+/**
+ * Puts a cosignature on the last checkpoint, if that is still the one with this text: `cosigned` makes the note with it of
+ * the note that is there. Call it in a transaction.
+ */
+export async function cosignCheckpoint(
+  db: Queryable,
+  isMeant: (note: string) => boolean,
+  cosigned: (note: string) => string,
+): Promise<void> {
+  const { rows } = await db.query<{ note: string }>({
+    name: 'transparency-checkpoint-to-cosign',
+    text: 'select note from transparency_checkpoint for update',
+  })
+  const note = rows[0]?.note
+  if (note === undefined || !isMeant(note)) return
+  await db.query({
+    name: 'cosign-transparency-checkpoint',
+    text: 'update transparency_checkpoint set note = $1',
+    values: [cosigned(note)],
+  })
+}
+
 /** Stores a checkpoint in place of the one before. */
 export async function storeCheckpoint(db: Queryable, { size, note, key }: SignedCheckpoint): Promise<void> {
   await db.query({

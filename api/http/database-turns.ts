@@ -4,9 +4,12 @@ import { clientOf } from './rate-limit-key.ts'
 
 /**
  * Pages and the API wait apart, so that neither can take all connections from the other's clients. A probe of readiness is
- * next wherever it comes from, and never refused for those that wait: it is to tell whether the database answers.
+ * next wherever it comes from, and never refused for those that wait: it is to tell whether the database answers. Nor is
+ * what streams look for, which take turns as one client: a browser does not come back to a stream that was refused, and how
+ * many there are has a bound of its own.
  */
-type Lane = 'api' | 'pages' | 'probes'
+type Lane = 'api' | 'pages' | 'probes' | 'streams'
+const neverRefused: readonly Lane[] = ['probes', 'streams']
 
 /** Who waits: a request, with all the statements it needs. */
 interface Asker {
@@ -105,7 +108,7 @@ export class Turns {
   readonly #limits: TurnLimits
   /** Lines by lane and client, in the order of the rotation: the first is next. */
   readonly #lines = new Map<string, Line>()
-  readonly #running = { api: 0, pages: 0, probes: 0 }
+  readonly #running = { api: 0, pages: 0, probes: 0, streams: 0 }
   /** Number of turns that each client holds now; a client that holds none is absent. */
   readonly #runningOf = new Map<string, number>()
   #waiting = 0
@@ -153,8 +156,8 @@ export class Turns {
   }
 
   get #isAnyFree(): boolean {
-    const { api, pages, probes } = this.#running
-    return api + pages + probes < this.#limits.slots
+    const { api, pages, probes, streams } = this.#running
+    return api + pages + probes + streams < this.#limits.slots
   }
 
   #count({ lane, client }: Asker, more: 1 | -1): void {
@@ -168,7 +171,7 @@ export class Turns {
     const key = lineOf(asker)
     const line = this.#lines.get(key) ?? new Line(asker)
     const isFull = this.#waiting >= this.#limits.maxWaiting || line.requests >= this.#limits.maxWaitingOfClient
-    if (asker.waiting === 0 && isFull && asker.lane !== 'probes')
+    if (asker.waiting === 0 && isFull && !neverRefused.includes(asker.lane))
       throw new NoTurn('too many requests wait for the database already')
     const timeLeft = asker.deadline - shortestStatementMs - performance.now()
     if (timeLeft <= 0) throw new NoTurn('the time of the request is over')

@@ -82,7 +82,7 @@ function beginOf(text: string | undefined, newest: LogHead): number | undefined 
 /** The log, whose statements wait in a line of their own: a stream outlives the deadline of its request. */
 function inOwnLane(log: Log): Log {
   return {
-    head: () => inLane('api', 'streams', () => log.head()),
-    after: (seq) => inLane('api', 'streams', () => log.after(seq)),
+    head: () => inLane('streams', 'streams', () => log.head()),
+    after: (seq) => inLane('streams', 'streams', () => log.after(seq)),
   }
 }

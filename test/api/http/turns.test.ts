@@ -94,6 +94,21 @@ test('a probe is next, however many wait, and is not refused for them', async ()
   expect([given[1], given.length, turns.waiting]).toEqual(['probe', 5, 0])
 })
 
+test('what streams look for is not refused for those that wait, and takes its turn as one client’s', async () => {
+  const { turns, given, ends, ask, serve } = await world({ maxWaiting: 3 })
+  const asked = Array.from({ length: 4 }, (_, n) => ask('api', `192.0.2.${n}`))
+  await until('three wait', () => turns.waiting === 3)
+  const looks = ['first', 'second'].map((name) =>
+    inLane('streams', 'streams', () => turns.take()).then(({ end }) => {
+      given.push(name)
+      ends.push(end)
+    }),
+  )
+  expect((await ask('api', '192.0.2.9')).status).toBe(503)
+  await Promise.all([serve(6), ...asked, ...looks])
+  expect([given.indexOf('first'), given.indexOf('second'), turns.waiting]).toEqual([4, 5, 0])
+})
+
 test('a request that has begun is served before its client’s next one', async () => {
   const { turns, given, ask, serve } = await world()
   const first = ask('api', '192.0.2.1', 3)

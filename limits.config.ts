@@ -103,6 +103,8 @@ export const readingLimits = {
   registrationsMatched: 5_000,
   /** Entries of metadata by which a registration is found, the first by key. */
   metadataSearched: 200,
+  /** Feedback of a registration, the newest, by whose clients, tags and mean value it is found. */
+  feedbackSearched: 1_000,
   /** Registrations received by an address that are examined to find what it held at a moment. */
   receivedRegistrations: 5_000,
   /** Accounts that verify or verified an address and are examined for it, the earliest ones. */

@@ -20,8 +20,9 @@ export const apiChanges: readonly ApiChange[] = [
     title: 'Search over every registration',
     text:
       '/api/registrations lists every registration on every chain, whoever holds it, by what it says, who holds it, its ' +
-      'metadata and its feedback. `fid` and `human` say which agent verifies the holder, and how that is known.',
-    operations: ['listAllRegistrations'],
+      'metadata and its feedback. `fid` and `human` say which agent verifies the holder, and how that is known. ' +
+      '/api/discovery takes `trust`, `active`, `x402` and `min_feedback` of the registrations that an agent holds.',
+    operations: ['listAllRegistrations', 'listAgents'],
   },
   {
     id: 'signed-answers',

@@ -43,6 +43,13 @@ export const dollarsFilter = (description: string) => {
   return filterParameter((text) => (form.test(text) ? text : nothing), description, { type: 'string', pattern })
 }
 
+/** A number with up to 18 digits on either side of the point, kept as text. */
+export const numberFilter = (description: string) => {
+  const pattern = '^-?[0-9]{1,18}(\\.[0-9]{1,18})?$'
+  const form = new RegExp(pattern)
+  return filterParameter((text) => (form.test(text) ? text : nothing), description, { type: 'string', pattern })
+}
+
 /** An amount in dollars as base units of 10^-6 dollars, in decimal digits. */
 export function baseUnits(dollars: string): string {
   const [whole = '0', decimals = ''] = dollars.split('.')

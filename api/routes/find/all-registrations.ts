@@ -9,6 +9,7 @@ import {
   countFilter,
   flagFilter,
   namesFilter,
+  numberFilter,
   partFilter,
   textsFilter,
   timeFilter,
@@ -28,6 +29,7 @@ const parameters = {
   flag: flagFilter,
   part: partFilter,
   count: countFilter,
+  number: numberFilter,
   time: timeFilter,
 } as const
 

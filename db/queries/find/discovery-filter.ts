@@ -35,6 +35,11 @@ export interface DiscoveryFilter {
   /** Whether one answered when it was checked last. */
   readonly alive?: boolean | null
   readonly paid_30d?: boolean | null
+  /** What a registration that it holds now says, and how much feedback one was given, as digits. */
+  readonly trust?: readonly string[] | null
+  readonly active?: boolean | null
+  readonly x402?: boolean | null
+  readonly min_feedback?: string | null
 }
 
 /** A condition over the agent `a` for each filter, with its value as SQL. */
@@ -63,7 +68,19 @@ const conditionOf: {
         or exists (select from jsonb_array_elements_text(sold -> 'tags') tag where lower(tag) = any (${value}::text[]))))`,
   alive: (value) => `(exists (select from agent_spec s where s.fid = a.fid and ${isAlive})) = ${value}::boolean`,
   paid_30d: (value) => `(a.settlements_30d > 0) = ${value}::boolean`,
+  trust: (value) =>
+    holds(`s.terms @@ (
+    select string_agg('''trust:' || replace(replace(word, '\\', '\\\\'), '''', '''''') || '''', ' | ')::tsquery
+      from unnest(${value}::text[]) word)`),
+  active: (value) => holds(`s.terms @@ ('''active:' || ${value}::boolean || '''')::tsquery`),
+  x402: (value) => holds(`s.terms @@ ('''x402:' || ${value}::boolean || '''')::tsquery`),
+  min_feedback: (value) => holds(`s.feedback_count >= ${value}::bigint`),
 }
+
+/** Whether the agent `a` holds a registration `s` now of which a condition is true. */
+const holds = (condition: string) => `exists (
+    select from agent_holding h join searched_registration s using (chain, agent_id)
+     where h.fid = a.fid and h.reason is null and ${condition})`
 
 /**
  * A relation: the skills of an agent that the documents on its hosts name, and those that it is found by, which its

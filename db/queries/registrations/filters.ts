@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ChainName } from '../../../chains.config.ts'
-import { readingLimits } from '../../../limits.config.ts'
+import { grouped, readingLimits } from '../../../limits.config.ts'
 import { partOf } from '../find/query-text.ts'
 
 /** What a filter takes. `terms`: any of some words, `metadata`: any of `key` or `key=value`. */
@@ -12,6 +12,7 @@ interface FilterValues {
   readonly flag: boolean
   readonly part: string
   readonly count: string
+  readonly number: string
   readonly time: string
 }
 
@@ -21,6 +22,8 @@ interface Filter {
   readonly fits?: (value: string) => string
   readonly says: string
 }
+
+const ofNewest = `its newest ${grouped(readingLimits.feedbackSearched)} feedback, without what was revoked`
 
 /**
  * Filters of the search over all registrations, combined with AND. A term has the name of its filter in
@@ -66,6 +69,18 @@ export const registrationFilters = {
     type: 'count',
     fits: (value) => `s.feedback_count <= ${value}::bigint`,
     says: 'Feedback that was not revoked, at most.',
+  },
+  feedback_client: { type: 'term', says: `Who gave ${ofNewest}.` },
+  feedback_tag: { type: 'terms', says: `Tag of ${ofNewest}, in any case.` },
+  min_feedback_value: {
+    type: 'number',
+    fits: (value) => `s.feedback_value >= ${value}::numeric`,
+    says: `Mean value of ${ofNewest}, at least.`,
+  },
+  max_feedback_value: {
+    type: 'number',
+    fits: (value) => `s.feedback_value <= ${value}::numeric`,
+    says: `Mean value of ${ofNewest}, at most.`,
   },
   registered_since: {
     type: 'time',

@@ -22,6 +22,16 @@ const metadata = `(
   select m.key, m.value from registration_metadata m
    where m.chain = r.chain and m.agent_id = r.agent_id order by m.key collate "C" limit ${readingLimits.metadataSearched}) m`
 
+/** Anybody may give very much feedback. The newest is searched, so that deriving a row has a bounded cost. */
+const feedback = `(
+  select f.* from (
+    select f.client, f.tag1, f.tag2, f.value * ('1e-' || f.value_decimals)::numeric as value, f.revoked_block
+      from feedback f
+     where f.chain = r.chain and f.agent_id = r.agent_id
+     order by f.block_timestamp desc, f.block_number desc, f.log_index desc
+     limit ${readingLimits.feedbackSearched}) f
+   where f.revoked_block is null) f`
+
 const terms = [
   words('chain', 'r.chain'),
   words('owner', hex('r.owner')),
@@ -38,11 +48,26 @@ const terms = [
   declared('tool', 'tools'),
   declared('prompt', 'prompts'),
   declared('resource', 'resources'),
+  words('feedback_client', hex('f.client'), feedback),
+  words(
+    'feedback_tag',
+    'lower(tag)',
+    `${feedback} cross join lateral (values (f.tag1), (f.tag2)) of (tag) where tag <> ''`,
+  ),
   words('metadata', 'm.key', metadata),
   words('metadata_value', `encode(sha256(convert_to(m.key, 'UTF8') || '\\x00' || m.value), 'hex')`, metadata),
 ].join('\n union ')
 
-const columns = ['registered_at', 'updated_at', 'fid', 'name', 'description', 'feedback_count', 'terms']
+const columns = [
+  'registered_at',
+  'updated_at',
+  'fid',
+  'name',
+  'description',
+  'feedback_count',
+  'terms',
+  'feedback_value',
+]
 const all = (table: string) => columns.map((name) => `${table}.${name}`).join(', ')
 
 const text = `
@@ -56,7 +81,8 @@ gone as (
 insert into searched_registration as s (chain, agent_id, ${columns.join(', ')})
 select r.chain, r.agent_id, r.registered_at, r.updated_at, a.fid, lower(d.name), lower(d.description),
        coalesce(t.standing, 0),
-       array_to_tsvector(array(select term from (${terms}) one where octet_length(term) <= ${longestTerm}))
+       array_to_tsvector(array(select term from (${terms}) one where octet_length(term) <= ${longestTerm})),
+       (select trim_scale(avg(f.value)) from ${feedback})
   from wanted
   join registration r using (chain, agent_id)
   left join registration_document d using (chain, agent_id)

@@ -11,6 +11,7 @@ create table searched_registration (
   description text,           -- of the document, lowercase
   feedback_count bigint not null,
   terms tsvector not null,
+  feedback_value numeric,     -- mean of the newest feedback that stands; null: there is none
   primary key (chain, agent_id)
 );
 -- What fits all filters at once: by whole words, and by parts of the texts.

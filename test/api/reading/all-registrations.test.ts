@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { discoveryList } from '../../../api/schemas/discovery.ts'
 import { allRegistrationsList } from '../../../api/schemas/registration.ts'
 import type { ChainName } from '../../../chains.config.ts'
 import { type RegistrationFilter, registrationFilters } from '../../../db/queries/registrations/filters.ts'
@@ -115,6 +116,10 @@ beforeAll(async () => {
   await seedAgent(pool, { fid: 1, addresses: [owners[0] as string] })
   await seedAgent(pool, { fid: 2, addresses: [owners[1] as string], claimMethod: 'jfs' })
   for (let n = 0; n < 150; n++) await seedOne(n)
+  await pool.query(`
+    insert into agent_holding (fid, chain, agent_id, held_by, acquired_block, acquired_log_index, acquired_at)
+    select v.fid, r.chain, r.agent_id, r.owner, 100, 0, r.registered_at
+      from registration r join verified_address v on v.address = r.owner`)
   await settle(searched, context())
   api = await startApi(database, { now: () => now })
 })
@@ -134,6 +139,9 @@ const holderOf = (condition: string) =>
             where v.address = r.owner_address and v.ended_at is null and ${condition})`
 const standing =
   '(select count(*) from directory.feedback f where f.chain = r.chain and f.erc8004_id = r.erc8004_id and f.revoked_block is null)'
+const given = (condition: string) => `exists (select from directory.feedback f
+  where f.chain = r.chain and f.erc8004_id = r.erc8004_id and f.revoked_block is null and ${condition})`
+const mean = standing.replace('count(*)', 'avg(f.value)')
 const meant: Record<keyof typeof registrationFilters, string> = {
   chain: 'r.chain = $1',
   name: 'strpos(lower(r.name), lower($1)) > 0',
@@ -159,6 +167,10 @@ const meant: Record<keyof typeof registrationFilters, string> = {
   ),
   min_feedback: `${standing} >= $1::bigint`,
   max_feedback: `${standing} <= $1::bigint`,
+  feedback_client: given('f.client_address = $1'),
+  feedback_tag: given(`lower($1) in (lower(f.tag1), lower(f.tag2))`),
+  min_feedback_value: `${mean} >= $1::numeric`,
+  max_feedback_value: `${mean} <= $1::numeric`,
   registered_since: 'r.deployed_at >= $1::timestamptz',
   updated_since: 'r.updated_at >= $1::timestamptz',
 }
@@ -184,6 +196,10 @@ const values: Record<keyof typeof registrationFilters, readonly string[]> = {
   metadata: ['category', 'category=defi', 'category=Art', "category=it's", 'Category', 'a=b'],
   min_feedback: ['0', '1', '2', '3'],
   max_feedback: ['0', '1', '2'],
+  feedback_client: [addressOf('client 1'), addressOf('client 3'), addressOf('wallet 1')],
+  feedback_tag: ['starred', 'WEEK', 'other'],
+  min_feedback_value: ['0', '50', '45.5', '-3.25'],
+  max_feedback_value: ['30', '60.125'],
   registered_since: [minute(0), minute(6), minute(12)].map((time) => time.toISOString()),
   updated_since: [minute(3), minute(15)].map((time) => time.toISOString()),
 }
@@ -285,4 +301,24 @@ test('filters combine with AND, in each order, page by page', async () => {
     { numRuns: 80 },
   )
   expect(found).toBeGreaterThan(100)
+})
+
+test.each([
+  ['trust', 'tee-attestation', 'trust'],
+  ['trust', "it's", 'trust'],
+  ['active', 'true', 'active'],
+  ['x402', 'false', 'x402'],
+  ['x402', 'true', 'x402'],
+  ['min_feedback', '2', 'min_feedback'],
+  ['min_feedback', '9', 'min_feedback'],
+] as const)('agents are found by what a registration that they hold says: %s is %s', async (name, value, filter) => {
+  const { rows } = await database.pool.query<{ fid: number }>(
+    `select distinct h.fid from directory.holdings h join directory.registrations r using (chain, erc8004_id)
+      where h.reason is null and ${meant[filter].replaceAll('$1', '$1::text')} order by 1`,
+    [value],
+  )
+  const response = await api.get(`/api/discovery?${new URLSearchParams({ [name]: value })}`)
+  const { agents, total } = discoveryList.parse(await response.json())
+  expect(agents.map(({ fid }) => fid).sort()).toEqual(rows.map(({ fid }) => fid))
+  expect(total).toBe(rows.length)
 })

@@ -13,7 +13,9 @@ import {
 import { minute } from '../ops/time.ts'
 import { type Checkpoint, checkpointText, epochOf } from '../transparency/checkpoint.ts'
 import { leafHash } from '../transparency/hashes.ts'
+import { keyChangeText } from '../transparency/key-change.ts'
 import type { LogSigner } from '../transparency/log-key.ts'
+import { isSameKey } from '../transparency/note.ts'
 import { appendToTiles, type ReadTile, type TilePlace } from '../transparency/tiles.ts'
 import { rootOf } from '../transparency/tree.ts'
 import { canonicalJson } from '../trust/canonical-json.ts'
@@ -52,6 +54,9 @@ export async function logFacts(
     coming.push({ subject: 'log', entry: firstEntry(epoch, last, now()) })
   }
   const before = all - epoch.first
+  const signedBy = (await lastCheckpoint(db))?.key ?? last?.key
+  const change = log && signedBy && keyChange(log, signedBy, { epoch: epoch.epoch, at: now() })
+  if (change) coming.push({ subject: `key:${before + coming.length}`, entry: change })
   if (coming.length > 0) {
     await appendEntries(
       db,
@@ -97,6 +102,19 @@ async function beginsWith(
 function firstEntry({ epoch }: Epoch, { origin, size, root }: Checkpoint, at: Date): Buffer {
   const before = { origin, size, root: Buffer.from(root).toString('base64') }
   return Buffer.from(canonicalJson({ type: 'log', epoch, at: at.toISOString(), before }))
+}
+
+/** Entry in which the key that signed before names the one that signs now. Undefined: it is the same, or lost. */
+function keyChange(
+  { former, inEpoch }: LogSigner,
+  signedBy: string,
+  { epoch, at }: { readonly epoch: number; readonly at: Date },
+): Buffer | undefined {
+  const { origin, key } = inEpoch(epoch)
+  const before = former.map((signer) => signer(epoch)).find((signer) => isSameKey(signer.key, signedBy))
+  if (!before || isSameKey(key, signedBy)) return undefined
+  const note = before.sign(keyChangeText(origin, key))
+  return Buffer.from(canonicalJson({ type: 'key', at: at.toISOString(), key, note }))
 }
 
 interface Tree {

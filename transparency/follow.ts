@@ -2,7 +2,7 @@ import { type Checkpoint, epochOf, isLaterLog, parseCheckpoint } from './checkpo
 import { emptyRoot, leafHash } from './hashes.ts'
 import { keyAfter } from './key-change.ts'
 import { entriesOf, NoLogFile, type ReadLogFile, tilesOf } from './log-files.ts'
-import { openNote, renamedKey } from './note.ts'
+import { isSameKey, openNote, renamedKey } from './note.ts'
 import type { TreeHead } from './proofs.ts'
 import { appendToTiles, perTile, type ReadTile } from './tiles.ts'
 import { rootOf } from './tree.ts'
@@ -117,9 +117,7 @@ async function follow({ known, before, shown, now, readFile }: Step): Promise<Fo
   if (isAnother && !commitsTo(before, first, now)) refuse(`${named(now)} does not commit to ${named(before)}`)
   const changes = [
     ...(isAnother ? [`another log began, ${now.origin}: the service says that it lost entries of the one before`] : []),
-    ...(shown.key.endsWith(known.key.split('+').slice(2).join('+'))
-      ? []
-      : [`its key is ${key} now, as the one before says`]),
+    ...(isSameKey(shown.key, known.key) ? [] : [`its key is ${key} now, as the one before says`]),
   ]
   return { signed: shown, changes }
 }

@@ -4,11 +4,15 @@ import { logName } from './checkpoint.ts'
 import { type LogMemory, logMemory } from './log-memory.ts'
 import { type NoteSigner, noteSigner } from './note.ts'
 
+/** Signs another log of the service, by its number. */
+type InEpoch = (epoch: number) => NoteSigner & { readonly origin: string }
+
 /** Signs checkpoints of a log. */
 export interface LogSigner extends NoteSigner {
   readonly origin: string
-  /** Signs another log of the service, by its number. */
-  readonly inEpoch: (epoch: number) => NoteSigner & { readonly origin: string }
+  readonly inEpoch: InEpoch
+  /** Keys that signed before, to say that this one follows: those that are in the file in front of it. */
+  readonly former: readonly InEpoch[]
   /** Keeps the last checkpoint beside the key, where neither a failover nor a restore reaches. */
   readonly memory: LogMemory
   /** The key itself, for who signs something else with it: no text of a note may be among that. */
@@ -16,18 +20,23 @@ export interface LogSigner extends NoteSigner {
 }
 
 /**
- * Signer of a service's log, whose key lies in a file: Ed25519, PKCS #8, PEM.
+ * Signer of a service's log, whose key lies in a file: Ed25519, PKCS #8, PEM. Of several keys in it the last one signs.
  *
  * Throws when the file cannot be read or has another content.
  */
 export function readLogKey(path: string, baseUrl: string): LogSigner {
   try {
-    const pem = readFileSync(path, 'utf8')
-    const inEpoch = (epoch: number) => {
-      const origin = logName(baseUrl, epoch)
-      return { origin, ...noteSigner(origin, pem) }
-    }
-    return { ...inEpoch(1), inEpoch, memory: logMemory(`${path}.checkpoint`), secret: createPrivateKey(pem) }
+    const pems = readFileSync(path, 'utf8').match(/-----BEGIN [^-]+-----[^-]+-----END [^-]+-----/g) ?? ['']
+    const signers = pems.map(
+      (pem): InEpoch =>
+        (epoch) => {
+          const origin = logName(baseUrl, epoch)
+          return { origin, ...noteSigner(origin, pem) }
+        },
+    )
+    const inEpoch = signers.pop() as InEpoch
+    const secret = createPrivateKey(pems.at(-1) as string)
+    return { ...inEpoch(1), inEpoch, former: signers, memory: logMemory(`${path}.checkpoint`), secret }
   } catch (cause) {
     throw new Error(`LOG_KEY_FILE: ${path} has no key to sign with: ${(cause as Error).message}`, { cause })
   }

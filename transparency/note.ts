@@ -85,6 +85,12 @@ export function openNote(note: string, key: string): string {
   return text
 }
 
+/** Whether two keys are the same public key, whatever their names. */
+export function isSameKey(one: string, other: string): boolean {
+  const publicPart = (key: string) => key.split('+').slice(2).join('+')
+  return publicPart(one) === publicPart(other)
+}
+
 /** The same public key under another name. Throws when the key has another form. */
 export function renamedKey(key: string, name: string): string {
   parseKey(key, keyTypes.note)

@@ -126,10 +126,10 @@ function statements(): Statement[] {
   const none = { q: null, chain: null, claimed: null, spec: null, codehost: null }
   const settlements = (fid: number) => (db: Queryable) => agentSettlements(db, { fid, limit: 100, settlementOverloads })
   const ofAddress = async (db: Queryable) => {
-    const { rows } = await db.query(
+    const { rows } = await db.query<{ address: string }>(
       `select '0x' || encode(verified_addresses[1], 'hex') as address from agent where fid = 7`,
     )
-    return addressSubject(db, rows[0].address)
+    return addressSubject(db, { address: rows[0]?.address ?? '', limit: 100, after: undefined })
   }
   const totalAt = async (change: number) => ({ total: 0, change })
   const leftOut = () => {}

@@ -145,6 +145,8 @@ export const profileLimits = {
   pageUriBytes: 4 * 1024 * 1024,
   /** Registrations on one page of an address without an agent; platforms that hold a whole collection have many more. */
   registrationsOfAddress: 10_000,
+  /** What keeps callers or buyers from an agent. */
+  findings: 200,
   /** Verifications that an explanation names. */
   verifications: 100,
 } as const

@@ -15,6 +15,7 @@ import { proofHistory } from './routes/claims/proof-history.ts'
 import { refresh } from './routes/claims/refresh.ts'
 import { apiFeed } from './routes/developers/api-feed.ts'
 import { badge, badgeEndpoint } from './routes/developers/badge.ts'
+import { doctor, doctorCode, doctorCodes } from './routes/developers/doctor.ts'
 import { discovery } from './routes/discovery.ts'
 import { error, errors } from './routes/errors.ts'
 import { explainByAddress } from './routes/explain-address.ts'
@@ -69,6 +70,9 @@ export const routes: readonly Route[] = [
   uptime,
   prices,
   payee,
+  doctor,
+  doctorCodes,
+  doctorCode,
   growth,
   state,
   owners,

@@ -4,6 +4,17 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'doctor',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Why nobody can reach an agent, or pay it',
+    text:
+      '/api/agent/{fid}/doctor has what the last looks at an agent’s endpoints found, by codes that /api/doctor/codes lists ' +
+      'and /docs/doctor explains: no answer, no document of its kind, and what keeps buyers from paying a 402 answer. ' +
+      '`npm run doctor -- URL` looks at any endpoint now. Explanations name it in `doctor`; the MCP tool is `diagnose_agent`.',
+    operations: ['diagnoseAgent', 'listFindingCodes', 'getFindingCode', 'explainAgent'],
+  },
+  {
     id: 'witnesses',
     day: '2026-11-29',
     kind: 'added',
@@ -83,6 +94,16 @@ export const apiChanges: readonly ApiChange[] = [
       'number of the summary but the new `before_holder`. Payments from an address before it was a wallet or holder of the ' +
       'agent’s registrations are no longer flagged `same_owner`.',
     operations: ['getAgent', 'listFeedback', 'getIncome'],
+  },
+  {
+    id: 'names-in-the-stream',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'The stream of settlements names who is known',
+    text:
+      'Each event of /data/settlements.sse has `names`: the agent and the facilitator behind payer, recipient and sender, ' +
+      'where they are known.',
+    operations: ['followSettlements'],
   },
   {
     id: 'most-earned',
@@ -379,16 +400,6 @@ export const apiChanges: readonly ApiChange[] = [
     title: 'The manifest of /exports/ names columns and times of each file',
     text: 'Each file has its `columns`, and one of facts the times of its first and last row: `min_time`, `max_time`.',
     operations: [],
-  },
-  {
-    id: 'names-in-the-stream',
-    day: '2026-11-29',
-    kind: 'added',
-    title: 'The stream of settlements names who is known',
-    text:
-      'Each event of /data/settlements.sse has `names`: the agent and the facilitator behind payer, recipient and sender, ' +
-      'where they are known.',
-    operations: ['followSettlements'],
   },
   ...earlierChanges,
 ]

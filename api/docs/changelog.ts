@@ -9,6 +9,9 @@ const lead =
   'What changed in the API. Things may be added at any time; whatever goes away is announced here, and by the headers ' +
   'Deprecation (RFC 9745) and Sunset (RFC 8594) of its answers, at least twelve months ahead.'
 
+/** Changes that the page tells whole; of those before, it has the titles, and its Markdown has all. */
+const toldWhole = 60
+
 /** `/docs/changelog`: every change of the API, each with an anchor. */
 export function changelogPage(site: Site): string {
   const head = { path: '/docs/changelog', title: 'Changelog', description: 'What changed in the API.' }
@@ -16,12 +19,15 @@ export function changelogPage(site: Site): string {
     site,
     head,
     html`<h1>Changelog</h1>
-<p class="lead">${lead} As a feed: <a href="/feed/api.atom">/feed/api.atom</a>.</p>
+<p class="lead">${lead} As a feed: <a href="/feed/api.atom">/feed/api.atom</a>. Older changes are whole in <code>/docs/changelog.md</code>.</p>
 ${apiChanges.map(
-  ({ id, day, kind, title, text, operations }) => html`<section id="${id}"><h2><a href="#${id}">${title}</a></h2>
+  ({ id, day, kind, title, text, operations }, place) => html`<section id="${id}"><h2><a href="#${id}">${title}</a></h2>
 <p class="sub"><time datetime="${day}">${day}</time> <span class="status">${kind}</span></p>
-<p>${prose(text)}</p>
-${operations.length > 0 && html`<ul class="requests" aria-label="Requests">${operations.map((one) => html`<li><a href="${requestPath(one)}"><code>${one}</code></a></li>`)}</ul>`}</section>`,
+${
+  place < toldWhole &&
+  html`<p>${prose(text)}</p>
+${operations.length > 0 && html`<ul class="requests" aria-label="Requests">${operations.map((one) => html`<li><a href="${requestPath(one)}"><code>${one}</code></a></li>`)}</ul>`}`
+}</section>`,
 )}`,
   )
 }

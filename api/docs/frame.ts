@@ -29,6 +29,7 @@ const chapters = [
   ['/docs', 'Overview'],
   ['/docs/answers', 'Answers'],
   ['/docs/errors', 'Errors'],
+  ['/docs/doctor', 'Doctor'],
   ['/docs/limits', 'Limits'],
   ['/docs/graphql', 'GraphQL'],
   ['/docs/sql', 'SQL'],

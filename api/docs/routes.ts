@@ -8,11 +8,14 @@ import { json } from '../http/route.ts'
 import { giveAskingPolicy } from '../pages/content-security-policy.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { htmlType } from '../pages/parts/page.ts'
+import { findingPagePath } from '../routes/developers/doctor.ts'
+import { findingCodes } from '../schemas/sellers/doctor.ts'
 import { answerPage, answersPage } from './answers.ts'
 import { changelogPage, changelogText } from './changelog.ts'
 import { type ApiDocument, requestPath, requestsOf } from './document.ts'
 import { graphqlPage, sqlPage } from './elsewhere.ts'
 import { errorPage, errorsPage, errorsText, errorText } from './errors.ts'
+import { findingPage, findingsPage, findingsText, findingText } from './findings.ts'
 import { limitsPage } from './limits.ts'
 import { llmsText } from './llms.ts'
 import { llmsFullText } from './llms-full.ts'
@@ -72,6 +75,14 @@ export function docsRoutes(site: Site & { readonly baseUrl: string }): Router {
       errorPagePath(code),
       () => errorPage(code, site),
       () => errorText(code),
+    )
+  }
+  page('/docs/doctor', () => findingsPage(site), findingsText)
+  for (const code of findingCodes) {
+    page(
+      findingPagePath(code),
+      () => findingPage(code, site),
+      () => findingText(code),
     )
   }
   return router

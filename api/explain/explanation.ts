@@ -17,6 +17,7 @@ export function explainFid(fid: number, facts: FidFacts): AgentExplanation {
     summary: `FID ${fid} ${standing(agent_status, is_queued)}`,
     rules,
     verifications: verifications as AgentExplanation['verifications'],
+    doctor: agent_status === null ? null : `/api/agent/${fid}/doctor`,
     is_queued,
     sources,
     chains: chains as AgentExplanation['chains'],

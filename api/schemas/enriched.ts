@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { grouped, profileLimits, uptimeLimits } from '../../limits.config.ts'
-import { address, chainName, count, dollars, fid, time, tokenId } from './scalars.ts'
+import { address, chainName, checkStatus, count, dollars, fid, time, tokenId } from './scalars.ts'
 import { payeeOutcome } from './sellers/payee.ts'
 
 // What sources outside the chains and the social network say about an agent.
@@ -24,26 +24,6 @@ export const oliTag = z
     fetched_at: time.meta({ description: 'When its source was asked.' }),
   })
   .meta({ id: 'OliTag' })
-
-const checkStatus = z
-  .enum([
-    'ok',
-    'auth_required',
-    'payment_required',
-    'not_found',
-    'http_4xx',
-    'http_5xx',
-    'timeout',
-    'dns_error',
-    'tls_error',
-    'connect_error',
-    'blocked',
-    'too_large',
-    'not_json',
-    'schema_mismatch',
-    'redirect_refused',
-  ])
-  .meta({ id: 'CheckStatus', description: 'How the last check of a document ended; ok: a document of its kind.' })
 
 const uptime = (days: number) =>
   z

@@ -65,6 +65,9 @@ export const agentExplanation = z
     summary: z.string().meta({ description: 'The whole in a sentence, for people.' }),
     rules: z.array(rule),
     verifications: z.array(z.strictObject(verification)),
+    doctor: z.string().nullable().meta({
+      description: 'Path of what keeps callers or buyers from it. Null: it is not listed.',
+    }),
     is_queued: z
       .boolean()
       .meta({ description: 'Whether something has happened since: the entry is being computed again.' }),

@@ -47,6 +47,27 @@ export const handleAssurance = z
       'Null: it has none.',
   })
 
+/** Values of `last_check_status`: docs/rules.md 3. */
+export const checkStatus = z
+  .enum([
+    'ok',
+    'auth_required',
+    'payment_required',
+    'not_found',
+    'http_4xx',
+    'http_5xx',
+    'timeout',
+    'dns_error',
+    'tls_error',
+    'connect_error',
+    'blocked',
+    'too_large',
+    'not_json',
+    'schema_mismatch',
+    'redirect_refused',
+  ])
+  .meta({ id: 'CheckStatus', description: 'How the last check of a document ended; ok: a document of its kind.' })
+
 /** Dollars with six decimals. */
 export const dollars = z.number().nonnegative().meta({ description: 'Dollars; exact, six decimals.' })
 

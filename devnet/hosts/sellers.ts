@@ -1,3 +1,4 @@
+import { chains } from '../../chains.config.ts'
 import type { Page } from './web-host.ts'
 
 /** What a seller asks for; the rest of its demand is always the same. */
@@ -14,10 +15,11 @@ export interface Sale {
   readonly extra?: object
 }
 
-const dollar = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
+const { id, tokens } = chains.base
+const dollar = tokens[0]!.address
 
 /** A demand for payment by x402, version 2. */
-function demandFor({ url, payTo, network = 'eip155:8453', asset = dollar, amount = '10000', extra }: Sale) {
+export function demandFor({ url, payTo, network = `eip155:${id}`, asset = dollar, amount = '10000', extra }: Sale) {
   return {
     x402Version: 2,
     error: 'PAYMENT-SIGNATURE header is required',

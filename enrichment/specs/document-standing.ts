@@ -3,6 +3,8 @@ import { profileLimits } from '../../limits.config.ts'
 import { day, hour } from '../../ops/time.ts'
 import { isOutOfReach, isSignOfLife, type SpecStatus } from './check-status.ts'
 import type { SpecContent } from './content.ts'
+import { findingsOfDocument } from './findings/document.ts'
+import { type StoredFinding, sinceWhen } from './findings/finding.ts'
 import { readerVersion, type SpecKind } from './kinds.ts'
 import { type Check, type CheckUp, placeOf } from './probe.ts'
 import { noSale, type Sale } from './sale.ts'
@@ -14,6 +16,7 @@ export interface KnownDocument extends StoredSpec {
   readonly prices: Sale['prices']
   readonly resources: Sale['resources']
   readonly lastCheckStatus: SpecStatus
+  readonly findings: readonly StoredFinding[]
 }
 
 /** Values of `spec_check_status` (docs/rules.md 3) after a check-up. */
@@ -45,7 +48,7 @@ export function documentsAfter(known: readonly KnownDocument[], look: CheckUp, n
     const document = before.get(placeOf(check.candidate))
     return document || check.candidate.declared || isSignOfLife(check) ? [documentAfter(document, check, now)] : []
   })
-  const asked = new Set(look.checks.map(({ candidate }) => placeOf(candidate)))
+  const asked = new Map(look.checks.map((check) => [placeOf(check.candidate), check]))
   const unasked = [...before]
     .filter(([place]) => look.places.has(place) && !asked.has(place))
     .map(([, document]) => document)
@@ -55,10 +58,18 @@ export function documentsAfter(known: readonly KnownDocument[], look: CheckUp, n
     .map((document) => {
       const reference = look.references.get(new URL(document.url).host)
       const domainVerified = reference ? reference === 'confirmed' : document.domainVerified
-      const contradicted = look.contradicted.has(`${document.kind} ${document.url}`)
+      const place = `${document.kind} ${document.url}`
+      const contradicted = look.contradicted.has(place)
       const backReference = contradicted ? 'contradicted' : (reference ?? document.backReference)
-      return { ...document, domainVerified, backReference }
+      return withFindings({ ...document, domainVerified, backReference }, asked.get(place), now)
     })
+}
+
+/** A document with what was found of it; without a check, with what was found before. */
+function withFindings(document: KnownDocument, check: Check | undefined, now: Date): KnownDocument {
+  if (!check) return document
+  const looked = findingsOfDocument({ ...document, status: check.status, reason: check.reason })
+  return { ...document, findings: sinceWhen([...(check.findings ?? []), ...looked], document.findings, now) }
 }
 
 function documentAfter(before: KnownDocument | undefined, check: Check, now: Date): KnownDocument {
@@ -83,6 +94,7 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     lastCheckStatus: status,
     httpStatus,
     latencyMs,
+    findings: before?.findings ?? [],
     consecutiveFailures: alive ? 0 : (before?.consecutiveFailures ?? 0) + 1,
   }
 }

@@ -3,7 +3,7 @@ import type { CheckUpCuts } from '../../db/queries/sources/agent-specs.ts'
 import { isSameSite } from '../../derive/site.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import type { Fetched } from '../../net/door.ts'
-import { DoorError } from '../../net/errors.ts'
+import { DoorError, type DoorReason } from '../../net/errors.ts'
 import { maxUrlLength } from '../../net/target.ts'
 import type { CardSignature } from '../../trust/card-signature.ts'
 import { type AgentHosts, conditionsOf, RedirectClosed, type Version, versionOf } from '../agent-hosts.ts'
@@ -13,6 +13,8 @@ import { signatureOf } from './card-keys.ts'
 import { type CatalogCard, mostCards, toCatalog } from './catalog.ts'
 import { isOutOfReach, type SpecStatus, statusOf } from './check-status.ts'
 import { parsed, type SpecContent } from './content.ts'
+import { findingsOfDemand } from './findings/demand.ts'
+import type { Finding } from './findings/finding.ts'
 import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
 import { askServer } from './mcp/session.ts'
 import { type Sale, saleIn } from './sale.ts'
@@ -42,6 +44,10 @@ export interface Check {
   readonly unasked?: readonly string[]
   /** Prices in the document, or in a demand for payment; undefined: this answer does not say. */
   readonly sale?: Sale
+  /** What is wrong with its demand for payment; undefined: it made none. */
+  readonly findings?: readonly Finding[]
+  /** Why there was no answer; undefined: there was one. */
+  readonly reason?: DoorReason
 }
 
 /** Result of one check-up of all of an agent's places. */
@@ -98,7 +104,7 @@ async function orFailure(candidate: Candidate, ask: () => Promise<[Check, ...Che
     return await ask()
   } catch (error) {
     if (!(error instanceof DoorError) || error.checkStatus === null) throw error
-    return [{ candidate, httpStatus: null, latencyMs: null, status: error.checkStatus }]
+    return [{ candidate, httpStatus: null, latencyMs: null, status: error.checkStatus, reason: error.reason }]
   }
 }
 
@@ -246,7 +252,8 @@ async function toCheck(
 ): Promise<Check> {
   const { kind, url } = candidate
   const { status, found, sale } = judge(kind, answer, known)
-  const check = { ...toResult(candidate, answer), status, sale }
+  const findings = status === 'payment_required' ? findingsOfDemand(answer, url) : undefined
+  const check = { ...toResult(candidate, answer), status, sale, findings }
   if (!found) return check
   const cardSignature = kind === 'a2a' ? await signatureOf(hosts, answer.value, url, spend) : null
   return { ...check, found: { ...found, cardSignature } }

@@ -150,7 +150,14 @@ test('the place of a document is stored as long as an address can be, and a long
 
   const url = place(maxUrlLength)
   const check = { kind: 'openapi', url, httpStatus: 200, latencyMs: 1 }
-  const standing = { domainVerified: false, backReference: null, toolsChangedAt: null, cardSignature: null, ...noSale }
+  const standing = {
+    domainVerified: false,
+    backReference: null,
+    toolsChangedAt: null,
+    cardSignature: null,
+    findings: [],
+    ...noSale,
+  }
   const times = { firstSeenAt: now, lastAliveAt: now, lastCheckAt: now, lastCheckStatus: 'ok', consecutiveFailures: 0 }
   const unread = { declared: true, content: undefined, sha256: null, version: undefined, reader: 1 }
   await storeSpecs(database.pool, fid, [{ ...check, ...standing, ...times, ...unread }])

@@ -655,6 +655,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         ]
       }
     ],
+    "doctor": "/api/agent/1211/doctor",
     "is_queued": false,
     "sources": [
       {
@@ -1115,6 +1116,51 @@ export const examples: Readonly<Record<string, unknown>> = {
         }
       }
     ]
+  },
+  "diagnoseAgent": {
+    "fid": 1211,
+    "checked_at": "2026-11-23T01:46:24.345Z",
+    "findings": [
+      {
+        "code": "auth_required",
+        "severity": "informs",
+        "endpoint": "https://agents.example/mcp",
+        "detail": "HTTP 401",
+        "since": "2026-11-23T01:46:24.345Z"
+      }
+    ],
+    "endpoints": [
+      {
+        "kind": "mcp",
+        "url": "https://agents.example/mcp",
+        "declared": true,
+        "checked_at": "2026-11-23T01:46:24.345Z",
+        "status": "auth_required",
+        "http_status": 401
+      }
+    ],
+    "truncated": false
+  },
+  "listFindingCodes": {
+    "count": 1,
+    "codes": [
+      {
+        "code": "pay_to_zero",
+        "severity": "blocks",
+        "meaning": "`payTo` is the zero address: tokens refuse to pay it.",
+        "fix": "Write the address that is to be paid; often a setting is missing.",
+        "found": "in the demand of a 402 answer, in each entry of `accepts`",
+        "url": "https://api.agents.example/docs/doctor/pay_to_zero"
+      }
+    ]
+  },
+  "getFindingCode": {
+    "code": "pay_to_zero",
+    "severity": "blocks",
+    "meaning": "`payTo` is the zero address: tokens refuse to pay it.",
+    "fix": "Write the address that is to be paid; often a setting is missing.",
+    "found": "in the demand of a 402 answer, in each entry of `accepts`",
+    "url": "https://api.agents.example/docs/doctor/pay_to_zero"
   },
   "checkPayee": {
     "outcome": "verified-wallet",

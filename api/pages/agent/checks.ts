@@ -9,7 +9,7 @@ export function checks(agent: Profile, siteUrl: string): Html {
   const [address] = addresses
   const token = record && chainOf(record.chain).tokens[0]
   return html`<section aria-labelledby="data"><h2 id="data">Check it yourself</h2>
-<p><a href="/api/agent/${fid}">Profile as JSON</a> · <a href="/api/agent/${fid}/settlements">Settlements as JSON</a> · <a href="/api/agent/${fid}/timeseries">Settlements over time</a> · <a href="/api/agent/${fid}/state">What it held, and when</a> · <a href="/agent/${fid}/feed.atom">Atom feed of this agent</a> · <a href="/explain?q=${fid}">Why it is listed</a></p>
+<p><a href="/api/agent/${fid}">Profile as JSON</a> · <a href="/api/agent/${fid}/settlements">Settlements as JSON</a> · <a href="/api/agent/${fid}/timeseries">Settlements over time</a> · <a href="/api/agent/${fid}/state">What it held, and when</a> · <a href="/agent/${fid}/feed.atom">Atom feed of this agent</a> · <a href="/explain?q=${fid}">Why it is listed</a> · <a href="/api/agent/${fid}/doctor">What is in the way</a></p>
 <details class="values"><summary>By the API</summary><pre tabindex="0"><code>curl ${siteUrl}/api/agent/${fid}
 curl '${siteUrl}/api/agent/${fid}/settlements?limit=100&amp;cursor='</code></pre></details>
 <details class="values"><summary>By SQL, from a mirror</summary><pre tabindex="0"><code>select sum(payments) as payments, sum(amount_usdc) as amount_usdc

@@ -5,6 +5,7 @@ import { fidParameter } from '../../http/parameters.ts'
 import type { Route } from '../../http/route.ts'
 import { addresses as addressesRoute } from '../../routes/addresses.ts'
 import { agent as agentRoute } from '../../routes/agent.ts'
+import { doctor as doctorRoute } from '../../routes/developers/doctor.ts'
 import { prices as pricesRoute } from '../../routes/find/prices.ts'
 import { income as incomeRoute, incomeTimeseries } from '../../routes/income/income.ts'
 import { registrations as registrationsRoute } from '../../routes/registrations.ts'
@@ -25,6 +26,7 @@ import { ago, day } from '../parts/times.ts'
 import { abilities } from './abilities.ts'
 import { accounts } from './accounts.ts'
 import { checks } from './checks.ts'
+import { type Diagnosis, doctor } from './doctor.ts'
 import { edges } from './edges.ts'
 import { feedback, feedbackOf } from './feedback.ts'
 import { history } from './history.ts'
@@ -50,21 +52,21 @@ export function agentPage(world: World): Route {
     missing: 'No agent with this FID is known',
     async view({ fid, after, self, ...asked }) {
       const now = world.now()
-      const [agent, addresses, held, uptime, asks, said, list, month, income, incomeSeries, stored] = await Promise.all(
-        [
+      const [agent, addresses, held, uptime, asks, found, said, list, month, income, incomeSeries, stored] =
+        await Promise.all([
           askExact<z.output<typeof profile>>(world, agentRoute, { fid }),
           askExact<Addresses>(world, addressesRoute, { fid }),
           askExact<Held>(world, registrationsRoute, { fid, ...shownRegistrations }),
           askExact<Uptime>(world, uptimeRoute, { fid, days: uptimeLimits.days.fallback }),
           askExact<z.output<typeof agentPrices>>(world, pricesRoute, { fid }),
+          askExact<Diagnosis>(world, doctorRoute, { fid }),
           feedbackOf(world, fid),
           settlementsOf(world, { fid, after, chain: asked.chain }),
           paidSince(world, fid, now - monthMs),
           askExact<Income>(world, incomeRoute, { fid }),
           askExact<IncomeSeries>(world, incomeTimeseries, { ...seriesInput(incomeTimeseries, asked, now), fid }),
           earnedBy(world.database, [fid]),
-        ],
-      )
+        ])
       if (!agent || !list) return undefined
       const { settlements, next_cursor: next = null } = list
       const names = await namesOf(
@@ -77,6 +79,7 @@ export function agentPage(world: World): Route {
         about(agent, now),
         standing(agent, addresses),
         specs(agent, uptime, now),
+        doctor(fid, found),
         abilities(agent, month, asks?.prices ?? []),
         money(agent, { settlements, names, next, asked, after, income, incomeSeries, earned: stored.get(fid), self }),
         feedback(agent, said, names),

@@ -105,7 +105,7 @@ function answer(found: Explanation, subject: Subject, now: number): Html {
   const fid = found.fid
   const json = 'fid' in subject ? `/api/agent/${subject.fid}/explain` : `/api/by-address/${subject.address}/explain`
   return html`<section aria-labelledby="answer"><h2 id="answer">${listed ? 'It is listed' : 'It is not listed'}</h2>
-<p>${summary}${listed && fid !== null && html` <a href="/agent/${fid}">Its page</a>`}</p>
+<p>${summary}${listed && fid !== null && html` <a href="/agent/${fid}">Its page</a> · <a href="/api/agent/${fid}/doctor">What is in the way of callers and buyers</a>`}</p>
 ${steps(rules, fid)}</section>
 ${
   verifications.length > 0 &&

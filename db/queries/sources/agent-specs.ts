@@ -34,6 +34,8 @@ export interface StoredSpec {
   /** What it says of what it sells, and how many entries at least its lists of that have, where they are cut. */
   readonly resources: readonly object[]
   readonly truncated: Readonly<Record<string, number>>
+  /** What keeps callers or buyers from it: code, detail, since when. */
+  readonly findings: readonly object[]
   /** Version of the readers that read its content. */
   readonly reader: number
 }
@@ -67,7 +69,7 @@ interface SpecInputs {
 const columns = `declared, has_content, title, version, skills, tools, path_count, content_sha256, etag, last_modified,
        domain_verified, card_signature, first_seen_at, last_alive_at, last_check_at, last_check_status, http_status, latency_ms,
        consecutive_failures, protocol_version, tool_hashes, tools_changed_at, back_reference, prices, details, reader,
-       resources, truncated`
+       resources, truncated, findings`
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
 /** Registrations of one agent that are looked at; some holders have thousands. */
@@ -123,12 +125,12 @@ with given as (
          g.content->>'protocolVersion' as protocol_version,
          array(select json_array_elements_text(g.content->'toolHashes')) as tool_hashes,
          g."toolsChangedAt" as tools_changed_at, g."backReference" as back_reference, g.prices,
-         coalesce(g.content::jsonb->'details', '{}') as details, g.reader, g.resources, g.truncated
+         coalesce(g.content::jsonb->'details', '{}') as details, g.reader, g.resources, g.truncated, g.findings
     from json_to_recordset($2::json) as g (
            kind text, url text, declared boolean, content json, "sha256Hex" text, known_version json,
            "domainVerified" boolean, "cardSignature" text, "firstSeenAt" timestamptz, "lastAliveAt" timestamptz, "lastCheckAt" timestamptz,
            "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int, "toolsChangedAt" timestamptz, "backReference" text,
-           prices jsonb, reader int, resources jsonb, truncated jsonb)
+           prices jsonb, reader int, resources jsonb, truncated jsonb, findings jsonb)
 ),
 lost as (
   delete from agent_spec s
@@ -242,6 +244,7 @@ interface KnownRow extends Content {
   readonly reader: number
   readonly resources: readonly object[]
   readonly truncated: Readonly<Record<string, number>>
+  readonly findings: readonly object[]
 }
 
 function toDocument(row: KnownRow): StoredSpec {
@@ -269,5 +272,6 @@ function toDocument(row: KnownRow): StoredSpec {
     reader: row.reader,
     resources: row.resources,
     truncated: row.truncated,
+    findings: row.findings,
   }
 }

@@ -148,6 +148,7 @@ create table agent_spec (
   -- route_template, input, output, schema, left_out}. As with prices, it is what strangers say.
   resources jsonb not null default '[]',
   truncated jsonb not null default '{}',    -- of prices and resources, where not all are kept: at least how many there are
+  findings jsonb not null default '[]',     -- what keeps others from it: at most 30 objects {code, detail, since}, codes of net/findings.ts
   primary key (fid, kind, url)
 );
 -- Whose an endpoint is, by its own address and by those that prices name.

@@ -132,7 +132,7 @@ function cleaned(value: unknown): unknown {
 }
 
 /** Whether a schema has a part that lies elsewhere: nothing that a stranger names there is ever fetched. */
-function leadsAway(value: unknown): boolean {
+export function leadsAway(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   return Object.entries(value).some(
     ([key, one]) => (/^\$(ref|id)$/.test(key) && typeof one === 'string' && !one.startsWith('#')) || leadsAway(one),

@@ -14,6 +14,7 @@ const database = testDatabase()
 let api: TestApi
 const clients: { close(): Promise<void> }[] = []
 const hidden = 66
+const own = addressOf('own')
 const wide = 67
 const wideIds = [0n, 2n ** 53n - 1n, 2n ** 53n + 1n, 2n ** 255n]
 beforeAll(async () => {
@@ -83,17 +84,13 @@ const examples: Record<string, [args: Record<string, unknown>, path: string][]> 
     [{ fid: 999_999 }, '/api/agent/999999'],
     [{}, '/api/agent/x'],
   ],
-  get_agents: [
-    [
-      { fids: [richFid, hidden], addresses: addressOf('own') },
-      `/api/agents?fids=${richFid},${hidden}&addresses=${addressOf('own')}`,
-    ],
-  ],
+  get_agents: [[{ fids: [richFid, hidden], addresses: own }, `/api/agents?fids=${richFid},${hidden}&addresses=${own}`]],
   find_by_address: [
-    [{ address: addressOf('own') }, `/api/by-address/${addressOf('own')}`],
+    [{ address: own }, `/api/by-address/${own}`],
     [{ address: '0x12' }, '/api/by-address/0x12'],
   ],
-  check_payee: [[{ pay_to: addressOf('own') }, `/api/payee?pay_to=${addressOf('own')}`]],
+  diagnose_agent: [[{ fid: richFid }, `/api/agent/${richFid}/doctor`]],
+  check_payee: [[{ pay_to: own }, `/api/payee?pay_to=${own}`]],
   agent_state_at: [
     [{ fid: richFid }, `/api/agent/${richFid}/state`],
     [{ fid: richFid, as_of: '2026-03-01T00:00:00Z' }, `/api/agent/${richFid}/state?as_of=2026-03-01T00:00:00Z`],

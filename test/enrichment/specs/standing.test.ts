@@ -24,6 +24,7 @@ function document(changes: Partial<KnownDocument> = {}): KnownDocument {
     prices: [],
     resources: [],
     truncated: {},
+    findings: [],
     reader: 1,
     firstSeenAt: ago(900),
     lastAliveAt: ago(6),

@@ -1,0 +1,69 @@
+import { profileLimits } from '../../../limits.config.ts'
+import type { Queryable } from '../../pool.ts'
+import { isoTime, list } from '../sql/json-text.ts'
+
+/** What keeps callers or buyers from an agent, as it was last found. */
+interface Diagnosis {
+  /** When a look at its hosts last ended; null: there was none yet. */
+  readonly checked_at: string | null
+  /** `code` is one of net/findings.ts; null members: not known. */
+  readonly findings: readonly {
+    readonly code: string
+    readonly endpoint: string | null
+    readonly detail: string | null
+    readonly since: string | null
+  }[]
+  readonly endpoints: readonly object[]
+  readonly truncated: boolean
+}
+
+/** Undefined: no such agent. */
+export async function agentDiagnosis(db: Queryable, fid: number): Promise<Diagnosis | undefined> {
+  const { rows } = await db.query<Diagnosis>({ name: 'agent-diagnosis', text, values: [fid] })
+  return rows[0]
+}
+
+const most = profileLimits.findings
+
+const text = `
+with document as (select * from agent_spec where fid = $1),
+-- A registration that a stranger sent says nothing of the agent.
+registered as (
+  select h.chain, h.agent_id, d.uri_status, d.services, left(r.agent_uri, 200) as uri
+    from agent_holding h
+    join registration r using (chain, agent_id)
+    join registration_document d using (chain, agent_id)
+   where h.fid = $1 and h.reason is null and not h.unsolicited
+   order by h.chain, h.agent_id
+   limit ${most}
+),
+found as (
+  select one->>'code' as code, d.url as endpoint, one->>'detail' as detail, one->>'since' as since
+    from document d cross join lateral jsonb_array_elements(d.findings) as one
+   union all
+  select distinct 'pay_to_not_wallet', y.url, y.outcome || ' ' || y.pay_to, null
+    from directory.payees y where y.fid = $1 and y.outcome in ('mismatch', 'owner-only', 'no-agent-wallet')
+   union all
+  select 'file_unread', case when uri ~* '^[a-z]+://' then uri end, chain || ':' || agent_id || ' ' || uri_status, null
+    from registered where uri_status in ('empty', 'unsupported', 'unreachable', 'invalid')
+   union all
+  select distinct 'plain_http', service->>'endpoint', null, null
+    from registered cross join lateral json_array_elements(services) as service where service->>'endpoint' ilike 'http://%'
+   union all
+  select 'no_endpoint', null, null, null
+   where not exists (select from document)
+     and not exists (select from registered where json_array_length(services) > 0)
+     and exists (select from agent_spec_check where fid = $1)
+     and exists (select from agent where fid = $1 and agent_status = 'active')
+),
+kept as (select * from found order by since desc nulls last, code, endpoint, detail limit ${most} + 1)
+select (select ${isoTime('checked_at')} from agent_spec_check where fid = a.fid) as checked_at,
+       (select coalesce(json_agg(k order by k.endpoint nulls first, k.code, k.detail), '[]')
+          from (select * from kept limit ${most}) k) as findings,
+       (select ${list(
+         `json_build_object('kind', kind, 'url', url, 'declared', declared, 'checked_at', ${isoTime('last_check_at')},
+                            'status', last_check_status, 'http_status', http_status)`,
+         'kind, url',
+       )} from document) as endpoints,
+       (select count(*) from kept) > ${most} as truncated
+  from agent a where a.fid = $1`

@@ -1,0 +1,81 @@
+import { HostClosed } from '../../hosts/host.ts'
+import type { Fetched } from '../../net/door.ts'
+import { DoorError } from '../../net/errors.ts'
+import type { AgentHosts } from '../agent-hosts.ts'
+import { toCatalog } from '../specs/catalog.ts'
+import { statusOf } from '../specs/check-status.ts'
+import { parsed } from '../specs/content.ts'
+import { findingsOfDemand } from '../specs/findings/demand.ts'
+import { type Finding, finding } from '../specs/findings/finding.ts'
+import { maxSpecBytes, readContent, type SpecKind } from '../specs/kinds.ts'
+import { askServer } from '../specs/mcp/session.ts'
+import { specRequests } from '../specs/spec-requests.ts'
+
+/** What an endpoint turned out to be. */
+interface Examined {
+  readonly is: SpecKind | 'catalog' | 'paid endpoint' | 'page' | null
+  readonly findings: readonly Finding[]
+}
+
+const redirects = 3
+const kinds = ['x402', 'a2a', 'mcp', 'openapi'] as const
+const listPath = '/.well-known/agent-registration.json'
+
+/**
+ * Looks at an endpoint now, as any client would: what it is, and what keeps callers or buyers from it. Nothing is called,
+ * changed or paid there; at most ten requests go out.
+ */
+export async function examine(hosts: AgentHosts, url: URL): Promise<Examined> {
+  const named = url.protocol === 'http:' && hosts.secured(url).protocol === 'https:' ? [finding('plain_http')] : []
+  try {
+    const { is, findings } = await askedBy(hosts, hosts.secured(url))
+    return { is, findings: [...named, ...findings, ...(await listing(hosts, url))] }
+  } catch (error) {
+    return { is: null, findings: [...named, ...failure(error)] }
+  }
+}
+
+async function askedBy(hosts: AgentHosts, url: URL): Promise<Examined> {
+  const options = { ...specRequests, maxBytes: maxSpecBytes.x402, redirects }
+  const answer = await hosts.fetch(url, { ...options, headers: { accept: 'application/json' } })
+  const judged = judge(answer, url)
+  if (judged) return judged
+  // What takes POST alone may want to be paid for it, or be an MCP server.
+  const posted = await hosts.fetch(url, {
+    ...options,
+    redirects: 0,
+    method: 'POST',
+    body: '{}',
+    headers: { accept: 'application/json', 'content-type': 'application/json' },
+  })
+  if (posted.status === 402) return { is: 'paid endpoint', findings: findingsOfDemand(posted, url) }
+  const { status } = await askServer(hosts, url)
+  if (status === 'ok') return { is: 'mcp', findings: [] }
+  const first = statusOf(answer.status)
+  if (first !== undefined && first !== 'payment_required' && first !== 'ok')
+    return { is: null, findings: [finding(first, `HTTP ${answer.status}`)] }
+  return { is: 'page', findings: [finding(parsed(answer.body) === undefined ? 'not_json' : 'schema_mismatch')] }
+}
+
+/** Undefined: the answer to a GET does not tell. */
+function judge(answer: Fetched, url: URL): Examined | undefined {
+  if (answer.status === 402) return { is: 'paid endpoint', findings: findingsOfDemand(answer, url) }
+  if (answer.status === 401) return { is: null, findings: [finding('auth_required')] }
+  const value = answer.status === 200 ? parsed(answer.body) : undefined
+  if (value === undefined) return undefined
+  const is = toCatalog(value, url) ? 'catalog' : kinds.find((kind) => readContent[kind](value) !== undefined)
+  return is && { is, findings: [] }
+}
+
+/** Whether the host says which agents are its own. */
+async function listing(hosts: AgentHosts, url: URL): Promise<Finding[]> {
+  const place = new URL(listPath, hosts.secured(url))
+  const { status } = await hosts.fetch(place, { ...specRequests, maxBytes: maxSpecBytes.a2a, redirects })
+  return status === 200 ? [] : [finding('unlisted', `${place.pathname}: HTTP ${status}`)]
+}
+
+function failure(error: unknown): Finding[] {
+  if (error instanceof HostClosed) return [finding('http_4xx', 'it asks to wait')]
+  if (!(error instanceof DoorError) || error.checkStatus === null) throw error
+  return [finding(error.reason === 'encoded' ? error.reason : error.checkStatus)]
+}

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { diagnosis, findingCatalogue, findingCodes } from '../../../api/schemas/sellers/doctor.ts'
+import { agentDiagnosis } from '../../../db/queries/find/doctor.ts'
+import { faultySellers } from '../../../devnet/hosts/faulty-sellers.ts'
+import { paidEndpoint } from '../../../devnet/hosts/sellers.ts'
+import { startWebHost, type WebHost } from '../../../devnet/hosts/web-host.ts'
+import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
+import { examine } from '../../../enrichment/doctor/examination.ts'
+import { createDoor } from '../../../net/door.ts'
+import { parseEgressAllow } from '../../../net/egress.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { testDatabase } from '../../support/database.ts'
+import { createClock } from '../../support/enrichment-job.ts'
+import { addressOf } from '../../support/seed.ts'
+import { mint, startAgentsJob, startHosts } from '../join/agents-job.ts'
+
+const database = testDatabase()
+const clock = createClock('2026-06-01T00:00:00Z')
+let api: TestApi
+let host: WebHost
+let hosts: ReturnType<typeof createAgentHosts>
+beforeAll(async () => {
+  host = await startWebHost()
+  host.pages.set('/.well-known/agent-registration.json', { body: { registrations: [] } })
+  const egressAllow = parseEgressAllow(host.name)
+  const politeness = { intervalMs: 0, maxWaiting: 100, maxWaitMs: 10_000 }
+  const door = createDoor({ userAgent: 'doctor/1.0 (+https://agents.example)', egressAllow, politeness })
+  hosts = createAgentHosts({ door, egressAllow, now: clock.now })
+  api = await startApi(database)
+})
+afterAll(async () => {
+  hosts.host.stop()
+  await Promise.all([api.stop(), host.stop()])
+})
+
+test('the zoo has sixty sellers, each with a fault that has a code, or with none', () => {
+  expect(faultySellers.length).toBeGreaterThanOrEqual(60)
+  expect(new Set(faultySellers.map(({ name }) => name)).size).toBe(faultySellers.length)
+  for (const { codes } of faultySellers) for (const code of codes) expect(findingCodes).toContain(code)
+})
+
+test.for(faultySellers)('a look at a seller with $name finds $codes', async ({ page, codes }) => {
+  const url = `${host.url}/paid`
+  host.pages.set('/paid', page(url))
+  const { findings } = await examine(hosts, new URL(url))
+  expect(new Set(findings.map(({ code }) => code))).toEqual(new Set(codes))
+})
+
+const diagnosisOf = async (fid: number) => diagnosis.parse(await (await api.get(`/api/agent/${fid}/doctor`)).json())
+
+test('what the last look at an agent’s endpoints found is answered with when it began, until it is mended', async () => {
+  const [own] = (await startHosts(1)) as [WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [own] })
+  const { pool } = database
+  const fid = 1
+  const url = `${own.url}/paid`
+  const zero = `0x${'0'.repeat(40)}`
+  own.pages.set('/paid', paidEndpoint({ url, payTo: zero }))
+  const services = [
+    { name: 'x402', endpoint: url },
+    { name: 'A2A', endpoint: `${own.url}/gone.json` },
+  ]
+  await mint(pool, { id: fid, fid, uri: JSON.stringify({ name: 'seller', services }) })
+  await job.join()
+  expect(await agentDiagnosis(pool, fid)).toMatchObject({ checked_at: null, findings: [], endpoints: [] })
+  await job.read('agent_uri')
+  await job.join()
+  const look = async () => {
+    await pool.query(`update source_state set due_at = $1 where source = 'spec_discovery'`, [clock.now()])
+    await job.read('spec_discovery')
+    return diagnosisOf(fid)
+  }
+  const since = clock.now().toISOString()
+  const first = await look()
+  expect(first).toMatchObject({ fid, checked_at: since, truncated: false })
+  expect(first.endpoints.map((one) => [one.url, one.status])).toEqual([
+    [`${own.url}/gone.json`, 'not_found'],
+    [url, 'payment_required'],
+  ])
+  const found = (list: typeof first.findings) => list.map(({ code, endpoint }) => [code, endpoint])
+  expect(found(first.findings)).toEqual([
+    ['not_found', `${own.url}/gone.json`], // what blocks stands first
+    ['pay_to_zero', url],
+    ['plain_http', `${own.url}/gone.json`],
+    ['unlisted', `${own.url}/gone.json`],
+    ['plain_http', url],
+    ['unlisted', url],
+  ])
+  expect(first.findings.filter(({ code }) => code !== 'plain_http').every((one) => one.since === since)).toBe(true)
+  expect(await (await api.get(`/agent/${fid}`)).text()).toContain('the zero address')
+
+  clock.pass(60_000)
+  own.pages.set('/paid', paidEndpoint({ url, payTo: addressOf('seller') }))
+  const { rows } = await pool.query(`select findings from agent_spec where fid = $1 and url = $2`, [fid, url])
+  expect(rows).toMatchObject([
+    {
+      findings: [
+        { code: 'pay_to_zero', since },
+        { code: 'unlisted', since },
+      ],
+    },
+  ])
+  await look()
+  const after = await pool.query(`select findings from agent_spec where fid = $1 and url = $2`, [fid, url])
+  expect(after.rows).toEqual([{ findings: [{ code: 'unlisted', detail: null, since }] }])
+})
+
+test('an FID that is no agent has no diagnosis, and each code is told one by one', async () => {
+  expect((await api.get('/api/agent/999/doctor')).status).toBe(404)
+  const { count, codes } = findingCatalogue.parse(await (await api.get('/api/doctor/codes')).json())
+  expect(count).toBe(findingCodes.length)
+  for (const { code, url } of codes) {
+    expect(new URL(url).pathname).toBe(`/docs/doctor/${code}`)
+    expect((await api.get(new URL(url).pathname)).status).toBe(200)
+    expect(await (await api.get(`/api/doctor/codes/${code}`)).json()).toMatchObject({ code, url })
+  }
+  expect((await api.get('/api/doctor/codes/none')).status).toBe(404)
+})

@@ -3,10 +3,11 @@ import { busiestChain } from '../chains.config.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool, inTransaction } from '../db/pool.ts'
 import { ensurePartitions } from '../db/queries/chain/partitions/settlement-partitions.ts'
+import { markAll } from '../db/queries/due/queue.ts'
 import { refreshRankings } from '../db/queries/rollup/rankings.ts'
-import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import { derivations } from '../derive/derivations.ts'
 import { settle } from '../derive/pass.ts'
+import { refreshCounts } from '../enrichment/join/counts.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 
@@ -43,7 +44,7 @@ export async function benchRankings(size: RankingsSize): Promise<void> {
     const first = await measured(() => settle(figures, context))
     say(`figures of all agents: ${first.toFixed(1)} CPU s`)
     await pool.query('vacuum (analyze)')
-    const count = () => measured(async () => void (await refreshCounts(context)))
+    const count = () => measured(() => refreshCounts(context))
     say(
       `first round: ${(await measured(() => refreshRankings(context))).toFixed(1)} CPU s; of the counters ${(await count()).toFixed(1)}`,
     )
@@ -117,7 +118,7 @@ async function fill(pool: pg.Pool, { agents, pairs }: RankingsSize): Promise<voi
       `insert into settlement_total (recipient, chain, overload, last_at, n, amount)
        select recipient, chain, overload, max(last_at), count(*), sum(amount) from settlement_payer group by 1, 2, 3 order by 1`,
     )
-    await db.query(`insert into due (kind, key) select 'figures', fid::text from agent`)
+    for (const kind of ['figures', 'recipients'] as const) await markAll(db, kind)
     await db.query(
       `select set_config('directory.sums', 'hours, totals, payers, senders, first payments, sums of all', true)`,
     )

@@ -2,7 +2,6 @@ import type pg from 'pg'
 import { deriveWithFollowUp } from '../db/queries/join/follow-up.ts'
 import { markAgentsOf, markHoldersOf, unknownHolders } from '../db/queries/join/holders.ts'
 import { lockJoin } from '../db/queries/join/lock.ts'
-import { deriveCountsOf } from '../db/queries/rollup/refresh-counts.ts'
 import { askForDocuments } from '../db/queries/sources/registration-documents.ts'
 import { addSubjects } from '../db/queries/sources/source-state.ts'
 import { sources } from '../sources.config.ts'
@@ -47,14 +46,4 @@ export async function deriveAgents(
 ): Promise<undefined> {
   await lockJoin(db)
   await deriveWithFollowUp(db, { fids: keys.map(Number), perAgent, now: now() })
-}
-
-/** Counts at once what new agents were paid: until the next round over all they would be shown without it. */
-export async function deriveCounts(
-  db: pg.PoolClient,
-  keys: readonly string[],
-  context: DeriveContext,
-): Promise<undefined> {
-  const { settlementOverloads, now } = context
-  await deriveCountsOf(db, { fids: keys.map(Number), settlementOverloads, now })
 }

@@ -1,4 +1,5 @@
-import { deriveAgents, deriveCounts, routeHolders, routeRegistrations } from './agents.ts'
+import { deriveAgents, routeHolders, routeRegistrations } from './agents.ts'
+import { deriveCounts, deriveRecipients } from './counts.ts'
 import type { Derivation } from './derivation.ts'
 import { deriveEdges, lookAround } from './edges.ts'
 import { deriveFigures } from './figures.ts'
@@ -17,7 +18,8 @@ export const derivations = [
   { kind: 'large holders', batch: 1, rest: 'soon', derive: deriveLargeHolders },
   { kind: 'summed holders', batch: 100, rest: 'soon', derive: deriveSummedHolders },
   { kind: 'searched registrations', batch: 500, rest: 'soon', derive: deriveSearched },
-  { kind: 'counts', batch: 100, rest: 'soon', derive: deriveCounts },
+  { kind: 'recipients', batch: 500, rest: 'with counts', derive: deriveRecipients },
+  { kind: 'counts', batch: 500, rest: 'soon', derive: deriveCounts },
   { kind: 'neighbours', batch: 500, rest: 'with sums', derive: lookAround },
   { kind: 'edges', batch: 100, rest: 'with counts', derive: deriveEdges },
   { kind: 'wallets', batch: 100, rest: 'with sums', derive: routeWallets },

@@ -6,7 +6,6 @@ import { markAgentsUnknownTo } from '../db/queries/join/enrichment-inputs.ts'
 import { markHoldersUnknownTo } from '../db/queries/join/holders.ts'
 import { markOtherFigures } from '../db/queries/rollup/agent-figures.ts'
 import { refreshRankings } from '../db/queries/rollup/rankings.ts'
-import { refreshCounts } from '../db/queries/rollup/refresh-counts.ts'
 import { refreshSeriesPayers } from '../db/queries/rollup/series-payers.ts'
 import { askForAllDocuments } from '../db/queries/sources/registration-documents.ts'
 import { addSubjects, askForSubjects } from '../db/queries/sources/source-state.ts'
@@ -24,6 +23,7 @@ import { witnessSubject } from './cosignatures/source.ts'
 import { facilitatorSubjects } from './facilitators/source.ts'
 import { checkTables, createHealth } from './health.ts'
 import { createSources, type SourcesOptions } from './installed-sources.ts'
+import { refreshCounts } from './join/counts.ts'
 import { forgetOldChanges } from './join/old-changes.ts'
 import { rollUpSettlements } from './join/rollup.ts'
 import { createMetrics } from './metrics.ts'
@@ -152,10 +152,8 @@ export async function runEnrichment({
       restMs.source,
     ),
   )
-  const totals = derivations.filter(({ kind }) => kind === 'totals')
   const refresh = async () => {
     await refreshCounts(join)
-    await settle(totals, join)
     return 0
   }
   const payers = async () => {

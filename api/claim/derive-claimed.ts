@@ -3,8 +3,8 @@ import { partOfAgent } from '../../db/due/kinds.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { deriveWithFollowUp, fidsOf } from '../../db/queries/join/follow-up.ts'
 import { lockJoin } from '../../db/queries/join/lock.ts'
+import { deriveCountsOf } from '../../db/queries/rollup/agent-counts.ts'
 import { deriveDirectorySums } from '../../db/queries/rollup/directory-sums.ts'
-import { deriveCountsOf } from '../../db/queries/rollup/refresh-counts.ts'
 import { limitLockWait } from '../../db/queries/server/transaction-settings.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { sources } from '../../sources.config.ts'
@@ -37,7 +37,7 @@ export async function deriveClaimed({ pool, fid, settlementOverloads, now }: Acc
   if (listed.length === 0) return
   await inTransaction(pool, async (db) => {
     await limitLockWait(db, lockWaitMs)
-    await deriveCountsOf(db, { fids: listed, settlementOverloads, now })
+    await deriveCountsOf(db, { fids: listed, settlementOverloads, now: now() })
   })
 }
 

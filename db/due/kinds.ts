@@ -1,26 +1,5 @@
-/** Rows whose coming, change or going makes keys due. */
-export interface Mark {
-  readonly table: string
-  /** Default: all three. */
-  readonly on?: readonly MarkEvent[]
-  /** SQL of the key, over `moved`: rows as they became, or as they were when they are deleted. */
-  readonly key: string
-  /**
-   * SQL behind `from`: what leads from the rows to keys, or leaves rows out. It may name `were` too: rows as they were
-   * before an update. Default: moved.
-   */
-  readonly from?: string
-}
-
-export type MarkEvent = 'insert' | 'update' | 'delete'
-
-/** Rows that have all keys of a kind. */
-export interface KeyRows {
-  /** SQL behind `from`. */
-  readonly table: string
-  /** SQL of the key. */
-  readonly key: string
-}
+import { hex, type KeyRows, type Mark } from './mark.ts'
+import { hourKey, hoursCoded, hoursPaid, hoursSent, isIncome, paidBetween, paidHour } from './paid-hours.ts'
 
 /** FIDs, and ids of registrations, of a part of the directory; the last part has all ids beyond. */
 export const agentsOfPart = 1_024
@@ -70,44 +49,17 @@ const heldByAgent = `moved
       join verified_address v on v.address = moved.recipient and v.ended_at is null
      where exists (select from agent a where a.fid = v.fid)`
 
+/** Agents with the addresses of some counts. */
+const heldNow = (counts: string) => `${counts}
+      join verified_address v on v.address = moved.address
+      join agent a on a.fid = v.fid and moved.address = any (a.verified_addresses)`
+
 /** Agents that an agent paid. Who becomes one later brings what was paid before along. */
 const paidByAgent = `moved
       join verified_address v on v.address = moved.recipient and v.ended_at is null
      where exists (select from agent a where a.fid = v.fid)
        and exists (select from verified_address p join agent a on a.fid = p.fid
                     where p.address = moved.payer and p.ended_at is null and p.fid <> v.fid)`
-
-const paidHour = hourKey('paid.recipient', 'paid.chain', 'paid.at')
-
-/** Hours of payments whose facilitator got or lost a name. */
-const hoursSent = `moved
-     cross join lateral (
-       select h.recipient, h.chain, h.hour as at
-         from income_sender f
-         join settlement_hourly h on h.recipient = f.recipient and h.chain = f.chain
-                                 and h.hour >= date_trunc('hour', f.first_at, 'UTC') and h.hour <= f.last_at
-        where f.facilitator = moved.address
-        union all
-       select p.payee, p.chain, p.block_timestamp
-         from payment p
-        where p.facilitator = moved.address and p.kind = 'forwarded') paid
-     where ${isIncome('paid.recipient')}`
-
-/** Hours of the payments that builder codes tell of. */
-const hoursCoded = `(
-       ${rolledUp('chain, block_number, log_index')}
-       select s.recipient, s.chain, s.block_timestamp as at from rolled join settlement s using (chain, block_number, log_index)
-        union all
-       select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, log_index)) paid
-     where ${isIncome('paid.recipient')}`
-
-/** Hours of payments, and of what was passed on from them. */
-const hoursPaid = `(
-       ${rolledUp('chain, block_number, origin_log_index, payee, block_timestamp')}
-       select payee as recipient, chain, block_timestamp as at from rolled
-        union all
-       select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, origin_log_index)) paid
-     where ${isIncome('paid.recipient')}`
 
 /**
  * What is derived key by key, each kind behind what it depends on: which rows make keys of it due. `npm run migrate`
@@ -175,9 +127,43 @@ export const kinds = {
       { table: 'searched_registration', key: registration },
     ],
   },
-  /** What agents that are new were paid. Keys: FIDs. */
+  /** What addresses of agents were paid, by rolling window. Keys: addresses. */
+  recipients: {
+    marks: [
+      ...agentAddresses(hex),
+      // One that is stored while its agent loses the address is to be forgotten.
+      { table: 'recipient_counts', on: ['insert'], key: hex('address') },
+      {
+        table: 'settlement_total',
+        key: hex('moved.recipient'),
+        from: 'moved where exists (select from recipient_counts c where c.address = moved.recipient)',
+      },
+    ],
+    all: [
+      { table: 'agent cross join unnest(verified_addresses) as address', key: hex('address') },
+      { table: 'recipient_counts', key: hex('address') },
+    ],
+  },
+  /** What agents were paid: what their addresses were. Keys: FIDs. */
   counts: {
-    marks: [{ table: 'agent', on: ['insert'], key: 'fid' }],
+    marks: [
+      { table: 'agent', on: ['insert'], key: 'fid' },
+      {
+        table: 'agent',
+        on: ['update'],
+        key: 'fid',
+        from: 'moved join were using (fid) where moved.verified_addresses <> were.verified_addresses',
+      },
+      { table: 'recipient_counts', on: ['insert'], key: 'v.fid', from: heldNow('moved') },
+      {
+        table: 'recipient_counts',
+        on: ['update'],
+        key: 'v.fid',
+        from: `${heldNow('moved join were using (address)')}
+     where (moved.last_7d, moved.last_30d, moved.ever, moved.newest_at)
+         is distinct from (were.last_7d, were.last_30d, were.ever, were.newest_at)`,
+      },
+    ],
     all: [{ table: 'agent', key: 'fid' }],
   },
   /** Agents that changed, or whom something may tie to another: whose edges may be others now. Keys: FIDs. */
@@ -286,19 +272,7 @@ export const kinds = {
         key: agentPart,
         from: 'moved join were using (fid) where (moved.claimed, moved.chains) is distinct from (were.claimed, were.chains)',
       },
-      {
-        table: 'agent',
-        on: ['insert', 'delete'],
-        key: addressPart('address'),
-        from: 'moved cross join unnest(moved.verified_addresses) as address',
-      },
-      {
-        table: 'agent',
-        on: ['update'],
-        key: addressPart('address'),
-        from: `moved join were using (fid) cross join unnest(were.verified_addresses || moved.verified_addresses) as address
-     where moved.verified_addresses <> were.verified_addresses`,
-      },
+      ...agentAddresses(addressPart),
       { table: 'recipient_counts', key: addressPart('moved.address') },
       {
         table: 'registration_transfer',
@@ -353,42 +327,28 @@ export const kinds = {
 
 export type KindName = keyof typeof kinds
 
-function hex(column: string): string {
-  return `encode(${column}, 'hex')`
-}
-
 /** Registrations that addresses hold now. */
 function heldBy(from: string, address: string) {
   return { key: `r.chain || ':' || r.agent_id`, from: `${from} join registration r on r.owner = ${address}` }
 }
 
-/** Key of the hour that a time is in: the recipient, the chain, and hours since 1970. */
-export function hourKey(recipient: string, chain: string, at: string): string {
-  return `${hex(recipient)} || ':' || ${chain} || ':' || floor(extract(epoch from ${at}) / 3600)::bigint`
-}
-
-function isIncome(recipient: string): string {
-  return `exists (select from income_address a where a.address = ${recipient})`
-}
-
-/** Rows that came or went in blocks that are rolled up. */
-function rolledUp(columns: string): string {
-  return `with rolled as materialized (
-         select ${columns} from moved
-          where not exists (select from settlement_unrolled u
-                             where u.chain = moved.chain and moved.block_number between u.from_block and u.to_block))`
-}
-
-/** Payments in blocks that became rolled up, or are no longer: between where a mark was and where it is. */
-function paidBetween(marks: string, chain: string, before: string): string {
-  return `${marks}
-     cross join lateral (
-       select p.payee as recipient, p.chain, p.block_timestamp as at
-         from payment p
-        where p.chain = ${chain} and p.block_number >= least(${before}, moved.next_block)
-          and p.block_number < greatest(${before}, moved.next_block)
-       offset 0) paid
-     where ${isIncome('paid.recipient')}`
+/** Addresses that agents got or lost. */
+function agentAddresses(key: (address: string) => string): readonly Mark[] {
+  return [
+    {
+      table: 'agent',
+      on: ['insert', 'delete'],
+      key: key('address'),
+      from: 'moved cross join unnest(moved.verified_addresses) as address',
+    },
+    {
+      table: 'agent',
+      on: ['update'],
+      key: key('address'),
+      from: `moved join were using (fid) cross join unnest(were.verified_addresses || moved.verified_addresses) as address
+     where moved.verified_addresses <> were.verified_addresses`,
+    },
+  ]
 }
 
 /** Addresses whose search saw a payer that has paid since. */

@@ -1,4 +1,5 @@
-import { kinds, type Mark, type MarkEvent } from './kinds.ts'
+import { kinds } from './kinds.ts'
+import type { Mark, MarkEvent } from './mark.ts'
 
 /** Trigger of each event, and which rows it sees. */
 const events = [

@@ -1,10 +1,10 @@
 import { expect } from 'vitest'
 import type { Queryable } from '../../db/pool.ts'
-import { refreshCounts } from '../../db/queries/rollup/refresh-counts.ts'
 import { deriveAgain } from '../../derive/again.ts'
 import type { DeriveContext } from '../../derive/derivation.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
+import { refreshCounts } from '../../enrichment/join/counts.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 
 /** Rolls up and derives everything that is due, as the job does until it rests. */

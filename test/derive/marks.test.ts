@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { kinds, type Mark } from '../../db/due/kinds.ts'
+import { kinds } from '../../db/due/kinds.ts'
+import type { Mark } from '../../db/due/mark.ts'
 import { migrate } from '../../db/migrate.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { testDatabase } from '../support/database.ts'

@@ -1,19 +1,15 @@
 import type pg from 'pg'
 import { readChains } from '../../chains.file.ts'
 import { markHoldersUnknownTo } from '../../db/queries/join/holders.ts'
-import { refreshCounts } from '../../db/queries/rollup/refresh-counts.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
-import { derivations } from '../../derive/derivations.ts'
-import { settle } from '../../derive/pass.ts'
 import { readConfig } from '../../enrichment/config.ts'
 import { createSources } from '../../enrichment/installed-sources.ts'
+import { refreshCounts } from '../../enrichment/join/counts.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
 import { hubSubject } from '../../enrichment/socialindex/shards.ts'
 import { sources } from '../../sources.config.ts'
 import { runJoin } from '../derive/passes.ts'
 import type { TestDatabase } from './database.ts'
-
-const totals = derivations.filter(({ kind }) => kind === 'totals')
 
 /** A clock that only tests move. */
 export interface Clock {
@@ -40,7 +36,7 @@ export interface EnrichmentJob {
   /** Runs one pass of one source; returns the outcomes of its reads. */
   pass(source: string): Promise<readonly string[]>
   join(): Promise<void>
-  counts(): Promise<number>
+  counts(): Promise<void>
   /** Why the hub is not trusted; undefined: it is. */
   hubDoubt(): Promise<string | undefined>
   /** Host of the hub that is followed, as metrics name it. */
@@ -109,9 +105,7 @@ export async function startJob(options: JobOptions): Promise<EnrichmentJob> {
     },
 
     async counts() {
-      const moved = await refreshCounts(join)
-      await settle(totals, join)
-      return moved
+      await refreshCounts(join)
     },
     hubDoubt,
     hubFollowed,

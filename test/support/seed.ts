@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { ChainName } from '../../chains.config.ts'
+import type { Queryable } from '../../db/pool.ts'
 import { figureWindows } from '../../db/queries/rollup/figure-parts.ts'
-import { refreshCounts } from '../../db/queries/rollup/refresh-counts.ts'
-import { derivations } from '../../derive/derivations.ts'
-import { settle } from '../../derive/pass.ts'
+import { refreshCounts } from '../../enrichment/join/counts.ts'
 
 // Rows as the processors and the enrichment job would have left them, for tests of what reads them.
 
@@ -329,13 +328,20 @@ export async function seedPayment(pool: pg.Pool, payment: SeedPayment): Promise<
   })
 }
 
-const totals = derivations.filter(({ kind }) => kind === 'totals')
+/** Counters of an agent, as the job stores them under the join's lock, which the caller holds. */
+export async function countAgent(
+  db: Queryable,
+  { fid, settlements, newestAt }: { fid: number; settlements: number; newestAt: Date },
+): Promise<void> {
+  await db.query(
+    `update agent set settlements_7d = $2, settlements_30d = $2, settlements_all = $2, last_settlement_at = $3 where fid = $1`,
+    [fid, settlements, newestAt],
+  )
+}
 
 /** Counts the settlements to agents so far and the whole directory, as a round of the job does. */
 export async function countSettlements(pool: pg.Pool, now = new Date()): Promise<void> {
-  const context = { pool, now: () => now, settlementOverloads: 'spec' } as const
-  await refreshCounts(context)
-  await settle(totals, context)
+  await refreshCounts({ pool, now: () => now, settlementOverloads: 'spec' })
 }
 
 export async function seedChainState(

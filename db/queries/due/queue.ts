@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { type KeyRows, type KindName, kinds } from '../../due/kinds.ts'
+import { type KindName, kinds } from '../../due/kinds.ts'
+import type { KeyRows } from '../../due/mark.ts'
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 

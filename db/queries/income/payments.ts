@@ -1,5 +1,5 @@
 import type { ChainName } from '../../../chains.config.ts'
-import { hourKey } from '../../due/kinds.ts'
+import { hourKey } from '../../due/paid-hours.ts'
 import type { Queryable } from '../../pool.ts'
 import { availableSince, isArchived } from '../sql/block-states.ts'
 import {

@@ -1,163 +1,191 @@
 import type { Queryable } from '../../pool.ts'
+import { isListed } from '../sql/selectors.ts'
 import { besideSums, countedColumns, countedSettlements, windowStart } from '../sql/settlement-windows.ts'
-
-export interface SettlementCounts {
-  readonly fid: number
-  readonly last7d: number
-  readonly last30d: number
-  readonly ever: number
-  readonly newestAt: Date | null
-}
 
 interface CountOptions {
   readonly settlementOverloads: 'spec' | 'all'
   readonly now: Date
 }
 
-const windows = [
-  ...Object.entries(windowStart).map(([name, start]) => ({ name, since: start('$1::timestamptz') })),
-  { name: 'ever', since: null },
-]
+/** A time at which counts move without a new settlement. */
+interface NextCount {
+  /** Hex digits. */
+  readonly key: string
+  readonly dueAt: Date
+}
 
-/** Counts of the recipients in a relation. The parameters $1 and $2 are the time and whether overloads count. */
-const countedOf = (recipients: string, few: boolean) => ({
-  recipients,
-  beside: few
-    ? besideSums({
-        addresses: `array(select address from ${recipients})`,
-        overloads: '$2::boolean',
-        sinces: windows.flatMap(({ since }) => since ?? []),
-      })
-    : null,
+const rolling = Object.entries(windowStart).map(([name, start]) => ({
+  name,
+  since: start('$1::timestamptz'),
+  start,
+}))
+const windows = [...rolling, { name: 'ever', since: null }]
+
+const counted = {
+  recipients: 'recipient',
+  beside: 'beside',
   amounts: true,
   newest: true,
   overloads: '$2::boolean',
   windows,
+}
+const names = countedColumns(counted)
+const columns = ['address', ...names, 'unsummed', 'overloads', 'counted_at'].join(', ')
+
+/** Common table expressions that end with `paid`: counts of the addresses in `recipient`, as rows of recipient_counts. */
+const steps = `
+beside as materialized (
+  select * from ${besideSums({
+    addresses: 'array(select address from recipient)',
+    overloads: '$2::boolean',
+    sinces: rolling.map(({ since }) => since),
+  })}
+),
+paid as materialized (
+  select ${columns}
+    from (select address, ${names
+      .map((name) => `${name === 'newest_at' ? 'max(newest_at)' : `coalesce(sum(${name}), 0)`} as ${name}`)
+      .join(', ')}
+            from recipient
+            left join (${countedSettlements(counted)}) part using (address)
+           group by address) sums
+   cross join lateral (
+     select exists (select from beside b where b.recipient = sums.address and b.since is null) as unsummed,
+            $2::boolean as overloads, $1::timestamptz as counted_at) how
+)`
+
+const isOfAgent = (address: string) => `exists (
+   select from verified_address v join agent a using (fid)
+    where v.address = ${address} and ${address} = any (a.verified_addresses))`
+
+/** Settlements in the hour that a window begins in leave it one by one; with each later hour the first of them may. */
+const nextLeaves = rolling.map(({ since, start }) => {
+  const span = `$1::timestamptz - (${start('$1::timestamptz')})`
+  return `
+       coalesce((select min(b.block_timestamp) from beside b where b.recipient = recipient.address and b.since = ${since}),
+                (select h.hour from settlement_hourly h
+                  where h.recipient = recipient.address and h.hour > date_trunc('hour', ${since}, 'UTC')
+                    and ($2::boolean or not h.overload)
+                  order by h.hour limit 1)) + (${span})`
 })
 
 /**
- * Rows are written in the order of addresses, so that two who count do not wait for each other in turn. Those that have
- * not changed are left out before: a conflict alone would lock each of them, and locks are writes.
+ * Counts what addresses were paid, given in hex digits; those that no agent has any more are forgotten. Unchanged rows are
+ * not written. Returns when each count moves next by time alone, a day from now at the latest.
+ *
+ * Rows are written in the order of addresses, so that two who count do not wait for each other in turn.
  */
-function storedCounts(recipients: string, few: boolean): string {
-  const counted = countedOf('recipient', few)
-  const names = countedColumns(counted)
-  const sums = names.map((name) => (name === 'newest_at' ? `max(${name})` : `coalesce(sum(${name}), 0)`))
-  const row = (table: string) => `(${names.map((name) => `${table}.${name}`).join(', ')})`
-  return `
-with recipient as materialized (${recipients}),
-paid as (
-  select address, ${sums.map((sum, index) => `${sum} as ${names[index]}`).join(', ')}
-    from recipient
-    left join (${countedSettlements(counted)}) part using (address)
-   group by address
-)
-insert into recipient_counts (address, ${names.join(', ')})
-select paid.address, ${names.map((name) => `paid.${name}`).join(', ')}
-  from paid
-  left join recipient_counts stored using (address)
- where stored.address is null or ${row('stored')} is distinct from ${row('paid')}
- order by paid.address
-    on conflict (address) do update
-   set (${names.join(', ')}) = row${row('excluded')}`
-}
-
-/** Counts what all addresses of agents were paid. Unchanged rows are not written. Returns how many rows changed. */
-export async function countRecipients(db: Queryable, { settlementOverloads, now }: CountOptions): Promise<number> {
-  const { rowCount } = await db.query({
-    name: 'count-recipients',
-    text: storedCounts('select distinct unnest(verified_addresses) as address from agent', false),
-    values: [now, settlementOverloads === 'all'],
-  })
-  return rowCount ?? 0
-}
-
-/** Counts what the addresses of some agents, a hundred at most, were paid. */
-export async function countRecipientsOf(
+export async function countRecipients(
   db: Queryable,
-  { fids, settlementOverloads, now }: CountOptions & { fids: readonly number[] },
+  keys: readonly string[],
+  { settlementOverloads, now }: CountOptions,
+): Promise<NextCount[]> {
+  const shown = [...names, 'unsummed', 'overloads']
+  const row = (table: string) => `(${shown.map((name) => `${table}.${name}`).join(', ')})`
+  const { rows } = await db.query<NextCount>({
+    name: 'count-recipients',
+    text: `
+with asked as materialized (select decode(key, 'hex') as address from unnest($3::text[]) as key),
+recipient as materialized (select address from asked where ${isOfAgent('asked.address')}),
+gone as (
+  delete from recipient_counts
+   where address in (select address from asked) and address not in (select address from recipient)
+),${steps},
+stored as (
+  insert into recipient_counts (${columns})
+  select ${columns
+    .split(', ')
+    .map((name) => `paid.${name}`)
+    .join(', ')}
+    from paid
+    left join recipient_counts kept using (address)
+   where kept.address is null or ${row('kept')} is distinct from ${row('paid')}
+   order by paid.address
+      on conflict (address) do update
+     set (${[...shown, 'counted_at'].join(', ')}) = row(${[...shown, 'counted_at'].map((name) => `excluded.${name}`).join(', ')})
+)
+select encode(address, 'hex') as key, least($1::timestamptz + interval '1 day', ${nextLeaves.join(',')}) as "dueAt"
+  from recipient`,
+    values: [now, settlementOverloads === 'all', keys],
+  })
+  return rows
+}
+
+/** Counts the addresses of agents, given by FID, that were not counted yet. */
+export async function countNewRecipients(
+  db: Queryable,
+  fids: readonly number[],
+  { settlementOverloads, now }: CountOptions,
 ): Promise<void> {
   await db.query({
-    name: 'count-recipients-of',
-    text: storedCounts(
-      'select distinct unnest(verified_addresses) as address from agent where fid = any ($3::bigint[])',
-      true,
-    ),
+    name: 'count-new-recipients',
+    text: `
+with recipient as materialized (
+  select distinct one.address
+    from (select unnest(verified_addresses) as address from agent where fid = any ($3::bigint[])) one
+   where not exists (select from recipient_counts c where c.address = one.address)
+),${steps}
+insert into recipient_counts (${columns}) select ${columns} from paid order by address on conflict do nothing`,
     values: [now, settlementOverloads === 'all', fids],
   })
 }
 
-/** Deletes the counts of addresses that no agent has any more. Rows locked by a writer are left to the next call. */
-export async function forgetRecipients(db: Queryable): Promise<void> {
-  await db.query({
-    name: 'forget-recipients',
-    text: `
-with gone as (
-  select c.address
-    from recipient_counts c
-   where not exists (select from (select unnest(verified_addresses) as address from agent) recipient
-                      where recipient.address = c.address)
-     for update of c skip locked
-)
-delete from recipient_counts where address in (select address from gone)`,
-  })
-}
-
-/** Agents whose stored counts differ from those of their addresses, with the latter. */
-export async function movedCounts(db: Queryable): Promise<SettlementCounts[]> {
-  const { rows } = await db.query<SettlementCounts>({ name: 'moved-counts', text: movedWhere('true') })
-  return rows
-}
-
-/** Those of the given agents whose stored counts differ from those of their addresses, with the latter. */
-export async function movedCountsOf(db: Queryable, fids: readonly number[]): Promise<SettlementCounts[]> {
-  const { rows } = await db.query<SettlementCounts>({
-    name: 'moved-counts-of',
-    text: movedWhere('fid = any ($1::bigint[])'),
-    values: [fids],
-  })
-  return rows
-}
-
-function movedWhere(condition: string): string {
-  return `
-select fid, paid.last_7d as "last7d", paid.last_30d as "last30d", paid.ever, summed.newest_at as "newestAt"
-  from agent a
-  left join (select fid, sum(c.last_7d)::bigint as last_7d, sum(c.last_30d)::bigint as last_30d,
-                    sum(c.ever)::bigint as ever, max(c.newest_at) as newest_at
-               from (select fid, unnest(verified_addresses) as address from agent where ${condition}) recipient
-               join recipient_counts c using (address)
-              group by fid) summed using (fid)
- cross join lateral (select coalesce(summed.last_7d, 0) as last_7d, coalesce(summed.last_30d, 0) as last_30d,
-                            coalesce(summed.ever, 0) as ever) paid
- where ${condition}
-   and (a.settlements_7d, a.settlements_30d, a.settlements_all, a.last_settlement_at)
-       is distinct from (paid.last_7d, paid.last_30d, paid.ever, summed.newest_at)
- order by fid`
-}
-
 /**
- * Stores counts on the agents' rows, for sorting and for candidates of rankings. Writes only rows that change and
- * returns their number.
+ * Makes those due of whose counts no row tells that they may have moved: who was paid in blocks that are not rolled up, or
+ * was when last counted, and whoever was counted with other settlements than count now, or by a clock that was set back.
  */
-export async function storeSettlementCounts(db: Queryable, counts: readonly SettlementCounts[]): Promise<number> {
-  const { rowCount } = await db.query({
+export async function markMovedRecipients(db: Queryable, { settlementOverloads, now }: CountOptions): Promise<void> {
+  await db.query({
+    name: 'mark-moved-recipients',
+    text: `
+insert into due (kind, key)
+select 'recipients', encode(address, 'hex')
+  from (select address from recipient_counts where unsummed or overloads <> $2 or counted_at > $1
+         union
+        select s.recipient
+          from settlement_unrolled u
+         cross join lateral (
+           select distinct s.recipient
+             from settlement s
+            where s.chain = u.chain and s.block_number between u.from_block and u.to_block
+              and ($2 or ${isListed('s.selector')})
+           offset 0
+         ) s
+          join recipient_counts c on c.address = s.recipient) moved`,
+    values: [now, settlementOverloads === 'all'],
+  })
+}
+
+/** Agents in `$1`, and what their addresses were paid, where that is not what is stored on their rows. */
+const movedAgents = `
+select a.fid, paid.*
+  from agent a
+ cross join lateral (
+   select coalesce(sum(c.last_7d), 0) as last_7d, coalesce(sum(c.last_30d), 0) as last_30d,
+          coalesce(sum(c.ever), 0) as ever, max(c.newest_at) as newest_at
+     from recipient_counts c
+    where c.address = any (a.verified_addresses)
+ ) paid
+ where a.fid = any ($1::bigint[])
+   and (a.settlements_7d, a.settlements_30d, a.settlements_all, a.last_settlement_at)
+       is distinct from (paid.last_7d, paid.last_30d, paid.ever, paid.newest_at)`
+
+/** Those of some agents, given by FID, whose counters are not those of their addresses. */
+export async function agentsToCount(db: Queryable, fids: readonly number[]): Promise<number[]> {
+  const { rows } = await db.query<{ fid: number }>({ name: 'agents-to-count', text: movedAgents, values: [fids] })
+  return rows.map(({ fid }) => fid)
+}
+
+/** Makes the counters of agents, given by FID, those of their addresses, for sorting and for candidates of rankings. */
+export async function storeSettlementCounts(db: Queryable, fids: readonly number[]): Promise<void> {
+  await db.query({
     name: 'store-settlement-counts',
     text: `
 update agent a
-   set settlements_7d = c.last7d, settlements_30d = c.last30d, settlements_all = c.ever, last_settlement_at = c.newest_at
-  from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::timestamptz[])
-       as c (fid, last7d, last30d, ever, newest_at)
- where a.fid = c.fid
-   and (a.settlements_7d, a.settlements_30d, a.settlements_all, a.last_settlement_at)
-       is distinct from (c.last7d, c.last30d, c.ever, c.newest_at)`,
-    values: [
-      counts.map(({ fid }) => fid),
-      counts.map(({ last7d }) => last7d),
-      counts.map(({ last30d }) => last30d),
-      counts.map(({ ever }) => ever),
-      counts.map(({ newestAt }) => newestAt),
-    ],
+   set settlements_7d = moved.last_7d, settlements_30d = moved.last_30d, settlements_all = moved.ever,
+       last_settlement_at = moved.newest_at
+  from (${movedAgents}) moved
+ where a.fid = moved.fid`,
+    values: [fids],
   })
-  return rowCount ?? 0
 }

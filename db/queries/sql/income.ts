@@ -1,4 +1,4 @@
-import { hourKey } from '../../due/kinds.ts'
+import { hourKey } from '../../due/paid-hours.ts'
 import { isoTime } from './json-text.ts'
 
 // What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator, block_timestamp, and

@@ -217,8 +217,8 @@ begin
   return one.block_timestamp;
 end $$;
 
--- What addresses of agents were paid in the windows that rankings and totals are made of, as the enrichment job last
--- counted it, every minute. Amounts in base units.
+-- What addresses of agents were paid in the windows that rankings and totals are made of, derived address by address, a
+-- minute late at most. Amounts in base units.
 create table recipient_counts (
   address bytea primary key,
   last_24h bigint not null,
@@ -229,7 +229,10 @@ create table recipient_counts (
   last_30d_amount numeric(38, 0) not null,
   ever bigint not null,
   ever_amount numeric(38, 0) not null,
-  newest_at timestamptz -- time of the newest settlement; null: there is none
+  newest_at timestamptz, -- time of the newest settlement; null: there is none
+  unsummed boolean not null default false,  -- some are in blocks that are not rolled up
+  overloads boolean not null default false, -- whether those who used an overload alone are counted too
+  counted_at timestamptz not null default '-infinity' -- when it was written last
 );
 
 -- What a count of some recipients' settlements needs besides totals and hours: those that are not rolled up, and the rest

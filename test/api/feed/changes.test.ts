@@ -5,13 +5,12 @@ import { chainNames } from '../../../chains.config.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { deriveAgents } from '../../../db/queries/join/agents.ts'
 import { lockJoin } from '../../../db/queries/join/lock.ts'
-import { storeSettlementCounts } from '../../../db/queries/rollup/recipient-counts.ts'
 import { forgetOldChanges } from '../../../enrichment/join/old-changes.ts'
 import { documentLimits } from '../../../limits.config.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
-import { birth, insert } from '../../support/seed.ts'
+import { birth, countAgent, insert } from '../../support/seed.ts'
 
 const keptMs = documentLimits.changeDays * 86_400_000
 
@@ -78,9 +77,7 @@ const steps = {
   pay: (fid: number, n: number) =>
     inTransaction(database.pool, async (db) => {
       await lockJoin(db)
-      await storeSettlementCounts(db, [
-        { fid, last7d: n, last30d: n, ever: n, newestAt: new Date(birth.getTime() + n * 1_000) },
-      ])
+      await countAgent(db, { fid, settlements: n, newestAt: new Date(birth.getTime() + n * 1_000) })
     }),
   derive: (fid: number) => derive(fid),
   deriveBoth: (fid: number) => derive(fid, fid + 1),

@@ -4,13 +4,12 @@ import { chainNames } from '../../../chains.config.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { deriveAgents } from '../../../db/queries/join/agents.ts'
 import { lockJoin } from '../../../db/queries/join/lock.ts'
-import { storeSettlementCounts } from '../../../db/queries/rollup/recipient-counts.ts'
 import { forgetOldChanges } from '../../../enrichment/join/old-changes.ts'
 import { documentLimits } from '../../../limits.config.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
-import { addressOf, birth } from '../../support/seed.ts'
+import { addressOf, birth, countAgent } from '../../support/seed.ts'
 import { LogMirror } from './log-mirror.ts'
 
 const keptMs = documentLimits.changeDays * 86_400_000
@@ -70,9 +69,7 @@ const steps = {
   pay: (fid: number, n: number) =>
     inTransaction(database.pool, async (db) => {
       await lockJoin(db)
-      await storeSettlementCounts(db, [
-        { fid, last7d: n, last30d: n, ever: n, newestAt: new Date(birth.getTime() + n * 1_000) },
-      ])
+      await countAgent(db, { fid, settlements: n, newestAt: new Date(birth.getTime() + n * 1_000) })
     }),
   derive: (fid: number) => derive(fid),
   deriveBoth: (fid: number) => derive(fid, fid + 1),
@@ -222,7 +219,7 @@ test('a payment that is not committed holds back what comes after it, and none i
   let second: Promise<unknown> | undefined
   await inTransaction(database.pool, async (db) => {
     await lockJoin(db)
-    await storeSettlementCounts(db, [{ fid: 1, last7d: 1, last30d: 1, ever: 1, newestAt: birth }])
+    await countAgent(db, { fid: 1, settlements: 1, newestAt: birth })
     second = steps.pay(2, 5)
     expect(await mirror.pull()).toBe(0)
   })

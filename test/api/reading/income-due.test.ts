@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hourKey } from '../../../db/due/kinds.ts'
+import { hourKey } from '../../../db/due/paid-hours.ts'
 import { countedIncomePayments } from '../../../db/queries/income/payments.ts'
 import { testDatabase } from '../../support/database.ts'
 

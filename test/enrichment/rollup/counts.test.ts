@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createPool } from '../../../db/pool.ts'
-import { refreshCounts } from '../../../db/queries/rollup/refresh-counts.ts'
+import { refreshCounts } from '../../../enrichment/join/counts.ts'
 import { wallet } from '../../support/chain/rows.ts'
 import { type Scene, startScene } from '../../support/chain/scene.ts'
 
@@ -91,11 +91,11 @@ test('counts that did not move write nothing, and those that did are no change o
   const version = async () => (await scene.database.pool.query('select ctid::text, changed_at from agent')).rows[0]
   const changesBefore = await changes()
   const before = await version()
-  expect(await scene.job.counts()).toBe(1)
+  await scene.job.counts()
   const counted = await version()
   expect(counted.ctid).not.toBe(before.ctid)
   expect(counted.changed_at).toEqual(before.changed_at)
-  expect(await scene.job.counts()).toBe(0)
+  await scene.job.counts()
   expect(await version()).toEqual(counted)
   expect(await changes()).toEqual(changesBefore)
 })

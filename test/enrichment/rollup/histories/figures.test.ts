@@ -4,13 +4,14 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../../db/pool.ts'
 import { leaderboard, leaderboardPeriods } from '../../../../db/queries/read/leaderboard.ts'
 import { allFigureSteps, markOtherFigures } from '../../../../db/queries/rollup/agent-figures.ts'
-import { refreshCounts } from '../../../../db/queries/rollup/refresh-counts.ts'
 import { deriveAgain } from '../../../../derive/again.ts'
 import { derivations } from '../../../../derive/derivations.ts'
 import { derivePass, settle } from '../../../../derive/pass.ts'
+import { refreshCounts } from '../../../../enrichment/join/counts.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { rounds } from '../../../support/rounds.ts'
 import { insert, seedAgent } from '../../../support/seed.ts'
+import { expectCounts } from '../count-oracle.ts'
 import { empty, finalize, payers, recipients, rollUp, store, timeOf } from '../world.ts'
 import { claims, steps, World } from './steps.ts'
 
@@ -186,6 +187,7 @@ class Installation {
   async expectLeaderboards(): Promise<void> {
     const { pool, now, settlementOverloads } = this
     await refreshCounts(this.context())
+    await expectCounts(pool, this)
     await inTransaction(pool, async (db) => {
       await db.query(
         `select set_config('search_path', 'clock, pg_catalog, public', true), set_config('clock.now', $1, true)`,

@@ -1,0 +1,28 @@
+/** Rows whose coming, change or going makes keys due. */
+export interface Mark {
+  readonly table: string
+  /** Default: all three. */
+  readonly on?: readonly MarkEvent[]
+  /** SQL of the key, over `moved`: rows as they became, or as they were when they are deleted. */
+  readonly key: string
+  /**
+   * SQL behind `from`: what leads from the rows to keys, or leaves rows out. It may name `were` too: rows as they were
+   * before an update. Default: moved.
+   */
+  readonly from?: string
+}
+
+export type MarkEvent = 'insert' | 'update' | 'delete'
+
+/** Rows that have all keys of a kind. */
+export interface KeyRows {
+  /** SQL behind `from`. */
+  readonly table: string
+  /** SQL of the key. */
+  readonly key: string
+}
+
+/** SQL: the hex digits of a column of bytes, as keys have them. */
+export function hex(column: string): string {
+  return `encode(${column}, 'hex')`
+}

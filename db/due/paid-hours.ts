@@ -1,0 +1,64 @@
+import { hex } from './mark.ts'
+
+// Hours in which addresses of agents were paid, from the rows that tell of payments: marks of the kind `income hours`.
+
+export const paidHour = hourKey('paid.recipient', 'paid.chain', 'paid.at')
+
+/** Hours of payments whose facilitator got or lost a name. */
+export const hoursSent = `moved
+     cross join lateral (
+       select h.recipient, h.chain, h.hour as at
+         from income_sender f
+         join settlement_hourly h on h.recipient = f.recipient and h.chain = f.chain
+                                 and h.hour >= date_trunc('hour', f.first_at, 'UTC') and h.hour <= f.last_at
+        where f.facilitator = moved.address
+        union all
+       select p.payee, p.chain, p.block_timestamp
+         from payment p
+        where p.facilitator = moved.address and p.kind = 'forwarded') paid
+     where ${isIncome('paid.recipient')}`
+
+/** Hours of the payments that builder codes tell of. */
+export const hoursCoded = `(
+       ${rolledUp('chain, block_number, log_index')}
+       select s.recipient, s.chain, s.block_timestamp as at from rolled join settlement s using (chain, block_number, log_index)
+        union all
+       select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, log_index)) paid
+     where ${isIncome('paid.recipient')}`
+
+/** Hours of payments, and of what was passed on from them. */
+export const hoursPaid = `(
+       ${rolledUp('chain, block_number, origin_log_index, payee, block_timestamp')}
+       select payee as recipient, chain, block_timestamp as at from rolled
+        union all
+       select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, origin_log_index)) paid
+     where ${isIncome('paid.recipient')}`
+
+/** Key of the hour that a time is in: the recipient, the chain, and hours since 1970. */
+export function hourKey(recipient: string, chain: string, at: string): string {
+  return `${hex(recipient)} || ':' || ${chain} || ':' || floor(extract(epoch from ${at}) / 3600)::bigint`
+}
+
+export function isIncome(recipient: string): string {
+  return `exists (select from income_address a where a.address = ${recipient})`
+}
+
+/** Rows that came or went in blocks that are rolled up. */
+function rolledUp(columns: string): string {
+  return `with rolled as materialized (
+         select ${columns} from moved
+          where not exists (select from settlement_unrolled u
+                             where u.chain = moved.chain and moved.block_number between u.from_block and u.to_block))`
+}
+
+/** Payments in blocks that became rolled up, or are no longer: between where a mark was and where it is. */
+export function paidBetween(marks: string, chain: string, before: string): string {
+  return `${marks}
+     cross join lateral (
+       select p.payee as recipient, p.chain, p.block_timestamp as at
+         from payment p
+        where p.chain = ${chain} and p.block_number >= least(${before}, moved.next_block)
+          and p.block_number < greatest(${before}, moved.next_block)
+       offset 0) paid
+     where ${isIncome('paid.recipient')}`
+}

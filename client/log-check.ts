@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { checkpointOf, followLog, LogFork, readNewest, type SignedCheckpoint } from '../transparency/follow.ts'
 import { keepFork } from '../transparency/fork-evidence.ts'
 import { NoLogFile, type ReadLogFile } from '../transparency/log-files.ts'
-import { logMemory } from '../transparency/log-memory.ts'
+import { logMemory, noteIn } from '../transparency/log-memory.ts'
 import { type AgentDirectory, DirectoryError } from './client.ts'
 
 /** What a reader knows of a service's transparency log, beside what the mirror has kept. */
@@ -32,7 +32,8 @@ export async function checkLog(
   if (!first) return
   if (known.key !== undefined && known.key !== first.key)
     throw new Error(`the transparency log has the key ${first.key}, not the one that was named`)
-  const others = known.checkpoint === undefined ? [] : [{ note: await noteIn(known.checkpoint), key: first.key }]
+  const others =
+    known.checkpoint === undefined ? [] : [{ note: noteIn(await readFile(known.checkpoint, 'utf8')), key: first.key }]
   for (const one of [first, ...others]) {
     try {
       const { signed, changes } = await followLog(one, { readFile: readLogFile, wait: () => directory.afterCaches() })
@@ -66,11 +67,4 @@ export async function firstSeen(read: ReadLogFile, { key }: LogKnown): Promise<S
     if (error instanceof NoLogFile) return undefined
     throw error
   }
-}
-
-/** The note in a file: a checkpoint as it was served, or as a mirror keeps it, behind a line with the key. */
-async function noteIn(path: string): Promise<string> {
-  const text = await readFile(path, 'utf8')
-  const end = text.indexOf('\n')
-  return text.slice(0, end).includes('+') ? text.slice(end + 1) : text
 }

@@ -56,6 +56,12 @@ export function cosignedBy(note: string, key: string): Cosigned | undefined {
   return times.length > 0 ? { name, at: Math.max(...times) } : undefined
 }
 
+/** Names of those who have signed a checkpoint beside its log, whose key this is; nothing is verified. */
+export function cosignersOf(note: string, key: string): string[] {
+  const own = parseKey(key, keyTypes.note).name
+  return [...new Set(partsOf(note).signatures.map(({ name }) => name))].filter((name) => name !== own)
+}
+
 /** A checkpoint with a witness's cosignature in place of an earlier one of the same key. */
 export function withCosignature(note: string, cosignature: NoteSignature): string {
   const { text, signatures } = partsOf(note)

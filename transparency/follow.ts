@@ -168,8 +168,9 @@ async function grows(
   return isEqual(await rootOf(now.size, readTile), now.root)
 }
 
-const filesOf =
-  ({ origin }: Checkpoint, readFile: ReadLogFile): ReadLogFile =>
+/** Files of the log that a checkpoint is of, by their paths below it: a service's later logs have their number in theirs. */
+export const filesOf =
+  ({ origin }: Pick<Checkpoint, 'origin'>, readFile: ReadLogFile): ReadLogFile =>
   (path) =>
     readFile(epochOf(origin) === 1 ? path : `${epochOf(origin)}/${path}`)
 

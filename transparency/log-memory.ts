@@ -56,3 +56,9 @@ export function logMemory(path: string): LogMemory {
     isWritable,
   }
 }
+
+/** The note in a text: a checkpoint as it was served, or as a memory keeps it, behind a line with the key. */
+export function noteIn(text: string): string {
+  const end = text.indexOf('\n')
+  return text.slice(0, end).includes('+') ? text.slice(end + 1) : text
+}

@@ -13,6 +13,12 @@ export interface Askable {
   readonly host?: string | undefined
   /** Key of the service's transparency log, as /log/key serves it. */
   readonly logKey?: string | undefined
+  /** A checkpoint of that log that the reader was shown: a signed note. */
+  readonly checkpoint?: string | undefined
+  /** Where that log's files are, such as `https://api.example/log`; undefined: they are not asked for. */
+  readonly logUrl?: string | undefined
+  /** Keys of witnesses of that log that the reader trusts. */
+  readonly witnesses?: readonly string[] | undefined
 }
 
 /** Timeout of a request to a node, hub or host. */
@@ -63,22 +69,30 @@ export async function ask(
 
 /** Fetches a document, without redirects. A line: why there is none. */
 export async function fetched(url: string): Promise<string | Pick<CheckLine, 'outcome' | 'detail'>> {
-  const unanswered = (detail: string) => ({ outcome: 'unanswered', detail }) as const
   try {
-    const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
-    if (!answer.ok) {
-      await answer.body?.cancel()
-      return unanswered(`status ${answer.status}`)
-    }
-    const parts: Uint8Array[] = []
-    let size = 0
-    for await (const part of answer.body ?? []) {
-      size += part.length
-      if (size > mostAnswerBytes) return unanswered(`the answer has more than ${mostAnswerBytes} bytes`)
-      parts.push(part)
-    }
-    return Buffer.concat(parts).toString()
+    return String(await fetchedBytes(url))
   } catch (error) {
-    return unanswered((error as Error).message)
+    return { outcome: 'unanswered', detail: (error as Error).message }
   }
+}
+
+/** There is nothing at an address. */
+export class NotFound extends Error {}
+
+/** Fetches a document, without redirects. Rejects when there is none: with NotFound when the host says so. */
+export async function fetchedBytes(url: string): Promise<Buffer> {
+  const answer = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(timeoutMs) })
+  if (!answer.ok) {
+    await answer.body?.cancel()
+    const problem = `status ${answer.status}`
+    throw answer.status === 404 ? new NotFound(problem) : new Error(problem)
+  }
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const part of answer.body ?? []) {
+    size += part.length
+    if (size > mostAnswerBytes) throw new Error(`the answer has more than ${mostAnswerBytes} bytes`)
+    parts.push(part)
+  }
+  return Buffer.concat(parts)
 }

@@ -1,4 +1,5 @@
 import { type Checkpoint, epochOf, logName, parseCheckpoint } from '../../transparency/checkpoint.ts'
+import { cosignersOf } from '../../transparency/cosignature.ts'
 import { leafHash } from '../../transparency/hashes.ts'
 import { openNote } from '../../transparency/note.ts'
 import { isIncluded } from '../../transparency/proofs.ts'
@@ -32,7 +33,7 @@ export function checkLog(proof: ClaimProof, key?: string): Promise<CheckLine>[] 
   const events = loggedEvents(proof, proof.history)
   return [
     key === undefined ? unknown('the log’s key is the one you know', 'name it with --log-key') : keyLine(log, key),
-    line('the log is signed with its key', () => checkpoint().size >= 0),
+    signedLine(log, () => checkpoint().size >= 0),
     line('the log is the service’s', () => isOf(proof, checkpoint())),
     line('the log’s entries are of the claim', () => isOfEvents(log, events)),
     ...events.map((event) => {
@@ -53,6 +54,13 @@ export function checkLog(proof: ClaimProof, key?: string): Promise<CheckLine>[] 
 
 /** Whether a log is the service's: the first one, or one that followed because entries were lost. */
 const isOf = ({ base_url }: ClaimProof, { origin }: Checkpoint) => origin === logName(base_url, epochOf(origin))
+
+/** Names those who have cosigned, too: their signatures are checked by who knows their keys. */
+async function signedLine({ checkpoint, key }: ClaimLog, holds: () => boolean): Promise<CheckLine> {
+  const signed = await line('the log is signed with its key', holds)
+  const others = signed.outcome === 'held' ? cosignersOf(checkpoint, key) : []
+  return others.length > 0 ? { ...signed, detail: `and, by its word, by ${others.join(', ')}` } : signed
+}
 
 const keyLine = (log: ClaimLog, key: string) => line('the log’s key is the one you know', () => log.key === key)
 

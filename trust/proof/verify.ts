@@ -1,5 +1,6 @@
 import type { Askable } from './ask.ts'
 import { checkOffline } from './checks.ts'
+import { checkKnown } from './known-checkpoint.ts'
 import type { CheckLine } from './line.ts'
 import { checkOnline } from './online.ts'
 import type { ClaimProof } from './proof.ts'
@@ -7,9 +8,11 @@ import { misshapen } from './shape.ts'
 
 /** All checks of what should be a proof: online lines replace those of the same name that had to stay open. */
 export async function verify(proof: ClaimProof, askable: Askable): Promise<CheckLine[]> {
-  const online = misshapen(proof) === undefined ? await checkOnline(proof, askable) : []
+  const isWhole = misshapen(proof) === undefined
+  const online = isWhole ? await checkOnline(proof, askable) : []
+  const known = isWhole ? await checkKnown(proof, askable) : []
   const asked = new Set(online.map(({ name }) => name))
-  return [...(await checkOffline(proof, askable.logKey)).filter(({ name }) => !asked.has(name)), ...online]
+  return [...(await checkOffline(proof, askable.logKey)).filter(({ name }) => !asked.has(name)), ...known, ...online]
 }
 
 /** 0: everything held; 1: a check failed; 3: none failed, but something was not asked or did not answer. */

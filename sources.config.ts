@@ -91,9 +91,9 @@ export function hubAt(url: string): PublicHost {
 
 /**
  * Kind of thing a source asks about. Subjects are written `fid:123`, `address:0x…` (a holder), `token:base:12` (a
- * registration), `shard:1`, `facilitator:PayAI`, `witness:https://…`, and `hub`, which has no id.
+ * registration), `shard:1`, `facilitator:PayAI`, `witness:https://…`, `feedback:base-12-0x…-1`, and `hub`, which has no id.
  */
-type SubjectKind = 'fid' | 'address' | 'token' | 'shard' | 'hub' | 'facilitator' | 'witness'
+type SubjectKind = 'fid' | 'address' | 'token' | 'shard' | 'hub' | 'facilitator' | 'witness' | 'feedback'
 
 /** One external source of data and its schedule. The code that asks it is in a folder of `enrichment/`. */
 export interface SourceRow {
@@ -193,6 +193,17 @@ export const sources = {
     label: 'Registration documents',
     once: 'registrations',
     cadenceMs: { held: day, others: 7 * day },
+    retry: { baseMs: minute, capMs: 7 * day },
+    batch: 20,
+    perRead: 1,
+    leaseMs: 3 * minute,
+  },
+  /** Fetches the file that a feedback names, until it was read once: feedback never changes. */
+  feedbackFiles: {
+    name: 'feedback_files',
+    subject: 'feedback',
+    label: 'Files of feedback',
+    cadenceMs: {},
     retry: { baseMs: minute, capMs: 7 * day },
     batch: 20,
     perRead: 1,

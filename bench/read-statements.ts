@@ -1,6 +1,6 @@
 import { busiestChain } from '../chains.config.ts'
 import type { Queryable } from '../db/pool.ts'
-import { agentFeedback } from '../db/queries/feedback/page.ts'
+import { agentFeedback, everyFeedback } from '../db/queries/feedback/page.ts'
 import { discoveryPage, discoverySorts } from '../db/queries/find/discovery.ts'
 import type { DiscoveryFilter } from '../db/queries/find/discovery-filter.ts'
 import { discoveryFacets } from '../db/queries/find/facets.ts'
@@ -216,7 +216,7 @@ export function contractLists(busiestFid: number): Statement[] {
       agentFeedback(db, {
         fid: busiestFid,
         limit: 100,
-        filter: { chain: null, by: null, revoked: null, ...filter },
+        filter: { ...everyFeedback, ...filter },
         after: undefined,
       }),
   })

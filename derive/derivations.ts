@@ -2,6 +2,7 @@ import { deriveAgents, routeHolders, routeRegistrations } from './agents.ts'
 import { deriveCounts, deriveRecipients } from './counts.ts'
 import type { Derivation } from './derivation.ts'
 import { deriveEdges, lookAround } from './edges.ts'
+import { deriveFeedbackFiles } from './feedback-files.ts'
 import { deriveFigures } from './figures.ts'
 import { deriveIncome, deriveIncomeHours, routeWallets } from './income.ts'
 import { deriveLargeHolders, deriveSummedHolders } from './large-holders.ts'
@@ -26,6 +27,7 @@ export const derivations = [
   { kind: 'income', batch: 100, rest: 'with sums', derive: deriveIncome },
   { kind: 'rings', batch: 50, rest: 'with sums', derive: deriveRings },
   { kind: 'income hours', batch: 500, turns: true, rest: 'with sums', derive: deriveIncomeHours },
+  { kind: 'feedback files', batch: 500, rest: 'with sums', derive: deriveFeedbackFiles },
   { kind: 'figures', batch: 100, rest: 'with counts', derive: deriveFigures },
   { kind: 'totals', batch: 1_000, rest: 'with counts', derive: deriveTotals },
   { kind: 'logged facts', batch: 500, rest: 'soon', derive: logFacts, after: rememberLog },

@@ -11,6 +11,7 @@ import type { SocialIndex } from '../social/social-index.ts'
 import { createWitness } from '../social/witness.ts'
 import { otherHubs, type PublicHost, proofNode, publicHosts, sources } from '../sources.config.ts'
 import { createAgentHosts } from './agent-hosts.ts'
+import { createContents } from './agent-uri/content.ts'
 import { createGateways } from './agent-uri/gateways.ts'
 import { createResolver } from './agent-uri/resolve.ts'
 import { agentUris } from './agent-uri/source.ts'
@@ -20,6 +21,7 @@ import type { Config } from './config.ts'
 import { logCosignatures } from './cosignatures/source.ts'
 import { createLogWitness } from './cosignatures/witness.ts'
 import { facilitatorSigners } from './facilitators/source.ts'
+import { feedbackFiles } from './feedback/source.ts'
 import { createSharedHost } from './host-budget.ts'
 import { socialProofs } from './proofs/source.ts'
 import { socialWitnesses } from './proofs/witnesses.ts'
@@ -92,7 +94,8 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
   const door = createDoor({ userAgent, egressAllow, politeness })
   const agentHosts = createAgentHosts({ door, egressAllow, now })
   const gateways = createGateways({ hosts: agentHosts, urls: ipfsGateways })
-  const resolve = createResolver({ hosts: agentHosts, gateways, arweaveUrl })
+  const reading = { hosts: agentHosts, gateways, arweaveUrl }
+  const resolve = createResolver(reading)
 
   const upstreams = createUpstreamSources(config, pool, now)
   const belief = createBelief({ pool, followed, now })
@@ -135,6 +138,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       ? [socialLookup({ fidsByAddress, host: neynarHost, now })]
       : [belief.guard(socialSweep({ ...options, social: spareHub }))]),
     agentUris({ pool, host: agentHosts.host, resolve, now, chains }),
+    feedbackFiles({ pool, host: agentHosts.host, readContent: createContents(reading), now }),
     specs({ pool, hosts: agentHosts, chains, now }),
     ...(config.asksFacilitators ? [facilitatorSigners({ hosts: agentHosts })] : []),
     ...(logWitnesses.length > 0 ? [logCosignatures({ pool, witnesses: logWitnesses, now })] : []),

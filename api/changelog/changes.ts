@@ -36,6 +36,18 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['listAllRegistrations', 'listAgents'],
   },
   {
+    id: 'grounds-of-feedback',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'What feedback rests on',
+    text:
+      'Feedback has `grounds` (payment, payment_named, contradicted, file, hash_mismatch, none), with the `payment` and what ' +
+      'was read of its `file`; files are read once, and payments that they name are looked up. `unit` gives the tags of the ' +
+      'standard their meaning. The list takes `grounds`, `tag1`, `tag2`, `endpoint`, `min_value`, `client` and `since`; the ' +
+      'summary has the numbers by grounds. In SQL, `directory.agent_feedback` has the same.',
+    operations: ['listFeedback', 'getAgent'],
+  },
+  {
     id: 'signed-answers',
     day: '2026-11-29',
     kind: 'added',

@@ -76,6 +76,20 @@ export const flagFilter = (description: string) =>
     enum: ['true', 'false'],
   })
 
+/** A text of at most so many characters, taken whole. */
+export const textFilter = (most: number, description: string) =>
+  filterParameter((text) => ([...text].length <= most && !text.includes('\0') ? text : nothing), description, {
+    type: 'string',
+    maxLength: most,
+  })
+
+/** A decimal number of up to 39 digits before the point and 18 behind, kept as text. */
+export const decimalFilter = (description: string) => {
+  const pattern = '^-?[0-9]{1,39}(\\.[0-9]{1,18})?$'
+  const form = new RegExp(pattern)
+  return filterParameter((text) => (form.test(text) ? text : nothing), description, { type: 'string', pattern })
+}
+
 /** One chain, by label, name or id in any case. */
 export const chainFilter = (description: string) =>
   filterParameter<ChainName>((text) => findChain(text) ?? nothing, description, {

@@ -249,6 +249,20 @@ export const kinds = {
       },
     ],
   },
+  /** Files that feedback names, and the payments that these name. Keys: ids of feedback. */
+  'feedback files': {
+    marks: [
+      { table: 'feedback', key: 'id', from: `moved where feedback_uri <> ''` },
+      { table: 'feedback_file', on: ['insert', 'delete'], key: 'feedback_id' },
+      {
+        table: 'feedback_file',
+        on: ['update'],
+        key: 'feedback_id',
+        from: 'moved join were using (feedback_id) where moved.payment_tx is distinct from were.payment_tx',
+      },
+    ],
+    all: [{ table: `feedback where feedback_uri <> ''`, key: 'id' }],
+  },
   /** What agents were paid, by chain and window, which rankings are made of. Keys: FIDs. */
   figures: {
     marks: [

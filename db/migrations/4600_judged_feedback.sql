@@ -4,8 +4,6 @@ alter table income_owner
   add column from_at timestamptz not null default '-infinity',
   add column to_at timestamptz not null default 'infinity';
 
-insert into due (kind, key) select 'income', fid from agent;
-
 -- When an address first paid another something in a time, in blocks that are rolled up; null: it did not. For payers who had
 -- paid before that time already: the sums by payer have the first payment of all. Readers of the SQL contract may ask it.
 create function first_paid_within(of_chain text, of_payee bytea, by_payer bytea, since timestamptz, before timestamptz)

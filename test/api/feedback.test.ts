@@ -5,7 +5,7 @@ import { profile } from '../../api/schemas/profile.ts'
 import type { ChainName } from '../../chains.config.ts'
 import { markDue } from '../../db/queries/due/queue.ts'
 import { refreshFeedback } from '../../db/queries/feedback/feedback-counts.ts'
-import { agentFeedback } from '../../db/queries/feedback/page.ts'
+import { agentFeedback, everyFeedback } from '../../db/queries/feedback/page.ts'
 import { agentProfile } from '../../db/queries/read/profile.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { profileLimits } from '../../limits.config.ts'
@@ -162,6 +162,7 @@ test('a profile tells feedback of agents, accounts, strangers and its own apart,
     by_self: 1,
     paid: 2,
     answered: 0,
+    grounds: { payment: 2, payment_named: 0, contradicted: 0, file: 0, hash_mismatch: 0, none: 4 },
     before_holder: 0,
     tags: [
       { tag: 'quality', feedback: 4, median: 5, feedback_known: 2, median_known: -99.95 },
@@ -370,7 +371,7 @@ test('a flood of strangers hides nobody: the filter leads past it in pages, and 
 test('with very much feedback a profile and a page read no more than they show or may look at', async () => {
   await flood(30_000)
   await database.pool.query('vacuum (analyze) feedback')
-  const filter = { chain: null, by: null, paid: null, revoked: null }
+  const filter = everyFeedback
   const page = { fid: 1, limit: 100, filter, after: undefined }
   const settings = {
     fid: 1,

@@ -73,6 +73,7 @@ const ours: readonly Keys[] = [
     who: 'an id of chain, number of 256 bits or block, and a hash of 32 digits at most',
     bytes: longestChain + digits256 + 32 + 2,
     keys: [
+      'feedback_file.feedback_id',
       ...one('id', 'builder_code feedback feedback_response fid_custody payment registration registration_metadata'),
       ...one('id', 'registration_transfer registration_wallet settlement unpaid_authorization'),
     ],

@@ -76,7 +76,7 @@ test('what an agent asks for is shown as what it says, beside what it is paid', 
   expect(seller).toContain('Here are 10 of 11.')
 })
 
-test('what others say of an agent is shown with who said it, whether they had paid, and what was revoked', async () => {
+test('what others say of an agent is shown with who said it, what it rests on, and what was revoked', async () => {
   expect(textOf(await read('/agent/31'))).not.toContain('What others say')
   const page = await read(`/agent/${richFid}`)
   expect(strangeScripts(page)).toEqual([])
@@ -84,9 +84,9 @@ test('what others say of an agent is shown with who said it, whether they had pa
   const { feedback } = feedbackList.parse(await (await api.get(`/api/agent/${richFid}/feedback`)).json())
   const rows = [...section.matchAll(/<tr><th scope="row">.*?<\/tr>/gs)].map(([row]) => textOf(row))
   expect(rows).toHaveLength(feedback.length)
-  expect(rows[0]).toMatch(/^ 95 starred, tides @\w+ agent yes /)
-  expect(rows[1]).toMatch(/^ -1\.25 &lt;b&gt;&quot;storms&quot;&lt;\/b&gt; 0x\w{4}…\w{4} (yes|no) /)
-  expect(rows[2]).toMatch(/^ 100 starred 0x\w{4}…\w{4} itself no /)
+  expect(rows[0]).toMatch(/^ 95 of 100 starred, tides @\w+ agent a payment /)
+  expect(rows[1]).toMatch(/^ -1\.25 &lt;b&gt;&quot;storms&quot;&lt;\/b&gt; 0x\w{4}…\w{4} (a payment|nothing) /)
+  expect(rows[2]).toMatch(/^ 100 of 100 starred 0x\w{4}…\w{4} itself nothing /)
   expect(rows[3]).toMatch(/^ 1 revoked .* W{40}… 0x/)
   expect(textOf(section)).toContain('3 pieces of feedback from 3 addresses')
   expect(textOf(section)).toContain('1 more was revoked.')

@@ -34,7 +34,7 @@ export function feedback({ fid, feedback: summary }: Profile, list: List | undef
   return html`<section aria-labelledby="feedback"><h2 id="feedback">What others say</h2>
 ${summary && summed(summary)}
 <div class="table wraps named said" role="group" aria-label="Feedback" tabindex="0"><table>
-<thead><tr><th scope="col">Value</th><th scope="col">On</th><th scope="col">From</th><th scope="col">Had paid it</th><th scope="col">Given</th><th scope="col">Where</th></tr></thead>
+<thead><tr><th scope="col">Value</th><th scope="col">On</th><th scope="col">From</th><th scope="col">Rests on</th><th scope="col">Given</th><th scope="col">Where</th></tr></thead>
 <tbody>${list.feedback.map((given) => row(given, names))}</tbody></table></div>
 <p class="sub">Anybody may give feedback, and each tag has a scale of its own. ${list.next_cursor !== null && `The newest ${list.count}. `}<a href="/api/agent/${fid}/feedback?limit=100&amp;cursor=">All as JSON</a></p></section>`
 }
@@ -53,13 +53,14 @@ ${shown.length > 0 && html`<ul class="tags" aria-label="Medians">${shown.map(({ 
 }
 
 function row(given: Feedback, names: Names): Html {
-  const { chain, erc8004_id: id, value, tag1, tag2, paid, given_at, revoked_at, tx_hash, answered } = given
+  const { chain, erc8004_id: id, value, tag1, tag2, grounds, before_holder, given_at } = given
+  const { revoked_at, tx_hash, answered, unit } = given
   const tags = [tag1, tag2].filter((tag) => tag.trim() !== '')
-  const whole = digits(value)
+  const whole = `${digits(value)}${unit === null ? '' : unitSigns[unit]}`
   return html`<tr><th scope="row">${revoked_at === null ? whole : html`<s>${whole}</s> <span class="status" title="Revoked: it counts no more">revoked ${day(revoked_at)}</span>`}</th>
 <td data-name="On">${tags.length === 0 ? html`<span class="none">–</span>` : html`<bdi>${cut(tags.join(', '))}</bdi>`}</td>
 <td data-name="From"><span>${client(given, names)}</span></td>
-<td data-name="Had paid it">${paid ? 'yes' : 'no'}</td>
+<td data-name="Rests on"><span>${groundWords[grounds]}${before_holder && html` <span class="status">before this holder</span>`}</span></td>
 <td data-name="Given"><span>${day(given_at)}${answered && html` <span class="sub">answered</span>`}</span></td>
 <td data-name="Where"><span><span class="chain ${chain}">${chainOf(chain).label}</span> #${excerpt(id, 12)} ${ownTransaction(chain, tx_hash)}</span></td></tr>`
 }
@@ -70,6 +71,25 @@ function client({ client: kind, client_fid: fid, client_address: address }: Feed
   if (kind === 'agent')
     return html`${(names.get(address)?.agent?.fid === fid && nameLink(names, address)) || agentLink({ fid, handle: null })} <span class="sub">agent</span>`
   return html`<a href="/owner/${fid}">FID ${fid}</a>`
+}
+
+/** What feedback rests on, by its `grounds`. */
+const groundWords: Readonly<Record<Feedback['grounds'], string>> = {
+  payment: 'a payment',
+  payment_named: 'the payment it names',
+  contradicted: 'a payment that is not theirs',
+  file: 'a file',
+  hash_mismatch: 'a file that does not fit',
+  none: 'nothing',
+}
+/** Units that are shown behind a value. */
+const unitSigns: Readonly<Record<NonNullable<Feedback['unit']>, string>> = {
+  points: ' of 100',
+  boolean: '',
+  percent: ' %',
+  milliseconds: ' ms',
+  blocks: ' blocks',
+  usd: ' USD',
 }
 
 const digits = (value: string) => excerpt(value, valueCharacters)

@@ -1,9 +1,17 @@
 import { z } from 'zod'
-import { agentFeedback } from '../../../db/queries/feedback/page.ts'
-import { clientKinds } from '../../../db/queries/sql/feedback.ts'
+import { agentFeedback, everyFeedback } from '../../../db/queries/feedback/page.ts'
+import { clientKinds, groundKinds } from '../../../db/queries/sql/feedback.ts'
 import { grouped, profileLimits, rowLimits } from '../../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
-import { askable, flagFilter, wordsFilter } from '../../http/filter-parameters.ts'
+import {
+  addressFilter,
+  askable,
+  decimalFilter,
+  flagFilter,
+  textFilter,
+  timeFilter,
+  wordsFilter,
+} from '../../http/filter-parameters.ts'
 import { chainsParameter, fidParameter, integerParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
 import { feedbackList } from '../../schemas/feedback/feedback.ts'
@@ -21,6 +29,13 @@ export const feedback = route({
     by: wordsFilter(clientKinds, 'Who verifies the address that gave it.'),
     paid: flagFilter('Whether the address had paid the agent before.'),
     revoked: flagFilter('Whether it was revoked.'),
+    grounds: wordsFilter(groundKinds, 'What it rests on.'),
+    tag1: textFilter(profileLimits.feedbackTagCharacters, 'First tag, whole.'),
+    tag2: textFilter(profileLimits.feedbackTagCharacters, 'Second tag, whole.'),
+    endpoint: textFilter(profileLimits.feedbackUriCharacters, 'Endpoint, whole.'),
+    min_value: decimalFilter('Least value.'),
+    client: addressFilter('Who gave it.'),
+    since: timeFilter('Not given before.'),
     limit: integerParameter(
       rowLimits.feedback,
       `Rows at most. Behind a filter fewer where ${grouped(profileLimits.feedbackLookedAt)} were looked at; the list ends where \`next_cursor\` is null.`,
@@ -45,4 +60,4 @@ export const feedback = route({
 })
 
 /** Filter that matches no feedback. */
-const nobodys = { chain: [], by: null, paid: null, revoked: null }
+const nobodys = { ...everyFeedback, chain: [] }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { clientKinds } from '../../../db/queries/sql/feedback.ts'
+import { clientKinds, groundKinds } from '../../../db/queries/sql/feedback.ts'
 import { profileLimits, rowLimits } from '../../../limits.config.ts'
 import { address, chainId, chainName, count, fid, hash, nextCursor, time, tokenId } from '../scalars.ts'
 
@@ -24,6 +24,16 @@ export const feedbackSummary = z
     answered: count.meta({
       description: 'The agent responded to, from an address that it verified or a wallet of its registrations.',
     }),
+    grounds: z
+      .strictObject({
+        payment: count,
+        payment_named: count,
+        contradicted: count,
+        file: count,
+        hash_mismatch: count,
+        none: count,
+      })
+      .meta({ description: 'By what it rests on.' }),
     before_holder: count.meta({
       description: 'Given to who held the registrations before, and not revoked; in no other number.',
     }),
@@ -72,6 +82,44 @@ const feedback = z
     log_index: count,
     tx_hash: hash,
     revoked_at: time.nullable().meta({ description: 'Null: it stands.' }),
+    unit: z
+      .enum(['points', 'boolean', 'percent', 'milliseconds', 'blocks', 'usd'])
+      .nullable()
+      .meta({ description: 'Unit of the value, where `tag1` is one of the standard’s and the value in its range.' }),
+    grounds: z.enum(groundKinds).meta({
+      description:
+        'What it rests on. payment: a payment of the client before it; payment_named: one that its file names, and that is ' +
+        'ours; contradicted: the named one is not there, or somebody else’s; file: a file that fits; hash_mismatch; none.',
+    }),
+    payment: z
+      .strictObject({ chain: chainName, tx_hash: hash, block_number: count, log_index: count })
+      .nullable()
+      .meta({ description: 'The payment of `grounds`. Null: none, or archived.' }),
+    file: z
+      .strictObject({
+        status: z.enum(['ok', 'foreign', 'empty', 'unsupported', 'invalid', 'unreachable']).meta({
+          description: 'foreign: it says that it is of other feedback.',
+        }),
+        hash: z.enum(['content', 'sdk', 'none', 'mismatch']).nullable().meta({
+          description:
+            'What `feedback_hash` is of: the file; a form of it that a known SDK writes; nothing; something else.',
+        }),
+        read_at: time,
+        payment: z
+          .strictObject({
+            chain_id: count,
+            tx_hash: hash,
+            from_address: address.nullable(),
+            to_address: address.nullable(),
+            state: z.enum(['found', 'others', 'missing', 'unknown']).meta({
+              description: 'Of this client and before it; of somebody else, or later; nowhere; not known.',
+            }),
+          })
+          .nullable()
+          .meta({ description: 'The payment that it names, as it says.' }),
+      })
+      .nullable()
+      .meta({ description: 'What was read at `feedback_uri`. Null: nothing yet.' }),
     responses: count
       .max(profileLimits.responsesCounted)
       .meta({ description: 'Anybody may respond; no more are counted.' }),

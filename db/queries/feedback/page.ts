@@ -10,6 +10,31 @@ interface FeedbackFilter {
   readonly by: readonly string[] | null
   readonly paid: boolean | null
   readonly revoked: boolean | null
+  readonly grounds: readonly string[] | null
+  readonly tag1: string | null
+  readonly tag2: string | null
+  readonly endpoint: string | null
+  /** Decimal. */
+  readonly min_value: string | null
+  /** Lowercase hex. */
+  readonly client: string | null
+  /** Not given before this time. */
+  readonly since: string | null
+}
+
+/** A filter that everything matches. */
+export const everyFeedback: FeedbackFilter = {
+  chain: null,
+  by: null,
+  paid: null,
+  revoked: null,
+  grounds: null,
+  tag1: null,
+  tag2: null,
+  endpoint: null,
+  min_value: null,
+  client: null,
+  since: null,
 }
 
 interface FeedbackPage {
@@ -52,6 +77,20 @@ const feedbackObject = `json_build_object(
     'log_index', f.log_index,
     'tx_hash', ${hex('f.tx_hash')},
     'revoked_at', ${isoTime('f.revoked_at')},
+    'unit', f.unit,
+    'grounds', f.grounds,
+    'payment', case f.grounds
+      when 'payment' then payment_behind(f.fid, f.client, f.paid_at)
+      when 'payment_named' then json_build_object(
+        'chain', f.named_chain, 'tx_hash', ${hex('f.payment_tx')}, 'block_number', f.named_block,
+        'log_index', f.named_log_index) end,
+    'file', case when f.file_status is not null then json_build_object(
+      'status', f.file_status,
+      'hash', f.file_hash,
+      'read_at', ${isoTime('f.file_read_at')},
+      'payment', case when f.payment_tx is not null then json_build_object(
+        'chain_id', f.payment_chain_id, 'tx_hash', ${hex('f.payment_tx')}, 'from_address', ${hex('f.payment_from')},
+        'to_address', ${hex('f.payment_to')}, 'state', coalesce(f.named, 'unknown')) end) end,
     'responses', (select count(*)
                     from (select
                             from feedback_response r
@@ -79,6 +118,7 @@ with found as (
      select f.*
        from feedback f
       where f.chain = h.chain and f.agent_id = h.agent_id and ${after}
+        and f.block_timestamp >= coalesce($12::timestamptz, '-infinity')
       order by f.block_timestamp desc, f.block_number desc, f.log_index desc
       limit $3::int + 1
    ) f
@@ -96,9 +136,15 @@ matching as materialized (
       where f.fid = a.fid and f.chain = looked.chain and f.agent_id = looked.agent_id and f.id = looked.id
       offset 0
    ) f
-   where ($9::text[] is null or f.kind = any ($9))
+   where ($11::boolean is null or (looked.revoked_block is not null) = $11)
+     and ($13::text is null or looked.tag1 = $13)
+     and ($14::text is null or looked.tag2 = $14)
+     and ($15::text is null or looked.endpoint = $15)
+     and ($16::numeric is null or ${feedbackValue('looked')} >= $16)
+     and ($17::bytea is null or looked.client = $17)
+     and ($9::text[] is null or f.kind = any ($9))
      and ($10::boolean is null or f.paid = $10)
-     and ($11::boolean is null or (f.revoked_block is not null) = $11)
+     and ($18::text[] is null or f.grounds = any ($18))
 ),
 page as materialized (select * from matching order by place limit $2::int)
 select (select ${list(feedbackObject, 'f.place')} from page f)::text as rows,
@@ -118,13 +164,16 @@ export async function agentFeedback(
   db: Queryable,
   { fid, limit, filter, after }: FeedbackPage,
 ): Promise<{ rows: string; count: number; next: string[] | null } | undefined> {
-  const { chain, by, paid, revoked } = filter
-  const looked = [by, paid, revoked].some((one) => one !== null) ? profileLimits.feedbackLookedAt : limit
+  const { chain, by, paid, revoked, grounds, tag1, tag2, endpoint, min_value, client, since } = filter
+  const isFiltered = [by, paid, revoked, grounds, tag1, tag2, endpoint, min_value, client].some((one) => one !== null)
+  const looked = isFiltered ? profileLimits.feedbackLookedAt : limit
   const place = Array.from({ length: 4 }, (_, n) => after?.[n] ?? null)
+  const who = client && Buffer.from(client.slice(2), 'hex')
+  const words = [since, tag1, tag2, endpoint, min_value, who, grounds]
   const { rows } = await db.query<{ rows: string; count: number; next: string[] | null }>({
     name: 'agent-feedback',
     text,
-    values: [fid, limit, looked, ...place, chain, by, paid, revoked],
+    values: [fid, limit, looked, ...place, chain, by, paid, revoked, ...words],
   })
   return rows[0]
 }

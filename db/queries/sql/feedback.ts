@@ -7,6 +7,9 @@ import { list } from './json-text.ts'
 /** Values of `client`: feedback by the agent itself, another agent, another account, or anybody else. */
 export const clientKinds = ['self', 'agent', 'account', 'stranger'] as const
 
+/** Values of `grounds`, what feedback rests on, as of the view. */
+export const groundKinds = ['payment', 'payment_named', 'contradicted', 'file', 'hash_mismatch', 'none'] as const
+
 /** SQL: whether the agent responded to a feedback `f`, from an address that it verified or a wallet of its registrations. */
 export const answered = (fid: string) => `exists (
          select from income_owner o
@@ -35,7 +38,7 @@ export const isJudged = 'h.reason is null and not h.unsolicited'
 /** JSON of the totals of feedback on the registrations that an agent holds now. */
 export const feedbackSummary = (agent: string) => `(
 with given as materialized (
-  select f.revoked_block is null as stands, f.before_holder, f.kind, f.client, f.client_fid, f.paid,
+  select f.revoked_block is null as stands, f.before_holder, f.kind, f.client, f.client_fid, f.paid, f.grounds,
          ${answered('f.fid')} as answered, ${shownTag('f.tag1')} as tag, ${feedbackValue('f')} as value
     from judged_feedback f
    where f.fid = ${agent}.fid
@@ -62,6 +65,7 @@ select json_build_object(
   'by_self', count(*) filter (where stands and kind = 'self'),
   'paid', count(*) filter (where stands and paid),
   'answered', count(*) filter (where stands and answered),
+  'grounds', json_build_object(${groundKinds.map((one) => `'${one}', count(*) filter (where stands and grounds = '${one}')`).join(', ')}),
   'before_holder', (select count(*) from given where stands and before_holder),
   'tags', (select ${list(tagObject, 't.feedback_known desc, t.feedback desc, t.tag')} from tags t)
 )

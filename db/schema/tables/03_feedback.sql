@@ -97,6 +97,28 @@ create table feedback_response (
 create index feedback_response_feedback on feedback_response (chain, agent_id, client, feedback_index, responder);
 create index feedback_response_block on feedback_response (chain, block_number);
 
+-- Files that feedback names, as read once, and what the payment that they name is by our own rows. What they say is believed
+-- nowhere else. Written by the enrichment job.
+create table feedback_file (
+  feedback_id text primary key,
+  uri_sha256 bytea not null,     -- of the feedback's URI: a feedback that was undone may come again with another one
+  status text not null,          -- ok, foreign (of other feedback), empty, unsupported, invalid, unreachable
+  hash text,                     -- what the feedback's hash is of: content, sdk, none (zero), mismatch; null: nothing was read
+  payment_from bytea,            -- the payment that it names, as it says; null: it does not say
+  payment_to bytea,
+  payment_chain_id bigint,
+  payment_tx bytea,              -- null: it names none
+  read_at timestamptz not null,
+  -- Whether our rows have it: found, others (the transaction pays, but not from this client or not before), missing, or
+  -- unknown, as we do not have all of that chain; null: it names none, or nobody has looked yet.
+  named text,
+  named_chain text,              -- found: which it is
+  named_block int,
+  named_log_index int,
+  named_at timestamptz,
+  named_recipient bytea
+);
+
 -- What the feedback comes to of agents that got so much of it, or hold so many registrations, that nobody can be made to
 -- wait while it is counted: as the enrichment job last counted it.
 create table agent_feedback (

@@ -84,6 +84,8 @@ create index payment_payer on payment (payer, block_number desc);
 create index payment_facilitator on payment (facilitator, block_number desc);
 -- Payments of a payee by time, for pages and for sums of an hour.
 create index payment_received on payment (payee, block_timestamp, chain, block_number, log_index);
+-- Payments of a transaction that somebody names.
+create index payment_tx on payment using hash (tx_hash);
 -- Payments that an address passed on.
 create index payment_forwarder on payment (forwarder) where forwarder is not null;
 

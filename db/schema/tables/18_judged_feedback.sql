@@ -15,6 +15,49 @@ create function first_paid_within(of_chain text, of_payee bytea, by_payer bytea,
         and p.block_timestamp >= since and p.block_timestamp < before))
 $$;
 
+-- The tags that the standard gives a meaning, with the unit of their values and the range in which they have it. A value of
+-- another range is of somebody's own scale.
+-- Source: ERC-8004, examples of tag1.
+create view standard_tag as
+select * from (values
+  ('starred', 'points', 0::numeric, 100::numeric),
+  ('reachable', 'boolean', 0, 1),
+  ('ownerVerified', 'boolean', 0, 1),
+  ('uptime', 'percent', 0, 100),
+  ('successRate', 'percent', 0, 100),
+  ('responseTime', 'milliseconds', 0, 'infinity'),
+  ('blocktimeFreshness', 'blocks', 0, 'infinity'),
+  ('revenues', 'usd', 0, 'infinity'),
+  ('tradingYield', 'percent', '-infinity', 'infinity')) tag (name, unit, least, most);
+
+-- The first payment of a client to an agent, which `paid_at` is the time of: {chain, tx_hash, block_number, log_index}; null:
+-- its row is archived. Readers of the SQL contract may ask it.
+create function payment_behind(of_fid bigint, by_client bytea, at timestamptz) returns json
+  language sql stable security definer set search_path = public, pg_temp set plan_cache_mode = force_generic_plan as $$
+  select json_build_object('chain', one.chain, 'tx_hash', '0x' || encode(one.tx_hash, 'hex'),
+                           'block_number', one.block_number, 'log_index', one.log_index)
+    from income_address i
+   cross join lateral (
+     select s.chain, s.tx_hash, s.block_number, s.log_index
+       from settlement_hourly h
+      cross join lateral (
+        select s.* from settlement s
+         where s.chain = h.chain and s.recipient = h.recipient and s.block_number between h.first_block and h.last_block
+           and s.payer = by_client and s.block_timestamp = at and s.amount > 0
+         order by s.block_number, s.log_index
+         limit 1
+      ) s
+      where h.recipient = i.address and h.hour = date_trunc('hour', at, 'UTC')
+      union all
+     select p.chain, p.tx_hash, p.block_number, p.log_index
+       from payment p
+      where p.payee = i.address and p.block_timestamp = at and p.payer = by_client and p.net > 0
+   ) one
+   where i.fid = of_fid and i.chain in ('', one.chain) and i.from_at <= at and at < i.to_at
+   order by one.chain, one.block_number, one.log_index
+   limit 1
+$$;
+
 -- Every feedback on the registrations that agents hold now, but for those that strangers sent: not feedback on their holder.
 -- Fast for one fid. Whose the client is, is told as of the block of the feedback:
 -- self: an address that is or was the agent's own, as of income (income_owner), or of who held the registration before;
@@ -27,7 +70,22 @@ select h.fid, f.*, not tenure.held as before_holder,
             else 'stranger' end as kind,
        case when own.is_own then h.fid else k.fid end as client_fid,
        coalesce(paid.at < f.block_timestamp, false) and not own.is_own and not own.is_past and k.fid is distinct from h.fid as paid,
-       paid.at as paid_at -- the first time the client paid the agent, before it or behind
+       paid.at as paid_at, -- the first time the client paid the agent, before it or behind
+       -- What it rests on. A payment that a file names counts if we have it, and never one of the same owner.
+       case when file.status = 'ok' and file.hash <> 'mismatch' and (file.named in ('missing', 'others') or not named.is_ours)
+              then 'contradicted'
+            when file.status = 'ok' and file.hash <> 'mismatch' and named.is_ours
+                 and not own.is_own and not own.is_past and k.fid is distinct from h.fid
+              then 'payment_named'
+            when paid.at < f.block_timestamp and not own.is_own and not own.is_past and k.fid is distinct from h.fid
+              then 'payment'
+            when file.hash = 'mismatch' then 'hash_mismatch'
+            when file.status = 'ok' then 'file'
+            else 'none' end as grounds,
+       tag.unit,
+       file.status as file_status, file.hash as file_hash, file.read_at as file_read_at, file.payment_from,
+       file.payment_to, file.payment_chain_id, file.payment_tx, file.named, file.named_chain, file.named_block,
+       file.named_log_index
   from agent_holding h
   join feedback f on f.chain = h.chain and f.agent_id = h.agent_id
  cross join lateral (
@@ -90,4 +148,14 @@ select h.fid, f.*, not tenure.held as before_holder,
     where i.fid = h.fid and i.chain in ('', one.chain)
    offset 0
  ) paid
+  left join feedback_file file on file.feedback_id = f.id
+  left join lateral (
+    select exists (select from income_address i
+                    where i.fid = h.fid and i.address = file.named_recipient and i.chain in ('', file.named_chain)
+                      and i.from_at <= file.named_at and file.named_at < i.to_at) as is_ours
+     where file.named = 'found'
+  ) named on true
+  left join standard_tag tag
+    on tag.name = f.tag1 and f.value * ('1e-' || f.value_decimals)::numeric between tag.least and tag.most
+   and (tag.unit <> 'boolean' or f.value * ('1e-' || f.value_decimals)::numeric in (0, 1))
  where h.reason is null and not h.unsolicited;

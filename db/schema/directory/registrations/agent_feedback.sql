@@ -3,7 +3,10 @@ create or replace view directory.agent_feedback as
 select f.fid, f.chain, f.agent_id as erc8004_id, '0x' || encode(f.client, 'hex') as client_address,
        f.kind as client, f.client_fid, f.feedback_index,
        f.value * ('1e-' || f.value_decimals)::numeric as value, f.tag1, f.tag2, f.paid,
-       f.block_number, f.log_index, f.block_timestamp, f.revoked_at, f.before_holder
+       f.block_number, f.log_index, f.block_timestamp, f.revoked_at, f.before_holder,
+       f.unit, f.grounds, case f.grounds when 'payment' then public.payment_behind(f.fid, f.client, f.paid_at) ->> 'tx_hash'
+                            when 'payment_named' then '0x' || encode(f.payment_tx, 'hex') end as payment_tx,
+       f.file_status, f.file_hash, f.named as file_payment
   from public.judged_feedback f
  where exists (select from public.agent a where a.fid = f.fid);
 
@@ -24,3 +27,9 @@ comment on column directory.agent_feedback.log_index is 'Log index in the block.
 comment on column directory.agent_feedback.block_timestamp is 'Block time.';
 comment on column directory.agent_feedback.revoked_at is 'When it was taken back; null: it stands.';
 comment on column directory.agent_feedback.before_holder is 'Whether it was given before the agent held the registration: it says nothing of the agent.';
+comment on column directory.agent_feedback.unit is 'Unit of the value, where tag1 is one of the standard’s and the value in its range: points, boolean, percent, milliseconds, blocks, usd; null: of a scale of its own.';
+comment on column directory.agent_feedback.grounds is 'What it rests on: payment (one of the client before it), payment_named (one that its file names, and that is ours), contradicted (the named one is not there, or somebody else’s), file (that fits), hash_mismatch, none.';
+comment on column directory.agent_feedback.payment_tx is 'Transaction of the payment of grounds; null: none, or archived.';
+comment on column directory.agent_feedback.file_status is 'What was read at its URI: ok, foreign (of other feedback), empty, unsupported, invalid, unreachable; null: nothing yet.';
+comment on column directory.agent_feedback.file_hash is 'What its hash is of: content (of the file), sdk (a form of it that a known SDK writes), none (zero), mismatch; null: nothing was read.';
+comment on column directory.agent_feedback.file_payment is 'Whether our rows have the payment that the file names: found, others (of somebody else, or later), missing, unknown; null: it names none.';

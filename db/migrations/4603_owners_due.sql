@@ -1,0 +1,2 @@
+-- Since when addresses are an agent's own is derived again.
+insert into due (kind, key) select 'income', fid from agent;

@@ -1,0 +1,176 @@
+import { sources } from '../../../sources.config.ts'
+import type { Queryable } from '../../pool.ts'
+
+const source = sources.feedbackFiles.name
+
+interface FiledFeedback {
+  readonly uri: string
+  readonly agentId: string
+  /** Lowercase hex. */
+  readonly client: string
+  readonly hash: string
+}
+
+/** Undefined: there is no such feedback, or no longer, or it names no file. */
+export async function readFeedbackUri(db: Queryable, id: string): Promise<FiledFeedback | undefined> {
+  const { rows } = await db.query<FiledFeedback>({
+    name: 'read-feedback-uri',
+    text: `
+select feedback_uri as uri, agent_id::text as "agentId", '0x' || encode(client, 'hex') as client,
+       '0x' || encode(feedback_hash, 'hex') as hash
+  from feedback
+ where id = $1 and feedback_uri <> ''`,
+    values: [id],
+  })
+  return rows[0]
+}
+
+interface StoredFile {
+  readonly id: string
+  readonly uri: string
+  /** As of feedback_file. */
+  readonly status: string
+  readonly hash: string | null
+  /** Addresses and hash in lowercase hex. */
+  readonly payment: {
+    readonly fromAddress: string | null
+    readonly toAddress: string | null
+    readonly chainId: number
+    readonly txHash: string
+  } | null
+  readonly now: Date
+}
+
+/** Stores what was read of a file; a failed reading keeps what was read before. */
+export async function storeFile(db: Queryable, { id, uri, status, hash, payment, now }: StoredFile): Promise<void> {
+  const bytes = (hex: string | null | undefined) => (hex ? Buffer.from(hex.slice(2), 'hex') : null)
+  await db.query({
+    name: 'store-feedback-file',
+    text: `
+insert into feedback_file as kept (feedback_id, uri_sha256, status, hash, payment_from, payment_to, payment_chain_id, payment_tx, read_at)
+values ($1, sha256(convert_to($2, 'UTF8')), $3, $4, $5, $6, $7, $8, $9)
+    on conflict (feedback_id) do update
+   set (uri_sha256, status, hash, payment_from, payment_to, payment_chain_id, payment_tx, read_at, named)
+       = row(excluded.uri_sha256, excluded.status, excluded.hash, excluded.payment_from, excluded.payment_to,
+             excluded.payment_chain_id, excluded.payment_tx, excluded.read_at, null)
+ where kept.status <> 'ok' or kept.uri_sha256 <> excluded.uri_sha256`,
+    values: [
+      id,
+      uri,
+      status,
+      hash,
+      bytes(payment?.fromAddress),
+      bytes(payment?.toAddress),
+      payment?.chainId ?? null,
+      bytes(payment?.txHash),
+      now,
+    ],
+  })
+}
+
+export async function forgetFile(db: Queryable, id: string): Promise<void> {
+  await db.query({
+    name: 'forget-feedback-file',
+    text: 'delete from feedback_file where feedback_id = $1',
+    values: [id],
+  })
+}
+
+/** Forgets the files of feedback that was undone, or came again with another URI. Returns whose files are not asked for any more. */
+export async function forgetGoneFiles(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'forget-gone-files',
+    text: `
+with gone as materialized (
+  select given.id
+    from unnest($1::text[]) as given (id)
+    left join feedback f on f.id = given.id and f.feedback_uri <> ''
+    left join feedback_file kept on kept.feedback_id = given.id
+   where f.id is null or kept.uri_sha256 <> sha256(convert_to(f.feedback_uri, 'UTF8'))
+),
+forgotten as (delete from feedback_file kept using gone where kept.feedback_id = gone.id)
+select id from gone`,
+    values: [ids],
+  })
+  return rows.map(({ id }) => id)
+}
+
+/** Has the files read that were not yet, those of agents' feedback first. */
+export async function askForFiles(db: Queryable, ids: readonly string[], now: Date): Promise<void> {
+  await db.query({
+    name: 'ask-for-feedback-files',
+    text: `
+insert into source_state (source, subject, due_at, priority)
+select '${source}', 'feedback:' || f.id, $2,
+       case when exists (select from agent_holding h
+                          where h.chain = f.chain and h.agent_id = f.agent_id and h.reason is null)
+            then 2 else 0 end
+  from feedback f
+ where f.id = any ($1::text[]) and f.feedback_uri <> ''
+   and not exists (select from feedback_file kept where kept.feedback_id = f.id)
+ order by f.id
+    on conflict (source, subject) do nothing`,
+    values: [ids, now],
+  })
+}
+
+/**
+ * Looks up the payments that files name, in final blocks: one is found when the transaction has a payment of the client
+ * that is not later than the feedback, to whom the file says. Only of a chain that is indexed whole it can be said to be
+ * missing. Returns those that may still come, with the time of the feedback.
+ */
+export async function matchPayments(db: Queryable, ids: readonly string[]): Promise<{ id: string; givenAt: Date }[]> {
+  const { rows } = await db.query<{ id: string; givenAt: Date }>({
+    name: 'match-named-payments',
+    text: `
+with wanted as materialized (
+  select f.id, f.client, f.block_timestamp, kept.payment_from, kept.payment_to, kept.payment_tx, c.chain, c.finalized_block,
+         c.indexed_at > f.block_timestamp + interval '1 hour'
+           and not exists (select from settlement_scope s where s.chain = c.chain)
+           and not exists (select from settlement_archive a where a.chain = c.chain)
+           and not exists (select from backfill b where b.chain = c.chain and b.completed_at is null) as is_whole
+    from feedback_file kept
+    join feedback f on f.id = kept.feedback_id
+    left join chain_state c on c.chain_id = kept.payment_chain_id
+   where kept.feedback_id = any ($1::text[]) and kept.payment_tx is not null
+),
+matched as (
+  select w.id, w.block_timestamp, one.*,
+         case when one.chain is not null then 'found' when paid.any_row then 'others' when w.is_whole then 'missing'
+              else 'unknown' end as named
+    from wanted w
+   cross join lateral (
+     select exists (select from settlement s where s.chain = w.chain and s.tx_hash = w.payment_tx
+                       and s.block_number <= w.finalized_block)
+         or exists (select from payment p where p.tx_hash = w.payment_tx and p.chain = w.chain
+                       and p.block_number <= w.finalized_block) as any_row
+   ) paid
+    left join lateral (
+      select its.chain, its.block_number, its.log_index, its.at, its.recipient
+        from (select s.chain, s.block_number, s.log_index, s.block_timestamp as at, s.payer, s.recipient
+                from settlement s
+               where s.chain = w.chain and s.tx_hash = w.payment_tx and s.amount > 0
+               union all
+              select p.chain, p.block_number, p.log_index, p.block_timestamp, p.payer, p.payee
+                from payment p
+               where p.chain = w.chain and p.tx_hash = w.payment_tx and p.net > 0) its
+       where its.payer = w.client and its.at <= w.block_timestamp and its.block_number <= w.finalized_block
+         and coalesce(w.payment_from, w.client) = w.client and its.recipient = coalesce(w.payment_to, its.recipient)
+       order by its.block_number, its.log_index
+       limit 1
+    ) one on true
+),
+stored as (
+  update feedback_file kept
+     set (named, named_chain, named_block, named_log_index, named_at, named_recipient)
+         = row(m.named, m.chain, m.block_number, m.log_index, m.at, m.recipient)
+    from matched m
+   where kept.feedback_id = m.id
+     and (kept.named, kept.named_chain, kept.named_block, kept.named_log_index)
+         is distinct from (m.named, m.chain, m.block_number, m.log_index)
+)
+select id, block_timestamp as "givenAt" from matched where named in ('missing', 'unknown') order by id`,
+    values: [ids],
+  })
+  return rows
+}

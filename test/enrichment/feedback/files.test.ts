@@ -1,0 +1,170 @@
+import { keccak256 } from 'viem'
+import { expect, test } from 'vitest'
+import { agentFeedback, everyFeedback } from '../../../db/queries/feedback/page.ts'
+import { deriveAll } from '../../derive/again.ts'
+import { testDatabase } from '../../support/database.ts'
+import { createClock } from '../../support/enrichment-job.ts'
+import { addressOf, hashOf, insert, seedChainState, seedSettlement } from '../../support/seed.ts'
+import { mint, startAgentsJob, startHosts } from '../join/agents-job.ts'
+
+const database = testDatabase()
+const clock = createClock('2026-06-01T00:00:00Z')
+const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
+const payer = addressOf('payer')
+const other = addressOf('other payer')
+const agent = 7
+
+interface Given {
+  readonly index: number
+  readonly client?: string
+  readonly uri: string
+  readonly hash?: string
+  readonly at: Date
+}
+
+async function give({ index, client = payer, uri, hash = `0x${'00'.repeat(32)}`, at }: Given) {
+  await insert(database.pool, 'feedback', {
+    id: `base-${agent}-${client}-${index}`,
+    chain: 'base',
+    agent_id: agent,
+    client: bytes(client),
+    feedback_index: index,
+    value: 9977,
+    value_decimals: 2,
+    tag1: 'uptime',
+    tag2: '',
+    endpoint: '',
+    feedback_uri: uri,
+    feedback_hash: bytes(hash),
+    block_number: 500 + index,
+    log_index: 0,
+    block_timestamp: at,
+    tx_hash: bytes(hashOf(`feedback ${index}`)),
+  })
+}
+
+interface Row {
+  readonly feedback_index: number
+  readonly grounds: string
+  readonly unit: string | null
+  readonly value: number
+  readonly payment: { readonly tx_hash: string; readonly block_number: number } | null
+  readonly file: {
+    readonly status: string
+    readonly hash: string
+    readonly payment: { readonly state: string } | null
+  } | null
+}
+
+test('what feedback rests on: exchanged and wrong files, named payments of ours, of others, and of nobody', async () => {
+  const { pool } = database
+  const [host] = (await startHosts(1)) as [Awaited<ReturnType<typeof startHosts>>[number]]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  await mint(pool, { id: agent, fid: agent, uri: '' })
+  await job.join()
+  const { rows: holdings } = await pool.query('select held_by, acquired_block from agent_holding where fid = $1', [
+    agent,
+  ])
+  const holder = `0x${holdings[0].held_by.toString('hex')}`
+  const paidAt = new Date('2026-05-01T00:00:00Z')
+  const at = new Date('2026-05-02T00:00:00Z')
+  await seedChainState(pool, { chain: 'base', indexed: 1_000, finalized: 1_000 })
+  await pool.query('update chain_state set indexed_at = $1, chain_id = 8453', [clock.now()])
+  await seedSettlement(pool, { chain: 'base', block: 400, payer, recipient: holder, at: paidAt })
+  await seedSettlement(pool, { chain: 'base', block: 401, payer: other, recipient: addressOf('elsewhere'), at: paidAt })
+  const paid = hashOf('tx base 400')
+  const elsewhere = hashOf('tx base 401')
+
+  const place = (index: number) => `${host.url}/${index}.json`
+  const put = (index: number, file: object) => {
+    const body = JSON.stringify(file, null, 2)
+    host.pages.set(`/${index}.json`, { body })
+    return keccak256(Buffer.from(body))
+  }
+  const said = { agentId: agent, clientAddress: `eip155:8453:${payer}`, value: 9977, valueDecimals: 2 }
+  const proof = (txHash: string) => ({
+    proofOfPayment: { fromAddress: payer, toAddress: holder, chainId: '8453', txHash },
+  })
+  const stranger = addressOf('stranger')
+  const ofStranger = { ...said, clientAddress: stranger }
+  const sdk = (file: object) => keccak256(Buffer.from(JSON.stringify(file, Object.keys(file).sort())))
+
+  await give({ index: 1, uri: '', at })
+  await give({ index: 2, uri: place(2), hash: put(2, { ...said, ...proof(paid) }), at })
+  await give({ index: 3, uri: place(3), hash: put(3, { ...said, ...proof(elsewhere) }), at })
+  await give({ index: 4, uri: place(4), hash: put(4, { ...said, ...proof(hashOf('nowhere')) }), at })
+  put(5, { ...ofStranger, ...proof(paid) })
+  await give({ index: 5, client: stranger, uri: place(5), hash: hashOf('wrong'), at })
+  const nested = { ...ofStranger, mcp: { tool: 'weather' } }
+  put(6, nested)
+  await give({ index: 6, client: stranger, uri: place(6), hash: sdk(nested), at })
+  // The file was exchanged: it is of another client.
+  await give({ index: 7, client: stranger, uri: place(7), hash: put(7, said), at })
+  const inline = `data:application/json;base64,${Buffer.from(JSON.stringify(ofStranger)).toString('base64')}`
+  await give({ index: 8, client: stranger, uri: inline, at })
+  // Somebody else's payment.
+  await give({ index: 9, client: stranger, uri: place(9), hash: put(9, { ...ofStranger, ...proof(paid) }), at })
+  await give({ index: 10, client: stranger, uri: `${host.url}/nothing.json`, at })
+
+  const context = { pool, now: clock.now, settlementOverloads: 'spec' } as const
+  await deriveAll(context)
+  await job.read('feedback_files')
+  await deriveAll(context)
+
+  const page = await agentFeedback(pool, { fid: agent, limit: 100, filter: everyFeedback, after: undefined })
+  const rows = (JSON.parse(page!.rows) as Row[]).sort((a, b) => a.feedback_index - b.feedback_index)
+  expect(
+    rows.map(({ feedback_index, grounds, file }) => [
+      feedback_index,
+      grounds,
+      file?.status,
+      file?.hash,
+      file?.payment?.state,
+    ]),
+  ).toEqual([
+    [1, 'payment', undefined, undefined, undefined],
+    [2, 'payment_named', 'ok', 'content', 'found'],
+    [3, 'contradicted', 'ok', 'content', 'others'],
+    [4, 'contradicted', 'ok', 'content', 'missing'],
+    [5, 'hash_mismatch', 'ok', 'mismatch', 'others'],
+    [6, 'file', 'ok', 'sdk', undefined],
+    [7, 'none', 'foreign', 'content', undefined],
+    [8, 'file', 'ok', 'none', undefined],
+    [9, 'contradicted', 'ok', 'content', 'others'],
+    [10, 'none', 'unreachable', null, undefined],
+  ])
+  expect(rows.slice(0, 2).map(({ payment }) => [payment?.tx_hash, payment?.block_number])).toEqual([
+    [paid, 400],
+    [paid, 400],
+  ])
+  expect(rows.map(({ unit, value }) => [unit, value])).toEqual(rows.map(() => ['percent', 99.77]))
+
+  const filtered = async (filter: Partial<typeof everyFeedback>) => {
+    const found = await agentFeedback(pool, {
+      fid: agent,
+      limit: 100,
+      filter: { ...everyFeedback, ...filter },
+      after: undefined,
+    })
+    return (JSON.parse(found!.rows) as Row[]).map((row) => row.feedback_index).sort((a, b) => a - b)
+  }
+  expect(await filtered({ grounds: ['file', 'payment'] })).toEqual([1, 6, 8])
+  expect(await filtered({ client: payer })).toEqual([1, 2, 3, 4])
+  expect(await filtered({ tag1: 'uptime', min_value: '99.77' })).toHaveLength(10)
+  expect(await filtered({ min_value: '99.78' })).toEqual([])
+  expect(await filtered({ tag1: 'starred' })).toEqual([])
+  expect(await filtered({ since: new Date(at.getTime() + 1).toISOString() })).toEqual([])
+
+  // What SQL says is the same, and a feedback that is undone takes its file along.
+  const { rows: inSql } = await pool.query(
+    'select grounds, payment_tx from directory.agent_feedback where fid = $1 order by feedback_index',
+    [agent],
+  )
+  expect(inSql.map((row) => [row.grounds, row.payment_tx])).toEqual(
+    rows.map(({ grounds, payment }) => [grounds, payment?.tx_hash ?? null]),
+  )
+  await pool.query('delete from feedback')
+  await deriveAll(context)
+  expect((await pool.query('select from feedback_file')).rowCount).toBe(0)
+  expect((await pool.query(`select from source_state where source = 'feedback_files'`)).rowCount).toBe(0)
+})

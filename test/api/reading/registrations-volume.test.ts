@@ -1,0 +1,73 @@
+import { beforeAll, expect, test } from 'vitest'
+import { type RegistrationFilter, registrationFilters } from '../../../db/queries/registrations/filters.ts'
+import { registrationsPage } from '../../../db/queries/registrations/page.ts'
+import { testDatabase } from '../../support/database.ts'
+import { rowsRead } from '../../support/rows-read.ts'
+
+// Rows that a page of all registrations reads among many, whatever is asked for; timings would show a difference only among
+// more.
+
+const registrations = 20_000
+const most = { walked: 200, matched: 400 }
+const limit = 20
+
+const database = testDatabase()
+beforeAll(async () => {
+  const { pool } = database
+  await pool.query(`
+    alter table registration disable trigger user;
+    insert into registration (id, chain, agent_id, owner, burned, registered_block, registered_at, registered_tx, acquired_block,
+                              acquired_at, updated_block, updated_at)
+    select 'base-' || n, case when n % 3 = 0 then 'celo' else 'base' end, n, '\\x00', false, n, now(), '\\x00', n, now(), n, now()
+      from generate_series(1, ${registrations}) n;
+    insert into searched_registration (chain, agent_id, registered_at, updated_at, name, description, feedback_count, terms)
+    select chain, agent_id, timestamptz '2026-01-01' + agent_id::int * interval '1 minute',
+           timestamptz '2026-02-01' + (agent_id * 7919 % ${registrations})::int * interval '1 minute',
+           'agent ' || md5(agent_id::text), 'does ' || md5(chain || agent_id), case when agent_id % 50 = 0 then agent_id % 400 else 0 end,
+           array_to_tsvector(array['chain:' || chain, 'owner:0x' || md5((agent_id % 3000)::text) || '00000000',
+                                   'active:' || (agent_id < ${registrations / 2}), 'x402:' || (agent_id >= ${registrations / 2}),
+                                   'skill:' || agent_id % 900])
+      from registration`)
+  await pool.query('vacuum (analyze) registration, searched_registration')
+})
+
+const nothing = Object.fromEntries(Object.keys(registrationFilters).map((name) => [name, null]))
+
+test.each<[string, Partial<RegistrationFilter>, number]>([
+  ['all', {}, limit],
+  ['those of a chain', { chain: ['celo'] }, limit],
+  ['those of two chains', { chain: ['celo', 'base'] }, limit],
+  ['half of all, far from the beginning', { active: true }, 0],
+  ['two words that many have and nobody together', { active: true, x402: true }, 0],
+  ['a rare word', { skill: ['17'] }, limit],
+  ['a rare word of another half', { skill: ['17'], active: true }, 11],
+  ['a name', { name: 'c4ca4238a0b923820dcc509a6f75849b' }, 1],
+  ['a part that many have', { name: 'agent' }, limit],
+  ['a part that no index has', { name: '~' }, 0],
+  ['a description', { description: 'ffffffffffff' }, 0],
+  ['much feedback', { min_feedback: '350' }, limit],
+  ['more feedback than anybody has', { min_feedback: '400' }, 0],
+  ['a time beyond all', { updated_since: '2030-01-01T00:00:00.000Z' }, 0],
+])('a page of %s reads few rows of many', async (_, filter, least) => {
+  const wanted = { ...nothing, ...filter } as unknown as RegistrationFilter
+  const installation = { registries: {}, baseUrl: '' } as never
+  let count = 0
+  const read = await rowsRead(
+    database.pool,
+    async (db) => {
+      const page = await registrationsPage(db, {
+        filter: wanted,
+        sort: 'newest',
+        limit,
+        after: undefined,
+        installation,
+        most,
+      })
+      count = page.count
+    },
+    ['searched_registration', 'registration', 'registration_document'],
+  )
+  expect(count).toBeGreaterThanOrEqual(least)
+  // Looked at in turn, once more to know where that ended, looked up by index, read again by place; and the page.
+  expect(read).toBeLessThanOrEqual(2 * most.walked + 2 * most.matched + 4 * limit)
+})

@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { derivations } from '../../derive/derivations.ts'
+import { settle } from '../../derive/pass.ts'
+import { comparison } from '../../derive/transparency.ts'
+import { parseCheckpoint } from '../../transparency/checkpoint.ts'
+import { leafHash } from '../../transparency/hashes.ts'
+import { makeLogKey, readLogKey } from '../../transparency/log-key.ts'
+import { openNote } from '../../transparency/note.ts'
+import { rootOf } from '../../transparency/tree.ts'
+import { type ClaimStage, eip191Claim, post, startClaimStage } from '../support/api/claims.ts'
+import { endOf, startMain } from '../support/mains.ts'
+import { until } from '../support/until.ts'
+import { MemoryTiles } from './memory-tiles.ts'
+
+const baseUrl = 'https://api.agents.example'
+let stage: ClaimStage
+let folder: string
+let keyFile: string
+beforeAll(async () => {
+  stage = await startClaimStage()
+  folder = await mkdtemp(join(tmpdir(), 'killed-'))
+  keyFile = join(folder, 'key.pem')
+  makeLogKey(keyFile)
+})
+afterAll(() => Promise.all([stage.stop(), rm(folder, { recursive: true })]))
+
+async function stored() {
+  const { pool } = stage.database
+  const entries = await pool.query<{ subject: string; entry: Buffer }>(
+    'select subject, entry from transparency_entry order by index',
+  )
+  const tiles = await pool.query<{ level: number; number: number; hashes: Buffer }>('table transparency_tile')
+  const [signed] = (await pool.query<{ note: string }>('select note from transparency_checkpoint')).rows
+  return {
+    subjects: entries.rows.map(({ subject }) => subject),
+    entries: entries.rows.map(({ entry }) => entry),
+    tiles: Object.fromEntries(tiles.rows.map((one) => [`${one.level} ${one.number}`, one.hashes.toString('hex')])),
+    note: signed?.note,
+  }
+}
+
+async function append(): Promise<void> {
+  const log = readLogKey(keyFile, baseUrl)
+  const context = { pool: stage.database.pool, now: () => new Date(), settlementOverloads: 'spec' as const, log }
+  await settle(
+    derivations.filter(({ kind }) => kind === 'logged facts'),
+    context,
+  )
+}
+
+async function claim(): Promise<string> {
+  const claimant = await stage.claimant()
+  expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
+  return `claim:${claimant.fid}:1`
+}
+
+test('a kill between the append and the checkpoint loses no entry, and leaves no half of one', async () => {
+  const { pool, url } = stage.database
+  const first = await claim()
+  await append()
+  const before = await stored()
+  expect(before.subjects).toContain(first)
+  const second = await claim()
+
+  const lock = await pool.connect()
+  await lock.query('begin; lock table transparency_checkpoint in share row exclusive mode')
+  const job = startMain('derive/main.ts', ['--kind', 'logged facts'], {
+    env: { DATABASE_URL: url, LOG_KEY_FILE: keyFile, BASE_URL: baseUrl },
+  })
+  const ended = endOf(job)
+  await until('the entries are appended, and the checkpoint waits', async () => {
+    expect(job.exitCode).toBeNull()
+    const { rows } = await pool.query(`select from pg_locks join pg_stat_activity using (pid)
+      where not granted and relation = 'transparency_checkpoint'::regclass and application_name = 'derive'`)
+    return rows.length > 0
+  })
+  job.kill('SIGKILL')
+  expect((await ended).code).toBeNull()
+  await lock.query('rollback')
+  lock.release()
+  await until('its transaction is over', async () => {
+    const { rows } = await pool.query(`select from pg_stat_activity where application_name = 'derive'
+      and datname = current_database()`)
+    return rows.length === 0
+  })
+  expect(await stored()).toEqual(before)
+
+  await append()
+  const after = await stored()
+  expect(after.subjects.slice(0, before.subjects.length)).toEqual(before.subjects)
+  expect(after.subjects.filter((subject) => subject === second)).toHaveLength(1)
+  const { origin, size, root } = parseCheckpoint(openNote(after.note!, readLogKey(keyFile, baseUrl).key))
+  expect([origin, size]).toEqual(['api.agents.example/log', after.subjects.length])
+  const tiles = new MemoryTiles()
+  await tiles.append(after.entries.map(leafHash))
+  expect(root).toEqual(await rootOf(size, tiles.read))
+})
+
+test('tiles that are made again from the entries are those that grew with them', async () => {
+  const { pool } = stage.database
+  const { rows } = await pool.query(`select fid from claim limit 1`)
+  for (let round = 0; round < 3; round++) {
+    await pool.query(
+      `insert into claim_event (fid, method, nonce, kind, at, evidence)
+       select fid, method, nonce, case nth % 2 when 0 then 'resumed' else 'suspended' end, now(), '{}'
+         from claim, generate_series(1, 333) nth where fid = $1 order by nth`,
+      [rows[0].fid],
+    )
+    await append()
+  }
+  const grown = await stored()
+  expect(grown.entries.length).toBeGreaterThan(1_000)
+  const again = new MemoryTiles()
+  await again.append(grown.entries.map(leafHash))
+  expect(grown.tiles).toEqual(again.all())
+  await pool.query(`insert into due (kind, key) values ('logged facts', '${comparison}')`)
+  await append()
+  expect(await stored()).toEqual(grown) // the log is whole, and no other begins
+})

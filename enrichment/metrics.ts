@@ -5,6 +5,7 @@ import { rollupLags } from '../db/queries/rollup/lag.ts'
 import { lastBackup } from '../db/queries/server/backup.ts'
 import { reachedAges } from '../db/queries/sources/cursors.ts'
 import { countDue, countSubjects, mostDue } from '../db/queries/sources/source-state.ts'
+import { currentEpoch } from '../db/queries/transparency/epoch.ts'
 import { derivations } from '../derive/derivations.ts'
 import type { Host } from '../hosts/host.ts'
 import { tellBuild } from '../ops/build.ts'
@@ -144,6 +145,14 @@ export function createMetrics({ pool, hosts, hubDoubt, hubFollowed, now, silence
     name: 'agent_directory_enrichment_hub_doubted',
     help: '1: the hub is not believed, and nothing it says is stored',
     registers,
+  })
+  new Gauge({
+    name: 'agent_directory_transparency_log_number',
+    help: 'Number of the transparency log; another one begins when entries of the one before were lost',
+    registers,
+    async collect() {
+      this.set((await currentEpoch(pool)).epoch)
+    },
   })
   const backedUp = new Gauge({
     name: 'agent_directory_backup_taken_timestamp_seconds',

@@ -53,8 +53,8 @@ export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'>
   readonly limiter: LimiterOptions
   /** Folder of the files under /exports; undefined: there are none. */
   readonly exportDir?: string | undefined
-  /** Private key (Ed25519) that signs answers; undefined: none are signed. */
-  readonly answerKey?: KeyObject | undefined
+  /** Private keys (Ed25519): the first signs answers, the others did before. Absent or empty: none are signed. */
+  readonly answerKeys?: readonly KeyObject[] | undefined
   /** Contact for security.txt; undefined: that file is not served. */
   readonly security?: SecurityContact | undefined
   /** Dependencies of claims. Absent: the service takes no claims, as in benchmarks of its reads. */

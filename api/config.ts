@@ -27,8 +27,8 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
     trustProxyHops: vars.TRUST_PROXY_HOPS,
     /** Folder of the files under /exports; while it does not exist there are none. */
     exportDir: vars.EXPORT_DIR,
-    /** Signs answers with the key of the transparency log; undefined: none are signed. */
-    answerKey: vars.LOG_KEY_FILE ? readLogKey(vars.LOG_KEY_FILE, vars.BASE_URL).secret : undefined,
+    /** Keys of the transparency log: the first signs answers, the others did before. Empty: none are signed. */
+    answerKeys: vars.LOG_KEY_FILE ? readLogKey(vars.LOG_KEY_FILE, vars.BASE_URL).secrets : [],
     /** Contact and policy for security.txt; undefined: that file is not served. */
     security: vars.SECURITY_CONTACT ? { contact: vars.SECURITY_CONTACT, policy: vars.SECURITY_POLICY } : undefined,
     /** Port of its own for /metrics; undefined: /metrics is served on the public port. */

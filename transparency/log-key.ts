@@ -15,8 +15,8 @@ export interface LogSigner extends NoteSigner {
   readonly former: readonly InEpoch[]
   /** Keeps the last checkpoint beside the key, where neither a failover nor a restore reaches. */
   readonly memory: LogMemory
-  /** The key itself, for who signs something else with it: no text of a note may be among that. */
-  readonly secret: KeyObject
+  /** The keys of the file, the one that signs first: for who signs something else, which no text of a note may be among. */
+  readonly secrets: readonly KeyObject[]
 }
 
 /**
@@ -35,8 +35,8 @@ export function readLogKey(path: string, baseUrl: string): LogSigner {
         },
     )
     const inEpoch = signers.pop() as InEpoch
-    const secret = createPrivateKey(pems.at(-1) as string)
-    return { ...inEpoch(1), inEpoch, former: signers, memory: logMemory(`${path}.checkpoint`), secret }
+    const secrets = pems.map((pem) => createPrivateKey(pem)).reverse()
+    return { ...inEpoch(1), inEpoch, former: signers, memory: logMemory(`${path}.checkpoint`), secrets }
   } catch (cause) {
     throw new Error(`LOG_KEY_FILE: ${path} has no key to sign with: ${(cause as Error).message}`, { cause })
   }

@@ -12,8 +12,8 @@ const alg = 'EdDSA'
 export const unsigned = 'this service signs no answers: its operator has given the API no LOG_KEY_FILE'
 
 interface SignerDeps {
-  /** Private key, Ed25519; undefined: nothing is signed. */
-  readonly answerKey?: KeyObject | undefined
+  /** Private keys, Ed25519: the first signs, the others did before. Absent or empty: nothing is signed. */
+  readonly answerKeys?: readonly KeyObject[] | undefined
   readonly database: Queryable
   readonly cache: Cache<Content>
   readonly baseUrl: string
@@ -22,7 +22,7 @@ interface SignerDeps {
 
 interface AnswerSigner {
   readonly sign: SignContent
-  /** The public key, as a JWK Set (RFC 7517). Undefined: nothing is signed. */
+  /** The public keys, as a JWK Set (RFC 7517). Undefined: nothing is signed. */
   readonly keys: (() => Promise<Content>) | undefined
 }
 
@@ -33,14 +33,16 @@ interface AnswerSigner {
  *
  * The key may be that of the log: what a JWS signs has no line break, and what a log signs has some.
  */
-export function answerSigner({ answerKey, ...deps }: SignerDeps): AnswerSigner {
-  const jwk = answerKey && once(() => publicJwk(answerKey))
+export function answerSigner({ answerKeys = [], ...deps }: SignerDeps): AnswerSigner {
+  const [secret] = answerKeys
+  const jwks = once(() => Promise.all(answerKeys.map(publicJwk)))
+  const keys = async () => new Content('application/jwk-set+json', Buffer.from(jsonText({ keys: await jwks() })))
   return {
-    keys: jwk && (async () => new Content('application/jwk-set+json', Buffer.from(jsonText({ keys: [await jwk()] })))),
+    keys: secret && keys,
     async sign(content, path, freshMs) {
-      if (!answerKey || !jwk) throw new ApiError('ERR_SIGNATURE_UNAVAILABLE', unsigned)
+      if (!secret) throw new ApiError('ERR_SIGNATURE_UNAVAILABLE', unsigned)
       const key = `signed ${path} ${content.etag}`
-      const load = async () => signedContent(content, { path, secret: answerKey, kid: (await jwk()).kid }, deps)
+      const load = async () => signedContent(content, { path, secret, kid: (await jwks())[0]?.kid }, deps)
       return { key, value: (await deps.cache.get(key, freshMs, load)).value as Content }
     },
   }
@@ -48,8 +50,8 @@ export function answerSigner({ answerKey, ...deps }: SignerDeps): AnswerSigner {
 
 async function signedContent(
   { text, next, headers }: Content,
-  { path, secret, kid }: { readonly path: string; readonly secret: KeyObject; readonly kid: string },
-  { database, cache, baseUrl, now }: Omit<SignerDeps, 'answerKey'>,
+  { path, secret, kid }: { readonly path: string; readonly secret: KeyObject; readonly kid: string | undefined },
+  { database, cache, baseUrl, now }: Omit<SignerDeps, 'answerKeys'>,
 ): Promise<Content> {
   const checkpoint = await logText({ database, cache }, 'checkpoint')
   const header = {
@@ -67,7 +69,7 @@ async function signedContent(
 }
 
 /** The public part of a key, which its thumbprint (RFC 7638) names. */
-async function publicJwk(secret: KeyObject): Promise<JWK & { readonly kid: string }> {
+async function publicJwk(secret: KeyObject): Promise<JWK> {
   const jwk = await exportJWK(createPublicKey(secret))
   return { ...jwk, kid: await calculateJwkThumbprint(jwk), alg, use: 'sig' }
 }

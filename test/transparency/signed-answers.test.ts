@@ -1,10 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto'
+import { appendFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type CompactJWSHeaderParameters, createRemoteJWKSet, type FlattenedJWS, flattenedVerify } from 'jose'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { signedAnswer, signedType } from '../../api/http/signed.ts'
 import { routes } from '../../api/routes.ts'
 import { AgentDirectory, verifySigned } from '../../client/client.ts'
 import { storeCheckpoint } from '../../db/queries/transparency/tree.ts'
+import { readLogKey } from '../../transparency/log-key.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, seedAgent, seedSettlement } from '../support/seed.ts'
@@ -21,7 +25,7 @@ beforeAll(async () => {
     await seedSettlement(pool, { chain: 'base', recipient: mine, block, at: new Date(clock.now - 90_000 + block) })
   }
   const { privateKey } = generateKeyPairSync('ed25519')
-  api = await startApi(database, { answerKey: privateKey, now: () => clock.now })
+  api = await startApi(database, { answerKeys: [privateKey], now: () => clock.now })
 })
 afterAll(() => api.stop())
 
@@ -48,7 +52,8 @@ test.for(paths)('%s is signed over its exact body, with who said it, when and un
   const accepted = await api.get(path, { headers: { Accept: `${signedType}, application/json;q=0.5` } })
   const body = await plain.text()
   for (const answer of [asked, accepted]) {
-    for (const name of ['cache-control', 'vary']) expect(answer.headers.get(name)).toBe(plain.headers.get(name))
+    for (const name of ['cache-control', 'vary', 'ratelimit-policy'])
+      expect(answer.headers.get(name)).toBe(plain.headers.get(name))
     expect(answer.headers.get('vary')).toBe('Accept-Encoding, Accept')
     const { said, ...read } = await opened(answer)
     expect(read.body).toBe(body)
@@ -98,7 +103,7 @@ test('the client gives a signed answer to keep, and reads it with keys that were
     time: '2026-11-29T12:00:00.000Z',
     checkpoint: null,
   })
-  const other = await startApi(database, { answerKey: generateKeyPairSync('ed25519').privateKey })
+  const other = await startApi(database, { answerKeys: [generateKeyPairSync('ed25519').privateKey] })
   const strangers = await new AgentDirectory(other.url).signingKeys()
   await expect(verifySigned(kept, strangers)).rejects.toThrow(`no key named ${keys[0]?.kid} is known`)
   const claiming = strangers.map((key) => ({ ...key, kid: keys[0]!.kid }))
@@ -134,6 +139,27 @@ test('what the log had signed last is named', async () => {
   clock.now += 60_000
   const { said } = await opened(await api.get('/api/agent/1?signed=1'))
   expect(said.checkpoint).toBe(checkpoint)
+})
+
+test('a key that signed before is among the keys while it is in the file, behind the one that signs', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'answer-keys-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'key.pem')
+  const kept: { answer: FlattenedJWS; keys: string[] }[] = []
+  for (let nth = 0; nth < 2; nth++) {
+    const { privateKey } = generateKeyPairSync('ed25519')
+    await appendFile(file, privateKey.export({ type: 'pkcs8', format: 'pem' }))
+    const { secrets } = readLogKey(file, 'https://api.agents.example')
+    const one = await startApi(database, { answerKeys: secrets })
+    const directory = new AgentDirectory(one.url)
+    const keys = await directory.signingKeys()
+    const answer = await directory.signed('/api/agent/1')
+    expect((await verifySigned(answer, keys.slice(0, 1))).path).toBe('/api/agent/1')
+    for (const before of kept) expect((await verifySigned(before.answer as never, keys)).path).toBe('/api/agent/1')
+    kept.push({ answer, keys: keys.map(({ kid }) => kid) })
+    await one.stop()
+  }
+  expect(kept[1]?.keys.slice(1)).toEqual(kept[0]?.keys)
 })
 
 test('without a key there is an error of its own, and no key set', async () => {

@@ -67,7 +67,7 @@ interface StageOverrides {
   readonly verificationProof?: 'signed' | 'stated'
   readonly database?: TestDatabase
   readonly log?: ApiDeps['log']
-  readonly answerKey?: ApiDeps['answerKey']
+  readonly answerKeys?: ApiDeps['answerKeys']
 }
 
 interface StageOptions {
@@ -129,10 +129,10 @@ export async function startClaimStage({ ownAddress = false, on }: StageOptions =
     }
     const port = ownAddress ? await freePort() : undefined
     const address = port && { baseUrl: `http://127.0.0.1:${port}` }
-    const { log, answerKey } = overrides
+    const { log, answerKeys } = overrides
     const api = await startApi(
       overrides.database ?? database,
-      { trustProxyHops: 1, now: () => clock.now, claims, answerKey, ...address, ...(log && { log }) },
+      { trustProxyHops: 1, now: () => clock.now, claims, answerKeys, ...address, ...(log && { log }) },
       port,
     )
     running.push({ stop: () => witnesses.close() }, api)

@@ -44,7 +44,7 @@ export const apiChanges: readonly ApiChange[] = [
       'Feedback has `grounds` (payment, payment_named, contradicted, file, hash_mismatch, none), with the `payment` and what ' +
       'was read of its `file`; files are read once, and payments that they name are looked up. `unit` gives the tags of the ' +
       'standard their meaning. The list takes `grounds`, `tag1`, `tag2`, `endpoint`, `min_value`, `client` and `since`; the ' +
-      'summary has the numbers by grounds. In SQL, `directory.agent_feedback` has the same.',
+      'summary has the numbers by grounds, `count_grounded`, and for each tag `median_grounded`. In SQL, `directory.agent_feedback` has the same.',
     operations: ['listFeedback', 'getAgent'],
   },
   {

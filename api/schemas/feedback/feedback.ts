@@ -34,6 +34,9 @@ export const feedbackSummary = z
         none: count,
       })
       .meta({ description: 'By what it rests on.' }),
+    count_grounded: count.meta({
+      description: 'That rests on a payment of the client, its own or one its file names.',
+    }),
     before_holder: count.meta({
       description: 'Given to who held the registrations before, and not revoked; in no other number.',
     }),
@@ -45,6 +48,8 @@ export const feedbackSummary = z
           median: value,
           feedback_known: count.meta({ description: 'Of other agents and accounts.' }),
           median_known: value.nullable(),
+          count_grounded: count.meta({ description: 'That rests on a payment of the client.' }),
+          median_grounded: value.nullable(),
         }),
       )
       .max(profileLimits.feedbackTags)

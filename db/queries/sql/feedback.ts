@@ -24,8 +24,11 @@ export const feedbackValue = (f: string) => `(${f}.value * ('1e-' || ${f}.value_
 /** SQL: a tag as it is shown; clients may write tags of any length. */
 export const shownTag = (tag: string) => `left(${tag}, ${profileLimits.feedbackTagCharacters})`
 
+/** SQL: whether feedback rests on a payment to the agent by somebody else. */
+const isGrounded = `grounds in ('payment', 'payment_named')`
 const tagObject = `json_build_object('tag', t.tag, 'feedback', t.feedback, 'median', t.median,
-      'feedback_known', t.feedback_known, 'median_known', t.median_known)`
+      'feedback_known', t.feedback_known, 'median_known', t.median_known, 'count_grounded', t.count_grounded,
+      'median_grounded', t.median_grounded)`
 const median = (value: string, filter = 'true') =>
   `percentile_disc(0.5) within group (order by ${value}) filter (where ${filter})`
 
@@ -47,7 +50,8 @@ judged as (select * from given where not before_holder),
 tags as (
   select tag, count(*) as feedback, ${median('value')} as median,
          count(*) filter (where kind in ('agent', 'account')) as feedback_known,
-         ${median('value', `kind in ('agent', 'account')`)} as median_known
+         ${median('value', `kind in ('agent', 'account')`)} as median_known,
+         count(*) filter (where ${isGrounded}) as count_grounded, ${median('value', isGrounded)} as median_grounded
     from judged
    where stands and tag <> ''
    group by tag
@@ -66,6 +70,7 @@ select json_build_object(
   'paid', count(*) filter (where stands and paid),
   'answered', count(*) filter (where stands and answered),
   'grounds', json_build_object(${groundKinds.map((one) => `'${one}', count(*) filter (where stands and grounds = '${one}')`).join(', ')}),
+  'count_grounded', count(*) filter (where stands and ${isGrounded}),
   'before_holder', (select count(*) from given where stands and before_holder),
   'tags', (select ${list(tagObject, 't.feedback_known desc, t.feedback desc, t.tag')} from tags t)
 )

@@ -4,6 +4,16 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'signed-prices',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Prices that the key of their payee has signed',
+    text:
+      'Prices have `signature` where a 402 answer carries an offer for its endpoint (x402 extension offer-receipt, EIP-712) ' +
+      'that the key of `pay_to` signed: by whom, and until when it holds. Null: the seller only says so.',
+    operations: ['getPrices'],
+  },
+  {
     id: 'doctor',
     day: '2026-11-29',
     kind: 'added',
@@ -383,35 +393,6 @@ export const apiChanges: readonly ApiChange[] = [
       '/api/agent/{fid}/addresses lists them behind the others, with `indexed: false`: as the account verified them, ' +
       'unchecked, and joined to nothing. All addresses have the field.',
     operations: ['listAddresses'],
-  },
-  {
-    id: 'followed-hub',
-    day: '2026-11-28',
-    kind: 'added',
-    title: 'Another hub takes over when the first one fails',
-    text:
-      'While the first hub of an installation is behind, not believed or silent, the next one whose events agree with what ' +
-      'was read is followed. `hub` of /api/stats says which one that is, since when, and whether it is believed.',
-    operations: ['getStats'],
-  },
-  {
-    id: 'mcp-to-the-letter',
-    day: '2026-11-28',
-    kind: 'changed',
-    title: 'MCP takes every Accept, and refuses arguments of the wrong type',
-    text:
-      '/mcp answers clients that accept JSON only, anything, or say nothing, and /mcp/ is the same address. An argument of ' +
-      'another type than the schema says is refused by name, where it was turned into text. In `structuredContent` an id above ' +
-      '2^53 is a string. Answers lose every character that nobody sees, but joiners inside an emoji.',
-    operations: [],
-  },
-  {
-    id: 'spans-of-files',
-    day: '2026-11-28',
-    kind: 'added',
-    title: 'The manifest of /exports/ names columns and times of each file',
-    text: 'Each file has its `columns`, and one of facts the times of its first and last row: `min_time`, `max_time`.',
-    operations: [],
   },
   ...earlierChanges,
 ]

@@ -3,6 +3,35 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** What changed for clients before the changes of `changes.ts`, newest first. */
 export const earlierChanges: readonly ApiChange[] = [
   {
+    id: 'followed-hub',
+    day: '2026-11-28',
+    kind: 'added',
+    title: 'Another hub takes over when the first one fails',
+    text:
+      'While the first hub of an installation is behind, not believed or silent, the next one whose events agree with what ' +
+      'was read is followed. `hub` of /api/stats says which one that is, since when, and whether it is believed.',
+    operations: ['getStats'],
+  },
+  {
+    id: 'mcp-to-the-letter',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'MCP takes every Accept, and refuses arguments of the wrong type',
+    text:
+      '/mcp answers clients that accept JSON only, anything, or say nothing, and /mcp/ is the same address. An argument of ' +
+      'another type than the schema says is refused by name, where it was turned into text. In `structuredContent` an id above ' +
+      '2^53 is a string. Answers lose every character that nobody sees, but joiners inside an emoji.',
+    operations: [],
+  },
+  {
+    id: 'spans-of-files',
+    day: '2026-11-28',
+    kind: 'added',
+    title: 'The manifest of /exports/ names columns and times of each file',
+    text: 'Each file has its `columns`, and one of facts the times of its first and last row: `min_time`, `max_time`.',
+    operations: [],
+  },
+  {
     id: 'claims-by-one-rule',
     day: '2026-11-28',
     kind: 'changed',

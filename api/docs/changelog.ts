@@ -19,7 +19,7 @@ export function changelogPage(site: Site): string {
     site,
     head,
     html`<h1>Changelog</h1>
-<p class="lead">${lead} As a feed: <a href="/feed/api.atom">/feed/api.atom</a>. Older changes are whole in <code>/docs/changelog.md</code>.</p>
+<p class="lead">${lead} As a feed: <a href="/feed/api.atom">/feed/api.atom</a>. Older changes are whole in its Markdown: put <code>.md</code> behind the address.</p>
 ${apiChanges.map(
   ({ id, day, kind, title, text, operations }, place) => html`<section id="${id}"><h2><a href="#${id}">${title}</a></h2>
 <p class="sub"><time datetime="${day}">${day}</time> <span class="status">${kind}</span></p>

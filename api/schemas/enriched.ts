@@ -209,6 +209,17 @@ const price = z
     }),
     max_amount_usd: declaredDollars.meta({ description: 'What it costs at most. Null: not known.' }),
     last_alive_at: maybeTime.meta({ description: 'When the document was last found alive.' }),
+    signature: z
+      .strictObject({
+        by: address,
+        valid_until: maybeTime.meta({ description: 'Null: the offer says no end.' }),
+      })
+      .nullable()
+      .meta({
+        id: 'OfferSignature',
+        description:
+          'The key of `pay_to` signed this offer for this endpoint (x402 offer-receipt, EIP-712). Null: the seller only says so.',
+      }),
     payee: z
       .strictObject({
         outcome: payeeOutcome,

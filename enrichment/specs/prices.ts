@@ -34,6 +34,8 @@ export interface Price {
    * undefined: it names none.
    */
   readonly agent?: string
+  /** The key of `payTo` signed it: until when in seconds since 1970, or `always`; undefined: it did not. */
+  readonly signedUntil?: string
   /** Dollars, six decimals at most; null: not known. */
   readonly minUsd: string | null
   readonly maxUsd: string | null

@@ -17,6 +17,7 @@ import { findingsOfDemand } from './findings/demand.ts'
 import type { Finding } from './findings/finding.ts'
 import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
 import { askServer } from './mcp/session.ts'
+import { withSignatures } from './offers/signed.ts'
 import { type Sale, saleIn } from './sale.ts'
 import { specRequests } from './spec-requests.ts'
 import { demandOf } from './x402.ts'
@@ -251,7 +252,9 @@ async function toCheck(
   spend: Spend,
 ): Promise<Check> {
   const { kind, url } = candidate
-  const { status, found, sale } = judge(kind, answer, known)
+  const { status, found, sale: said } = judge(kind, answer, known)
+  const isDemand = status === 'payment_required' && said !== undefined
+  const sale = isDemand ? { ...said, prices: await withSignatures(said.prices, demandOf(answer), url) } : said
   const findings = status === 'payment_required' ? findingsOfDemand(answer, url) : undefined
   const check = { ...toResult(candidate, answer), status, sale, findings }
   if (!found) return check

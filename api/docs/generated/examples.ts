@@ -1107,6 +1107,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         "min_amount_usd": 0.01,
         "max_amount_usd": 0.01,
         "last_alive_at": "2026-11-23T01:46:24.345Z",
+        "signature": null,
         "payee": {
           "outcome": "not-read",
           "chain": "base",

@@ -1,8 +1,9 @@
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentPrices } from '../../../api/schemas/enriched.ts'
 import { payeeAnswer } from '../../../api/schemas/sellers/payee.ts'
 import { chains } from '../../../chains.config.ts'
-import { paidEndpoint, type Sale } from '../../../devnet/hosts/sellers.ts'
+import { demandFor, paidEndpoint, type Sale } from '../../../devnet/hosts/sellers.ts'
 import type { WebHost } from '../../../devnet/hosts/web-host.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -149,4 +150,34 @@ test('a payTo that is exchanged is found in the next round', async () => {
   await job.read('spec_discovery')
   expect(await pricesOf(fid)).toMatchObject([{ pay_to: stranger, payee: { outcome: 'mismatch' } }])
   expect((await ask({ url, network: 'base' })).outcome).toBe('mismatch')
+})
+
+test('a price whose payee signed it says until when, in the answer and on the page', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [host] })
+  const fid = 102
+  const signer = privateKeyToAccount(`0x${'33'.repeat(32)}`)
+  const url = await publish(host, fid, { ...sellers[0]!, payTo: () => signer.address })
+  const demand = demandFor({ url, payTo: signer.address })
+  const { maxTimeoutSeconds: _, extra: __, ...terms } = demand.accepts[0]!
+  const payload = { version: 1, resourceUrl: url, ...terms, validUntil: 1_800_000_000 }
+  const strings = ['resourceUrl', 'scheme', 'network', 'asset', 'payTo', 'amount'].map((name) => ({
+    name,
+    type: 'string',
+  }))
+  const Offer = [{ name: 'version', type: 'uint256' }, ...strings, { name: 'validUntil', type: 'uint256' }]
+  const domain = { name: 'x402 offer', version: '1', chainId: 1 } as const
+  const signature = await signer.signTypedData({ domain, types: { Offer }, primaryType: 'Offer', message: payload })
+  const offers = [{ format: 'eip712', payload, signature }]
+  const body = { ...demand, extensions: { 'offer-receipt': { info: { offers } } } }
+  host.pages.set('/paid', { status: 402, body })
+  await job.join()
+  await job.read('agent_uri')
+  await job.join()
+  await job.read('spec_discovery')
+  const by = signer.address.toLowerCase()
+  expect(await pricesOf(fid)).toMatchObject([
+    { pay_to: by, signature: { by, valid_until: '2027-01-15T08:00:00.000Z' } },
+  ])
+  expect(await pageOf(fid)).toContain('signed with its key')
 })

@@ -7,6 +7,7 @@ import { forkHere } from '../support/chain/branches.ts'
 import { cleanTables, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { growTraffic, prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
+import { expectDerived } from './traffic-agents.ts'
 
 const finality = 10 // blocks
 /** Kills in each of the two tests. */
@@ -74,6 +75,7 @@ test.each([
     const processor = await startProcessor(chain, database, { finality })
     try {
       await untilSame({ database, processor }, chain, await cleanTables(chain, { finality }))
+      await expectDerived(database)
     } finally {
       await processor.stop()
     }

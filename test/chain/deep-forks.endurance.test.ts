@@ -7,6 +7,7 @@ import { cleanTables, startProcessor, untilSame } from '../support/chain/index-c
 import type { TestProcessor } from '../support/chain/processor.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
+import { expectDerived } from './traffic-agents.ts'
 
 /** Blocks of a branch that have traffic; the others are empty. */
 const busyBlocks = 10
@@ -55,6 +56,7 @@ test.each([
       const kept = other.slice(0, Math.floor(depth / 2))
       await fork.mine([...kept, ...spread((end as Branch).slice(0, 1), depth)])
       await isClean(again)
+      await expectDerived(database)
     } finally {
       for (const processor of processors) await processor.stop()
       await database.drop()

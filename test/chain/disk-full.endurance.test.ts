@@ -6,6 +6,7 @@ import { makeSmallDisk, type SmallDisk } from '../doubles/small-disk.ts'
 import { forkHere } from '../support/chain/branches.ts'
 import { cleanTables, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
+import { expectDerived } from './traffic-agents.ts'
 
 const finality = 5 // blocks
 /** Blocks that a full disk has no room for: enough to need new pages, in hot blocks and in final ones. */
@@ -57,6 +58,7 @@ test('a disk that is full ends the processor with one line; when there is room a
   processor = await startProcessor(chain, database, { finality })
   try {
     await untilSame({ database, processor }, chain, await cleanTables(chain, { finality }), 60)
+    await expectDerived(database)
   } finally {
     await processor.stop()
   }

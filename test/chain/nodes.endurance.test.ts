@@ -6,6 +6,7 @@ import { type Branch, forkHere } from '../support/chain/branches.ts'
 import { cleanTables, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { preparation, trafficAddresses, trafficBranch } from './traffic.ts'
+import { expectDerived } from './traffic-agents.ts'
 
 const genesisTime = 1_770_000_000
 const finality = 6 // blocks
@@ -19,6 +20,8 @@ let other: DevChain
 /** Picks the node that answers a request. */
 let choose: (questions: readonly RpcQuestion[]) => DevChain
 let url: string
+/** What the test indexes, to derive from once it is done. */
+let database: Awaited<ReturnType<typeof createTestDatabase>>
 
 beforeEach(async () => {
   const nodes = [0, 1].map(() => startDevChain('base', { genesisTime, funded: trafficAddresses }))
@@ -30,8 +33,12 @@ beforeEach(async () => {
   url = proxy.url
 })
 afterEach(async () => {
-  await ahead?.stop()
-  await other?.stop()
+  try {
+    await expectDerived(database)
+  } finally {
+    await ahead?.stop()
+    await other?.stop()
+  }
 })
 
 test('with a node that is behind the other, by more than the finality too, the rows are right', {
@@ -120,7 +127,7 @@ function either() {
 }
 
 async function start(existing?: Awaited<ReturnType<typeof createTestDatabase>>) {
-  const database = existing ?? (await createTestDatabase())
+  database = existing ?? (await createTestDatabase())
   if (!existing) onTestFinished(() => database.drop())
   const processor = await startProcessor(ahead, database, { finality, rpc: url })
   onTestFinished(() => processor.stop())

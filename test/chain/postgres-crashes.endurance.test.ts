@@ -5,6 +5,7 @@ import { forkHere } from '../support/chain/branches.ts'
 import { cleanTables, startProcessor, untilSame } from '../support/chain/index-chain.ts'
 import { until } from '../support/until.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
+import { expectDerived } from './traffic-agents.ts'
 
 const finality = 5 // blocks
 /** Tables of a batch; in each round Postgres crashes before the batch writes its first row to one of them. */
@@ -59,6 +60,7 @@ test('a Postgres that ends at once in the middle of ten batches costs no row, an
   const processor = await startProcessor(chain, database, { finality })
   try {
     await untilSame({ database, processor }, chain, await cleanTables(chain, { finality }), 60)
+    await expectDerived(database)
   } finally {
     await processor.stop()
   }

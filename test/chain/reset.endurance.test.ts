@@ -10,6 +10,7 @@ import { readChainTables } from '../support/chain/oracle.ts'
 import { chainSettings } from '../support/chain/settings.ts'
 import { type Ended, runMain } from '../support/mains.ts'
 import { prepareTraffic, trafficAddresses, trafficBranch } from './traffic.ts'
+import { expectDerived } from './traffic-agents.ts'
 
 const genesisTime = 1_770_000_000
 const finality = 2 // blocks
@@ -52,6 +53,7 @@ async function runsClean(index: ChainIndex) {
   const processor = await startProcessor(chain, index.database, { finality })
   try {
     await untilSame({ ...index, processor }, chain, await cleanTables(chain, { finality }))
+    await expectDerived(index.database)
   } finally {
     await processor.stop()
   }

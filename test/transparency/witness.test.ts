@@ -10,6 +10,7 @@ import { AgentDirectory } from '../../client/client.ts'
 import { readerOf } from '../../client/log-check.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import { appendEntries, storeCheckpoint, storeTiles, tileHashes } from '../../db/queries/transparency/tree.ts'
+import { readConfig } from '../../enrichment/config.ts'
 import { logCosignatures, witnessSubject } from '../../enrichment/cosignatures/source.ts'
 import { createLogWitness, type LogWitness } from '../../enrichment/cosignatures/witness.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
@@ -17,6 +18,7 @@ import { sources } from '../../sources.config.ts'
 import { checkpointText } from '../../transparency/checkpoint.ts'
 import { cosignedBy, cosigner, withCosignature } from '../../transparency/cosignature.ts'
 import { leafHash } from '../../transparency/hashes.ts'
+import { makeLogKey } from '../../transparency/log-key.ts'
 import { keyTypes, noteSigner, parseKey, partsOf, signatureIn } from '../../transparency/note.ts'
 import { appendToTiles, type TilePlace } from '../../transparency/tiles.ts'
 import { consistencyProof, rootOf } from '../../transparency/tree.ts'
@@ -291,6 +293,25 @@ describe('a service with witnesses', () => {
     expect(await ask([witness])).toEqual(['fork'])
     expect(partsOf(String(watched.known?.note)).text).toBe(partsOf(known).text)
   })
+})
+
+test('LOG_WITNESSES names witnesses by key and address, and anything else is refused before the job starts', async () => {
+  const file = join(await newFolder(), 'key.pem')
+  makeLogKey(file)
+  const read = (LOG_WITNESSES: string, more: object = { LOG_KEY_FILE: file }) =>
+    readConfig({ BASE_URL: 'https://api.agents.example', ...more, LOG_WITNESSES }).logWitnesses
+  const named = { key: self.key, url: 'https://witness.example' }
+  expect(read(`${self.key}@https://witness.example/`)).toEqual([named])
+  expect(read(`${self.key}@https://witness.example, ${self.key}@https://witness.example`)).toEqual([named, named])
+  expect(read(`${self.key}@https://witness.example`, {})).toEqual([])
+  for (const [wrong, words] of [
+    ['https://witness.example', 'LOG_WITNESSES must have KEY@URL in place of https://witness.example'],
+    [`${self.key}@witness.example`, 'LOG_WITNESSES must have KEY@URL'],
+    [`${noteSigner('log.example', newPem()).key}@https://log.example`, 'LOG_WITNESSES: the key is not one of Ed25519'],
+    [Array(9).fill(`${self.key}@https://witness.example`).join(), 'LOG_WITNESSES must be 8 witnesses at most'],
+  ] as const) {
+    expect(() => read(wrong), wrong).toThrow(words)
+  }
 })
 
 /** A witness that answers with a cosignature of something else. */

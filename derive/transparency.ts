@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { LaterKey } from '../db/queries/due/queue.ts'
-import { beginEpoch, currentEpoch, type Epoch, subjectIn } from '../db/queries/transparency/epoch.ts'
+import { beginEpoch, currentEpoch, type Epoch, noteBefore, subjectIn } from '../db/queries/transparency/epoch.ts'
 import { factsToLog, type LoggedFact } from '../db/queries/transparency/facts.ts'
 import {
   appendEntries,
@@ -11,11 +11,11 @@ import {
   tileHashes,
 } from '../db/queries/transparency/tree.ts'
 import { minute } from '../ops/time.ts'
-import { type Checkpoint, checkpointText, epochOf } from '../transparency/checkpoint.ts'
+import { type Checkpoint, checkpointText, epochOf, parseCheckpoint } from '../transparency/checkpoint.ts'
 import { leafHash } from '../transparency/hashes.ts'
 import { keyChangeText } from '../transparency/key-change.ts'
 import type { LogSigner } from '../transparency/log-key.ts'
-import { isSameKey } from '../transparency/note.ts'
+import { isSameKey, textOf } from '../transparency/note.ts'
 import { appendToTiles, type ReadTile, type TilePlace } from '../transparency/tiles.ts'
 import { rootOf } from '../transparency/tree.ts'
 import { canonicalJson } from '../trust/canonical-json.ts'
@@ -45,14 +45,17 @@ export async function logFacts(
   const isWhole = !last || (await beginsWith(last, { ...known, size: all - known.first, readTile }))
   const epoch = isWhole ? known : { epoch: Math.max(known.epoch, epochOf(last.origin)) + 1, first: all }
   const coming: Entry[] = []
+  if (!isWhole) await beginEpoch(db, { ...epoch, note: last.note })
+  // A log that a restore began is still without its first entry.
+  const ended = all === epoch.first ? await noteBefore(db, epoch.epoch) : undefined
+  if (ended !== undefined) {
+    const known = last && epochOf(last.origin) < epoch.epoch ? last : parseCheckpoint(textOf(ended))
+    coming.push({ subject: 'log', entry: firstEntry(epoch, known, now()) })
+  }
   if (isWhole) {
     for (const fact of await factsToLog(db, keys, epoch.epoch))
       coming.push({ subject: fact.subject, entry: entryOf(fact) })
-  } else {
-    // Facts among the keys are marked again with all the others, so that none comes before earlier ones of its account.
-    await beginEpoch(db, { ...epoch, note: last.note })
-    coming.push({ subject: 'log', entry: firstEntry(epoch, last, now()) })
-  }
+  } // else facts among the keys are marked again with all the others, so that none comes before earlier ones of its account
   const before = all - epoch.first
   const signedBy = (await lastCheckpoint(db))?.key ?? last?.key
   const change = log && signedBy && keyChange(log, signedBy, { epoch: epoch.epoch, at: now() })

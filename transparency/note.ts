@@ -85,6 +85,13 @@ export function openNote(note: string, key: string): string {
   return text
 }
 
+/** Text of a note, whoever signed it. Throws when the note has another form. */
+export function textOf(note: string): string {
+  const end = note.lastIndexOf('\n\n')
+  if (end < 0 || !note.endsWith('\n')) throw new Error('a note has a text, an empty line and signatures')
+  return note.slice(0, end + 1)
+}
+
 /** Whether two keys are the same public key, whatever their names. */
 export function isSameKey(one: string, other: string): boolean {
   const publicPart = (key: string) => key.split('+').slice(2).join('+')

@@ -5,13 +5,14 @@ import { inTransaction } from '../../db/pool.ts'
 import { certifiedRanges } from '../../db/queries/chain/audit.ts'
 import { logHead, renewEpoch } from '../../db/queries/mirror/log.ts'
 import { claimFaults, fidsWithoutEvent, logFaults } from '../../db/queries/server/backup.ts'
+import { beginEpochRestored } from '../../db/queries/transparency/epoch.ts'
 import { tallyStored } from '../backfill/verify.ts'
 
 /** Most accounts that one finding names. */
 const named = 10
 
 /**
- * Gives the log of a restored database another epoch, and checks that the rest is what it was: the claims that were
+ * Gives the log of a restored database another epoch, begins another transparency log, and checks that the rest is what it was: the claims that were
  * there when the backup was begun, the log, and the settlements of all certified blocks, read and summed up again.
  * Returns what is wrong, one line each; `print` receives a line for everything that was checked.
  */
@@ -26,6 +27,8 @@ export async function checkRestored(
     if (problem !== undefined) wrong.push(`${what}: ${problem}`)
   }
   await renewEpoch(pool)
+  const begun = await inTransaction(pool, beginEpochRestored)
+  if (begun !== undefined) print(`note   transparency log ${begun} begins: entries that were signed may be missing`)
   const { epoch, head } = await logHead(pool)
   note('the log has another epoch', epoch === contents.epoch ? epoch : undefined)
   note('the log goes as far as that of the backup', head < contents.head ? `${head} of ${contents.head}` : undefined)

@@ -41,6 +41,10 @@ const shared: Record<string, string> = {
   settlement_hour_total: 'as settlement_hourly',
   facilitator_total: 'as settlement_hourly',
   settlement_rollup: 'blocks that are undone or taken out move the roll-up of their chain back',
+  transparency_epoch: 'a restore begins the next log, under the lock of the kind',
+  transparency_tile: 'as transparency_epoch',
+  transparency_checkpoint: 'as transparency_epoch',
+  due: 'a restore marks all facts for that log',
   settlement_rollup_backfill: 'a load that is taken out is not rolled up any further',
 }
 /** Tables that the API writes: claims, their actions and events, and when a served document was first produced. */

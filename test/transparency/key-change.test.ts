@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { AgentDirectory } from '../../client/client.ts'
 import { checkLog } from '../../client/log-check.ts'
+import { inTransaction } from '../../db/pool.ts'
+import { beginEpochRestored } from '../../db/queries/transparency/epoch.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
 import { comparison } from '../../derive/transparency.ts'
@@ -104,4 +106,31 @@ test('a log that begins behind one whose entries were lost is followed, and a mi
   await claim()
   await restart()
   expect(await look('three.json')).toEqual([])
+})
+
+test('a restored database begins another log, which commits to the last one that the key remembers', async () => {
+  const { pool } = stage.database
+  await claim()
+  await restart()
+  await look('four.json')
+  const entries = async () => {
+    const { rows } = await pool.query(`select entry from transparency_entry
+      where index >= (select max(first) from transparency_epoch) order by index`)
+    return rows.map(({ entry }) => JSON.parse(String(entry)))
+  }
+  const before = await entries()
+  expect(await inTransaction(pool, beginEpochRestored)).toBe(3)
+  stage.clock.now += 10_000
+  expect((await stage.api.get('/log/checkpoint')).status).toBe(404) // until the job has begun it
+  await restart()
+  const [first, ...after] = await entries()
+  expect(first).toMatchObject({ type: 'log', epoch: 3, before: { origin: 'api.agents.example/log/2' } })
+  expect(after).toEqual(before.filter(({ type }) => type !== 'log' && type !== 'key'))
+  expect(await look('four.json')).toEqual([expect.stringContaining('another log began, api.agents.example/log/3')])
+})
+
+test('a database that never signed anything begins no log when it is restored', async () => {
+  const { pool } = stage.database
+  await pool.query('delete from transparency_checkpoint')
+  expect(await inTransaction(pool, beginEpochRestored)).toBeUndefined()
 })

@@ -1,4 +1,5 @@
 import { kinds } from '../../due/kinds.ts'
+import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 
 /** One of the logs that a service has had, one after the other. */
@@ -48,6 +49,27 @@ select 'logged facts', key
          union all
         select ${hubs.key}, followed_since, null, null from ${hubs.table}) fact
  order by at, fid, seq`)
+}
+
+/**
+ * Begins a log behind the one of a restored database, which may lack entries that were signed. Nothing is signed until the
+ * job appends to it. Returns its number; undefined: nothing was ever signed. Call it in a transaction.
+ */
+export async function beginEpochRestored(db: Queryable): Promise<number | undefined> {
+  await db.query(`select pg_advisory_xact_lock($1, hashtext('logged facts'))`, [lockClasses.derivation])
+  const { rows } = await db.query<{ note: string; epoch: number; first: number }>(`
+with gone as (delete from transparency_checkpoint returning note)
+select note, now.epoch, (select coalesce(max(index) + 1, 0) from transparency_entry) as first from gone, ${epochNow} now`)
+  const [last] = rows
+  if (!last) return undefined
+  await beginEpoch(db, { epoch: last.epoch + 1, first: last.first, note: last.note })
+  return last.epoch + 1
+}
+
+/** The last checkpoint of the log before one, as it was signed. */
+export async function noteBefore(db: Queryable, epoch: number): Promise<string | undefined> {
+  const { rows } = await db.query<{ note: string }>('select note from transparency_epoch where epoch = $1', [epoch])
+  return rows[0]?.note
 }
 
 /** Subject of a fact in a log: the first has it as it is. */

@@ -63,6 +63,7 @@ const sendable: ReadonlySet<string> = new Set([
   'content-type',
   'if-none-match',
   'if-modified-since',
+  'a2a-version',
   'mcp-protocol-version',
   'mcp-method',
   'mcp-session-id', // no credential: the host itself issued it in this conversation

@@ -58,6 +58,17 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['listFeedback', 'getAgent'],
   },
   {
+    id: 'alive-means-answers',
+    day: '2026-11-29',
+    kind: 'changed',
+    title: 'Alive means that what a document describes answers',
+    text:
+      'Documents say whether they are `readable`, and how what they describe `answers` a request that changes nothing: ' +
+      '`alive` and uptimes follow that. They have `resources`, what is sold, which `sells` filters by name and tag, and ' +
+      '`truncated`, as registrations have: lists that are cut. Search finds tags and ids in documents, as `detail`.',
+    operations: ['getAgent', 'listAgents', 'searchAgents', 'countFacets', 'getUptime', 'listRegistrations'],
+  },
+  {
     id: 'signed-answers',
     day: '2026-11-29',
     kind: 'added',
@@ -80,29 +91,6 @@ export const apiChanges: readonly ApiChange[] = [
       '`directory.payees`. /api/payee takes the named registration, too. Badges of agents all of whose offers are paid to ' +
       'their wallets say so.',
     operations: ['getPrices', 'checkPayee', 'getBadge', 'getBadgeEndpoint'],
-  },
-  {
-    id: 'cut-lists',
-    day: '2026-11-29',
-    kind: 'added',
-    title: 'Every list that is cut says so',
-    text:
-      '`truncated` of a registration names the lists of its file of which only a part is kept, and `truncated` of ' +
-      '`agent_specs` what is only looked at or kept in part: hosts, places, registrations, documents (200 at most). In SQL, ' +
-      '`directory.registrations` and `directory.spec_checks` have it. A cut list of registrations contradicts no agent.',
-    operations: ['getAgent', 'listRegistrations', 'getBulk', 'getLog', 'getAgents'],
-  },
-  {
-    id: 'what-is-sold',
-    day: '2026-11-29',
-    kind: 'added',
-    title: 'What sellers say of what they sell by x402',
-    text:
-      'Documents of a profile have `resources`: name, tags, icon, route, input, output and schema of what is sold, from the ' +
-      'bazaar extension of 402 answers and from manifests. `sells` filters agents by name or tag. `truncated` names every list ' +
-      'of a document that is cut, prices too; it was a part of `details`. Search finds tags, ids and names in documents, and ' +
-      'the words in the path of a skill, with `detail` as a new value of `field`.',
-    operations: ['getAgent', 'listAgents', 'searchAgents', 'countFacets', 'getBulk', 'getLog', 'getAgents'],
   },
   {
     id: 'whose-feedback',

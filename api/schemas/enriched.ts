@@ -33,7 +33,7 @@ const uptime = (days: number) =>
     .nullable()
     .meta({
       description:
-        `Share of the checks within the last ${days} UTC days, today’s included, that found it alive; four digits. ` +
+        `Share of the checks within the last ${days} UTC days, today’s included, in which it answered; four digits. ` +
         `Null: fewer than ${grouped(uptimeLimits.fewestChecks)} checks.`,
     })
 const uptimes = { uptime_7d: uptime(7), uptime_30d: uptime(30) }
@@ -134,6 +134,22 @@ const specDocument = z
     truncated: z.record(z.string(), count).meta({
       description: 'Lists of which only a part is kept, with the fewest entries that they can have.',
     }),
+    readable: z.boolean().meta({ description: 'Whether it was read, or found unchanged, at the last check.' }),
+    answers: z
+      .strictObject({
+        code: z.enum([...checkStatus.options, 'not_asked']).meta({
+          description:
+            'ok: the right answer of its protocol. payment_required, auth_required: somebody is there, too. not_asked: it ' +
+            'names no place that can be asked. Else why it does not answer.',
+        }),
+        since: time.meta({ description: 'Since when it has answered so.' }),
+        latency_ms: count.nullable(),
+      })
+      .nullable()
+      .meta({
+        description:
+          'How what it describes answered a request that changes nothing, in its own protocol. Null: nobody has asked yet.',
+      }),
   })
   .meta({ id: 'SpecDocument' })
 

@@ -20,6 +20,8 @@ export interface AgentHosts {
 /** Every third agent has no host of its own, and the host of one in seven has nothing to say. */
 const hasHost = (index: number) => index % 3 !== 2
 const isSilent = (index: number) => index % 7 === 6
+/** Of one in seven the card can be read, and nobody answers where it says. */
+const isDeaf = (index: number) => index % 7 === 3
 
 /** Starts the hosts, each on a port of its own, with nothing on them yet. */
 export async function startAgentHosts(): Promise<AgentHosts> {
@@ -39,7 +41,7 @@ export async function startAgentHosts(): Promise<AgentHosts> {
         const own = person.verified.map(({ wallet }) => wallet.address as string)
         const tokens = world.tokens.filter(({ owner }) => owner !== null && own.includes(owner))
         const registration = registrationDocument(options)
-        for (const [path, page] of pagesOf({ ...options, url: host.url, registration, tokens })) {
+        for (const [path, page] of pagesOf({ ...options, url: host.url, registration, tokens, deaf: isDeaf(index) })) {
           host.pages.set(path, page)
         }
       }

@@ -12,6 +12,8 @@ interface PublishedAgent {
   readonly tokens: readonly { readonly chain: DefaultChain; readonly agentId: bigint | number }[]
   /** Whether it takes x402 payments: it then publishes a manifest and a price, and its MCP server answers 401. */
   readonly x402: boolean
+  /** Whether its agent card can be read while nobody answers at the address in it. */
+  readonly deaf?: boolean
 }
 
 /** What an agent that takes itself seriously publishes on its own host. */
@@ -23,7 +25,10 @@ export function pagesOf(agent: PublishedAgent): Pages {
   pages.set('/.well-known/agent-card.json', { body: cardOf(agent) })
   pages.set('/openapi.json', { body: openApiOf(agent) })
   pages.set('/mcp', (method, body) => answerMcp(agent, method, body))
-  if (agent.x402) pages.set('/.well-known/x402', { body: manifestOf(agent) })
+  if (!agent.deaf) pages.set('/a2a', (method, body) => answerTask(method, body))
+  if (!agent.x402) return pages
+  pages.set('/.well-known/x402', { body: manifestOf(agent) })
+  for (const path of sold) pages.set(path, { status: 402, body: { x402Version: 2, error: 'pay', accepts: [] } })
   return pages
 }
 
@@ -64,8 +69,18 @@ function openApiOf({ name, description, url, x402 }: PublishedAgent) {
 
 const price = { price: { mode: 'fixed', currency: 'USD', amount: '0.010000' }, protocols: [{ x402: {} }] }
 
+const sold = ['/answer', '/quote']
+
 function manifestOf({ url }: PublishedAgent) {
-  return { version: 1, x402Version: 2, resources: [`${url}/answer`, `${url}/quote`], ownershipProofs: [] }
+  return { version: 1, x402Version: 2, resources: sold.map((path) => `${url}${path}`), ownershipProofs: [] }
+}
+
+/** An agent of A2A 0.3 that has no tasks. */
+function answerTask(method: string, body: string): Page {
+  const { method: asked, id = null } = requestOf(body)
+  if (method !== 'POST') return { status: 405, headers: { allow: 'POST' }, body: { error: 'Method Not Allowed' } }
+  const error = asked === 'tasks/get' ? { code: -32001, message: 'Task not found' } : { code: -32601, message: 'no' }
+  return { body: { jsonrpc: '2.0', id, error } }
 }
 
 /** A server of an older revision that says who it is and what it can do; a request that is not JSON-RPC is refused. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { HostClosed } from '../../hosts/host.ts'
 import { type AgentHosts, RedirectClosed } from '../agent-hosts.ts'
+import { createAnswers } from './answers/answers.ts'
 import type { BackReference, Holdings } from './back-reference.ts'
 import { type Candidate, type CandidateInputs, candidatesOf } from './candidates.ts'
 import { isOutOfReach, isSignOfLife } from './check-status.ts'
@@ -51,6 +52,8 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
     return made < mostRequests
   }
 
+  const answersTo = createAnswers({ hosts, spend })
+
   async function lookAt(host: string) {
     const all = ordered.filter((group) => group[0]?.url.host === host)
     const own = all.flat().length < mostRequests ? all : byTurn(all, inputs.turn, placesOf, rank)
@@ -75,7 +78,9 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
       const [check] = asked
       for (const one of asked) {
         for (const url of one.unasked ?? []) unasked.add(url)
-        if (!one.isUndecided && !isChecked(one, checks)) checks.push(one)
+        if (one.isUndecided || isChecked(one, checks)) continue
+        const { details } = one.found?.content ?? known.get(placeOf(one.candidate))?.content ?? {}
+        checks.push({ ...one, answered: await answersTo(one, details) })
       }
       if (isSignOfLife(check)) return true
       if (isOutOfReach(check.status)) throw new OutOfReach(check)

@@ -96,7 +96,15 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     latencyMs,
     findings: before?.findings ?? [],
     consecutiveFailures: alive ? 0 : (before?.consecutiveFailures ?? 0) + 1,
+    answers: answersAfter(before, check, now),
   }
+}
+
+/** How it answers after a check, and since when so; what was not asked this time answers as before. */
+function answersAfter(before: KnownDocument | undefined, { answered, status }: Check, now: Date) {
+  const answer = answered ?? (isOutOfReach(status) ? { code: status, latencyMs: null } : undefined)
+  if (!answer) return before?.answers ?? null
+  return { ...answer, since: before?.answers?.code === answer.code ? before.answers.since : now }
 }
 
 /** Verdict on a card's signatures after a check: where none was come to, that on the same card before. */

@@ -7,6 +7,7 @@ import { DoorError, type DoorReason } from '../../net/errors.ts'
 import { maxUrlLength } from '../../net/target.ts'
 import type { CardSignature } from '../../trust/card-signature.ts'
 import { type AgentHosts, conditionsOf, RedirectClosed, type Version, versionOf } from '../agent-hosts.ts'
+import type { Answered } from './answers/answered.ts'
 import type { BackReference } from './back-reference.ts'
 import type { Candidate } from './candidates.ts'
 import { signatureOf } from './card-keys.ts'
@@ -37,6 +38,8 @@ export interface Check {
     /** Verdict on the signatures of an A2A card; null: the document is not a card; undefined: none was come to this time. */
     readonly cardSignature: CardSignature | null | undefined
   }
+  /** How what it describes answered; undefined: that was not asked this time. */
+  readonly answered?: Answered
   /** Set when nothing is known about the document after all: not all that it depends on could be asked for. */
   readonly isUndecided?: boolean
   /** The catalog that led to it; undefined: none did. */

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { mostRegistrations, noteSpecCheck, readSpecInputs, storeSpecs } from '../../db/queries/sources/agent-specs.ts'
 import { keepProbes } from '../../db/queries/sources/uptime.ts'
-import { foundAlive } from '../../db/queries/sql/uptime.ts'
+import { answering, isReadable } from '../../db/queries/sql/uptime.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { sources } from '../../sources.config.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
@@ -76,15 +76,17 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
 function probesOf(documents: readonly KnownDocument[], now: Date) {
   return documents
     .filter(({ lastCheckAt }) => lastCheckAt === now)
-    .map(({ kind, url, lastCheckStatus: status, httpStatus, latencyMs, consecutiveFailures }) => {
-      return { kind, url, alive: foundAlive(consecutiveFailures), status, httpStatus, latencyMs }
+    .map(({ kind, url, lastCheckStatus: status, httpStatus, latencyMs, answers, consecutiveFailures }) => {
+      const answer = answers?.code ?? null
+      const alive = answer === null ? isReadable(consecutiveFailures) : answering.includes(answer)
+      return { kind, url, alive, status, httpStatus, latencyMs, answer }
     })
 }
 
 function ttlOf(documents: readonly KnownDocument[], now: Date): number {
   const standing = documents.filter((document) => stands(document, now))
   if (standing.length === 0) return cadenceMs.nothing
-  return standing.every(({ consecutiveFailures }) => foundAlive(consecutiveFailures))
+  return standing.every(({ consecutiveFailures }) => isReadable(consecutiveFailures))
     ? cadenceMs.well
     : cadenceMs.failing
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Fetched } from '../../net/door.ts'
 import { parsed, type SpecContent, shortText } from './content.ts'
-import { contentOf } from './listing.ts'
+import { contentOf, interfacesIn } from './listing.ts'
 import { fieldsOf, membersOf } from './offers/spellings.ts'
 import { isPriced, thingsOf } from './offers/walk.ts'
 
@@ -32,7 +32,21 @@ export function toX402Manifest(value: unknown): SpecContent | undefined {
   if (things.length === 0 || !(isVersioned || isPaid(value) || things.slice(0, mostLooked).some(isPaid)))
     return undefined
   const title = shortText(members.get('title'))
-  return contentOf({ title, version: shortText(version), pathCount: things.length })
+  return contentOf({
+    title,
+    version: shortText(version),
+    pathCount: things.length,
+    interfaces: interfacesIn(things.slice(0, mostLooked).map(placeIn)),
+  })
+}
+
+/** Where a thing is sold, and how it is asked for, as a place that requests are taken at. */
+function placeIn(thing: unknown): object {
+  const members = membersOf(thing)
+  const resource = members.get('resource')
+  const url = typeof thing === 'string' ? thing : (membersOf(resource).get('resource') ?? resource)
+  const [, method = members.get('method'), path = url] = /^([A-Z]{3,7}) (\/.*)$/.exec(String(url)) ?? []
+  return { url: path, binding: method }
 }
 
 const rpcError = z.object({ error: z.object({ data: z.record(z.string(), z.unknown()) }) })

@@ -149,7 +149,13 @@ export const examples: Readonly<Record<string, unknown>> = {
             ]
           },
           "resources": [],
-          "truncated": {}
+          "truncated": {},
+          "readable": true,
+          "answers": {
+            "code": "ok",
+            "since": "2026-11-23T01:03:05.551Z",
+            "latency_ms": 6
+          }
         }
       ],
       "truncated": {}
@@ -492,7 +498,13 @@ export const examples: Readonly<Record<string, unknown>> = {
                 ]
               },
               "resources": [],
-              "truncated": {}
+              "truncated": {},
+              "readable": true,
+              "answers": {
+                "code": "ok",
+                "since": "2026-11-23T01:03:05.551Z",
+                "latency_ms": 6
+              }
             }
           ],
           "truncated": {}

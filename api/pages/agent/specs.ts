@@ -1,4 +1,4 @@
-import { foundAlive } from '../../../db/queries/sql/uptime.ts'
+import { answering, isReadable } from '../../../db/queries/sql/uptime.ts'
 import type { Profile } from '../parts/answers.ts'
 import { counted } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
@@ -15,7 +15,7 @@ const kinds: Record<Document['kind'], string> = {
   x402: 'x402 resource',
 }
 
-/** Machine-readable descriptions on the agent's hosts, each with a dot: green when the last check found it alive. */
+/** Machine-readable descriptions on the agent's hosts, each with a dot: green when what it describes answered last. */
 export function specs(agent: Profile, uptime: Uptime | undefined, now: number): Html {
   const { fid, spec_check_status: status } = agent
   const { documents } = agent.agent_specs
@@ -47,7 +47,9 @@ function row(document: Document, strip: Html | null, now: number): Html {
     back_reference,
     truncated,
   } = document
-  const alive = foundAlive(document.consecutive_failures)
+  const { answers } = document
+  const readable = isReadable(document.consecutive_failures)
+  const alive = answers ? answering.includes(answers.code) : readable
   const offers = [
     ...(skills.length > 0 ? [listed(skills, truncated.skills, 'skill')] : []),
     ...(tools.length > 0 ? [listed(tools, truncated.tools, 'tool')] : []),
@@ -59,9 +61,11 @@ function row(document: Document, strip: Html | null, now: number): Html {
   ]
   return html`<li>
 <p><span class="dot ${alive ? 'alive' : 'down'}"></span><strong>${kinds[kind]}</strong> ${title !== null && html`<bdi>${title}</bdi>`} ${version !== null && html`<span class="sub"><bdi>${version}</bdi></span>`}</p>
-<p class="sub">${outsideLink(url, hostOf(url))} · ${alive ? 'alive' : checkName(document.last_check_status)}, checked ${ago(document.last_check_at, now)}${
-    !alive && document.last_alive_at !== null && html`, last alive ${ago(document.last_alive_at, now)}`
-  }${document.latency_ms !== null && alive && html` · ${document.latency_ms} ms`}${offers.map((offer) => html` · ${offer}`)}</p>
+<p class="sub">${outsideLink(url, hostOf(url))} · ${alive ? 'alive' : readable && answers ? `readable, but ${wordOf(answers.code)}` : checkName(document.last_check_status)}, checked ${ago(document.last_check_at, now)}${
+    !alive && readable && answers && html`, so since ${ago(answers.since, now)}`
+  }${
+    !readable && document.last_alive_at !== null && html`, last alive ${ago(document.last_alive_at, now)}`
+  }${(answers?.latency_ms ?? document.latency_ms) !== null && alive && html` · ${answers?.latency_ms ?? document.latency_ms} ms`}${offers.map((offer) => html` · ${offer}`)}</p>
 ${strip}
 </li>`
 }
@@ -73,6 +77,10 @@ function listed(list: readonly string[], least: number | undefined, noun: string
 
 /** Most documents on the page; the JSON has all of them. */
 const mostDocuments = 15
+
+/** Why nobody answers what can be read. */
+const wordOf = (code: NonNullable<Document['answers']>['code']) =>
+  code === 'not_asked' ? 'it names no place that can be asked' : `what it describes does not answer: ${checkName(code)}`
 
 /** Status of a check in words: `auth_required` as `auth required`, null as `not checked`. */
 function checkName(status: Document['last_check_status']): string {

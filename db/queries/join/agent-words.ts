@@ -1,5 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import { isAlive } from '../sql/uptime.ts'
+import { isReadableRow } from '../sql/uptime.ts'
 
 /** Registrations of an agent that it is found by, and pieces of text, and characters of one. */
 const mostRegistrations = 50
@@ -43,7 +43,7 @@ record as (
 spec as (
   select s.fid, s.title, s.skills, s.tools, s.details, s.resources
     from wanted w join agent_spec s using (fid)
-   where (s.has_content or s.resources <> '[]') and ${isAlive}
+   where (s.has_content or s.resources <> '[]') and ${isReadableRow}
 ),
 said as (
   select fid, 1 as place, 'handle' as field, handle as text from wanted

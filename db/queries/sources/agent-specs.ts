@@ -36,6 +36,8 @@ export interface StoredSpec {
   readonly truncated: Readonly<Record<string, number>>
   /** What keeps callers or buyers from it: code, detail, since when. */
   readonly findings: readonly object[]
+  /** How what it describes answered a harmless request, and since when so; null: nobody has asked. */
+  readonly answers: { readonly code: string; readonly since: Date; readonly latencyMs: number | null } | null
   /** Version of the readers that read its content. */
   readonly reader: number
 }
@@ -69,7 +71,7 @@ interface SpecInputs {
 const columns = `declared, has_content, title, version, skills, tools, path_count, content_sha256, etag, last_modified,
        domain_verified, card_signature, first_seen_at, last_alive_at, last_check_at, last_check_status, http_status, latency_ms,
        consecutive_failures, protocol_version, tool_hashes, tools_changed_at, back_reference, prices, details, reader,
-       resources, truncated, findings`
+       resources, truncated, findings, answers, answers_since, answers_ms`
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
 /** Registrations of one agent that are looked at; some holders have thousands. */
@@ -125,12 +127,13 @@ with given as (
          g.content->>'protocolVersion' as protocol_version,
          array(select json_array_elements_text(g.content->'toolHashes')) as tool_hashes,
          g."toolsChangedAt" as tools_changed_at, g."backReference" as back_reference, g.prices,
-         coalesce(g.content::jsonb->'details', '{}') as details, g.reader, g.resources, g.truncated, g.findings
+         coalesce(g.content::jsonb->'details', '{}') as details, g.reader, g.resources, g.truncated, g.findings,
+         g.answers->>'code' as answers, (g.answers->>'since')::timestamptz as answers_since, (g.answers->>'latencyMs')::int as answers_ms
     from json_to_recordset($2::json) as g (
            kind text, url text, declared boolean, content json, "sha256Hex" text, known_version json,
            "domainVerified" boolean, "cardSignature" text, "firstSeenAt" timestamptz, "lastAliveAt" timestamptz, "lastCheckAt" timestamptz,
            "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int, "toolsChangedAt" timestamptz, "backReference" text,
-           prices jsonb, reader int, resources jsonb, truncated jsonb, findings jsonb)
+           prices jsonb, reader int, resources jsonb, truncated jsonb, findings jsonb, answers json)
 ),
 lost as (
   delete from agent_spec s
@@ -245,6 +248,9 @@ interface KnownRow extends Content {
   readonly resources: readonly object[]
   readonly truncated: Readonly<Record<string, number>>
   readonly findings: readonly object[]
+  readonly answers: string | null
+  readonly answers_since: string | null
+  readonly answers_ms: number | null
 }
 
 function toDocument(row: KnownRow): StoredSpec {
@@ -273,5 +279,9 @@ function toDocument(row: KnownRow): StoredSpec {
     resources: row.resources,
     truncated: row.truncated,
     findings: row.findings,
+    answers:
+      row.answers === null
+        ? null
+        : { code: row.answers, since: new Date(row.answers_since!), latencyMs: row.answers_ms },
   }
 }

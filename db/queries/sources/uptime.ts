@@ -9,6 +9,8 @@ interface Probe {
   readonly status: string
   readonly httpStatus: number | null
   readonly latencyMs: number | null
+  /** How what the document describes answered; null: nobody has asked. */
+  readonly answer: string | null
 }
 
 /** Keeps the checks of one look at an agent, recounts its day, and forgets what is too old of this agent. */
@@ -16,10 +18,10 @@ export async function keepProbes(db: Queryable, fid: number, probes: readonly Pr
   await db.query({
     name: 'keep-probes',
     text: `
-insert into spec_probe (fid, checked_at, kind, url, alive, status, http_status, latency_ms)
-select $1, $2, p.kind, p.url, p.alive, p.status, p."httpStatus", p."latencyMs"
+insert into spec_probe (fid, checked_at, kind, url, alive, status, http_status, latency_ms, answers)
+select $1, $2, p.kind, p.url, p.alive, p.status, p."httpStatus", p."latencyMs", p.answer
   from json_to_recordset($3::json) as p (
-         kind text, url text, alive boolean, status text, "httpStatus" int, "latencyMs" int)
+         kind text, url text, alive boolean, status text, "httpStatus" int, "latencyMs" int, answer text)
     on conflict do nothing`,
     values: [fid, now, JSON.stringify(probes)],
   })

@@ -8,7 +8,7 @@ import { hex, isoTime, labelsOf, list, namesOfChains, textList } from './json-te
 import { lastSeenAt } from './lean-row.ts'
 import { historyObject, recordObject } from './registration-objects.ts'
 import { historyOrder, recordOrder, shownHistory, shownRecords } from './shown-holdings.ts'
-import { isAlive, uptimeOf } from './uptime.ts'
+import { isReadableRow, uptimeOf } from './uptime.ts'
 
 // The fields of a profile, for the statement that builds one and the one that builds thousands.
 
@@ -54,7 +54,10 @@ select ${list(
     'back_reference', s.back_reference,
     'details', (s.details - 'truncated')::json,
     'resources', s.resources::json,
-    'truncated', (${specCuts})::json
+    'truncated', (${specCuts})::json,
+    'readable', s.last_check_status = 'ok',
+    'answers', case when s.answers is not null then
+      json_build_object('code', s.answers, 'since', ${isoTime('s.answers_since')}, 'latency_ms', s.answers_ms) end
   )`,
   's.kind, s.url',
 )}
@@ -75,7 +78,7 @@ select json_build_object(
   left join lateral (
     select s.last_alive_at, s.last_check_at, s.last_check_status
       from agent_spec s where s.fid = a.fid
-     order by ${isAlive} desc, s.last_alive_at desc nulls last, s.kind, s.url
+     order by ${isReadableRow} desc, s.last_alive_at desc nulls last, s.kind, s.url
      limit 1
   ) best on true
 )`

@@ -1,13 +1,19 @@
 import { uptimeLimits } from '../../../limits.config.ts'
+import { textList } from './json-text.ts'
 
 /**
- * Whether a document's last check found it alive, by its failures in a row since a sign of life. What such a sign is, the
- * check decides (`enrichment/specs/check-status.ts`): it alone sets the count to none.
+ * Whether a document's last check found it, by its failures in a row since a sign of life. What such a sign is, the check
+ * decides (`enrichment/specs/check-status.ts`): it alone sets the count to none.
  */
-export const foundAlive = (failures: number) => failures === aliveFailures
-const aliveFailures = 0
+export const isReadable = (failures: number) => failures === readableFailures
+const readableFailures = 0
 /** SQL: the same of a row `s` of `agent_spec`. */
-export const isAlive = `s.consecutive_failures = ${aliveFailures}`
+export const isReadableRow = `s.consecutive_failures = ${readableFailures}`
+
+/** Codes of answers that show somebody there: the right one of its protocol, or a demand for payment or a name. */
+export const answering: readonly string[] = ['ok', 'payment_required', 'auth_required']
+/** SQL: whether what a document `s` describes answers; the document alone counts only while nobody has asked that. */
+export const isAlive = `coalesce(s.answers in (${textList(answering)}), ${isReadableRow})`
 
 /** The UTC day that is not over. */
 export const today = `(now() at time zone 'UTC')::date`

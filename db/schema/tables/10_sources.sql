@@ -149,6 +149,11 @@ create table agent_spec (
   resources jsonb not null default '[]',
   truncated jsonb not null default '{}',    -- of prices and resources, where not all are kept: at least how many there are
   findings jsonb not null default '[]',     -- what keeps others from it: at most 30 objects {code, detail, since}, codes of net/findings.ts
+  -- How what it describes answered a harmless request of its own protocol: as last_check_status, or not_asked; since when
+  -- so; milliseconds. Null: nobody has asked.
+  answers text,
+  answers_since timestamptz,
+  answers_ms int,
   primary key (fid, kind, url)
 );
 -- Whose an endpoint is, by its own address and by those that prices name.
@@ -223,6 +228,7 @@ create table spec_probe (
   status text not null, -- as agent_spec.last_check_status
   http_status int,
   latency_ms int,
+  answers text,         -- as agent_spec
   primary key (fid, checked_at, kind, url)
 );
 

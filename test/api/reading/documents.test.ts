@@ -46,3 +46,31 @@ test('what documents say besides is found, and what is sold is a filter, whereve
   }
   expect(await fids('stall', '&sells=brevity')).toEqual([])
 })
+
+test('an agent is alive when what one of its documents describes answers; of a card alone that is said', async () => {
+  const { pool } = database
+  await seedAgent(pool, { fid: 10, handle: 'deaf' })
+  const at = { first_seen_at: new Date(), last_alive_at: new Date(), last_check_at: new Date() }
+  const read = { has_content: true, last_check_status: 'ok', consecutive_failures: 0, skills: [], tools: [] }
+  const card = { fid: 10, kind: 'a2a', url: 'https://10.example/card', declared: true, domain_verified: false }
+  await insert(pool, 'agent_spec', { ...card, ...read, ...at, answers: 'timeout', answers_since: new Date() })
+  await deriveWords(pool, [10])
+  const alive = () => fids('deaf', '&alive=true')
+  const counted = async () => {
+    const { alive } = (await (await api.get('/api/discovery/facets?q=deaf')).json()) as { alive: unknown }
+    return alive
+  }
+  expect(await alive()).toEqual([])
+  expect(await fids('deaf', '&alive=false')).toEqual([10])
+  expect(await counted()).toEqual([{ value: 'true', count: 0 }])
+  const page = await (await api.get('/agent/10')).text()
+  expect(page).toContain('readable, but what it describes does not answer: timeout')
+  expect(page).not.toContain('class="dot alive"')
+  const { agent_specs } = (await (await api.get('/api/agent/10')).json()) as { agent_specs: { documents: unknown[] } }
+  expect(agent_specs.documents).toMatchObject([{ readable: true, answers: { code: 'timeout', latency_ms: null } }])
+})
+
+test.each(['ok', 'payment_required', 'auth_required', null])('an agent that answers %s is alive', async (answers) => {
+  await database.pool.query('update agent_spec set answers = $1 where fid = 10', [answers])
+  expect(await fids('deaf', `&alive=true&limit=${answers?.length ?? 3}`)).toEqual([10])
+})

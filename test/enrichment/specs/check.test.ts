@@ -96,7 +96,7 @@ test('the documents of both of two hosts are found, wherever in their lists they
   hosts[0].pages.set('/.well-known/mcp.json', { body: files['a.shop.test/.well-known/mcp.json']! })
   hosts[1].pages.set('/.well-known/x402.json', { body: files['b.shop.test/.well-known/x402.json']! })
   const { found } = await lookAt(hosts, ['web', hosts[0].url], ['A2A', `${hosts[1].url}/a2a`])
-  expect(found.filter((one) => one.endsWith(' ok'))).toEqual([
+  expect(found.filter((one) => one.endsWith(' ok')).sort()).toEqual([
     'mcp /.well-known/mcp.json ok',
     'x402 /.well-known/x402.json ok',
   ])

@@ -16,7 +16,6 @@ const database = testDatabase()
 let nextFid = 1
 const newFid = () => nextFid++
 const clock = createClock('2026-06-01T00:00:00Z')
-
 type Shown = { kind: string; last_check_status: string }
 const statuses = ({ documents }: { documents: Shown[] }) =>
   documents.map(({ kind, last_check_status }) => `${kind} ${last_check_status}`)
@@ -81,6 +80,8 @@ test('an agent’s documents are found where it says and where they usually lie,
     },
     resources: [],
     truncated: {},
+    readable: true,
+    answers: { code: 'ok', since: at, latency_ms: expect.any(Number) },
   })
   expect(shown.documents[2]).toMatchObject({ title: `agent ${fid} API`, path_count: 2 })
   expect((await database.pool.query('select from agent where fid = $1 and has_spec', [fid])).rowCount).toBe(1)

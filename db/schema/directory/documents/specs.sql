@@ -3,7 +3,8 @@ select fid, kind, url, title, version, skills, tools, path_count, domain_verifie
        '0x' || encode(content_sha256, 'hex') as content_sha256, first_seen_at, last_alive_at, last_check_at,
        last_check_status, http_status, latency_ms, consecutive_failures, declared, card_signature,
        protocol_version, tool_hashes, tools_changed_at, back_reference, details - 'truncated' as details,
-       resources, truncated || coalesce(details -> 'truncated', '{}') as truncated
+       resources, truncated || coalesce(details -> 'truncated', '{}') as truncated,
+       last_check_status = 'ok' as readable, answers, answers_since, answers_ms as answers_latency_ms
   from public.agent_spec;
 
 comment on view directory.specs is e'@primaryKey fid,kind,url\n@foreignKey (fid) references directory.agents (fid)|@fieldName agent|@foreignFieldName specs\n@name spec\nMachine-readable descriptions on agents’ own hosts, with their liveness.';
@@ -33,3 +34,7 @@ comment on column directory.specs.back_reference is 'confirmed: its host lists a
 comment on column directory.specs.details is 'What else it says: interfaces {url, name, binding, version}, skills {name, id, tags}, security {name, type}, and the catalog that led to it. Empty lists are left out.';
 comment on column directory.specs.resources is 'What it says of what it sells, beside prices: objects {resource, service_name, tags, icon_url, route_template, input, output, schema, left_out}, 20 at most. Nobody checked it.';
 comment on column directory.specs.truncated is 'Lists of which not all is kept, with how many entries each has at least.';
+comment on column directory.specs.readable is 'Whether it was read, or found unchanged, when it was last looked at.';
+comment on column directory.specs.answers is 'How what it describes answered a request that changes nothing: ok, payment_required and auth_required show somebody there; else as last_check_status, or not_asked: it names no place that can be asked. Null: nobody has asked yet.';
+comment on column directory.specs.answers_since is 'Since when it has answered so.';
+comment on column directory.specs.answers_latency_ms is 'Milliseconds to that answer; null: there was none.';

@@ -39,6 +39,7 @@ const sqlOnly = [
   'identities',
   'income',
   'income_daily',
+  'payees',
   'payers',
   'prices',
   'registration_metadata',

@@ -31,13 +31,8 @@ let api: TestApi
 let ms = Date.now()
 const bytes = (address: string) => Buffer.from(address.slice(2), 'hex')
 const minute = (n: number) => new Date(birth.getTime() + n * 60_000)
-const [own, second, bob, eve, stranger] = ['own', 'second', 'bob', 'eve', 'stranger'].map(addressOf) as [
-  string,
-  string,
-  string,
-  string,
-  string,
-]
+type Five = [string, string, string, string, string]
+const [own, second, bob, eve, stranger] = ['own', 'second', 'bob', 'eve', 'stranger'].map(addressOf) as Five
 
 beforeAll(async () => {
   api = await startApi(database, { now: () => (ms += 60_000) })

@@ -74,7 +74,7 @@ export const record = z
         'Sent by a stranger, and the holder has set nothing since. It counts; what it says is the stranger’s.',
     }),
     wallet_chain: walletChain,
-    truncated: z.record(z.enum(['services', 'supported_trust', 'registrations']), count.optional()).meta({
+    truncated: z.partialRecord(z.enum(['services', 'supported_trust', 'registrations']), count).meta({
       description: 'Lists of the registration file of which only a part is read, with how many entries they have.',
     }),
   })

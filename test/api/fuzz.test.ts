@@ -106,9 +106,9 @@ async function judge(request: FuzzRequest): Promise<number> {
     expect(text).toMatch(/^<!doctype html>/) // the page, or an error page
   } else if (status !== 200) {
     expect(answer.headers['cache-control']).toBe('no-store')
-    expect(validatorOf(request, status)(JSON.parse(text))).toBe(true)
+    expect(faultsOf(request, status, JSON.parse(text))).toEqual([])
   } else if (String(answer.headers['content-type']).startsWith('application/json')) {
-    expect(validatorOf(request, status)(JSON.parse(text))).toBe(true)
+    expect(faultsOf(request, status, JSON.parse(text))).toEqual([])
   }
   return status
 }
@@ -124,16 +124,16 @@ const patterns = routes.map(({ path }) => ({
   pattern: new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`),
   pointer: path.replaceAll('~', '~0').replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D'),
 }))
-const validators = new Map<string, (body: unknown) => boolean>()
+const validators = new Map<string, ValidateFunction>()
 
-/** Checks a body by the OpenAPI document's schema for this answer; by the error schema where there is none. */
-function validatorOf({ method, path: target }: FuzzRequest, status: number): (body: unknown) => boolean {
+/** What in a body is not as the OpenAPI document's schema for this answer says, or the error schema where it has none. */
+function faultsOf({ method, path: target }: FuzzRequest, status: number, body: unknown): unknown[] {
   const [path = ''] = target.split('?')
-  if (path === '/openapi.json' && status === 200) return () => true
+  if (path === '/openapi.json' && status === 200) return []
   const found = patterns.find(({ pattern }) => method === 'GET' && pattern.test(path))
-  if (!found) return (body) => errorBody.safeParse(body).success
+  if (!found) return errorBody.safeParse(body).error?.issues ?? []
   const pointer = `document#/paths/${found.pointer}/get/responses/${status}/content/application~1json/schema`
-  const known = validators.get(pointer) ?? (ajv.compile({ $ref: pointer }) as ValidateFunction)
-  validators.set(pointer, known as (body: unknown) => boolean)
-  return known as (body: unknown) => boolean
+  const validate = validators.get(pointer) ?? ajv.compile({ $ref: pointer })
+  validators.set(pointer, validate)
+  return validate(body) ? [] : (validate.errors ?? [])
 }

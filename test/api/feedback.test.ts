@@ -31,8 +31,11 @@ let api: TestApi
 let ms = Date.now()
 const bytes = (address: string) => Buffer.from(address.slice(2), 'hex')
 const minute = (n: number) => new Date(birth.getTime() + n * 60_000)
-type Five = [string, string, string, string, string]
-const [own, second, bob, eve, stranger] = ['own', 'second', 'bob', 'eve', 'stranger'].map(addressOf) as Five
+const own = addressOf('own')
+const second = addressOf('second')
+const bob = addressOf('bob')
+const eve = addressOf('eve')
+const stranger = addressOf('stranger')
 
 beforeAll(async () => {
   api = await startApi(database, { now: () => (ms += 60_000) })
@@ -385,11 +388,8 @@ test('with very much feedback a profile and a page read no more than they show o
   await database.pool.query('vacuum (analyze) feedback')
   const filter = everyFeedback
   const page = { fid: 1, limit: 100, filter, after: undefined }
-  const settings = {
-    fid: 1,
-    settlementOverloads: 'spec',
-    installation: { registries: {} as never, baseUrl: '' },
-  } as const
+  const installation = { registries: {} as never, baseUrl: '' }
+  const settings = { fid: 1, settlementOverloads: 'spec', installation } as const
   expect(await rowsRead(database.pool, (db) => agentProfile(db, settings))).toBeLessThan(500)
   expect(await rowsRead(database.pool, (db) => agentFeedback(db, page))).toBeLessThan(1_000)
   const deep = [String(minute(1_000).getTime() * 1_000 + 9_000_000_000), 'base', '10000', '0']

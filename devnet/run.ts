@@ -150,6 +150,7 @@ async function start(
   report.say(
     `  their hosts agent_hosts in the file below, like explorer, identity and codehost; /control of each makes it fail`,
   )
+  report.say(`  sellers     ${running.agentHosts!.faultySellers} lists what npm run doctor finds fault with`)
   report.say(`  keys, RPC   ${description}`)
   report.say(`  commands    ${loadingLine(settingsFile)} makes those of the README work on this world`)
   if (history) report.say('  history     left to npm run backfill -- --all; --plan says before what that reads')

@@ -2,12 +2,15 @@ import { type AgentHost, documentOptions, registrationDocument } from '../world/
 import type { World } from '../world/plan.ts'
 import { agentWords } from '../world/texts.ts'
 import { pagesOf } from './agent-pages.ts'
+import { publishFaultySellers } from './faulty-sellers.ts'
 import { type IpfsGateway, startGateway } from './gateway.ts'
 import { startWebHost, type WebHost } from './web-host.ts'
 
 /** The web hosts of the agents of a world, and a gateway to what they keep on IPFS. */
 export interface AgentHosts {
   readonly gateway: IpfsGateway
+  /** Base URL of a host with every faulty seller, which lists them. */
+  readonly faultySellers: string
   /** Base URL of an agent's host, for planning the world; null: it has none. */
   readonly hostOf: AgentHost
   /** Serves what the agents of a world publish. */
@@ -26,11 +29,14 @@ const isDeaf = (index: number) => index % 7 === 3
 /** Starts the hosts, each on a port of its own, with nothing on them yet. */
 export async function startAgentHosts(): Promise<AgentHosts> {
   const gateway = await startGateway()
+  const sellers = await startWebHost()
+  publishFaultySellers(sellers)
   const hosts = new Map<number, WebHost>()
   for (const index of agentWords.keys()) if (hasHost(index)) hosts.set(index, await startWebHost())
   const hostOf: AgentHost = (_, index) => hosts.get(index)?.url ?? null
   return {
     gateway,
+    faultySellers: sellers.url,
     hostOf,
     publish(world) {
       for (const [index, person] of world.people.agents.entries()) {
@@ -46,9 +52,9 @@ export async function startAgentHosts(): Promise<AgentHosts> {
         }
       }
     },
-    names: [gateway, ...hosts.values()].map(({ name }) => name),
+    names: [gateway, sellers, ...hosts.values()].map(({ name }) => name),
     async stop() {
-      await Promise.all([gateway, ...hosts.values()].map((host) => host.stop()))
+      await Promise.all([gateway, sellers, ...hosts.values()].map((host) => host.stop()))
     },
   }
 }

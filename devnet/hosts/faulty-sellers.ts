@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { chains } from '../../chains.config.ts'
 import { demandFor, paidEndpoint } from './sellers.ts'
-import type { Page } from './web-host.ts'
+import type { Page, WebHost } from './web-host.ts'
 
 /** A seller with one fault, and the codes of the doctor that name it. */
 interface FaultySeller {
@@ -225,4 +225,15 @@ function asVersionOne(url: string, changes: object = {}, ofWay: object = {}): Pa
   const ways = accepts.map(({ amount, ...way }) => ({ ...way, maxAmountRequired: amount, resource: url, ...ofWay }))
   const page = without(paidEndpoint({ url, payTo }), 'payment-required')
   return { ...page, body: { x402Version: 1, accepts: ways, ...changes } }
+}
+
+/** Serves every seller at a path made of its name, and a list of their addresses with the codes that name their faults. */
+export function publishFaultySellers({ url, pages }: Pick<WebHost, 'url' | 'pages'>): void {
+  const listed = faultySellers.map(({ name, codes, page }) => {
+    const path = `/${name.replaceAll(/\W+/g, '-')}`
+    const address = `${url}${path}`
+    pages.set(path, page(address))
+    return { url: address, codes }
+  })
+  pages.set('/', { body: listed })
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { diagnosis, findingCatalogue, findingCodes } from '../../../api/schemas/sellers/doctor.ts'
 import { agentDiagnosis } from '../../../db/queries/find/doctor.ts'
-import { faultySellers } from '../../../devnet/hosts/faulty-sellers.ts'
+import { faultySellers, publishFaultySellers } from '../../../devnet/hosts/faulty-sellers.ts'
 import { paidEndpoint } from '../../../devnet/hosts/sellers.ts'
 import { startWebHost, type WebHost } from '../../../devnet/hosts/web-host.ts'
 import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
@@ -39,11 +39,15 @@ test('the zoo has sixty sellers, each with a fault that has a code, or with none
   for (const { codes } of faultySellers) for (const code of codes) expect(findingCodes).toContain(code)
 })
 
-test.for(faultySellers)('a look at a seller with $name finds $codes', async ({ page, codes }) => {
-  const url = `${host.url}/paid`
-  host.pages.set('/paid', page(url))
-  const { findings } = await examine(hosts, new URL(url))
-  expect(new Set(findings.map(({ code }) => code))).toEqual(new Set(codes))
+test('the host that the local world has for them lists each at an address of its own', async () => {
+  publishFaultySellers(host)
+  const listed = (await (await fetch(host.url)).json()) as { url: string; codes: string[] }[]
+  expect(listed.map(({ codes }) => codes)).toEqual(faultySellers.map(({ codes }) => codes))
+  expect(new Set(listed.map(({ url }) => url)).size).toBe(faultySellers.length)
+  for (const { url, codes } of listed) {
+    const { findings } = await examine(hosts, new URL(url))
+    expect([url, [...new Set(findings.map(({ code }) => code))].sort()]).toEqual([url, [...new Set(codes)].sort()])
+  }
 })
 
 const diagnosisOf = async (fid: number) => diagnosis.parse(await (await api.get(`/api/agent/${fid}/doctor`)).json())

@@ -38,7 +38,7 @@ test('a bare agent has every field, in the order of the specification, unknown o
     spec_check_status: 'unchecked',
     erc8004_records: [],
     oli_tags: [],
-    agent_specs: { last_alive_at: null, last_check_at: null, last_check_status: null, documents: [] },
+    agent_specs: { last_alive_at: null, last_check_at: null, last_check_status: null, truncated: {}, documents: [] },
     agent_edges: [],
     agent_identities: [],
     historical_registrations: [],
@@ -111,6 +111,7 @@ test('a claimed agent on two chains shows its records with their documents, and 
       agent_uri_bytes: 19,
       unsolicited: false,
       wallet_chain: null,
+      truncated: {},
     },
     expect.objectContaining({ chain: 'gnosis', chain_id: 100, erc8004_id: 7, uri_status: 'empty', services: [] }),
   ])

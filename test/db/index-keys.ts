@@ -39,7 +39,10 @@ const ours: readonly Keys[] = [
       ...one('chain', 'feedback_total fid_custody final_block head_range income_address income_agent income_hour'),
       ...one('chain', 'income_sender income_total known_recipient oli_tag payment payment_sum ranking ranking_day'),
       ...one('chain', 'registration registration_document registration_metadata registration_transfer'),
-      ...one('chain', 'registration_wallet series_payers settlement settlement_archive settlement_archive_piece'),
+      ...one(
+        'chain',
+        'registration_wallet searched_registration series_payers settlement settlement_archive settlement_archive_piece',
+      ),
       ...one('chain', 'settlement_archive_sum settlement_hour_total settlement_hourly settlement_payer'),
       ...one('chain', 'settlement_rollup settlement_scope settlement_total'),
       'series_count.of_chain',
@@ -136,7 +139,7 @@ const fixed: readonly Keys[] = [
 
 const strangers: readonly Keys[] = [
   { who: 'an account, its handle', bytes: longestHandle * codePoint, keys: ['agent.lower(handle)'] },
-  { who: 'an agent, a word', bytes: longestWord, keys: ['searched_agent.document'] },
+  { who: 'an agent, a word', bytes: longestWord, keys: ['searched_agent.document', 'searched_registration.terms'] },
   { who: 'an agent, the domain of its endpoints', bytes: longestSite, keys: ['agent_site.site'] },
   {
     who: 'an agent, where its documents are; percent-encoded',

@@ -71,7 +71,7 @@ const nextLeaves = rolling.map(({ since, start }) => {
 
 /**
  * Counts what addresses were paid, given in hex digits; those that no agent has any more are forgotten. Unchanged rows are
- * not written. Returns when each count moves next by time alone, a day from now at the latest.
+ * not written. Returns those that move again by time alone, and when.
  *
  * Rows are written in the order of addresses, so that two who count do not wait for each other in turn.
  */
@@ -104,8 +104,10 @@ stored as (
       on conflict (address) do update
      set (${[...shown, 'counted_at'].join(', ')}) = row(${[...shown, 'counted_at'].map((name) => `excluded.${name}`).join(', ')})
 )
-select encode(address, 'hex') as key, least($1::timestamptz + interval '1 day', ${nextLeaves.join(',')}) as "dueAt"
-  from recipient`,
+select encode(address, 'hex') as key, leaves_at as "dueAt"
+  from recipient
+ cross join lateral least(${nextLeaves.join(',')}) as leaves_at
+ where leaves_at is not null`,
     values: [now, settlementOverloads === 'all', keys],
   })
   return rows

@@ -129,7 +129,10 @@ const fixed: readonly Keys[] = [
     bytes: uint256,
     keys: [
       ...one('agent_id', 'agent_holding audit_agent feedback feedback_response feedback_total registration'),
-      ...one('agent_id', 'registration_document registration_metadata registration_transfer registration_wallet'),
+      ...one(
+        'agent_id',
+        'registration_document registration_metadata registration_transfer registration_wallet searched_registration',
+      ),
       'feedback_response.feedback_index',
       'fid_custody.fid',
       ...of('agent_figure', 'earned_ever_amount earned_last_30d_amount'),

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
@@ -12,9 +12,15 @@ import { writeAudit } from '../../db/queries/chain/audit.ts'
 import { insertClaim } from '../../db/queries/join/claims.ts'
 import { logHead } from '../../db/queries/mirror/log.ts'
 import { lastBackup } from '../../db/queries/server/backup.ts'
+import { lastCheckpoint, logEntries } from '../../db/queries/transparency/tree.ts'
+import { derivations } from '../../derive/derivations.ts'
+import { settle } from '../../derive/pass.ts'
 import { withLock } from '../../ops/lock.mjs'
 import { type EmbeddedPostgres, startPostgres } from '../../postgres/embedded.ts'
 import { tallyTable } from '../../processors/backfill/verify.ts'
+import { parseCheckpoint } from '../../transparency/checkpoint.ts'
+import { makeLogKey, readLogKey } from '../../transparency/log-key.ts'
+import { textOf } from '../../transparency/note.ts'
 import { runMain } from '../support/mains.ts'
 import { addressOf, birth, hashOf, seedAgent, seedSettlement } from '../support/seed.ts'
 
@@ -42,6 +48,9 @@ test('a database that is copied while it is written to comes back whole, and wha
   for (const block of [100, 101, 102])
     await seedSettlement(pool, { chain: 'base', recipient: addressOf('payee'), block })
   await certify('base', 50, 149)
+  makeLogKey(join(folder, 'key.pem'))
+  await appendToLog(pool, 'key.pem')
+  const signed = parseCheckpoint(textOf((await lastCheckpoint(pool))!.note))
   const { epoch } = await logHead(pool)
 
   const backup = join(folder, 'backup')
@@ -63,6 +72,7 @@ test('a database that is copied while it is written to comes back whole, and wha
   const restored = await runMain('processors/restore/main.ts', ['--from', backup], { cwd: back })
   expect(restored).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ok {5}base 50 to 149 is as the audit/m) })
   expect(restored.stdout).not.toMatch(/^wrong/m)
+  expect(restored.stdout).toMatch(/^note {3}transparency log 2 begins: entries that were signed may be missing$/m)
 
   const copy = await startIn(back)
   const its = createPool({ databaseUrl: copy.databaseUrl, name: 'backup test' })
@@ -73,6 +83,15 @@ test('a database that is copied while it is written to comes back whole, and wha
     const { rows, reach } = (await its.query(kept)).rows[0]
     expect(rows).toBe(reach) // what was committed up to a moment, and nothing after it
     expect(rows).toBeLessThanOrEqual(written)
+
+    expect(await lastCheckpoint(its)).toBeUndefined() // nothing is served until the job has begun the log
+    await copyFile(join(folder, 'key.pem'), join(folder, 'alone.pem')) // what lay beside the key is lost
+    await appendToLog(its, 'alone.pem')
+    const second = await lastCheckpoint(its)
+    const [first] = (await logEntries(its, { epoch: 2, first: 0, count: 1 })) ?? []
+    const before = { ...signed, root: Buffer.from(signed.root).toString('base64') }
+    expect(JSON.parse(String(first))).toMatchObject({ type: 'log', epoch: 2, before })
+    expect(second).toMatchObject({ epoch: 2, size: signed.size + 1, note: expect.stringMatching(/^.*\/log\/2\n/) })
 
     const again = await runMain('processors/restore/main.ts', ['--from', backup], { cwd: back })
     expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/is there already; move it away first/) })
@@ -222,6 +241,13 @@ test('beside a local world its database is named with its chains or not at all, 
     await again.stop()
   }
 })
+
+/** Appends what the database has to its transparency log, as the job does, and signs that. */
+async function appendToLog(to: pg.Pool, key: string): Promise<void> {
+  const log = readLogKey(join(folder, key), 'https://api.agents.example')
+  const kinds = derivations.filter(({ kind }) => kind === 'logged facts')
+  await settle(kinds, { pool: to, now: () => new Date(), settlementOverloads: 'spec', log })
+}
 
 async function installation(name: string): Promise<string> {
   await mkdir(join(folder, name, '.data'), { recursive: true })

@@ -45,6 +45,7 @@ describe('the job', () => {
     expect(await (await fetch(`http://${metrics}/readyz`)).text()).toBe('ready\n')
     await until('the sweep was counted', async () => {
       const text = await (await fetch(`http://${metrics}/metrics`)).text()
+      expect(text).toMatch(/^agent_directory_transparency_log_number 1$/m)
       return /enrichment_reads_total\{source="social_sweep",outcome="ok"\} [1-9]/.test(text)
     })
     expect(await job.kill('SIGTERM')).toBe(0)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { claimProof } from '../../api/schemas/proof.ts'
+import { AgentDirectory, verifySigned } from '../../client/client.ts'
 import { claimHistory } from '../../db/queries/read/provable-claims.ts'
 import { readClaimLog } from '../../db/queries/transparency/claim-log.ts'
 import { lastCheckpoint } from '../../db/queries/transparency/tree.ts'
@@ -217,6 +218,16 @@ describe('the proof of a claim that was withdrawn', () => {
     const held = await lines(proof, log.key)
     expect(held.filter(({ outcome }) => outcome !== 'held')).toEqual([])
     expect(held.map(({ name }) => name)).toEqual(expect.arrayContaining(['the log has event 1', 'the log has event 2']))
+  })
+
+  test('can be had signed, with the same proof inside', async () => {
+    const signing = await stage.another({ answerKeys: log.secrets })
+    const directory = new AgentDirectory(signing.url)
+    const path = `/api/agent/${proof.fid}/proof`
+    const kept = await directory.signed(path)
+    const said = await verifySigned(kept, await directory.signingKeys())
+    expect([JSON.parse(said.body), said.path, said.checkpoint]).toEqual([proof, path, proof.log!.checkpoint])
+    expect(await failed(JSON.parse(said.body), log.key)).toEqual([])
   })
 
   test('is found out when an event was written again, or the tree has another root', async () => {

@@ -8,7 +8,7 @@ import {
   lastCheckpoint,
   storeCheckpoint,
   storeTiles,
-  tileHashes,
+  tileReader,
 } from '../db/queries/transparency/tree.ts'
 import { minute } from '../ops/time.ts'
 import { type Checkpoint, checkpointText, epochOf, parseCheckpoint } from '../transparency/checkpoint.ts'
@@ -16,7 +16,7 @@ import { leafHash } from '../transparency/hashes.ts'
 import { keyChangeText } from '../transparency/key-change.ts'
 import type { LogSigner } from '../transparency/log-key.ts'
 import { isSameKey, textOf } from '../transparency/note.ts'
-import { appendToTiles, type ReadTile, type TilePlace } from '../transparency/tiles.ts'
+import { appendToTiles, type ReadTile } from '../transparency/tiles.ts'
 import { rootOf } from '../transparency/tree.ts'
 import { canonicalJson } from '../trust/canonical-json.ts'
 import { claimEntry } from '../trust/log-entry.ts'
@@ -38,7 +38,7 @@ export async function logFacts(
   keys: readonly string[],
   { log, now }: DeriveContext,
 ): Promise<LaterKey[] | undefined> {
-  const readTile = (place: TilePlace) => tileHashes(db, place)
+  const readTile = tileReader(db)
   const known = await currentEpoch(db)
   const all = await countEntries(db)
   const last = log?.memory.read()

@@ -1,7 +1,8 @@
 import { emptyRoot, hashBytes, nodeHash, subtreeHash } from './hashes.ts'
 import { perTile, type ReadTile, tileHeight } from './tiles.ts'
 
-// The Merkle tree of RFC 6962, section 2.1, read from its tiles.
+// The Merkle tree of RFC 6962, section 2.1, read from its tiles. A root or a proof asks for all the tiles that it needs
+// before it waits for one, so that a reader may fetch them together.
 
 /** Entries from the first number up to the second, without it. */
 type Range = readonly [from: number, to: number]
@@ -68,7 +69,12 @@ async function rangeHash([from, to]: Range, readTile: ReadTile): Promise<Buffer>
   const split = splitOf(to - from)
   if (to - from === 1 || to - from === 2 * split) return nodeOf(from, to - from, readTile)
   const middle = from + split
-  return nodeHash(await rangeHash([from, middle], readTile), await rangeHash([middle, to], readTile))
+  const parts: Range[] = [
+    [from, middle],
+    [middle, to],
+  ]
+  const [left, right] = await Promise.all(parts.map((part) => rangeHash(part, readTile)))
+  return nodeHash(left as Buffer, right as Buffer)
 }
 
 /** Hash over entries from a multiple of `count` on, which is a power of two: a part of a tile has it. */

@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { migrate } from '../../db/migrate.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
-import { appendEntries, logEntries, storeTiles, tileHashes } from '../../db/queries/transparency/tree.ts'
+import { appendEntries, logEntries, storeTiles, tileReader } from '../../db/queries/transparency/tree.ts'
 import { leafHash } from '../../transparency/hashes.ts'
 import { isIncluded } from '../../transparency/proofs.ts'
-import { appendToTiles, type ReadTile } from '../../transparency/tiles.ts'
+import { appendToTiles } from '../../transparency/tiles.ts'
 import { inclusionProof, rootOf } from '../../transparency/tree.ts'
 import { startTemporaryServer } from '../temporary-server.ts'
 
@@ -59,13 +59,13 @@ async function append(pool: pg.Pool, size: number, count: number): Promise<void>
   await inTransaction(pool, async (db) => {
     await appendEntries(db, size, entries)
     const leaves = entries.map(({ entry }) => leafHash(entry))
-    await storeTiles(db, await appendToTiles(size, leaves, (place) => tileHashes(db, place)))
+    await storeTiles(db, await appendToTiles(size, leaves, tileReader(db)))
   })
 }
 
 /** Proves entries all over the tree, and that each proof holds. */
 async function prove(pool: pg.Pool, size: number): Promise<void> {
-  const readTile: ReadTile = (place) => tileHashes(pool, place)
+  const readTile = tileReader(pool)
   const root = await rootOf(size, readTile)
   for (let number = 0; number < proofs; number++) {
     const index = Math.floor((number * size) / proofs)
@@ -82,8 +82,9 @@ async function checkTiles(pool: pg.Pool, size: number): Promise<void> {
   for (let first = 0; first < size; first += 10_000) {
     leaves.push(...((await logEntries(pool, { epoch: 1, first, count: 10_000 })) ?? []).map(leafHash))
   }
-  for (const tile of await appendToTiles(0, leaves, (place) => tileHashes(pool, place))) {
-    if (!tile.hashes.equals(await tileHashes(pool, tile))) {
+  const readTile = tileReader(pool)
+  for (const tile of await appendToTiles(0, leaves, readTile)) {
+    if (!tile.hashes.equals(await readTile(tile))) {
       throw new Error(`tile ${tile.number} of level ${tile.level} is another than its entries make`)
     }
   }

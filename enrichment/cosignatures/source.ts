@@ -1,11 +1,10 @@
 import type pg from 'pg'
-import { cosignCheckpoint, lastCheckpoint, logTile } from '../../db/queries/transparency/tree.ts'
+import { cosignCheckpoint, lastCheckpoint, tileReader } from '../../db/queries/transparency/tree.ts'
 import { createHost } from '../../hosts/host.ts'
 import { hour, second } from '../../ops/time.ts'
 import { sources } from '../../sources.config.ts'
 import { cosignedBy, withCosignature } from '../../transparency/cosignature.ts'
 import { partsOf } from '../../transparency/note.ts'
-import type { ReadTile } from '../../transparency/tiles.ts'
 import { consistencyProof } from '../../transparency/tree.ts'
 import type { Reading, Source } from '../schedule/source.ts'
 import type { LogWitness, WitnessClient } from './witness.ts'
@@ -40,11 +39,7 @@ export function logCosignatures({ pool, witnesses, now }: CosignaturesOptions): 
         return { outcome: last ? 'ok' : 'empty', write: async () => cadenceMs.all }
       }
       const { note, size, epoch } = last
-      const readTile: ReadTile = async (place) => {
-        const hashes = await logTile(pool, epoch, place)
-        if (!hashes) throw new Error(`log ${epoch} has no tile ${place.number} of level ${place.level}`)
-        return hashes
-      }
+      const readTile = tileReader(pool, epoch)
       const answer = await witness.cosign({
         note,
         size,

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { tileReader } from '../../db/queries/transparency/tree.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
 import { comparison } from '../../derive/transparency.ts'
@@ -9,7 +10,7 @@ import { parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { leafHash } from '../../transparency/hashes.ts'
 import { makeLogKey, readLogKey } from '../../transparency/log-key.ts'
 import { openNote } from '../../transparency/note.ts'
-import { rootOf } from '../../transparency/tree.ts'
+import { inclusionProof, rootOf } from '../../transparency/tree.ts'
 import { type ClaimStage, eip191Claim, post, startClaimStage } from '../support/api/claims.ts'
 import { endOf, startMain } from '../support/mains.ts'
 import { until } from '../support/until.ts'
@@ -119,4 +120,11 @@ test('tiles that are made again from the entries are those that grew with them',
   await pool.query(`insert into due (kind, key) values ('logged facts', '${comparison}')`)
   await append()
   expect(await stored()).toEqual(grown) // the log is whole, and no other begins
+
+  const statement = vi.spyOn(pool, 'query')
+  const proof = await inclusionProof(3, grown.entries.length, tileReader(pool, 1))
+  expect(statement).toHaveBeenCalledOnce()
+  expect(proof).toEqual(await inclusionProof(3, grown.entries.length, again.read))
+  await expect(inclusionProof(3, grown.entries.length, tileReader(pool, 2))).rejects.toThrow('has no tile 0 of level 0')
+  statement.mockRestore()
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { hashBytes, leafHash } from '../../transparency/hashes.ts'
 import { isConsistent, isIncluded } from '../../transparency/proofs.ts'
+import type { ReadTile, TilePlace } from '../../transparency/tiles.ts'
 import { consistencyProof, inclusionProof, rootOf } from '../../transparency/tree.ts'
 import { plainConsistency, plainRoot } from './consistency.ts'
 import { MemoryTiles } from './memory-tiles.ts'
@@ -100,6 +101,31 @@ test('a proof does not hold for any other entry, place, tree or hash', async () 
   expect(isConsistent({ size: 0, root: leaves[0]! }, headOf(40), [])).toBe(false)
   expect(isConsistent(headOf(40), headOf(40), [])).toBe(true)
   expect(isConsistent(headOf(40), { size: 40, root: leaves[0]! }, [])).toBe(false)
+})
+
+test('a proof asks for all the tiles that it needs before it waits for one', async () => {
+  const tiles = new MemoryTiles()
+  await tiles.append(leavesOf(1_700))
+  for (const prove of [
+    (read: ReadTile) => inclusionProof(3, 1_700, read),
+    (read: ReadTile) => consistencyProof(257, 1_700, read),
+    (read: ReadTile) => rootOf(1_700, read),
+  ]) {
+    const asked: TilePlace[] = []
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const proof = prove(async (place) => {
+      asked.push(place)
+      await gate
+      return tiles.read(place)
+    })
+    const first = asked.length
+    open()
+    await proof
+    expect([first, asked.length > 1]).toEqual([asked.length, true])
+  }
 })
 
 test('there is no proof of what a tree does not have', async () => {

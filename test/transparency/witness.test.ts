@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test
 import { AgentDirectory } from '../../client/client.ts'
 import { readerOf } from '../../client/log-check.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
-import { appendEntries, storeCheckpoint, storeTiles, tileHashes } from '../../db/queries/transparency/tree.ts'
+import { appendEntries, storeCheckpoint, storeTiles, tileReader } from '../../db/queries/transparency/tree.ts'
 import { readConfig } from '../../enrichment/config.ts'
 import { logCosignatures, witnessSubject } from '../../enrichment/cosignatures/source.ts'
 import { createLogWitness, type LogWitness } from '../../enrichment/cosignatures/witness.ts'
@@ -20,7 +20,7 @@ import { cosignedBy, cosigner, withCosignature } from '../../transparency/cosign
 import { leafHash } from '../../transparency/hashes.ts'
 import { makeLogKey } from '../../transparency/log-key.ts'
 import { keyTypes, noteSigner, parseKey, partsOf, signatureIn } from '../../transparency/note.ts'
-import { appendToTiles, type TilePlace } from '../../transparency/tiles.ts'
+import { appendToTiles } from '../../transparency/tiles.ts'
 import { consistencyProof, rootOf } from '../../transparency/tree.ts'
 import { witnessServer } from '../../witness/server.ts'
 import { WatchedLog } from '../../witness/watched-log.ts'
@@ -220,7 +220,7 @@ describe('a service with witnesses', () => {
   async function append(count: number): Promise<void> {
     const { pool } = database
     const coming = Array.from({ length: count }, (_, nth) => ({ subject: `${size + nth}`, entry: entryOf(size + nth) }))
-    const readTile = (place: TilePlace) => tileHashes(pool, place)
+    const readTile = tileReader(pool)
     await appendEntries(pool, size, coming)
     await storeTiles(
       pool,

@@ -3,7 +3,7 @@ import type { SealedClaimEvent } from '../../../trust/claim-event.ts'
 import type { ClaimLog } from '../../../trust/proof/proof.ts'
 import type { Queryable } from '../../pool.ts'
 import { type Epoch, subjectIn } from './epoch.ts'
-import { lastCheckpoint, logTile } from './tree.ts'
+import { lastCheckpoint, tileReader } from './tree.ts'
 
 /**
  * Reads the last checkpoint, and gives what shows that events of claims are in its tree. Events that are not are left
@@ -31,18 +31,13 @@ async function openLog(db: Queryable) {
   const last = await lastCheckpoint(db)
   if (!last) return undefined
   const { epoch, size, note: checkpoint, key } = last
-  const readTile = onceEach(async (place) => {
-    const hashes = await logTile(db, epoch, place)
-    if (!hashes) throw new Error(`log ${epoch} has no tile ${place.number} of level ${place.level}`)
-    return hashes
-  })
+  const readTile = onceEach(tileReader(db, epoch))
   const prove = async (events: readonly SealedClaimEvent[]): Promise<ClaimLog> => {
-    const entries: ClaimLog['entries'][number][] = []
-    for (const { seq, index } of await indexesOf(db, events, last)) {
+    const proven = (await indexesOf(db, events, last)).map(async ({ seq, index }) => {
       const hashes = await inclusionProof(index, size, readTile)
-      entries.push({ seq, index, hashes: hashes.map((hash) => hash.toString('hex')) })
-    }
-    return { key, checkpoint, entries }
+      return { seq, index, hashes: hashes.map((hash) => hash.toString('hex')) }
+    })
+    return { key, checkpoint, entries: await Promise.all(proven) }
   }
   return { epoch, prove }
 }

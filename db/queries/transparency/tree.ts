@@ -1,3 +1,4 @@
+import type { ReadTile } from '../../../transparency/tiles.ts'
 import type { Queryable } from '../../pool.ts'
 import { type Epoch, epochNow } from './epoch.ts'
 
@@ -43,15 +44,43 @@ select $1 + place - 1, subject, entry
   })
 }
 
-/** Hashes of a tile. Throws when there is none. */
-export async function tileHashes(db: Queryable, { level, number }: Place): Promise<Buffer> {
-  const { rows } = await db.query<{ hashes: Buffer }>({
-    name: 'transparency-tile',
-    text: 'select hashes from transparency_tile where level = $1 and number = $2',
-    values: [level, number],
+/**
+ * Reads tiles, of the log with this number alone if there is one: those that are asked for at once, as a proof asks, with
+ * one statement. It rejects where the log has no such tile, or another log has begun.
+ */
+export function tileReader(db: Queryable, epoch?: number): ReadTile {
+  let coming: { readonly places: Place[]; readonly hashes: Promise<ReadonlyMap<string, Buffer>> } | undefined
+  const begin = () => {
+    const places: Place[] = []
+    const read = () => {
+      coming = undefined
+      return tilesAt(db, places, epoch)
+    }
+    return { places, hashes: Promise.resolve().then(read) }
+  }
+  return async (place) => {
+    coming ??= begin()
+    coming.places.push(place)
+    const hashes = (await coming.hashes).get(nameOf(place))
+    if (!hashes) throw new Error(`the transparency log has no tile ${place.number} of level ${place.level}`)
+    return hashes
+  }
+}
+
+const nameOf = ({ level, number }: Place) => `${level} ${number}`
+
+/** Hashes of those tiles that there are. */
+async function tilesAt(db: Queryable, places: readonly Place[], epoch: number | undefined) {
+  const { rows } = await db.query<Place & { hashes: Buffer }>({
+    name: 'transparency-tiles',
+    text: `
+select tile.level, tile.number, tile.hashes
+  from unnest($1::smallint[], $2::bigint[]) wanted (level, number)
+  join transparency_tile tile using (level, number)
+ where $3::int is null or $3 = (select epoch from ${epochNow} now)`,
+    values: [places.map(({ level }) => level), places.map(({ number }) => number), epoch ?? null],
   })
-  if (!rows[0]) throw new Error(`the transparency log has no tile ${number} of level ${level}`)
-  return rows[0].hashes
+  return new Map(rows.map((tile) => [nameOf(tile), tile.hashes]))
 }
 
 /** Entries of the log with a number, from its `first` on, in order. Undefined: it is not the last log, or has none there. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { checkpointOf, followLog, LogFork, readNewest, type SignedCheckpoint } from '../transparency/follow.ts'
-import { keepFork } from '../transparency/fork-evidence.ts'
+import { keepFollowed, keepFork } from '../transparency/fork-evidence.ts'
 import { NoLogFile, type ReadLogFile } from '../transparency/log-files.ts'
 import { logMemory, noteIn } from '../transparency/log-memory.ts'
 import { type AgentDirectory, DirectoryError } from './client.ts'
@@ -25,9 +25,9 @@ export async function checkLog(
   known: LogKnown,
   tell: (words: string) => void,
 ): Promise<void> {
-  const memory = logMemory(`${file}.log`)
+  const path = `${file}.log`
   const readLogFile = readerOf(directory)
-  const own = memory.read()
+  const own = logMemory(path).read()
   const first = own ?? (await firstSeen(readLogFile, known))
   if (!first) return
   if (known.key !== undefined && known.key !== first.key)
@@ -36,8 +36,8 @@ export async function checkLog(
     known.checkpoint === undefined ? [] : [{ note: noteIn(await readFile(known.checkpoint, 'utf8')), key: first.key }]
   for (const one of [first, ...others]) {
     try {
-      const { signed, changes } = await followLog(one, { readFile: readLogFile, wait: () => directory.afterCaches() })
-      if (one === first) memory.write(signed)
+      const followed = await followLog(one, { readFile: readLogFile, wait: () => directory.afterCaches() })
+      const changes = one === first ? keepFollowed(one, followed, path) : followed.changes
       for (const change of changes) tell(`the transparency log: ${change}`)
     } catch (error) {
       throw error instanceof LogFork ? keepFork(error, file) : error

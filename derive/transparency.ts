@@ -1,6 +1,13 @@
 import type pg from 'pg'
 import type { LaterKey } from '../db/queries/due/queue.ts'
-import { beginEpoch, currentEpoch, type Epoch, noteBefore, subjectIn } from '../db/queries/transparency/epoch.ts'
+import {
+  beginEpoch,
+  currentEpoch,
+  type Epoch,
+  lastFirstEntry,
+  notesBefore,
+  subjectIn,
+} from '../db/queries/transparency/epoch.ts'
 import { factsToLog, type LoggedFact } from '../db/queries/transparency/facts.ts'
 import {
   appendEntries,
@@ -12,6 +19,7 @@ import {
 } from '../db/queries/transparency/tree.ts'
 import { minute } from '../ops/time.ts'
 import { type Checkpoint, checkpointText, epochOf, parseCheckpoint } from '../transparency/checkpoint.ts'
+import { earlierLogs, endedLog } from '../transparency/earlier-logs.ts'
 import { leafHash } from '../transparency/hashes.ts'
 import { keyChangeText } from '../transparency/key-change.ts'
 import type { LogSigner } from '../transparency/log-key.ts'
@@ -47,11 +55,8 @@ export async function logFacts(
   const coming: Entry[] = []
   if (!isWhole) await beginEpoch(db, { ...epoch, note: last.note })
   // A log that a restore began is still without its first entry.
-  const ended = all === epoch.first ? await noteBefore(db, epoch.epoch) : undefined
-  if (ended !== undefined) {
-    const known = last && epochOf(last.origin) < epoch.epoch ? last : parseCheckpoint(textOf(ended))
-    coming.push({ subject: 'log', entry: firstEntry(epoch, known, now()) })
-  }
+  if (all === epoch.first && epoch.epoch > 1)
+    coming.push({ subject: 'log', entry: await firstEntry(db, epoch, last, now()) })
   if (isWhole) {
     for (const fact of await factsToLog(db, keys, epoch.epoch))
       coming.push({ subject: fact.subject, entry: entryOf(fact) })
@@ -101,10 +106,18 @@ async function beginsWith(
   return size <= tree.size && (await rootOf(size, tree.readTile)).equals(root)
 }
 
-/** First entry of a log: the last tree of the log before that was signed. */
-function firstEntry({ epoch }: Epoch, { origin, size, root }: Checkpoint, at: Date): Buffer {
-  const before = { origin, size, root: Buffer.from(root).toString('base64') }
-  return Buffer.from(canonicalJson({ type: 'log', epoch, at: at.toISOString(), before }))
+/** First entry of a log: the last tree of each log before it that was signed. */
+async function firstEntry(
+  db: pg.PoolClient,
+  { epoch }: Epoch,
+  last: Checkpoint | undefined,
+  at: Date,
+): Promise<Buffer> {
+  const notes = await notesBefore(db, epoch)
+  const ended = last && epochOf(last.origin) < epoch ? last : parseCheckpoint(textOf(notes.at(-1) as string))
+  const entry = await lastFirstEntry(db)
+  const earlier = earlierLogs(entry && JSON.parse(String(entry)), notes, ended.origin)
+  return Buffer.from(canonicalJson({ type: 'log', epoch, at: at.toISOString(), before: endedLog(ended), earlier }))
 }
 
 /** Entry in which the key that signed before names the one that signs now. Undefined: it is the same, or lost. */

@@ -1,4 +1,5 @@
 import { type Checkpoint, epochOf, isLaterLog, parseCheckpoint } from './checkpoint.ts'
+import { endedLog, endedLogsIn } from './earlier-logs.ts'
 import { emptyRoot, leafHash } from './hashes.ts'
 import { keyAfter } from './key-change.ts'
 import { entriesOf, NoLogFile, type ReadLogFile, tilesOf } from './log-files.ts'
@@ -28,10 +29,12 @@ export class LogFork extends Error {
 }
 
 /** What a log has signed since a reader looked last. */
-interface Followed {
+export interface Followed {
   readonly signed: SignedCheckpoint
   /** What a reader has to be told, in words: that another log or key follows. */
   readonly changes: readonly string[]
+  /** Whether it is another log than the known one. */
+  readonly isAnother: boolean
 }
 
 /**
@@ -114,24 +117,23 @@ async function follow({ known, before, shown, now, readFile }: Step): Promise<Fo
   if (!isWhole && isAnother) refuse(`${named(now)} does not have the entries that it signed`)
   if (!isWhole) refuse(`${named(now)} does not begin with the ${before.size} that it signed`)
   if (key !== shown.key) refuse(`is signed with ${shown.key}, which ${key} does not name`)
-  if (isAnother && !commitsTo(before, first, now)) refuse(`${named(now)} does not commit to ${named(before)}`)
+  if (isAnother && !commitsTo(before, first)) refuse(`${named(now)} does not commit to ${named(before)}`)
   const changes = [
     ...(isAnother ? [`another log began, ${now.origin}: the service says that it lost entries of the one before`] : []),
     ...(isSameKey(shown.key, known.key) ? [] : [`its key is ${key} now, as the one before says`]),
   ]
-  return { signed: shown, changes }
+  return { signed: shown, changes, isAnother }
 }
 
 /**
- * Whether a log's first entry commits to one that was known: as far as can be told, because files of that are gone. Where
- * more logs began between, it says nothing about it.
+ * Whether a log's first entry commits to one that was known: as far as can be told, because files of that are gone. A log
+ * that says it was longer than it is known may have been.
  */
-function commitsTo(before: Checkpoint, first: Json, now: Checkpoint): boolean {
-  if (first?.type !== 'log') return false
-  if (epochOf(now.origin) > epochOf(before.origin) + 1) return true
-  const { origin, size, root } = (first.before ?? {}) as { origin?: unknown; size?: unknown; root?: unknown }
-  if (origin !== before.origin) return false
-  return size === before.size ? root === Buffer.from(before.root).toString('base64') : Number(size) > before.size
+function commitsTo(before: Checkpoint, first: Json): boolean {
+  const known = endedLog(before)
+  const said = endedLogsIn(first).find(({ origin }) => origin === known.origin)
+  if (!said) return false
+  return said.size === known.size ? said.root === known.root : said.size > known.size
 }
 
 /**

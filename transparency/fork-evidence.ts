@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import type { LogFork } from './follow.ts'
+import { epochOf, parseCheckpoint } from './checkpoint.ts'
+import type { Followed, LogFork, SignedCheckpoint } from './follow.ts'
+import { logMemory } from './log-memory.ts'
+import { textOf } from './note.ts'
 
 /**
  * Keeps what a log signed before and what it shows now in a file, `<path>.fork-…`, whose name the error has that is
@@ -12,4 +15,20 @@ export function keepFork({ message, known, shown }: LogFork, path: string): Erro
   const file = `${path}.fork-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`
   writeFileSync(file, text, { flush: true })
   return new Error(`${message}; both sides are kept in ${file}`)
+}
+
+/**
+ * Keeps the newest checkpoint of a log in its memory at a path. That of a log that ended stays in `<path>-<number>`: who
+ * says that entries were lost can take out others, and only what was signed before shows that. Returns what a reader has
+ * to be told, in words.
+ */
+export function keepFollowed(
+  known: SignedCheckpoint,
+  { signed, changes, isAnother }: Followed,
+  path: string,
+): string[] {
+  const ended = `${path}-${epochOf(parseCheckpoint(textOf(known.note)).origin)}`
+  if (isAnother) logMemory(ended).write(known)
+  logMemory(path).write(signed)
+  return [...changes, ...(isAnother ? [`what that one signed last, as it was seen here, is kept in ${ended}`] : [])]
 }

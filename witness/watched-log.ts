@@ -1,7 +1,7 @@
 import { parseCheckpoint } from '../transparency/checkpoint.ts'
 import type { Cosigner } from '../transparency/cosignature.ts'
 import { checkpointOf, followLog, LogFork, type SignedCheckpoint } from '../transparency/follow.ts'
-import { keepFork } from '../transparency/fork-evidence.ts'
+import { keepFollowed, keepFork } from '../transparency/fork-evidence.ts'
 import type { ReadLogFile } from '../transparency/log-files.ts'
 import { type LogMemory, logMemory } from '../transparency/log-memory.ts'
 import { partsOf } from '../transparency/note.ts'
@@ -55,11 +55,10 @@ export class WatchedLog {
   async look(): Promise<readonly string[]> {
     const known = this.#begun()
     try {
-      const { signed, changes } = await followLog(known, this.#options.log)
+      const followed = await followLog(known, this.#options.log)
       this.#contradiction = undefined
       // A later checkpoint may have been sent meanwhile; the next look finds out whether the log shows it, too.
-      if (this.#begun().note === known.note) this.#memory.write(signed)
-      return changes
+      return this.#begun().note === known.note ? keepFollowed(known, followed, this.#options.path) : followed.changes
     } catch (error) {
       throw error instanceof LogFork ? this.#refuse(error) : error
     }

@@ -102,6 +102,7 @@ test('a log that begins behind one whose entries were lost is followed, and a mi
   expect(await look('three.json')).toEqual([
     expect.stringContaining('another log began, api.agents.example/log/2: the service says that it lost entries'),
     expect.stringMatching(/its key is api.agents.example\/log\/2\+.* now, as the one before says/),
+    expect.stringContaining('three.json.log-1'),
   ])
   await claim()
   await restart()
@@ -113,6 +114,7 @@ test('a restored database begins another log, which commits to the last one that
   await claim()
   await restart()
   await look('four.json')
+  await look('five.json')
   const entries = async () => {
     const { rows } = await pool.query(`select entry from transparency_entry
       where index >= (select max(first) from transparency_epoch) order by index`)
@@ -126,7 +128,16 @@ test('a restored database begins another log, which commits to the last one that
   const [first, ...after] = await entries()
   expect(first).toMatchObject({ type: 'log', epoch: 3, before: { origin: 'api.agents.example/log/2' } })
   expect(after).toEqual(before.filter(({ type }) => type !== 'log' && type !== 'key'))
-  expect(await look('four.json')).toEqual([expect.stringContaining('another log began, api.agents.example/log/3')])
+  const began = (number: number) => expect.stringContaining(`another log began, api.agents.example/log/${number}:`)
+  expect(await look('four.json')).toEqual([began(3), expect.stringContaining('four.json.log-2')])
+
+  expect(await inTransaction(pool, beginEpochRestored)).toBe(4)
+  await restart()
+  const [fourth] = await entries()
+  expect(fourth).toMatchObject({ epoch: 4, before: { origin: 'api.agents.example/log/3' } })
+  expect(fourth.earlier).toEqual([first.before, ...first.earlier])
+  expect(first.earlier).toEqual([expect.objectContaining({ origin: 'api.agents.example/log' })])
+  expect(await look('five.json')).toEqual([began(4), expect.stringContaining('five.json.log-2')])
 })
 
 test('a database that never signed anything begins no log when it is restored', async () => {

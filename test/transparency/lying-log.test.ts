@@ -179,10 +179,47 @@ test('another log is followed if it commits to the one that was known', async ()
   await expect(look()).rejects.toThrow('is signed with')
   behind(known)
   await look()
-  expect(said).toEqual([expect.stringContaining('another log began, agents.example/log/2')])
+  expect(said[0]).toContain('another log began, agents.example/log/2')
   expect((await kept())[1]).toBe('agents.example/log/2')
   logs.one = new HeldLog(entriesUpTo(300), { pem })
   await expect(look()).rejects.toThrow('is agents.example/log with 300 entries, and was agents.example/log/2')
+})
+
+test('a log is followed over others that began between if it commits to the one that was known, which is kept', async () => {
+  await look()
+  const before = await readFile(`${file}.log`, 'utf8')
+  const root = (await rootOf(300, (await log.tiles()).read)).toString('base64')
+  const known = { origin: 'agents.example/log', size: 300, root }
+  const second = { origin: 'agents.example/log/2', size: 5, root: Buffer.alloc(32).toString('base64') }
+  const jumpsWith = (first: object) => {
+    log = new HeldLog([Buffer.from(JSON.stringify({ epoch: 3, ...first })), ...entriesUpTo(20)], { pem, epoch: 3 })
+    logs.one = log
+  }
+  for (const lie of [
+    { type: 'log' },
+    { type: 'log', before: second },
+    { type: 'log', before: second, earlier: [{ ...known, size: 299 }] },
+    { type: 'log', before: second, earlier: [{ ...known, root: second.root }] },
+    { type: 'log', before: second, earlier: 'all' },
+    { type: 'claim', before: second, earlier: [known] },
+  ]) {
+    jumpsWith(lie)
+    await expect(look(), JSON.stringify(lie)).rejects.toThrow('does not commit to agents.example/log with 300 entries')
+    expect(await readFile(`${file}.log`, 'utf8')).toBe(before)
+  }
+  jumpsWith({ type: 'log', before: second, earlier: [known] })
+  await look()
+  expect(said).toEqual([
+    expect.stringContaining('another log began, agents.example/log/3'),
+    expect.stringContaining(`is kept in ${file}.log-1`),
+  ])
+  expect(await readFile(`${file}.log-1`, 'utf8')).toBe(before)
+  expect((await kept())[1]).toBe('agents.example/log/3')
+  logs.two = new HeldLog(entriesUpTo(301), { pem }) // who was shown another history of the first log finds out by that
+  await expect(look({ checkpoint: `${file}.log-1` }, 'two', `${file}2`)).resolves.toBeUndefined()
+  logs.two = new HeldLog(entriesUpTo(302).with(7, Buffer.from('{}')), { pem })
+  await rm(`${file}2.log`)
+  await expect(look({ checkpoint: `${file}.log-1` }, 'two', `${file}2`)).rejects.toThrow('does not begin with the 300')
 })
 
 test('the command ends with what it found, and keeps its mirror', async () => {

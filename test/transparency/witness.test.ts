@@ -18,6 +18,7 @@ import { sources } from '../../sources.config.ts'
 import { checkpointText } from '../../transparency/checkpoint.ts'
 import { cosignedBy, cosigner, withCosignature } from '../../transparency/cosignature.ts'
 import { leafHash } from '../../transparency/hashes.ts'
+import { keyChangeText } from '../../transparency/key-change.ts'
 import { makeLogKey } from '../../transparency/log-key.ts'
 import { keyTypes, noteSigner, parseKey, partsOf, signatureIn } from '../../transparency/note.ts'
 import { appendToTiles } from '../../transparency/tiles.ts'
@@ -183,6 +184,34 @@ describe('a witness of a log', () => {
     expect(text).toContain(shown)
     expect(text).toContain(await log.note())
     expect(watched.cosigned()).toBeUndefined()
+  })
+
+  test('goes over to another key and another log where those before say so, and keeps what it knew', async () => {
+    const { path, url, watched } = await watching(held.urlFor('one'))
+    const before = log.signer
+    const pem = newPem()
+    log.signer = noteSigner(log.origin, pem)
+    const note = before.sign(keyChangeText(log.origin, log.signer.key))
+    log.entries.push(Buffer.from(JSON.stringify({ type: 'key', note })))
+    expect((await send(url, await submitted(300))).status).toBe(403) // a proof does not show the entry
+    expect(await watched.look()).toEqual([`its key is ${log.signer.key} now, as the one before says`])
+    log.entries.push(entryOf(301))
+    expect((await send(url, await submitted(301))).status).toBe(200)
+    const kept = await readFile(path, 'utf8')
+    const root = (await rootOf(302, (await log.tiles()).read)).toString('base64')
+    const first = { type: 'log', epoch: 2, before: { origin: log.origin, size: 302, root } }
+    const lie = { ...first, before: { ...first.before, size: 301 } }
+    log = new HeldLog([Buffer.from(JSON.stringify(lie))], { pem, epoch: 2 })
+    await expect(watched.look()).rejects.toThrow('does not commit to')
+    expect(watched.cosigned()).toBeUndefined()
+    log = new HeldLog([Buffer.from(JSON.stringify(first))], { pem, epoch: 2 })
+    expect(await watched.look()).toEqual([
+      expect.stringContaining('another log began, agents.example/log/2'),
+      expect.stringContaining(`is kept in ${path}-1`),
+    ])
+    expect(await readFile(`${path}-1`, 'utf8')).toBe(kept)
+    expect(watched.cosigned()?.origin).toBe('agents.example/log/2')
+    expect((await send(url, await submitted(1))).status).toBe(200)
   })
 
   test('is a command, which ends with what it found', async () => {

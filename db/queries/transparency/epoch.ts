@@ -66,10 +66,20 @@ select note, now.epoch, (select coalesce(max(index) + 1, 0) from transparency_en
   return last.epoch + 1
 }
 
-/** The last checkpoint of the log before one, as it was signed. */
-export async function noteBefore(db: Queryable, epoch: number): Promise<string | undefined> {
-  const { rows } = await db.query<{ note: string }>('select note from transparency_epoch where epoch = $1', [epoch])
-  return rows[0]?.note
+/** The last checkpoint of the log before each, as it was signed, in order; that before `epoch` last. */
+export async function notesBefore(db: Queryable, epoch: number): Promise<string[]> {
+  const { rows } = await db.query<{ note: string }>(
+    'select note from transparency_epoch where epoch <= $1 order by epoch',
+    [epoch],
+  )
+  return rows.map(({ note }) => note)
+}
+
+/** The first entry of the last log that has one. Undefined: no log began behind another. */
+export async function lastFirstEntry(db: Queryable): Promise<Buffer | undefined> {
+  const { rows } = await db.query<{ entry: Buffer }>(`
+select entry from transparency_epoch join transparency_entry on index = first order by epoch desc limit 1`)
+  return rows[0]?.entry
 }
 
 /** Subject of a fact in a log: the first has it as it is. */

@@ -35,6 +35,4 @@ export interface Derivation {
    * Returns those of them that come due again by time alone, and when.
    */
   derive(db: pg.PoolClient, keys: readonly string[], context: DeriveContext): Promise<readonly LaterKey[] | undefined>
-  /** Called once what was derived is visible to others. */
-  after?(context: DeriveContext): Promise<void>
 }

@@ -9,7 +9,7 @@ import { deriveLargeHolders, deriveSummedHolders } from './large-holders.ts'
 import { deriveSearched } from './registrations.ts'
 import { deriveRings } from './rings.ts'
 import { deriveTotals } from './totals.ts'
-import { logFacts, rememberLog } from './transparency.ts'
+import { logFacts } from './transparency.ts'
 
 /** How the kinds of db/due/kinds.ts are derived, which says what each is and when its keys are due. */
 export const derivations = [
@@ -30,5 +30,5 @@ export const derivations = [
   { kind: 'feedback files', batch: 500, rest: 'with sums', derive: deriveFeedbackFiles },
   { kind: 'figures', batch: 100, rest: 'with counts', derive: deriveFigures },
   { kind: 'totals', batch: 1_000, rest: 'with counts', derive: deriveTotals },
-  { kind: 'logged facts', batch: 500, rest: 'soon', derive: logFacts, after: rememberLog },
+  { kind: 'logged facts', batch: 500, rest: 'soon', derive: logFacts },
 ] as const satisfies readonly Derivation[]

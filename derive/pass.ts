@@ -22,9 +22,7 @@ export class Underivable extends Error {
  */
 export async function derivePass(derivation: Derivation, context: DeriveContext): Promise<number> {
   if (!(await isAnyDue(context.pool, derivation.kind, context.now()))) return 0
-  const taken = await deriveBatch(derivation, context).catch(() => deriveOneByOne(derivation, context))
-  if (taken > 0) await derivation.after?.(context)
-  return taken
+  return deriveBatch(derivation, context).catch(() => deriveOneByOne(derivation, context))
 }
 
 /** Derives what is due of some kinds, in the order given, until nothing is. */

@@ -23,6 +23,7 @@ import { earlierLogs, endedLog } from '../transparency/earlier-logs.ts'
 import { leafHash } from '../transparency/hashes.ts'
 import { keyChangeText } from '../transparency/key-change.ts'
 import type { LogSigner } from '../transparency/log-key.ts'
+import type { LogMemory } from '../transparency/log-memory.ts'
 import { isSameKey, textOf } from '../transparency/note.ts'
 import { appendToTiles, type ReadTile } from '../transparency/tiles.ts'
 import { rootOf } from '../transparency/tree.ts'
@@ -39,7 +40,8 @@ export const comparison = 'comparison'
  * Appends facts to the transparency log that it does not have yet, and signs the tree that it has then. Facts that are
  * known are passed over.
  *
- * Where the tree does not begin with the one that was signed last, entries were lost, and another log begins.
+ * Where the tree does not begin with the one that was signed last, another log begins: entries were lost, or that tree never
+ * became visible, which cannot be told apart.
  */
 export async function logFacts(
   db: pg.PoolClient,
@@ -74,22 +76,25 @@ export async function logFacts(
     const leaves = coming.map(({ entry }) => leafHash(entry))
     await storeTiles(db, await appendToTiles(before, leaves, readTile))
   }
-  if (log) await sign(db, { size: before + coming.length, log: log.inEpoch(epoch.epoch), readTile })
+  if (log) {
+    await sign(db, { size: before + coming.length, log: log.inEpoch(epoch.epoch), readTile })
+    await rememberLog(db, log.memory)
+  }
   if (!keys.includes(comparison)) return undefined
   return [{ key: comparison, dueAt: new Date(now().getTime() + comparedEveryMs) }] // for the job, where this one has no key
 }
 
 /**
- * Keeps what is signed outside of the database, once it is visible. An earlier tree is not kept over a later one: a
- * standby that has just taken over may have lost what the memory is there for.
+ * Keeps what was signed outside of the database, in the transaction: anybody may be shown it as soon as that ends, even if
+ * this process does not live to see it. Where nothing was ever kept and nothing can be, it is not.
+ *
+ * Throws when it cannot be kept any more, so that nothing is shown.
  */
-export async function rememberLog({ pool, log }: DeriveContext): Promise<void> {
-  const signed = log && (await lastCheckpoint(pool))
-  if (!signed) return
-  const kept = log.memory.read()
-  const keptEpoch = kept ? epochOf(kept.origin) : 0
-  const isLater = signed.epoch > keptEpoch || (signed.epoch === keptEpoch && signed.size >= (kept?.size ?? 0))
-  if (isLater) log.memory.write(signed)
+async function rememberLog(db: pg.PoolClient, memory: LogMemory): Promise<void> {
+  const signed = await lastCheckpoint(db)
+  const kept = memory.read()
+  if (!signed || (!kept && !memory.isWritable())) return
+  if (kept?.note !== signed.note) memory.write(signed)
 }
 
 interface Entry {

@@ -16,7 +16,7 @@ export interface LogMemory {
    * overlooked.
    */
   read(): Remembered | undefined
-  /** Keeps a checkpoint in place of the one before, where the folder can be written. */
+  /** Keeps a checkpoint in place of the one before. Throws when it cannot. */
   write(signed: { readonly note: string; readonly key: string }): void
   /** Whether anything can be kept: secrets may be mounted for reading only. */
   isWritable(): boolean
@@ -49,7 +49,6 @@ export function logMemory(path: string): LogMemory {
       }
     },
     write({ note, key }) {
-      if (!isWritable()) return
       writeFileSync(`${path}.new`, `${key}\n${note}`, { flush: true })
       renameSync(`${path}.new`, path)
     },

@@ -26,6 +26,7 @@ import { storedRows } from '../derive/again.ts'
 import { failure } from '../support/api/api.ts'
 import { type Claimant, type ClaimStage, eip191Claim, jfsClaim, post, startClaimStage } from '../support/api/claims.ts'
 import { runMain } from '../support/mains.ts'
+import { keepLog } from './put-back.ts'
 
 const kinds = derivations.filter(({ kind }) => kind === 'logged facts')
 let stage: ClaimStage
@@ -131,12 +132,15 @@ test('the tree is served as files for ever, outside the limits, as far as it is 
     'content-type': 'application/octet-stream',
     'cache-control': 'public, max-age=31536000, immutable',
   })
+  const entries = await bytes(`tile/entries/${tilePath({ level: 0, number: 0, width: size }).slice('0/'.length)}`)
   const checkpoint = await bytes('checkpoint')
   expect(Object.fromEntries(checkpoint.answer.headers)).toMatchObject({
     'content-type': 'text/plain; charset=utf-8',
     'cache-control': 'public, max-age=5',
   })
-  expect(checkpoint.answer.headers.has('ratelimit')).toBe(false)
+  for (const { headers } of [answer, entries.answer, checkpoint.answer]) {
+    expect([headers.get('ratelimit'), headers.get('ratelimit-policy')]).toEqual([null, null])
+  }
   const shorter = await bytes(`tile/${tilePath({ level: 0, number: 0, width: 1 })}`)
   expect(shorter.body).toHaveLength(32)
   for (const path of [tilePath({ level: 0, number: 0, width: size + 1 }), '0/000', '1/000.p/1', '0/0', 'entries/001']) {
@@ -277,16 +281,11 @@ test('another key signs the tree that there is', async () => {
   expect([after.key, after.size, after.root]).toEqual([log.key, before.size, before.root])
 })
 
-/** Keeps the log's rows as they are, and gives what puts them back, as a restore does. */
+/** Keeps the log as it is, and gives what puts it back. */
 async function backup(): Promise<() => Promise<void>> {
-  const tables = ['transparency_entry', 'transparency_tile', 'transparency_checkpoint', 'transparency_epoch']
-  const { pool } = stage.database
-  await pool.query('drop schema if exists kept cascade; create schema kept')
-  for (const table of tables) await pool.query(`create table kept.${table} as table ${table}`)
+  const putBack = await keepLog(stage.database)
   return async () => {
-    await pool.query(`begin; set local session_replication_role = replica;
-      ${tables.map((table) => `delete from ${table}; insert into ${table} table kept.${table};`).join('\n')}
-      commit`)
+    await putBack()
     stage.clock.now += 2_000
   }
 }

@@ -5,7 +5,7 @@ import { writeAudit } from '../../db/queries/chain/audit.ts'
 import { followHub } from '../../db/queries/sources/hub-standing.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
-import { type Json, jsonSha256 } from '../../trust/canonical-json.ts'
+import { canonicalJson, type Json, jsonSha256 } from '../../trust/canonical-json.ts'
 import { type ClaimStage, eip191Claim, post, startClaimStage } from '../support/api/claims.ts'
 import { insert } from '../support/seed.ts'
 import { root } from '../support/source-files.ts'
@@ -22,12 +22,18 @@ interface Entry {
   readonly [field: string]: Json
 }
 
-/** The entries of a type, once all that is marked is appended. */
+/** The entries of a type, once all that is marked is appended; each entry of the log is canonical. */
 async function entries(type: string): Promise<Entry[]> {
   const { pool } = stage.database
   await settle(kinds, { pool, now: () => new Date(), settlementOverloads: 'spec' })
   const { rows } = await pool.query<{ entry: Buffer }>('select entry from transparency_entry order by index')
-  return rows.map(({ entry }) => JSON.parse(String(entry)) as Entry).filter((entry) => entry.type === type)
+  return rows
+    .map(({ entry }) => {
+      const said = JSON.parse(String(entry)) as Entry
+      expect(String(entry)).toBe(canonicalJson(said))
+      return said
+    })
+    .filter((entry) => entry.type === type)
 }
 
 interface Line {

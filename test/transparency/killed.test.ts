@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
@@ -9,12 +9,13 @@ import { comparison } from '../../derive/transparency.ts'
 import { parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { leafHash } from '../../transparency/hashes.ts'
 import { makeLogKey, readLogKey } from '../../transparency/log-key.ts'
-import { openNote } from '../../transparency/note.ts'
+import { openNote, textOf } from '../../transparency/note.ts'
 import { inclusionProof, rootOf } from '../../transparency/tree.ts'
 import { type ClaimStage, eip191Claim, post, startClaimStage } from '../support/api/claims.ts'
 import { endOf, startMain } from '../support/mains.ts'
 import { until } from '../support/until.ts'
 import { MemoryTiles } from './memory-tiles.ts'
+import { keepLog } from './put-back.ts'
 
 const baseUrl = 'https://api.agents.example'
 let stage: ClaimStage
@@ -58,6 +59,13 @@ async function claim(): Promise<string> {
   return `claim:${claimant.fid}:1`
 }
 
+const untilTransactionIsOver = () =>
+  until('its transaction is over', async () => {
+    const { rows } = await stage.database.pool.query(`select from pg_stat_activity where application_name = 'derive'
+      and datname = current_database()`)
+    return rows.length === 0
+  })
+
 test('a kill between the append and the checkpoint loses no entry, and leaves no half of one', async () => {
   const { pool, url } = stage.database
   const first = await claim()
@@ -82,11 +90,7 @@ test('a kill between the append and the checkpoint loses no entry, and leaves no
   expect((await ended).code).toBeNull()
   await lock.query('rollback')
   lock.release()
-  await until('its transaction is over', async () => {
-    const { rows } = await pool.query(`select from pg_stat_activity where application_name = 'derive'
-      and datname = current_database()`)
-    return rows.length === 0
-  })
+  await untilTransactionIsOver()
   expect(await stored()).toEqual(before)
 
   await append()
@@ -127,4 +131,55 @@ test('tiles that are made again from the entries are those that grew with them',
   expect(proof).toEqual(await inclusionProof(3, grown.entries.length, again.read))
   await expect(inclusionProof(3, grown.entries.length, tileReader(pool, 2))).rejects.toThrow('has no tile 0 of level 0')
   statement.mockRestore()
+})
+
+test('a tree that was visible before a kill and is lost in a failover is followed by another log', async () => {
+  const { pool, url } = stage.database
+  const putBack = await keepLog(stage.database)
+  await claim()
+  await pool.query(`create function wait_in_commit() returns trigger language plpgsql as $$
+      begin perform pg_advisory_xact_lock(39); return null; end $$;
+    create constraint trigger wait_in_commit after insert or update on transparency_checkpoint
+      deferrable initially deferred for each row execute function wait_in_commit()`)
+  const lock = await pool.connect()
+  await lock.query('select pg_advisory_lock(39)')
+  const job = startMain('derive/main.ts', ['--kind', 'logged facts'], {
+    env: { DATABASE_URL: url, LOG_KEY_FILE: keyFile, BASE_URL: baseUrl },
+  })
+  const ended = endOf(job)
+  await until('the job commits', async () => {
+    expect(job.exitCode).toBeNull()
+    const { rows } = await pool.query(`select from pg_locks join pg_stat_activity using (pid)
+      where not granted and locktype = 'advisory' and application_name = 'derive' and query ilike 'commit'`)
+    return rows.length > 0
+  })
+  job.kill('SIGKILL')
+  expect((await ended).code).toBeNull()
+  await lock.query('select pg_advisory_unlock(39)')
+  lock.release()
+  await untilTransactionIsOver()
+  await pool.query('drop function wait_in_commit cascade')
+  const shown = parseCheckpoint(textOf((await stored()).note!))
+  await putBack()
+  expect(parseCheckpoint(textOf((await stored()).note!)).size).toBeLessThan(shown.size)
+
+  await append()
+  const { note, entries } = await stored()
+  expect(parseCheckpoint(textOf(note!)).origin).toBe('api.agents.example/log/2')
+  const first = entries.map((entry) => JSON.parse(String(entry))).find(({ type }) => type === 'log')
+  const { origin, size, root } = shown
+  expect(first.before).toEqual({ origin, size, root: Buffer.from(root).toString('base64') })
+})
+
+test('a job that can keep no tree any more, where it kept one before, shows none', async () => {
+  await append()
+  const before = await stored()
+  await mkdir(`${keyFile}.checkpoint.new`) // stands in the way of the file
+  await claim()
+  await expect(append()).rejects.toThrow('EISDIR')
+  expect(await stored()).toEqual(before)
+  await rm(`${keyFile}.checkpoint.new`, { recursive: true })
+  await stage.database.pool.query(`update due set due_at = now() where kind = 'logged facts' and attempts > 0`)
+  await append()
+  expect((await stored()).subjects.length).toBeGreaterThan(before.subjects.length)
 })

@@ -232,6 +232,7 @@ function podOf(process: Process, more: object) {
         runAsNonRoot: true,
         runAsUser: 1000,
         runAsGroup: 1000,
+        fsGroup: 1000, // may write to volumes and read secrets
         seccompProfile: { type: 'RuntimeDefault' },
       },
       containers: [container],

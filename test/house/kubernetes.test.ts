@@ -341,6 +341,11 @@ test('the example names each of our images by digest, and changes the settings o
   const find = (name: string) => built.find(({ kind, metadata }) => kind !== 'Cluster' && metadata?.name === name)
   expect(find('directory-settings')?.data).toMatchObject({ SERVICE_NAME: 'yours', REDIS_URL: 'redis://valkey:6379' })
   expect(find('postgres-backup')).toBeDefined()
+  const [job = '', api = ''] = ['enrichment', 'api'].map((name) => JSON.stringify(find(name)?.spec?.template?.spec))
+  const key = /"fsGroup":1000.*"LOG_KEY_FILE","value":"([^"]+)\/key.pem".*"mountPath":"\1["/].*:"directory-log-key"/
+  for (const pod of [job, api]) expect(pod).toMatch(key)
+  expect(job).toMatch(/"name":"log","mountPath".*"name":"log","persistentVolumeClaim":{"claimName":"directory-log"}/)
+  expect([find('directory-log')?.kind, find('directory-log-key')?.kind]).toEqual(['PersistentVolumeClaim', 'Secret'])
 })
 
 test('ingress leads to ports that services have', () => {

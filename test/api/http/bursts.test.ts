@@ -63,8 +63,7 @@ test('a flood of pages leaves the API its half of the connections', async () => 
   await withApi(4, async (api) => {
     const pages = Array.from({ length: 150 }, (_, n) => from(api, `192.0.2.${n % 200}`, `/?q=age&page=${n + 1}`))
     const reads = Array.from({ length: 50 }, (_, n) => from(api, '198.51.100.1', `/api/agent/${n + 1}`))
-    expect((await Promise.all(reads)).every(({ status }) => status === 200)).toBe(true)
-    expect((await Promise.all(pages)).every(({ status }) => status === 200)).toBe(true)
+    expect(new Set((await Promise.all([...reads, ...pages])).map(({ status }) => status))).toEqual(new Set([200]))
   })
 })
 

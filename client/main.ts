@@ -12,6 +12,7 @@ agent-directory mirror       --file F [--follow]   updates a file with all profi
                              [--from log|snapshot] what a new file starts from (log); a snapshot is made once a day
                              [--log-key KEY] key of the transparency log, as you know it (the first that was seen)
                              [--checkpoint C] file with a checkpoint of that log that another reader was shown
+                             [--every SECONDS] pause between two looks at that log with --follow (60)
 
   --api URL         address of the service, https://… (or set AGENT_DIRECTORY_URL)
   --format F        ${formats.join(', ')} (json)
@@ -55,7 +56,7 @@ try {
   else await run(values, positionals)
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)
-  process.exitCode = error instanceof UsageError ? 2 : 1
+  process.exit(error instanceof UsageError ? 2 : 1) // a mirror that follows may still have a stream open
 }
 
 function read() {

@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { AgentDirectory } from './client.ts'
-import { checkLog, type LogKnown } from './log-check.ts'
+import { checkLog } from './log-check.ts'
 import { followFile, mirrorFile } from './mirror.ts'
 
 /** A mistake of the caller: one line, and exit code 2. */
@@ -7,8 +8,8 @@ export class UsageError extends Error {}
 
 /** Retries with --follow: enough to wait some minutes for a service that restarts. */
 const followRetries = 10
-/** Milliseconds from one look at the transparency log to the next while a mirror follows. */
-const logCheckEveryMs = 60_000
+/** Most seconds from one look at the transparency log to the next. */
+const mostEverySeconds = 86_400
 
 const text = { type: 'string' } as const
 
@@ -19,6 +20,7 @@ export const mirrorOptions = {
   from: text,
   'log-key': text,
   checkpoint: text,
+  every: text,
 } as const
 
 /** What a mirror was told to do. */
@@ -28,6 +30,7 @@ interface MirrorValues {
   readonly from?: string | undefined
   readonly 'log-key'?: string | undefined
   readonly checkpoint?: string | undefined
+  readonly every?: string | undefined
 }
 
 /** Address of the service, as it was named, or by the environment. Throws UsageError without one. */
@@ -37,28 +40,34 @@ export function addressOf(named: string | undefined, env: string | undefined): s
   return api
 }
 
-/** Brings a mirror up to date, and keeps it so with `follow`. Throws UsageError for values that are none. */
+/**
+ * Brings a mirror up to date and checks the transparency log; with `follow` it does both without end. Throws UsageError for
+ * values that are none.
+ */
 export async function runMirror(api: string, values: MirrorValues): Promise<void> {
-  const { file, from = 'log' } = values
+  const { file, from = 'log', every = '60' } = values
   if (!file) throw new UsageError('mirror takes --file')
   if (from !== 'log' && from !== 'snapshot') throw new UsageError('--from must be log or snapshot')
+  const seconds = Number(every)
+  if (!/^[1-9]\d*$/.test(every) || seconds > mostEverySeconds)
+    throw new UsageError(`--every must be a number of seconds from 1 to ${mostEverySeconds}`)
   const directory = new AgentDirectory(api, values.follow ? { retries: followRetries } : {})
   const tell = (words: string) => void process.stderr.write(`${words}\n`)
-  const check = logChecks(directory, file, { key: values['log-key'], checkpoint: values.checkpoint })
-  const told = async (agents: number) => {
-    tell(`${file}: ${agents} agents`)
-    await check(tell)
+  const told = (agents: number) => tell(`${file}: ${agents} agents`)
+  const known = { key: values['log-key'], checkpoint: values.checkpoint }
+  const check = () => checkLog(directory, file, known, tell)
+  if (values.follow) {
+    await Promise.race([followFile(directory, file, from, told), repeat(check, seconds * 1_000)])
+  } else {
+    told(await mirrorFile(directory, file, from))
+    await check()
   }
-  if (values.follow) await followFile(directory, file, from, told)
-  else await told(await mirrorFile(directory, file, from))
 }
 
-/** Checks the transparency log each time it is called, but for the times soon after another. */
-function logChecks(directory: AgentDirectory, file: string, known: LogKnown) {
-  let checkedAt = Number.NEGATIVE_INFINITY
-  return async (tell: (words: string) => void) => {
-    if (Date.now() - checkedAt < logCheckEveryMs) return
-    await checkLog(directory, file, known, tell)
-    checkedAt = Date.now()
+/** Does something again and again, with a pause, until it throws. Profiles may not change for hours: it waits for none. */
+async function repeat(task: () => Promise<void>, pauseMs: number): Promise<never> {
+  for (;;) {
+    await task()
+    await delay(pauseMs)
   }
 }

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { addressOf, mirrorOptions, runMirror, UsageError } from '../mirror-command.ts'
 
 const usage = `
-npm run mirror -- --api URL --file F [--follow] [--from log|snapshot] [--log-key KEY] [--checkpoint C]
+npm run mirror -- --api URL --file F [--follow] [--from log|snapshot] [--log-key KEY] [--checkpoint C] [--every N]
 
 Updates a file with all profiles of a service, and checks that its transparency log goes on from the checkpoint that is kept
 beside the file: docs/log.md. The client's command agent-directory mirror is the same.
@@ -13,6 +13,7 @@ beside the file: docs/log.md. The client's command agent-directory mirror is the
   --from            what a new file starts from (log); a snapshot is made once a day
   --log-key KEY     key of the transparency log, as you know it (the first that was seen)
   --checkpoint C    file with a checkpoint of that log that another reader was shown
+  --every N         seconds between two looks at that log with --follow (60)
 
 Exit code 0: the file is up to date. 1: it is not, or the log contradicts what it signed before. 2: the arguments are wrong.
 `
@@ -23,7 +24,7 @@ try {
   else await runMirror(addressOf(api, process.env.AGENT_DIRECTORY_URL), values)
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`)
-  process.exitCode = error instanceof UsageError ? 2 : 1
+  process.exit(error instanceof UsageError ? 2 : 1) // a mirror that follows may still have a stream open
 }
 
 function read() {

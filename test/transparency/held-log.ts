@@ -58,11 +58,13 @@ interface LogServer {
   stop(): Promise<void>
 }
 
-/** Serves logs over HTTP, and an empty log of profiles beside each: to each reader the log that `logFor` gives. */
+/** Serves logs over HTTP, and an empty log of profiles beside each, in which nothing happens: to each reader the log that `logFor` gives. */
 export async function serveLogs(logFor: (reader: string) => HeldLog): Promise<LogServer> {
   const answer = async (req: IncomingMessage, res: ServerResponse) => {
     const [, reader = '', path = ''] = /^\/([^/]+)\/(.*)$/.exec(req.url ?? '') ?? []
     const [, epoch, file = ''] = /^log\/(?:(\d+)\/)?(.*)$/.exec(path) ?? []
+    if (path === 'data/log.sse')
+      return void res.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': idle\n\n')
     const log = logFor(reader)
     const isNewest = epoch === undefined && ['checkpoint', 'key'].includes(file)
     const isOfLog = isNewest || log.origin.endsWith(epoch === undefined ? '/log' : `/log/${epoch}`)
@@ -74,6 +76,9 @@ export async function serveLogs(logFor: (reader: string) => HeldLog): Promise<Lo
   const { port } = server.address() as AddressInfo
   return {
     urlFor: (reader) => `http://127.0.0.1:${port}/${reader}`,
-    stop: () => new Promise((resolve) => server.close(() => resolve())),
+    stop: () => {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
   }
 }

@@ -7,7 +7,8 @@ import { checkLog, type LogKnown } from '../../client/log-check.ts'
 import { keyChangeText } from '../../transparency/key-change.ts'
 import { noteSigner } from '../../transparency/note.ts'
 import { rootOf } from '../../transparency/tree.ts'
-import { runMain } from '../support/mains.ts'
+import { endOf, runMain, startMain } from '../support/mains.ts'
+import { patienceMs, until } from '../support/until.ts'
 import { HeldLog, newPem, serveLogs } from './held-log.ts'
 
 const entryOf = (index: number) => Buffer.from(JSON.stringify({ type: 'claim', fid: 7, seq: index }))
@@ -232,4 +233,24 @@ test('the command ends with what it found, and keeps its mirror', async () => {
     1,
     expect.stringMatching(/does not begin with the 300 .* kept in .*\.fork-[0-9a-f]{8}$/m),
   ])
+})
+
+test('a mirror that follows finds out a log that goes back while no profile changes, and ends', async () => {
+  const args = ['mirror', '--follow', '--every', '1', '--file', file, '--api', server.urlFor('one')]
+  const child = startMain('client/main.ts', args, { timeoutMs: patienceMs })
+  const ended = endOf(child)
+  await until('the log is followed', async () => (await kept().catch(() => []))[2] === '300')
+  log.entries.push(entryOf(300))
+  await until('the log is looked at again', async () => (await kept())[2] === '301')
+  log.entries.pop()
+  const { code, stderr } = await ended
+  expect(stderr).toMatch(
+    /went back to 300 entries: it signed 301 before; both sides are kept in .*\.fork-[0-9a-f]{8}$/m,
+  )
+  expect(code).toBe(1)
+  expect(await evidence()).toHaveLength(1)
+  for (const every of ['0', 'x', '86401']) {
+    const { code, stderr } = await runMain('client/main.ts', args.with(3, every))
+    expect([code, stderr]).toEqual([2, '--every must be a number of seconds from 1 to 86400\n'])
+  }
 })

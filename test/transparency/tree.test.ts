@@ -4,6 +4,7 @@ import { hashBytes, leafHash } from '../../transparency/hashes.ts'
 import { isConsistent, isIncluded } from '../../transparency/proofs.ts'
 import type { ReadTile, TilePlace } from '../../transparency/tiles.ts'
 import { consistencyProof, inclusionProof, rootOf } from '../../transparency/tree.ts'
+import { fixture } from '../support/fixture.ts'
 import { plainConsistency, plainRoot } from './consistency.ts'
 import { MemoryTiles } from './memory-tiles.ts'
 import { merkleEntries, merkleRoots, rfcConsistency, rfcInclusion } from './vectors.ts'
@@ -27,6 +28,21 @@ test('trees and proofs are those of the published vectors', async () => {
   for (const [before, proof] of rfcConsistency) {
     expect((await consistencyProof(before, 7, tiles.read)).map(hex), `from ${before}`).toEqual(proof.map(node))
   }
+})
+
+test('published proofs hold, or do not, as is said of them', () => {
+  const bytes = (text: string) => Buffer.from(text, 'base64')
+  const { inclusion, consistency } = fixture('transparency/proofs.json')
+  for (const { file, leafIdx, leafHash, treeSize, root, proof, wantErr } of inclusion) {
+    const tree = { size: treeSize, root: bytes(root) }
+    expect(isIncluded({ index: leafIdx, leaf: bytes(leafHash) }, tree, proof.map(bytes)), file).toBe(!wantErr)
+  }
+  for (const { file, size1, root1, size2, root2, proof, wantErr } of consistency) {
+    const before = { size: size1, root: bytes(root1) }
+    const after = { size: size2, root: bytes(root2) }
+    expect(isConsistent(before, after, (proof ?? []).map(bytes)), file).toBe(!wantErr)
+  }
+  expect([inclusion.length, consistency.length]).toEqual([14, 17])
 })
 
 test('tiles that grew in any steps have the tree of all entries, and every proof of them holds', async () => {

@@ -15,18 +15,19 @@ import { logCosignatures, witnessSubject } from '../../enrichment/cosignatures/s
 import { createLogWitness, type LogWitness } from '../../enrichment/cosignatures/witness.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
 import { sources } from '../../sources.config.ts'
-import { checkpointText } from '../../transparency/checkpoint.ts'
+import { checkpointText, parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { cosignedBy, cosigner, withCosignature } from '../../transparency/cosignature.ts'
 import { leafHash } from '../../transparency/hashes.ts'
 import { keyChangeText } from '../../transparency/key-change.ts'
 import { makeLogKey } from '../../transparency/log-key.ts'
-import { keyTypes, noteSigner, parseKey, partsOf, signatureIn } from '../../transparency/note.ts'
+import { keyTypes, noteSigner, openNote, parseKey, partsOf, signatureIn } from '../../transparency/note.ts'
 import { appendToTiles } from '../../transparency/tiles.ts'
 import { consistencyProof, rootOf } from '../../transparency/tree.ts'
 import { witnessServer } from '../../witness/server.ts'
 import { WatchedLog } from '../../witness/watched-log.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
+import { fixture } from '../support/fixture.ts'
 import { endOf, runMain, startMain } from '../support/mains.ts'
 import { HeldLog, newPem, serveLogs } from './held-log.ts'
 
@@ -69,6 +70,18 @@ describe('a cosignature', () => {
       '— w ZGhGuQAAAABm/qTPeyKXD+R2rzyQsxPiP8mXum7qq/iF0u4vanlqJyocWODBt97w9uL+8qT7S5gxEHWWOworDcFiEBYJXORmnFBOBA==',
     )
     expect([Number(signature.readBigUInt64BE()), signature.length]).toEqual([1_727_964_367, 72])
+  })
+
+  test('of four witnesses on the checkpoint of another log holds, as its own signature does', () => {
+    const { note, log, witnesses } = fixture('transparency/checkpoint.cosigned.json')
+    expect(parseCheckpoint(openNote(note, log))).toMatchObject({ size: 1_432_088_532 })
+    expect(witnesses).toHaveLength(4)
+    const other = note.replace('1432088532', '1432088533')
+    for (const key of witnesses) {
+      expect(cosignedBy(note, key)?.at).toBe(Date.parse('2026-05-23T21:50:24Z') / 1_000)
+      expect(() => cosignedBy(other, key)).toThrow('is wrong')
+    }
+    expect(() => openNote(other, log)).toThrow('is wrong')
   })
 
   test('holds for the text and time that it is of, and no other', () => {

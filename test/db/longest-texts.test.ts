@@ -4,6 +4,7 @@ import { newName } from '../../chains.schema.ts'
 import { insertAction } from '../../db/queries/join/claim-actions.ts'
 import { insertClaim } from '../../db/queries/join/claims.ts'
 import { storeSites } from '../../db/queries/join/edges.ts'
+import { deriveSearchedRegistrations } from '../../db/queries/registrations/searched.ts'
 import { storeSpecs } from '../../db/queries/sources/agent-specs.ts'
 import { storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
 import { storeHubStanding } from '../../db/queries/sources/hub-standing.ts'
@@ -294,4 +295,33 @@ test('a registration with the largest number is asked for, and long metadata has
     [{ ...place, kind: 'metadata', key: long, value: long } as never],
   )
   expect(bytesOf(metadata[0]?.id)).toBeLessThanOrEqual(longestChain + 78 + 32 + 2)
+})
+
+test('a registration is found by its own words whatever is said of it, and a row holds the words that it was given', async () => {
+  const { pool } = database
+  const owner = addressOf('spammed')
+  await seedRegistration(pool, { chain: 'base', id: 77, owner })
+  await rowsOf(`
+insert into feedback (id, chain, agent_id, client, feedback_index, value, value_decimals, tag1, tag2, endpoint, feedback_uri,
+                      feedback_hash, block_number, log_index, block_timestamp, tx_hash)
+select 'spam-' || n, 'base', 77, decode(lpad(to_hex(n), 40, '0'), 'hex'), 1, 1, 0, lpad(n::text, 100, chr(66000)), lpad(n::text, 430, 't'),
+       '', '', '\\x00', n, 0, now(), '\\x00'
+  from generate_series(1, 1000) n`)
+  await rowsOf(`
+insert into registration_metadata (id, chain, agent_id, key, value, block_number, log_index, block_timestamp, tx_hash)
+select 'spam-' || n, 'base', 77, repeat('k', 430) || n, '', 1, n, now(), '\\x00' from generate_series(1, 300) n`)
+  await rowsOf(`
+insert into registration_document (chain, agent_id, uri_status, updated_at, services)
+select 'base', 77, 'ok', now(), json_build_array(json_build_object('name', 'mcp', 'declared', json_build_object('tools',
+       (select json_agg(repeat('t', 430) || n) from generate_series(1, 500) n))))
+on conflict (chain, agent_id) do update set services = excluded.services`)
+  await deriveSearchedRegistrations(pool, ['base:77'])
+  const [row] = await rowsOf(
+    `
+select terms = array_to_tsvector(tsvector_to_array(terms)) as whole,
+       terms @@ $1::tsquery as found
+  from searched_registration where agent_id = 77`,
+    `'owner:${owner}' & 'chain:base' & 'service:mcp'`,
+  )
+  expect(row).toMatchObject({ whole: true, found: true })
 })

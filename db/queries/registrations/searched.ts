@@ -1,10 +1,12 @@
-import { readingLimits } from '../../../limits.config.ts'
+import { queryLimits, readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { leadingFirst } from '../read/by-address.ts'
 import { hex } from '../sql/json-text.ts'
 
 /** Bytes of a term; no filter takes a longer one. */
 const longestTerm = 450
+/** Bytes of the terms of a row. Beyond 1 MiB, which nothing checks, a row would hold other words than it was given. */
+const mostBytes = 512 * 1024
 
 /** SQL: one row `term` for each `<filter>:<word>` that a registration `r` with its document `d` and agent `a` fits. */
 const words = (filter: string, word: string, from = '') =>
@@ -32,7 +34,8 @@ const feedback = `(
      limit ${readingLimits.feedbackSearched}) f
    where f.revoked_block is null) f`
 
-const terms = [
+/** The first go in first. */
+const filters = [
   words('chain', 'r.chain'),
   words('owner', hex('r.owner')),
   words('wallet', hex('r.agent_wallet')),
@@ -48,15 +51,20 @@ const terms = [
   declared('tool', 'tools'),
   declared('prompt', 'prompts'),
   declared('resource', 'resources'),
+  words('metadata', 'm.key', metadata),
+  words('metadata_value', `encode(sha256(convert_to(m.key, 'UTF8') || '\\x00' || m.value), 'hex')`, metadata),
   words('feedback_client', hex('f.client'), feedback),
   words(
     'feedback_tag',
     'lower(tag)',
-    `${feedback} cross join lateral (values (f.tag1), (f.tag2)) of (tag) where tag <> ''`,
+    `${feedback} cross join lateral (values (f.tag1), (f.tag2)) of (tag)
+      where length(tag) between 1 and ${queryLimits.nameCharacters}`,
   ),
-  words('metadata', 'm.key', metadata),
-  words('metadata_value', `encode(sha256(convert_to(m.key, 'UTF8') || '\\x00' || m.value), 'hex')`, metadata),
-].join('\n union ')
+]
+const terms = `
+  select term, sum(octet_length(term)) over (order by rank, term collate "C") as bytes
+    from (${filters.map((one, rank) => `select distinct ${rank} as rank, term from (${one}) one`).join('\n union all ')}) one
+   where octet_length(term) <= ${longestTerm}`
 
 const columns = [
   'registered_at',
@@ -81,7 +89,7 @@ gone as (
 insert into searched_registration as s (chain, agent_id, ${columns.join(', ')})
 select r.chain, r.agent_id, r.registered_at, r.updated_at, a.fid, lower(d.name), lower(d.description),
        coalesce(t.standing, 0),
-       array_to_tsvector(array(select term from (${terms}) one where octet_length(term) <= ${longestTerm})),
+       array_to_tsvector(array(select term from (${terms}) one where bytes <= ${mostBytes})),
        (select trim_scale(avg(f.value)) from ${feedback})
   from wanted
   join registration r using (chain, agent_id)

@@ -9,6 +9,7 @@ import type { KnownDocument } from './document-standing.ts'
 import { askOrigin } from './domain-proof.ts'
 import { readerVersion } from './kinds.ts'
 import { type Check, type CheckUp, placeOf, probe } from './probe.ts'
+import { countedHosts, RequestsSpent } from './spec-requests.ts'
 
 interface CheckUpInputs extends Omit<CandidateInputs, 'secured'> {
   /** Another text each time: it decides whose turn it is. */
@@ -53,6 +54,7 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   }
 
   const answersTo = createAnswers({ hosts, spend })
+  const counted = countedHosts(hosts, spend)
 
   async function lookAt(host: string) {
     const all = ordered.filter((group) => group[0]?.url.host === host)
@@ -71,9 +73,13 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
   async function tryGroup(group: readonly Candidate[]): Promise<boolean> {
     for (const candidate of group) {
       const { host } = candidate.url
-      if (!spend(host)) return false
+      // A session takes several requests, each of which counts.
+      if (!candidate.session && !spend(host)) return false
       const version = versionOf(known.get(placeOf(candidate)))
-      const asked = await orClosed(probe(hosts, candidate, version, (at) => spend(host) && (at === host || spend(at))))
+      const through = candidate.session ? counted : hosts
+      const asked = await orClosed(
+        probe(through, candidate, version, (at) => spend(host) && (at === host || spend(at))),
+      )
       if (!asked) continue
       const [check] = asked
       for (const one of asked) {
@@ -88,11 +94,12 @@ export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise
     return false
   }
 
-  /** Undefined: it led to a host that may not be asked now. Throws HostClosed when that is the host itself. */
+  /** Undefined: it led to a host that may not be asked now, or no request is left. Throws HostClosed for the host itself. */
   async function orClosed<T>(work: Promise<T>): Promise<T | undefined> {
     try {
       return await work
     } catch (error) {
+      if (error instanceof RequestsSpent) return undefined
       if (!(error instanceof RedirectClosed)) throw error
       noteClosed(error)
       return undefined

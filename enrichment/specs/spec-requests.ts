@@ -1,4 +1,21 @@
 import { second } from '../../ops/time.ts'
+import type { AgentHosts } from '../agent-hosts.ts'
 
 /** Bounds of every request to an agent's own host. `timeoutMs` is in milliseconds; `ports` are those beside 443. */
 export const specRequests = { timeoutMs: 10 * second, ports: [8443] }
+
+/** The limit of requests to a host was reached. */
+export class RequestsSpent extends Error {
+  override readonly name = 'RequestsSpent'
+}
+
+/** Hosts of which each request counts: throws RequestsSpent where `spend` says that a host may not be asked once more. */
+export function countedHosts(hosts: AgentHosts, spend: (host: string) => boolean): AgentHosts {
+  return {
+    ...hosts,
+    async fetch(url, options) {
+      if (!spend(url.host)) throw new RequestsSpent(url.host)
+      return await hosts.fetch(url, options)
+    },
+  }
+}

@@ -5,7 +5,7 @@ import { specRequests } from '../spec-requests.ts'
 
 /**
  * How what a document describes answered a harmless request in its own protocol. `not_asked`: it names no place, or
- * none that is asked: a template, or one in a protocol that is not spoken here.
+ * none that is asked: a template, one on another site, or one in a protocol that is not spoken here.
  */
 export interface Answered {
   readonly code: SpecStatus | 'not_asked'

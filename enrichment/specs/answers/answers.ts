@@ -1,3 +1,4 @@
+import { isSameSite } from '../../../derive/site.ts'
 import { HostClosed } from '../../../hosts/host.ts'
 import { DoorError } from '../../../net/errors.ts'
 import { maxUrlLength } from '../../../net/target.ts'
@@ -7,6 +8,7 @@ import { isOutOfReach, type SpecStatus, statusOf } from '../check-status.ts'
 import type { SpecDetails } from '../content.ts'
 import type { SpecKind } from '../kinds.ts'
 import { askServer } from '../mcp/session.ts'
+import { countedHosts, RequestsSpent } from '../spec-requests.ts'
 import { type Answered, askOptions, type Interface } from './answered.ts'
 import { askForTask } from './task.ts'
 
@@ -55,19 +57,20 @@ interface Checked {
 type Answers = (check: Checked, details: SpecDetails | undefined) => Promise<Answered | undefined>
 
 /**
- * Creates the function that asks what a document describes, each place once: several documents may name the same.
+ * Creates the function that asks what a document describes, each place once: several documents may name the same. Places
+ * on another site are not asked: whoever writes a document must not make us send anything to others.
  * `details`: what the document says, or said when it was read last. Undefined: it could not be asked this time. A check that
  * asked the endpoint itself, or got no document, is the answer.
  */
 export function createAnswers({ hosts, spend }: AnswersOptions): Answers {
+  const counted = countedHosts(hosts, spend)
   const asked = new Map<string, Promise<Answered | undefined>>()
 
   async function ask(kind: SpecKind, url: URL, at: Interface): Promise<Answered | undefined> {
-    if (!spend(url.host)) return undefined
     try {
-      return (await asking[kind](hosts, url, at)) ?? notAsked
+      return (await asking[kind](counted, url, at)) ?? notAsked
     } catch (error) {
-      if (error instanceof HostClosed) return undefined
+      if (error instanceof HostClosed || error instanceof RequestsSpent) return undefined
       if (!(error instanceof DoorError) || error.checkStatus === null) throw error
       return { code: error.checkStatus, latencyMs: null }
     }
@@ -94,10 +97,12 @@ export function createAnswers({ hosts, spend }: AnswersOptions): Answers {
 
 const notAsked: Answered = { code: 'not_asked', latencyMs: null }
 
-/** Where a place is; undefined: a template, or no address that can be asked. */
+/** Where a place is; undefined: a template, on another site than the document, or no address that can be asked. */
 function addressOf({ url }: Interface, document: URL): URL | undefined {
   const place = /[{}]|\/:/.test(url.replace('://', '')) ? null : URL.parse(url, document.href)
-  return place && place.username === '' && place.href.length <= maxUrlLength ? place : undefined
+  return place && place.username === '' && place.href.length <= maxUrlLength && isSameSite(document, place)
+    ? place
+    : undefined
 }
 
 function isSpoken(kind: SpecKind, { binding }: Interface): boolean {

@@ -15,8 +15,8 @@ const database = testDatabase()
 type Place = Partial<NonNullable<SpecDetails['interfaces']>[number]>
 
 /** Code of the answer at places that a document of a host names; `left`: requests that may be made. */
-async function codeOf(host: WebHost, kind: SpecKind, places: readonly Place[], left = 9) {
-  const egressAllow = parseEgressAllow(host.name)
+async function codeOf(host: WebHost, kind: SpecKind, places: readonly Place[], left = 9, others = '') {
+  const egressAllow = parseEgressAllow(`${host.name}${others}`)
   const politeness = { intervalMs: 0, maxWaiting: 100, maxWaitMs: 10_000 }
   const door = createDoor({ userAgent: 'test/1.0 (+https://agents.shop.xyz)', egressAllow, politeness })
   onTestFinished(door.close)
@@ -94,8 +94,24 @@ test('what is sold answers with the 402 itself, an API with anything, and what c
   expect(await codeOf(host, 'a2a', [])).toBe('not_asked')
   expect(await codeOf(host, 'openapi', [])).toBe('ok')
   expect(await codeOf(host, 'a2a', [{}], 0)).toBeUndefined()
-  expect(await codeOf(host, 'a2a', [{ url: 'http://169.254.169.254/a2a' }])).toBe('blocked')
+  expect(await codeOf(host, 'a2a', [{ url: 'http://169.254.169.254/a2a' }])).toBe('not_asked')
   expect(host.requests.length).toBe(before)
+})
+
+test('a document has nothing sent to another site, and each request of a conversation counts', async () => {
+  const [host, victim] = (await startHosts(2)) as [WebHost, WebHost]
+  const other = `localhost:${victim.name.split(':').at(-1)}`
+  victim.pages.set('/any/path', rpc(missing))
+  for (const kind of ['a2a', 'mcp', 'x402', 'openapi'] as const)
+    expect(await codeOf(host, kind, [{ url: `http://${other}/any/path`, binding: 'POST' }], 9, `,${other}`)).toBe(
+      'not_asked',
+    )
+  expect(victim.requests).toEqual([])
+  host.pages.set('/a2a', rpc({ code: -32601, message: 'unknown' }))
+  expect(await codeOf(host, 'a2a', [{}], 1)).toBeUndefined()
+  expect(host.requests).toHaveLength(1)
+  expect(await codeOf(host, 'a2a', [{}], 2)).toBe('schema_mismatch')
+  expect(host.requests).toHaveLength(3)
 })
 
 test('a card alone is not alive: every document says whether it can be read, and whether what it describes answers', async () => {

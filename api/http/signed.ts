@@ -60,10 +60,13 @@ export function wantsSignature(req: Request): boolean {
 
 /**
  * Path of a request as it is signed: with those parameters alone that the route knows, because a client can put anything
- * else into its address, and have it signed.
+ * else into its address, and have it signed. They are those that the answer was made from: of a long query, not all is read.
  */
 export function signedPath({ query }: Route, req: Request): string {
-  const { pathname, searchParams } = new URL(req.originalUrl, 'http://service')
-  const known = new URLSearchParams([...searchParams].filter(([name]) => name in query.shape))
-  return known.size > 0 ? `${pathname}?${known}` : pathname
+  const { pathname } = new URL(req.originalUrl, 'http://service')
+  const read: Record<string, unknown> = req.query
+  const pairs = Object.keys(read)
+    .filter((name) => Object.hasOwn(query.shape, name))
+    .flatMap((name) => [read[name]].flat().map((value): [string, string] => [name, String(value)]))
+  return pairs.length > 0 ? `${pathname}?${new URLSearchParams(pairs)}` : pathname
 }

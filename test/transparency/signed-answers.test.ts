@@ -140,6 +140,16 @@ test('the client gives a signed answer to keep, and reads it with keys that were
 test('only parameters that the request knows are signed, as a path can say anything', async () => {
   const { said } = await opened(await api.get('/api/agent/1?note=I+owe+you&fields=handle&signed=1'))
   expect(said.path).toBe('/api/agent/1?fields=handle')
+  const inherited = await opened(await api.get('/api/agent/1?toString=I+owe+you&signed=1'))
+  expect(inherited.said.path).toBe('/api/agent/1')
+})
+
+test('a parameter behind more of them than are read is not signed, as the body does not obey it', async () => {
+  const most = 'a&'.repeat(999)
+  const path = `/api/agent/1/settlements?signed=1&${most}payer=${addressOf('nobody')}`
+  const { said, body } = await opened(await api.get(path))
+  expect(JSON.parse(body)).toMatchObject({ count: 3 })
+  expect(said.path).toBe('/api/agent/1/settlements')
 })
 
 test('an answer is signed once while it is fresh, is not sent twice, and its pages are signed as well', async () => {

@@ -21,7 +21,11 @@ const eip712 = z.object({
 })
 
 /** Terms by which an offer is found; those of a price. */
-type Terms = { readonly [member in 'scheme' | 'network' | 'asset' | 'amount' | 'payTo']: string | null }
+type Terms = {
+  readonly [member in 'resource' | 'scheme' | 'network' | 'asset' | 'amount' | 'payTo']: string | null
+} & {
+  readonly currency?: string
+}
 
 /**
  * Prices of a demand of this endpoint, with a mark on those that the key of `payTo` has signed for it. An offer signed by
@@ -43,13 +47,16 @@ export async function withSignatures<P extends Terms>(
     if (signer === data.payload.payTo.toLowerCase()) known.push(data.payload)
   }
   return prices.map((price) => {
-    const offer = known.find((one) => isOf(one, price))
+    const isElsewhere = price.resource !== null && URL.parse(price.resource)?.href !== endpoint.href
+    const offer = isElsewhere ? undefined : known.find((one) => isOf(one, price))
     return offer ? { ...price, signedUntil: offer.validUntil === 0 ? 'always' : String(offer.validUntil) } : price
   })
 }
 
-function isOf(offer: SignedOffer, { scheme, network, asset, amount, payTo }: Terms): boolean {
+/** What is signed is in base units, which an amount with a currency is not. */
+function isOf(offer: SignedOffer, { scheme, network, asset, amount, currency, payTo }: Terms): boolean {
   return (
+    currency === undefined &&
     offer.scheme === scheme &&
     offer.network === network &&
     offer.asset.toLowerCase() === asset?.toLowerCase() &&

@@ -18,8 +18,16 @@ const types = {
   ],
 }
 
-/** Until when the one price of a demand is signed, if its offer says this instead of what the demand says. */
-async function signedUntil(changes: object = {}, by = seller, tamper: (offer: object) => object = (offer) => offer) {
+/**
+ * Until when the one price of a demand is signed, if its offer says `changes` instead of what the demand says. `asked`:
+ * members of its way to pay that are not signed.
+ */
+async function signedUntil(
+  changes: object = {},
+  by = seller,
+  tamper: (offer: object) => object = (offer) => offer,
+  asked: object = {},
+) {
   const demand = demandFor({ url, payTo: seller.address })
   const [way] = demand.accepts
   const { scheme, network, asset, payTo, amount } = way!
@@ -37,7 +45,11 @@ async function signedUntil(changes: object = {}, by = seller, tamper: (offer: ob
   const domain = { name: 'x402 offer', version: '1', chainId: 1 } as const
   const signature = await by.signTypedData({ domain, types, primaryType: 'Offer', message: payload })
   const offer = tamper({ format: 'eip712', payload, signature, acceptIndex: 0 })
-  const whole = { ...demand, extensions: { 'offer-receipt': { info: { offers: [offer] } } } }
+  const whole = {
+    ...demand,
+    accepts: [{ ...way, ...asked }],
+    extensions: { 'offer-receipt': { info: { offers: [offer] } } },
+  }
   const [price] = await withSignatures(saleIn(whole).prices, whole, new URL(url))
   return price?.signedUntil
 }
@@ -58,6 +70,16 @@ test('what is signed is hashed as the extension writes it: by its own separator 
 test('a price is signed if the key of its payee signed the same terms for the same endpoint', async () => {
   expect(await signedUntil()).toBe('1800000000')
   expect(await signedUntil({ validUntil: 0 })).toBe('always')
+  expect(await signedUntil({}, seller, same, { resource: url })).toBe('1800000000')
+})
+
+const same = (offer: object) => offer
+test.for<[string, object]>([
+  ['that is asked for in whole units', { amount: undefined, price: '10000' }],
+  ['of another resource', { resource: 'https://seller.example/other' }],
+  ['of a path on its host', { resource: '/other', method: 'GET' }],
+])('a price %s is not signed by an offer with the same figure', async ([, asked]) => {
+  expect(await signedUntil({}, seller, same, asked)).toBeUndefined()
 })
 
 test.for<[string, () => Promise<string | undefined>]>([

@@ -4,6 +4,7 @@ import type { Profile } from '../../api/pages/parts/answers.ts'
 import { cents } from '../../api/pages/parts/figures.ts'
 import { dayName } from '../../api/pages/parts/times.ts'
 import { earnedBy } from '../../db/queries/find/earned.ts'
+import { refreshRankings } from '../../db/queries/rollup/rankings.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
@@ -259,14 +260,21 @@ test('the one chart has the last 30 UTC days, empty ones too, with payments of e
   expect(await read('/agent/7?range=all')).toContain('in 8 payments over')
 })
 
-test('its page, the list and its card have one figure for 30 days, counted to the hour; other sums name their first day', async () => {
-  const stored = (await earnedBy(database.pool, [7])).get(7)
+test('its page, the list, the leaderboard and its card have one figure for 30 days, counted to the hour; other sums name their first day', async () => {
+  const all = await earnedBy(database.pool, [7, richFid])
+  const stored = all.get(7)
   const month = cents(stored?.last30d ?? '')
   expect(earnedOn(await read('/agent/7')).slice(0, 2)).toEqual([
     `earned in 30 days: ${month}`,
     'payments in 30 days: 8',
   ])
   expect(textOf(await read('/?q=7&sort=most-earned'))).toContain(`${month} earned in 30 days,`)
+  await refreshRankings({ pool: database.pool, now: () => new Date(), settlementOverloads: 'spec' })
+  const ranked = (await read('/leaderboard?period=30d')).split('<li class="agent ranked">')
+  for (const [fid, { last30d, payments30d }] of all) {
+    const row = textOf(ranked.find((one) => one.includes(`href="/agent/${fid}"`)) ?? '')
+    expect(row).toContain(` ${payments30d} payments ${cents(last30d)} paid `)
+  }
   const agent = (await (await api.get('/api/agent/7')).json()) as Profile
   expect(cardDrawing({ agent, earned: stored, serviceName: 'x' })).toContain(`>${month} earned in 30 days, `)
   // A payment of the day before its first is not in the chart.
@@ -274,6 +282,12 @@ test('its page, the list and its card have one figure for 30 days, counted to th
   expect(earnedOn(await read('/agent/7?self=with'))[1]).toBe(`${since}: 7`)
   expect(earnedOn(await read('/agent/7?chain=Base'))[1]).toBe(`${since} on Base: 7`)
   expect(earnedOn(await read('/agent/7?range=all&chain=Base'))[1]).toBe('payments of all time on Base: 8')
+})
+
+test('below the chart stand the kinds of payments, each with its number and sum', async () => {
+  const kinds = textOf((await read('/agent/7')).split('aria-label="Income by kind"')[1] ?? '')
+  expect(kinds).toContain(' Signed authorization (v, r, s) 7 $9,007,199,254.74 ')
+  expect(kinds).toContain(' Signed authorization (bytes) 1 $0.000005 ')
 })
 
 test('the amount in the middle is the one of the series', async () => {
@@ -381,10 +395,4 @@ test.each([
   expect(response.headers.get('cache-control')).toBe('no-store')
   expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
   expect(await response.text()).toContain('<h1>There is no such page</h1>')
-})
-
-test('a program that writes to a page is told what a program is told', async () => {
-  const response = await api.get('/agent/7', { method: 'POST' })
-  expect([response.status, response.headers.get('allow')]).toEqual([404, 'GET, HEAD, OPTIONS'])
-  expect(await response.json()).toMatchObject({ error: 'ERR_NOT_FOUND' })
 })

@@ -204,3 +204,9 @@ test('a name cannot turn the direction of a title', async () => {
   const head = page.slice(0, page.indexOf('</head>'))
   expect(head).not.toMatch(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/)
 })
+
+test('a program that writes to a page is told what a program is told', async () => {
+  const response = await api.get('/agent/1', { method: 'POST' })
+  expect([response.status, response.headers.get('allow')]).toEqual([404, 'GET, HEAD, OPTIONS'])
+  expect(await response.json()).toMatchObject({ error: 'ERR_NOT_FOUND' })
+})

@@ -112,7 +112,7 @@ export async function writeServed(folder: string, manifest: ServedManifest): Pro
 async function put(path: string, content: object): Promise<void> {
   const file = await open(`${path}.partial`, 'w')
   try {
-    await file.writeFile(`${JSON.stringify(content, null, 1)}\n`)
+    await file.writeFile(`${JSON.stringify(content)}\n`)
     await file.sync()
   } finally {
     await file.close()

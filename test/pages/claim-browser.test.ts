@@ -115,7 +115,11 @@ test.each(widths)(
   'at %i px keys alone claim: the answer stands under its button, and the form gives way',
   async (width) => {
     const { fid, account, address } = await stage.claimant()
-    const context = await browser.newContext({ ...readerOf(width), reducedMotion: 'reduce' })
+    const context = await browser.newContext({
+      ...readerOf(width),
+      reducedMotion: 'reduce',
+      permissions: ['clipboard-read', 'clipboard-write'],
+    })
     const { page, faults } = await watch(context, stage.api.url)
     await page.goto(`${stage.api.url}/claim?fid=${fid}&address=${address}`)
     const outcome = page.locator('#outcome')
@@ -123,6 +127,10 @@ test.each(widths)(
     const card = page.locator('#message')
     const check = card.getByRole('button', { name: 'Check' })
     expect(await outcome.isVisible()).toBe(false)
+    await tabTo(page, card.locator('pre + .copy').first())
+    await page.keyboard.press('Enter')
+    await card.locator('.copy', { hasText: 'Copied' }).waitFor()
+    const copied = await page.evaluate<string>('navigator.clipboard.readText()')
     await tabTo(page, page.getByLabel('The signature'))
     await page.keyboard.type('0x12')
     await tabTo(page, check)
@@ -134,6 +142,7 @@ test.each(widths)(
     expect(await findings(page)).toEqual([])
 
     const text = await card.locator('pre').first().innerText()
+    expect(copied).toBe(text)
     await page.keyboard.press('Shift+Tab') // back to what the answer is about
     await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('Shift+Tab')
@@ -162,23 +171,27 @@ test.each(widths)(
   },
 )
 
-test('a clock says how long the text is taken, and leads to a new one at its end', async () => {
-  const { fid, address } = await stage.claimant()
-  const context = await browser.newContext(readerOf(360))
-  const { page, faults } = await watch(context, stage.api.url)
-  await page.clock.install()
-  await page.goto(`${stage.api.url}/claim?fid=${fid}&address=${address}`)
-  const clock = page.locator('#message .clock')
-  const nonce = await page.locator('#claim').getAttribute('data-nonce')
-  await page.clock.runFor('10:00')
-  expect(await clock.getByRole('timer').innerText()).toMatch(/^(5:00|4:\d\d) left\.$/)
-  await page.clock.runFor('05:00')
-  expect(await clock.innerText()).toBe('Its time is over: what is signed with it is refused. Make a new one')
-  await clock.getByRole('link').click()
-  await expect.poll(() => page.locator('#claim').getAttribute('data-nonce'), waits).not.toBe(nonce)
-  expect(faults).toEqual([])
-  await context.close()
-})
+test.each(widths)(
+  'at %i px a clock says how long the text is taken, and leads to a new one at its end',
+  async (width) => {
+    const { fid, address } = await stage.claimant()
+    const context = await browser.newContext(readerOf(width))
+    const { page, faults } = await watch(context, stage.api.url)
+    await page.clock.install()
+    await page.goto(`${stage.api.url}/claim?fid=${fid}&address=${address}`)
+    const clock = page.locator('#message .clock')
+    const nonce = await page.locator('#claim').getAttribute('data-nonce')
+    await page.clock.runFor('10:00')
+    expect(await clock.getByRole('timer').innerText()).toMatch(/^(5:00|4:\d\d) left\.$/)
+    await page.clock.runFor('05:00')
+    expect(await clock.innerText()).toBe('Its time is over: what is signed with it is refused. Make a new one')
+    await tabTo(page, clock.getByRole('link'))
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.locator('#claim').getAttribute('data-nonce'), waits).not.toBe(nonce)
+    expect(faults).toEqual([])
+    await context.close()
+  },
+)
 
 test.each(widths)(
   'at %i px and without scripts the page has the text, its end, and the command that sends it',

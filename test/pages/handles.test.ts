@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { claimLimits } from '../../limits.config.ts'
-import { startBrowser, watch } from '../support/api/browser.ts'
+import { startBrowser, tabTo, watch } from '../support/api/browser.ts'
 import { type ClaimStage, startClaimStage } from '../support/api/claims.ts'
 import { textOf } from '../support/api/markup.ts'
 import { addressOf, seedAgent } from '../support/seed.ts'
@@ -75,6 +75,7 @@ test('a client is counted, and a network that is silent is no answer that is kep
 test.each([
   [1280, true],
   [360, true],
+  [1280, false],
   [360, false],
 ])('at %i px, with scripts %s, keys alone lead from a handle to what to do next', async (width, javaScriptEnabled) => {
   const context = await browser.newContext({
@@ -84,14 +85,15 @@ test.each([
   })
   const { page, faults } = await watch(context, stage.api.url)
   await page.goto(`${stage.api.url}/explain`)
-  await page.getByLabel('FID, address or handle').focus()
+  await tabTo(page, page.getByLabel('FID, address or handle'))
   await page.keyboard.type('@maja')
   await page.keyboard.press('Enter')
   await page.getByText('is the account with FID 77.').waitFor()
-  await page.getByRole('link', { name: 'Claim it here' }).focus()
+  await tabTo(page, page.getByRole('link', { name: 'Claim it here' }))
   await page.keyboard.press('Enter')
   await page.getByRole('heading', { name: '2. Prove it' }).waitFor()
-  await page.getByLabel('FID or handle').fill('@nobody-here')
+  await tabTo(page, page.getByLabel('FID or handle'))
+  await page.keyboard.type('@nobody-here') // in place of the FID: keys select a field as they enter it
   await page.keyboard.press('Enter')
   await page.locator('#fid-problem').getByText('Nobody on Farcaster has the name').waitFor()
   expect(await page.evaluate('document.documentElement.scrollWidth <= document.documentElement.clientWidth')).toBe(true)

@@ -1,8 +1,14 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { connect } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { spellJson } from '../../../api/http/content.ts'
+import { paceOf } from '../../../export/served/pace.ts'
+import { serveRound } from '../../../export/served/round.ts'
+import { startApi } from '../../support/api/api.ts'
 import { type Claimant, type ClaimStage, eip191Claim, post, startClaimStage } from '../../support/api/claims.ts'
+import { expectSpelled } from '../../support/api/spelling.ts'
+import { exportFolder, proofTerms } from '../../support/exports.ts'
 import { seedAgent } from '../../support/seed.ts'
 
 let stage: ClaimStage
@@ -13,11 +19,6 @@ beforeAll(async () => {
   await seedAgent(stage.database.pool, { fid: claimant.fid, claimMethod: 'eip191' })
 })
 afterAll(() => stage.stop())
-
-/** A body without its strings: no space is left, but a newline behind each value. */
-function expectSpelled(body: string) {
-  expect(body.replaceAll(/"(?:[^"\\]|\\.)*"/g, '')).toMatch(/^([{[]\S*\n)+$/)
-}
 
 test.each([
   ['{"fid" : 1099, "list" : [1, 2, \n {"a": null}]}', '{"fid":1099,"list":[1,2,{"a":null}]}\n'],
@@ -82,6 +83,34 @@ test('so have answers of MCP, whichever revision is spoken', async () => {
       headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
       body,
     })
+    expectSpelled(await answer.text())
+  }
+})
+
+test('so have the files of an export, the keys of answers, and what is signed with them', async () => {
+  const { database } = stage
+  const folder = await exportFolder()
+  const baseUrl = 'https://api.agents.example'
+  await serveRound({
+    pool: database.pool,
+    folder,
+    pace: paceOf(10_000_000),
+    installation: { registries: {}, baseUrl },
+    terms: proofTerms(baseUrl),
+    now: () => new Date(stage.clock.now),
+    tell: () => {},
+  })
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const api = await startApi(database, { exportDir: folder, answerKeys: [privateKey] })
+  onTestFinished(() => api.stop())
+  const files = ['/exports/manifest.json', '/exports/datapackage.json']
+  for (const path of [...files, '/.well-known/jwks.json', `/api/agent/${claimant.fid}?signed=1`]) {
+    const answer = await api.get(path)
+    expect([path, answer.status, answer.headers.get('content-type')]).toEqual([
+      path,
+      200,
+      expect.stringContaining('js'),
+    ])
     expectSpelled(await answer.text())
   }
 })

@@ -13,6 +13,7 @@ import { settle } from '../../../derive/pass.ts'
 import { settleEdges } from '../../derive/passes.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../../support/api/showcase.ts'
+import { expectSpelled } from '../../support/api/spelling.ts'
 import { testDatabase } from '../../support/database.ts'
 import { addressOf, countSettlements, hashOf, insert, seedPayment, seedSettlement } from '../../support/seed.ts'
 
@@ -184,7 +185,9 @@ test('every route answers as before', async () => {
   const answers: string[] = []
   for (const path of Object.values(asked).flat()) {
     const response = await api.get(path, { headers: { 'accept-encoding': 'identity' } })
-    answers.push(`GET ${path}\n${response.status}\n\n${ofItsMoment(await response.text())}`)
+    const body = await response.text()
+    if (response.headers.get('content-type')?.includes('json')) expectSpelled(body)
+    answers.push(`GET ${path}\n${response.status}\n\n${ofItsMoment(body)}`)
   }
   await expect(`${answers.join('\n\n')}\n`).toMatchFileSnapshot('every-route-answers.txt')
 })

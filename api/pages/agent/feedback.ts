@@ -54,13 +54,13 @@ ${shown.length > 0 && html`<ul class="tags" aria-label="Medians">${shown.map(({ 
 
 function row(given: Feedback, names: Names): Html {
   const { chain, erc8004_id: id, value, tag1, tag2, grounds, before_holder, given_at } = given
-  const { revoked_at, tx_hash, answered, unit } = given
+  const { revoked_at, tx_hash, answered, unit, file } = given
   const tags = [tag1, tag2].filter((tag) => tag.trim() !== '')
   const whole = `${digits(value)}${unit === null ? '' : unitSigns[unit]}`
   return html`<tr><th scope="row">${revoked_at === null ? whole : html`<s>${whole}</s> <span class="status" title="Revoked: it counts no more">revoked ${day(revoked_at)}</span>`}</th>
 <td data-name="On">${tags.length === 0 ? html`<span class="none">–</span>` : html`<bdi>${cut(tags.join(', '))}</bdi>`}</td>
 <td data-name="From"><span>${client(given, names)}</span></td>
-<td data-name="Rests on"><span>${groundWords[grounds]}${before_holder && html` <span class="status">before this holder</span>`}</span></td>
+<td data-name="Rests on"><span>${grounds === 'contradicted' && file?.payment?.state === 'missing' ? 'a payment that we do not find' : groundWords[grounds]}${before_holder && html` <span class="status">before this holder</span>`}</span></td>
 <td data-name="Given"><span>${day(given_at)}${answered && html` <span class="sub">answered</span>`}</span></td>
 <td data-name="Where"><span><span class="chain ${chain}">${chainOf(chain).label}</span> #${excerpt(id, 12)} ${ownTransaction(chain, tx_hash)}</span></td></tr>`
 }

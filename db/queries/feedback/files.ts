@@ -116,7 +116,7 @@ select '${source}', 'feedback:' || f.id, $2,
 
 /**
  * Looks up the payments that files name, in final blocks: one is found when the transaction has a payment of the client
- * that is not later than the feedback, to whom the file says. Only of a chain that is indexed whole it can be said to be
+ * that is not later than the feedback, to whom the file says, sooner to an address of the agent than to another. Only of a chain that is indexed whole it can be said to be
  * missing. Returns those that may still come, with the time of the feedback.
  */
 export async function matchPayments(db: Queryable, ids: readonly string[]): Promise<{ id: string; givenAt: Date }[]> {
@@ -124,7 +124,7 @@ export async function matchPayments(db: Queryable, ids: readonly string[]): Prom
     name: 'match-named-payments',
     text: `
 with wanted as materialized (
-  select f.id, f.client, f.block_timestamp, kept.payment_from, kept.payment_to, kept.payment_tx, c.chain, c.finalized_block,
+  select f.id, f.chain as of_chain, f.agent_id, f.client, f.block_timestamp, kept.payment_from, kept.payment_to, kept.payment_tx, c.chain, c.finalized_block,
          c.indexed_at > f.block_timestamp + interval '1 hour'
            and not exists (select from settlement_scope s where s.chain = c.chain)
            and not exists (select from settlement_archive a where a.chain = c.chain)
@@ -156,7 +156,10 @@ matched as (
                where p.chain = w.chain and p.tx_hash = w.payment_tx and p.net > 0) its
        where its.payer = w.client and its.at <= w.block_timestamp and its.block_number <= w.finalized_block
          and coalesce(w.payment_from, w.client) = w.client and its.recipient = coalesce(w.payment_to, its.recipient)
-       order by its.block_number, its.log_index
+       order by not exists (select from agent_holding h join income_address i using (fid)
+                             where h.chain = w.of_chain and h.agent_id = w.agent_id and h.reason is null
+                               and i.address = its.recipient and i.chain in ('', its.chain)),
+                its.block_number, its.log_index
        limit 1
     ) one on true
 ),

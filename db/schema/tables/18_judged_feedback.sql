@@ -71,8 +71,9 @@ select h.fid, f.*, not tenure.held as before_holder,
        case when own.is_own then h.fid else k.fid end as client_fid,
        coalesce(paid.at < f.block_timestamp, false) and not own.is_own and not own.is_past and k.fid is distinct from h.fid as paid,
        paid.at as paid_at, -- the first time the client paid the agent, before it or behind
-       -- What it rests on. A payment that a file names counts if we have it, and never one of the same owner.
-       case when file.status = 'ok' and file.hash <> 'mismatch' and (file.named in ('missing', 'others') or not named.is_ours)
+       -- What it rests on. A payment that a file names counts if we have it, and never one of the same owner. One to an address
+       -- that is known as the agent's only since then neither counts nor contradicts.
+       case when file.status = 'ok' and file.hash <> 'mismatch' and (file.named in ('missing', 'others') or named.is_others)
               then 'contradicted'
             when file.status = 'ok' and file.hash <> 'mismatch' and named.is_ours
                  and not own.is_own and not own.is_past and k.fid is distinct from h.fid
@@ -150,10 +151,11 @@ select h.fid, f.*, not tenure.held as before_holder,
  ) paid
   left join feedback_file file on file.feedback_id = f.id
   left join lateral (
-    select exists (select from income_address i
-                    where i.fid = h.fid and i.address = file.named_recipient and i.chain in ('', file.named_chain)
-                      and i.from_at <= file.named_at and file.named_at < i.to_at) as is_ours
-     where file.named = 'found'
+    select coalesce(bool_or(i.from_at <= file.named_at and file.named_at < i.to_at), false) as is_ours,
+           coalesce(not bool_or(file.named_at < i.to_at), true) as is_others
+      from income_address i
+     where i.fid = h.fid and i.address = file.named_recipient and i.chain in ('', file.named_chain)
+    having file.named = 'found'
   ) named on true
   left join standard_tag tag
     on tag.name = f.tag1 and f.value * ('1e-' || f.value_decimals)::numeric between tag.least and tag.most

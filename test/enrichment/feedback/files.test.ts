@@ -72,6 +72,12 @@ test('what feedback rests on: exchanged and wrong files, named payments of ours,
   await pool.query('update chain_state set indexed_at = $1, chain_id = 8453', [clock.now()])
   await seedSettlement(pool, { chain: 'base', block: 400, payer, recipient: holder, at: paidAt })
   await seedSettlement(pool, { chain: 'base', block: 401, payer: other, recipient: addressOf('elsewhere'), at: paidAt })
+  // One transaction that pays somebody else first, and the agent's wallet of later before it was its.
+  const later = addressOf('later')
+  const both = hashOf('tx base 402')
+  for (const [logIndex, recipient] of [addressOf('elsewhere'), holder].entries())
+    await seedSettlement(pool, { chain: 'base', block: 402, logIndex, payer, recipient, at: paidAt })
+  await seedSettlement(pool, { chain: 'base', block: 403, payer, recipient: later, at: paidAt })
   const paid = hashOf('tx base 400')
   const elsewhere = hashOf('tx base 401')
 
@@ -105,11 +111,15 @@ test('what feedback rests on: exchanged and wrong files, named payments of ours,
   // Somebody else's payment.
   await give({ index: 9, client: stranger, uri: place(9), hash: put(9, { ...ofStranger, ...proof(paid) }), at })
   await give({ index: 10, client: stranger, uri: `${host.url}/nothing.json`, at })
+  const unsaid = (txHash: string) => ({ proofOfPayment: { fromAddress: payer, chainId: '8453', txHash } })
+  await give({ index: 11, uri: place(11), hash: put(11, { ...said, ...unsaid(both) }), at })
+  await give({ index: 12, uri: place(12), hash: put(12, { ...said, ...unsaid(hashOf('tx base 403')) }), at })
 
   const context = { pool, now: clock.now, settlementOverloads: 'spec' } as const
   await deriveAll(context)
   await job.read('feedback_files')
   await deriveAll(context)
+  await insert(pool, 'income_address', { fid: agent, address: bytes(later), chain: '', from_at: at, to_at: 'infinity' })
 
   const page = await agentFeedback(pool, { fid: agent, limit: 100, filter: everyFeedback, after: undefined })
   const rows = (JSON.parse(page!.rows) as Row[]).sort((a, b) => a.feedback_index - b.feedback_index)
@@ -132,6 +142,8 @@ test('what feedback rests on: exchanged and wrong files, named payments of ours,
     [8, 'file', 'ok', 'none', undefined],
     [9, 'contradicted', 'ok', 'content', 'others'],
     [10, 'none', 'unreachable', null, undefined],
+    [11, 'payment_named', 'ok', 'content', 'found'],
+    [12, 'payment', 'ok', 'content', 'found'],
   ])
   expect(rows.slice(0, 2).map(({ payment }) => [payment?.tx_hash, payment?.block_number])).toEqual([
     [paid, 400],
@@ -148,9 +160,9 @@ test('what feedback rests on: exchanged and wrong files, named payments of ours,
     })
     return (JSON.parse(found!.rows) as Row[]).map((row) => row.feedback_index).sort((a, b) => a - b)
   }
-  expect(await filtered({ grounds: ['file', 'payment'] })).toEqual([1, 6, 8])
-  expect(await filtered({ client: payer })).toEqual([1, 2, 3, 4])
-  expect(await filtered({ tag1: 'uptime', min_value: '99.77' })).toHaveLength(10)
+  expect(await filtered({ grounds: ['file', 'payment'] })).toEqual([1, 6, 8, 12])
+  expect(await filtered({ client: payer })).toEqual([1, 2, 3, 4, 11, 12])
+  expect(await filtered({ tag1: 'uptime', min_value: '99.77' })).toHaveLength(12)
   expect(await filtered({ min_value: '99.78' })).toEqual([])
   expect(await filtered({ tag1: 'starred' })).toEqual([])
   expect(await filtered({ since: new Date(at.getTime() + 1).toISOString() })).toEqual([])

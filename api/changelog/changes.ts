@@ -87,7 +87,8 @@ export const apiChanges: readonly ApiChange[] = [
     title: 'Each price says whether it is paid to the agent’s own wallet',
     text:
       'Prices have `payee`: the outcome of /api/payee at the newest final block, for the registration that the offer names ' +
-      'in `extra.erc8004`, else for one of the agent’s, and whether the account verifies the address itself. In SQL it is ' +
+      'in `extra.erc8004`, which the agent has to hold, else for one of the agent’s, and whether the account verifies the ' +
+      'address itself; a document speaks for what is sold on its own host alone. In SQL it is ' +
       '`directory.payees`. /api/payee takes the named registration, too. Badges of agents all of whose offers are paid to ' +
       'their wallets say so.',
     operations: ['getPrices', 'checkPayee', 'getBadge', 'getBadgeEndpoint'],

@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payeeAnswer } from '../../api/schemas/sellers/payee.ts'
 import { chains } from '../../chains.config.ts'
+import { agentDiagnosis } from '../../db/queries/find/doctor.ts'
+import { agentPrices } from '../../db/queries/find/prices.ts'
+import { agentStanding } from '../../db/queries/read/profile.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
+import { rowsRead } from '../support/rows-read.ts'
 import {
   addressOf,
   birth,
@@ -83,14 +87,17 @@ interface Offer {
   payTo: string
   /** What it names as sold; default: an address below its own. */
   sells?: string
+  /** Registration that it names as the seller's. */
+  names?: string
   aliveAt?: Date
 }
 
-async function seedOffer({ fid, url, payTo, sells, aliveAt = birth }: Offer) {
+async function seedOffer({ fid, url, payTo, sells, names, aliveAt = birth }: Offer) {
   const offers = ['eip155:8453', 'solana'].map((network, place) => ({
     resource: sells ?? `${url}/${place}`,
     network,
     chain: place === 0 ? 'base' : null,
+    agent: names,
     payTo: place === 0 ? payTo : '7EqQdEULxWcraVx3mXKFjc84LhCkMGZCkRuDpvcMwJeK',
   }))
   await insert(database.pool, 'agent_spec', {
@@ -213,4 +220,71 @@ test('what names nothing is refused, and an agent of no registry is not found', 
   }
   const full = `eip155:8453:${chains.base.registry.address}:17`
   expect((await ask({ pay_to: second, agent: full })).outcome).toBe('verified-wallet')
+})
+
+const outcomes = async (url: string) =>
+  (await database.pool.query('select outcome from directory.payees where url = $1 order by place', [url])).rows
+
+test('an offer that names somebody else’s agent is of none, whatever it sells and whoever is paid', async () => {
+  const url = 'https://rival.example/copied'
+  await seedOffer({ fid: 2, url, payTo: second, sells: `${endpoint}/0`, names: 'base:17' })
+  expect(await outcomes(url)).toEqual([{ outcome: 'no-identity' }, { outcome: 'no-identity' }])
+  expect(await ask({ url, network: 'base' })).toMatchObject({ outcome: 'no-identity', agent: null })
+})
+
+test('an agent that was just sent to an account is not one that it names as its own', async () => {
+  const url = 'https://rival.example/sent'
+  await seedMint(31, owner, { fid: 1 })
+  await seedHolding(database.pool, { fid: 2, chain: 'base', id: 31, by: owner, unsolicited: true })
+  await seedOffer({ fid: 2, url, payTo: owner, names: 'base:31' })
+  expect(await outcomes(url)).toEqual([{ outcome: 'no-identity' }, { outcome: 'no-identity' }])
+})
+
+test('a document speaks for what is sold on its own host alone', async () => {
+  expect(await outcomes('https://rival.example/x402')).toMatchObject([{ outcome: 'endpoint-unlisted' }, {}])
+  const own = 'https://rival.example/paid'
+  await seedOffer({ fid: 2, url: own, payTo: rival })
+  expect(await outcomes(own)).toMatchObject([{ outcome: 'verified-wallet' }, {}])
+  // Anybody may write the address of somebody else's host into the registry.
+  await seedMint(32, rival, { fid: 2 })
+  await seedWallet(database.pool, { id: 32, wallet: rival, block: 110, logIndex: 2, at: hours(1) })
+  expect(await outcomes('https://rival.example/x402')).toMatchObject([{ outcome: 'endpoint-unlisted' }, {}])
+})
+
+test('agents of an account are looked through once, however much it sells', async () => {
+  const { pool } = database
+  const fid = 3
+  await seedAgent(pool, { fid, addresses: [addressOf('big seller')] })
+  await seedRegistration(pool, { chain: 'base', id: 1_000, owner, uri: 'https://big.example/agent.json' })
+  await pool.query(
+    `insert into registration
+     select (jsonb_populate_record(r, jsonb_build_object('id', 'base-' || n, 'agent_id', n))).*
+       from registration r, generate_series(1001, 1199) n where r.chain = 'base' and r.agent_id = 1000`,
+  )
+  await seedHolding(pool, { fid, chain: 'base', id: 1_000, by: owner })
+  await pool.query(
+    `insert into agent_holding
+     select (jsonb_populate_record(h, jsonb_build_object('agent_id', n))).*
+       from agent_holding h, generate_series(1001, 1199) n where h.fid = $1`,
+    [fid],
+  )
+  await seedOffer({ fid, url: 'https://big.example/0', payTo: second })
+  await pool.query(
+    `update agent_spec s
+        set prices = (select jsonb_agg(p.price) from generate_series(1, 20), lateral (select s.prices->0 as price offset 0) p)
+      where fid = $1`,
+    [fid],
+  )
+  await pool.query(
+    `insert into agent_spec
+     select (jsonb_populate_record(s, jsonb_build_object('url', 'https://big.example/' || n))).*
+       from agent_spec s, generate_series(1, 199) n where s.fid = $1`,
+    [fid],
+  )
+  await pool.query('analyze registration, agent_holding, agent_spec')
+  const tables = ['registration', 'agent_holding']
+  const most = 3 * 200
+  for (const read of [agentPrices, agentStanding, agentDiagnosis])
+    expect(await rowsRead(pool, (db) => read(db, fid), tables), read.name).toBeLessThanOrEqual(most)
+  expect((await agentPrices(pool, fid))?.count).toBe(4_000)
 })

@@ -193,7 +193,7 @@ ties as (
 select json_build_object(
   'offer', (select json_build_object('url', url, 'sha256', sha256, 'pay_to', pay_to, 'network', network) from offer),
   'outcome', (
-    select case when m.chain is null and $7::text is not null and (select count(*) from offer where agent is null) = 0 then 'not-read'
+    select case when m.chain is null and $7::text is not null and not exists (select from offer where agent like '%:%:%' is not true) then 'not-read'
                 else payee_outcome(coalesce($3::text, (select pay_to from offer)), m.chain is not null,
                        m.block_number is not null and m.owner_address is not null,
                        $7::text is null or t.registration_file is not null or t.host is not null,

@@ -75,8 +75,8 @@ const sellers: readonly Seller[] = [
     name: 'its wallet, and names somebody else’s agent',
     payTo: () => walletOf(1),
     extra: () => ({ erc8004: { agentRegistry: registry, agentId: '1' } }),
-    now: 'endpoint-unlisted',
-    before: 'endpoint-unlisted',
+    now: 'no-identity',
+    before: 'no-identity',
   },
   {
     name: 'its wallet, and names an agent of a registry that is not indexed',

@@ -1,11 +1,13 @@
 create or replace view directory.payees as
 select o.fid, o.kind, o.url, o.place, o.pay_to,
-       public.payee_outcome(o.pay_to, o.agent_id is not null or o.named is not null, held.owner is not null,
-         starts_with(lower(o.agent_uri) || '/', o.origin || '/') is true
-         or exists (select from public.agent_holding h
-                      join public.agent_spec s on s.fid = h.fid
-                     where h.chain = o.agent_chain and h.agent_id = o.agent_id and h.reason is null and s.domain_verified
-                       and starts_with(lower(s.url) || '/', o.origin || '/')),
+       -- A registration that is named by its registry's address is of one that is not indexed.
+       public.payee_outcome(o.pay_to, o.agent_id is not null or o.named like '%:%:%' is true, held.owner is not null,
+         (o.on_own_host
+          or public.url_origin(o.agent_uri) = o.origin
+          or exists (select from public.agent_holding h
+                       join public.agent_spec s on s.fid = h.fid
+                      where h.chain = o.agent_chain and h.agent_id = o.agent_id and h.fid <> o.fid and h.reason is null
+                        and s.domain_verified and starts_with(lower(s.url) || '/', o.origin || '/'))) is true,
          held.wallet, held.owner) as outcome,
        o.agent_chain as chain, o.agent_id as erc8004_id, held.owner as owner_address, held.wallet as agent_wallet,
        held.block_number,

@@ -10,7 +10,7 @@ import { endLeftovers, ProcessFile } from '../stack/processes.ts'
 import { createStack, type Stack } from '../stack/supervisor.ts'
 import { exportTask, planTasks, readSettings, withoutSources } from '../stack/tasks.ts'
 import { type Teardown, together, untilSignalled } from '../stack/teardown.ts'
-import { makeLogKey, readLogKey } from '../transparency/log-key.ts'
+import { checkpointBeside, makeLogKey, readLogKey } from '../transparency/log-key.ts'
 import { createFreshDatabase, type FreshDatabase, readerLines, usualPostgresPort } from './database.ts'
 import { describeWorld } from './description.ts'
 import { firstProfile, untilExported, untilReady } from './ready.ts'
@@ -20,6 +20,7 @@ import { startTraffic } from './traffic.ts'
 import type { Deed } from './world/deeds.ts'
 import { chainSettings } from './world/settings.ts'
 
+const logKeyName = 'devnet.log-key.pem'
 const blockSeconds = 2
 /** How often the job reads the hub's events. */
 const hubPollSeconds = 1
@@ -47,7 +48,10 @@ export async function runDevnet(options: DevnetOptions): Promise<void> {
   const processFile = join(folder, 'processes.json')
   const left = await endLeftovers(processFile)
   if (left.length > 0) report.say(`ended processes that an earlier run left behind: ${left.join(', ')}`)
-  for (const name of ['devnet.json', worldSettingsName]) rmSync(join(folder, name), { force: true })
+  // A new world has a log of its own: what an earlier one signed is not missing from it.
+  for (const name of ['devnet.json', worldSettingsName, checkpointBeside(logKeyName)]) {
+    rmSync(join(folder, name), { force: true })
+  }
 
   report.say('a new world: nothing of an earlier start is in it; the password and, while free, the ports stay the same')
   const processes = new ProcessFile(processFile)
@@ -176,7 +180,7 @@ function settingsOf(
 ) {
   const address = `http://127.0.0.1:${port}`
   return {
-    LOG_KEY_FILE: join(folder, 'devnet.log-key.pem'),
+    LOG_KEY_FILE: join(folder, logKeyName),
     EXPORT_DIR: join(folder, 'devnet.exports'), // another one may have the files of a real database
     ...Object.fromEntries(defaultChainNames.map((name) => [chainTable[name].rpcVariable, chains[name].rpc])),
     DATABASE_URL: url,

@@ -36,11 +36,14 @@ export function readLogKey(path: string, baseUrl: string): LogSigner {
     )
     const inEpoch = signers.pop() as InEpoch
     const secrets = pems.map((pem) => createPrivateKey(pem)).reverse()
-    return { ...inEpoch(1), inEpoch, former: signers, memory: logMemory(`${path}.checkpoint`), secrets }
+    return { ...inEpoch(1), inEpoch, former: signers, memory: logMemory(checkpointBeside(path)), secrets }
   } catch (cause) {
     throw new Error(`LOG_KEY_FILE: ${path} has no key to sign with: ${(cause as Error).message}`, { cause })
   }
 }
+
+/** The file in which the last checkpoint is kept that the keys of a file signed. */
+export const checkpointBeside = (path: string) => `${path}.checkpoint`
 
 /** Makes a key in a file that only its owner can read; a file that is there already is left as it is. */
 export function makeLogKey(path: string): void {

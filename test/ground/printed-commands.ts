@@ -8,11 +8,18 @@ interface PrintedCommand {
   readonly command: string
 }
 
-/** Documents in the order in which somebody reads them who begins with the README; those that print no commands too. */
+/**
+ * Documents in the order in which somebody reads them who begins with the README, those that want its world first; those
+ * that print no commands too.
+ */
 const documents = [
   ...new Set([
     'README.md',
     'docs/claiming.md',
+    'docs/log.md',
+    'docs/proofs.md',
+    'client/README.md',
+    'docs/exports.md',
     'docs/install.md',
     'docs/running.md',
     'docs/indexing.md',
@@ -68,6 +75,27 @@ export const walked: readonly string[] = [
   'node_modules/.bin/node client/dist/client/main.js agent @genesis --api http://127.0.0.1:3000',
   'cp .env.example .env',
   'curl http://127.0.0.1:3000/api/discovery?claimed=claimed',
+  'npm run mirror -- --api http://127.0.0.1:3000 --file agents.json',
+  'npm run witness -- --of http://127.0.0.1:3000 --name witness.example/w1',
+  "curl 'http://127.0.0.1:3000/api/agent/1001?signed=1' > kept.json",
+  'curl http://127.0.0.1:3000/.well-known/jwks.json > keys.json',
+  'openssl genpkey -algorithm ed25519 -out log-key.pem',
+  'openssl genpkey -algorithm ed25519 >> log-key.pem',
+  'npm run build',
+  'cp dist/verify-proof.mjs .',
+  'node verify-proof.mjs --self-test',
+  'export AGENT_DIRECTORY_URL=http://127.0.0.1:3000',
+  'agent-directory agents --chain base --claimed true --all --format csv',
+  'agent-directory agent 1001',
+  'agent-directory agent @genesis',
+  'agent-directory settlements --fid 1001 --limit 100',
+  'agent-directory mirror --file agents.json --follow',
+  'agent-directory mirror --file agents.json --from snapshot',
+  'agent-directory mirror --file all.json --from snapshot --api http://127.0.0.1:3000',
+  "jq -r '.files[].path' /srv/exports/manifest.json > keep.txt",
+  "echo '/*.json' >> keep.txt",
+  'chmod 600 .env',
+  'npm run claims -- export claims.ndjson',
   'set -a; . ./.env; set +a',
   'curl http://127.0.0.1:3000/api/stats',
   'npm run migrate',
@@ -90,7 +118,7 @@ interface Elsewhere {
 
 /** Commands that cannot be run as printed on a local world, and what runs them otherwise. */
 export const elsewhere: readonly Elsewhere[] = [
-  { command: /^npm (ci|test|run check|run build)$/, why: 'are steps of CI themselves', by: ['.ci/run'] },
+  { command: /^npm (ci|test|run check)$/, why: 'are steps of CI themselves', by: ['.ci/run'] },
   { command: /^npx vitest run /, why: 'runs tests, which a test does not', by: ['.ci/run'] },
   {
     command: /^npm run start:mainnet$/,
@@ -129,30 +157,25 @@ export const elsewhere: readonly Elsewhere[] = [
   },
   {
     command:
-      /^(apt-get|useradd|git clone|chown|chmod|su|cd|editor|install|certbot|nginx|systemctl|\/usr\/share\/postgresql-common\/\S+) /,
+      /^(apt-get|useradd|git clone|chown|su|cd|editor|install|certbot|nginx|systemctl|\/usr\/share\/postgresql-common\/\S+) /,
     why: 'changes a machine, as root: what is installed there is looked at by systemd, and run from a build',
     by: ['test/ground/deployment.test.ts', 'test/ground/build.endurance.test.ts'],
   },
   { command: /^kubectl apply /, why: 'needs a cluster', by: ['test/house/kubernetes.test.ts'] },
   {
     command: /^node_modules\/\.bin\/node dist\/(db|api)\/main\.js$/,
-    why: 'need the whole build',
+    why: 'are begun where the local world has ended, with a database of their own',
     by: ['test/ground/build.endurance.test.ts'],
   },
   {
-    command: /^npm run claims -- (export|import) claims\.ndjson$/,
-    why: 'are for an installation that runs and one that is empty',
+    command: /^npm run claims -- import claims\.ndjson$/,
+    why: 'is for a database that is empty, which that of the local world is not',
     by: ['test/claim/published-proof.test.ts'],
   },
   {
-    command: /^(curl -o proof\.json https:\/\/api\.example|node verify-proof\.mjs )/,
-    why: 'are for a machine that has nothing of this project',
+    command: /^(curl -o proof\.json https:\/\/api\.example|node verify-proof\.mjs proof\.json)/,
+    why: 'want a proof, which is published a quarter of an hour after the claim, and public networks',
     by: ['test/ground/build.endurance.test.ts'],
-  },
-  {
-    command: /^curl '?https:\/\/api\.example\/(api\/agent\/1001\?signed=1'|\.well-known\/jwks\.json) >/,
-    why: 'ask a service that signs, for whoever keeps what it says',
-    by: ['test/transparency/signed-answers.test.ts'],
   },
   {
     command: /^npm run reader -- --name ana --seconds 30 --connections 4$/,
@@ -160,34 +183,14 @@ export const elsewhere: readonly Elsewhere[] = [
     by: ['test/contract/confined-reader.test.ts'],
   },
   {
-    command: /^agent-directory /,
-    why: 'is the client where it is installed: the README runs it from the build',
-    by: ['test/client/client.test.ts'],
-  },
-  {
     command: /^EXPORT_DIR=\/srv\/exports npm run export -- --served --every 60$/,
     why: 'runs until it is stopped, for a folder of the machine',
     by: ['test/export/served.test.ts'],
   },
   {
-    command: /^(rclone |jq -r '\.files|echo '\/\*\.json' )/,
+    command: /^rclone /,
     why: 'needs a bucket of an object storage: no test runs it, and the files that it carries away are those of the export',
     by: ['test/export/served.test.ts'],
-  },
-  {
-    command: /^npm run witness -- --of https:/,
-    why: 'runs until it is stopped, beside a service that is somebody else’s',
-    by: ['test/transparency/witness.test.ts'],
-  },
-  {
-    command: /^npm run mirror -- --api https:/,
-    why: 'is for a service that has a transparency log',
-    by: ['test/transparency/lying-log.test.ts'],
-  },
-  {
-    command: /^openssl genpkey /,
-    why: 'makes a key for an installation; a key of that kind is read by tests',
-    by: ['test/transparency/claims.test.ts'],
   },
 ]
 

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Devnet } from '../support/devnet.ts'
 import { endOf } from '../support/mains.ts'
@@ -25,7 +25,8 @@ const walkMs = 1_500_000
 
 let clone: string
 let world: ChildProcess | undefined
-let said = ''
+/** Address of the last world's API. */
+let api = ''
 /** How the first world's database is connected to, by its owner and by who reads it; undefined: none has started. */
 let lasting: { readonly database: string; readonly reader: string | undefined } | undefined
 
@@ -38,6 +39,9 @@ beforeAll(() => {
   }
   symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules')) // as installed; bootstrap.endurance.test.ts installs
   writeFileSync(join(clone, '.curlrc'), 'fail\nsilent\n') // an answer with an error is a command that does not work
+  // As npm puts it on the path, where the client is installed; the README builds what it leads to.
+  const client = join(clone, 'client/dist/client/main.js')
+  writeFileSync(join(clone, 'agent-directory'), `#!/bin/sh\nexec node ${client} "$@"\n`, { mode: 0o755 })
 })
 afterAll(async () => {
   await endWorld()
@@ -50,6 +54,7 @@ test(
     let file = ''
     let loading = ''
     let hasHistory = false
+    let isBuilt = false
     for (const printed of printedCommands.filter(({ command }) => walked.includes(command))) {
       const { command } = printed
       if (printed.file !== file) loading = '' // each document is begun in a terminal of its own
@@ -59,13 +64,23 @@ test(
         await startWorld(command)
         continue
       }
+      if (command === 'npm run build') {
+        if (isBuilt) continue // of the same sources
+        isBuilt = true
+      }
       if (command.startsWith('mv ')) await endWorld() // "Then end the world with Ctrl-C"
+      const first = lastingCommands[command]
+      if (first) {
+        await endOnceSaid(start(`${loading}exec ${command}`), first)
+        continue
+      }
       const settings = /^set -a; \. \.\/(\S+);/.exec(command)?.[1]
       if (settings) {
         // A terminal keeps what it has read once; the world takes its file along when it ends.
         cpSync(join(clone, settings), join(clone, '.terminal.env'))
         loading = 'set -a; . ./.terminal.env; set +a\n'
       }
+      if (command.startsWith('export ')) loading += `${ofWorld(command)}\n`
       const { code, stdout, stderr } = await run(`${settings ? '' : loading}${command}`)
       expect({ file, command, code, said: `${stdout}${stderr}`.slice(-2_000) }).toEqual({
         file,
@@ -74,7 +89,9 @@ test(
         said: expect.anything(),
       })
       // An installation fills in its settings; this one those of the local world.
-      if (command.startsWith('cp ')) appendFileSync(join(clone, '.env'), readFileSync(join(clone, '.data/devnet.env')))
+      if (command === 'cp .env.example .env') {
+        appendFileSync(join(clone, '.env'), readFileSync(join(clone, '.data/devnet.env')))
+      }
       expect(stdout).toMatch((hasHistory ? answersOfHistory : answers)[command] ?? /(?:)/)
     }
   },
@@ -85,6 +102,13 @@ test(
 const answers: Readonly<Record<string, RegExp>> = {
   'curl http://127.0.0.1:3000/api/discovery?claimed=claimed': /"fid":1001\b/,
   'node_modules/.bin/node client/dist/client/main.js agent 1001 --api http://127.0.0.1:3000': /"fid": ?1001\b/,
+  'node_modules/.bin/node client/dist/client/main.js agent @genesis --api http://127.0.0.1:3000': /"fid": ?1001\b/,
+  'node verify-proof.mjs --self-test': /^[1-9]\d* held, 0 failed, 0 without an answer, 0 not asked$/m,
+  'agent-directory agents --chain base --claimed true --all --format csv': /^1001,genesis,/m,
+  'agent-directory agent 1001': /"handle": ?"genesis"/,
+  'agent-directory agent @genesis': /"fid": ?1001\b/,
+  'agent-directory settlements --fid 1001 --limit 100': /"tx_hash"/,
+  'npm run claims -- export claims.ndjson': /^[1-9]\d* rows in claims\.ndjson$/m,
   'npm run backfill -- --all --plan': /^no chain has settlements before its processor begins$/m,
 }
 
@@ -97,31 +121,28 @@ const answersOfHistory: Readonly<Record<string, RegExp>> = {
     /^ok {5}base 0 to \d+ is as the backfill certified[\s\S]*everything of .* is there/m,
 }
 
+/** Commands that run until they are stopped, and what they say once they have done something. */
+const lastingCommands: Readonly<Record<string, RegExp>> = {
+  'npm run witness -- --of http://127.0.0.1:3000 --name witness.example/w1':
+    /^witness\.example\/w1\+\S+@http:\/\/127\.0\.0\.1:3400$/m,
+  'agent-directory mirror --file agents.json --follow': /^agents\.json: [1-9]\d* agents$/m,
+}
+
 const worldOf = () => JSON.parse(readFileSync(join(clone, '.data/devnet.json'), 'utf8')) as Devnet
 
 async function startWorld(command: string) {
   await endWorld()
-  said = ''
-  const started = spawn('/bin/sh', ['-c', `exec ${command}`], {
-    cwd: clone,
-    env: shell,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  world = started
-  const collect = (text: Buffer) => {
-    said += text
-  }
-  started.stdout.on('data', collect)
-  started.stderr.on('data', collect)
-  await expect
-    .poll(() => started.exitCode !== null || /^ready /m.test(said), { timeout: walkMs, interval: 200 })
-    .toBe(true)
-  expect(said).toMatch(/^ready /m)
+  world = start(`exec ${command}`)
+  const said = await untilSaid(world, /^ready /m)
+  api = /^ready (\S+)/m.exec(said)?.[1] ?? ''
   // What is set up to read the world reads the next one, too: the same port, the same passwords.
   const now = { database: worldOf().database_url, reader: /psql '(.+)'/.exec(said)?.[1] }
   expect(now).toEqual({ database: expect.any(String), reader: expect.any(String) })
   lasting ??= now
   expect(now).toEqual(lasting)
+  // Whoever takes the printed key along follows the log of this world: no other log has begun behind the last world's.
+  const logKey = /^ {2}log key +(\S+)$/m.exec(said)?.[1]
+  expect(await (await fetch(`${api}/log/key`)).text()).toBe(`${logKey}\n`)
 }
 
 async function endWorld() {
@@ -131,17 +152,49 @@ async function endWorld() {
   await ended
 }
 
-/** Runs lines in a shell, with the key that a claim waits for; the API's port is another one where its own was taken. */
+/** Runs lines in a shell, with the key that a claim waits for. */
 async function run(lines: string) {
-  const api = /^ready (\S+)/m.exec(said)?.[1] ?? ''
-  const child = spawn('/bin/sh', ['-ec', lines.replaceAll('http://127.0.0.1:3000', api)], {
-    cwd: clone,
-    env: { ...shell, CURL_HOME: clone },
-  })
+  const child = start(lines, 'pipe')
   const key = lines.includes('--private-key -')
     ? worldOf().agents.find(({ fid }) => fid === 1001)?.addresses[0]?.private_key
     : undefined
-  child.stdin.on('error', () => {}) // a command that reads nothing has ended before it is written to
-  child.stdin.end(key === undefined ? '' : `${key}\n`)
+  child.stdin?.on('error', () => {}) // a command that reads nothing has ended before it is written to
+  child.stdin?.end(key === undefined ? '' : `${key}\n`)
   return endOf(child)
+}
+
+/** Starts lines in a shell, in the clone. */
+function start(lines: string, stdin: 'pipe' | 'ignore' = 'ignore') {
+  return spawn('/bin/sh', ['-ec', ofWorld(lines)], {
+    cwd: clone,
+    env: { ...shell, CURL_HOME: clone, PATH: `${clone}${delimiter}${shell.PATH}` },
+    stdio: [stdin, 'pipe', 'pipe'],
+  })
+}
+
+/** Lines with the world's own port and folder of files, which are other ones than those that are printed. */
+const ofWorld = (lines: string) =>
+  lines.replaceAll('http://127.0.0.1:3000', api).replaceAll('/srv/exports', '.data/devnet.exports')
+
+/** Waits until a process has said something, and goes on reading what it says; returns what it said until then. */
+async function untilSaid(child: ChildProcess, pattern: RegExp) {
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (text: Buffer) => {
+      said += text
+    })
+  }
+  await expect.poll(() => child.exitCode !== null || pattern.test(said), { timeout: walkMs, interval: 200 }).toBe(true)
+  expect(said).toMatch(pattern)
+  return said
+}
+
+async function endOnceSaid(child: ChildProcess, pattern: RegExp) {
+  const ended = once(child, 'exit')
+  try {
+    await untilSaid(child, pattern)
+  } finally {
+    child.kill('SIGINT')
+  }
+  await ended
 }

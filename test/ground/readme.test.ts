@@ -192,7 +192,7 @@ function problemOf(command: string): string | undefined {
     case 'docker':
       return args[0] === 'compose' ? exists('docker-compose.yml') : isKnown(false)
     default:
-      return isKnown(elsewhereOf(command) !== undefined)
+      return isKnown(walked.includes(command) || elsewhereOf(command) !== undefined)
   }
 }
 

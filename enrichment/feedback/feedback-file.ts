@@ -41,14 +41,15 @@ export function toFeedbackFile(value: unknown, { agentId, client }: FiledFeedbac
   if (!isObject(value)) return undefined
   const said = typeof value.clientAddress === 'string' ? addressIn(value.clientAddress) : null
   const isOther = said !== null && said !== client
-  const isElsewhere = isNumber(value.agentId) && `${value.agentId}` !== agentId
+  const about = digitsOf(value.agentId)
+  const isElsewhere = about !== null && about !== agentId
   return { isForeign: isOther || isElsewhere, payment: toPayment(value.proofOfPayment) }
 }
 
 function toPayment(value: unknown): NamedPayment | null {
   if (!isObject(value) || typeof value.txHash !== 'string') return null
   const txHash = value.txHash.toLowerCase()
-  const chainId = Number(value.chainId)
+  const chainId = Number(digitsOf(value.chainId) ?? Number.NaN)
   if (!/^0x[0-9a-f]{64}$/.test(txHash) || !Number.isSafeInteger(chainId) || chainId < 1) return null
   return { fromAddress: addressOf(value.fromAddress), toAddress: addressOf(value.toAddress), chainId, txHash }
 }
@@ -58,14 +59,33 @@ const addressOf = (value: unknown) => (typeof value === 'string' ? addressIn(val
 /** The address in `0x…` or in `eip155:1:0x…`, lowercase; null: there is none. */
 const addressIn = (text: string) => /^(?:eip155:\d+:)?(0x[0-9a-f]{40})$/.exec(text.toLowerCase())?.[1] ?? null
 
-const isNumber = (value: unknown) => typeof value === 'number' || (typeof value === 'string' && /^\d+$/.test(value))
+/** Digits of a whole number without zeros in front; null: it is none, or one that a double does not hold exactly. */
+function digitsOf(value: unknown): string | null {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? String(value) : null
+  return typeof value === 'string' && /^\d+$/.test(value) ? value.replace(/^0+(?=\d)/, '') : null
+}
+
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export function hashStateOf(bytes: Uint8Array, value: unknown, { hash }: FiledFeedback): HashState {
   if (/^0x0*$/.test(hash)) return 'none'
   if (keccak256(bytes) === hash) return 'content'
-  return isObject(value) && sdkHash(value) === hash ? 'sdk' : 'mismatch'
+  return isObject(value) && isSmall(value) && sdkHash(value) === hash ? 'sdk' : 'mismatch'
+}
+
+/** Top-level names of a file that is hashed as the SDK does, and lookups of them: each name is looked up in each object. */
+const mostNames = 100
+const mostLookups = 100_000
+
+function isSmall(value: Readonly<Record<string, unknown>>): boolean {
+  const names = Object.keys(value).length
+  return names <= mostNames && names * objectsIn(value) <= mostLookups
+}
+
+function objectsIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.values(value).reduce((sum: number, one) => sum + objectsIn(one), 1)
 }
 
 /**

@@ -109,7 +109,8 @@ async function follow({ known, before, shown, now, readFile }: Step): Promise<Fo
   const isWhole = await grows(begin, now, filesOf(now, readFile), (entry) => {
     const said = parsed(entry)
     if (size++ === 0) first = said
-    key = (said?.type === 'key' && keyAfter(String(said.note), { origin: now.origin, key })) || key
+    const note = said?.type === 'key' && typeof said.note === 'string' ? said.note : undefined
+    key = (note !== undefined && keyAfter(note, { origin: now.origin, key })) || key
   })
   const refuse = (problem: string): never => {
     throw new LogFork(problem, known, shown)

@@ -1,4 +1,5 @@
 import { chainOf } from '../../chains.config.ts'
+import { textOf } from '../../trust/text.ts'
 import { networkOf } from '../networks.ts'
 
 /** A registration that a file or a host lists as its agent's. */
@@ -59,7 +60,7 @@ function partsOf(value: unknown): Parts | undefined {
 
 /** A chain's id; `unknown`: it is named, but no number and no chain of the table. */
 function chainIdOf(value: unknown): string {
-  const text = String(value).trim().toLowerCase()
+  const text = textOf(value).trim().toLowerCase()
   const id = /^(?:eip155:)?([1-9]\d{0,18})$/.exec(text)?.[1]
   const { chain } = networkOf(text)
   return id ?? (chain === null ? 'unknown' : String(chainOf(chain).id))

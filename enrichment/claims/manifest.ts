@@ -15,6 +15,7 @@ import type { ProofWorld } from '../../social/proof-world.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
 import { contradictionOf, type Witness } from '../../social/witness.ts'
 import type { Json } from '../../trust/canonical-json.ts'
+import { textOf } from '../../trust/text.ts'
 import { type Finding, patience } from './ending.ts'
 import { isAnyVerifiedBefore } from './former-owner.ts'
 
@@ -116,7 +117,7 @@ export function createManifests(options: ManifestsOptions): Manifests {
       })
       const refuted = (detail: Json): Finding => ({ kind: 'refuted', reason: 'manifest_gone', detail })
       const manifest = await manifestOf(host)
-      const isOurs = manifest?.service === serviceName && String(manifest.host).toLowerCase() === host
+      const isOurs = manifest?.service === serviceName && textOf(manifest.host).toLowerCase() === host
       if (!isOurs) return doubted({ host, problem: 'no manifest for this service' })
       if (manifest.withdrawn === true) return refuted({ host, withdrawn: true })
       if (Number.isSafeInteger(manifest.fid) && manifest.fid !== fid)
@@ -127,7 +128,7 @@ export function createManifests(options: ManifestsOptions): Manifests {
         contractChainId: contractChainIdOf(one.message),
       }))
       const isLive = (address: string) => verifications.some((one) => one.address === address)
-      const addresses = [...new Set(manifest.addresses.map((one) => String(one).toLowerCase()))]
+      const addresses = [...new Set(manifest.addresses.map((one) => textOf(one).toLowerCase()))]
       const unverified = addresses.filter((one) => !isLive(one))
       if (unverified.length > 0) {
         if (!(await areAllPruned(fid, unverified))) return doubted({ host, problem: 'addresses that are not verified' })

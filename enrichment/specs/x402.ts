@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Fetched } from '../../net/door.ts'
+import { textOf } from '../../trust/text.ts'
 import { parsed, type SpecContent, shortText } from './content.ts'
 import { contentOf, interfacesIn } from './listing.ts'
 import { fieldsOf, membersOf } from './offers/spellings.ts'
@@ -45,7 +46,7 @@ function placeIn(thing: unknown): object {
   const members = membersOf(thing)
   const resource = members.get('resource')
   const url = typeof thing === 'string' ? thing : (membersOf(resource).get('resource') ?? resource)
-  const [, method = members.get('method'), path = url] = /^([A-Z]{3,7}) (\/.*)$/.exec(String(url)) ?? []
+  const [, method = members.get('method'), path = url] = /^([A-Z]{3,7}) (\/.*)$/.exec(textOf(url)) ?? []
   return { url: path, binding: method }
 }
 

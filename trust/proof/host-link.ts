@@ -2,6 +2,7 @@ import { type Hex, pad, parseAbi, recoverMessageAddress } from 'viem'
 import { checkEnvelope } from '../envelope.ts'
 import { encodedSignature } from '../key-signature.ts'
 import { encodeMessageData, mainnet, messageTypes } from '../message-data.ts'
+import { textOf } from '../text.ts'
 import { type Askable, ask, askRegistry, fetched } from './ask.ts'
 import { custodyOf, keyDataOf } from './keys.ts'
 import { bytesOf, type CheckLine } from './line.ts'
@@ -40,14 +41,14 @@ export function hostLinkLines(proof: ClaimProof, askable: Askable): (CheckLine |
 /** A signature of the custody or auth address over the host’s name. */
 async function association(proof: ClaimProof, host: string, given: Record<string, unknown>, askable: Askable) {
   const { fid, custody } = proof
-  const [header, payload, signature] = [given.header, given.payload, given.signature].map(String) as [
+  const [header, payload, signature] = [given.header, given.payload, given.signature].map(textOf) as [
     string,
     string,
     string,
   ]
   const { fid: ofFid, type, key } = jsonOf(header) ?? {}
-  const signer = String(key).toLowerCase()
-  if (ofFid !== fid || String(jsonOf(payload)?.domain).toLowerCase() !== host) return failed('it is of another')
+  const signer = textOf(key).toLowerCase()
+  if (ofFid !== fid || textOf(jsonOf(payload)?.domain).toLowerCase() !== host) return failed('it is of another')
   const signedBy = await signerOf(`${header}.${payload}`, signature)
   if (signedBy !== signer) return unknown('a key did not sign it; a contract wallet is not asked')
   const ids = custody ?? { chain_id: registries.chainId, contract: registries.id }
@@ -91,7 +92,7 @@ async function profile(proof: ClaimProof, host: string, given: Record<string, un
     return unknown('the message that says so is not in the proof')
   const { data_bytes, hash, signature, signer } = message as Record<string, Hex>
   try {
-    const body = { kind: 'user_data', type: profileUrl, value: String(url) } as const
+    const body = { kind: 'user_data', type: profileUrl, value: textOf(url) } as const
     const said = encodeMessageData({
       type: messageTypes.MESSAGE_TYPE_USER_DATA_ADD,
       fid: proof.fid,
@@ -145,6 +146,6 @@ async function registration(proof: ClaimProof, host: string, given: Record<strin
 }
 
 function hostOf(text: unknown): string | undefined {
-  const url = URL.parse(String(text).trim())
+  const url = URL.parse(textOf(text).trim())
   return url?.protocol === 'https:' || url?.protocol === 'http:' ? url.host : undefined
 }

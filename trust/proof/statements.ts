@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Hex, recoverMessageAddress } from 'viem'
 import { type ClaimAction, claimMessage } from '../claim-text.ts'
 import { signedBy } from '../envelope.ts'
+import { textOf } from '../text.ts'
 import { walletChains } from '../wallet-chains.ts'
 import { bytesOf, type CheckLine, line } from './line.ts'
 import type { ClaimProof, Statement } from './proof.ts'
@@ -42,7 +43,7 @@ function saidAt(statement: Statement, otherwise: string): number {
       : statement.kind === 'jfs'
         ? jsonOf(statement.payload)?.timestamp
         : (manifestOf(statement.body)?.timestamp ?? otherwise)
-  return Date.parse(String(said))
+  return Date.parse(textOf(said))
 }
 
 /** What was signed long before or after the end did not end the claim, nor did what was signed before the claim. */
@@ -122,7 +123,7 @@ function checkToken(proof: ClaimProof, statement: Of<'jfs'>): Promise<CheckLine>
 
 /** Key that a token names; the service takes hexadecimal digits of either case. */
 export function keyOf({ header }: Of<'jfs'>): string {
-  return String(jsonOf(header)?.key).toLowerCase()
+  return textOf(jsonOf(header)?.key).toLowerCase()
 }
 
 function isTokenFor({ fid, base_url, nonce }: ClaimProof, statement: Of<'jfs'>, action: ClaimAction): boolean {
@@ -144,13 +145,13 @@ function checkManifest(proof: ClaimProof, statement: Of<'well-known'>): Promise<
     line('the digest is of the manifest', () => createHash('sha256').update(body).digest('hex') === sha256),
     line('the manifest is of this FID, service and host', () => {
       const { fid, service, host, nonce = proof.nonce, withdrawn } = manifest()
-      const isOfHost = String(host).toLowerCase() === new URL(url).host
+      const isOfHost = textOf(host).toLowerCase() === new URL(url).host
       const isAt = url === `https://${new URL(url).host}/.well-known/${proof.service}.json`
       return fid === proof.fid && service === proof.service && nonce === proof.nonce && isOfHost && isAt && !withdrawn
     }),
     line('the manifest was fetched for the claim', () => fetched_at === proof.claimed_at),
     line('every address of the manifest is verified', () => {
-      const named = listOf(manifest().addresses).map((address) => String(address).toLowerCase())
+      const named = listOf(manifest().addresses).map((address) => textOf(address).toLowerCase())
       const verified = proof.address_proofs.filter((one) => !one.before_custody).map(({ address }) => address)
       return named.length > 0 && named.every((address) => verified.includes(address))
     }),

@@ -1,4 +1,5 @@
 import type { Fetched } from '../../../net/door.ts'
+import { textOf } from '../../../trust/text.ts'
 import { parsed } from '../content.ts'
 import { leadsAway } from '../offers/resources.ts'
 import { fieldsOf } from '../offers/spellings.ts'
@@ -47,7 +48,7 @@ function difference(header: unknown, body: unknown): Finding[] {
     const { accepts } = fieldsOf(demand)
     return (Array.isArray(accepts) ? accepts : []).slice(0, mostWays).map((way) => {
       const { asset, payTo, amount, maxAmountRequired } = fieldsOf(way)
-      return [asset, payTo, amount ?? maxAmountRequired].map((one) => String(one).toLowerCase()).join(' ')
+      return [asset, payTo, amount ?? maxAmountRequired].map((one) => textOf(one).toLowerCase()).join(' ')
     })
   }
   const said = new Set(terms(header))
@@ -71,11 +72,11 @@ function discovery(demand: object): Finding[] {
   const { info, schema } = fieldsOf(bazaar)
   const { type, method, toolName, inputSchema, bodyType } = fieldsOf(fieldsOf(info).input)
   const isCallable =
-    (type === 'http' && (method === undefined || ways.http.includes(String(method)))) ||
+    (type === 'http' && (method === undefined || ways.http.includes(textOf(method)))) ||
     (type === 'mcp' && typeof toolName === 'string' && isObject(inputSchema))
-  const hasBody = type === 'http' && ['POST', 'PUT', 'PATCH'].includes(String(method))
+  const hasBody = type === 'http' && ['POST', 'PUT', 'PATCH'].includes(textOf(method))
   if (!isCallable) return [finding('discovery_malformed', 'info.input')]
-  if (hasBody && !['json', 'form-data', 'text'].includes(String(bodyType)))
+  if (hasBody && !['json', 'form-data', 'text'].includes(textOf(bodyType)))
     return [finding('discovery_malformed', 'info.input.bodyType')]
   if (!isObject(schema) || leadsAway(schema)) return [finding('discovery_malformed', 'schema')]
   const { required } = fieldsOf(schema)

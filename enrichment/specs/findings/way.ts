@@ -1,4 +1,5 @@
 import { chainNames, chainOf } from '../../../chains.config.ts'
+import { textOf } from '../../../trust/text.ts'
 import { networkOf } from '../../networks.ts'
 import { fieldsOf } from '../offers/spellings.ts'
 import { type Finding, finding } from './finding.ts'
@@ -17,10 +18,10 @@ export function findingsOfWay(way: unknown, isSecond: boolean): Finding[] {
   const place = typeof network === 'string' ? placeOf(network) : undefined
   return [
     ...missing.map((key) => finding('field_missing', key)),
-    ...(place ? findingsOfNetwork(String(network), place, isSecond) : []),
-    ...(asset != null && place?.isEvm ? findingsOfAsset(String(asset), place) : []),
-    ...(payTo != null && place?.isEvm ? findingsOfPayee(String(payTo), String(asset)) : []),
-    ...(units == null ? [] : findingsOfAmount(units, place, String(asset))),
+    ...(place ? findingsOfNetwork(textOf(network), place, isSecond) : []),
+    ...(asset != null && place?.isEvm ? findingsOfAsset(textOf(asset), place) : []),
+    ...(payTo != null && place?.isEvm ? findingsOfPayee(textOf(payTo), textOf(asset)) : []),
+    ...(units == null ? [] : findingsOfAmount(units, place, textOf(asset))),
     ...findingsOfTime(seconds, isSecond),
     ...(scheme === 'exact' && place?.isEvm ? findingsOfDomain(extra) : []),
   ]

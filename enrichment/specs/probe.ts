@@ -107,10 +107,21 @@ async function orFailure(candidate: Candidate, ask: () => Promise<[Check, ...Che
   try {
     return await ask()
   } catch (error) {
+    if (isOfContent(error)) {
+      process.emitWarning(error)
+      return [{ candidate, httpStatus: null, latencyMs: null, status: 'schema_mismatch' }]
+    }
     if (!(error instanceof DoorError) || error.checkStatus === null) throw error
     return [{ candidate, httpStatus: null, latencyMs: null, status: error.checkStatus, reason: error.reason }]
   }
 }
+
+/**
+ * Whether an error is one of the language, which a reader ran into with what a host wrote. It is a fault of the reader, but
+ * what it cannot read must not keep the rest of the agent's places from being looked at.
+ */
+const isOfContent = (error: unknown): error is Error =>
+  error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
 
 async function askSession(hosts: AgentHosts, candidate: Candidate): Promise<Check> {
   const { content, sha256, ...outcome } = await askServer(hosts, candidate.url)

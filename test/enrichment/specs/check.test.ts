@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { WebHost } from '../../../devnet/hosts/web-host.ts'
-import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
+import { type AgentHosts, createAgentHosts } from '../../../enrichment/agent-hosts.ts'
 import { checkUp } from '../../../enrichment/specs/check-up.ts'
 import type { KnownDocument } from '../../../enrichment/specs/document-standing.ts'
 import { readerVersion } from '../../../enrichment/specs/kinds.ts'
@@ -26,11 +26,12 @@ async function lookInTurn(
   hosts: readonly WebHost[],
   known: readonly KnownDocument[],
   services: Services,
+  through = (agentHosts: AgentHosts) => agentHosts,
 ) {
   const egressAllow = parseEgressAllow(hosts.map(({ name }) => name).join())
   const door = createDoor({ userAgent: 'test/1.0 (+https://agents.shop.xyz)', egressAllow, politeness: impatient })
   onTestFinished(door.close)
-  const look = await checkUp(createAgentHosts({ door, egressAllow, now: () => new Date() }), {
+  const look = await checkUp(through(createAgentHosts({ door, egressAllow, now: () => new Date() })), {
     services: services.map(([name, endpoint]) => ({ name, endpoint, version: null, contradicted: false })),
     profileUrl: null,
     holdings: { held: [], isCut: false, registries: new Set() },
@@ -55,6 +56,30 @@ test('an endpoint that wants to be paid, or to know who asks, is alive; a page t
       'openapi /.well-known/openapi.json not_found',
     ]),
   )
+})
+
+test('what a reader fails at is a document of another form, and the places beside it are looked at', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  host.pages.set('/pay', { status: 402, body: { x402Version: 1, accepts: [] } })
+  host.pages.set('/card.json', { body: card })
+  const { found } = await lookInTurn(
+    '1',
+    [host],
+    [],
+    [
+      ['x402', `${host.url}/pay`],
+      ['a2a', `${host.url}/card.json`],
+    ],
+    (hosts) => ({
+      ...hosts,
+      fetch: async (url, options) => {
+        const answer = await hosts.fetch(url, options)
+        if (url.pathname !== '/pay') return answer
+        return Object.defineProperty({ ...answer }, 'body', { get: () => String({ toString: 1 }) }) // throws
+      },
+    }),
+  )
+  expect(found).toEqual(expect.arrayContaining(['x402 /pay schema_mismatch', 'a2a /card.json ok']))
 })
 
 test('a redirect is followed on the same site and refused to another', async () => {

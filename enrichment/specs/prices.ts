@@ -7,7 +7,7 @@ import { shortText } from './content.ts'
 import { boundsOf, isTokenSymbol, shifted, unitsOfWhole } from './offers/money.ts'
 import { fieldsOf, means } from './offers/spellings.ts'
 import { noTerms, type Terms } from './offers/terms.ts'
-import { type Found, offersIn } from './offers/walk.ts'
+import { type Found, mostRead, offersIn } from './offers/walk.ts'
 
 /** Price of one thing for sale, as its seller states it, unverified. Texts are clean and bounded; null: not stated. */
 export interface Price {
@@ -42,8 +42,6 @@ export interface Price {
 }
 
 const { pricesOfDocument: mostPrices } = profileLimits
-/** Things for sale, operations and ways to pay that are looked at for them. */
-const mostRead = 2_000
 
 interface Priced {
   readonly prices: readonly Price[]

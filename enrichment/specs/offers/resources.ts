@@ -4,7 +4,7 @@ import { DoorError } from '../../../net/errors.ts'
 import { maxUrlLength, parseTarget } from '../../../net/target.ts'
 import { membersOf } from './spellings.ts'
 import { noTerms, termsOf } from './terms.ts'
-import { thingsOf } from './walk.ts'
+import { mostRead, thingsOf } from './walk.ts'
 
 /** What is sold at one place, as its seller describes it for buyers who look for something, unverified; null: not said. */
 export interface Resource {
@@ -31,8 +31,6 @@ interface Described {
 /** Bytes of `input`, of `output` and of `schema`, and of all resources of a document together. */
 const mostBytes = 4 * 1024
 const mostBytesOfAll = 32 * 1024
-/** Things for sale that are looked at. */
-const mostRead = 2_000
 const mostTags = 5
 
 /**

@@ -4,6 +4,8 @@ import { isPriceObject, noTerms, type Terms, termsOf } from './terms.ts'
 
 /** Things within things that are looked at. */
 const deepest = 4
+/** Things for sale and ways to pay that are looked at for what a document sells. */
+export const mostRead = 2_000
 
 /** One thing for sale and one way to pay for it; undefined beside them: one more place was looked at. */
 export type Found = Generator<Terms | undefined>
@@ -41,7 +43,7 @@ function innerThings(thing: unknown, depth: number): unknown[] {
 function* within(node: unknown, around: Terms, depth: number, isWay: boolean): Found {
   yield undefined
   const own = termsOf(node, around, isWay)
-  const { things, ways } = depth < deepest ? childrenOf(node) : { things: [], ways: [] }
+  const { things, ways } = depth < deepest ? childrenOf(node, beginning) : { things: [], ways: [] }
   if (things.length === 0 && ways.length === 0) yield own
   // Offers of MPP are in the smallest units of a currency: 100 may be a dollar.
   const isMpp = fieldsOf(node).offers !== undefined
@@ -49,20 +51,41 @@ function* within(node: unknown, around: Terms, depth: number, isWay: boolean): F
   if (things.length === 0) for (const way of ways) yield* within(way, forWays, depth + 1, true)
   for (const thing of things) {
     // Ways that stand beside things hold for each of them that names none.
-    const shared = childrenOf(thing).ways.length > 0 ? [] : ways
+    const shared = childrenOf(thing, beginning).ways.length > 0 ? [] : ways
     if (shared.length === 0) yield* within(thing, own, depth + 1, false)
     else for (const way of shared) yield* within(thing, termsOf(way, own, true), depth + 1, false)
   }
 }
 
 /** What an object holds: things for sale, and ways to pay for it. A way that names what it is for is a thing beside others. */
-function childrenOf(node: unknown): { readonly things: readonly unknown[]; readonly ways: readonly unknown[] } {
+function childrenOf(node: unknown, { most, read }: Reach = whole): Children {
+  const object = fieldsOf(node)
+  const known = read.get(object) ?? readChildren(object, most)
+  read.set(object, known)
+  return known
+}
+
+interface Children {
+  readonly things: readonly unknown[]
+  readonly ways: readonly unknown[]
+}
+
+/** How much of each list is taken. An object is read once, however often it is come to: with each way that holds for it. */
+interface Reach {
+  readonly most: number
+  readonly read: WeakMap<object, Children>
+}
+
+const whole: Reach = { most: Number.POSITIVE_INFINITY, read: new WeakMap() }
+const beginning: Reach = { most: mostRead, read: new WeakMap() }
+
+function readChildren(node: object, most: number): Children {
   const members = membersOf(node)
-  const things = members.all('things').flatMap((one) => listOf(one, 'resource'))
+  const things = members.all('things').flatMap((one) => listOf(one, 'resource').slice(0, most))
   const ways = members
     .all('ways')
     .filter((one) => !isPriceObject(one))
-    .flatMap((one) => listOf(one, 'network'))
+    .flatMap((one) => listOf(one, 'network').slice(0, most))
     .filter((one) => typeof one === 'object')
   if (things.length === 0) return { things, ways }
   const isNamed = (way: unknown) => membersOf(way).get('resource') !== undefined
@@ -70,7 +93,20 @@ function childrenOf(node: unknown): { readonly things: readonly unknown[]; reado
 }
 
 /** Entries of a list, of an object that is one entry, or of a map, whose keys name what its values lack. */
-function listOf(value: unknown, keyIs: 'resource' | 'network'): unknown[] {
+function listOf(value: unknown, keyIs: 'resource' | 'network'): readonly unknown[] {
+  if (typeof value !== 'object' || value === null) return []
+  const known = lists[keyIs].get(value) ?? readList(value, keyIs)
+  lists[keyIs].set(value, known)
+  return known
+}
+
+/** Lists are read once, too: those of a whole description are beside each of its operations. */
+const lists = {
+  resource: new WeakMap<object, readonly unknown[]>(),
+  network: new WeakMap<object, readonly unknown[]>(),
+}
+
+function readList(value: object, keyIs: 'resource' | 'network'): readonly unknown[] {
   if (Array.isArray(value)) return value.filter((one) => typeof one === 'string' || isObject(one))
   if (!isObject(value)) return []
   const members = membersOf(value)

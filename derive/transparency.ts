@@ -5,6 +5,7 @@ import {
   currentEpoch,
   type Epoch,
   lastFirstEntry,
+  lockLog,
   notesBefore,
   subjectIn,
 } from '../db/queries/transparency/epoch.ts'
@@ -48,6 +49,7 @@ export async function logFacts(
   keys: readonly string[],
   { log, now }: DeriveContext,
 ): Promise<LaterKey[] | undefined> {
+  await lockLog(db) // other kinds append to it, too
   const readTile = tileReader(db)
   const known = await currentEpoch(db)
   const all = await countEntries(db)

@@ -311,14 +311,13 @@ export const kinds = {
     ],
   },
   /**
-   * What the transparency log is to have. Keys: events of claims, words of accounts on their listing, changes of the directory,
-   * certificates of blocks, and hubs from when they are followed.
+   * What the transparency log is to have, but for changes of the directory. Keys: events of claims, words of accounts on their
+   * listing, certificates of blocks, and hubs from when they are followed.
    */
   'logged facts': {
     marks: [
       { table: 'claim_event', on: ['insert'], key: claimEvent },
       { table: 'claim_action', on: ['insert'], key: listingWord, from: `moved where action <> 'withdraw'` },
-      { table: 'agent_change', on: ['insert'], key: change, from: `moved where ${isTold}` },
       { table: 'backfill', on: ['insert', 'update'], key: backfillDone, from: 'moved where completed_at is not null' },
       { table: 'audit_certificate', on: ['insert', 'update'], key: audited },
       {
@@ -331,11 +330,15 @@ export const kinds = {
     all: [
       { table: 'claim_event', key: claimEvent },
       { table: `claim_action where action <> 'withdraw'`, key: listingWord },
-      { table: `agent_change where ${isTold}`, key: change },
       { table: 'backfill where completed_at is not null', key: backfillDone },
       { table: 'audit_certificate', key: audited },
       { table: 'hub_standing where followed_since is not null', key: hubFollowed },
     ],
+  },
+  /** Changes of the directory, which the transparency log is to have too: a claim waits for no more than a batch of them. */
+  'logged changes': {
+    marks: [{ table: 'agent_change', on: ['insert'], key: change, from: `moved where ${isTold}` }],
+    all: [{ table: `agent_change where ${isTold}`, key: change }],
   },
 } as const satisfies Record<string, Kind>
 

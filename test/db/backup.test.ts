@@ -245,7 +245,7 @@ test('beside a local world its database is named with its chains or not at all, 
 /** Appends what the database has to its transparency log, as the job does, and signs that. */
 async function appendToLog(to: pg.Pool, key: string): Promise<void> {
   const log = readLogKey(join(folder, key), 'https://api.agents.example')
-  const kinds = derivations.filter(({ kind }) => kind === 'logged facts')
+  const kinds = derivations.filter(({ kind }) => kind.startsWith('logged '))
   await settle(kinds, { pool: to, now: () => new Date(), settlementOverloads: 'spec', log })
 }
 

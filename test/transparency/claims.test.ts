@@ -28,7 +28,7 @@ import { type Claimant, type ClaimStage, eip191Claim, jfsClaim, post, startClaim
 import { runMain } from '../support/mains.ts'
 import { keepLog } from './put-back.ts'
 
-const kinds = derivations.filter(({ kind }) => kind === 'logged facts')
+const kinds = derivations.filter(({ kind }) => kind.startsWith('logged '))
 let stage: ClaimStage
 let log: LogSigner
 const folders: string[] = []

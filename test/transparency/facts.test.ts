@@ -10,7 +10,7 @@ import { type ClaimStage, eip191Claim, post, startClaimStage } from '../support/
 import { insert } from '../support/seed.ts'
 import { root } from '../support/source-files.ts'
 
-const kinds = derivations.filter(({ kind }) => kind === 'logged facts')
+const kinds = derivations.filter(({ kind }) => kind.startsWith('logged '))
 let stage: ClaimStage
 beforeAll(async () => {
   stage = await startClaimStage()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { tileReader } from '../../db/queries/transparency/tree.ts'
 import { derivations } from '../../derive/derivations.ts'
-import { settle } from '../../derive/pass.ts'
+import { derivePass, settle } from '../../derive/pass.ts'
 import { comparison } from '../../derive/transparency.ts'
 import { parseCheckpoint } from '../../transparency/checkpoint.ts'
 import { leafHash } from '../../transparency/hashes.ts'
@@ -44,14 +44,12 @@ async function stored() {
   }
 }
 
-async function append(): Promise<void> {
+const kinds = derivations.filter(({ kind }) => kind.startsWith('logged '))
+function context() {
   const log = readLogKey(keyFile, baseUrl)
-  const context = { pool: stage.database.pool, now: () => new Date(), settlementOverloads: 'spec' as const, log }
-  await settle(
-    derivations.filter(({ kind }) => kind === 'logged facts'),
-    context,
-  )
+  return { pool: stage.database.pool, now: () => new Date(), settlementOverloads: 'spec' as const, log }
 }
+const append = () => settle(kinds, context())
 
 async function claim(): Promise<string> {
   const claimant = await stage.claimant()
@@ -182,4 +180,17 @@ test('a job that can keep no tree any more, where it kept one before, shows none
   await stage.database.pool.query(`update due set due_at = now() where kind = 'logged facts' and attempts > 0`)
   await append()
   expect((await stored()).subjects.length).toBeGreaterThan(before.subjects.length)
+})
+
+test('a claim is in the signed tree within a pass, however many changes were marked before it', async () => {
+  const { pool } = stage.database
+  await append()
+  await pool.query(`insert into agent_change (fid, kind, changed_at)
+    select fid, 'delist', now() from generate_series(900001, 901200) fid`)
+  const subject = await claim()
+  await Promise.all(kinds.map((kind) => derivePass(kind, context())))
+  const { subjects, note } = await stored()
+  const { size } = parseCheckpoint(textOf(note!))
+  expect(subjects.slice(-size)).toContain(`2/${subject}`)
+  expect(subjects.filter((one) => one.startsWith('2/change:')).length).toBeLessThan(600) // the others wait
 })

@@ -14,6 +14,15 @@ export interface Epoch {
 export const epochNow =
   '(select epoch, first from transparency_epoch union all select 1, 0 order by epoch desc limit 1)'
 
+/** Lets nobody else append to the log until the transaction ends. */
+export async function lockLog(db: Queryable): Promise<void> {
+  await db.query({
+    name: 'lock-transparency-log',
+    text: `select pg_advisory_xact_lock($1, hashtext('logged facts'))`,
+    values: [lockClasses.derivation],
+  })
+}
+
 /** The log that entries are appended to. */
 export async function currentEpoch(db: Queryable): Promise<Epoch> {
   const { rows } = await db.query<Epoch>({
@@ -33,21 +42,22 @@ export async function beginEpoch(
 ): Promise<void> {
   await db.query('insert into transparency_epoch (epoch, first, note) values ($1, $2, $3)', [epoch, first, note])
   await db.query('delete from transparency_tile')
-  const [events, words, changes, backfills, audits, hubs] = kinds['logged facts'].all
+  const [events, words, backfills, audits, hubs] = kinds['logged facts'].all
+  const [changes] = kinds['logged changes'].all
   await db.query(`
 insert into due (kind, key)
-select 'logged facts', key
-  from (select ${events.key} as key, at, fid, seq from ${events.table}
+select kind, key
+  from (select 'logged facts' as kind, ${events.key} as key, at, fid, seq from ${events.table}
          union all
-        select ${words.key}, accepted_at, fid, null from ${words.table}
+        select 'logged facts', ${words.key}, accepted_at, fid, null from ${words.table}
          union all
-        select ${changes.key}, changed_at, fid, seq from ${changes.table}
+        select 'logged changes', ${changes.key}, changed_at, fid, seq from ${changes.table}
          union all
-        select ${backfills.key}, completed_at, null, null from ${backfills.table}
+        select 'logged facts', ${backfills.key}, completed_at, null, null from ${backfills.table}
          union all
-        select ${audits.key}, audited_at, null, null from ${audits.table}
+        select 'logged facts', ${audits.key}, audited_at, null, null from ${audits.table}
          union all
-        select ${hubs.key}, followed_since, null, null from ${hubs.table}) fact
+        select 'logged facts', ${hubs.key}, followed_since, null, null from ${hubs.table}) fact
  order by at, fid, seq`)
 }
 
@@ -56,7 +66,7 @@ select 'logged facts', key
  * job appends to it. Returns its number; undefined: nothing was ever signed. Call it in a transaction.
  */
 export async function beginEpochRestored(db: Queryable): Promise<number | undefined> {
-  await db.query(`select pg_advisory_xact_lock($1, hashtext('logged facts'))`, [lockClasses.derivation])
+  await lockLog(db)
   const { rows } = await db.query<{ note: string; epoch: number; first: number }>(`
 with gone as (delete from transparency_checkpoint returning note)
 select note, now.epoch, (select coalesce(max(index) + 1, 0) from transparency_entry) as first from gone, ${epochNow} now`)

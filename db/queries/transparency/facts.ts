@@ -17,7 +17,7 @@ export interface LoggedFact {
   readonly said: Json
 }
 
-const [, , , , audited, followed] = kinds['logged facts'].all
+const [, , , audited, followed] = kinds['logged facts'].all
 
 /** What the entry of a certificate says: columns of its row, and sums that may not fit into a number of JavaScript. */
 const certificate = (by: 'backfill' | 'audit', c: string, sums: string, certifiedAt: string) => `

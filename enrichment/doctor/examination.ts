@@ -70,8 +70,13 @@ function judge(answer: Fetched, url: URL): Examined | undefined {
 /** Whether the host says which agents are its own. */
 async function listing(hosts: AgentHosts, url: URL): Promise<Finding[]> {
   const place = new URL(listPath, hosts.secured(url))
-  const { status } = await hosts.fetch(place, { ...specRequests, maxBytes: maxSpecBytes.a2a, redirects })
-  return status === 200 ? [] : [finding('unlisted', `${place.pathname}: HTTP ${status}`)]
+  try {
+    const { status } = await hosts.fetch(place, { ...specRequests, maxBytes: maxSpecBytes.a2a, redirects })
+    return status === 200 ? [] : [finding('unlisted', `${place.pathname}: HTTP ${status}`)]
+  } catch (error) {
+    // What was found at the endpoint itself counts as well without it.
+    return failure(error).map(({ code, detail }) => finding('unlisted', `${place.pathname}: ${detail ?? code}`))
+  }
 }
 
 function failure(error: unknown): Finding[] {

@@ -50,6 +50,18 @@ test('the host that the local world has for them lists each at an address of its
   }
 })
 
+test('what was found at an endpoint is told where its host’s list cannot be read', async () => {
+  const path = '/.well-known/agent-registration.json'
+  const list = host.pages.get(path)!
+  host.pages.set('/paid', paidEndpoint({ url: `${host.url}/paid`, payTo: `0x${'0'.repeat(40)}` }))
+  host.pages.set(path, { status: 302, headers: { location: 'ftp://agents.example/' }, body: '' })
+  const { is, findings } = await examine(hosts, new URL(`${host.url}/paid`))
+  host.pages.set(path, list)
+  expect(is).toBe('paid endpoint')
+  expect(findings.map(({ code }) => code)).toEqual(expect.arrayContaining(['pay_to_zero', 'unlisted']))
+  expect(findings.find(({ code }) => code === 'unlisted')?.detail).toBe(`${path}: redirect_refused`)
+})
+
 const diagnosisOf = async (fid: number) => diagnosis.parse(await (await api.get(`/api/agent/${fid}/doctor`)).json())
 
 test('what the last look at an agent’s endpoints found is answered with when it began, until it is mended', async () => {

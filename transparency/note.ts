@@ -76,13 +76,28 @@ export function signatureIn(line: string): NoteSignature {
  * Throws when the note or the key has another form, or no signature with the key is good, or one is bad.
  */
 export function openNote(note: string, key: string): string {
-  const { name, id, publicKey } = parseKey(key, keyTypes.note)
-  const { text, signatures } = partsOf(note)
-  const own = signatures.filter((one) => one.name === name && one.id.equals(id))
-  if (own.length === 0) throw new Error(`${name} has not signed the note`)
+  const { name, publicKey, text, own } = signedBy(note, key)
   if (!own.every(({ signature }) => verify(null, Buffer.from(text), publicKey, signature)))
     throw new Error(`the signature of ${name} is wrong`)
   return text
+}
+
+/**
+ * A note with the first signature of a key alone: anybody can put lines of others beside it, until it has more than are
+ * read. Throws as `openNote` does, but verifies nothing.
+ */
+export function aloneSigned(note: string, key: string): string {
+  const { text, own } = signedBy(note, key)
+  return `${text}\n${signatureLine(own[0])}`
+}
+
+/** The signatures of a note that say they are of a key. */
+function signedBy(note: string, key: string) {
+  const { name, id, publicKey } = parseKey(key, keyTypes.note)
+  const { text, signatures } = partsOf(note)
+  const [first, ...others] = signatures.filter((one) => one.name === name && one.id.equals(id))
+  if (!first) throw new Error(`${name} has not signed the note`)
+  return { name, publicKey, text, own: [first, ...others] as const }
 }
 
 /** Text of a note, whoever signed it. Throws when the note has another form. */

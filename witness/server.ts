@@ -6,6 +6,8 @@ import type { WatchedLog } from './watched-log.ts'
 const mostBodyBytes = 256 * 1024
 /** Milliseconds for a request to arrive. */
 const requestMs = 10_000
+/** Connections at a time: each may hold a whole request. */
+const mostConnections = 64
 const plain = 'text/plain; charset=utf-8'
 /** Type of an answer that has the size of the last tree. */
 const sizeType = 'text/x.tlog.size'
@@ -31,8 +33,12 @@ export function witnessServer(log: WatchedLog, key: string): Server {
     return send(res, 404, 'there is nothing at this path\n')
   }
   const server = createServer((req, res) => {
-    answer(req, res).catch((error: Error) => send(res, 500, `${error.message}\n`))
+    answer(req, res).catch((error: Error) => {
+      process.emitWarning(error) // it has paths of this machine in it, which are for its operator
+      send(res, 500, 'the witness cannot answer now\n')
+    })
   })
+  server.maxConnections = mostConnections
   server.requestTimeout = requestMs
   server.headersTimeout = requestMs
   return server

@@ -4,7 +4,7 @@ import { checkpointOf, followLog, LogFork, type SignedCheckpoint } from '../tran
 import { keepFollowed, keepFork } from '../transparency/fork-evidence.ts'
 import type { ReadLogFile } from '../transparency/log-files.ts'
 import { type LogMemory, logMemory } from '../transparency/log-memory.ts'
-import { partsOf } from '../transparency/note.ts'
+import { aloneSigned, partsOf } from '../transparency/note.ts'
 import { isConsistent } from '../transparency/proofs.ts'
 
 /** What a witness says to a checkpoint that is sent to it, with the status of the answer: C2SP tlog-witness. */
@@ -45,7 +45,7 @@ export class WatchedLog {
 
   /** Begins to watch a log, at what it shows to who knows nothing of it. */
   begin(shown: SignedCheckpoint): void {
-    this.#memory.write(shown)
+    this.#memory.write(aloneIn(shown))
   }
 
   /**
@@ -58,7 +58,8 @@ export class WatchedLog {
       const followed = await followLog(known, this.#options.log)
       this.#contradiction = undefined
       // A later checkpoint may have been sent meanwhile; the next look finds out whether the log shows it, too.
-      return this.#begun().note === known.note ? keepFollowed(known, followed, this.#options.path) : followed.changes
+      if (this.#begun().note !== known.note) return followed.changes
+      return keepFollowed(known, { ...followed, signed: aloneIn(followed.signed) }, this.#options.path)
     } catch (error) {
       throw error instanceof LogFork ? this.#refuse(error) : error
     }
@@ -87,11 +88,11 @@ export class WatchedLog {
     const proof = lines.split('\n').slice(0, -1)
     const hashes = proof.map((line) => Buffer.from(line, 'base64'))
     if (isConsistent(known, now, hashes)) {
-      this.#memory.write({ note, key })
+      this.#memory.write(aloneIn({ note, key }))
       return { status: 200, text: this.#cosign(note) }
     }
     if (now.size > known.size) return { status: 422, text: 'the proof does not show that the log goes on from there' }
-    this.#refuse(new LogFork(`has signed two trees of ${known.size} entries`, known, { note, key }))
+    this.#refuse(new LogFork(`has signed two trees of ${known.size} entries`, known, aloneIn({ note, key })))
     return { status: 409, text: String(known.size) }
   }
 
@@ -112,6 +113,9 @@ export class WatchedLog {
     return cosigner.cosign(partsOf(note).text, Math.floor(now().getTime() / 1_000))
   }
 }
+
+/** A checkpoint without lines of others, which whoever sends it can add: with the witness's own line it stays readable. */
+const aloneIn = ({ note, key }: SignedCheckpoint): SignedCheckpoint => ({ note: aloneSigned(note, key), key })
 
 /** Size of the tree before, at most 63 hashes, an empty line, and a note. */
 const form = /^old (0|[1-9]\d{0,15})\n((?:[A-Za-z0-9+/]{43}=\n){0,63})\n([\s\S]+)$/

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -225,6 +225,28 @@ describe('a witness of a log', () => {
     expect(await readFile(`${path}-1`, 'utf8')).toBe(kept)
     expect(watched.cosigned()?.origin).toBe('agents.example/log/2')
     expect((await send(url, await submitted(1))).status).toBe(200)
+  })
+
+  test('keeps and serves a checkpoint with no lines of others, and tells nothing of its files', async () => {
+    const { url, watched, path } = await watching(held.urlFor('one'))
+    log.entries = entriesUpTo(400)
+    const own = await log.note()
+    const text = partsOf(own).text
+    const junk = noteSigner('junk.example', newPem())
+      .sign(text)
+      .slice(text.length + 1)
+    for (const lines of [junk, own.slice(text.length + 1)]) {
+      const size = watched.known!.size
+      expect((await send(url, (await submitted(size)) + lines.repeat(63))).status).toBe(200)
+      expect(watched.known?.note).toBe(own)
+      expect(cosignedBy(watched.cosigned()!.note + watched.cosigned()!.line, self.key)?.at).toBe(seconds)
+    }
+    log.entries.splice(7, 1, Buffer.from('{}'))
+    expect((await send(url, (await submitted(400)) + junk.repeat(63))).status).toBe(409)
+    expect((await evidence(path))[0]).not.toContain('junk.example')
+    await writeFile(path, 'junk')
+    const answer = await send(url, await submitted(400))
+    expect([answer.status, await answer.text()]).toEqual([500, 'the witness cannot answer now\n'])
   })
 
   test('is a command, which ends with what it found', async () => {

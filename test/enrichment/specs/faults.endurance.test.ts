@@ -52,8 +52,17 @@ test('no misbehaviour of a host clears what is known or holds up the others', as
   expect(await specsOf(database.pool, fids.at(-1)!)).toMatchObject({ last_alive_at: at, last_check_status: 'ok' })
   for (const [index, [{ kind }, status]] of faults.entries()) {
     const shown = await specsOf(database.pool, fids[index]!)
-    const { last_check_at, last_check_status, http_status, latency_ms, consecutive_failures, ...kept } =
-      before[index].documents[0]
+    const {
+      last_check_at,
+      last_check_status,
+      http_status,
+      latency_ms,
+      consecutive_failures,
+      readable,
+      answers,
+      ...kept
+    } = before[index].documents[0]
+    expect(readable).toBe(true)
     expect({ fault: kind, ...shown.documents[0] }).toMatchObject({
       ...kept,
       fault: kind,
@@ -61,6 +70,8 @@ test('no misbehaviour of a host clears what is known or holds up the others', as
       last_check_at: status ? at : seenAt,
       last_check_status: status ?? 'ok',
       consecutive_failures: status ? 1 : 0,
+      readable: status === null,
+      answers: status ? { since: at } : answers,
     })
     expect({ fault: kind, ...shown }).toMatchObject({
       fault: kind,

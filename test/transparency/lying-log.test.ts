@@ -60,6 +60,13 @@ async function refused(words: RegExp, known?: LogKnown): Promise<void> {
   expect(text).toContain(before.slice(known?.checkpoint ? before.length : 1).join('\n'))
 }
 
+test('an entry whose note is no text names no key, and the log is followed past it', async () => {
+  await look()
+  log.entries.push(Buffer.from(JSON.stringify({ type: 'key', note: { toString: 1 } })))
+  await look()
+  expect((await kept()).join('\n')).toContain(await log.note())
+})
+
 test('a log that grows is followed from checkpoint to checkpoint', async () => {
   for (const size of [300, 300, 301, 512, 513, 1_000]) {
     log.entries = entriesUpTo(size)

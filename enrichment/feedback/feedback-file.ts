@@ -59,7 +59,7 @@ const addressOf = (value: unknown) => (typeof value === 'string' ? addressIn(val
 /** The address in `0x…` or in `eip155:1:0x…`, lowercase; null: there is none. */
 const addressIn = (text: string) => /^(?:eip155:\d+:)?(0x[0-9a-f]{40})$/.exec(text.toLowerCase())?.[1] ?? null
 
-/** Digits of a whole number without zeros in front; null: it is none, or one that a double does not hold exactly. */
+/** Digits of a whole number without zeros in front; null: there is none, or a double does not hold it exactly. */
 function digitsOf(value: unknown): string | null {
   if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? String(value) : null
   return typeof value === 'string' && /^\d+$/.test(value) ? value.replace(/^0+(?=\d)/, '') : null

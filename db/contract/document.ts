@@ -34,7 +34,8 @@ export function sqlDocument({ comment, views, functions, subjects, reads }: Desc
     ...functions.map(functionSection),
     '## Questions',
     `Each view and function has one at least. What they read was measured with ${held.join(', ')}, agent 1 the one that is
-paid most, on two cores that had other work as well.`,
+paid most, on two cores that had other work as well. "Grows with" names what makes a question read more: with ten
+times as much of it, it takes about ten times as long; more of anything else makes it no slower.`,
     ...subjects.flatMap(({ title, about, samples }) => [
       `### Questions: ${title.toLowerCase()}`,
       about,
@@ -128,8 +129,9 @@ function viewSection({ name, comment, columns }: ContractView): string {
   return [`### ${name}`, '', meaning(comment), '', '| column | type | meaning |', '|---|---|---|', ...rows].join('\n')
 }
 
-function sampleSection({ question, sql }: Sample, read?: Read): string {
-  return [`#### ${question}`, '', '```sql', `${sql};`, '```', ...(read ? ['', costOf(read)] : [])].join('\n')
+function sampleSection({ question, sql, growsWith }: Sample, read?: Read): string {
+  const cost = [...(read ? [costOf(read)] : []), `Grows with ${growsWith}.`].join(' ')
+  return [`#### ${question}`, '', '```sql', `${sql};`, '```', '', cost].join('\n')
 }
 
 function costOf({ rowsRead, milliseconds }: Read): string {

@@ -6,6 +6,7 @@ export const agents: Subject = {
   samples: [
     {
       question: 'Which agents were paid most often in the last 30 days?',
+      growsWith: 'nothing but the rows that it shows',
       sql: `select fid, handle, settlements_30d
   from directory.agents
  order by settlements_30d desc, settlements_all desc, fid desc
@@ -13,6 +14,7 @@ export const agents: Subject = {
     },
     {
       question: 'How many agents are on how many chains, and how many of them are claimed?',
+      growsWith: 'the number of agents',
       sql: `select cardinality(chains) as chains, count(*) as agents, count(*) filter (where claimed) as claimed
   from directory.agents
  group by cardinality(chains)
@@ -20,6 +22,7 @@ export const agents: Subject = {
     },
     {
       question: 'How many agents came in each week: into a registry, and into this directory?',
+      growsWith: 'the number of agents',
       sql: `select date_trunc('week', at, 'UTC') as week,
        count(*) filter (where place = 'registry') as registered, count(*) filter (where place = 'directory') as listed
   from (select registered_at as at, 'registry' as place from directory.agents
@@ -31,6 +34,7 @@ export const agents: Subject = {
     },
     {
       question: 'Which addresses are verified by more than one account?',
+      growsWith: 'the number of verified addresses',
       sql: `select address, array_agg(fid order by fid) as fids
   from directory.addresses
  where ended_at is null
@@ -41,6 +45,7 @@ having count(*) > 1
     },
     {
       question: 'Whose address was one address a week ago?',
+      growsWith: 'nothing but the rows that it shows',
       sql: `select whose.fid, whose.verified_at, whose.ended_at
   from (select address from directory.addresses where fid = 1 order by address limit 1) one
  cross join lateral directory.fids_of_address_as_of(one.address, now() - interval '7 days') whose
@@ -48,6 +53,7 @@ having count(*) > 1
     },
     {
       question: 'Which edges does agent 1 have, the heaviest first?',
+      growsWith: 'the edges of the agent',
       sql: `select peer_fid, kind, direction, chain, weight, amount_usdc
   from directory.edges
  where fid = 1
@@ -56,6 +62,7 @@ having count(*) > 1
     },
     {
       question: 'Which agents changed last, and which left?',
+      growsWith: 'nothing but the rows that it shows',
       sql: `select seq, fid, kind, changed_at
   from directory.changes
  order by seq desc
@@ -63,6 +70,7 @@ having count(*) > 1
     },
     {
       question: 'Which claims stand, and when were they last checked?',
+      growsWith: 'the number of claims',
       sql: `select fid, method, claimed_at, state, checked_at
   from directory.claims
  where state <> 'ended'
@@ -71,6 +79,7 @@ having count(*) > 1
     },
     {
       question: 'What became of the claims of agent 1?',
+      growsWith: 'nothing but the rows that it shows',
       sql: `select seq, method, kind, at, evidence
   from directory.claim_events
  where fid = 1

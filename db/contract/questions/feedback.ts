@@ -6,6 +6,7 @@ export const feedback: Subject = {
   samples: [
     {
       question: 'What do clients say of agent 1 that paid it before?',
+      growsWith: 'the feedback on the agent',
       sql: `select tag1, count(*) as feedback, count(distinct client_address) as clients,
        percentile_disc(0.5) within group (order by value) as median
   from directory.agent_feedback
@@ -16,6 +17,7 @@ export const feedback: Subject = {
     },
     {
       question: 'Which identities were given most feedback?',
+      growsWith: 'the number of registrations',
       sql: `select chain, erc8004_id, standing, revoked
   from directory.feedback_totals
  order by standing desc, chain, erc8004_id
@@ -23,6 +25,7 @@ export const feedback: Subject = {
     },
     {
       question: 'What was said last of the identities of agent 1, and where is more of it?',
+      growsWith: 'the feedback on the agent',
       sql: `select f.chain, f.erc8004_id, f.client_address, f.value, f.tag1, f.tag2, f.feedback_uri, f.block_timestamp, f.revoked_at
   from directory.holdings h
   join directory.feedback f using (chain, erc8004_id)
@@ -32,6 +35,7 @@ export const feedback: Subject = {
     },
     {
       question: 'Who responded to feedback on agent 1?',
+      growsWith: 'the responses to feedback on the agent',
       sql: `select r.chain, r.erc8004_id, r.client_address, r.feedback_index, r.responder_address, r.response_uri, r.block_timestamp
   from directory.holdings h
   join directory.feedback_responses r using (chain, erc8004_id)

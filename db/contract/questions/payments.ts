@@ -10,6 +10,7 @@ export const payments: Subject = {
   samples: [
     {
       question: 'How often was agent 1 paid, to the block, and how much?',
+      growsWith: 'the hours in which it was paid, and its payments of the newest blocks',
       sql: `select sum(settlements) as settlements, sum(amount_usdc) as amount_usdc
   from (select settlements, amount_usdc
           from directory.agent_settlements_daily
@@ -24,6 +25,7 @@ export const payments: Subject = {
     },
     {
       question: 'What did agent 1 receive day by day?',
+      growsWith: 'the hours in which it was paid',
       sql: `select day, sum(settlements) as settlements, sum(amount_usdc) as amount_usdc
   from directory.agent_settlements_daily
  where fid = 1 and counted
@@ -33,6 +35,7 @@ export const payments: Subject = {
     },
     {
       question: 'Who pays agent 1 most?',
+      growsWith: 'its payers',
       sql: `select p.payer_address, sum(p.settlements) as settlements, sum(p.amount_usdc) as amount_usdc
   from directory.addresses v
   join directory.payers p on p.recipient_bytes = v.address_bytes and p.counted
@@ -43,6 +46,7 @@ export const payments: Subject = {
     },
     {
       question: 'How many paid agent 1 on Base, day by day over the last 300,000 blocks, which are a week?',
+      growsWith: 'its payments in these blocks',
       sql: `select date_trunc('day', block_timestamp, 'UTC') as day, count(distinct payer_address) as payers,
        count(*) as settlements
   from directory.agent_settlements
@@ -53,6 +57,7 @@ export const payments: Subject = {
     },
     {
       question: 'How many paid agent 2, which was paid less often, on each of the last 30 days?',
+      growsWith: 'its payments in these days',
       sql: `select day, count(distinct payer_address) as payers, sum(settlements) as settlements
   from directory.agent_payers_daily
  where fid = 2 and counted and day > now() - interval '30 days'
@@ -62,6 +67,7 @@ export const payments: Subject = {
     },
     {
       question: 'How many payers of agent 1 came back, by the month of their first payment?',
+      growsWith: 'its payers',
       sql: `select date_trunc('month', first_at, 'UTC') as first_month, count(*) as payers,
        count(*) filter (where last_at > first_at + interval '30 days') as after_30_days,
        count(*) filter (where last_at > first_at + interval '90 days') as after_90_days
@@ -75,6 +81,7 @@ export const payments: Subject = {
     },
     {
       question: 'Which payers do agents 1 and 2 share, and how often did they pay each of them?',
+      growsWith: 'the payers of both',
       sql: `select payer_address, coalesce(sum(settlements) filter (where fid = 1), 0) as to_agent_1,
        coalesce(sum(settlements) filter (where fid = 2), 0) as to_agent_2, sum(amount_usdc) as amount_usdc
   from (select v.fid, p.payer_address, p.settlements, p.amount_usdc
@@ -88,6 +95,7 @@ having count(distinct fid) = 2
     },
     {
       question: 'Whom did one address pay, and how much?',
+      growsWith: 'those whom it paid',
       sql: `select recipient_address, chain, settlements, amount_usdc, last_at
   from directory.payers
  where payer_bytes = (select address_bytes from directory.addresses where fid = 1 order by address limit 1) and counted
@@ -96,6 +104,7 @@ having count(distinct fid) = 2
     },
     {
       question: 'Which settlements did one address receive, whoever it is?',
+      growsWith: 'nothing but the rows that it shows',
       sql: `select chain, block_number, tx_hash, payer_address, amount_usdc
   from directory.settlements
  where recipient_bytes = (select address_bytes from directory.addresses where fid = 1 order by address limit 1)
@@ -104,6 +113,7 @@ having count(distinct fid) = 2
     },
     {
       question: 'What did one address receive day by day, whoever it is?',
+      growsWith: 'the hours in which it was paid',
       sql: `select day, chain, sum(settlements) as settlements, sum(amount_usdc) as amount_usdc
   from directory.settlements_daily
  where recipient_bytes = (select address_bytes from directory.addresses where fid = 1 order by address limit 1) and counted
@@ -113,6 +123,7 @@ having count(distinct fid) = 2
     },
     {
       question: 'How much was settled on each chain in each hour of the last week?',
+      growsWith: 'the recipients of each hour of the week',
       sql: `select hour, chain, sum(settlements) as settlements, sum(amount_usdc) as amount_usdc
   from directory.settlements_hourly
  where hour > now() - interval '7 days' and counted
@@ -121,6 +132,7 @@ having count(distinct fid) = 2
     },
     {
       question: 'Who was paid over the last ten thousand blocks of Base, as addresses were verified then, and by whom?',
+      growsWith: 'the settlements in these blocks, and the number of verified addresses',
       sql: `select v.fid, s.payer_address, count(*) as settlements, sum(s.amount_usdc) as amount_usdc
   from directory.settlements s
   join directory.addresses v on v.address_bytes = s.recipient_bytes
@@ -134,6 +146,7 @@ having count(distinct fid) = 2
     },
     {
       question: 'Who broadcasts the settlements of Base, over the last ten thousand blocks?',
+      growsWith: 'the settlements in these blocks',
       sql: `select facilitator_address, count(*) as settlements
   from directory.settlements
  where chain = 'base'
@@ -144,6 +157,7 @@ having count(distinct fid) = 2
     },
     {
       question: 'Which facilitators settled most?',
+      growsWith: 'the accounts of facilitators',
       sql: `select name, count(distinct sender_address) as accounts, sum(settlements) as settlements, sum(amount_usdc) as amount_usdc,
        max(last_used_at) as last_used_at
   from directory.facilitators
@@ -153,6 +167,7 @@ having count(distinct fid) = 2
     },
     {
       question: 'What did agent 1 earn day by day, and how much of it through known facilitators?',
+      growsWith: 'the hours in which it was paid',
       sql: `select day, sum(payments) as payments, sum(amount_usdc) as amount_usdc,
        sum(filtered_amount_usdc) as filtered_amount_usdc, sum(x402_amount_usdc) as x402_amount_usdc
   from directory.income_daily
@@ -163,6 +178,7 @@ having count(distinct fid) = 2
     },
     {
       question: 'What was settled to the addresses of agent 1 in each month, and what of all its payments is income?',
+      growsWith: 'the hours in which it was paid',
       sql: `select month, sum(settled_usdc) as settled_usdc, sum(paid_usdc) as paid_usdc, sum(income_usdc) as income_usdc
   from (select date_trunc('month', day, 'UTC') as month, amount_usdc as settled_usdc, 0 as paid_usdc, 0 as income_usdc
           from directory.agent_settlements_daily
@@ -177,6 +193,7 @@ having count(distinct fid) = 2
     },
     {
       question: 'What did all agents earn month by month, raw and without what they paid themselves?',
+      growsWith: 'the hours in which each agent was paid',
       sql: `select date_trunc('month', hour, 'UTC') as month, kind, sum(amount_usdc) as amount_usdc,
        sum(amount_usdc) filter (where filtered) as filtered_amount_usdc
   from directory.income

@@ -6,6 +6,7 @@ export const registrations: Subject = {
   samples: [
     {
       question: 'How many identities did each chain get month by month?',
+      growsWith: 'the number of registrations',
       sql: `select date_trunc('month', deployed_at, 'UTC') as month, chain, count(*) as identities
   from directory.registrations
  group by month, chain
@@ -14,6 +15,7 @@ export const registrations: Subject = {
     },
     {
       question: 'Which identities went from one agent to another?',
+      growsWith: 'the number of holdings',
       sql: `select chain, erc8004_id, fid as from_fid, to_fid, released_at
   from directory.holdings
  where to_fid is not null and to_fid <> fid
@@ -22,6 +24,7 @@ export const registrations: Subject = {
     },
     {
       question: 'Which identities of Base changed hands last?',
+      growsWith: 'nothing but the rows that it shows',
       sql: `select erc8004_id, from_address, to_address, block_timestamp, tx_hash
   from directory.transfers
  where chain = 'base' and from_address is not null and to_address is not null
@@ -30,6 +33,7 @@ export const registrations: Subject = {
     },
     {
       question: 'Who held an identity of agent 1, from when to when?',
+      growsWith: 'nothing but the rows that it shows',
       sql: `select chain, erc8004_id, holder_address, held_from, held_to
   from directory.tenures
  where (chain, erc8004_id) = (select chain, erc8004_id
@@ -41,17 +45,20 @@ export const registrations: Subject = {
     },
     {
       question: 'Which identities did agent 1 hold a week ago?',
+      growsWith: 'what the agent held since',
       sql: `select chain, erc8004_id, held_by, held_from, held_to
   from directory.agent_as_of(fid => 1, at => now() - interval '7 days')
  order by chain, erc8004_id`,
     },
     {
       question: 'How many held identities of Base a week ago, and how many did they hold?',
+      growsWith: 'the registrations of the chain',
       sql: `select count(distinct holder_address) as holders, count(*) as identities
   from directory.holders_as_of('base', now() - interval '7 days')`,
     },
     {
       question: 'What is written on chain of the identities of agent 1?',
+      growsWith: 'nothing but the rows that it shows',
       sql: `select m.chain, m.erc8004_id, m.key, m.value, m.block_timestamp
   from directory.holdings h
   join directory.registration_metadata m using (chain, erc8004_id)
@@ -60,6 +67,7 @@ export const registrations: Subject = {
     },
     {
       question: 'Which services do documents name?',
+      growsWith: 'the number of registrations',
       sql: `select lower(name) as service, count(*) as named, count(distinct (chain, erc8004_id)) as registrations
   from directory.services
  group by lower(name)
@@ -68,6 +76,7 @@ export const registrations: Subject = {
     },
     {
       question: 'Which trust models do documents claim?',
+      growsWith: 'the number of registrations',
       sql: `select model, count(*) as registrations
   from directory.trust_models
  group by model

@@ -1,5 +1,7 @@
 export interface Sample {
   readonly question: string
+  /** Of what there are more rows to read when there is more of it; whatever else grows makes it no slower. */
+  readonly growsWith: string
   readonly sql: string
 }
 

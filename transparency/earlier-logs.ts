@@ -5,7 +5,7 @@ import { textOf } from './note.ts'
 const mostEarlier = 100
 
 /** The last tree of a log that ended, as the first entry of a later one names it. */
-export type EndedLog = {
+type EndedLog = {
   readonly origin: string
   readonly size: number
   /** Base64. */

@@ -20,8 +20,8 @@ export const payeeOutcome = z
       'As the draft ERC-8478 names them. verified-wallet: the address is the wallet that the registry stores for the agent; ' +
       'mismatch: it is neither that wallet nor the owner; owner-only: it is the owner’s, who is not the wallet; ' +
       'no-agent-wallet: the registry stores none, as after each transfer; endpoint-unlisted: nothing ties the origin of ' +
-      'the endpoint to the agent; no-identity: no agent was named; not-read: something that decides could not be read. ' +
-      'verified-delegation and invalid-delegation are not answered yet: see `not_checked`.',
+      'the endpoint to the agent; no-identity: no agent was named, or one that the seller does not hold; not-read: ' +
+      'something that decides could not be read. verified-delegation and invalid-delegation are not answered yet: see `not_checked`.',
   })
 
 const payeeEvidence = z

@@ -59,7 +59,8 @@ test.each(['portal', 'archive', 'rpc'] as const)(
     const reader = new RangeReader(openHistory(source, { tokens }), 5, 5, { warn })
     onTestFinished(() => reader.close())
     while (!reader.isDone && moods > 0) await reader.advance(noBlocks)
-    expect(warned).toHaveLength(1)
+    // Behind the mood, the node may have said already that it does not know the method: a trouble of its own.
+    expect(warned.filter((text) => !text.includes('not supported'))).toEqual([expect.any(String)])
     if (kind === 'rpc') return
     while (!reader.isDone) await reader.advance(noBlocks)
     expect(reader.next).toBe(6)

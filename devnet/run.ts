@@ -10,7 +10,7 @@ import { endLeftovers, ProcessFile } from '../stack/processes.ts'
 import { createStack, type Stack } from '../stack/supervisor.ts'
 import { exportTask, planTasks, readSettings, withoutSources } from '../stack/tasks.ts'
 import { type Teardown, together, untilSignalled } from '../stack/teardown.ts'
-import { checkpointBeside, makeLogKey, readLogKey } from '../transparency/log-key.ts'
+import { makeLogKey } from '../transparency/log-key.ts'
 import { createFreshDatabase, type FreshDatabase, readerLines, usualPostgresPort } from './database.ts'
 import { describeWorld } from './description.ts'
 import { firstProfile, untilExported, untilReady } from './ready.ts'
@@ -48,8 +48,7 @@ export async function runDevnet(options: DevnetOptions): Promise<void> {
   const processFile = join(folder, 'processes.json')
   const left = await endLeftovers(processFile)
   if (left.length > 0) report.say(`ended processes that an earlier run left behind: ${left.join(', ')}`)
-  // A new world has a log of its own: what an earlier one signed is not missing from it.
-  for (const name of ['devnet.json', worldSettingsName, checkpointBeside(logKeyName)]) {
+  for (const name of ['devnet.json', worldSettingsName]) {
     rmSync(join(folder, name), { force: true })
   }
 
@@ -104,7 +103,6 @@ async function start(
   ]
   const moved = places.flatMap(([what, usual, url]) => describeMove(what, usual, Number(new URL(url).port)))
   if (moved.length + tasks.moved.length > 0) report.say(`  ports     taken: ${[...moved, ...tasks.moved].join('; ')}`)
-  report.say(`  log key   ${readLogKey(settings.LOG_KEY_FILE, api).key}`)
   await teardown.own(stack)
   rmSync(settings.EXPORT_DIR, { recursive: true, force: true }) // an earlier world's
   for (const group of [tasks.processors, tasks.enrichment, tasks.api, tasks.graphql]) stack.start(group)
@@ -155,6 +153,8 @@ async function start(
     `  their hosts agent_hosts in the file below, like explorer, identity and codehost; /control of each makes it fail`,
   )
   report.say(`  sellers     ${running.agentHosts!.faultySellers} lists what npm run doctor finds fault with`)
+  // Not that of the key's file: where this one signed for an earlier world, its log goes on as the next.
+  report.say(`  log key     ${(await (await fetch(`${api}/log/key`)).text()).trim()}`)
   report.say(`  keys, RPC   ${description}`)
   report.say(`  commands    ${loadingLine(settingsFile)} makes those of the README work on this world`)
   if (history) report.say('  history     left to npm run backfill -- --all; --plan says before what that reads')

@@ -43,7 +43,7 @@ export function readLogKey(path: string, baseUrl: string): LogSigner {
 }
 
 /** The file in which the last checkpoint is kept that the keys of a file signed. */
-export const checkpointBeside = (path: string) => `${path}.checkpoint`
+const checkpointBeside = (path: string) => `${path}.checkpoint`
 
 /** Makes a key in a file that only its owner can read; a file that is there already is left as it is. */
 export function makeLogKey(path: string): void {

@@ -92,6 +92,9 @@ function statements({ agents, addresses, settlements }: WorldSize): string[] {
                 ${word('(fid / 5)')} || '-' || ${word('(fid / 13)')} || e'\\nskill' || fid % 500 as skills,
                 'An agent that ' || ${word('(fid / 17)')} || 's and settles for ' || ${word('(fid / 19)')} || ' number ' || fid as descriptions
            from agent) said`,
+    `insert into searched_agent (fid, search, combination, document)
+     select fid, search, concat_ws('|', array_to_string(chains, ','), claimed, has_spec, has_codehost), document
+       from agent join agent_words using (fid)`,
     `insert into source_state (source, subject, due_at, last_attempt_at, last_success_at)
      select source, 'fid:' || fid, now(), now(), now()
        from agent, unnest(array['socialindex', 'explorer', 'identity']) source`,

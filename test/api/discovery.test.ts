@@ -4,7 +4,7 @@ import { discoveryList } from '../../api/schemas/discovery.ts'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, testDatabase } from '../support/database.ts'
-import { addressOf, type SeedAgent, seedAgent, seedVerification } from '../support/seed.ts'
+import { addressOf, type SeedAgent, seedAgent, seedSearched, seedVerification } from '../support/seed.ts'
 
 const database = testDatabase()
 let api: TestApi
@@ -144,6 +144,7 @@ describe('filters', () => {
     const other = await createTestDatabase()
     await seedAgent(other.pool, { fid: 1, displayName: 'ΟΔΟΣ İstanbul' })
     await other.pool.query('update agent set search = lower(display_name)') // as the join writes it
+    await seedSearched(other.pool)
     const greek = await startApi(other)
     for (const q of ['ΟΔΟΣ', 'οδοσ', 'İstan']) {
       const { total } = (await (await greek.get(`/api/discovery?q=${encodeURIComponent(q)}`)).json()) as {

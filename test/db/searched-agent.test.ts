@@ -1,11 +1,11 @@
 import { beforeEach, expect, test } from 'vitest'
 import { testDatabase } from '../support/database.ts'
-import { seedAgent } from '../support/seed.ts'
+import { seedAgent, seedSearched } from '../support/seed.ts'
 
-// searched_agent says of each agent what its rows in agent and agent_words say, whoever writes those.
+// searched_agent says of each agent what its rows in agent and agent_words say.
 
 const database = testDatabase()
-beforeEach(() => database.pool.query('truncate agent, agent_words'))
+beforeEach(() => database.pool.query('truncate agent, agent_words, searched_agent'))
 
 const say = (fid: number, names: string) =>
   database.pool.query(
@@ -14,13 +14,14 @@ const say = (fid: number, names: string) =>
     [fid, names],
   )
 const searched = async () => {
+  await seedSearched(database.pool)
   const { rows } = await database.pool.query(
     `select fid, search, combination, document::text from searched_agent order by fid`,
   )
   return rows
 }
 
-test('an agent and its words are there with the statement that writes them, and go with the agent', async () => {
+test('an agent and its words are there when they are derived, and go with the agent', async () => {
   const { pool } = database
   await seedAgent(pool, { fid: 1, handle: 'ada' })
   await say(1, 'Ada Lovelace')
@@ -62,5 +63,6 @@ test('counts of settlements, which move all the time, write nothing there', asyn
   const before = await version()
   await pool.query('update agent set settlements_30d = 7, settlements_all = 8, search = search')
   await pool.query(`update agent_words set pieces = '[{}]'`)
+  await seedSearched(pool)
   expect(await version()).toEqual(before)
 })

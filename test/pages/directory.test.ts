@@ -10,6 +10,7 @@ import {
   seedFigure,
   seedHolding,
   seedRegistration,
+  seedSearched,
   seedSettlement,
 } from '../support/seed.ts'
 
@@ -217,6 +218,7 @@ test('a row says in a line what its agent does: by its registrations, else by th
   const words = { names: 'agent34', skills: '', descriptions: 'Maps reefs' }
   const pieces = JSON.stringify([{ field: 'description', text: words.descriptions }])
   await insert(pool, 'agent_words', { fid: 34, ...words, pieces })
+  await seedSearched(pool)
   const said = async (query: string) => {
     const rows = (await read(query)).split('<li class="agent">').slice(1)
     return Object.fromEntries(

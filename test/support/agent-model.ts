@@ -149,7 +149,8 @@ export async function followedFids(db: Queryable): Promise<number[]> {
 export async function differencesOfSearched(db: Queryable): Promise<number[]> {
   const { rows } = await db.query<{ fid: number }>(`
     select fid
-      from (select fid, search, filtered_combination(agent) as combination, coalesce(searched_document(agent_words), '') as document
+      from (select fid, search, concat_ws('|', array_to_string(chains, ','), claimed, has_spec, has_codehost) as combination,
+                   coalesce(document || to_tsvector('simple', agent_words.bio), '') as document
               from agent left join agent_words using (fid)) said
       full join searched_agent kept using (fid, search, combination, document)
      where said is null or kept is null

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import type pg from 'pg'
 import type { ChainName } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
+import { activityOf } from '../../db/queries/join/activity.ts'
+import { deriveSearchedAgents } from '../../db/queries/join/agent-words.ts'
 import { figureWindows } from '../../db/queries/rollup/figure-parts.ts'
 import { refreshCounts } from '../../enrichment/join/counts.ts'
 
@@ -68,7 +70,29 @@ export async function seedAgent(pool: pg.Pool, agent: SeedAgent): Promise<void> 
     search: [handle, displayName, oli].map((text) => text?.toLowerCase() ?? '').join('\n'),
     changed_at: agent.changedAt ?? agent.listedAt ?? birth,
   })
+  await deriveSearchedAgents(pool, [agent.fid])
   for (const address of addresses) await seedVerification(pool, { fid: agent.fid, address })
+}
+
+/** Makes what searches look through what the agents and their words say, as their derivation does. */
+export async function seedSearched(db: Queryable): Promise<void> {
+  const { rows } = await db.query(
+    'select fid from agent union select fid from agent_words union select fid from searched_agent',
+  )
+  await deriveSearchedAgents(
+    db,
+    rows.map(({ fid }) => fid),
+  )
+}
+
+/** Deletes agents that an SQL condition names, with what they are found by. Returns how many. */
+export async function dropAgents(db: Queryable, condition: string, values: unknown[] = []): Promise<number> {
+  const { rowCount } = await db.query(
+    `with gone as (delete from agent where ${condition} returning fid)
+     delete from searched_agent where fid in (select fid from gone)`,
+    values,
+  )
+  return rowCount ?? 0
 }
 
 interface SeedFigure {
@@ -334,7 +358,8 @@ export async function countAgent(
   { fid, settlements, newestAt }: { fid: number; settlements: number; newestAt: Date },
 ): Promise<void> {
   await db.query(
-    `update agent set settlements_7d = $2, settlements_30d = $2, settlements_all = $2, last_settlement_at = $3 where fid = $1`,
+    `with active as (${activityOf('select fid from agent where fid = $1 and (settlements_30d, last_settlement_at) is distinct from ($2, $3)')})
+     update agent set settlements_7d = $2, settlements_30d = $2, settlements_all = $2, last_settlement_at = $3 where fid = $1`,
     [fid, settlements, newestAt],
   )
 }

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { assuranceOf, handleAssurance } from '../sql/assurance.ts'
 import { hex, isoTime } from '../sql/json-text.ts'
+import { activityOf } from './activity.ts'
 import { enriched } from './agent-enriched.ts'
 import { derivedHoldings, holdingWrites, of } from './agent-holdings.ts'
 import { markLargeHolders, storedSums } from './large-holders.ts'
@@ -130,6 +131,10 @@ delisted as (
   delete from agent a
    where a.fid = any ($1::bigint[]) and not exists (select from wanted w where w.fid = a.fid)
   returning a.fid, a.claimed
+),
+moved as (${activityOf('select fid from compared where active and not added')}),
+still as (
+  delete from agent_activity where fid in (select fid from delisted)
 ),
 change as (
   select fid, case when added then 'listed' else 'changed' end as kind, claim_changed,

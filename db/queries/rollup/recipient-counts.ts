@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import { activityOf } from '../join/activity.ts'
 import { isListed } from '../sql/selectors.ts'
 import { besideSums, countedColumns, countedSettlements, windowStart } from '../sql/settlement-windows.ts'
 
@@ -183,10 +184,16 @@ export async function storeSettlementCounts(db: Queryable, fids: readonly number
   await db.query({
     name: 'store-settlement-counts',
     text: `
+with counted as (
+  select moved.*, a.settlements_30d, a.settlements_all, a.last_settlement_at
+    from (${movedAgents}) moved join agent a using (fid)
+),
+active as (${activityOf(`select fid from counted
+   where (last_30d, ever, newest_at) is distinct from (settlements_30d, settlements_all, last_settlement_at)`)})
 update agent a
    set settlements_7d = moved.last_7d, settlements_30d = moved.last_30d, settlements_all = moved.ever,
        last_settlement_at = moved.newest_at
-  from (${movedAgents}) moved
+  from counted moved
  where a.fid = moved.fid`,
     values: [fids],
   })

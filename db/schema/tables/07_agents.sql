@@ -148,30 +148,6 @@ create table agent_activity (
   changed_at timestamptz not null default now() -- when the agent last moved
 );
 
--- Everything that writes `agent` holds the join's lock until it ends, so that numbers are handed out in the order of
--- commits here as well.
-create function note_activity() returns trigger language plpgsql as $$
-begin
-  if tg_op = 'DELETE' then
-    delete from agent_activity where fid in (select fid from removed);
-    return null;
-  end if;
-  insert into agent_activity (fid, seq, changed_at)
-  select a.fid, nextval(pg_get_serial_sequence('agent_change', 'seq')), now()
-    from added a
-    join removed r using (fid)
-   where (a.settlements_30d, a.settlements_all, a.last_settlement_at, a.last_message_at, a.last_alive_at)
-         is distinct from
-         (r.settlements_30d, r.settlements_all, r.last_settlement_at, r.last_message_at, r.last_alive_at)
-   order by a.fid
-      on conflict (fid) do update set seq = excluded.seq, changed_at = excluded.changed_at;
-  return null;
-end $$;
-create trigger agent_moved after update on agent
-  referencing old table as removed new table as added for each statement execute function note_activity();
-create trigger agent_removed after delete on agent
-  referencing old table as removed for each statement execute function note_activity();
-
 -- `entry_changed_at` moves with what the feed of agents shows.
 create function note_entry() returns trigger language plpgsql as $$
 begin
@@ -247,22 +223,17 @@ create table agent_words (
 create index agent_words_names on agent_words using gin (lower(names) gin_trgm_ops);
 
 -- Agents as words and filters find and count them, a narrow row each: both conditions of a search lead by index into one
--- table, and agents are counted by what most filters are over without a look at anything else. Kept by triggers in the
--- transaction that changes an agent or its words, so it always says what they say.
+-- table, and agents are counted by what most filters are over without a look at anything else. Derived with `agent` and
+-- its words, in the same transaction.
 create table searched_agent (
   fid bigint primary key,
   search text not null,                  -- of agent
-  combination text collate "C" not null, -- of agent, see filtered_combination
-  document tsvector not null             -- of agent_words, see searched_document
+  combination text collate "C" not null, -- values of most filters, of agent: 'base,celo|t|f|f'
+  document tsvector not null             -- of agent_words: words by weight, the lightest what the account says of itself
 );
 -- Agents by words, and by parts of their names.
 create index searched_agent_document on searched_agent using gin (document);
 create index searched_agent_search on searched_agent using gin (search gin_trgm_ops);
-
--- What a search looks through: an agent's words by weight, the lightest what its account says of itself.
-create function searched_document(agent_words) returns tsvector language sql immutable parallel safe as $$
-  select $1.document || to_tsvector('simple', $1.bio)
-$$;
 
 -- Query words in each of their forms: as they are written, as plural and as singular, by the endings of English; what
 -- that makes of other words nobody says. `beginnings`: longer words begin with one of these, too. Words that must not
@@ -288,51 +259,3 @@ create function in_all_forms(asked tsquery, beginnings boolean) returns tsquery 
     from regexp_matches(asked::text, '!?''(?:[^'']|'''')*''|[^''!]+|!', 'g') with ordinality as part (matched, place)
    cross join lateral (select matched[1], ltrim(matched[1], '!')) as one (token, quoted)
 $$;
-
--- Values of most filters as one text: chains, claimed, has_spec and has_codehost, 'base,celo|t|f|f'. Counting 27,000 agents
--- by it takes 15.8 ms, by four columns 21.3.
-create function filtered_combination(agent) returns text language sql stable as $$
-  select concat_ws('|', array_to_string($1.chains, ','), $1.claimed, $1.has_spec, $1.has_codehost)
-$$;
-
-create function note_searched_agent() returns trigger language plpgsql as $$
-begin
-  insert into searched_agent as kept (fid, search, combination, document)
-  select new.fid, new.search, filtered_combination(new),
-         coalesce((select searched_document(w) from agent_words w where fid = new.fid), '')
-      on conflict (fid) do update set (search, combination) = (excluded.search, excluded.combination);
-  return null;
-end $$;
-create trigger searched_agent_added after insert on agent for each row execute function note_searched_agent();
--- Most updates are of counts, a thousand agents at once, and are of no matter here.
-create trigger searched_agent_changed after update of search, chains, claimed, has_spec, has_codehost on agent
-  for each row when ((new.search, new.chains, new.claimed, new.has_spec, new.has_codehost)
-                     is distinct from (old.search, old.chains, old.claimed, old.has_spec, old.has_codehost))
-  execute function note_searched_agent();
-
-create function forget_searched_agents() returns trigger language plpgsql as $$
-begin
-  delete from searched_agent where fid in (select fid from removed);
-  return null;
-end $$;
-create trigger searched_agent_removed after delete on agent
-  referencing old table as removed for each statement execute function forget_searched_agents();
-
-create function forget_all_searched_agents() returns trigger language plpgsql as $$
-begin
-  delete from searched_agent;
-  return null;
-end $$;
-create trigger searched_agent_emptied after truncate on agent
-  for each statement execute function forget_all_searched_agents();
-
-create function note_searched_words() returns trigger language plpgsql as $$
-begin
-  insert into searched_agent as kept (fid, search, combination, document)
-  select fid, search, filtered_combination(agent), searched_document(new) from agent where fid = new.fid
-      on conflict (fid) do update set document = excluded.document;
-  return null;
-end $$;
-create trigger searched_words_added after insert on agent_words for each row execute function note_searched_words();
-create trigger searched_words_changed after update of names, skills, descriptions, bio on agent_words
-  for each row when ((new.document, new.bio) is distinct from (old.document, old.bio)) execute function note_searched_words();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
-import { addressOf, countSettlements, seedAgent, seedSettlement } from '../../support/seed.ts'
+import { addressOf, countSettlements, dropAgents, seedAgent, seedSettlement } from '../../support/seed.ts'
 
 const database = testDatabase()
 let api: TestApi
@@ -20,11 +20,11 @@ test('total and rows of discovery are of one moment while agents come and go', a
     for (let fid = 1; !stop; fid = (fid % 90) + 1) {
       const client = await database.pool.connect()
       await client.query('begin')
-      const gone = await client.query('delete from agent where fid = $1', [fid])
-      if (!gone.rowCount) await seedAgent(client as never, { fid })
+      const gone = await dropAgents(client, 'fid = $1', [fid])
+      if (gone === 0) await seedAgent(client as never, { fid })
       await client.query(`insert into agent_change (fid, kind, changed_at) values ($1, $2, now())`, [
         fid,
-        gone.rowCount ? 'delist' : 'upsert',
+        gone > 0 ? 'delist' : 'upsert',
       ])
       await client.query('commit')
       client.release()

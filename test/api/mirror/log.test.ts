@@ -25,7 +25,7 @@ beforeAll(async () => {
 beforeEach(empty)
 afterAll(() => api.stop())
 
-const tables = `agent, agent_change, agent_activity, due, agent_holding, claim, social_profile, verified_address,
+const tables = `agent, searched_agent, agent_activity, agent_change, agent_activity, due, agent_holding, claim, social_profile, verified_address,
   registration, registration_transfer`
 async function empty() {
   await database.pool.query(`truncate ${tables} restart identity`)

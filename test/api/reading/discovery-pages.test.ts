@@ -4,7 +4,7 @@ import { discoverySelection } from '../../../api/schemas/discovery.ts'
 import type { ChainName } from '../../../chains.config.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
-import { addressOf, insert, type SeedAgent, seedAgent, seedFigure } from '../../support/seed.ts'
+import { addressOf, dropAgents, insert, type SeedAgent, seedAgent, seedFigure } from '../../support/seed.ts'
 
 const database = testDatabase()
 let api: TestApi
@@ -178,12 +178,12 @@ test.each(['newest', 'oldest'])('agents that stay are met once by %s, whatever c
   const between = async () => {
     n++
     now += 10_000
-    await pool.query('delete from agent where fid >= 1000 and fid % 3 = $1', [n % 3])
+    await dropAgents(pool, 'fid >= 1000 and fid % 3 = $1', [n % 3])
     await seedAgent(pool, { fid: 1_000 + n, listedAt: minute((n * 7) % 25) })
   }
   const met = await walk(`sort=${sort}&limit=10`, between)
   expect(met.filter((fid) => fid < 1_000)).toEqual(sorted(sort, world))
-  await pool.query('delete from agent where fid >= 1000')
+  await dropAgents(pool, 'fid >= 1000')
   now += 10_000
 })
 

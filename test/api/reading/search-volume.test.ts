@@ -6,6 +6,7 @@ import { searchAgents } from '../../../db/queries/find/search.ts'
 import { testDatabase } from '../../support/database.ts'
 import { blocksRead, planned } from '../../support/recording.ts'
 import { rowsRead } from '../../support/rows-read.ts'
+import { seedSearched } from '../../support/seed.ts'
 
 // Rows that a search reads among many agents; timings would show a difference only among more.
 
@@ -47,6 +48,7 @@ beforeAll(async () => {
       from (select fid, handle, ${word('fid / 12')} || ' skill' || fid % 700 as skill,
                    'Settles what ' || ${word('fid / 144')} || ' number ' || fid % 3000 || ' leaves, for whoever pays' as description
               from agent) said`)
+  await seedSearched(database.pool)
   await database.pool.query('vacuum (analyze) agent, agent_words, searched_agent, verified_address')
 })
 
@@ -110,6 +112,7 @@ test('of a word that everybody says, the few that a filter leaves are all found 
   const { pool } = database
   const few = [7, 8, 19_989, 19_999]
   await pool.query(`update agent set chains = '{gnosis}' where fid = any ($1)`, [few])
+  await seedSearched(pool)
   const rare = { ...everyone, chain: ['gnosis'] }
   await pool.query('vacuum (analyze) agent')
   const search = (db: Queryable) => searchAgents(db, { q: 'whoever', parts: null, filter: rare, limit: 20, offset: 0 })
@@ -141,6 +144,7 @@ test('of a word that everybody says, and a filter that few fit, the words of tho
   const claimed = Array.from({ length: 20 }, (_, n) => 1_000 * (n + 1))
   await pool.query('alter table searched_agent set (autovacuum_enabled = off)')
   await pool.query('update agent set claimed = fid = any ($1)', [claimed])
+  await seedSearched(pool)
   await pool.query('vacuum (analyze) agent')
   const filter = { ...everyone, claimed: true }
   const search = (db: Queryable) => searchAgents(db, { q: 'whoever', parts: null, filter, limit: 50, offset: 0 })
@@ -178,6 +182,7 @@ test('parts of names are looked for where too few say the word whole, and not wh
   const { pool } = database
   await pool.query(`update agent_words set descriptions = 'Falcon ' || fid where fid <= 300`)
   await pool.query(`update agent set search = handle || 'falconer' where fid > 1000`)
+  await seedSearched(pool)
   await pool.query('vacuum (analyze) agent, agent_words, searched_agent')
   const search = (q: string) => (db: Queryable) =>
     searchAgents(db, { q, parts: null, filter: everyone, limit: 20, offset: 0 })
@@ -188,6 +193,7 @@ test('parts of names are looked for where too few say the word whole, and not wh
 test('of a slip in a word of many, no more names are compared than are ranked', async () => {
   const { pool } = database
   await pool.query(`update agent_words set names = names || ' Harbor' where fid % 4 = 0`)
+  await seedSearched(pool)
   await pool.query('vacuum (analyze) agent_words, searched_agent')
   const search = (db: Queryable) =>
     searchAgents(db, { q: 'harbour', parts: null, filter: everyone, limit: 20, offset: 0 })

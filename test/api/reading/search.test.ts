@@ -8,11 +8,13 @@ import { chainRows } from '../../support/chain/rows.ts'
 import { testDatabase } from '../../support/database.ts'
 import {
   addressOf,
+  dropAgents,
   hashOf,
   insert,
   type SeedAgent,
   seedAgent,
   seedHolding,
+  seedSearched,
   seedSettlement,
   seedVerification,
 } from '../../support/seed.ts'
@@ -168,7 +170,7 @@ test('what registrations declare is found as what was read on hosts, by words, b
     { value: 'mooring', count: 1 },
     { value: 'shipping/ports', count: 1 },
   ])
-  await database.pool.query('delete from agent where fid in (11, 12)')
+  await dropAgents(database.pool, 'fid in (11, 12)')
 })
 
 test('names, descriptions, skills, tools and services are found, and where is said', async () => {
@@ -235,7 +237,7 @@ test('what an account says of itself is found, behind what its documents say, an
   expect(page).toContain('bio: <bdi>')
   const { total } = (await (await api.get('/api/discovery?q=weather')).json()) as { total: number }
   expect(total).toBe(0)
-  await pool.query('delete from agent where fid between 60 and 62')
+  await dropAgents(pool, 'fid between 60 and 62')
 })
 
 test('a word is found in singular and plural, and where nobody says it whole in words that begin so', async () => {
@@ -262,7 +264,7 @@ test('a word is found in singular and plural, and where nobody says it whole in 
   expect(await counted('fo')).toBe(2) // names alone, forge and fortytwo: two letters begin too many words
   // A filter that leaves nobody who says it whole does not make parts of words of it.
   expect(await fids('forecast', '&claimed=claimed')).toEqual([])
-  await pool.query('delete from agent where fid between 70 and 72')
+  await dropAgents(pool, 'fid between 70 and 72')
 })
 
 test('operators of searching are understood, and nothing that people type is refused', async () => {
@@ -323,6 +325,7 @@ test('discovery finds names by q and no words of documents, few and many', async
      select n, 'beacon' || n, case when n % 3 = 0 then '{base}' else '{}' end::text[], '{}', false, 'active', now(), now(), 'beacon' || n, now()
        from generate_series(20001, 21200) n`,
   )
+  await seedSearched(pool)
   now += 120_000
   const before = await listed('beacon')
   expect([before.total, before.fids.length]).toEqual([1_200, 100])
@@ -360,7 +363,7 @@ test('a declared document that asks for payment is alive wherever that is told, 
   expect(facets).toMatchObject({ alive: [{ count: 2 }], protocol: [{ value: 'a2a', count: 2 }] })
   expect(await (await api.get('/agent/9')).text()).toContain('class="dot alive"')
   await pool.query('delete from agent_spec where fid = 9')
-  await pool.query('delete from agent where fid = 9')
+  await dropAgents(pool, 'fid = 9')
 })
 
 test('what an agent is found by follows what happens to it', async () => {

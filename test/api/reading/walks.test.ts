@@ -9,6 +9,7 @@ import { rounds } from '../../support/rounds.ts'
 import {
   addressOf,
   birth,
+  dropAgents,
   insert,
   seedAgent,
   seedChainState,
@@ -73,7 +74,7 @@ const settlements: Rows = {
 }
 const agents: Rows = {
   put: (n) => seedAgent(database.pool, { fid: firstListed + n, listedAt: timeOf(n) }),
-  drop: (n) => database.pool.query('delete from agent where fid = $1', [firstListed + n]),
+  drop: (n) => dropAgents(database.pool, 'fid = $1', [firstListed + n]),
   key: 'fid',
   before: firstListed,
 }

@@ -156,7 +156,7 @@ async function nothingIsWrittenAnew() {
 
 async function empty() {
   await database.pool.query(
-    `truncate registration, registration_transfer, verified_address, claim, agent, agent_holding, agent_change,
+    `truncate registration, registration_transfer, verified_address, claim, agent, searched_agent, agent_words, agent_holding, agent_change,
               due, source_state, large_holder, emptied_account`,
   )
 }

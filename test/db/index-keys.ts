@@ -143,6 +143,11 @@ const fixed: readonly Keys[] = [
 const strangers: readonly Keys[] = [
   { who: 'an account, its handle', bytes: longestHandle * codePoint, keys: ['agent.lower(handle)'] },
   { who: 'an agent, a word', bytes: longestWord, keys: ['searched_agent.document', 'searched_registration.terms'] },
+  {
+    who: 'an agent, three letters of a text, or six digits of their hash behind 0x',
+    bytes: 8,
+    keys: of('searched_registration', 'show_trgm(name) show_trgm(description)'),
+  },
   { who: 'an agent, the domain of its endpoints', bytes: longestSite, keys: ['agent_site.site'] },
   {
     who: 'an agent, where its documents are; percent-encoded',

@@ -102,7 +102,7 @@ export type RegistrationFilter = {
 interface Conditions {
   /** Query over the terms of a row; null: no filter is about them. */
   readonly terms: string | null
-  /** Patterns in lowercase that an index can look for; null: none. */
+  /** Parts that an index can look for; null: none. */
   readonly name: string | null
   readonly description: string | null
   readonly feedback: string | null
@@ -156,4 +156,4 @@ function termOf(name: string, value: string): string {
 const lexeme = (word: string) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 
 /** The index has parts of three letters or digits, and would be read whole for anything without. */
-const lookedFor = (text: string | null) => (text !== null && /[\p{L}\p{N}]{3}/u.test(text) ? partOf(text) : null)
+const lookedFor = (text: string | null) => (text !== null && /[\p{L}\p{N}]{3}/u.test(text) ? text : null)

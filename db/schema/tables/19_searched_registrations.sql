@@ -14,9 +14,9 @@ create table searched_registration (
   feedback_value numeric,     -- mean of the newest feedback that stands; null: there is none
   primary key (chain, agent_id)
 );
--- What fits all filters at once: by whole words, and by parts of the texts.
-create index searched_registration_terms on searched_registration
-  using gin (terms, name gin_trgm_ops, description gin_trgm_ops);
+-- What fits all filters at once: by whole words, and by parts of the texts. `like` on an index of texts would read every row
+-- again that has all trigrams, in whatever order; lists of trigrams are compared in the index.
+create index searched_registration_words on searched_registration using gin (terms, show_trgm(name), show_trgm(description));
 create index searched_registration_feedback on searched_registration (feedback_count) where feedback_count > 0;
 -- The orders of the list, over all chains and of one.
 create index searched_registration_updated on searched_registration (updated_at, chain, agent_id);
@@ -24,17 +24,28 @@ create index searched_registration_newest on searched_registration (registered_a
 create index searched_registration_chain_updated on searched_registration (chain, updated_at, agent_id);
 create index searched_registration_chain_newest on searched_registration (chain, registered_at, agent_id);
 
--- Places in the table, as a statement sees it, of `most` registrations at most that fit; null: that condition is not set. By
--- index alone: two words that many have are
+-- Trigrams of every text that `part` is a part of: those that are there whatever letter comes before and behind it. Two letters
+-- could come to the same trigram, one before and one behind; three cannot. Of many, twelve all over the alphabet: each is one
+-- more list of places to read, which is as long as the table where everybody has it.
+create function trigrams_inside(part text) returns text[] language sql immutable parallel safe as $$
+  select array(select distinct on (share) trigram
+                 from (select trigram, ntile(12) over (order by trigram collate "C") as share
+                         from (select unnest(show_trgm('a' || part || 'a')) intersect select unnest(show_trgm('b' || part || 'b'))
+                               intersect select unnest(show_trgm('c' || part || 'c'))) inside (trigram)) shared
+                order by share, trigram collate "C")
+$$;
+
+-- Places in the table, as a statement sees it, of `most` registrations at most that may fit; null: that condition is not set.
+-- Texts that have all trigrams of a part may have them in another order. By index alone: two words that many have are
 -- often had by few together, which the planner cannot know, and it would read the whole table.
 create function registrations_matching(wanted tsquery, named text, described text, rated bigint, most bigint)
 returns setof tid language plpgsql stable set enable_seqscan = 'off' as $$
 begin
   return query execute 'select s.ctid from searched_registration s where true'
     || case when wanted is null then '' else ' and s.terms @@ $1' end
-    || case when named is null then '' else ' and s.name like $2' end
-    || case when described is null then '' else ' and s.description like $3' end
+    || case when named is null then '' else ' and show_trgm(s.name) @> $2' end
+    || case when described is null then '' else ' and show_trgm(s.description) @> $3' end
     || case when rated is null then '' else ' and s.feedback_count > 0 and s.feedback_count >= $4' end
     || ' limit $5'
-    using wanted, named, described, rated, most;
+    using wanted, trigrams_inside(named), trigrams_inside(described), rated, most;
 end $$;

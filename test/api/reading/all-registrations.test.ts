@@ -177,8 +177,8 @@ const meant: Record<keyof typeof registrationFilters, string> = {
 
 const values: Record<keyof typeof registrationFilters, readonly string[]> = {
   chain: [...chains, 'mantle'],
-  name: ['ada', '%', 'ADA_', 'träu', 'lovelace', 'zz', "'"],
-  description: ['ada', 'counts THINGS', 'x'],
+  name: ['ada', '%', 'ADA_', 'träu', 'lovelace', 'da love', 'ace Ada', '100% A', 'zz', "'"],
+  description: ['ada', 'counts THINGS', 'bout ada', 'ada writes', 'ings.', 'x'],
   owner: owners,
   wallet: [addressOf('wallet 1'), addressOf('nobody')],
   fid: ['1', '002', '3'],

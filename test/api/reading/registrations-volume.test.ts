@@ -23,7 +23,7 @@ beforeAll(async () => {
     insert into searched_registration (chain, agent_id, registered_at, updated_at, name, description, feedback_count, terms)
     select chain, agent_id, timestamptz '2026-01-01' + agent_id::int * interval '1 minute',
            timestamptz '2026-02-01' + (agent_id * 7919 % ${registrations})::int * interval '1 minute',
-           'agent ' || md5(agent_id::text), 'does ' || md5(chain || agent_id), case when agent_id % 50 = 0 then agent_id % 400 else 0 end,
+           'agent ' || md5(agent_id::text), 'does this and that with ' || md5(chain || agent_id), case when agent_id % 50 = 0 then agent_id % 400 else 0 end,
            array_to_tsvector(array['chain:' || chain, 'owner:0x' || md5((agent_id % 3000)::text) || '00000000',
                                    'active:' || (agent_id < ${registrations / 2}), 'x402:' || (agent_id >= ${registrations / 2}),
                                    'skill:' || agent_id % 900])
@@ -45,6 +45,9 @@ test.each<[string, Partial<RegistrationFilter>, number]>([
   ['a part that many have', { name: 'agent' }, limit],
   ['a part that no index has', { name: '~' }, 0],
   ['a description', { description: 'ffffffffffff' }, 0],
+  ['common words in an order that nobody uses', { description: 'that and this' }, 0],
+  ['such words in a name', { name: 'gent age' }, 0],
+  ['such words and much feedback', { description: 'that and this', min_feedback: '1' }, 0],
   ['much feedback', { min_feedback: '350' }, limit],
   ['more feedback than anybody has', { min_feedback: '400' }, 0],
   ['a time beyond all', { updated_since: '2030-01-01T00:00:00.000Z' }, 0],
@@ -70,4 +73,21 @@ test.each<[string, Partial<RegistrationFilter>, number]>([
   expect(count).toBeGreaterThanOrEqual(least)
   // Looked at in turn, once more to know where that ended, looked up by index, read again by place; and the page.
   expect(read).toBeLessThanOrEqual(2 * most.walked + 2 * most.matched + 4 * limit)
+})
+
+test.each([
+  ['ab', 0],
+  ['a b', 1],
+  ['xbyyax', 4], // of a letter before, and of one behind, it may be axb
+  ['abcd', 2],
+  ['Ab cD', 3],
+  ['träumer', 5],
+  ['a long part of a text with many words, of which every one would be another list to read', 12],
+])('a text with the part %o has the %d trigrams by which it is looked up', async (part, count) => {
+  const { rows } = await database.pool.query(
+    `select cardinality(trigrams_inside($1)) as count, show_trgm('some' || $1 || 'thing') @> trigrams_inside($1) as inside,
+            show_trgm($1) @> trigrams_inside($1) as alone`,
+    [part],
+  )
+  expect(rows).toEqual([{ count, inside: true, alone: true }])
 })

@@ -148,6 +148,7 @@ const strangers: readonly Keys[] = [
     bytes: 8,
     keys: of('searched_registration', 'show_trgm(name) show_trgm(description)'),
   },
+  { who: 'an agent, the name or a tag of what it sells; ASCII', bytes: 32, keys: ['agent_spec.sold_words(resources)'] },
   { who: 'an agent, the domain of its endpoints', bytes: longestSite, keys: ['agent_site.site'] },
   {
     who: 'an agent, where its documents are; percent-encoded',

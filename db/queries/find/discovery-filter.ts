@@ -62,10 +62,7 @@ const conditionOf: {
   protocol: (value) => `exists (
     select from agent_spec s where s.fid = a.fid and s.has_content and s.kind = any (${value}::text[]))`,
   skill: (value) => `exists (select from ${skillsOf('a.fid')} of where lower(of.skill) = any (${value}::text[]))`,
-  sells: (value) => `exists (
-    select from agent_spec s cross join lateral jsonb_array_elements(s.resources) sold
-     where s.fid = a.fid and (lower(sold ->> 'service_name') = any (${value}::text[])
-        or exists (select from jsonb_array_elements_text(sold -> 'tags') tag where lower(tag) = any (${value}::text[]))))`,
+  sells: (value) => `a.fid in (select s.fid from agent_spec s where sold_words(s.resources) && ${value}::text[])`,
   alive: (value) => `(exists (select from agent_spec s where s.fid = a.fid and ${isAlive})) = ${value}::boolean`,
   paid_30d: (value) => `(a.settlements_30d > 0) = ${value}::boolean`,
   trust: (value) =>

@@ -159,6 +159,15 @@ create table agent_spec (
 -- Whose an endpoint is, by its own address and by those that prices name.
 create index agent_spec_url on agent_spec using hash (url);
 create index agent_spec_prices on agent_spec using gin (prices jsonb_path_ops);
+-- Words by which an agent is found that sells something: names of services and tags that its document says, lowercase.
+create function sold_words(resources jsonb) returns text[] language sql immutable parallel safe as $$
+  select array(select distinct lower(word)
+                 from jsonb_array_elements(resources) sold
+                cross join lateral (select sold->>'service_name' union all
+                                    select jsonb_array_elements_text(sold->'tags')) said (word)
+                where word is not null)
+$$;
+create index agent_spec_sold on agent_spec using gin (sold_words(resources));
 
 -- Scheme, host and port of an address in lowercase; null: it has none.
 create function url_origin(url text) returns text language sql immutable parallel safe

@@ -92,6 +92,29 @@ test.each(discoverySorts)('a page by %s far from the beginning reads hardly an a
   }
 })
 
+test('who sells something is found without reading what others sell', async () => {
+  const { pool } = database
+  await pool.query(`
+    alter table agent_spec disable trigger user;
+    insert into agent_spec (fid, kind, url, declared, has_content, skills, tools, domain_verified, first_seen_at, last_check_at,
+                            last_check_status, consecutive_failures, resources)
+    select fid, 'x402', 'https://' || fid || '.example/', true, true, '{}', '{}', false, now(), now(), 'ok', 0,
+           json_build_array(json_build_object('service_name', 'Shop ' || fid % 5000, 'tags', json_build_array('Everything')),
+                            json_build_object('service_name', null, 'tags', '[]'::json))
+      from agent`)
+  await pool.query('vacuum (analyze) agent, agent_spec')
+  for (const [sells, found, most] of [
+    ['shop 17', 4, 10],
+    ['nothing', 0, 10],
+    ['everything', 30, agents],
+  ] as const) {
+    const page = { sort: 'newest', limit: 30, from: { offset: 0 }, fields: null } as const
+    const sellers = (db: Queryable) => discoveryPage(db, { q: null, ...everyone, sells: [sells] }, page, totals)
+    expect([sells, (await sellers(pool)).count]).toEqual([sells, found])
+    expect(await rowsRead(pool, sellers, ['agent_spec'])).toBeLessThanOrEqual(most)
+  }
+})
+
 test('agents registered on some days are found without reading all', async () => {
   const { pool } = database
   await pool.query(`update agent set registered_at = timestamptz '2025-01-01' + fid * interval '1 hour'`)

@@ -16,9 +16,9 @@ create table feedback_file (
   named text,
   named_chain text,              -- found: which it is
   named_block int,
-  named_log_index int,
   named_at timestamptz,
-  named_recipient bytea
+  named_recipients bytea[],      -- and to whom: a transaction may have several payments that fit, each with its log
+  named_log_indexes int[]
 );
 
 -- The tags that the standard gives a meaning, with the unit of their values and the range in which they have it. A value of
@@ -68,7 +68,7 @@ $$;
 -- Fast for one fid. Whose the client is, is told as of the block of the feedback:
 -- self: an address that is or was the agent's own, as of income (income_owner), or of who held the registration before;
 -- agent, account: another one's verified address, or its wallet; stranger: nobody's.
-create or replace view judged_feedback as
+create view judged_feedback as
 select h.fid, f.*, not tenure.held as before_holder,
        case when own.is_own or own.is_past or k.fid = h.fid then 'self'
             when k.is_agent then 'agent'
@@ -77,8 +77,9 @@ select h.fid, f.*, not tenure.held as before_holder,
        case when own.is_own then h.fid else k.fid end as client_fid,
        coalesce(paid.at < f.block_timestamp, false) and not own.is_own and not own.is_past and k.fid is distinct from h.fid as paid,
        paid.at as paid_at, -- the first time the client paid the agent, before it or behind
-       -- What it rests on. A payment that a file names counts if we have it, and never one of the same owner.
-       case when file.status = 'ok' and file.hash <> 'mismatch' and (file.named in ('missing', 'others') or not named.is_ours)
+       -- What it rests on. A payment that a file names counts if we have it, and never one of the same owner. One to an address
+       -- that is known as the agent's only since then neither counts nor contradicts.
+       case when file.status = 'ok' and file.hash <> 'mismatch' and (file.named in ('missing', 'others') or named.is_others)
               then 'contradicted'
             when file.status = 'ok' and file.hash <> 'mismatch' and named.is_ours
                  and not own.is_own and not own.is_past and k.fid is distinct from h.fid
@@ -91,7 +92,7 @@ select h.fid, f.*, not tenure.held as before_holder,
        tag.unit,
        file.status as file_status, file.hash as file_hash, file.read_at as file_read_at, file.payment_from,
        file.payment_to, file.payment_chain_id, file.payment_tx, file.named, file.named_chain, file.named_block,
-       file.named_log_index
+       named.log_index as named_log_index
   from agent_holding h
   join feedback f on f.chain = h.chain and f.agent_id = h.agent_id
  cross join lateral (
@@ -156,10 +157,12 @@ select h.fid, f.*, not tenure.held as before_holder,
  ) paid
   left join feedback_file file on file.feedback_id = f.id
   left join lateral (
-    select exists (select from income_address i
-                    where i.fid = h.fid and i.address = file.named_recipient and i.chain in ('', file.named_chain)
-                      and i.from_at <= file.named_at and file.named_at < i.to_at) as is_ours
-     where file.named = 'found'
+    select bool_or(i.from_at <= file.named_at) as is_ours, count(i) = 0 as is_others,
+           coalesce(min(p.log_index) filter (where i.from_at <= file.named_at), min(p.log_index)) as log_index
+      from unnest(file.named_recipients, file.named_log_indexes) p (recipient, log_index)
+      left join income_address i
+        on i.fid = h.fid and i.address = p.recipient and i.chain in ('', file.named_chain) and file.named_at < i.to_at
+    having file.named = 'found'
   ) named on true
   left join standard_tag tag
     on tag.name = f.tag1 and f.value * ('1e-' || f.value_decimals)::numeric between tag.least and tag.most

@@ -2,6 +2,8 @@ import { sources } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 
 const source = sources.feedbackFiles.name
+/** Recipients of a transaction that are kept, by their first logs. */
+const mostRecipients = 1_000
 
 interface FiledFeedback {
   readonly uri: string
@@ -115,16 +117,16 @@ select '${source}', 'feedback:' || f.id, $2,
 }
 
 /**
- * Looks up the payments that files name, in final blocks: one is found when the transaction has a payment of the client
- * that is not later than the feedback, to whom the file says, sooner to an address of the agent than to another. Only of a chain that is indexed whole it can be said to be
- * missing. Returns those that may still come, with the time of the feedback.
+ * Looks up the payments that files name, in final blocks: those of the transaction are found that the client made, to whom
+ * the file says, not later than the feedback. Only of a chain that is indexed whole they can be said to be missing. Returns
+ * the files whose payments may still come, with the time of the feedback.
  */
 export async function matchPayments(db: Queryable, ids: readonly string[]): Promise<{ id: string; givenAt: Date }[]> {
   const { rows } = await db.query<{ id: string; givenAt: Date }>({
     name: 'match-named-payments',
     text: `
 with wanted as materialized (
-  select f.id, f.chain as of_chain, f.agent_id, f.client, f.block_timestamp, kept.payment_from, kept.payment_to, kept.payment_tx, c.chain, c.finalized_block,
+  select f.id, f.client, f.block_timestamp, kept.payment_from, kept.payment_to, kept.payment_tx, c.chain, c.finalized_block,
          c.indexed_at > f.block_timestamp + interval '1 hour'
            and not exists (select from settlement_scope s where s.chain = c.chain)
            and not exists (select from settlement_archive a where a.chain = c.chain)
@@ -146,31 +148,33 @@ matched as (
                        and p.block_number <= w.finalized_block) as any_row
    ) paid
     left join lateral (
-      select its.chain, its.block_number, its.log_index, its.at, its.recipient
-        from (select s.chain, s.block_number, s.log_index, s.block_timestamp as at, s.payer, s.recipient
-                from settlement s
-               where s.chain = w.chain and s.tx_hash = w.payment_tx and s.amount > 0
-               union all
-              select p.chain, p.block_number, p.log_index, p.block_timestamp, p.payer, p.payee
-                from payment p
-               where p.chain = w.chain and p.tx_hash = w.payment_tx and p.net > 0) its
-       where its.payer = w.client and its.at <= w.block_timestamp and its.block_number <= w.finalized_block
-         and coalesce(w.payment_from, w.client) = w.client and its.recipient = coalesce(w.payment_to, its.recipient)
-       order by not exists (select from agent_holding h join income_address i using (fid)
-                             where h.chain = w.of_chain and h.agent_id = w.agent_id and h.reason is null
-                               and i.address = its.recipient and i.chain in ('', its.chain)),
-                its.block_number, its.log_index
+      select its.chain, its.block_number, its.at, array_agg(its.recipient order by its.log_index, its.recipient) as recipients,
+             array_agg(its.log_index order by its.log_index, its.recipient) as log_indexes
+        from (select its.chain, its.block_number, its.at, its.recipient, min(its.log_index) as log_index
+                from (select s.chain, s.block_number, s.log_index, s.block_timestamp as at, s.payer, s.recipient
+                        from settlement s
+                       where s.chain = w.chain and s.tx_hash = w.payment_tx and s.amount > 0
+                       union all
+                      select p.chain, p.block_number, p.log_index, p.block_timestamp, p.payer, p.payee
+                        from payment p
+                       where p.chain = w.chain and p.tx_hash = w.payment_tx and p.net > 0) its
+               where its.payer = w.client and its.at <= w.block_timestamp and its.block_number <= w.finalized_block
+                 and coalesce(w.payment_from, w.client) = w.client and its.recipient = coalesce(w.payment_to, its.recipient)
+               group by its.chain, its.block_number, its.at, its.recipient
+               order by 5, its.recipient
+               limit ${mostRecipients}) its
+       group by its.chain, its.block_number, its.at
        limit 1
     ) one on true
 ),
 stored as (
   update feedback_file kept
-     set (named, named_chain, named_block, named_log_index, named_at, named_recipient)
-         = row(m.named, m.chain, m.block_number, m.log_index, m.at, m.recipient)
+     set (named, named_chain, named_block, named_at, named_recipients, named_log_indexes)
+         = row(m.named, m.chain, m.block_number, m.at, m.recipients, m.log_indexes)
     from matched m
    where kept.feedback_id = m.id
-     and (kept.named, kept.named_chain, kept.named_block, kept.named_log_index)
-         is distinct from (m.named, m.chain, m.block_number, m.log_index)
+     and (kept.named, kept.named_chain, kept.named_block, kept.named_recipients, kept.named_log_indexes)
+         is distinct from (m.named, m.chain, m.block_number, m.recipients, m.log_indexes)
 )
 select id, block_timestamp as "givenAt" from matched where named in ('missing', 'unknown') order by id`,
     values: [ids],

@@ -114,9 +114,9 @@ create table feedback_file (
   named text,
   named_chain text,              -- found: which it is
   named_block int,
-  named_log_index int,
   named_at timestamptz,
-  named_recipient bytea
+  named_recipients bytea[],      -- and to whom: a transaction may have several payments that fit, each with its log
+  named_log_indexes int[]
 );
 
 -- What the feedback comes to of agents that got so much of it, or hold so many registrations, that nobody can be made to

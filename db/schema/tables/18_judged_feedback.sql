@@ -86,7 +86,7 @@ select h.fid, f.*, not tenure.held as before_holder,
        tag.unit,
        file.status as file_status, file.hash as file_hash, file.read_at as file_read_at, file.payment_from,
        file.payment_to, file.payment_chain_id, file.payment_tx, file.named, file.named_chain, file.named_block,
-       file.named_log_index
+       named.log_index as named_log_index
   from agent_holding h
   join feedback f on f.chain = h.chain and f.agent_id = h.agent_id
  cross join lateral (
@@ -151,10 +151,11 @@ select h.fid, f.*, not tenure.held as before_holder,
  ) paid
   left join feedback_file file on file.feedback_id = f.id
   left join lateral (
-    select coalesce(bool_or(i.from_at <= file.named_at and file.named_at < i.to_at), false) as is_ours,
-           coalesce(not bool_or(file.named_at < i.to_at), true) as is_others
-      from income_address i
-     where i.fid = h.fid and i.address = file.named_recipient and i.chain in ('', file.named_chain)
+    select bool_or(i.from_at <= file.named_at) as is_ours, count(i) = 0 as is_others,
+           coalesce(min(p.log_index) filter (where i.from_at <= file.named_at), min(p.log_index)) as log_index
+      from unnest(file.named_recipients, file.named_log_indexes) p (recipient, log_index)
+      left join income_address i
+        on i.fid = h.fid and i.address = p.recipient and i.chain in ('', file.named_chain) and file.named_at < i.to_at
     having file.named = 'found'
   ) named on true
   left join standard_tag tag

@@ -48,7 +48,7 @@ interface Row {
   readonly grounds: string
   readonly unit: string | null
   readonly value: number
-  readonly payment: { readonly tx_hash: string; readonly block_number: number } | null
+  readonly payment: { readonly tx_hash: string; readonly block_number: number; readonly log_index: number } | null
   readonly file: {
     readonly status: string
     readonly hash: string
@@ -78,6 +78,10 @@ test('what feedback rests on: exchanged and wrong files, named payments of ours,
   for (const [logIndex, recipient] of [addressOf('elsewhere'), holder].entries())
     await seedSettlement(pool, { chain: 'base', block: 402, logIndex, payer, recipient, at: paidAt })
   await seedSettlement(pool, { chain: 'base', block: 403, payer, recipient: later, at: paidAt })
+  // Somebody else first again, and that wallet when it was the agent's already, which nobody knew yet.
+  const soon = new Date(at.getTime() + 1)
+  for (const [logIndex, recipient] of [addressOf('elsewhere'), later, later].entries())
+    await seedSettlement(pool, { chain: 'base', block: 404, logIndex, payer, recipient, at: soon })
   const paid = hashOf('tx base 400')
   const elsewhere = hashOf('tx base 401')
 
@@ -115,6 +119,8 @@ test('what feedback rests on: exchanged and wrong files, named payments of ours,
   await give({ index: 11, uri: place(11), hash: put(11, { ...said, ...unsaid(both) }), at })
   await give({ index: 12, uri: place(12), hash: put(12, { ...said, ...unsaid(hashOf('tx base 403')) }), at })
 
+  await give({ index: 13, uri: place(13), hash: put(13, { ...said, ...unsaid(hashOf('tx base 404')) }), at: soon })
+
   const context = { pool, now: clock.now, settlementOverloads: 'spec' } as const
   await deriveAll(context)
   await job.read('feedback_files')
@@ -144,10 +150,14 @@ test('what feedback rests on: exchanged and wrong files, named payments of ours,
     [10, 'none', 'unreachable', null, undefined],
     [11, 'payment_named', 'ok', 'content', 'found'],
     [12, 'payment', 'ok', 'content', 'found'],
+    [13, 'payment_named', 'ok', 'content', 'found'],
   ])
-  expect(rows.slice(0, 2).map(({ payment }) => [payment?.tx_hash, payment?.block_number])).toEqual([
-    [paid, 400],
-    [paid, 400],
+  const payments = rows.map(({ payment }) => [payment?.tx_hash, payment?.block_number, payment?.log_index])
+  expect([0, 1, 10, 12].map((place) => payments[place])).toEqual([
+    [paid, 400, 0],
+    [paid, 400, 0],
+    [both, 402, 1],
+    [hashOf('tx base 404'), 404, 1],
   ])
   expect(rows.map(({ unit, value }) => [unit, value])).toEqual(rows.map(() => ['percent', 99.77]))
 
@@ -161,11 +171,11 @@ test('what feedback rests on: exchanged and wrong files, named payments of ours,
     return (JSON.parse(found!.rows) as Row[]).map((row) => row.feedback_index).sort((a, b) => a - b)
   }
   expect(await filtered({ grounds: ['file', 'payment'] })).toEqual([1, 6, 8, 12])
-  expect(await filtered({ client: payer })).toEqual([1, 2, 3, 4, 11, 12])
-  expect(await filtered({ tag1: 'uptime', min_value: '99.77' })).toHaveLength(12)
+  expect(await filtered({ client: payer })).toEqual([1, 2, 3, 4, 11, 12, 13])
+  expect(await filtered({ tag1: 'uptime', min_value: '99.77' })).toHaveLength(13)
   expect(await filtered({ min_value: '99.78' })).toEqual([])
   expect(await filtered({ tag1: 'starred' })).toEqual([])
-  expect(await filtered({ since: new Date(at.getTime() + 1).toISOString() })).toEqual([])
+  expect(await filtered({ since: soon.toISOString() })).toEqual([13])
 
   // What SQL says is the same, and a feedback that is undone takes its file along.
   const { rows: inSql } = await pool.query(

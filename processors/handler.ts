@@ -11,7 +11,7 @@ import type { ChainBlock } from './mapping/block.ts'
 import { custodyChanges } from './mapping/custody.ts'
 import { applyFeedbackEvents, feedbackEvents, feedbackResponses } from './mapping/feedback.ts'
 import { paymentContractsOf } from './mapping/payment-kinds.ts'
-import { registrationEvents } from './mapping/registration-events.ts'
+import { operatorChanges, registrationEvents } from './mapping/registration-events.ts'
 import { applyRegistrationEvents, registrationId } from './mapping/registrations.ts'
 import { settleBlocks } from './mapping/settle-blocks.ts'
 import type { FindCalls } from './mapping/settlements.ts'
@@ -65,15 +65,21 @@ export function createHandler({ chain, findCalls, scope, progress, log }: Mappin
 }
 
 async function writeRegistrations(store: Store, chain: ChainSettings, blocks: readonly ChainBlock[]) {
+  await store.insert(blocks.flatMap((block) => operatorChanges(chain.name, block, chain.registry.address)))
   const events = blocks.flatMap((block) => registrationEvents(block, chain.registry.address))
   if (events.length === 0) return
   const ids = [...new Set(events.map(({ agentId }) => registrationId(chain.name, agentId)))]
   const existing = await store.findBy(Registration, { id: Any(ids) })
-  const { registrations, transfers, metadata, wallets } = applyRegistrationEvents(chain.name, existing, events)
+  const { registrations, transfers, metadata, wallets, approvals } = applyRegistrationEvents(
+    chain.name,
+    existing,
+    events,
+  )
   await store.upsert(registrations)
   await store.insert(transfers)
   await store.upsert(metadata)
   await store.insert(wallets)
+  await store.insert(approvals)
 }
 
 async function writeFeedback(store: Store, chain: ChainSettings, blocks: readonly ChainBlock[]) {

@@ -8,6 +8,8 @@ export const events = {
     URIUpdated: event("0x3a2c7fffc2cba7582c690e3b82c453ea02a308326a98a3ad7576c606336409fb", "URIUpdated(uint256,string,address)", {"agentId": indexed(p.uint256), "newURI": p.bytes, "updatedBy": indexed(p.address)}),
     MetadataSet: event("0x2c149ed548c6d2993cd73efe187df6eccabe4538091b33adbd25fafdb8a1468b", "MetadataSet(uint256,string,string,bytes)", {"agentId": indexed(p.uint256), "indexedMetadataKey": indexed(p.string), "metadataKey": p.bytes, "metadataValue": p.bytes}),
     Transfer: event("0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef", "Transfer(address,address,uint256)", {"from": indexed(p.address), "to": indexed(p.address), "tokenId": indexed(p.uint256)}),
+    Approval: event("0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925", "Approval(address,address,uint256)", {"owner": indexed(p.address), "approved": indexed(p.address), "tokenId": indexed(p.uint256)}),
+    ApprovalForAll: event("0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31", "ApprovalForAll(address,address,bool)", {"owner": indexed(p.address), "operator": indexed(p.address), "approved": p.bool}),
     Upgraded: event("0xbc7cd75a20ee27fd9adebab32041f755214dbc6bffa90cc0225b39da2e5c2d3b", "Upgraded(address)", {"implementation": indexed(p.address)}),
 }
 
@@ -19,4 +21,6 @@ export type RegisteredEventArgs = EParams<typeof events.Registered>
 export type URIUpdatedEventArgs = EParams<typeof events.URIUpdated>
 export type MetadataSetEventArgs = EParams<typeof events.MetadataSet>
 export type TransferEventArgs = EParams<typeof events.Transfer>
+export type ApprovalEventArgs = EParams<typeof events.Approval>
+export type ApprovalForAllEventArgs = EParams<typeof events.ApprovalForAll>
 export type UpgradedEventArgs = EParams<typeof events.Upgraded>

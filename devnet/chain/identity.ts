@@ -100,6 +100,12 @@ export function approveOperator(agentId: bigint, operator: Address): Call {
   return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'approve', args: [operator, agentId] }))
 }
 
+/** Lets somebody else act for all identities of the sender, or no longer. */
+export function setOperator(operator: Address, approved: boolean): Call {
+  const args = [operator, approved] as const
+  return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'setApprovalForAll', args }))
+}
+
 /** Burns an identity; only local contracts can, the real registry has no burn. */
 export function burnIdentity(agentId: bigint): Call {
   return onRegistry(encodeFunctionData({ abi: identityAbi, functionName: 'burn', args: [agentId] }))

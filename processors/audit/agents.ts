@@ -49,6 +49,7 @@ export function agentsUnlike(
     transfers: jsonRows(made.transfers),
     metadata: jsonRows(made.metadata),
     wallets: jsonRows(made.wallets),
+    approvals: jsonRows(made.approvals),
     registrations: jsonRows(
       made.registrations.map(({ id, agentId, updatedBlock, agentUri, agentUriLength, agentUriSha256 }) => ({
         agentId,
@@ -122,6 +123,7 @@ function rowsOfAgent(
     ['registration_metadata', made.metadata],
     ['registration_transfer', made.transfers],
     ['registration_wallet', made.wallets],
+    ['registration_approval', made.approvals],
     ['feedback', applyFeedbackEvents([], given)],
     ['feedback_response', responses.filter(mine)],
   ]

@@ -6,7 +6,7 @@ import { createPool, inTransaction } from '../../db/pool.ts'
 import { countUnaudited, putOffRange, unauditedRange, writeAudit } from '../../db/queries/chain/audit.ts'
 import { blocksOfAgents, differingAgents, noteDiffering } from '../../db/queries/chain/audit-agents.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
-import { otherCustody, replaceCustody } from '../../db/queries/chain/replaced-rows.ts'
+import { otherRowsOfRange, type RangeTable, replaceRowsOfRange } from '../../db/queries/chain/replaced-rows.ts'
 import { type History, type Wanted, wantedOf } from '../history/history.ts'
 import { clientAt } from '../history/node.ts'
 import type { SourceAddress } from '../history/source-address.ts'
@@ -48,7 +48,7 @@ interface AuditOptions {
  * blocks are not certified. A failure is logged and retried later.
  */
 export class Auditor {
-  /** Rows mended since the start; `contracts`: rows of registrations, feedback and custody. */
+  /** Rows mended since the start; `contracts`: rows of registrations, feedback, custody and operators. */
   readonly mended = { missing: 0, surplus: 0, changed: 0, unpaid: 0, contracts: 0 }
   /** Rows found since the start that the history source denies and that stay; counted again at each audit of their blocks. */
   disputed = 0
@@ -154,10 +154,10 @@ export class Auditor {
     const { events, firstHash, lastHash } = await readContractEvents(contracts, chain, range, this.#warn)
     const differing = await agentsUnlike(this.#pool, chain, range, events)
     await this.#confirm(range, events, differing)
-    const custody = await this.#mendCustody(range, events)
+    const custody = await this.#mendRangeRows(range, events)
     await noteDiffering(this.#pool, chain.name, differing)
     const agents = differing.length
-    const read = events.registrations.length + events.feedback.length + events.responses.length + events.custody.length
+    const read = Object.values(events).reduce((sum, list) => sum + list.length, 0)
     const found = { ...mended, events: read, agents, custody }
     await writeAudit(this.#pool, chain.name, {
       ...tally,
@@ -184,25 +184,28 @@ export class Auditor {
     const ids = new Set(differing)
     const limit = mostAsked + 1
     const of = { chain: chain.name, ...range }
-    const named = [
-      ...(ids.size > 0 ? await blocksOfAgents(this.#pool, chain.name, range, differing, limit) : []),
-      ...(chain.social ? await otherCustody(this.#pool, of, jsonRows(events.custody), limit) : []).flatMap(
-        ({ blocks: [blockNumber], txHash }) => (blockNumber === undefined ? [] : { blockNumber, txHash }),
-      ),
-    ]
+    const named = ids.size > 0 ? await blocksOfAgents(this.#pool, chain.name, range, differing, limit) : []
+    for (const [table, rows] of rangeRows(chain, events)) {
+      for (const { blocks, txHash } of await otherRowsOfRange(this.#pool, table, of, jsonRows(rows), limit)) {
+        named.push(...blocks.map((blockNumber) => ({ blockNumber, txHash })))
+      }
+    }
     const blocks = `blocks ${range.fromBlock} to ${range.toBlock} of ${chain.name}`
     const isMeant = (event: object) => !('agentId' in event) || ids.has(event.agentId as bigint)
     await confirmEvents(named, { chain, node: this.#node, events, isMeant, of: blocks })
   }
 
-  async #mendCustody({ fromBlock, toBlock }: BlockRange, events: ContractEvents): Promise<number> {
-    const { name, social } = this.options.chain
-    if (!social) return 0
-    const rows = jsonRows(events.custody)
-    const { missing, surplus, changed } = await inTransaction(this.#pool, (db) =>
-      replaceCustody(db, { chain: name, fromBlock, toBlock }, rows),
-    )
-    const differed = missing + surplus + changed
+  async #mendRangeRows({ fromBlock, toBlock }: BlockRange, events: ContractEvents): Promise<number> {
+    const { chain } = this.options
+    const of = { chain: chain.name, fromBlock, toBlock }
+    const differed = await inTransaction(this.#pool, async (db) => {
+      let sum = 0
+      for (const [table, rows] of rangeRows(chain, events)) {
+        const { missing, surplus, changed } = await replaceRowsOfRange(db, table, of, jsonRows(rows))
+        sum += missing + surplus + changed
+      }
+      return sum
+    })
     this.mended.contracts += differed
     return differed
   }
@@ -213,7 +216,16 @@ export class Auditor {
     this.#warn(
       `the audit of blocks ${fromBlock} to ${toBlock} of ${this.options.chain.name}: ${missing} settlements were missing, ` +
         `${surplus} too many, ${changed} otherwise; unpaid authorizations differed ${unpaid} times; rows of ${agents} ` +
-        `tokens and of ${custody} changes of custody differed`,
+        `tokens and of ${custody} changes of custody or operators differed`,
     )
   }
+}
+
+/** Rows that belong to no registration, which are compared block by block. */
+function rangeRows(
+  { social }: ChainSettings,
+  { custody, operators }: ContractEvents,
+): (readonly [RangeTable, readonly object[]])[] {
+  const ofOwners = ['registration_operator', operators] as const
+  return social ? [['fid_custody', custody], ofOwners] : [ofOwners]
 }

@@ -60,12 +60,13 @@ export async function confirmEvents(
   }
 }
 
-const listOf = ({ registrations, feedback, responses, custody }: ContractEvents) => [
+const listOf = ({ registrations, feedback, responses, custody, operators }: ContractEvents) => [
   ...registrations,
   // Deriving the rows of feedback marks those that were revoked later.
   ...feedback.map((event) => (event.kind === 'given' ? { ...event.row, revokedBlock: null, revokedAt: null } : event)),
   ...responses,
   ...custody,
+  ...operators,
 ]
 
 const blockOf = ({ blockNumber }: { readonly blockNumber: number }) => blockNumber

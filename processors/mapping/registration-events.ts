@@ -1,10 +1,13 @@
 import { events } from '../../abi/generated/identity-registry.ts'
+import type { ChainName } from '../../chains.config.ts'
+import { RegistrationOperator } from '../../db/model/registrationOperator.model.ts'
 import { bytesOf, type ChainBlock, type ChainLog, transactionsOf } from './block.ts'
 
 /** What the identity registry logged about a registration. Texts are the bytes the caller sent. */
 export type RegistrationEvent = EventPlace &
   (
     | { readonly kind: 'transfer'; readonly from: Buffer | null; readonly to: Buffer | null }
+    | { readonly kind: 'approval'; readonly owner: Buffer; readonly approved: Buffer | null }
     | { readonly kind: 'registered'; readonly uri: Buffer }
     | { readonly kind: 'uri'; readonly uri: Buffer }
     | { readonly kind: 'metadata'; readonly key: Buffer; readonly value: Buffer }
@@ -45,10 +48,36 @@ export function registrationEvents(block: ChainBlock, registry: string): Registr
     })
 }
 
+/** Operators that owners named or took back in a block, in log order. Throws when an event does not decode. */
+export function operatorChanges(chain: ChainName, block: ChainBlock, registry: string): RegistrationOperator[] {
+  const transactionOf = transactionsOf(block)
+  return block.logs
+    .filter((log) => log.address === registry && events.ApprovalForAll.is(log))
+    .map((log) => {
+      const { owner, operator, approved } = events.ApprovalForAll.decode(log)
+      const { height, timestamp } = block.header
+      return new RegistrationOperator({
+        id: `${chain}-${height}-${log.logIndex}`,
+        chain,
+        owner: bytesOf(owner),
+        operator: bytesOf(operator),
+        approved,
+        blockNumber: height,
+        logIndex: log.logIndex,
+        blockTimestamp: new Date(timestamp),
+        txHash: bytesOf(transactionOf(log.transactionIndex).hash),
+      })
+    })
+}
+
 function contentOf(log: ChainLog) {
   if (events.Transfer.is(log)) {
     const { from, to, tokenId } = events.Transfer.decode(log)
     return { kind: 'transfer', agentId: tokenId, from: holderOf(from), to: holderOf(to) }
+  }
+  if (events.Approval.is(log)) {
+    const { owner, approved, tokenId } = events.Approval.decode(log)
+    return { kind: 'approval', agentId: tokenId, owner: bytesOf(owner), approved: holderOf(approved) }
   }
   if (events.Registered.is(log)) {
     const { agentId, agentURI } = events.Registered.decode(log)
@@ -65,7 +94,7 @@ function contentOf(log: ChainLog) {
   return undefined
 }
 
-/** The holder in a Transfer; null for the zero address, which stands before a mint and after a burn. */
+/** An address of a log; null for the zero address, which stands before a mint, after a burn, and for nobody approved. */
 function holderOf(address: string): Buffer | null {
   return address === zeroAddress ? null : bytesOf(address)
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ChainName } from '../../chains.config.ts'
 import { Registration } from '../../db/model/registration.model.ts'
+import { RegistrationApproval } from '../../db/model/registrationApproval.model.ts'
 import { RegistrationMetadata } from '../../db/model/registrationMetadata.model.ts'
 import { RegistrationTransfer } from '../../db/model/registrationTransfer.model.ts'
 import { RegistrationWallet } from '../../db/model/registrationWallet.model.ts'
@@ -24,6 +25,8 @@ interface RegistrationChanges {
   readonly metadata: RegistrationMetadata[]
   /** To be added. */
   readonly wallets: RegistrationWallet[]
+  /** To be added. */
+  readonly approvals: RegistrationApproval[]
 }
 
 /**
@@ -40,6 +43,7 @@ export function applyRegistrationEvents(
   const metadata = new Map<string, RegistrationMetadata>()
   const transfers: RegistrationTransfer[] = []
   const wallets: RegistrationWallet[] = []
+  const approvals: RegistrationApproval[] = []
   const minting = new Minting()
   for (const event of events) {
     const id = registrationId(chain, event.agentId)
@@ -51,6 +55,8 @@ export function applyRegistrationEvents(
     if (event.kind === 'transfer') {
       applyTransfer(row, event)
       transfers.push(toTransfer(chain, event))
+    } else if (event.kind === 'approval') {
+      approvals.push(toApproval(chain, event))
     } else if (event.kind !== 'metadata') {
       if (!isOverridden) applyUri(row, event.uri)
     } else if (!isOverridden) {
@@ -61,7 +67,7 @@ export function applyRegistrationEvents(
       wallets.push(toWalletChange(chain, event))
     }
   }
-  return { registrations: [...registrations.values()], transfers, metadata: [...metadata.values()], wallets }
+  return { registrations: [...registrations.values()], transfers, metadata: [...metadata.values()], wallets, approvals }
 }
 
 export function registrationId(chain: ChainName, agentId: bigint): string {
@@ -153,6 +159,13 @@ function toTransfer(chain: ChainName, event: RegistrationEvent & { kind: 'transf
   const { agentId, from, to, blockNumber, logIndex, blockTimestamp, txHash } = event
   const id = `${chain}-${blockNumber}-${logIndex}`
   return new RegistrationTransfer({ id, chain, agentId, from, to, blockNumber, logIndex, blockTimestamp, txHash })
+}
+
+function toApproval(chain: ChainName, event: RegistrationEvent & { kind: 'approval' }) {
+  const { agentId, owner, approved, blockNumber, logIndex, blockTimestamp, txHash } = event
+  const id = `${chain}-${blockNumber}-${logIndex}`
+  const place = { blockNumber, logIndex, blockTimestamp, txHash }
+  return new RegistrationApproval({ id, chain, agentId, owner, approved, ...place })
 }
 
 function toWalletChange(chain: ChainName, event: RegistrationEvent & { kind: 'metadata' }) {

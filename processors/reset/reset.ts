@@ -17,6 +17,7 @@ import { noteFinalBlock, type StoredBlock } from '../../db/queries/chain/final-b
 import { deleteCodesWithin } from '../../db/queries/chain/payments/builder-codes.ts'
 import { deletePaymentsWithin, tallyPaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import {
+  deleteApprovalsAbove,
   deleteBackfillsAbove,
   deleteChainState,
   deleteCustodyAbove,
@@ -91,6 +92,7 @@ export function resetTo(
     await deleteAuditsAbove(db, name, block.height)
     await deleteTransfersAbove(db, name, block.height)
     await deleteWalletsAbove(db, name, block.height)
+    await deleteApprovalsAbove(db, name, block.height)
     await deleteFeedbackAbove(db, name, block.height)
     await deleteCustodyAbove(db, name, block.height)
     await restoreFeedbackRevokedAbove(db, name, block.height)
@@ -139,6 +141,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
     await deleteAuditsAbove(db, name, -1)
     await deleteTransfersAbove(db, name, -1)
     await deleteWalletsAbove(db, name, -1)
+    await deleteApprovalsAbove(db, name, -1)
     await deleteFeedbackAbove(db, name, -1)
     await deleteCustodyAbove(db, name, -1)
     await deleteRegistrationsChangedAbove(db, name, -1)

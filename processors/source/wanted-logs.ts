@@ -34,12 +34,12 @@ export function firstBlock(
 
 /** The events of a chain's contracts but its tokens, and where each contract begins. */
 export function contractLogs({ registry, reputation, social }: ChainSettings) {
-  const { Registered, URIUpdated, MetadataSet, Transfer, Upgraded } = identity
+  const { Registered, URIUpdated, MetadataSet, Transfer, Approval, ApprovalForAll, Upgraded } = identity
   const { NewFeedback, FeedbackRevoked, ResponseAppended } = reputationEvents
   const contracts = [
     {
       address: registry.address,
-      topic0: topics(Registered, URIUpdated, MetadataSet, Transfer, Upgraded),
+      topic0: topics(Registered, URIUpdated, MetadataSet, Transfer, Approval, ApprovalForAll, Upgraded),
       fromBlock: registry.fromBlock,
     },
     {

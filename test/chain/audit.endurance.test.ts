@@ -4,12 +4,14 @@ import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/ch
 import { recoverFid, registerFid, transferFid } from '../../devnet/chain/farcaster.ts'
 import {
   appendResponse,
+  approveOperator,
   giveFeedback,
   register,
   revokeFeedback,
   setAgentUri,
   setAgentWallet,
   setMetadata,
+  setOperator,
   transferIdentity,
 } from '../../devnet/chain/identity.ts'
 import { mint, pay, payInColumns, signAuthorization } from '../../devnet/chain/payments.ts'
@@ -76,6 +78,8 @@ beforeAll(async () => {
   await chain.execute(holder, setMetadata(0n, { key: 'told', value: '0x02' }))
   await lose(holder, transferIdentity(1n, holder.address, heir.address))
   await lose(client, giveFeedback({ agentId: 1n, value: 2n }))
+  await lose(heir, approveOperator(1n, stranger.address))
+  await lose(heir, setOperator(stranger.address, true))
   await lose(heir, appendResponse(1n, client.address, 1n, 'https://agents.example/why'))
   await chain.execute(client, revokeFeedback(1n, 1n))
   await lose(client, revokeFeedback(0n, 1n))
@@ -152,7 +156,7 @@ test.each([
     describeDifference(stateless(await readChainTables(database.pool, 'optimism')), expected)
   const before = await difference()
   const ofAgents = ['registration', 'registration_transfer', 'registration_metadata', 'feedback', 'feedback_response']
-  for (const table of [...ofAgents, 'fid_custody']) {
+  for (const table of [...ofAgents, 'registration_approval', 'registration_operator', 'fid_custody']) {
     expect(before).toMatch(new RegExp(`^${table}: .* [1-9]\\d* missing`, 'm'))
   }
   expect(before).toMatch(/^settlement: .* [1-9]\d* missing/m)
@@ -174,7 +178,7 @@ test.each([
     'select sum(agents)::int as agents, sum(custody)::int as custody from audit_certificate',
   )
   expect(rows[0].agents).toBeGreaterThanOrEqual(3)
-  expect(rows[0].custody).toBe(2) // one given away, one recovered
+  expect(rows[0].custody).toBe(3) // one given away, one recovered, and an operator named
   const { rows: kinds } = await database.pool.query('select kind from fid_custody order by block_number')
   expect(kinds).toEqual([{ kind: 'r' }, { kind: 't' }, { kind: 'r' }]) // the first from the Portal's history
 })

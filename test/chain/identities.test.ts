@@ -1,4 +1,4 @@
-import { type Hex, keccak256, toBytes } from 'viem'
+import { type Hex, keccak256, toBytes, zeroAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as identity from '../../devnet/chain/identity.ts'
 import { createWallet, executeAs, walletOf } from '../../devnet/chain/wallets.ts'
@@ -99,6 +99,27 @@ describe.concurrent('an identity', () => {
       owner: lower(owner.address),
       updated_block: block,
     })
+  })
+
+  test('remembers who was approved for it, and which operators its owners named', async () => {
+    const { chain, owner, buyer, operator } = stage
+    const { agentId } = await stage.registered(identity.register('data:,shared'))
+    await chain.execute(owner, identity.approveOperator(agentId, operator.address))
+    await chain.execute(owner, identity.approveOperator(agentId, zeroAddress))
+    await chain.execute(buyer, identity.setOperator(owner.address, true))
+    const last = await stage.indexed(chain.execute(buyer, identity.setOperator(owner.address, false)))
+    const { block, time } = await stage.placeOf(last)
+    const approvals = 'select owner, approved from registration_approval where agent_id = $1 order by block_number'
+    expect(await stage.query(approvals, [agentId])).toEqual([
+      { owner: lower(owner.address), approved: lower(operator.address) },
+      { owner: lower(owner.address), approved: null },
+    ])
+    const named = await stage.query('select * from registration_operator order by block_number')
+    const ofBuyer = named.filter((row) => row.owner === lower(buyer.address))
+    expect(ofBuyer).toMatchObject([
+      { chain: 'gnosis', operator: lower(owner.address), approved: true },
+      { approved: false, block_number: block, block_timestamp: time, tx_hash: last.transactionHash },
+    ])
   })
 
   test('has metadata replaced by its newest value', async () => {

@@ -98,6 +98,8 @@ function movingActs(seed: string, agentId: bigint, to: LocalAccount): Act[] {
   return holders.flatMap((from) => [
     { from, call: identity.setAgentUri(agentId, `data:,${seed}`) },
     { from, call: identity.setMetadata(agentId, { key: 'seed', value: keccak256(toBytes(seed)) }) },
+    { from, call: identity.approveOperator(agentId, to.address) },
+    { from, call: identity.setOperator(to.address, seed.length % 2 === 0) },
     { from, call: identity.transferIdentity(agentId, from.address, to.address) },
   ])
 }

@@ -41,7 +41,7 @@ const ours: readonly Keys[] = [
       ...one('chain', 'registration registration_document registration_metadata registration_transfer'),
       ...one(
         'chain',
-        'registration_wallet searched_registration series_payers settlement settlement_archive settlement_archive_piece',
+        'registration_approval registration_operator registration_wallet searched_registration series_payers settlement settlement_archive settlement_archive_piece',
       ),
       ...one('chain', 'settlement_archive_sum settlement_hour_total settlement_hourly settlement_payer'),
       ...one('chain', 'settlement_rollup settlement_scope settlement_total'),
@@ -78,7 +78,8 @@ const ours: readonly Keys[] = [
     keys: [
       'feedback_file.feedback_id',
       ...one('id', 'builder_code feedback feedback_response fid_custody payment registration registration_metadata'),
-      ...one('id', 'registration_transfer registration_wallet settlement unpaid_authorization'),
+      ...one('id', 'registration_approval registration_operator registration_transfer registration_wallet settlement'),
+      'unpaid_authorization.id',
     ],
   },
   {
@@ -105,6 +106,7 @@ const fixed: readonly Keys[] = [
       ...one('payee', 'payment payment_sum'),
       ...of('agent_holding', 'held_by transferred_to'),
       ...of('registration', 'agent_wallet owner'),
+      ...of('registration_operator', 'owner operator'),
       'feedback_response.responder',
       'oli_tag.attester',
       'payment.forwarder',
@@ -131,7 +133,7 @@ const fixed: readonly Keys[] = [
       ...one('agent_id', 'agent_holding audit_agent feedback feedback_response feedback_total registration'),
       ...one(
         'agent_id',
-        'registration_document registration_metadata registration_transfer registration_wallet searched_registration',
+        'registration_approval registration_document registration_metadata registration_transfer registration_wallet searched_registration',
       ),
       'feedback_response.feedback_index',
       'fid_custody.fid',

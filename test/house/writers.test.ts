@@ -10,6 +10,8 @@ const known = {
     'registration',
     'registration_metadata',
     'registration_transfer',
+    'registration_approval',
+    'registration_operator',
     'settlement',
     'feedback',
     'feedback_response',

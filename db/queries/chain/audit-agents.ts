@@ -11,6 +11,8 @@ export interface EventRows {
   readonly metadata: string
   /** Rows of `registration_wallet`. */
   readonly wallets: string
+  /** Rows of `registration_approval`. */
+  readonly approvals: string
   /** Objects with agent_id, updated_block and uri; uri null: the range did not set it. */
   readonly registrations: string
   /** Rows of `feedback`, without their revocations. */
@@ -30,6 +32,11 @@ select e.agent_id, t.agent_id as stored
 select e.agent_id, t.agent_id
   from (select * from json_populate_recordset(null::registration_wallet, $10::json)) e
   full join (select * from registration_wallet where chain = $1 and block_number between $2 and $3) t using (id)
+ where to_jsonb(e) is distinct from to_jsonb(t)
+ union all
+select e.agent_id, t.agent_id
+  from (select * from json_populate_recordset(null::registration_approval, $11::json)) e
+  full join (select * from registration_approval where chain = $1 and block_number between $2 and $3) t using (id)
  where to_jsonb(e) is distinct from to_jsonb(t)
  union all
 select e.agent_id, t.agent_id
@@ -96,6 +103,7 @@ export async function differingFrom(
       rows.revocations,
       rows.responses,
       rows.wallets,
+      rows.approvals,
     ],
   })
   return found.map(({ agentId }) => BigInt(agentId))
@@ -119,6 +127,7 @@ export async function blocksOfAgents(
     'registration_transfer',
     'registration_metadata',
     'registration_wallet',
+    'registration_approval',
     'feedback',
     'feedback_response',
   ]
@@ -196,6 +205,7 @@ export async function countRowsOfAgent(db: Queryable, chain: string, agentId: bi
     text: `
 select ((select count(*) from registration_transfer where chain = $1 and agent_id = $2)
       + (select count(*) from registration_metadata where chain = $1 and agent_id = $2)
+      + (select count(*) from registration_approval where chain = $1 and agent_id = $2)
       + (select count(*) from feedback where chain = $1 and agent_id = $2)
       + (select count(*) from feedback_response where chain = $1 and agent_id = $2))::float8 as rows`,
     values: [chain, String(agentId)],

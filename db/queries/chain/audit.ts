@@ -218,7 +218,7 @@ interface AuditCertificate extends BlockRange {
   readonly events: number
   /** Registrations queued because their rows differ. */
   readonly agents: number
-  /** Custody changes that were corrected. */
+  /** Custody changes, and operators that owners named or took back, that were corrected. */
   readonly custody: number
   /** Kind of the source that was read: portal, archive. */
   readonly source: string

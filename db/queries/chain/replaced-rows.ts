@@ -17,6 +17,7 @@ const agentTables = {
   registration_metadata: { block: 'block_number', blocks: 'array[t.block_number]', tx: 't.tx_hash' },
   registration_transfer: { block: 'block_number', blocks: 'array[t.block_number]', tx: 't.tx_hash' },
   registration_wallet: { block: 'block_number', blocks: 'array[t.block_number]', tx: 't.tx_hash' },
+  registration_approval: { block: 'block_number', blocks: 'array[t.block_number]', tx: 't.tx_hash' },
   feedback: { block: 'block_number', blocks: 'array[t.block_number, t.revoked_block]', tx: 't.tx_hash' },
   feedback_response: { block: 'block_number', blocks: 'array[t.block_number]', tx: 't.tx_hash' },
 } as const
@@ -61,28 +62,33 @@ export function replaceRowsOfAgent(db: Queryable, table: AgentTable, of: AgentRo
 
 const ofRange = 't.chain = $2 and t.block_number between $3 and $4'
 
-interface CustodyRows extends BlockRange {
+/** Tables of what the contracts logged about others than a registration, each row of one block. */
+export type RangeTable = 'fid_custody' | 'registration_operator'
+
+interface RowsOfRange extends BlockRange {
   readonly chain: string
 }
 
-/** Custody changes in a range of blocks that are not among the given ones, `limit` at most. */
-export function otherCustody(
+/** Rows in a range of blocks that are not among the given ones, `limit` at most. */
+export function otherRowsOfRange(
   db: Queryable,
-  { chain, fromBlock, toBlock }: CustodyRows,
+  table: RangeTable,
+  { chain, fromBlock, toBlock }: RowsOfRange,
   rows: string,
   limit: number,
 ): Promise<Other[]> {
   const of = { where: ofRange, blocks: 'array[t.block_number]', tx: 't.tx_hash', limit }
-  return otherRows(db, 'fid_custody', of, [rows, chain, fromBlock, toBlock])
+  return otherRows(db, table, of, [rows, chain, fromBlock, toBlock])
 }
 
-/** Replaces the custody changes in a range of blocks by the given ones. */
-export function replaceCustody(
+/** Replaces the rows in a range of blocks by the given ones. */
+export function replaceRowsOfRange(
   db: Queryable,
-  { chain, fromBlock, toBlock }: CustodyRows,
+  table: RangeTable,
+  { chain, fromBlock, toBlock }: RowsOfRange,
   rows: string,
 ): Promise<Replaced> {
-  return replaceRows(db, 'fid_custody', ofRange, [rows, chain, fromBlock, toBlock])
+  return replaceRows(db, table, ofRange, [rows, chain, fromBlock, toBlock])
 }
 
 interface OtherRows {
@@ -94,7 +100,7 @@ interface OtherRows {
 
 async function otherRows(
   db: Queryable,
-  table: AgentTable | 'fid_custody',
+  table: AgentTable | RangeTable,
   { where, blocks, tx, limit }: OtherRows,
   values: readonly unknown[],
 ): Promise<Other[]> {
@@ -116,7 +122,7 @@ select array_remove(${blocks}, null) as blocks, '0x' || encode(${tx}, 'hex') as 
 
 async function replaceRows(
   db: Queryable,
-  table: AgentTable | 'fid_custody',
+  table: AgentTable | RangeTable,
   where: string,
   values: readonly unknown[],
 ): Promise<Replaced> {

@@ -47,6 +47,11 @@ export async function deleteWalletsAbove(db: Queryable, chain: string, block: nu
   await db.query('delete from registration_wallet where chain = $1 and block_number > $2', [chain, block])
 }
 
+export async function deleteApprovalsAbove(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query('delete from registration_approval where chain = $1 and block_number > $2', [chain, block])
+  await db.query('delete from registration_operator where chain = $1 and block_number > $2', [chain, block])
+}
+
 export async function deleteFeedbackAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query('delete from feedback where chain = $1 and block_number > $2', [chain, block])
   await db.query('delete from feedback_response where chain = $1 and block_number > $2', [chain, block])

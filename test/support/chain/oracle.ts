@@ -13,6 +13,8 @@ const tables = [
   { table: 'registration_transfer', order: 'block_number, log_index', without: [] },
   { table: 'registration_metadata', order: 'agent_id, key', without: [] },
   { table: 'registration_wallet', order: 'block_number, log_index', without: [] },
+  { table: 'registration_approval', order: 'block_number, log_index', without: [] },
+  { table: 'registration_operator', order: 'block_number, log_index', without: [] },
   { table: 'feedback', order: 'agent_id, client, feedback_index', without: [] },
   { table: 'feedback_response', order: 'block_number, log_index', without: [] },
   { table: 'fid_custody', order: 'block_number, log_index', without: [] },

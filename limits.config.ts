@@ -107,6 +107,11 @@ export const readingLimits = {
   feedbackSearched: 1_000,
   /** Registrations received by an address that are examined to find what it held at a moment. */
   receivedRegistrations: 5_000,
+  /** Registrations of an agent of which it is told who could change them. */
+  controlRegistrations: 100,
+  /** Operators that are told of one owner on one chain, and what he said of operators that is looked at for it, newest first. */
+  controlOperators: 100,
+  operatorEvents: 1_000,
   /** Accounts that verify or verified an address and are examined for it, the earliest ones. */
   verifiers: 1_000,
   /** Registrations in a portfolio, and agents in each of its two lists. */

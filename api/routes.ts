@@ -41,7 +41,7 @@ import { payee } from './routes/payee.ts'
 import { registrations } from './routes/registrations.ts'
 import { settlements } from './routes/settlements.ts'
 import { stats } from './routes/stats.ts'
-import { owners, portfolio, state } from './routes/time/as-of.ts'
+import { control, owners, portfolio, state } from './routes/time/as-of.ts'
 import { growth } from './routes/time/growth.ts'
 import { agentTimeseries, timeseries } from './routes/time/timeseries.ts'
 import { uptime } from './routes/time/uptime.ts'
@@ -75,6 +75,7 @@ export const routes: readonly Route[] = [
   doctorCode,
   growth,
   state,
+  control,
   owners,
   portfolio,
   search,

@@ -4,6 +4,17 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'agent-control',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Who could change an agent',
+    text:
+      '/api/agent/{fid}/control says who may change each registration of an agent, now or at `as_of`: its owner, the address ' +
+      'that is approved for it until the next transfer, and the operators of the owner, each with what it may do and since when; ' +
+      'beside them the `agentWallet` and the contract of an `agent-binding`. The registries’ Approval and ApprovalForAll are indexed.',
+    operations: ['getAgentControl'],
+  },
+  {
     id: 'signed-prices',
     day: '2026-11-29',
     kind: 'added',

@@ -7,8 +7,8 @@ const span = {
   to: time.nullable().meta({ description: 'When it ended; null: it holds.' }),
 }
 
-const moment = {
-  as_of: time.nullable().meta({ description: 'Null: all that was, or a time that could not be read.' }),
+export const moment = {
+  as_of: time.nullable().meta({ description: 'Null: none was asked for, or one that could not be read.' }),
   known_through: z
     .array(z.strictObject({ chain: chainName, block_timestamp: time }))
     .meta({ description: 'Time of the newest block of each chain that is indexed.' }),

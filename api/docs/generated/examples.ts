@@ -1219,6 +1219,54 @@ export const examples: Readonly<Record<string, unknown>> = {
       }
     ]
   },
+  "getAgentControl": {
+    "fid": 1155,
+    "as_of": null,
+    "known_through": [
+      {
+        "chain": "ethereum",
+        "block_timestamp": "2026-11-23T01:43:22.000Z"
+      }
+    ],
+    "registrations_total": 1,
+    "chains": [
+      {
+        "chain": "ethereum",
+        "registrations": [
+          {
+            "erc8004_id": 4,
+            "held_by": "0xb67256114bfa9090edd557a48a6e44a796810a59",
+            "controllers": [
+              {
+                "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
+                "by": "owner",
+                "may": ["uri", "metadata", "wallet", "transfer", "approve"],
+                "fid": 1155,
+                "since": "2026-11-23T01:30:39.000Z",
+                "tx_hash": "0x7d9a2f0c5b1e4a6f8c3d0e9b7a5f4c2d1e0b9a8f7c6d5e4b3a2f1c0d9e8b7a61"
+              },
+              {
+                "address": "0xc134578ee28c11c4438902bb66c42890706c3948",
+                "by": "approved",
+                "may": ["uri", "metadata", "wallet", "transfer"],
+                "fid": null,
+                "since": "2026-11-23T01:38:36.000Z",
+                "tx_hash": "0x1f4c7b2e9d8a3f6c5e0b1d7a4c9f2e8b6d3a0c5f7e1b4d9a2c8f6e3b0d5a7c14"
+              }
+            ],
+            "agent_wallet": {
+              "address": "0xb67256114bfa9090edd557a48a6e44a796810a59",
+              "fid": 1155,
+              "since": "2026-11-23T01:30:39.000Z",
+              "tx_hash": "0x7d9a2f0c5b1e4a6f8c3d0e9b7a5f4c2d1e0b9a8f7c6d5e4b3a2f1c0d9e8b7a61"
+            },
+            "binding": null
+          }
+        ]
+      }
+    ],
+    "truncated": false
+  },
   "getAgentState": {
     "fid": 1155,
     "as_of": null,

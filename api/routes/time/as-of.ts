@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import { addressOwners, agentState } from '../../../db/queries/time/as-of.ts'
+import { agentControl } from '../../../db/queries/time/control.ts'
 import { addressPortfolio } from '../../../db/queries/time/portfolio.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import { askable, timeFilter } from '../../http/filter-parameters.ts'
 import { addressParameter, fidParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
 import { addressOwnersAnswer, agentStateAnswer, portfolioAnswer } from '../../schemas/as-of.ts'
+import { agentControlAnswer } from '../../schemas/time/control.ts'
 
 const asOf = timeFilter('ISO 8601 with a zone. Without it, all that was, with beginnings and ends.')
 const description =
@@ -33,6 +35,25 @@ export const state = route({
   freshSeconds: 5,
   missing: 'no agent with this fid',
   read: ({ fid, as_of }, { database }) => agentState(database, fid, momentOf(as_of)),
+})
+
+/** GET /api/agent/:fid/control */
+export const control = route({
+  path: '/api/agent/{fid}/control',
+  operationId: 'getAgentControl',
+  summary: 'Who could change an agent’s registrations, and by what.',
+  params: z.object({ fid: fidParameter }),
+  query: z.object({ as_of: timeFilter('ISO 8601 with a zone. Without it, now.') }),
+  answer: {
+    type: json,
+    schema: agentControlAnswer,
+    description: 'Owners, approved addresses and operators, by the events of the registries.',
+  },
+  errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
+  maxAgeSeconds: 30,
+  freshSeconds: 5,
+  missing: 'no agent with this fid',
+  read: ({ fid, as_of }, { database }) => agentControl(database, fid, momentOf(as_of)),
 })
 
 /** GET /api/by-address/:address/owners */

@@ -1,8 +1,7 @@
 import type { ChainName } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { leadingFirst } from '../read/by-address.ts'
 import { chainId, hex, isoTime } from '../sql/json-text.ts'
-import { countsFrom } from '../sql/verification-time.ts'
+import { countsFrom, leadingFirst } from '../sql/verification-time.ts'
 
 /** Who is asked about. Null members are not known. */
 interface PayeeQuestion {

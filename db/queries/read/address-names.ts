@@ -1,6 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 import { hex } from '../sql/json-text.ts'
-import { leadingFirst } from './by-address.ts'
+import { leadingFirst } from '../sql/verification-time.ts'
 
 /** Who is known behind an address; one of the two may be null. */
 export interface AddressName {

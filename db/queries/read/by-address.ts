@@ -1,5 +1,6 @@
 import type { Queryable } from '../../pool.ts'
 import { chainPosition, isoTime, list } from '../sql/json-text.ts'
+import { leadingFirst } from '../sql/verification-time.ts'
 
 /** What an address is: the agent that verifies it, or the registrations that it holds without one. */
 interface AddressSubject {
@@ -30,12 +31,6 @@ export async function addressSubject(
   const [subject] = rows
   return subject?.agent === null && subject.total === 0 ? undefined : subject
 }
-
-/**
- * SQL: the order of the agents `a` that verify an address by `v`, of which it leads to the first: the claimed, then the
- * newest verification, then the lowest fid.
- */
-export const leadingFirst = 'a.claimed desc, v.verified_at desc, a.fid'
 
 const text = `
 with agent_of_address as (

@@ -2,8 +2,7 @@ import { profileLimits } from '../../../limits.config.ts'
 import { namesOf } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from '../sql/json-text.ts'
-import { saidAt } from '../sql/verification-time.ts'
-import { leadingFirst } from './by-address.ts'
+import { leadingFirst, saidAt } from '../sql/verification-time.ts'
 
 /** When a source was last read for a subject, and when it is due; null: never. */
 interface SourceFact {

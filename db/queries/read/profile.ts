@@ -3,7 +3,7 @@ import type { Installation } from '../sql/installation.ts'
 import { members } from '../sql/json-text.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
 import { figuresBeside, settlementFigures, windowStart } from '../sql/settlement-windows.ts'
-import { leadingFirst } from './by-address.ts'
+import { leadingFirst } from '../sql/verification-time.ts'
 
 interface ProfileOptions {
   readonly fid: number

@@ -1,7 +1,7 @@
 import { queryLimits, readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { leadingFirst } from '../read/by-address.ts'
 import { hex } from '../sql/json-text.ts'
+import { leadingFirst } from '../sql/verification-time.ts'
 
 /** Bytes of a term; no filter takes a longer one. */
 const longestTerm = 450

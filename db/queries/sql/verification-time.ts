@@ -28,3 +28,9 @@ export function beforeCustody(v: string): string {
      order by c.block_number desc, c.log_index desc
      limit 1), false)`
 }
+
+/**
+ * SQL: the order of the agents `a` that verify an address by `v`, of which it leads to the first: the claimed, then the
+ * newest verification, then the lowest fid.
+ */
+export const leadingFirst = 'a.claimed desc, v.verified_at desc, a.fid'

@@ -8,9 +8,9 @@ import { countsFrom, saidAt } from '../sql/verification-time.ts'
 const mostReceived = readingLimits.receivedRegistrations
 
 /** A moment, in milliseconds since 1970; null: the whole history, each entry with its beginning and end. */
-type Moment = number | null
+export type Moment = number | null
 
-const held = (from: string, to: string) =>
+export const held = (from: string, to: string) =>
   `($2::timestamptz is null or (${from} <= $2 and (${to} is null or ${to} > $2)))`
 
 const span = (from: string, to: string) => `'from', ${isoTime(from)}, 'to', ${isoTime(to)}`
@@ -20,12 +20,12 @@ const span = (from: string, to: string) => `'from', ${isoTime(from)}, 'to', ${is
  * it is shown, null where that is not known. Null for a chain of which
  * nothing is known at the moment: before the first event of its registry, after its newest block, or not indexed at all.
  */
-const holdings = `
+export const holdings = `
 received as (
   select m.address, m.begins, m.said, m.ends, t.*
     from member m
    cross join lateral (
-     select t.chain, t.agent_id, t.block_number, t.log_index, t.block_timestamp
+     select t.chain, t.agent_id, t.block_number, t.log_index, t.block_timestamp, t.tx_hash
        from registration_transfer t
       where t."to" = m.address and t."from" is distinct from t."to"
       order by t.block_timestamp, t.chain, t.block_number, t.log_index
@@ -33,7 +33,7 @@ received as (
    ) t
 ),
 tenure as (
-  select r.chain, r.agent_id, r.address, greatest(r.block_timestamp, r.begins) as begins,
+  select r.chain, r.agent_id, r.address, r.block_timestamp as received_at, r.tx_hash as received_tx, greatest(r.block_timestamp, r.begins) as begins,
          case when r.block_timestamp >= r.begins or r.begins is null then r.block_timestamp else r.said end as said,
          least(n.block_timestamp, r.ends) as ends
     from received r
@@ -74,10 +74,10 @@ const chains = `(
   )}
     from known)`
 
-const truncated = `exists (select from received group by address, begins having count(*) > ${mostReceived})`
+export const truncated = `exists (select from received group by address, begins having count(*) > ${mostReceived})`
 
 /** SQL: members of every answer: the moment, and the time through which all chains are known. */
-const common = `'as_of', ${isoTime('$2::timestamptz')}, 'known_through', ${knownThrough}`
+export const common = `'as_of', ${isoTime('$2::timestamptz')}, 'known_through', ${knownThrough}`
 
 /** JSON of `GET /api/agent/:fid/state`. Undefined: the fid is not in the index. */
 export async function agentState(db: Queryable, fid: number, at: Moment): Promise<string | undefined> {

@@ -155,6 +155,7 @@ const asked: Record<string, readonly string[]> = {
   '/api/doctor/codes/{code}': ['/api/doctor/codes/pay_to_zero'],
   '/api/growth': [`/api/growth?${months}`],
   '/api/agent/{fid}/state': [`${agent}/state?as_of=2026-03-10T00:00:00Z`],
+  '/api/agent/{fid}/control': [`${agent}/control`, `${agent}/control?as_of=2026-03-10T00:00:00Z`],
   '/api/by-address/{address}/owners': [`/api/by-address/${rich}/owners?as_of=2026-03-10T00:00:00Z`],
   '/api/by-address/{address}/portfolio': [`/api/by-address/${rich}/portfolio`],
   '/api/search': ['/api/search?q=tides', '/api/search?q=harbour&in=skills'],

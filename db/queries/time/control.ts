@@ -1,0 +1,124 @@
+import { readingLimits } from '../../../limits.config.ts'
+import type { Queryable } from '../../pool.ts'
+import { chainPosition, hex, isoTime, list } from '../sql/json-text.ts'
+import { countsFrom, leadingFirst, saidAt } from '../sql/verification-time.ts'
+import { common, held, holdings, type Moment, truncated } from './as-of.ts'
+
+/** SQL: whether a row of a registry's events was there at the moment. */
+const wasThere = (row: string) => `($2::timestamptz is null or ${row}.block_timestamp <= $2)`
+
+/** SQL: whether what has a beginning and an end held at the moment, or without one holds now. */
+const holdsThen = (from: string, to: string) => `(${held(from, to)} and ($2::timestamptz is not null or ${to} is null))`
+
+/** What may be done by whom. Source: ERC-8004 identity registry, an ERC-721; only `approve` is refused to who is approved. */
+const rights = {
+  owner: ['uri', 'metadata', 'wallet', 'transfer', 'approve'],
+  operator: ['uri', 'metadata', 'wallet', 'transfer', 'approve'],
+  approved: ['uri', 'metadata', 'wallet', 'transfer'],
+} as const
+
+/** SQL: those who may act for a registration `h`, each with the event that let it. */
+const controllers = `
+  select 1 as place, 'owner' as by, h.address, h.received_at as since, h.received_tx as tx
+   union all
+  select 2, 'approved', a.approved, a.block_timestamp, a.tx_hash
+    from (select a.approved, a.block_timestamp, a.tx_hash
+            from registration_approval a
+           where a.chain = h.chain and a.agent_id = h.agent_id
+             and (a.block_number, a.log_index) > (last.block_number, last.log_index) and ${wasThere('a')}
+           order by a.block_number desc, a.log_index desc
+           limit 1) a
+   where a.approved is not null
+   union all
+  (select 3, 'operator', o.operator, o.block_timestamp, o.tx_hash
+     from (select distinct on (o.operator) o.*
+             from (select o.operator, o.approved, o.block_number, o.log_index, o.block_timestamp, o.tx_hash
+                     from registration_operator o
+                    where o.owner = h.address and o.chain = h.chain and ${wasThere('o')}
+                    order by o.block_number desc, o.log_index desc
+                    limit ${readingLimits.operatorEvents}) o
+            order by o.operator, o.block_number desc, o.log_index desc) o
+    where o.approved
+    order by o.block_number desc, o.log_index desc
+    limit ${readingLimits.controlOperators})`
+
+/** SQL: the account that verified an address at the moment, of several the leading one. */
+const verifierOf = (address: string) => `(
+  select v.fid from verified_address v join agent a using (fid)
+   where v.address = ${address} and ${holdsThen(countsFrom('v'), 'v.ended_at')}
+     and not exists (select from unlisted u where u.fid = v.fid)
+   order by ${leadingFirst} limit 1)`
+
+const controllerObject = `json_build_object(
+  'address', ${hex('c.address')}, 'by', c.by,
+  'may', case c.by ${Object.entries(rights)
+    .map(([by, may]) => `when '${by}' then '${JSON.stringify(may)}'::json`)
+    .join(' ')} end,
+  'fid', ${verifierOf('c.address')}, 'since', ${isoTime('c.since')}, 'tx_hash', ${hex('c.tx')})`
+
+const agentWallet = `(
+  select json_build_object('address', ${hex('w.wallet')}, 'fid', ${verifierOf('w.wallet')},
+                           'since', ${isoTime('w.block_timestamp')}, 'tx_hash', ${hex('w.tx_hash')})
+    from (select w.wallet, w.block_timestamp, w.tx_hash
+            from registration_wallet w
+           where w.chain = h.chain and w.agent_id = h.agent_id
+             and (w.block_number, w.log_index) > (last.block_number, last.log_index) and ${wasThere('w')}
+           order by w.block_number desc, w.log_index desc
+           limit 1) w
+   where w.wallet is not null)`
+
+/** Source: draft ERC-8217, metadata key agent-binding, whose value is the address of a contract. */
+const binding = `(
+  select json_build_object('contract', ${hex('m.value')}, 'holds_token', m.value = h.address,
+                           'since', ${isoTime('m.block_timestamp')}, 'tx_hash', ${hex('m.tx_hash')})
+    from registration_metadata m
+   where m.chain = h.chain and m.agent_id = h.agent_id and m.key = 'agent-binding' and length(m.value) = 20
+     and ${wasThere('m')})`
+
+/** JSON of `GET /api/agent/:fid/control`; a null moment is now. Undefined: the fid is not in the index. */
+export async function agentControl(db: Queryable, fid: number, at: Moment): Promise<string | undefined> {
+  const { rows } = await db.query<{ body: string }>({
+    name: 'agent-control',
+    text: `
+with member as (
+  select v.address, ${countsFrom('v')} as begins, ${saidAt('v')} as said, v.ended_at as ends
+    from verified_address v where v.fid = $1
+),${holdings},
+then_held as (select * from holding h where ${holdsThen('h.begins', 'h.ends')} and h.chain in (select chain from known where yes)),
+shown as (
+  select * from then_held
+   order by ${chainPosition('chain')}, agent_id, address
+   limit ${readingLimits.controlRegistrations}
+),
+told as materialized (
+  select h.chain, h.agent_id, h.address,
+         json_build_object(
+           'erc8004_id', h.agent_id, 'held_by', ${hex('h.address')},
+           'controllers', (select ${list(controllerObject, 'c.place, c.since, c.address')} from (${controllers}) c),
+           'agent_wallet', ${agentWallet},
+           'binding', ${binding}) as body
+    from shown h
+   cross join lateral (
+     select t.block_number, t.log_index
+       from registration_transfer t
+      where t.chain = h.chain and t.agent_id = h.agent_id and ${wasThere('t')}
+      order by t.block_number desc, t.log_index desc
+      limit 1
+   ) last
+)
+select json_build_object(
+         'fid', a.fid, ${common},
+         'registrations_total', (select count(*) from then_held),
+         'chains', (
+           select ${list(
+             `json_build_object('chain', known.chain, 'registrations', case when known.yes then (
+               select ${list('t.body', 't.agent_id, t.address')} from told t where t.chain = known.chain) end)`,
+             chainPosition('known.chain'),
+           )} from known),
+         'truncated', ${truncated} or (select count(*) from then_held) > ${readingLimits.controlRegistrations})::text as body
+  from agent a
+ where a.fid = $1`,
+    values: [fid, at === null ? null : new Date(at).toISOString()],
+  })
+  return rows[0]?.body
+}

@@ -1,0 +1,192 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agentControlAnswer } from '../../../api/schemas/time/control.ts'
+import { readingLimits } from '../../../limits.config.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { chainRows } from '../../support/chain/rows.ts'
+import { testDatabase } from '../../support/database.ts'
+import { addressOf, insert, seedAgent, seedChainState, seedVerification } from '../../support/seed.ts'
+
+const database = testDatabase()
+let api: TestApi
+let write: ReturnType<typeof chainRows>
+const start = Date.UTC(2026, 2, 1)
+const lastDay = 40
+const time = (n: number) => new Date(start + n * 86_400_000)
+const chain = 'base' as const
+const bytes = (address: string | null) => address && Buffer.from(address.slice(2), 'hex')
+
+beforeAll(async () => {
+  api = await startApi(database)
+  await seedChainState(database.pool, { chain, indexed: 9_000_000, finalized: 9_000_000, at: time(lastDay) })
+  write = chainRows(database.pool)
+  await write.transfer({ chain, id: 999_999 }, null, addressOf('first'), time(-1))
+})
+afterAll(() => api.stop())
+
+const controlOf = async (fid: number, query = '') => {
+  const response = await api.get(`/api/agent/${fid}/control${query}`)
+  expect(response.status).toBe(200)
+  return agentControlAnswer.parse(await response.json())
+}
+
+/** Row of an event that is neither a Transfer nor of feedback, in a block behind all that were written before. */
+async function event(table: string, day: number, row: Record<string, unknown>) {
+  const block = await write.transfer({ chain, id: 999_999 }, addressOf('first'), addressOf('first'), time(day))
+  await insert(database.pool, table, {
+    id: `${chain}-${block}-5`,
+    chain,
+    block_number: block,
+    log_index: 5,
+    block_timestamp: time(day),
+    tx_hash: Buffer.alloc(32, block % 256),
+    ...row,
+  })
+}
+
+const who = fc.nat(3)
+const act = fc.record({
+  day: fc.nat(lastDay),
+  act: fc.oneof(
+    fc.record({ kind: fc.constant('move' as const), to: who }),
+    fc.record({ kind: fc.constant('approve' as const), to: fc.option(who) }),
+    fc.record({ kind: fc.constant('wallet' as const), to: fc.option(who) }),
+    fc.record({ kind: fc.constant('operator' as const), owner: who, to: who, approved: fc.boolean() }),
+  ),
+})
+let run = 0
+
+test('who could change a registration is what the rules of the registry say of its events, at any time', async () => {
+  const history = fc.array(act, { minLength: 1, maxLength: 14 })
+  await fc.assert(
+    fc.asyncProperty(history, fc.option(fc.nat(lastDay)), async (acts, at) => {
+      const fid = 10 + ++run
+      const id = 1_000 + run
+      const people = [0, 1, 2, 3].map((n) => addressOf(`run ${run} ${n}`))
+      const addressAt = (n: number) => people[n] as string
+      // Two of four are the agent's own.
+      await seedAgent(database.pool, { fid, addresses: people.slice(0, 2) })
+      for (const address of people.slice(0, 2)) {
+        await database.pool.query('delete from verified_address where fid = $1 and address = $2', [fid, bytes(address)])
+        await seedVerification(database.pool, { fid, address, verifiedAt: time(-1) })
+      }
+
+      let owner = addressAt(0)
+      let approved: string | null = null
+      let wallet: string | null = null
+      const operators = new Map<string, string[]>()
+      await write.transfer({ chain, id }, null, owner, time(0))
+      for (const { day, act: one } of [...acts].sort((a, b) => a.day - b.day)) {
+        const counts = at === null || day <= at
+        const to = one.to === null ? null : addressAt(one.to)
+        if (one.kind === 'move') {
+          await write.transfer({ chain, id }, owner, to, time(day))
+          if (counts) {
+            approved = null
+            wallet = null
+          }
+          owner = to as string
+          if (!counts) break // the model has what was then
+        } else if (one.kind === 'approve') {
+          await event('registration_approval', day, { agent_id: id, owner: bytes(owner), approved: bytes(to) })
+          if (counts) approved = to
+        } else if (one.kind === 'wallet') {
+          await event('registration_wallet', day, { agent_id: id, wallet: bytes(to) })
+          if (counts) wallet = to
+        } else {
+          const by = addressAt(one.owner)
+          await event('registration_operator', day, {
+            owner: bytes(by),
+            operator: bytes(to),
+            approved: one.approved,
+          })
+          if (!counts) continue
+          const others = (operators.get(by) ?? []).filter((other) => other !== to)
+          operators.set(by, one.approved ? [...others, to as string] : others)
+        }
+      }
+      // What came behind the moment does not count: the owner then is who got it last before.
+      const { rows } = await database.pool.query(
+        `select '0x' || encode("to", 'hex') as owner from registration_transfer
+          where agent_id = $1 and block_timestamp <= $2 order by block_number desc limit 1`,
+        [id, time(at ?? lastDay)],
+      )
+      const then = rows[0].owner as string
+      const body = await controlOf(fid, at === null ? '' : `?as_of=${time(at).toISOString()}`)
+      const found = body.chains.find((one) => one.chain === chain)?.registrations ?? []
+      const isOurs = people.slice(0, 2).includes(then)
+      expect(body.registrations_total).toBe(isOurs ? 1 : 0)
+      expect(
+        found.map(({ erc8004_id, controllers, agent_wallet }) => ({
+          erc8004_id,
+          controllers: controllers.map(({ by, address }) => `${by} ${address}`).sort(),
+          wallet: agent_wallet?.address ?? null,
+        })),
+      ).toEqual(
+        isOurs
+          ? [
+              {
+                erc8004_id: id,
+                controllers: [
+                  `owner ${then}`,
+                  ...(approved === null ? [] : [`approved ${approved}`]),
+                  ...(operators.get(then) ?? []).map((one) => `operator ${one}`),
+                ].sort(),
+                wallet,
+              },
+            ]
+          : [],
+      )
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('each controller comes with its rights, its event, and the agent that verified it', async () => {
+  const owner = addressOf('an owner')
+  const operator = addressOf('an operator')
+  const approved = addressOf('who is approved')
+  await seedAgent(database.pool, { fid: 901, addresses: [owner] })
+  await seedAgent(database.pool, { fid: 902, addresses: [operator] })
+  await write.transfer({ chain, id: 901 }, null, owner, time(1))
+  await event('registration_approval', 2, { agent_id: 901, owner: bytes(owner), approved: bytes(approved) })
+  await event('registration_operator', 3, { owner: bytes(owner), operator: bytes(operator), approved: true })
+  await event('registration_metadata', 4, { agent_id: 901, key: 'agent-binding', value: bytes(approved) })
+  const body = await controlOf(901)
+  const [registration] = body.chains.find((one) => one.chain === chain)?.registrations ?? []
+  const every = ['uri', 'metadata', 'wallet', 'transfer', 'approve']
+  const tx = expect.stringMatching(/^0x[0-9a-f]{64}$/)
+  expect(registration).toEqual({
+    erc8004_id: 901,
+    held_by: owner,
+    controllers: [
+      { address: owner, by: 'owner', may: every, fid: 901, since: time(1).toISOString(), tx_hash: tx },
+      {
+        address: approved,
+        by: 'approved',
+        may: every.slice(0, 4),
+        fid: null,
+        since: time(2).toISOString(),
+        tx_hash: tx,
+      },
+      { address: operator, by: 'operator', may: every, fid: 902, since: time(3).toISOString(), tx_hash: tx },
+    ],
+    agent_wallet: null,
+    binding: { contract: approved, holds_token: false, since: time(4).toISOString(), tx_hash: tx },
+  })
+  expect((await api.get('/api/agent/999999/control')).status).toBe(404)
+})
+
+test('of very many operators the newest are told', async () => {
+  const owner = addressOf('an owner with operators')
+  await seedAgent(database.pool, { fid: 903, addresses: [owner] })
+  await write.transfer({ chain, id: 903 }, null, owner, time(1))
+  await database.pool.query(
+    `insert into registration_operator (id, chain, owner, operator, approved, block_number, log_index, block_timestamp, tx_hash)
+     select 'base-many-' || n, 'base', $1, substr(sha256(int4send(n)), 1, 20), true, 100000 + n, 0, $2, sha256(int4send(n))
+       from generate_series(1, 2000) n`,
+    [bytes(owner), time(2)],
+  )
+  const [registration] = (await controlOf(903)).chains.find((one) => one.chain === chain)?.registrations ?? []
+  expect(registration?.controllers.length).toBe(readingLimits.controlOperators + 1)
+})

@@ -8,12 +8,12 @@ type Applied = ReadonlyMap<string, string>
 export const baseline = 'schema'
 
 /**
- * The migrations that made databases before there was `db/schema`: the last one, and the SHA-256 of the names and digests
- * of all 116, a line each. A database that has them has the tables of the schema as it was then.
+ * The migrations whose work is in `db/schema` and whose files are gone: the last one, and the SHA-256 of the names and digests
+ * of all 73, a line each. A database that has them has the tables of the schema as it was then.
  */
 const before = {
-  last: '1930_confirmed_loads.sql',
-  sha256: 'f2cd6a2229c7be8ca331aef94d321497649d548c264cbc617dededf44d29924c',
+  last: '4764_sold_words_index.sql',
+  sha256: '92dcdf78bdb8d335caa772576f20ff6e3f4d4f2495b53436f80b141d6f8e5613',
 }
 
 export async function readApplied(client: pg.ClientBase): Promise<Applied> {
@@ -37,9 +37,24 @@ export async function note(client: pg.ClientBase, { name, sha256 }: Pick<SqlFile
   )
 }
 
-/** Replaces the migrations of before there was `db/schema` by one row. Throws when they are not all there. */
-export async function takeOver(client: pg.ClientBase, applied: Applied): Promise<void> {
-  const names = [...applied.keys()].sort()
+/** Migrations that a database had and that have no file: of before, or of a newer program. In the order of their names. */
+function withoutFile(files: readonly MigrationFile[], applied: Applied): string[] {
+  const ran = [...applied.keys()].filter((name) => name !== baseline && !name.startsWith(`${baseline}/`))
+  return ran.filter((name) => !files.some((file) => file.name === name)).sort()
+}
+
+/** Whether a database was made by migrations that have no file any more, so that it has to be taken over. */
+export function isOfBefore(files: readonly MigrationFile[], applied: Applied): boolean {
+  return !applied.has(baseline) || withoutFile(files, applied).some((name) => name <= before.last)
+}
+
+/** Forgets the migrations of before, which are in the schema. Throws when they are not all there. */
+export async function takeOver(
+  client: pg.ClientBase,
+  files: readonly MigrationFile[],
+  applied: Applied,
+): Promise<void> {
+  const names = withoutFile(files, applied).filter((name) => name <= before.last)
   const all = toFile(baseline, names.map((name) => `${name} ${applied.get(name)}`).join('\n'))
   if (all.sha256 !== before.sha256) {
     throw new Error(
@@ -47,7 +62,7 @@ export async function takeOver(client: pg.ClientBase, applied: Applied): Promise
         'from; migrate the database with the last program that has that migration, then again with this one',
     )
   }
-  await client.query('delete from schema_migration')
+  await client.query('delete from schema_migration where name = any ($1)', [names])
   await note(client, all)
 }
 
@@ -56,8 +71,7 @@ export async function takeOver(client: pg.ClientBase, applied: Applied): Promise
  * does not know.
  */
 export function pendingOf(files: readonly MigrationFile[], applied: Applied): MigrationFile[] {
-  const ran = [...applied.keys()].filter((name) => !name.startsWith(baseline))
-  const unknown = ran.filter((name) => !files.some((file) => file.name === name))
+  const unknown = withoutFile(files, applied)
   if (unknown.length > 0) {
     throw new Error(`the database is newer than this program: it holds ${unknown.join(', ')}; update the program`)
   }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import { baseline, note, pendingOf, readApplied, takeOver } from './applied.ts'
+import { baseline, isOfBefore, note, pendingOf, readApplied, takeOver } from './applied.ts'
 import { ensureChainRows } from './chain-rows.ts'
 import { ensureFacilitatorRows } from './facilitator-rows.ts'
 import { lockKeys } from './lock-keys.ts'
@@ -69,8 +69,8 @@ async function applySchema(runner: Runner, schema: SchemaFiles, migrations: Migr
   const { client } = runner
   const found = await readApplied(client)
   if (found.size === 0) await applyInTransaction(runner, 'the schema', () => create(client, schema, migrations))
-  else if (!found.has(baseline))
-    await applyInTransaction(runner, 'taking the database over', () => takeOver(client, found))
+  else if (isOfBefore(migrations, found))
+    await applyInTransaction(runner, 'taking the database over', () => takeOver(client, migrations, found))
   const waiting = pendingOf(migrations, await readApplied(client))
   for (const file of waiting) {
     await applyPatiently(runner, `migration ${file.name}`, () => apply(runner, file), file.outside !== null)

@@ -14,4 +14,3 @@ drop function forget_all_searched_agents();
 drop function note_searched_words();
 drop function filtered_combination(agent);
 drop function searched_document(agent_words);
-insert into due (kind, key) select 'agents', fid from agent;

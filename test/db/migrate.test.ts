@@ -45,18 +45,18 @@ async function databaseOfSchema() {
 }
 
 test('a migration runs once where the schema is, and not where the schema is made; changed, it is refused', async () => {
-  const folder = await migrationsOf({ '1_thing.sql': 'create table thing (id int);' })
+  const folder = await migrationsOf({ '9_thing.sql': 'create table thing (id int);' })
   const { url, pool } = await databaseOfSchema()
-  expect(await migrate(url, { migrations: folder })).toEqual(['1_thing.sql'])
+  expect(await migrate(url, { migrations: folder })).toEqual(['9_thing.sql'])
   expect(await migrate(url, { migrations: folder })).toEqual([])
   const isThere = async () => (await pool.query(`select to_regclass('thing') is not null as there`)).rows[0].there
   expect(await isThere()).toBe(true)
   await pool.query('drop schema public, directory cascade; create schema public')
-  expect(await migrate(url, { migrations: folder })).not.toContain('1_thing.sql')
+  expect(await migrate(url, { migrations: folder })).not.toContain('9_thing.sql')
   expect(await isThere()).toBe(false)
-  await expect(migrate(url)).rejects.toThrow(/newer than this program: it holds 1_thing\.sql/)
-  const changed = await migrationsOf({ '1_thing.sql': 'create table thing (id bigint);' })
-  await expect(migrate(url, { migrations: changed })).rejects.toThrow(/1_thing\.sql was applied with other content/)
+  await expect(migrate(url)).rejects.toThrow(/newer than this program: it holds 9_thing\.sql/)
+  const changed = await migrationsOf({ '9_thing.sql': 'create table thing (id bigint);' })
+  await expect(migrate(url, { migrations: changed })).rejects.toThrow(/9_thing\.sql was applied with other content/)
 })
 
 test('a view is made again when its text is new, or when a migration has taken it away', async () => {

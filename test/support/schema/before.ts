@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { gunzipSync } from 'node:zlib'
 import pg from 'pg'
 
-/** Makes an empty database what the migrations made of it that there were before db/schema: test/fixtures/schema. */
+/** Makes an empty database what the migrations made of it whose files are gone: test/fixtures/schema. */
 export async function createBefore(databaseUrl: string): Promise<void> {
   const dump = gunzipSync(await readFile(new URL('../../fixtures/schema/before.sql.gz', import.meta.url)))
   const client = new pg.Client({ connectionString: databaseUrl })

@@ -1,2 +1,0 @@
--- While others read and write.
-alter table facilitator_total validate constraint times_known;

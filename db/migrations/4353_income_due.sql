@@ -1,2 +1,0 @@
--- squawk-ignore ban-drop-table
-drop table income_due;

@@ -31,5 +31,4 @@ export const derivations = [
   { kind: 'figures', batch: 100, rest: 'with counts', derive: deriveFigures },
   { kind: 'totals', batch: 1_000, rest: 'with counts', derive: deriveTotals },
   { kind: 'logged facts', batch: 500, rest: 'soon', derive: logFacts },
-  { kind: 'logged changes', batch: 500, rest: 'soon', derive: logFacts },
 ] as const satisfies readonly Derivation[]

@@ -18,6 +18,7 @@ import {
   storeTiles,
   tileReader,
 } from '../db/queries/transparency/tree.ts'
+import { takeFactsBeside } from '../db/queries/transparency/waiting.ts'
 import { minute } from '../ops/time.ts'
 import { type Checkpoint, checkpointText, epochOf, parseCheckpoint } from '../transparency/checkpoint.ts'
 import { earlierLogs, endedLog } from '../transparency/earlier-logs.ts'
@@ -34,6 +35,8 @@ import type { DeriveContext } from './derivation.ts'
 
 /** Milliseconds from one comparison of the log with what was signed last to the next, while nothing is appended. */
 const comparedEveryMs = minute
+/** Most facts that are appended beside a batch, on either side of changes in the order of keys. */
+const factsBeside = 500
 /** Key that is no fact's: it has the log compared with what was signed last, and signed. */
 export const comparison = 'comparison'
 
@@ -49,7 +52,7 @@ export async function logFacts(
   keys: readonly string[],
   { log, now }: DeriveContext,
 ): Promise<LaterKey[] | undefined> {
-  await lockLog(db) // other kinds append to it, too
+  await lockLog(db) // whoever restores a database begins another log
   const readTile = tileReader(db)
   const known = await currentEpoch(db)
   const all = await countEntries(db)
@@ -62,7 +65,9 @@ export async function logFacts(
   if (all === epoch.first && epoch.epoch > 1)
     coming.push({ subject: 'log', entry: await firstEntry(db, epoch, last, now()) })
   if (isWhole) {
-    for (const fact of await factsToLog(db, keys, epoch.epoch))
+    // Of a single key, nothing else is waiting, or it is derived alone because a batch failed.
+    const beside = keys.length > 1 ? await takeFactsBeside(db, keys, { now: now(), limit: factsBeside }) : []
+    for (const fact of await factsToLog(db, [...keys, ...beside], epoch.epoch))
       coming.push({ subject: fact.subject, entry: entryOf(fact) })
   } // else facts among the keys are marked again with all the others, so that none comes before earlier ones of its account
   const before = all - epoch.first

@@ -95,6 +95,12 @@ export function createMetrics({ pool, hosts, hubDoubt, hubFollowed, now, silence
     labelNames: ['kind'],
     registers,
   })
+  const oldest = new Gauge({
+    name: 'agent_directory_enrichment_keys_oldest_seconds',
+    help: 'How long the key of a kind that is derived next has been due; 0: none is',
+    labelNames: ['kind'],
+    registers,
+  })
   const lag = new Gauge({
     name: 'agent_directory_rollup_lag_seconds',
     help: 'Age of the oldest indexed settlement that counts do not have; 0: they have all',
@@ -189,6 +195,7 @@ export function createMetrics({ pool, hosts, hubDoubt, hubFollowed, now, silence
       for (const count of await countWaiting(pool, kinds, now())) {
         waiting.set({ kind: count.kind }, count.waiting)
         failing.set({ kind: count.kind }, count.failing)
+        oldest.set({ kind: count.kind }, count.oldest)
       }
       const takenAt = await lastBackup(pool)
       if (takenAt) backedUp.set(takenAt.getTime() / 1_000)

@@ -8,7 +8,7 @@ import { markOtherFigures } from '../db/queries/rollup/agent-figures.ts'
 import { refreshRankings } from '../db/queries/rollup/rankings.ts'
 import { refreshSeriesPayers } from '../db/queries/rollup/series-payers.ts'
 import { askForAllDocuments } from '../db/queries/sources/registration-documents.ts'
-import { addSubjects, askForSubjects } from '../db/queries/sources/source-state.ts'
+import { addSubjects, askForSubjects, forgetOtherSubjects } from '../db/queries/sources/source-state.ts'
 import { forgetOtherWitnesses } from '../db/queries/sources/witnesses.ts'
 import { derivations } from '../derive/derivations.ts'
 import { derivePass, settle } from '../derive/pass.ts'
@@ -107,10 +107,9 @@ export async function runEnrichment({
   await askForSubjects(pool, sources.shards.name, [hubSubject], { priority: 0, dueAt: now() })
   if (config.asksFacilitators)
     await addSubjects(pool, sources.facilitators.name, facilitatorSubjects, { priority: 0, dueAt: now() })
-  await addSubjects(pool, sources.cosignatures.name, config.logWitnesses.map(witnessSubject), {
-    priority: 0,
-    dueAt: now(),
-  })
+  const witnessSubjects = config.logWitnesses.map(witnessSubject)
+  await forgetOtherSubjects(pool, sources.cosignatures.name, witnessSubjects)
+  await addSubjects(pool, sources.cosignatures.name, witnessSubjects, { priority: 0, dueAt: now() })
   if (lookups) await markHoldersUnknownTo(pool, sources.lookup.name)
   await askForAllDocuments(pool, now())
   await forgetOtherWitnesses(

@@ -35,6 +35,8 @@ export interface Followed {
   readonly changes: readonly string[]
   /** Whether it is another log than the known one. */
   readonly isAnother: boolean
+  /** What the entries say that were appended since, in order. */
+  readonly said: readonly Json[]
 }
 
 /**
@@ -104,12 +106,11 @@ async function follow({ known, before, shown, now, readFile }: Step): Promise<Fo
   const isAnother = now.origin !== before.origin
   const begin = isAnother ? { size: 0, root: emptyRoot() } : before
   let key = renamedKey(known.key, now.origin)
-  let first: Json = null
-  let size = begin.size
+  const said: Json[] = []
   const isWhole = await grows(begin, now, filesOf(now, readFile), (entry) => {
-    const said = parsed(entry)
-    if (size++ === 0) first = said
-    const note = said?.type === 'key' && typeof said.note === 'string' ? said.note : undefined
+    const one = parsed(entry)
+    said.push(one)
+    const note = one?.type === 'key' && typeof one.note === 'string' ? one.note : undefined
     key = (note !== undefined && keyAfter(note, { origin: now.origin, key })) || key
   })
   const refuse = (problem: string): never => {
@@ -118,12 +119,23 @@ async function follow({ known, before, shown, now, readFile }: Step): Promise<Fo
   if (!isWhole && isAnother) refuse(`${named(now)} does not have the entries that it signed`)
   if (!isWhole) refuse(`${named(now)} does not begin with the ${before.size} that it signed`)
   if (key !== shown.key) refuse(`is signed with ${shown.key}, which ${key} does not name`)
-  if (isAnother && !commitsTo(before, first)) refuse(`${named(now)} does not commit to ${named(before)}`)
+  if (isAnother && !commitsTo(before, said[0] ?? null)) refuse(`${named(now)} does not commit to ${named(before)}`)
   const changes = [
     ...(isAnother ? [`another log began, ${now.origin}: the service says that it lost entries of the one before`] : []),
     ...(isSameKey(shown.key, known.key) ? [] : [`its key is ${key} now, as the one before says`]),
   ]
-  return { signed: shown, changes, isAnother }
+  return { signed: shown, changes, isAnother, said }
+}
+
+/** What all entries of a signed tree say, in order. Throws when they do not make up that tree. */
+export async function readEntries(signed: SignedCheckpoint, readFile: ReadLogFile): Promise<Json[]> {
+  const tree = parseCheckpoint(openNote(signed.note, signed.key))
+  const said: Json[] = []
+  const isWhole = await grows({ size: 0, root: emptyRoot() }, tree, filesOf(tree, readFile), (entry) => {
+    said.push(parsed(entry))
+  })
+  if (!isWhole) throw new Error(`the transparency log ${named(tree)} does not have the entries that it signed`)
+  return said
 }
 
 /**
@@ -177,7 +189,7 @@ export const filesOf =
   (path) =>
     readFile(epochOf(origin) === 1 ? path : `${epochOf(origin)}/${path}`)
 
-type Json = Readonly<Record<string, unknown>> | null
+export type Json = Readonly<Record<string, unknown>> | null
 
 /** What an entry says. Null: it is no object of JSON. */
 function parsed(entry: Buffer): Json {

@@ -15,6 +15,16 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['getAgentControl'],
   },
   {
+    id: 'log-before',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Which transparency log it is, and what was signed of the one before',
+    text:
+      '/api/stats has `log`: its number, how many entries are signed, and the last checkpoint of the log before where entries ' +
+      'were lost. /status says so, too.',
+    operations: ['getStats'],
+  },
+  {
     id: 'signed-prices',
     day: '2026-11-29',
     kind: 'added',
@@ -350,49 +360,6 @@ export const apiChanges: readonly ApiChange[] = [
       '`handle_assurance`: proven, when the name server signed the handle for the address that has custody of the account; ' +
       'signed, when it did for a verified address, or another hub says the same; stated, when one hub alone says so.',
     operations: ['getAgent', 'getAgents'],
-  },
-  {
-    id: 'history-in-pages',
-    day: '2026-11-28',
-    kind: 'changed',
-    title: 'A proof has the newest events; all of them are in pages',
-    text:
-      '`history` of a proof has the newest 100 events, and the first and last of its claim where they are older: with all ' +
-      'of them, proofs grew until `verify-proof` refused them. The whole history is at /api/agent/{fid}/proof/history.',
-    operations: ['getClaimProof', 'listClaimEvents'],
-  },
-  {
-    id: 'proofs-that-prove',
-    day: '2026-11-28',
-    kind: 'changed',
-    title: 'Proofs carry the evidence of every part, and are public later',
-    text:
-      'A proof has what links a host, with its evidence (`host_link` is an object), chain and contract at the log of a key ' +
-      '(`add`, `remove`), and what was signed to withdraw (`ended.statement`); events have its digest. What was signed is ' +
-      'public 15 minutes after it came and after the time that it names. A JSON Farcaster Signature with an unknown field ' +
-      'is refused. `verify-proof` says of each thing that must be true whether anybody but the service confirms it, and ' +
-      'exits 0 only if that is so of all.',
-    operations: ['getClaimProof', 'claim', 'withdrawClaims'],
-  },
-  {
-    id: 'refresh-unchanged',
-    day: '2026-11-28',
-    kind: 'changed',
-    title: 'A refresh says changed only of what will be shown',
-    text:
-      '`changed` no longer comes again and again while hubs disagree, or a claim is suspended for another reason than its ' +
-      'key: such accounts are read again, and the outcome is `unchanged`.',
-    operations: ['refreshAgent'],
-  },
-  {
-    id: 'solana-addresses',
-    day: '2026-11-28',
-    kind: 'added',
-    title: 'Verified addresses of Solana are shown',
-    text:
-      '/api/agent/{fid}/addresses lists them behind the others, with `indexed: false`: as the account verified them, ' +
-      'unchecked, and joined to nothing. All addresses have the field.',
-    operations: ['listAddresses'],
   },
   ...earlierChanges,
 ]

@@ -3,6 +3,49 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** What changed for clients before the changes of `changes.ts`, newest first. */
 export const earlierChanges: readonly ApiChange[] = [
   {
+    id: 'history-in-pages',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'A proof has the newest events; all of them are in pages',
+    text:
+      '`history` of a proof has the newest 100 events, and the first and last of its claim where they are older: with all ' +
+      'of them, proofs grew until `verify-proof` refused them. The whole history is at /api/agent/{fid}/proof/history.',
+    operations: ['getClaimProof', 'listClaimEvents'],
+  },
+  {
+    id: 'proofs-that-prove',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'Proofs carry the evidence of every part, and are public later',
+    text:
+      'A proof has what links a host, with its evidence (`host_link` is an object), chain and contract at the log of a key ' +
+      '(`add`, `remove`), and what was signed to withdraw (`ended.statement`); events have its digest. What was signed is ' +
+      'public 15 minutes after it came and after the time that it names. A JSON Farcaster Signature with an unknown field ' +
+      'is refused. `verify-proof` says of each thing that must be true whether anybody but the service confirms it, and ' +
+      'exits 0 only if that is so of all.',
+    operations: ['getClaimProof', 'claim', 'withdrawClaims'],
+  },
+  {
+    id: 'refresh-unchanged',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'A refresh says changed only of what will be shown',
+    text:
+      '`changed` no longer comes again and again while hubs disagree, or a claim is suspended for another reason than its ' +
+      'key: such accounts are read again, and the outcome is `unchanged`.',
+    operations: ['refreshAgent'],
+  },
+  {
+    id: 'solana-addresses',
+    day: '2026-11-28',
+    kind: 'added',
+    title: 'Verified addresses of Solana are shown',
+    text:
+      '/api/agent/{fid}/addresses lists them behind the others, with `indexed: false`: as the account verified them, ' +
+      'unchecked, and joined to nothing. All addresses have the field.',
+    operations: ['listAddresses'],
+  },
+  {
     id: 'followed-hub',
     day: '2026-11-28',
     kind: 'added',

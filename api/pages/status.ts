@@ -39,7 +39,7 @@ export function statusPage(world: World): Route {
   })
 }
 
-function summary({ chains: all, hub, generated_at }: Stats): Html {
+function summary({ chains: all, hub, log, generated_at }: Stats): Html {
   const started = all.filter(({ lag_seconds }) => lag_seconds !== null)
   const late = started.filter(isLate)
   const words =
@@ -48,7 +48,7 @@ function summary({ chains: all, hub, generated_at }: Stats): Html {
       : late.length === 0
         ? 'Every indexed chain is up to date.'
         : `Behind: ${late.map(({ chain }) => chainOf(chain).label).join(', ')}.`
-  return html`<section class="hero"><h1>Status</h1><p class="lead">${words} ${social(hub)} As of ${minute(generated_at)}.</p></section>`
+  return html`<section class="hero"><h1>Status</h1><p class="lead">${words} ${social(hub)} ${lost(log)} As of ${minute(generated_at)}.</p></section>`
 }
 
 function social(hub: Stats['hub']): string {
@@ -56,6 +56,13 @@ function social(hub: Stats['hub']): string {
   return hub.believed
     ? `The social network is read from ${hub.host}.`
     : `The social network is not read: ${hub.host} is not believed.`
+}
+
+/** That entries of the transparency log were lost, for good: whoever has what was signed before can compare. */
+function lost(log: Stats['log']): Html {
+  if (!log?.before) return html``
+  const { origin, entries } = log.before
+  return html`The transparency log is number ${number(log.number)}: entries of the one before, ${origin}, were lost. The last that is known of it is a checkpoint of ${number(entries)} entries, in <a href="/api/stats">the statistics</a>.`
 }
 
 type Progress = Stats['chains'][number]

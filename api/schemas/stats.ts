@@ -50,9 +50,27 @@ export const stats = z
       })
       .nullable()
       .meta({ description: 'The hub of the social network that is followed; null: none was yet.' }),
+    log: z
+      .strictObject({
+        number: count.meta({ description: '1: no other log was before it.' }),
+        entries: count.nullable().meta({ description: 'Entries of the signed tree; null: nothing is signed yet.' }),
+        before: z
+          .strictObject({
+            origin: z.string(),
+            entries: count,
+            checkpoint: z.string().meta({ description: 'As it was signed, by C2SP tlog-checkpoint.' }),
+          })
+          .nullable()
+          .meta({
+            description:
+              'The last checkpoint that is known of the log before, of which entries were lost; null: there was none.',
+          }),
+      })
+      .nullable()
+      .meta({ description: 'The transparency log, of which docs/log.md tells; null: the service keeps none.' }),
     generated_at: time,
   })
   .meta({
     id: 'Stats',
-    description: 'Totals as they were counted within the last minute or two; `chains` and `hub` as they are.',
+    description: 'Totals as they were counted within the last minute or two; `chains`, `hub` and `log` as they are.',
   })

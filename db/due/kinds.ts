@@ -311,8 +311,8 @@ export const kinds = {
     ],
   },
   /**
-   * What the transparency log is to have, but for changes of the directory. Keys: events of claims, words of accounts on their
-   * listing, certificates of blocks, and hubs from when they are followed.
+   * What the transparency log is to have. Keys: events of claims, words of accounts on their listing, certificates of blocks,
+   * hubs from when they are followed, and changes of the directory.
    */
   'logged facts': {
     marks: [
@@ -326,6 +326,7 @@ export const kinds = {
         key: hubFollowed,
         from: 'moved where followed_since is not null',
       },
+      { table: 'agent_change', on: ['insert'], key: change, from: `moved where ${isTold}` },
     ],
     all: [
       { table: 'claim_event', key: claimEvent },
@@ -333,12 +334,8 @@ export const kinds = {
       { table: 'backfill where completed_at is not null', key: backfillDone },
       { table: 'audit_certificate', key: audited },
       { table: 'hub_standing where followed_since is not null', key: hubFollowed },
+      { table: `agent_change where ${isTold}`, key: change },
     ],
-  },
-  /** Changes of the directory, which the transparency log is to have too: a claim waits for no more than a batch of them. */
-  'logged changes': {
-    marks: [{ table: 'agent_change', on: ['insert'], key: change, from: `moved where ${isTold}` }],
-    all: [{ table: `agent_change where ${isTold}`, key: change }],
   },
 } as const satisfies Record<string, Kind>
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { stats } from '../../api/schemas/stats.ts'
 import { chainNames } from '../../chains.config.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
@@ -36,8 +36,31 @@ test('an empty directory has nothing of anything, and seven chains without a blo
       lag_seconds: null,
     })),
   )
+  expect(body.log).toBeNull()
   await empty.stop()
   await fresh.drop()
+})
+
+test('which transparency log it is, and what the one before signed last, is in the stats and on the status page', async () => {
+  const fresh = await createTestDatabase()
+  onTestFinished(() => fresh.drop())
+  const note = 'agents.example/log\n3000\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n\n— agents.example/log AAAA\n'
+  const shown = async () => {
+    const other = await startApi(fresh)
+    const { log } = stats.parse(await (await other.get('/api/stats')).json())
+    const page = await (await other.get('/status')).text()
+    await other.stop()
+    return { log, said: /The transparency log.*/.exec(page.replaceAll(/<[^>]*>/g, ''))?.[0] }
+  }
+  await fresh.pool.query(`insert into transparency_checkpoint (size, note, key) values (12, $1, 'k')`, [note])
+  expect(await shown()).toEqual({ log: { number: 1, entries: 12, before: null }, said: undefined })
+  await fresh.pool.query('insert into transparency_epoch (epoch, first, note) values (2, 5, $1)', [note])
+  expect(await shown()).toEqual({
+    log: { number: 2, entries: 12, before: { origin: 'agents.example/log', entries: 3000, checkpoint: note } },
+    said: expect.stringMatching(
+      /^The transparency log is number 2: .*agents.example\/log, were lost.* of 3,000 entries, in /,
+    ),
+  })
 })
 
 test('the totals count agents, claims, chains, addresses, tokens and settlements once each', async () => {

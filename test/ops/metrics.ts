@@ -77,7 +77,7 @@ function registerAll() {
 }
 
 const groupings = /\b(?:by|without|on|ignoring|group_left|group_right)\s*\(([^)]*)\)/g
-const words = new Set(['and', 'or', 'unless', 'bool'])
+const words = new Set(['and', 'or', 'unless', 'bool', 'offset'])
 
 /** Series that a PromQL expression reads, each with the labels it is selected, grouped or joined by. */
 export function seriesRead(expression: string): [name: string, labels: string[]][] {

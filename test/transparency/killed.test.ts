@@ -182,15 +182,23 @@ test('a job that can keep no tree any more, where it kept one before, shows none
   expect((await stored()).subjects.length).toBeGreaterThan(before.subjects.length)
 })
 
-test('a claim is in the signed tree within a pass, however many changes were marked before it', async () => {
+test('a claim is in the signed tree within a pass, behind what its account was before, however many changes were marked', async () => {
   const { pool } = stage.database
   await append()
+  const claimant = await stage.claimant()
+  const { fid } = claimant
   await pool.query(`insert into agent_change (fid, kind, changed_at)
     select fid, 'delist', now() from generate_series(900001, 901200) fid`)
-  const subject = await claim()
+  await pool.query(`insert into agent_change (fid, kind, changed_at) values ($1, 'delist', $2)`, [
+    fid,
+    new Date(stage.clock.now - 1_000),
+  ])
+  expect((await post(stage.api, await eip191Claim(stage, claimant))).status).toBe(200)
   await Promise.all(kinds.map((kind) => derivePass(kind, context())))
-  const { subjects, note } = await stored()
+  const { entries, subjects, note } = await stored()
   const { size } = parseCheckpoint(textOf(note!))
-  expect(subjects.slice(-size)).toContain(`2/${subject}`)
+  const signed = entries.slice(-size).map((entry) => JSON.parse(String(entry)))
+  const ofAccount = signed.filter((entry) => entry.fid === fid)
+  expect(ofAccount.map(({ type, kind }) => kind ?? type)).toEqual(['delist', 'claim', 'upsert'])
   expect(subjects.filter((one) => one.startsWith('2/change:')).length).toBeLessThan(600) // the others wait
 })

@@ -369,6 +369,11 @@ export const examples: Readonly<Record<string, unknown>> = {
       "since": "2026-11-23T01:02:30.412Z",
       "believed": true
     },
+    "log": {
+      "number": 1,
+      "entries": 3120,
+      "before": null
+    },
     "generated_at": "2026-11-23T01:23:24.910Z"
   },
   "getFeed": "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n <id>https://api.agents.example/feed.atom</id>\n <title>agent-directory: newest agents</title>\n <updated>2026-11-23T01:23:13.447Z</updated>\n <link rel=\"alternate\" href=\"https://api.agents.example/\" type=\"text/html\"/>\n <link rel=\"self\" href=\"https://api.agents.example/feed.atom\" type=\"application/atom+xml\"/>\n <sy:updatePeriod>hourly</sy:updatePeriod>\n <sy:updateFrequency>12</sy:updateFrequency>\n <entry>\n  <title type=\"text\">[Auto-detected] passerby-9 (FID 1379)</title>\n  <id>https://api.agents.example/agent/1379</id>\n  <link rel=\"alternate\" type=\"text/html\" href=\"https://api.agents.example/agent/1379\"/>\n  <updated>2026-11-23T01:23:09.085Z</updated>\n  <summary type=\"text\">handle: passerby-9; FID: 1379; oli: none; chains: Celo, Arb, OP; claim method: none</summary>\n  <content type=\"html\">&lt;p&gt;&lt;a href=\"https://api.agents.example/agent/1379\"&gt;passerby-9 (FID 1379)&lt;/a&gt;&lt;/p&gt;\n&lt;p&gt;oli: none&lt;/p&gt;\n&lt;p&gt;chains: Celo, Arb, OP&lt;/p&gt;\n&lt;p&gt;Here for the conversation.&lt;/p&gt;</content>\n  <author>\n   <name>passerby-9</name>\n   <uri>https://api.agents.example/agent/1379</uri>\n  </author>\n  <category term=\"unclaimed\"/>\n  <category term=\"active\"/>\n  <category term=\"chain:celo\"/>\n  <category term=\"chain:arb\"/>\n  <category term=\"chain:op\"/>\n  <published>2026-11-23T01:15:10.000Z</published>\n </entry>\n</feed>",

@@ -160,6 +160,8 @@ interface Waiting {
   readonly waiting: number
   /** Keys whose last derivation failed. */
   readonly failing: number
+  /** Seconds for which the first mark in the queue has been due; 0: none is. */
+  readonly oldest: number
 }
 
 export async function countWaiting(db: Queryable, kinds: readonly string[], now: Date): Promise<Waiting[]> {
@@ -169,7 +171,9 @@ export async function countWaiting(db: Queryable, kinds: readonly string[], now:
 select k.kind,
        (select count(*) from (select from due d where d.kind = k.kind and d.due_at <= $2 limit $3) w) as waiting,
        (select count(*)
-          from (select distinct key from due d where d.kind = k.kind and d.attempts > 0 limit $3) f) as failing
+          from (select distinct key from due d where d.kind = k.kind and d.attempts > 0 limit $3) f) as failing,
+       coalesce((select greatest(0, extract(epoch from $2 - greatest(d.marked_at, d.due_at)))
+                   from due d where d.kind = k.kind and d.due_at <= $2 order by d.due_at, d.seq limit 1), 0)::float8 as oldest
   from unnest($1::text[]) with ordinality as k (kind, place)
  order by k.place`,
     values: [kinds, now, mostWaiting],

@@ -2,6 +2,7 @@ import { chainNames } from '../../../chains.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { hostOf } from '../sql/disputed-messages.ts'
 import { isoTime } from '../sql/json-text.ts'
+import { epochNow } from '../transparency/epoch.ts'
 
 /**
  * JSON of `GET /api/stats`. Settlements are those paid to a verified address of an agent, each counted once however
@@ -45,6 +46,19 @@ select json_build_object(
     select json_build_object('host', ${hostOf('h.url')}, 'since', ${isoTime('h.followed_since')},
                              'believed', h.doubt is null)
       from hub_standing h where h.followed_since is not null order by h.followed_since desc, h.url limit 1
+  ),
+  'log', (
+    select json_build_object(
+             'number', now.epoch,
+             'entries', signed.size,
+             'before', (select json_build_object('origin', split_part(e.note, E'\\n', 1),
+                                                 'entries', split_part(e.note, E'\\n', 2)::bigint,
+                                                 'checkpoint', e.note)
+                          from transparency_epoch e where e.epoch = now.epoch)
+           )
+      from ${epochNow} now
+      left join transparency_checkpoint signed on true
+     where signed.size is not null or now.epoch > 1
   ),
   'generated_at', ${isoTime('now()')}
 )::text as body

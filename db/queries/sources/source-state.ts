@@ -243,6 +243,15 @@ export async function forgetSubjects(db: Queryable, source: string, subjects: re
   })
 }
 
+/** Forgets what is not asked about any more, of a source whose subjects the settings name. */
+export async function forgetOtherSubjects(db: Queryable, source: string, subjects: readonly string[]): Promise<void> {
+  await db.query({
+    name: 'forget-other-subjects',
+    text: 'delete from source_state where source = $1 and subject <> all ($2::text[])',
+    values: [source, subjects],
+  })
+}
+
 interface DueCount {
   readonly source: string
   /** At most `mostDue`. */

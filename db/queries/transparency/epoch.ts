@@ -42,22 +42,21 @@ export async function beginEpoch(
 ): Promise<void> {
   await db.query('insert into transparency_epoch (epoch, first, note) values ($1, $2, $3)', [epoch, first, note])
   await db.query('delete from transparency_tile')
-  const [events, words, backfills, audits, hubs] = kinds['logged facts'].all
-  const [changes] = kinds['logged changes'].all
+  const [events, words, backfills, audits, hubs, changes] = kinds['logged facts'].all
   await db.query(`
 insert into due (kind, key)
-select kind, key
-  from (select 'logged facts' as kind, ${events.key} as key, at, fid, seq from ${events.table}
+select 'logged facts', key
+  from (select ${events.key} as key, at, fid, seq from ${events.table}
          union all
-        select 'logged facts', ${words.key}, accepted_at, fid, null from ${words.table}
+        select ${words.key}, accepted_at, fid, null from ${words.table}
          union all
-        select 'logged changes', ${changes.key}, changed_at, fid, seq from ${changes.table}
+        select ${changes.key}, changed_at, fid, seq from ${changes.table}
          union all
-        select 'logged facts', ${backfills.key}, completed_at, null, null from ${backfills.table}
+        select ${backfills.key}, completed_at, null, null from ${backfills.table}
          union all
-        select 'logged facts', ${audits.key}, audited_at, null, null from ${audits.table}
+        select ${audits.key}, audited_at, null, null from ${audits.table}
          union all
-        select 'logged facts', ${hubs.key}, followed_since, null, null from ${hubs.table}) fact
+        select ${hubs.key}, followed_since, null, null from ${hubs.table}) fact
  order by at, fid, seq`)
 }
 

@@ -8,6 +8,7 @@ create table due (
   due_at timestamptz not null default '-infinity', -- which is at once
   seq bigint generated always as identity,
   attempts int not null default 0,                 -- how often its derivation has failed since it last succeeded
+  marked_at timestamptz not null default now(),    -- since when it waits
   primary key (kind, due_at, seq)
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
 create index due_keys on due (kind, key collate "C");

@@ -90,6 +90,27 @@ test('the README is read at one go', () => {
   expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(200)
 })
 
+test('the README has two commands and five things to try, and each of its four doors opens by one command', () => {
+  const sections = sectionsOf('README.md', /^#{2,3} (.+)$/gm)
+  const fences = (name: string) => fencesOf(sections.get(name) ?? '')
+  expect(fences('Two commands').flat()).toEqual(['npm start', 'npm test'])
+  const things = [...partsOf(sections.get('Five things to try') ?? '', /^(\d)\. \*\*/gm)]
+  expect(things.map(([number, text]) => [number, fencesOf(text).length])).toEqual(
+    ['1', '2', '3', '4', '5'].map((number) => [number, 1]),
+  )
+  for (const door of ['Browse', 'Query', 'Operate', 'Build'])
+    expect([door, fences(door).flat().length]).toEqual([door, 1])
+})
+
+test('a first installation is ten steps, each with its commands and how long it took', () => {
+  const text = sectionsOf('docs/install.md', /^## (.+)$/gm).get('Ten steps') ?? ''
+  const steps = [...partsOf(text, /^(\d+)\. \*\*/gm)]
+  expect(steps.map(([number]) => Number(number))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+  const isTimed = (step: string) => /(?<!\*)\*[A-Z\d][^*]+[.*](?!\*)/.test(step)
+  const lacking = steps.filter(([, step]) => fencesOf(step).length === 0 || !isTimed(step))
+  expect(lacking.map(([number]) => number)).toEqual([])
+})
+
 test('the endpoints of the documents are those of the API', () => {
   const listed = tableOf('docs/endpoints.md').flatMap(([path]) =>
     [...(path as string).matchAll(/`([^`]+)`/g)].map((match) => match[1]),
@@ -118,6 +139,22 @@ test('the chains of the documents are those of the table', () => {
   })
   expect(tableOf('docs/chains.md')).toEqual(rows)
 })
+
+/** Parts of a text by what stands in their first lines, where a pattern names it. */
+function partsOf(text: string, first: RegExp): Map<string, string> {
+  const found = [...text.matchAll(first)]
+  return new Map(
+    found.map(({ 1: name, index, 0: line }, n) => [
+      name as string,
+      text.slice(index + line.length, found[n + 1]?.index),
+    ]),
+  )
+}
+
+const sectionsOf = (file: string, heading: RegExp) => partsOf(read(file), heading)
+/** Lines of each fence for a shell. */
+const fencesOf = (text: string) =>
+  [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block]) => (block as string).trim().split('\n'))
 
 /** Whether a path is there and, if it names one, the heading in it. */
 function isThere(link: string): boolean {

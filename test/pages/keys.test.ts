@@ -33,6 +33,7 @@ afterAll(async () => {
 
 test.each([
   [1280, true],
+  [1280, false],
   [360, true],
   [360, false],
 ])(

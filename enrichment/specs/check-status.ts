@@ -34,3 +34,10 @@ export function isSignOfLife(check: {
 export function isOutOfReach(status: SpecStatus): boolean {
   return ['timeout', 'dns_error', 'tls_error', 'connect_error', 'blocked'].includes(status)
 }
+
+/**
+ * Whether an error is one of the language, which a reader ran into with what a host wrote. It is a fault of the reader, but
+ * what it cannot read must not keep the rest of the agent's places from being looked at.
+ */
+export const isOfContent = (error: unknown): error is Error =>
+  error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError

@@ -12,7 +12,7 @@ import type { BackReference } from './back-reference.ts'
 import type { Candidate } from './candidates.ts'
 import { signatureOf } from './card-keys.ts'
 import { type CatalogCard, mostCards, toCatalog } from './catalog.ts'
-import { isOutOfReach, type SpecStatus, statusOf } from './check-status.ts'
+import { isOfContent, isOutOfReach, type SpecStatus, statusOf } from './check-status.ts'
 import { parsed, type SpecContent } from './content.ts'
 import { findingsOfDemand } from './findings/demand.ts'
 import type { Finding } from './findings/finding.ts'
@@ -115,13 +115,6 @@ async function orFailure(candidate: Candidate, ask: () => Promise<[Check, ...Che
     return [{ candidate, httpStatus: null, latencyMs: null, status: error.checkStatus, reason: error.reason }]
   }
 }
-
-/**
- * Whether an error is one of the language, which a reader ran into with what a host wrote. It is a fault of the reader, but
- * what it cannot read must not keep the rest of the agent's places from being looked at.
- */
-const isOfContent = (error: unknown): error is Error =>
-  error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
 
 async function askSession(hosts: AgentHosts, candidate: Candidate): Promise<Check> {
   const { content, sha256, ...outcome } = await askServer(hosts, candidate.url)

@@ -4,7 +4,7 @@ import { DoorError } from '../../../net/errors.ts'
 import { maxUrlLength } from '../../../net/target.ts'
 import type { AgentHosts } from '../../agent-hosts.ts'
 import type { Candidate } from '../candidates.ts'
-import { isOutOfReach, type SpecStatus, statusOf } from '../check-status.ts'
+import { isOfContent, isOutOfReach, type SpecStatus, statusOf } from '../check-status.ts'
 import type { SpecDetails } from '../content.ts'
 import type { SpecKind } from '../kinds.ts'
 import { askServer } from '../mcp/session.ts'
@@ -71,6 +71,10 @@ export function createAnswers({ hosts, spend }: AnswersOptions): Answers {
       return (await asking[kind](counted, url, at)) ?? notAsked
     } catch (error) {
       if (error instanceof HostClosed || error instanceof RequestsSpent) return undefined
+      if (isOfContent(error)) {
+        process.emitWarning(error)
+        return { code: 'schema_mismatch', latencyMs: null }
+      }
       if (!(error instanceof DoorError) || error.checkStatus === null) throw error
       return { code: error.checkStatus, latencyMs: null }
     }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { Page, WebHost } from '../../../devnet/hosts/web-host.ts'
-import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
+import { type AgentHosts, createAgentHosts } from '../../../enrichment/agent-hosts.ts'
 import { createAnswers } from '../../../enrichment/specs/answers/answers.ts'
 import type { SpecDetails } from '../../../enrichment/specs/content.ts'
 import type { SpecKind } from '../../../enrichment/specs/kinds.ts'
@@ -15,13 +15,20 @@ const database = testDatabase()
 type Place = Partial<NonNullable<SpecDetails['interfaces']>[number]>
 
 /** Code of the answer at places that a document of a host names; `left`: requests that may be made. */
-async function codeOf(host: WebHost, kind: SpecKind, places: readonly Place[], left = 9, others = '') {
+async function codeOf(
+  host: WebHost,
+  kind: SpecKind,
+  places: readonly Place[],
+  left = 9,
+  others = '',
+  through = (agentHosts: AgentHosts) => agentHosts,
+) {
   const egressAllow = parseEgressAllow(`${host.name}${others}`)
   const politeness = { intervalMs: 0, maxWaiting: 100, maxWaitMs: 10_000 }
   const door = createDoor({ userAgent: 'test/1.0 (+https://agents.shop.xyz)', egressAllow, politeness })
   onTestFinished(door.close)
   const hosts = createAgentHosts({ door, egressAllow, now: () => new Date() })
-  const answers = createAnswers({ hosts, spend: () => left-- > 0 })
+  const answers = createAnswers({ hosts: through(hosts), spend: () => left-- > 0 })
   const candidate = { kind, url: new URL(`${host.url}/doc`), declared: false, session: false, contradicted: false }
   const interfaces = places.map((place) => ({ url: '/a2a', name: null, binding: null, version: null, ...place }))
   const check = { candidate, status: 'ok', httpStatus: 200, latencyMs: 3 } as const
@@ -30,6 +37,17 @@ async function codeOf(host: WebHost, kind: SpecKind, places: readonly Place[], l
 
 const rpc = (error: object): Page => ({ body: { jsonrpc: '2.0', id: 1, error } })
 const missing = { code: -32001, message: 'Task not found' }
+
+test('an answer that its reader fails at is one of another form', async () => {
+  const [host] = (await startHosts(1)) as [WebHost]
+  host.pages.set('/a2a', rpc(missing))
+  const throwing = (hosts: AgentHosts): AgentHosts => ({
+    ...hosts,
+    fetch: async (url, options) =>
+      Object.defineProperty({ ...(await hosts.fetch(url, options)) }, 'body', { get: () => String({ toString: 1 }) }),
+  })
+  expect(await codeOf(host, 'a2a', [{}], 9, '', throwing)).toBe('schema_mismatch')
+})
 
 test('an agent answers when it says that it has no such task, in the version and the binding that its card names', async () => {
   const [host] = (await startHosts(1)) as [WebHost]

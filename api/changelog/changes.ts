@@ -84,7 +84,7 @@ export const apiChanges: readonly ApiChange[] = [
     kind: 'changed',
     title: 'Alive means that what a document describes answers',
     text:
-      'Documents say whether they are `readable`, and how what they describe `answers` a request that changes nothing: ' +
+      'Documents say whether they are `readable`, and how what they describe `answers` a request that gives it no work: ' +
       '`alive` and uptimes follow that. They have `resources`, what is sold, which `sells` filters by name and tag, and ' +
       '`truncated`, as registrations have: lists that are cut. Search finds tags and ids in documents, as `detail`.',
     operations: ['getAgent', 'listAgents', 'searchAgents', 'countFacets', 'getUptime', 'listRegistrations'],

@@ -148,7 +148,7 @@ const specDocument = z
       .nullable()
       .meta({
         description:
-          'How what it describes answered a request that changes nothing, in its own protocol. Null: nobody has asked yet.',
+          'How what it describes answered a request of its own protocol that gives it no work to do. Null: nobody has asked yet.',
       }),
   })
   .meta({ id: 'SpecDocument' })

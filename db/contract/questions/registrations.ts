@@ -66,12 +66,13 @@ export const registrations: Subject = {
  order by m.chain, m.erc8004_id, m.key`,
     },
     {
-      question: 'Which services do documents name?',
-      growsWith: 'the number of registrations',
-      sql: `select lower(name) as service, count(*) as named, count(distinct (chain, erc8004_id)) as registrations
+      // To count the registrations behind the names, all of them would be sorted: five times as long.
+      question: 'How often do documents name each service?',
+      growsWith: 'the number of registrations; 400,000 take five seconds on two cores with a load of 24',
+      sql: `select lower(name) as service, count(*) as named
   from directory.services
  group by lower(name)
- order by registrations desc, service
+ order by named desc, service
  limit 20`,
     },
     {

@@ -16,7 +16,7 @@ const rightErrors = [-32001, -32009]
 const noSuchMethod = -32601
 
 /**
- * Asks an A2A agent for a task that cannot exist, which changes nothing: in version 1.0 of the protocol or in 0.3, as it
+ * Asks an A2A agent for a task that cannot exist, which gives it no work to do: in version 1.0 of the protocol or in 0.3, as it
  * says, and in the other where it knows no such method. By JSON-RPC, or by plain HTTP where its binding says so.
  *
  * Source: A2A specification 1.0, 3.1.3 (Get Task), 5.4 (errors), 9 and 11 (bindings); 0.3.0, 7.3.

@@ -35,6 +35,6 @@ comment on column directory.specs.details is 'What else it says: interfaces {url
 comment on column directory.specs.resources is 'What it says of what it sells, beside prices: objects {resource, service_name, tags, icon_url, route_template, input, output, schema, left_out}, 20 at most. Nobody checked it.';
 comment on column directory.specs.truncated is 'Lists of which not all is kept, with how many entries each has at least.';
 comment on column directory.specs.readable is 'Whether it was read, or found unchanged, when it was last looked at.';
-comment on column directory.specs.answers is 'How what it describes answered a request that changes nothing: ok, payment_required and auth_required show somebody there; else as last_check_status, or not_asked: it names no place that can be asked. Null: nobody has asked yet.';
+comment on column directory.specs.answers is 'How what it describes answered a request that gives it no work to do: ok, payment_required and auth_required show somebody there; else as last_check_status, or not_asked: it names no place that can be asked. Null: nobody has asked yet.';
 comment on column directory.specs.answers_since is 'Since when it has answered so.';
 comment on column directory.specs.answers_latency_ms is 'Milliseconds to that answer; null: there was none.';

@@ -72,7 +72,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   const path = join(folder, manifestFile)
   const file = await open(partial(path), 'w')
   try {
-    await file.writeFile(`${JSON.stringify(manifest, null, 2)}\n`)
+    await file.writeFile(`${JSON.stringify(manifest)}\n`)
     await file.sync()
   } finally {
     await file.close()

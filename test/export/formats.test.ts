@@ -163,7 +163,9 @@ test.for([
 test('an export without rows is whole, and its file has the columns', async () => {
   const folder = await exportFolder()
   await runExport('--what', 'settlements', '--format', 'parquet', '--out', folder, '--chain', 'polygon')
-  expect(manifestOf(folder)).toMatchObject({ complete: true, rows: 0, parts: [{ rows: 0 }] })
+  const manifest = manifestOf(folder)
+  expect(manifest).toMatchObject({ complete: true, rows: 0, parts: [{ rows: 0 }] })
+  expect(readFileSync(join(folder, 'manifest.json'), 'utf8')).toBe(`${JSON.stringify(manifest)}\n`) // as all JSON here
   const { schema } = await parquetMetadataAsync(await asyncBufferFromFile(join(folder, 'settlements-00001.parquet')))
   expect(schema.slice(1).map(({ name }) => name)).toEqual(manifestOf(folder).columns.map(({ name }) => name))
 })

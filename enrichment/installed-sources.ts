@@ -35,6 +35,7 @@ import { socialFollows } from './socialindex/follows.ts'
 import { socialLookup } from './socialindex/lookup.ts'
 import { socialShards } from './socialindex/shards.ts'
 import { socialSweep } from './socialindex/sweep.ts'
+import { createOnChain } from './specs/findings/on-chain.ts'
 import { specs } from './specs/source.ts'
 import { createUpstreamSources } from './upstream-sources.ts'
 
@@ -102,6 +103,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
 
   const proofWorld = createProofWorld(chains)
   const nodeHost = createSharedHost({ name: 'proofs', requestsPerSecond: proofNode.requestsPerSecond, ...shared })
+  const onChain = createOnChain({ nodeOf: proofWorld.nodeOf, slot: () => nodeHost.slot('spare'), now })
   const proofs = proofWorld.registries.canAnswer ? [socialProofs({ pool, world: proofWorld, host: nodeHost, now })] : []
   const allUrls = followed.candidates.map(({ url }) => url)
   const witnessHubs = allUrls.map((url) => ({
@@ -139,7 +141,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       : [belief.guard(socialSweep({ ...options, social: spareHub }))]),
     agentUris({ pool, host: agentHosts.host, resolve, now, chains }),
     feedbackFiles({ pool, host: agentHosts.host, readContent: createContents(reading), now }),
-    specs({ pool, hosts: agentHosts, chains, now }),
+    specs({ pool, hosts: agentHosts, chains, onChain, now }),
     ...(config.asksFacilitators ? [facilitatorSigners({ hosts: agentHosts })] : []),
     ...(logWitnesses.length > 0 ? [logCosignatures({ pool, witnesses: logWitnesses, now })] : []),
     ...(checkWorld ? [claimChecks({ pool, world: checkWorld, host: claimHost, now })] : []),

@@ -10,6 +10,7 @@ interface FindingKind {
 
 const answer = 'from the answer to a request for the endpoint'
 const demand = 'in the demand of a 402 answer, in each entry of `accepts`'
+const onChain = 'on the chain, at the block that `as_of` of the endpoint names'
 const registry = 'from the registry and the documents as they were last read'
 
 /**
@@ -184,6 +185,20 @@ export const findingTable = {
     fix: 'Nothing, if the token is meant and takes EIP-3009 or Permit2.',
     found: demand,
   },
+  asset_without_code: {
+    severity: 'blocks',
+    meaning: 'There is no contract at the address of the asset on this network.',
+    fix: 'Write the address of the token on the network that is named.',
+    found: onChain,
+  },
+  asset_method: {
+    severity: 'blocks',
+    meaning:
+      'The token cannot be paid with in the way that is asked for: EIP-3009, unless `extra.assetTransferMethod` or the ' +
+      'scheme says Permit2.',
+    fix: 'Ask for a token that has EIP-3009, or say `permit2` in `extra.assetTransferMethod`.',
+    found: onChain,
+  },
   token_domain: {
     severity: 'warns',
     meaning: '`extra` lacks name or version of the token, which clients need to sign an EIP-3009 authorization.',
@@ -207,6 +222,25 @@ export const findingTable = {
     meaning: '`payTo` is the contract of a token: what it is paid is lost, or refused.',
     fix: 'Write the address that is to be paid.',
     found: demand,
+  },
+  pay_to_refused: {
+    severity: 'blocks',
+    meaning: 'The token refuses to move anything to `payTo`.',
+    fix: 'Write an address that the token lets have it; issuers of dollars block some.',
+    found: onChain,
+  },
+  pay_to_stuck: {
+    severity: 'blocks',
+    meaning: '`payTo` is a contract that can call no other: what it is paid stays there for ever.',
+    fix: 'Write the address of a wallet.',
+    found: onChain,
+  },
+  chain_not_checked: {
+    severity: 'informs',
+    meaning:
+      'What the chain says of the token and of `payTo` was not looked at: no node of it is set, or none answered.',
+    fix: 'Nothing: it says nothing about the endpoint.',
+    found: 'from the settings of this service, or where the node did not answer',
   },
   amount_malformed: {
     severity: 'blocks',

@@ -1,10 +1,22 @@
-import { BaseError, createPublicClient, http, type PublicClient, webSocket } from 'viem'
+import {
+  type Address,
+  BaseError,
+  createPublicClient,
+  type Hex,
+  http,
+  numberToHex,
+  type PublicClient,
+  RpcRequestError,
+  webSocket,
+} from 'viem'
 import { wholeFetch } from '../hosts/whole-fetch.ts'
 
 /** Timeout of one call to a node, in milliseconds; a call that fails is retried once. */
 const answerTimeoutMs = 2_000
 const retries = 1
 const retryDelayMs = 100
+/** Gas limit of one call to a contract, the deployment of an ERC-6492 wallet included. */
+const mostGas = 10_000_000n
 
 export interface ChainClient {
   /** Whether an RPC URL is configured for the chain. */
@@ -46,4 +58,28 @@ export function createChainClient(name: string, rpc: string | null): ChainClient
       await socket.then((open) => open.close()).catch(() => {}) // never connected: nothing to close
     },
   }
+}
+
+/** Return data of an eth_call; undefined when the contract reverted or ran out of gas. Throws when the node failed. */
+export async function callAt(
+  chain: ChainClient,
+  at: 'latest' | bigint,
+  transaction: { from?: Address; to?: Address; data: Hex },
+): Promise<Hex | undefined> {
+  try {
+    const block = at === 'latest' ? at : numberToHex(at)
+    const params = [{ ...transaction, gas: numberToHex(mostGas) }, block] as const
+    return await chain.client().request({ method: 'eth_call', params: [...params] })
+  } catch (error) {
+    if (refusedByContract(error)) return undefined
+    throw chain.failure(error)
+  }
+}
+
+/** Whether the contract failed the call, not the node. JSON-RPC has a code for reverts only; the text shows others. */
+function refusedByContract(error: unknown): boolean {
+  if (!(error instanceof BaseError)) return false
+  const answer = error.walk((cause) => cause instanceof RpcRequestError) as RpcRequestError | null
+  if (!answer) return false
+  return answer.code === 3 || /revert|EVM error|out of ?gas|opcode|stack (over|under)flow|jump/i.test(answer.details)
 }

@@ -1,4 +1,4 @@
-import { createChainClient } from './chain-client.ts'
+import { type ChainClient, createChainClient } from './chain-client.ts'
 import { createRegistries, type Registries } from './key-registry.ts'
 import { createWallets, type Wallets } from './wallets.ts'
 
@@ -18,9 +18,11 @@ export interface ProofChain {
 }
 
 /** Registries and contract wallets to check proofs against; `chains` by name. Connects on first use only. */
-export function createProofWorld(
-  chains: Readonly<Record<string, ProofChain>>,
-): ProofWorld & { close(): Promise<void> } {
+export function createProofWorld(chains: Readonly<Record<string, ProofChain>>): ProofWorld & {
+  /** The reader of a chain by its id; undefined: not one of the table. */
+  nodeOf(chainId: number): ChainClient | undefined
+  close(): Promise<void>
+} {
   const clients = new Map(
     Object.entries(chains).map(([name, { id, rpc }]) => [id, createChainClient(name, rpc ?? null)] as const),
   )
@@ -30,6 +32,7 @@ export function createProofWorld(
   return {
     registries: createRegistries(client, { home: { name, id: home.id }, ...home.social }),
     wallets: createWallets((chainId) => clients.get(chainId)),
+    nodeOf: (chainId) => clients.get(chainId),
     async close() {
       await Promise.all([...clients.values()].map((one) => one.close()))
     },

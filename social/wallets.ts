@@ -1,18 +1,15 @@
 import {
   type Address,
-  BaseError,
   encodeDeployData,
   encodeFunctionData,
   erc6492SignatureValidatorAbi,
   erc6492SignatureValidatorByteCode,
   type Hex,
-  numberToHex,
   parseAbi,
-  RpcRequestError,
   sha256,
 } from 'viem'
 import { signedByKey } from '../trust/key-signature.ts'
-import type { ChainClient } from './chain-client.ts'
+import { type ChainClient, callAt } from './chain-client.ts'
 
 /** Answer of a contract wallet, with the block it was read at: its owners and code may change later. */
 export interface WalletAnswer {
@@ -51,8 +48,6 @@ const undeployedMark = '6492'.repeat(16)
 /** Magic value that `isValidSignature` returns for a valid signature. Source: ERC-1271. */
 const validAnswer = '0x1626ba7e'
 const signatureAbi = parseAbi(['function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)'])
-/** Gas limit of one signature check, the deployment of an ERC-6492 wallet included. */
-const mostGas = 10_000_000n
 
 /** `chainOf` returns undefined for a chain that is not in the chain table. */
 export function createWallets(chainOf: (chainId: number) => ChainClient | undefined): Wallets {
@@ -88,12 +83,12 @@ async function askAt(chain: ChainClient, at: 'latest' | bigint, { address, hash,
   // Asked first: it throws when the node is unreachable.
   const code = await answered(chain, () => chain.client().getCode({ address, ...block }))
   if (signature.toLowerCase().endsWith(undeployedMark)) {
-    return { code, signed: isOne(await call(chain, at, { data: deployedCheck(address, hash, signature) })) }
+    return { code, signed: isOne(await callAt(chain, at, { data: deployedCheck(address, hash, signature) })) }
   }
   if (!code) return { code, signed: await signedByKey(address, hash, signature) }
   const args = [hash, signature] as const
   const data = encodeFunctionData({ abi: signatureAbi, functionName: 'isValidSignature', args })
-  const answer = await call(chain, at, { to: address, data })
+  const answer = await callAt(chain, at, { to: address, data })
   return { code, signed: answer?.slice(0, validAnswer.length) === validAnswer && answer.length >= 66 }
 }
 
@@ -115,27 +110,3 @@ function deployedCheck(address: Address, hash: Hex, signature: Hex): Hex {
 }
 
 const isOne = (answer: Hex | undefined) => /^0x0*1$/.test(answer ?? '')
-
-/** Return data of an eth_call; undefined when the contract reverted or ran out of gas. Throws when the node failed. */
-async function call(
-  chain: ChainClient,
-  at: 'latest' | bigint,
-  transaction: { to?: Address; data: Hex },
-): Promise<Hex | undefined> {
-  try {
-    const block = at === 'latest' ? at : numberToHex(at)
-    const params = [{ ...transaction, gas: numberToHex(mostGas) }, block] as const
-    return await chain.client().request({ method: 'eth_call', params: [...params] })
-  } catch (error) {
-    if (refusedByContract(error)) return undefined
-    throw chain.failure(error)
-  }
-}
-
-/** Whether the contract failed the call, not the node. JSON-RPC has a code for reverts only; the text shows others. */
-function refusedByContract(error: unknown): boolean {
-  if (!(error instanceof BaseError)) return false
-  const answer = error.walk((cause) => cause instanceof RpcRequestError) as RpcRequestError | null
-  if (!answer) return false
-  return answer.code === 3 || /revert|EVM error|out of ?gas|opcode|stack (over|under)flow|jump/i.test(answer.details)
-}

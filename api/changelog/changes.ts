@@ -4,6 +4,18 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'doctor-on-chain',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'The doctor asks the chain, and looks back',
+    text:
+      '/api/agent/{fid}/doctor has findings from the chain of a demand: no contract at the asset, a token that cannot be paid ' +
+      'with in the way that is asked for, one that refuses `payTo`, and a payee that keeps for ever what it gets. `as_of` of an ' +
+      'endpoint names the blocks; `chain_not_checked` says that no node was asked. With `as_of=` it answers with what the ' +
+      'looks by then had found, as far back as a week.',
+    operations: ['diagnoseAgent', 'listFindingCodes', 'getFindingCode'],
+  },
+  {
     id: 'agent-control',
     day: '2026-11-29',
     kind: 'added',

@@ -16,6 +16,10 @@ export interface ChainAddresses {
   readonly unlistedToken: Address
   /** Keeps a tenth of what is moved, and logs that behind the payment. */
   readonly taxedToken: Address
+  /** Answers one to whatever it is asked, and moves nothing. */
+  readonly refusingToken: Address
+  /** Takes whatever it gets and can call nobody. */
+  readonly keeper: Address
   /** Multicall3, at its real address. */
   readonly batcher: Address
   /** Another Multicall3, that the first can pass money on to. */
@@ -53,6 +57,8 @@ export function addressesOf(name: ChainName): ChainAddresses {
     bridgedToken: own(1),
     unlistedToken: own(2),
     taxedToken: own(14),
+    refusingToken: own(15),
+    keeper: own(16),
     batcher: '0xca11bde05977b3631167028862be2a173976ca11',
     secondBatcher: own(10),
     columnBatcher: own(3),
@@ -74,6 +80,11 @@ export function addressesOf(name: ChainName): ChainAddresses {
 
 /** Addresses of the implementations behind the proxies, which have the known addresses, as on the real chains. */
 const implementations = { IdentityRegistry: own(100), ReputationRegistry: own(101), token: own(102) }
+
+/** Returns 1, but reverts where the selector is that of transfer(address,uint256). */
+const refusing = '0x60003560e01c63a9059cbb14601957600160005260206000f35b60006000fd'
+/** Returns 1. */
+const keeping = '0x600160005260206000f3'
 
 /** Large enough for 182 registrations in one transaction. */
 export const blockGasLimit = 1_000_000_000
@@ -121,6 +132,8 @@ export async function genesisOf(name: ChainName, { timestamp, funded }: GenesisO
   place(at.bridgedToken, runtime('BridgedDollar'))
   place(at.unlistedToken, runtime('UsdCoin'))
   place(at.taxedToken, runtime('TaxedToken'))
+  place(at.refusingToken, refusing)
+  place(at.keeper, keeping)
   place(at.batcher, runtime('Multicall'))
   place(at.secondBatcher, runtime('Multicall'))
   if (at.permit2Proxy) place(at.permit2Proxy, runtime('Permit2Proxy'))

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import { chains } from '../../chains.config.ts'
+import { chains, findChain } from '../../chains.config.ts'
+import { addressesOf } from '../chain/genesis.ts'
 import { demandFor, paidEndpoint } from './sellers.ts'
 import type { Page, WebHost } from './web-host.ts'
 
@@ -9,6 +10,8 @@ interface FaultySeller {
   readonly codes: readonly string[]
   /** The answer of its endpoint at this address. */
   readonly page: (url: string) => Page
+  /** Whether its address begins with https, where the host speaks plain HTTP. */
+  readonly withoutTls?: true
 }
 
 type Demand = ReturnType<typeof demandFor>
@@ -17,6 +20,7 @@ type Way = Demand['accepts'][number]
 const payTo = '0x209693bc6afc0c5328ba36faf03c514ef312287c'
 const dollarOfPolygon = chains.polygon.tokens[0]!.address
 const someToken = '0x1111111111111111111111111111111111111111'
+const { batcher, keeper, refusingToken, unlistedToken } = addressesOf(findChain(String(chains.base.id))!)
 
 /** An endpoint whose demand says this instead; undefined takes a member away. */
 const saying = (url: string, changes: object): Page => answering({ ...demandFor({ url, payTo }), ...changes })
@@ -121,10 +125,41 @@ export const faultySellers: readonly FaultySeller[] = [
   },
   {
     name: 'the dollar of another network',
-    codes: ['asset_elsewhere'],
+    codes: ['asset_elsewhere', 'asset_without_code'],
     page: (url) => asking(url, { asset: dollarOfPolygon }),
   },
-  { name: 'a token of its own', codes: ['asset_unknown'], page: (url) => asking(url, { asset: someToken }) },
+  { name: 'a token of its own', codes: ['asset_unknown'], page: (url) => asking(url, { asset: unlistedToken }) },
+  {
+    name: 'a token that is not there',
+    codes: ['asset_unknown', 'asset_without_code'],
+    page: (url) => asking(url, { asset: someToken }),
+  },
+  {
+    name: 'a contract that is no token',
+    codes: ['asset_unknown', 'asset_method'],
+    page: (url) => asking(url, { asset: batcher }),
+  },
+  {
+    name: 'Permit2 from a contract that is no token',
+    codes: ['asset_unknown', 'asset_method'],
+    page: (url) => asking(url, { asset: batcher, extra: { assetTransferMethod: 'permit2' } }),
+  },
+  {
+    name: 'Permit2 from a token',
+    codes: [],
+    page: (url) => asking(url, { extra: { assetTransferMethod: 'permit2' } }),
+  },
+  {
+    name: 'a token that moves nothing',
+    codes: ['asset_unknown', 'pay_to_refused'],
+    page: (url) => asking(url, { asset: refusingToken }),
+  },
+  {
+    name: 'a payee that keeps all it gets',
+    codes: ['pay_to_stuck'],
+    page: (url) => asking(url, { payTo: keeper }),
+  },
+  { name: 'a contract as payee', codes: [], page: (url) => asking(url, { payTo: batcher }) },
   { name: 'no name of the token', codes: ['token_domain'], page: (url) => asking(url, { extra: { version: '2' } }) },
   { name: 'nothing of the token', codes: ['token_domain'], page: (url) => asking(url, { extra: undefined }) },
   { name: 'a name as payee', codes: ['pay_to_malformed'], page: (url) => asking(url, { payTo: 'seller.eth' }) },
@@ -132,7 +167,7 @@ export const faultySellers: readonly FaultySeller[] = [
   { name: 'nobody as payee', codes: ['pay_to_zero'], page: (url) => asking(url, { payTo: `0x${'0'.repeat(40)}` }) },
   {
     name: 'its token as payee',
-    codes: ['pay_to_token', 'asset_unknown'],
+    codes: ['pay_to_token', 'asset_unknown', 'asset_without_code'],
     page: (url) => asking(url, { asset: someToken, payTo: someToken }),
   },
   { name: 'another token as payee', codes: ['pay_to_token'], page: (url) => asking(url, { payTo: dollarOfPolygon }) },
@@ -216,6 +251,8 @@ export const faultySellers: readonly FaultySeller[] = [
     codes: ['encoded'],
     page: () => ({ headers: { 'content-encoding': 'gzip' }, body: gzipSync('{}') }),
   },
+  { name: 'a page without an end', codes: ['too_large'], page: () => ({ body: ' '.repeat(2 * 1024 * 1024 + 1) }) },
+  { name: 'no TLS behind https', codes: ['tls_error'], page: () => ({ body: '' }), withoutTls: true },
   { name: 'a redirect without a place', codes: ['redirect_refused'], page: () => ({ status: 302, body: '' }) },
 ]
 
@@ -229,9 +266,9 @@ function asVersionOne(url: string, changes: object = {}, ofWay: object = {}): Pa
 
 /** Serves every seller at a path made of its name, and a list of their addresses with the codes that name their faults. */
 export function publishFaultySellers({ url, pages }: Pick<WebHost, 'url' | 'pages'>): void {
-  const listed = faultySellers.map(({ name, codes, page }) => {
+  const listed = faultySellers.map(({ name, codes, page, withoutTls }) => {
     const path = `/${name.replaceAll(/\W+/g, '-')}`
-    const address = `${url}${path}`
+    const address = `${withoutTls ? url.replace(/^http:/, 'https:') : url}${path}`
     pages.set(path, page(address))
     return { url: address, codes }
   })

@@ -7,15 +7,22 @@ import { statusOf } from '../specs/check-status.ts'
 import { parsed } from '../specs/content.ts'
 import { findingsOfDemand } from '../specs/findings/demand.ts'
 import { type Finding, finding } from '../specs/findings/finding.ts'
+import type { AskedBlock, OnChain } from '../specs/findings/on-chain.ts'
 import { maxSpecBytes, readContent, type SpecKind } from '../specs/kinds.ts'
 import { askServer } from '../specs/mcp/session.ts'
 import { specRequests } from '../specs/spec-requests.ts'
+import { demandOf } from '../specs/x402.ts'
 
 /** What an endpoint turned out to be. */
 interface Examined {
   readonly is: SpecKind | 'catalog' | 'paid endpoint' | 'page' | null
   readonly findings: readonly Finding[]
+  /** Blocks that chains were asked at about its demand for payment. */
+  readonly blocks: readonly AskedBlock[]
 }
+
+/** What its answer tells, the demand for payment in it with that. */
+type Told = Pick<Examined, 'is' | 'findings'> & { readonly demand?: unknown }
 
 const redirects = 3
 const kinds = ['x402', 'a2a', 'mcp', 'openapi'] as const
@@ -25,17 +32,19 @@ const listPath = '/.well-known/agent-registration.json'
  * Looks at an endpoint now, as any client would: what it is, and what keeps callers or buyers from it. Nothing is called,
  * changed or paid there; at most ten requests go out.
  */
-export async function examine(hosts: AgentHosts, url: URL): Promise<Examined> {
+export async function examine(hosts: AgentHosts, onChain: OnChain, url: URL): Promise<Examined> {
   const named = url.protocol === 'http:' && hosts.secured(url).protocol === 'https:' ? [finding('plain_http')] : []
   try {
-    const { is, findings } = await askedBy(hosts, hosts.secured(url))
-    return { is, findings: [...named, ...findings, ...(await listing(hosts, url))] }
+    const { is, findings, demand } = await askedBy(hosts, hosts.secured(url))
+    const looked = demand === undefined ? { findings: [], blocks: [] } : await onChain(demand)
+    const all = [...named, ...findings, ...looked.findings, ...(await listing(hosts, url))]
+    return { is, findings: all, blocks: looked.blocks }
   } catch (error) {
-    return { is: null, findings: [...named, ...failure(error)] }
+    return { is: null, findings: [...named, ...failure(error)], blocks: [] }
   }
 }
 
-async function askedBy(hosts: AgentHosts, url: URL): Promise<Examined> {
+async function askedBy(hosts: AgentHosts, url: URL): Promise<Told> {
   const options = { ...specRequests, maxBytes: maxSpecBytes.x402, redirects }
   const answer = await hosts.fetch(url, { ...options, headers: { accept: 'application/json' } })
   const judged = judge(answer, url)
@@ -48,7 +57,7 @@ async function askedBy(hosts: AgentHosts, url: URL): Promise<Examined> {
     body: '{}',
     headers: { accept: 'application/json', 'content-type': 'application/json' },
   })
-  if (posted.status === 402) return { is: 'paid endpoint', findings: findingsOfDemand(posted, url) }
+  if (posted.status === 402) return demanded(posted, url)
   const { status } = await askServer(hosts, url)
   if (status === 'ok') return { is: 'mcp', findings: [] }
   const first = statusOf(answer.status)
@@ -57,9 +66,13 @@ async function askedBy(hosts: AgentHosts, url: URL): Promise<Examined> {
   return { is: 'page', findings: [finding(parsed(answer.body) === undefined ? 'not_json' : 'schema_mismatch')] }
 }
 
+const demanded = (answer: Fetched, url: URL): Told => {
+  return { is: 'paid endpoint', findings: findingsOfDemand(answer, url), demand: demandOf(answer) }
+}
+
 /** Undefined: the answer to a GET does not tell. */
-function judge(answer: Fetched, url: URL): Examined | undefined {
-  if (answer.status === 402) return { is: 'paid endpoint', findings: findingsOfDemand(answer, url) }
+function judge(answer: Fetched, url: URL): Told | undefined {
+  if (answer.status === 402) return demanded(answer, url)
   if (answer.status === 401) return { is: null, findings: [finding('auth_required')] }
   const value = answer.status === 200 ? parsed(answer.body) : undefined
   if (value === undefined) return undefined

@@ -95,6 +95,7 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     httpStatus,
     latencyMs,
     findings: before?.findings ?? [],
+    chainBlocks: check.blocks ?? [],
     consecutiveFailures: alive ? 0 : (before?.consecutiveFailures ?? 0) + 1,
     answers: answersAfter(before, check, now),
   }

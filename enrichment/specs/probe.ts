@@ -16,6 +16,7 @@ import { isOfContent, isOutOfReach, type SpecStatus, statusOf } from './check-st
 import { parsed, type SpecContent } from './content.ts'
 import { findingsOfDemand } from './findings/demand.ts'
 import type { Finding } from './findings/finding.ts'
+import type { AskedBlock } from './findings/on-chain.ts'
 import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
 import { askServer } from './mcp/session.ts'
 import { withSignatures } from './offers/signed.ts'
@@ -50,6 +51,10 @@ export interface Check {
   readonly sale?: Sale
   /** What is wrong with its demand for payment; undefined: it made none. */
   readonly findings?: readonly Finding[]
+  /** The demand itself, not validated. */
+  readonly demand?: unknown
+  /** Blocks that chains were asked at about the demand. */
+  readonly blocks?: readonly AskedBlock[]
   /** Why there was no answer; undefined: there was one. */
   readonly reason?: DoorReason
 }
@@ -262,8 +267,9 @@ async function toCheck(
   const { status, found, sale: said } = judge(kind, answer, known)
   const isDemand = status === 'payment_required' && said !== undefined
   const sale = isDemand ? { ...said, prices: await withSignatures(said.prices, demandOf(answer), url) } : said
-  const findings = status === 'payment_required' ? findingsOfDemand(answer, url) : undefined
-  const check = { ...toResult(candidate, answer), status, sale, findings }
+  const asked =
+    status === 'payment_required' ? { findings: findingsOfDemand(answer, url), demand: demandOf(answer) } : {}
+  const check = { ...toResult(candidate, answer), status, sale, ...asked }
   if (!found) return check
   const cardSignature = kind === 'a2a' ? await signatureOf(hosts, answer.value, url, spend) : null
   return { ...check, found: { ...found, cardSignature } }

@@ -10,19 +10,22 @@ import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { isOutOfReach } from './check-status.ts'
 import { checkUp } from './check-up.ts'
 import { documentsAfter, type KnownDocument, keptOf, standingOf, stands } from './document-standing.ts'
+import type { OnChain } from './findings/on-chain.ts'
 import { inDollars, withAgent } from './prices.ts'
+import type { CheckUp } from './probe.ts'
 
 interface SpecsOptions {
   readonly pool: pg.Pool
   readonly hosts: AgentHosts
   readonly chains: ChainIdentities
+  readonly onChain: OnChain
   readonly now: () => Date
 }
 
 const { cadenceMs } = sources.specs
 
 /** Source that finds the documents that agents publish on their own hosts, and checks whether they are alive. */
-export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
+export function specs({ pool, hosts, chains, onChain, now }: SpecsOptions): Source {
   const registries = new Set(Object.values(chains).map(registryOf))
   return {
     ...sources.specs,
@@ -38,7 +41,10 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
         return identity ? [{ registry: registryOf(identity), agentId }] : []
       })
       const holdings = { held, isCut: inputs.registrations.length > mostRegistrations, registries }
-      const look = await checkUp(hosts, { ...inputs, holdings, known, turn: now().toISOString() })
+      const look = await withChains(
+        await checkUp(hosts, { ...inputs, holdings, known, turn: now().toISOString() }),
+        onChain,
+      )
       const { checks, closedUntil, wasAsked } = look
       if (checks.length === 0 && closedUntil)
         throw new HostClosed('its hosts asked to wait, or their circuits are open', closedUntil, wasAsked)
@@ -72,15 +78,37 @@ export function specs({ pool, hosts, chains, now }: SpecsOptions): Source {
   }
 }
 
+/** A check-up with what chains say of the demands for payment in it. */
+async function withChains(look: CheckUp, onChain: OnChain): Promise<CheckUp> {
+  const checks = look.checks.map(async (check) => {
+    if (check.demand === undefined) return check
+    const { findings, blocks } = await onChain(check.demand)
+    return { ...check, findings: [...(check.findings ?? []), ...findings], blocks }
+  })
+  return { ...look, checks: await Promise.all(checks) }
+}
+
 /** Results of one check-up for the documents that were requested. */
 function probesOf(documents: readonly KnownDocument[], now: Date) {
   return documents
     .filter(({ lastCheckAt }) => lastCheckAt === now)
-    .map(({ kind, url, lastCheckStatus: status, httpStatus, latencyMs, answers, consecutiveFailures }) => {
-      const answer = answers?.code ?? null
-      const alive = answer === null ? isReadable(consecutiveFailures) : answering.includes(answer)
-      return { kind, url, alive, status, httpStatus, latencyMs, answer }
-    })
+    .map(
+      ({
+        kind,
+        url,
+        lastCheckStatus: status,
+        httpStatus,
+        latencyMs,
+        answers,
+        consecutiveFailures,
+        findings,
+        chainBlocks,
+      }) => {
+        const answer = answers?.code ?? null
+        const alive = answer === null ? isReadable(consecutiveFailures) : answering.includes(answer)
+        return { kind, url, alive, status, httpStatus, latencyMs, answer, findings, chainBlocks }
+      },
+    )
 }
 
 function ttlOf(documents: readonly KnownDocument[], now: Date): number {

@@ -157,13 +157,19 @@ test('the place of a document is stored as long as an address can be, and a long
     toolsChangedAt: null,
     cardSignature: null,
     findings: [],
+    chainBlocks: [],
     answers: null,
     ...noSale,
   }
   const times = { firstSeenAt: now, lastAliveAt: now, lastCheckAt: now, lastCheckStatus: 'ok', consecutiveFailures: 0 }
   const unread = { declared: true, content: undefined, sha256: null, version: undefined, reader: 1 }
   await storeSpecs(database.pool, fid, [{ ...check, ...standing, ...times, ...unread }])
-  await keepProbes(database.pool, fid, [{ ...check, alive: true, status: 'ok', answer: 'ok' }], now)
+  await keepProbes(
+    database.pool,
+    fid,
+    [{ ...check, alive: true, status: 'ok', answer: 'ok', findings: [], chainBlocks: [] }],
+    now,
+  )
   for (const table of ['agent_spec', 'spec_probe', 'spec_day'])
     expect(await rowsOf(`select url from ${table} where fid = $1`, fid)).toEqual([{ url }])
 })

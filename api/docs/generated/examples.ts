@@ -1137,6 +1137,7 @@ export const examples: Readonly<Record<string, unknown>> = {
   },
   "diagnoseAgent": {
     "fid": 1211,
+    "as_of": null,
     "checked_at": "2026-11-23T01:46:24.345Z",
     "findings": [
       {
@@ -1154,7 +1155,8 @@ export const examples: Readonly<Record<string, unknown>> = {
         "declared": true,
         "checked_at": "2026-11-23T01:46:24.345Z",
         "status": "auth_required",
-        "http_status": 401
+        "http_status": 401,
+        "as_of": []
       }
     ],
     "truncated": false

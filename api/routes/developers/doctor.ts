@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { agentDiagnosis } from '../../../db/queries/find/doctor.ts'
-import { profileLimits } from '../../../limits.config.ts'
+import { profileLimits, uptimeLimits } from '../../../limits.config.ts'
 import { type FindingCode, findingTable } from '../../../net/findings.ts'
+import { invalidRequest } from '../../http/errors.ts'
+import { askable, timeFilter } from '../../http/filter-parameters.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
 import { diagnosis, findingCatalogue, findingCodes, findingKind } from '../../schemas/sellers/doctor.ts'
@@ -12,7 +14,12 @@ export const doctor = route({
   operationId: 'diagnoseAgent',
   summary: 'Why nobody can reach an agent, or pay it.',
   params: z.object({ fid: fidParameter }),
-  query: z.object({}),
+  query: z.object({
+    as_of: timeFilter(
+      `ISO 8601 with a zone: what the looks by then had found, as far back as ${uptimeLimits.checkDays} days. What follows from ` +
+        'registries and documents (`since` null) is left out. Without it, now.',
+    ),
+  }),
   answer: {
     type: json,
     schema: diagnosis,
@@ -20,23 +27,26 @@ export const doctor = route({
       'What the last looks at its endpoints found: nobody is asked for this answer, and `npm run doctor` looks now. At ' +
       `most ${profileLimits.findings} findings, newest first if there are more.`,
   },
-  errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
+  errors: ['ERR_FID_INVALID', 'ERR_PAYLOAD_INVALID', 'ERR_NOT_FOUND'],
   tool: {
     name: 'diagnose_agent',
     use: 'Why nobody can reach or pay an agent: faults of its endpoints and of their 402 answers, by code.',
+    untold: ['as_of'],
   },
   maxAgeSeconds: 30,
   freshSeconds: 5,
   missing: 'no agent with this fid',
-  async read({ fid }, { database }) {
-    const found = await agentDiagnosis(database, fid)
+  async read({ fid, as_of }, { database }) {
+    const moment = askable({ as_of })
+    if (!moment) throw invalidRequest('as_of', 'must be an ISO 8601 time with a zone')
+    const found = await agentDiagnosis(database, fid, moment.as_of)
     if (!found) return undefined
     const { checked_at, endpoints, truncated } = found
     const findings = found.findings.map(({ code, ...more }) => {
       return { code, severity: findingTable[code as FindingCode].severity, ...more }
     })
     findings.sort((a, b) => weight[a.severity] - weight[b.severity])
-    return JSON.stringify({ fid, checked_at, findings, endpoints, truncated })
+    return JSON.stringify({ fid, as_of: moment.as_of, checked_at, findings, endpoints, truncated })
   },
 })
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { documentKinds } from '../../../db/queries/sources/agent-specs.ts'
 import { type FindingCode, findingTable } from '../../../net/findings.ts'
-import { checkStatus, count, fid, time } from '../scalars.ts'
+import { chainName, checkStatus, count, fid, time } from '../scalars.ts'
 
 export const findingCodes = Object.keys(findingTable) as [FindingCode, ...FindingCode[]]
 
@@ -31,6 +31,9 @@ const endpoint = z
     checked_at: time,
     status: checkStatus,
     http_status: z.int().nullable(),
+    as_of: z
+      .array(z.strictObject({ chain: chainName, block_number: count, block_timestamp: time }))
+      .meta({ description: 'Blocks that chains were asked at about its demand for payment. Empty: none was asked.' }),
   })
   .meta({ id: 'ExaminedEndpoint' })
 
@@ -38,7 +41,10 @@ const endpoint = z
 export const diagnosis = z
   .strictObject({
     fid,
-    checked_at: time.nullable().meta({ description: 'When its hosts were last looked at. Null: not yet.' }),
+    as_of: time.nullable().meta({ description: 'The time that was asked for. Null: now.' }),
+    checked_at: time
+      .nullable()
+      .meta({ description: 'When its hosts were last looked at. Null: not yet, or not kept.' }),
     findings: z.array(found).meta({ description: 'What blocks first; of an endpoint together.' }),
     endpoints: z.array(endpoint).meta({ description: 'All that were looked at, those without a finding too.' }),
     truncated: z.boolean().meta({ description: 'Whether there are more findings.' }),

@@ -36,6 +36,8 @@ export interface StoredSpec {
   readonly truncated: Readonly<Record<string, number>>
   /** What keeps callers or buyers from it: code, detail, since when. */
   readonly findings: readonly object[]
+  /** Blocks that chains were asked at about its demand for payment: chain, number, time. */
+  readonly chainBlocks: readonly object[]
   /** How what it describes answered a harmless request, and since when so; null: nobody has asked. */
   readonly answers: { readonly code: string; readonly since: Date; readonly latencyMs: number | null } | null
   /** Version of the readers that read its content. */
@@ -71,7 +73,7 @@ interface SpecInputs {
 const columns = `declared, has_content, title, version, skills, tools, path_count, content_sha256, etag, last_modified,
        domain_verified, card_signature, first_seen_at, last_alive_at, last_check_at, last_check_status, http_status, latency_ms,
        consecutive_failures, protocol_version, tool_hashes, tools_changed_at, back_reference, prices, details, reader,
-       resources, truncated, findings, answers, answers_since, answers_ms`
+       resources, truncated, findings, answers, answers_since, answers_ms, chain_blocks`
 const of = (table: string) => columns.replaceAll(/\w+/g, `${table}.$&`)
 
 /** Registrations of one agent that are looked at; some holders have thousands. */
@@ -128,12 +130,13 @@ with given as (
          array(select json_array_elements_text(g.content->'toolHashes')) as tool_hashes,
          g."toolsChangedAt" as tools_changed_at, g."backReference" as back_reference, g.prices,
          coalesce(g.content::jsonb->'details', '{}') as details, g.reader, g.resources, g.truncated, g.findings,
-         g.answers->>'code' as answers, (g.answers->>'since')::timestamptz as answers_since, (g.answers->>'latencyMs')::int as answers_ms
+         g.answers->>'code' as answers, (g.answers->>'since')::timestamptz as answers_since, (g.answers->>'latencyMs')::int as answers_ms,
+         g."chainBlocks" as chain_blocks
     from json_to_recordset($2::json) as g (
            kind text, url text, declared boolean, content json, "sha256Hex" text, known_version json,
            "domainVerified" boolean, "cardSignature" text, "firstSeenAt" timestamptz, "lastAliveAt" timestamptz, "lastCheckAt" timestamptz,
            "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int, "toolsChangedAt" timestamptz, "backReference" text,
-           prices jsonb, reader int, resources jsonb, truncated jsonb, findings jsonb, answers json)
+           prices jsonb, reader int, resources jsonb, truncated jsonb, findings jsonb, answers json, "chainBlocks" jsonb)
 ),
 lost as (
   delete from agent_spec s
@@ -251,6 +254,7 @@ interface KnownRow extends Content {
   readonly answers: string | null
   readonly answers_since: string | null
   readonly answers_ms: number | null
+  readonly chain_blocks: readonly object[]
 }
 
 function toDocument(row: KnownRow): StoredSpec {
@@ -279,6 +283,7 @@ function toDocument(row: KnownRow): StoredSpec {
     resources: row.resources,
     truncated: row.truncated,
     findings: row.findings,
+    chainBlocks: row.chain_blocks,
     answers:
       row.answers === null
         ? null

@@ -11,6 +11,9 @@ interface Probe {
   readonly latencyMs: number | null
   /** How what the document describes answered; null: nobody has asked. */
   readonly answer: string | null
+  /** What kept callers or buyers from it, and blocks that chains were asked at: as StoredSpec. */
+  readonly findings: readonly object[]
+  readonly chainBlocks: readonly object[]
 }
 
 /** Keeps the checks of one look at an agent, recounts its day, and forgets what is too old of this agent. */
@@ -18,10 +21,12 @@ export async function keepProbes(db: Queryable, fid: number, probes: readonly Pr
   await db.query({
     name: 'keep-probes',
     text: `
-insert into spec_probe (fid, checked_at, kind, url, alive, status, http_status, latency_ms, answers)
-select $1, $2, p.kind, p.url, p.alive, p.status, p."httpStatus", p."latencyMs", p.answer
+insert into spec_probe (fid, checked_at, kind, url, alive, status, http_status, latency_ms, answers, findings, chain_blocks)
+select $1, $2, p.kind, p.url, p.alive, p.status, p."httpStatus", p."latencyMs", p.answer, p.findings,
+       p."chainBlocks"
   from json_to_recordset($3::json) as p (
-         kind text, url text, alive boolean, status text, "httpStatus" int, "latencyMs" int, answer text)
+         kind text, url text, alive boolean, status text, "httpStatus" int, "latencyMs" int, answer text, findings jsonb,
+         "chainBlocks" jsonb)
     on conflict do nothing`,
     values: [fid, now, JSON.stringify(probes)],
   })

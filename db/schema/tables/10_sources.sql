@@ -154,6 +154,7 @@ create table agent_spec (
   answers text,
   answers_since timestamptz,
   answers_ms int,
+  chain_blocks jsonb not null default '[]', -- blocks that chains were asked at about its demand: objects {chain, number, time}
   primary key (fid, kind, url)
 );
 -- Whose an endpoint is, by its own address and by those that prices name.
@@ -268,6 +269,8 @@ create table spec_probe (
   http_status int,
   latency_ms int,
   answers text,         -- as agent_spec
+  findings jsonb not null default '[]',     -- as agent_spec, at this check
+  chain_blocks jsonb not null default '[]',
   primary key (fid, checked_at, kind, url)
 );
 

@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { diagnosis, findingCatalogue, findingCodes } from '../../../api/schemas/sellers/doctor.ts'
+import { chains } from '../../../chains.config.ts'
 import { agentDiagnosis } from '../../../db/queries/find/doctor.ts'
+import { type DevChain, startDevChain } from '../../../devnet/chain/chain.ts'
 import { faultySellers, publishFaultySellers } from '../../../devnet/hosts/faulty-sellers.ts'
-import { paidEndpoint } from '../../../devnet/hosts/sellers.ts'
+import { demandFor, paidEndpoint } from '../../../devnet/hosts/sellers.ts'
 import { startWebHost, type WebHost } from '../../../devnet/hosts/web-host.ts'
 import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
 import { examine } from '../../../enrichment/doctor/examination.ts'
+import { createOnChain, type OnChain } from '../../../enrichment/specs/findings/on-chain.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
+import { createProofWorld } from '../../../social/proof-world.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
@@ -17,6 +21,9 @@ import { mint, startAgentsJob, startHosts } from '../join/agents-job.ts'
 const database = testDatabase()
 const clock = createClock('2026-06-01T00:00:00Z')
 let api: TestApi
+let chain: DevChain
+let world: ReturnType<typeof createProofWorld>
+let onChain: OnChain
 let host: WebHost
 let hosts: ReturnType<typeof createAgentHosts>
 beforeAll(async () => {
@@ -27,11 +34,18 @@ beforeAll(async () => {
   const door = createDoor({ userAgent: 'doctor/1.0 (+https://agents.example)', egressAllow, politeness })
   hosts = createAgentHosts({ door, egressAllow, now: clock.now })
   api = await startApi(database)
+  chain = await startDevChain('base')
+  world = createProofWorld(withNode(chain))
+  onChain = createOnChain({ nodeOf: world.nodeOf, slot: async () => {}, now: clock.now })
 })
 afterAll(async () => {
   hosts.host.stop()
-  await Promise.all([api.stop(), host.stop()])
+  await Promise.all([api.stop(), host.stop(), world.close()])
+  await chain.stop()
 })
+
+/** The chain table with a node for one chain. */
+const withNode = ({ rpc }: DevChain) => ({ ...chains, base: { ...chains.base, rpc } })
 
 test('the zoo has sixty sellers, each with a fault that has a code, or with none', () => {
   expect(faultySellers.length).toBeGreaterThanOrEqual(60)
@@ -45,7 +59,7 @@ test('the host that the local world has for them lists each at an address of its
   expect(listed.map(({ codes }) => codes)).toEqual(faultySellers.map(({ codes }) => codes))
   expect(new Set(listed.map(({ url }) => url)).size).toBe(faultySellers.length)
   for (const { url, codes } of listed) {
-    const { findings } = await examine(hosts, new URL(url))
+    const { findings } = await examine(hosts, onChain, new URL(url))
     expect([url, [...new Set(findings.map(({ code }) => code))].sort()]).toEqual([url, [...new Set(codes)].sort()])
   }
 })
@@ -55,18 +69,50 @@ test('what was found at an endpoint is told where its host’s list cannot be re
   const list = host.pages.get(path)!
   host.pages.set('/paid', paidEndpoint({ url: `${host.url}/paid`, payTo: `0x${'0'.repeat(40)}` }))
   host.pages.set(path, { status: 302, headers: { location: 'ftp://agents.example/' }, body: '' })
-  const { is, findings } = await examine(hosts, new URL(`${host.url}/paid`))
+  const { is, findings } = await examine(hosts, onChain, new URL(`${host.url}/paid`))
   host.pages.set(path, list)
   expect(is).toBe('paid endpoint')
   expect(findings.map(({ code }) => code)).toEqual(expect.arrayContaining(['pay_to_zero', 'unlisted']))
   expect(findings.find(({ code }) => code === 'unlisted')?.detail).toBe(`${path}: redirect_refused`)
 })
 
-const diagnosisOf = async (fid: number) => diagnosis.parse(await (await api.get(`/api/agent/${fid}/doctor`)).json())
+test('where no node can be asked, a paid endpoint has a finding that says so, and no other of the chain', async () => {
+  host.pages.set('/refused', paidEndpoint({ url: `${host.url}/refused`, payTo: chain.addresses.keeper }))
+  const at = new URL(`${host.url}/refused`)
+  const codes = async (asked: OnChain) => (await examine(hosts, asked, at)).findings.map(({ code }) => code)
+  expect(await codes(onChain)).toEqual(['pay_to_stuck'])
+  const without = createProofWorld(chains)
+  const silent = createProofWorld(withNode({ ...chain, rpc: 'http://127.0.0.1:9' }))
+  for (const { nodeOf } of [without, silent])
+    expect(await codes(createOnChain({ nodeOf, slot: async () => {}, now: clock.now }))).toEqual(['chain_not_checked'])
+})
+
+test('a chain is asked once an hour for the same terms, at a block that is named', async () => {
+  let calls = 0
+  const slot = async () => void calls++
+  const ask = createOnChain({ nodeOf: world.nodeOf, slot, now: clock.now })
+  const demand = demandFor({ url: host.url, payTo: addressOf('seller') })
+  const first = await ask(demand)
+  const { number, timestamp } = await chain.client.getBlock()
+  const time = new Date(Number(timestamp) * 1_000).toISOString()
+  expect(first).toEqual({ findings: [], blocks: [{ chain: 'base', number: Number(number), time }] })
+  const asked = calls
+  await chain.client.mine({ blocks: 1 })
+  expect(await ask(demand)).toEqual(first)
+  expect(calls).toBe(asked)
+  clock.pass(3_600_001)
+  expect((await ask(demand)).blocks).toMatchObject([{ number: Number(number) + 1 }])
+  expect(await ask(demandFor({ url: host.url, payTo: chain.addresses.keeper }))).toMatchObject({
+    findings: [{ code: 'pay_to_stuck' }],
+  })
+})
+
+const diagnosisOf = async (fid: number, query = '') =>
+  diagnosis.parse(await (await api.get(`/api/agent/${fid}/doctor${query}`)).json())
 
 test('what the last look at an agent’s endpoints found is answered with when it began, until it is mended', async () => {
   const [own] = (await startHosts(1)) as [WebHost]
-  const job = startAgentsJob({ database, clock, hosts: [own] })
+  const job = startAgentsJob({ database, clock, hosts: [own], overrides: withNode(chain) })
   const { pool } = database
   const fid = 1
   const url = `${own.url}/paid`
@@ -102,6 +148,12 @@ test('what the last look at an agent’s endpoints found is answered with when i
     ['plain_http', url],
     ['unlisted', url],
   ])
+  expect(first.as_of).toBe(null)
+  const head = Number(await chain.client.getBlockNumber())
+  expect(first.endpoints.map(({ as_of }) => as_of.map(({ chain, block_number }) => [chain, block_number]))).toEqual([
+    [],
+    [['base', head]],
+  ])
   expect(first.findings.filter(({ code }) => code !== 'plain_http').every((one) => one.since === since)).toBe(true)
   expect(await (await api.get(`/agent/${fid}`)).text()).toContain('the zero address')
 
@@ -119,6 +171,16 @@ test('what the last look at an agent’s endpoints found is answered with when i
   await look()
   const after = await pool.query(`select findings from agent_spec where fid = $1 and url = $2`, [fid, url])
   expect(after.rows).toEqual([{ findings: [{ code: 'unlisted', detail: null, since }] }])
+
+  const now = await agentDiagnosis(pool, fid)
+  expect(now?.findings.map(({ code }) => code)).not.toContain('pay_to_zero')
+  const then = await diagnosisOf(fid, `?as_of=${since}`)
+  expect(then).toMatchObject({ as_of: since, checked_at: since })
+  expect(found(then.findings)).toEqual(found(first.findings).filter(([code]) => code !== 'plain_http'))
+  expect(then.endpoints).toEqual(first.endpoints)
+  const before = await diagnosisOf(fid, '?as_of=2026-05-31T00:00:00Z')
+  expect(before).toMatchObject({ checked_at: null, findings: [], endpoints: [] })
+  expect((await api.get(`/api/agent/${fid}/doctor?as_of=yesterday`)).status).toBe(400)
 })
 
 test('an FID that is no agent has no diagnosis, and each code is told one by one', async () => {

@@ -25,6 +25,7 @@ function document(changes: Partial<KnownDocument> = {}): KnownDocument {
     resources: [],
     truncated: {},
     findings: [],
+    chainBlocks: [],
     answers: null,
     reader: 1,
     firstSeenAt: ago(900),

@@ -1,0 +1,174 @@
+import { LRUCache } from 'lru-cache'
+import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem'
+import { type ChainName, chainOf } from '../../../chains.config.ts'
+import { hour } from '../../../ops/time.ts'
+import { type ChainClient, callAt } from '../../../social/chain-client.ts'
+import { textOf } from '../../../trust/text.ts'
+import { networkOf } from '../../networks.ts'
+import { fieldsOf } from '../offers/spellings.ts'
+import { type Finding, finding } from './finding.ts'
+
+/** Ways to pay of one demand that chains are asked about; answers that are kept, and for how many milliseconds. */
+const mostWays = 4
+const mostKept = 10_000
+const keptMs = hour
+
+/** A block that a chain was asked at. */
+export interface AskedBlock {
+  readonly chain: ChainName
+  readonly number: number
+  /** ISO 8601. */
+  readonly time: string
+}
+
+/** What chains say of a demand for payment. */
+interface Looked {
+  readonly findings: readonly Finding[]
+  /** One of each chain that was asked; empty: none was, or none answered. */
+  readonly blocks: readonly AskedBlock[]
+}
+
+export type OnChain = (demand: unknown) => Promise<Looked>
+
+interface OnChainOptions {
+  /** The node of a chain by its id. */
+  readonly nodeOf: (chainId: number) => ChainClient | undefined
+  /** Resolves when the next call may go out; throws when none may. */
+  readonly slot: () => Promise<void>
+  readonly now: () => Date
+}
+
+/** What one way to pay says of a token and who is to get it. */
+interface Terms {
+  readonly chain: ChainName
+  readonly asset: Address
+  readonly payTo: Address
+  /** How the payer lets the token go; undefined: in a way that is not looked at. */
+  readonly method: keyof typeof probes | undefined
+}
+
+const abi = parseAbi([
+  'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'function allowance(address owner, address spender) view returns (uint256)',
+  'function transfer(address to, uint256 value) returns (bool)',
+])
+/** Source: Uniswap permit2, the same address on every chain. */
+const permit2 = '0x000000000022d473030f116ddee9f6b43ac78ba3'
+const noNonce = `0x${'0'.repeat(64)}` as const
+/** Somebody who has nothing: whoever moves nothing needs nothing. */
+const nobody = '0x000000000000000000000000000000000000dead'
+
+/**
+ * What a token answers with one word if it can be paid with in this way: EIP-3009 has a state for each authorization;
+ * Permit2 moves any ERC-20 that its owner allows it.
+ */
+const probes = {
+  eip3009: (payTo: Address) => encodeFunctionData({ abi, functionName: 'authorizationState', args: [payTo, noNonce] }),
+  permit2: (payTo: Address) => encodeFunctionData({ abi, functionName: 'allowance', args: [payTo, permit2] }),
+} as const
+
+/**
+ * Creates the function that asks chains about a demand: whether there is a token, whether it can be paid with in the way
+ * that the demand wants, and whether it lets `payTo` have it. Never throws: what cannot be asked is a finding that says so.
+ */
+export function createOnChain({ nodeOf, slot, now }: OnChainOptions): OnChain {
+  const known = new LRUCache<string, { readonly findings: readonly Finding[]; readonly block: AskedBlock }>({
+    max: mostKept,
+    ttl: keptMs,
+    ttlResolution: 0,
+    perf: { now: () => now().getTime() },
+  })
+
+  async function look(terms: Terms) {
+    const key = Object.values(terms).join(' ')
+    const kept = known.get(key)
+    if (kept) return kept
+    const node = nodeOf(chainOf(terms.chain).id)
+    if (!node?.isSet) return undefined
+    await slot()
+    const { number, timestamp } = await node.client().getBlock({ blockTag: 'latest' })
+    const findings = await findingsOf(node, terms, number, slot)
+    const time = new Date(Number(timestamp) * 1_000).toISOString()
+    const found = { findings, block: { chain: terms.chain, number: Number(number), time } }
+    known.set(key, found)
+    return found
+  }
+
+  return async (demand) => {
+    const findings: Finding[] = []
+    const blocks = new Map<ChainName, AskedBlock>()
+    const silent = new Set<ChainName>()
+    for (const terms of termsIn(demand)) {
+      // One call that fails takes seconds: the others of the same chain would as well.
+      const found = silent.has(terms.chain) ? undefined : await look(terms).catch(() => undefined)
+      if (found) {
+        findings.push(...found.findings)
+        if ((blocks.get(terms.chain)?.number ?? 0) <= found.block.number) blocks.set(terms.chain, found.block)
+      } else if (!silent.has(terms.chain)) {
+        silent.add(terms.chain)
+        findings.push(finding('chain_not_checked', terms.chain))
+      }
+    }
+    return { findings, blocks: [...blocks.values()] }
+  }
+}
+
+/** The distinct terms of a demand that a chain of the table can be asked about. */
+function termsIn(demand: unknown): Terms[] {
+  const { accepts } = fieldsOf(demand)
+  const all = (Array.isArray(accepts) ? accepts : []).flatMap((way) => termsOf(way) ?? [])
+  return [...new Map(all.map((terms) => [Object.values(terms).join(' '), terms])).values()].slice(0, mostWays)
+}
+
+function termsOf(way: unknown): Terms | undefined {
+  const { scheme, network, asset, payTo, extra } = fieldsOf(way)
+  const { chain } = networkOf(textOf(network))
+  const [token, payee] = [asset, payTo].map((one) => textOf(one).toLowerCase())
+  if (chain === null || !isAddress(token!) || !isAddress(payee!)) return undefined
+  const method = scheme === 'upto' ? 'permit2' : (fieldsOf(extra).assetTransferMethod ?? 'eip3009')
+  const isKnown = (scheme === 'exact' || scheme === 'upto') && (method === 'eip3009' || method === 'permit2')
+  return { chain, asset: token as Address, payTo: payee as Address, method: isKnown ? method : undefined }
+}
+
+const isAddress = (text: string) => /^0x[0-9a-f]{40}$/.test(text)
+
+/** Throws when the node does not answer. */
+async function findingsOf(node: ChainClient, terms: Terms, block: bigint, slot: () => Promise<void>) {
+  const { asset, payTo, method } = terms
+  const codeAt = async (address: Address) => {
+    await slot()
+    return await node.client().getCode({ address, blockNumber: block })
+  }
+  const answerOf = async (data: Hex) => {
+    await slot()
+    return await callAt(node, block, { from: nobody, to: asset, data })
+  }
+  if (!(await codeAt(asset))) return [finding('asset_without_code', asset)]
+  const answer = method && (await answerOf(probes[method](payTo)))
+  const refused =
+    method && !/^0x[0-9a-f]{64}$/i.test(answer ?? '') ? [finding('asset_method', `${asset} ${method}`)] : []
+  // The zero address and tokens as payees have findings of their own.
+  if (/^0x0{40}$/.test(payTo) || payTo === asset) return refused
+  const transfer = encodeFunctionData({ abi, functionName: 'transfer', args: [payTo, 0n] })
+  const moved = refused.length > 0 ? undefined : await answerOf(transfer)
+  const isMoved = moved !== undefined && !/^0x0{64}$/.test(moved)
+  return [
+    ...(refused.length > 0 || isMoved ? refused : [finding('pay_to_refused', payTo)]),
+    ...(isStuck(await codeAt(payTo)) ? [finding('pay_to_stuck', payTo)] : []),
+  ]
+}
+
+/** Operations by which a contract reaches another, and asks for a signature of its own: CALL, CALLCODE, DELEGATECALL, STATICCALL. */
+const calls = ['f1', 'f2', 'f4', 'fa']
+/** Begins the code of an account that a contract acts for, which its key still commands. Source: EIP-7702. */
+const delegated = '0xef0100'
+
+/**
+ * Whether what a contract gets stays there for ever: nowhere in its code is an operation that calls a token. Such a byte
+ * may stand there for something else, so that a contract of which this is false can be one that keeps everything.
+ */
+function isStuck(code: Hex | undefined): boolean {
+  if (!code || code === '0x' || code.startsWith(delegated)) return false
+  const bytes = code.slice(2).match(/../g) ?? []
+  return !bytes.some((byte) => calls.includes(byte.toLowerCase()))
+}

@@ -1,5 +1,6 @@
 import { deriveAgents, routeHolders, routeRegistrations } from './agents.ts'
 import { deriveCounts, deriveRecipients } from './counts.ts'
+import { deriveDemand } from './demand.ts'
 import type { Derivation } from './derivation.ts'
 import { deriveEdges, lookAround } from './edges.ts'
 import { deriveFeedbackFiles } from './feedback-files.ts'
@@ -28,6 +29,7 @@ export const derivations = [
   { kind: 'rings', batch: 50, rest: 'with sums', derive: deriveRings },
   { kind: 'income hours', batch: 500, turns: true, rest: 'with sums', derive: deriveIncomeHours },
   { kind: 'feedback files', batch: 500, rest: 'with sums', derive: deriveFeedbackFiles },
+  { kind: 'demand', batch: 100, rest: 'with counts', derive: deriveDemand },
   { kind: 'figures', batch: 100, rest: 'with counts', derive: deriveFigures },
   { kind: 'totals', batch: 1_000, rest: 'with counts', derive: deriveTotals },
   { kind: 'logged facts', batch: 500, rest: 'soon', derive: logFacts },

@@ -23,13 +23,13 @@ SHA-256 of each file. A file gets its name only when it is complete.
 It may be killed at any time: run the same command again and it continues after the last complete file, with the state of the
 database at that time; the manifest says of what time each file is. A folder holds one export.
 
---what       agents, settlements, registrations or claims. The claim that an account's proof is about has whole_proof,
-             which npm run verify-proof can check
+--what       agents, settlements, registrations, claims or flagged_addresses (CC0). The claim that an account's proof is
+             about has whole_proof, which npm run verify-proof can check
 --format     ndjson, csv or parquet
 --out        folder: empty, missing, or holding the same export
 --chain      only rows of this chain, for example base; for agents: those that hold an identity on it now
 --since      only rows from this ISO time on, by when an agent changed, a settlement's block, a registration's last event,
-             or when a claim was made. A date alone means midnight UTC
+             when a claim was made, or since when an address is flagged. A date alone means midnight UTC
 --part-rows  most rows in one file: from 1 to 10000000 (1000000)
 
 --served           updates EXPORT_DIR (.data/exports) instead, which the API serves under /exports (docs/exports.md):

@@ -37,6 +37,18 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['getStats'],
   },
   {
+    id: 'demand',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'How many payers come back',
+    text:
+      'Income has `demand`: payers who came back, in 30 days and at all, new ones, the time between payments of one payer, ' +
+      'and the share of the largest, without what an agent paid itself and rings. The leaderboard ranks by it with ' +
+      '`by=repeat_payers`; the SQL view and the file of exports are `demand`. Addresses that are flagged are a file of their ' +
+      'own, `flagged_addresses`, under CC0.',
+    operations: ['getIncome', 'getLeaderboard'],
+  },
+  {
     id: 'signed-prices',
     day: '2026-11-29',
     kind: 'added',

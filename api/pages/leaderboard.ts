@@ -20,7 +20,15 @@ type Period = Ranking['period']
 /** With the filters no more links than who uses keys alone can be asked to pass. */
 const ranked = 30
 const periods: Record<Period, string> = { '7d': '7 days', '30d': '30 days', all: 'All time' }
-const measures = { income: 'Income', settlements: 'Settlements', volume: 'Volume', payers: 'Payers' } as const
+const measures = {
+  income: 'Income',
+  repeat_payers: 'Repeat payers',
+  settlements: 'Settlements',
+  volume: 'Volume',
+  payers: 'Payers',
+} as const
+/** Measures that never have what an agent paid itself. */
+const isOfOthers = (by: keyof typeof measures) => by === 'income' || by === 'repeat_payers'
 const query = z.object({
   period: periodParameter,
   by: wordParameter(Object.keys(measures) as (keyof typeof measures)[], 'income', 'What ranks them.'),
@@ -64,7 +72,7 @@ function inputOf({ period, by, chain, self }: Asked): Record<string, string> {
     by,
     limit: `${ranked}`,
     ...(chain === null ? {} : { chain: name === undefined ? 'none' : chainOf(name).label }),
-    ...(self === 'without' || by === 'income' ? { exclude_self: 'true' } : {}),
+    ...(self === 'without' || isOfOthers(by) ? { exclude_self: 'true' } : {}),
     change: '7d',
   }
 }
@@ -81,15 +89,14 @@ function show(
   { now, isCounted }: Moment,
 ): Html {
   const { period, by, chain, self } = asked
-  // Income never has what an agent paid itself.
-  const isWithout = (self === 'without' || by === 'income') && (isCounted || agents.length === 0)
+  const isWithout = (self === 'without' || isOfOthers(by)) && (isCounted || agents.length === 0)
   const asOf = html`, as of ${minute(made)}${compared && html`; arrows since ${day(compared)}`}`
   const chip = (name: string, chosen: boolean, change: Partial<Asked>) =>
     html`<li><a class="chip" href="${pathOf({ ...asked, ...change })}"${chosen && html` aria-current="true"`}>${name}</a></li>`
   const group = (name: string, chips: readonly Html[]) =>
     html`<div class="group"><span class="label" id="by-${name.toLowerCase()}">${name}</span><ul aria-labelledby="by-${name.toLowerCase()}">${chips}</ul></div>`
   return html`<section class="hero"><h1>Leaderboard</h1>
-<p class="lead">Agents ranked by what they ${by === 'income' ? 'earned, by payments of every kind' : 'received'}. What an agent paid itself is ${isWithout ? 'left out' : 'counted'}${!isCounted && agents.length > 0 && html`, and they are ranked by settlements, until the first round of counting is over`}.</p></section>
+<p class="lead">Agents ranked by ${by === 'repeat_payers' ? 'how many came back to pay again' : by === 'income' ? 'what they earned, by payments of every kind' : 'what they received'}. What an agent paid itself is ${isWithout ? 'left out' : 'counted'}${!isCounted && agents.length > 0 && html`, and they are ranked by settlements, until the first round of counting is over`}.</p></section>
 <nav class="filters" aria-label="Ranking">
 ${group(
   'Time',
@@ -104,7 +111,7 @@ ${group('Chain', [
   ...settlementChains().map((name) => chip(chainOf(name).label, chain?.[0] === name, { chain: [name] })),
 ])}
 ${
-  by !== 'income' &&
+  !isOfOthers(by) &&
   group('Self', [
     chip('Without self-payments', self === 'without', { self: 'without' }),
     chip('With self-payments', self === 'with', { self: 'with' }),
@@ -130,7 +137,13 @@ function moved({ rank_change: change }: Ranking['agents'][number], compared: str
 
 function row(agent: Ranking['agents'][number], compared: string | null, now: number): Html {
   const { rank, fid, handle, chains, claimed, last_settlement_at: paid } = agent
-  const { income_usdc: income, income_payments: payments = 0, settlement_count: settled, volume_usdc: volume } = agent
+  const {
+    income_usdc: income,
+    income_payments: payments = 0,
+    repeat_payers: repeat,
+    settlement_count: settled,
+    volume_usdc: volume,
+  } = agent
   return html`<li class="agent ranked">
 <span class="rank">${rank}${moved(agent, compared)}</span>
 ${avatar(agent)}
@@ -138,9 +151,11 @@ ${avatar(agent)}
 <span class="sub">${handle !== null && html`<bdi>@${shortName(handle)}</bdi> · `}FID ${fid}</span></div>
 <div class="where">${chainBadges(chains)}</div>
 ${
-  income === undefined
-    ? html`<div class="paid"><span class="big">${number(settled)}</span> <span class="unit">${settled === 1 ? 'settlement' : 'settlements'}</span> <span class="sub">from ${counted(agent.unique_payers, 'payer')}</span></div>`
-    : html`<div class="paid"><span class="big">${number(payments)}</span> <span class="unit">${payments === 1 ? 'payment' : 'payments'}</span></div>`
+  repeat !== undefined
+    ? html`<div class="paid"><span class="big">${number(repeat)}</span> <span class="unit">repeat ${repeat === 1 ? 'payer' : 'payers'}</span> <span class="sub">in ${counted(payments, 'payment')}</span></div>`
+    : income === undefined
+      ? html`<div class="paid"><span class="big">${number(settled)}</span> <span class="unit">${settled === 1 ? 'settlement' : 'settlements'}</span> <span class="sub">from ${counted(agent.unique_payers, 'payer')}</span></div>`
+      : html`<div class="paid"><span class="big">${number(payments)}</span> <span class="unit">${payments === 1 ? 'payment' : 'payments'}</span></div>`
 }
 <div class="seen"><span class="big">${amount(income ?? volume)}</span> ${paid !== null && html`<span class="sub">paid ${ago(paid, now)}</span>`}</div>
 </li>`
@@ -151,7 +166,7 @@ function pathOf({ period, by, chain, self }: Asked): string {
     ...(period === '30d' ? [] : [['period', period]]),
     ...(by === 'income' ? [] : [['by', by]]),
     ...(chain ?? []).slice(0, 1).map((name) => ['chain', chainOf(name).label]),
-    ...(self === 'without' || by === 'income' ? [] : [['self', self]]),
+    ...(self === 'without' || isOfOthers(by) ? [] : [['self', self]]),
   ]
   const text = new URLSearchParams(pairs as [string, string][]).toString()
   return text === '' ? '/leaderboard' : `/leaderboard?${text}`

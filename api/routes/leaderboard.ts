@@ -24,7 +24,8 @@ export const leaderboard = route({
     by: wordParameter(
       rankingMeasures,
       'settlements',
-      'What ranks them. `income`: what they were paid, of every kind, without what they paid themselves.',
+      'What ranks them. `income`: what they were paid, of every kind, without what they paid themselves. `repeat_payers`: ' +
+        'by how many who had paid before.',
     ),
     chain: chainFilter('Only settlements on this one chain.'),
     exclude_self: flagParameter('`true`: without what an agent paid itself, from one verified address to another.'),
@@ -44,7 +45,7 @@ export const leaderboard = route({
   errors: [],
   tool: {
     name: 'get_leaderboard',
-    use: 'Agents ranked by settlements received, volume, payers or income.',
+    use: 'Agents ranked by settlements received, volume, payers, income or repeat payers.',
     untold: ['chain', 'exclude_self', 'change'],
   },
   maxAgeSeconds: 60,

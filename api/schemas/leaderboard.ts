@@ -11,9 +11,15 @@ const rankedAgent = z
     volume_usdc: dollars,
     unique_payers: count.meta({ description: 'Of settlements in the window.' }),
     income_usdc: dollars.optional().meta({
-      description: 'With `by=income`: income in the window, of every kind, without what the agent paid itself.',
+      description:
+        'With `by=income` and `by=repeat_payers`: income in the window, of every kind, without what the agent paid itself.',
     }),
-    income_payments: count.optional().meta({ description: 'With `by=income`: the payments that this is made of.' }),
+    income_payments: count.optional().meta({ description: 'With `income_usdc`: the payments that this is made of.' }),
+    repeat_payers: count.optional().meta({
+      description:
+        'With `by=repeat_payers`: payers whose newest payment is in the window and was not their first, as `demand` of ' +
+        'the agent’s income counts them.',
+    }),
     last_settlement_at: time.nullable().meta({ description: 'Null: by income alone, there was none.' }),
     previous_rank: z
       .int()

@@ -1,4 +1,5 @@
 import { hex, type KeyRows, type Mark } from './mark.ts'
+import { paidAgentMarks } from './paid-agents.ts'
 import { hourKey, hoursCoded, hoursPaid, hoursSent, isIncome, paidBetween, paidHour } from './paid-hours.ts'
 
 /** FIDs, and ids of registrations, of a part of the directory; the last part has all ids beyond. */
@@ -262,6 +263,14 @@ export const kinds = {
       },
     ],
     all: [{ table: `feedback where feedback_uri <> ''`, key: 'id' }],
+  },
+  /** Who pays agents, and who of them comes back. Keys: FIDs. */
+  demand: {
+    marks: paidAgentMarks,
+    all: [
+      { table: 'agent', key: 'fid' },
+      { table: 'agent_demand', key: 'fid' },
+    ],
   },
   /** What agents were paid, by chain and window, which rankings are made of. Keys: FIDs. */
   figures: {

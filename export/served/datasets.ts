@@ -10,6 +10,22 @@ export interface Dataset {
   /** days: append-only facts, in files by chain and UTC day; snapshot: current state, written whole once a UTC day. */
   readonly by: 'days' | 'snapshot'
   readonly about: string
+  /** Licence of its files, where they have one of their own. */
+  readonly licence?: Licence
+}
+
+/** A licence, as data packages name it. */
+export interface Licence {
+  readonly name: string
+  readonly path: string
+  readonly title: string
+}
+
+/** Nobody has to ask, or to name anybody, to block whom this directory flags. */
+const cc0: Licence = {
+  name: 'CC0-1.0',
+  path: 'https://creativecommons.org/publicdomain/zero/1.0/',
+  title: 'CC0 1.0 Universal',
 }
 
 /** All served datasets. The snapshots of one day come from one snapshot of the database. */
@@ -35,6 +51,21 @@ export const datasets: readonly Dataset[] = [
     order: 'fid, hour, chain, recipient_address, kind, flag, x402',
     by: 'snapshot',
     about: 'What agents were paid in each hour, with what is known of the payer.',
+  },
+  {
+    name: 'demand',
+    from: 'demand',
+    order: 'fid, chain',
+    by: 'snapshot',
+    about: 'How many pay each agent, and how many of them come back.',
+  },
+  {
+    name: 'flagged_addresses',
+    from: 'flagged_addresses',
+    order: 'chain, address, flag',
+    by: 'snapshot',
+    about: 'Addresses whose payments to agents are no filtered income, with what shows it.',
+    licence: cc0,
   },
   {
     name: 'claims',

@@ -4,7 +4,7 @@ import type { ExportColumn } from '../../db/queries/read/exports.ts'
 import { Refusal } from '../../processors/refusal.ts'
 import type { DescribedColumn } from '../columns.ts'
 import { flushFolder } from '../part-file.ts'
-import { datasets } from './datasets.ts'
+import { datasets, type Licence } from './datasets.ts'
 
 /** Entry for a served file. Files are immutable. */
 export interface ServedFile {
@@ -51,6 +51,8 @@ export interface ServedManifest {
     readonly about: string
     readonly by: 'days' | 'snapshot'
     readonly columns: readonly DescribedColumn[]
+    /** Licence of its files, where they have one of their own. */
+    readonly licence?: Licence
   }[]
   readonly files: readonly ServedFile[]
   readonly replaced: readonly ReplacedFile[]
@@ -129,6 +131,11 @@ const fieldTypes: Partial<Record<ExportColumn['type'], object>> = {
   'timestamp with time zone': { type: 'datetime' },
 }
 
+function licensesOf(dataset: string): { licenses?: readonly Licence[] } {
+  const licence = datasets.find(({ name }) => name === dataset)?.licence
+  return licence ? { licenses: [licence] } : {}
+}
+
 /**
  * The manifest as a Data Package. A resource has one hash and one size, so each file is a resource of its own, with the
  * schema of its dataset.
@@ -151,6 +158,7 @@ function dataPackage({ written_at, datasets: described, files }: ServedManifest)
     name: 'agent-directory',
     created: written_at,
     resources: files.map(({ dataset, path, format, bytes, sha256 }) => ({
+      ...licensesOf(dataset),
       $schema: 'https://datapackage.org/profiles/2.0/dataresource.json',
       name: path.toLowerCase().replaceAll(/[^a-z0-9._-]+/g, '-'),
       path: [path],

@@ -62,8 +62,14 @@ export async function serveRound(options: RoundOptions): Promise<number> {
         .map(async ({ name, from }) => [name, await exportColumns(pool, from)] as const),
     ),
   )
-  const described = datasets.map(({ name, about, by }) => {
-    return { name, about, by, columns: [...(columns.get(name) ?? []), ...furtherColumns(name)] }
+  const described = datasets.map(({ name, about, by, licence }) => {
+    return {
+      name,
+      about,
+      by,
+      columns: [...(columns.get(name) ?? []), ...furtherColumns(name)],
+      ...(licence && { licence }),
+    }
   })
   let manifest: ServedManifest = { ...emptyManifest, ...(await readServed(folder)), datasets: described }
   let listedAt = performance.now()

@@ -130,19 +130,17 @@ const sha256 = (content: Uint8Array) => createHash('sha256').update(content).dig
 test('days that are over are written by chain, state once a day, and nothing twice', async () => {
   const { files, datasets, replaced } = await manifestOf()
   const places = files.map(({ path }) => path.replace(/-[0-9a-f]{8}\./, '-….'))
+  const snapshot = (name: string) => `${name}/snapshot=2026-03-06/part-00000-….parquet`
   expect(places).toEqual([
-    'agents/snapshot=2026-03-06/part-00000-….parquet',
-    'claims/snapshot=2026-03-06/part-00000-….parquet',
+    ...['agents', 'claims', 'demand'].map(snapshot),
     'feedback/chain=base/day=2026-03-02/part-00000-….parquet',
-    'identities/snapshot=2026-03-06/part-00000-….parquet',
-    'income/snapshot=2026-03-06/part-00000-….parquet',
+    ...['flagged_addresses', 'identities', 'income'].map(snapshot),
     'profiles/snapshot=2026-03-06/part-00000-….ndjson.gz',
-    'registrations/snapshot=2026-03-06/part-00000-….parquet',
+    snapshot('registrations'),
     ...['base', 'celo'].flatMap((chain) =>
       [1, 2, 3].map((day) => `settlements/chain=${chain}/day=2026-03-0${day}/part-00000-….parquet`),
     ),
-    'specs/snapshot=2026-03-06/part-00000-….parquet',
-    'tags/snapshot=2026-03-06/part-00000-….parquet',
+    ...['specs', 'tags'].map(snapshot),
   ])
   expect(replaced).toEqual([])
   const columnsOfAll = datasets.flatMap(({ columns }) => columns)
@@ -280,6 +278,8 @@ test('the list as a data package names every file, with its hash and the fields 
   expect(settlements?.schema?.fields.map(({ name }) => name)).toEqual(
     (await columnsOf('settlements')).map(({ name }) => name),
   )
+  const free = resources.filter((one) => JSON.stringify(one).includes('"CC0-1.0"'))
+  expect(free.map(({ path: [path] }) => path?.split('/')[0])).toEqual(['flagged_addresses'])
 })
 
 const document = readFileSync(join(root, 'docs/exports.md'), 'utf8')

@@ -1519,6 +1519,15 @@ export const examples: Readonly<Record<string, unknown>> = {
       "raw": 10,
       "filtered": 9
     },
+    "demand": {
+      "payers": 9,
+      "new_payers_30d": 8,
+      "repeat_payers_30d": 6,
+      "repeat_payers_all": 6,
+      "payers_returned": 5,
+      "median_seconds_between_payments": 259200,
+      "largest_payer_share": 0.411873
+    },
     "first_paid_at": "2026-10-21T01:01:46.000Z",
     "last_paid_at": "2026-11-23T01:42:35.000Z",
     "flags": {

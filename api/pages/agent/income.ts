@@ -6,6 +6,7 @@ import type { Exact } from '../parts/exact-json.ts'
 import { amount, cents, counted, number, shortDollars } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { type Asked, bucketName, firstShown, ownPayments, seriesPath, totalOf } from '../parts/series.ts'
+import { duration } from '../parts/times.ts'
 
 export type Income = Exact<z.output<typeof agentIncome>>
 export type IncomeSeries = Exact<z.output<typeof incomeSeries>>
@@ -81,9 +82,10 @@ export function incomeChart(series: IncomeSeries, isFiltered: boolean): Html {
 }
 
 /** Shares and flags by which a reader judges the sums; the API documents how each is computed. */
-export function signs({ x402, flags }: Income): Html {
+export function signs({ x402, flags, demand }: Income): Html {
   const { self, same_owner, ring, dust, reciprocal, other_chain, single_payer } = flags
   const rows: [string, Html | string | false][] = [
+    ...(demand === null ? [] : comingBack(demand)),
     [
       'By x402',
       x402.share !== null &&
@@ -108,6 +110,21 @@ export function signs({ x402, flags }: Income): Html {
     ['Payers', single_payer === true && 'Nearly all of the amount came from one payer.'],
   ]
   return html`<dl class="facts">${rows.map(([name, value]) => value !== false && html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+}
+
+/** Who of the payers comes back. */
+function comingBack(demand: NonNullable<Income['demand']>): [string, Html | string | false][] {
+  const { payers, repeat_payers_all: again, payers_returned: returned, repeat_payers_30d: lately } = demand
+  const { median_seconds_between_payments: gap, largest_payer_share: share } = demand
+  return [
+    [
+      'Repeat payers',
+      again > 0 &&
+        html`${number(again)} of ${counted(payers, 'payer')} paid more than once, ${number(lately)} of them in 30 days; ${number(returned)} came back a day or more later`,
+    ],
+    ['Time between', gap !== null && html`${duration(gap)} between payments of one payer, in the middle`],
+    ['Largest payer', share !== null && payers > 1 && html`${percent(share)} of the amount`],
+  ]
 }
 
 const paid = (sum: { readonly payments: number; readonly amount_usdc: string }) =>

@@ -58,6 +58,23 @@ const sums = {
 }
 const dust = paid.meta({ description: 'Payments below a thousandth of a dollar; they count.' })
 
+const demand = z.strictObject({
+  payers: count,
+  new_payers_30d: count.meta({ description: 'Those whose first payment is in the last 30 days.' }),
+  repeat_payers_30d: count.meta({
+    description: 'Those whose newest payment is in the last 30 days and was not their first.',
+  }),
+  repeat_payers_all: count.meta({ description: 'Those who paid more than once.' }),
+  payers_returned: count.meta({ description: 'Those whose newest payment came a day or more after their first.' }),
+  median_seconds_between_payments: z.int().nonnegative().nullable().meta({
+    description:
+      'The mean time between a payer’s payments: of those who paid more than once, the one in the middle. Null: nobody did.',
+  }),
+  largest_payer_share: z.number().min(0).max(1).nullable().meta({
+    description: 'Of the dollars of all of them, what the one who paid most paid. Null: there are none.',
+  }),
+})
+
 export const agentIncome = z
   .strictObject({
     fid,
@@ -66,6 +83,11 @@ export const agentIncome = z
       .strictObject({ raw: count, filtered: count })
       .nullable()
       .meta({ description: `Who paid, each once. ${uncounted}` }),
+    demand: demand.nullable().meta({
+      description:
+        'Who pays and comes back, as `payers.filtered` counts them, however many they are: of all time but for the ' +
+        '30 days, which begin with a full hour. A minute late. Null: nobody else has paid, or they are not counted yet.',
+    }),
     first_paid_at: time.nullable(),
     last_paid_at: time.nullable(),
     flags: z.strictObject({

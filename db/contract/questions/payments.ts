@@ -202,5 +202,23 @@ having count(distinct fid) = 2
  order by month desc, kind
  limit 50`,
     },
+    {
+      question: 'To which agents do most payers come back?',
+      growsWith: 'the agents that were paid',
+      sql: `select fid, repeat_payers_30d, payers, payers_returned, median_seconds_between_payments, largest_payer_share
+  from directory.demand
+ where chain is null
+ order by repeat_payers_30d desc, fid
+ limit 20`,
+    },
+    {
+      question: 'Which addresses are flagged on Base, why, and since when?',
+      growsWith: 'the own addresses of agents, and the rings they are in',
+      sql: `select address, flag, since, evidence
+  from directory.flagged_addresses
+ where chain = 'base'
+ order by since desc, address, flag
+ limit 50`,
+    },
   ],
 }

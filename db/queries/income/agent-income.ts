@@ -1,9 +1,10 @@
 import { incomeLimits, readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
-import { firstDue, hourOf, incomeKinds, otherPayments, paidAgents } from '../sql/income.ts'
+import { unrolledBlocks } from '../sql/block-states.ts'
+import { firstDue, hourOf, incomeKinds } from '../sql/income.ts'
 import { dollars, hex, isoTime, textList } from '../sql/json-text.ts'
-import { isListed } from '../sql/selectors.ts'
+import { demandObject } from './demand.ts'
+import { isRing, payingPairs } from './paying-pairs.ts'
 import { isOwn } from './payment-marks.ts'
 
 /** JSON texts by the name of the member, and since when hours of the agent wait to be summed up; null: none does. */
@@ -13,6 +14,7 @@ interface IncomeSums {
 }
 
 const { singlePayer, paidBack } = incomeLimits
+const { payerSettlements: most } = readingLimits
 const within = `interval '${paidBack.days} days'`
 
 /** `{payments, amount_usdc}` of the sums `of` that a condition holds for. */
@@ -74,73 +76,17 @@ const ofAll = `
 with sums as materialized (select * from income_total where n > 0)
 ${text(`select ${members}, (select ${isoTime(`min(${hourOf('key')})`)} from due where kind = 'income hours') as due`, common)}`
 
-const most = readingLimits.payerSettlements
-
-/** Whether all payments of a pair of payer and wallet are of a time when the wallet was the agent's. */
-const isWithin = (pair: string) => `exists (
-          select from whose w
-           where w.address = ${pair}.recipient and w.chain = ${pair}.chain
-             and w.from_at <= ${pair}.first_at and ${pair}.last_at < w.to_at)`
-
 const ofAgent = `
 with ${unrolledBlocks},
-whose as materialized (select * from income_address where fid = $1),
 sums as materialized (
   select kind, flag, x402, sum(n) as n, sum(amount) as amount, sum(dust_n) as dust_n, sum(dust_amount) as dust_amount,
          sum(other_n) as other_n, min(first_at) as first_at, max(last_at) as last_at
     from income_hour where fid = $1 group by 1, 2, 3
 ),
-countable as materialized (
-  select (select count(*)
-            from (select from whose join settlement_payer p on p.recipient = whose.address limit ${most} + 1) pairs)
-       + coalesce((select sum(t.n)
-                     from (select distinct address, chain from whose where chain <> '') wallet
-                     join settlement_total t on t.recipient = wallet.address and t.chain = wallet.chain), 0)
-       + (select count(*)
-            from (select from (select distinct address from whose) one
-                    join payment p on p.payee = one.address limit ${most} + 1) others) <= ${most} as yes
-),
-pair as (
-  select p.recipient, p.payer, p.n, p.amount, p.first_at, p.last_at
-    from whose
-    join settlement_payer p on p.recipient = whose.address
-   where whose.chain = '' and (select yes from countable)
-   union all
-  -- All that a payer ever paid a wallet, where all of it was paid while the wallet was the agent's; else row by row.
-  select wallet.address, p.payer, p.n, p.amount, p.first_at, p.last_at
-    from (select distinct address, chain from whose where chain <> '') wallet
-    join settlement_payer p on p.recipient = wallet.address and p.chain = wallet.chain
-   where (select yes from countable) and ${isWithin('p')}
-   union all
-  select wallet.address, s.payer, 1, s.amount, s.block_timestamp, s.block_timestamp
-    from (select distinct address, chain from whose where chain <> '') wallet
-   cross join lateral (
-     select s.payer, s.amount, s.block_timestamp from settlement s
-      where s.recipient = wallet.address and s.chain = wallet.chain
-        and not exists (select from settlement_payer p
-                         where p.recipient = s.recipient and p.chain = s.chain and p.payer = s.payer
-                           and p.overload <> ${isListed('s.selector')} and ${isWithin('p')})
-        and exists (select from whose w where w.address = s.recipient and w.chain = s.chain
-                       and w.from_at <= s.block_timestamp and s.block_timestamp < w.to_at)
-        and ${isRolledUp('s')}
-     offset 0
-   ) s
-   where (select yes from countable)
-   union all
-  select one.address, s.payer, 1, s.amount, s.block_timestamp, s.block_timestamp
-    from (select distinct address from whose) one
-   cross join lateral (
-     select s.payer, case when s.is_dollar then s.amount else 0 end as amount, s.block_timestamp
-       from ${otherPayments}
-      where s.recipient = one.address and $1 in (${paidAgents('s')}) and ${isRolledUp('s')}
-     offset 0
-   ) s
-   where (select yes from countable)
-),
+${payingPairs({ fid: '$1', isBounded: true })},
 payer as materialized (
   select payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
-         ${isOwn('$1', 'pair.payer', 'min(first_at)')} as own,
-         bool_and(exists (select from income_ring r where r.recipient = pair.recipient and r.payer = pair.payer)) as ring
+         ${isOwn('$1', 'pair.payer', 'min(first_at)')} as own, bool_and(${isRing}) as ring
     from pair group by payer
 ),
 -- What the agent paid itself, by whom it paid: mostly little, so it is read whole, and not looked up for each payer.
@@ -186,6 +132,7 @@ ${text(
   (select json_build_object('payers', count(*), 'payments', coalesce(sum(n), 0)::bigint,
           'amount_usdc', ${dollars('coalesce(sum(amount), 0)')})
      from returned having (select yes from countable)) as reciprocal,
+  (select ${demandObject} from agent_demand d where d.fid = $1 and d.chain = '') as demand,
   (select ${sums()}
      from (select address, verification_type, verification_chain from verified_address
             where fid = $1 and ended_at is null and verification_type = 1) wallet
@@ -208,5 +155,15 @@ ${text(
             'until', case when to_at < 'infinity' then ${isoTime('to_at')} end
           ) order by chain, address, from_at), '[]') from whose) as addresses,
   ${firstDue('$1')} as due`,
-  [...common, 'payers', 'reciprocal', 'other_chain', 'single_payer', 'first_paid_at', 'last_paid_at', 'addresses'],
+  [
+    ...common,
+    'payers',
+    'demand',
+    'reciprocal',
+    'other_chain',
+    'single_payer',
+    'first_paid_at',
+    'last_paid_at',
+    'addresses',
+  ],
 )}`

@@ -21,6 +21,7 @@ export const exportedViews = {
   },
   registrations: { key: ['chain', 'erc8004_id'], ofChain: (chain) => `chain = ${chain}`, time: 'updated_at' },
   claims: { key: ['fid', 'method', 'nonce'], time: 'claimed_at' },
+  flagged_addresses: { key: ['chain', 'address', 'flag'], ofChain: (chain) => `chain = ${chain}`, time: 'since' },
 } as const satisfies Record<string, ExportedView>
 export type ExportedName = keyof typeof exportedViews
 

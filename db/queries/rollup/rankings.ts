@@ -41,7 +41,10 @@ const measures = {
   volume: ['volume', 'settlements', 'settlements', 'settlements'],
   payers: ['payers', 'settlements', 'volume', 'settlements'],
   income: ['income', 'income_n', 'settlements', 'income_n'],
+  repeat_payers: ['repeat_payers', 'income', 'income_n', 'repeat_payers'],
 } as const satisfies Record<(typeof rankingMeasures)[number], readonly string[]>
+
+const repeats = Object.values(periods).map((window) => `repeat_${window}`)
 
 /** Each ranking's window, which figure it goes by first, then, and which has to be more than zero. */
 const orders = Object.entries(periods).flatMap(([period, window]) =>
@@ -52,6 +55,7 @@ const orders = Object.entries(periods).flatMap(([period, window]) =>
       payers: `${window}_payers`,
       income_n: `earned_${window}`,
       income: `earned_${window}_amount`,
+      repeat_payers: `repeat_${window}`,
     }
     const order = [first, second, third].map((one) => figureOf[one])
     return { period, measure, window, figureOf, order, first: order[0], counted: figureOf[counted] }
@@ -68,10 +72,13 @@ const orders = Object.entries(periods).flatMap(([period, window]) =>
 const copyFigures = `
 create temporary table ranking_figure on commit drop as
 ${allFigureSteps},
+demanded as not materialized (
+  select f.*, ${repeats.map((name) => `coalesce(d.${name}, 0) as ${name}`).join(', ')}
+    from (select ${columns} from figure union all select ${columns} from derived) f
+    left join agent_demand d using (fid, chain)
+),
 known as materialized (
-  select ${columns} from figure
-   union all
-  select ${columns} from derived where fid in (select fid from ranking)
+  select * from demanded where fid in (select fid from figure union select fid from ranking)
 ),
 least_ranked as materialized (
   select r.chain, r.own, ${orders
@@ -84,20 +91,20 @@ least_ranked as materialized (
     join known using (fid, chain, own)
    group by r.chain, r.own
 )
-select ${columns}
-  from (select ${columns} from figure union all select ${columns} from derived) f
+select ${columns}, ${repeats.join(', ')}
+  from demanded
   left join least_ranked l using (chain, own)
  where ${orders.map(({ first, counted }, place) => `${counted} > 0 and ${first} >= coalesce(l.least_${place}, 0)`).join('\n    or ')}`
 
 const key = ['period', 'measure', 'chain', 'own', 'rank']
-const values = ['fid', 'settlements', 'volume', 'payers', 'income_n', 'income', 'newest_at']
+const values = ['fid', 'settlements', 'volume', 'payers', 'income_n', 'income', 'repeat_payers', 'newest_at']
 
 const rankings = orders.map(
   ({ period, measure, window, figureOf, order, counted }) => `
-    (select '${period}' as period, '${measure}' as measure, chain, own, fid, settlements, volume, payers, income_n, income, newest_at,
+    (select '${period}' as period, '${measure}' as measure, chain, own, fid, settlements, volume, payers, income_n, income, repeat_payers, newest_at,
             row_number() over (order by first desc, second desc, third desc, fid) as rank
        from (select f.chain, f.own, f.fid, ${window} as settlements, ${window}_amount as volume, ${window}_payers as payers,
-                    ${figureOf.income_n} as income_n, ${figureOf.income} as income, newest_at,
+                    ${figureOf.income_n} as income_n, ${figureOf.income} as income, ${figureOf.repeat_payers} as repeat_payers, newest_at,
                     ${['first', 'second', 'third'].map((name, place) => `${order[place]} as ${name}`).join(', ')}
                from ranking_figure f
               where f.chain = of.chain and f.own = of.own and ${counted} > 0

@@ -3,8 +3,11 @@ import { chosen, chosenValue, everyone, type LeftOut, listWithoutBroken } from '
 import { dollars, isoTime, members } from '../sql/json-text.ts'
 import { leanFields } from '../sql/lean-row.ts'
 
-/** Measures of rankings. Ties go by settlements, then volume, then the lowest FID; for income first by payments. */
-export const rankingMeasures = ['settlements', 'volume', 'payers', 'income'] as const
+/**
+ * Measures of rankings. Ties go by settlements, then volume, then the lowest FID; for income first by payments, for repeat
+ * payers by income.
+ */
+export const rankingMeasures = ['settlements', 'volume', 'payers', 'income', 'repeat_payers'] as const
 
 interface Ranking {
   readonly period: string
@@ -35,9 +38,9 @@ export async function keptRanking(db: Queryable, ranking: Ranking): Promise<stri
       const { rows } = await db.query<{ body: string }>({
         name:
           choice === everyone
-            ? `ranking${by === 'income' ? '-income' : ''}${daysAgo === null ? '' : '-change'}`
+            ? `ranking-${by in shownBy ? by : 'plain'}${daysAgo === null ? '' : '-change'}`
             : undefined,
-        text: `${answerOf(daysAgo !== null, by === 'income')}${chosen(choice, 'ranked.fid', `$${values.length + day.length + 1}`)}`,
+        text: `${answerOf(daysAgo !== null, by)}${chosen(choice, 'ranked.fid', `$${values.length + day.length + 1}`)}`,
         values: [...values, ...day, ...chosenValue(choice)],
       })
       return rows[0]?.body ?? ''
@@ -59,17 +62,22 @@ const ranks = `
     from ranking r
    where r.period = $1::text and r.measure = $3::text and r.chain = $4::text and r.own = $5::boolean and r.rank <= $2::int`
 
-function answerOf(compared: boolean, byIncome: boolean): string {
+const income = `
+    'income_usdc', ${dollars('ranked.income')},
+    'income_payments', ranked.income_n,`
+/** What is shown of an agent only where it is ranked by it. */
+const shownBy: Partial<Record<Ranking['by'], string>> = {
+  income,
+  repeat_payers: `${income}
+    'repeat_payers', ranked.repeat_payers,`,
+}
+
+function answerOf(compared: boolean, by: Ranking['by']): string {
   const leanRow = members(leanFields)
   const before = compared
     ? `
     'previous_rank', before.rank,
     'rank_change', before.rank - ranked.rank,`
-    : ''
-  const income = byIncome
-    ? `
-    'income_usdc', ${dollars('ranked.income')},
-    'income_payments', ranked.income_n,`
     : ''
   return `
 select json_build_object(
@@ -87,7 +95,7 @@ select json_build_object(
     'rank', ranked.rank, ${leanRow},
     'settlement_count', ranked.settlements,
     'volume_usdc', ${dollars('ranked.volume')},
-    'unique_payers', ranked.payers,${income}${before}
+    'unique_payers', ranked.payers,${shownBy[by] ?? ''}${before}
     'last_settlement_at', ${isoTime('ranked.newest_at')}
   ) order by ranked.rank), '[]')
 )::text as body

@@ -10,7 +10,7 @@ create table ranking_round (
 
 create table ranking (
   period text not null,
-  measure text not null,                    -- settlements, volume or payers
+  measure text not null,                    -- settlements, volume, payers, income or repeat_payers
   chain text not null,                      -- empty: all of them
   own boolean not null,                     -- whether payments from the agent's own addresses count
   rank int not null,
@@ -21,6 +21,7 @@ create table ranking (
   newest_at timestamptz,                    -- time of the newest settlement that counts, of any time; null: it earned without one
   income_n bigint not null default 0,
   income numeric(38, 0) not null default 0, -- base units
+  repeat_payers bigint not null default 0,
   primary key (period, measure, chain, own, rank)
 );
 
@@ -62,6 +63,23 @@ create table agent_figure (
 -- The list of agents by what they earned, without those that earned nothing.
 create index agent_figure_earned on agent_figure (earned_last_30d_amount desc, earned_ever_amount desc, fid desc)
  where chain = '' and not own and earned_ever_amount > 0;
+
+-- Who pays each agent, and who of them comes back: payers that are not the agent itself, without what goes round, by
+-- payments of every kind in blocks that are rolled up. Derived agent by agent.
+create table agent_demand (
+  fid bigint not null,
+  chain text not null,                    -- empty: all of them
+  payers bigint not null,
+  repeat_last_7d bigint not null,         -- those whose newest payment is in the window, and was not their first
+  repeat_last_30d bigint not null,
+  repeat_ever bigint not null,
+  new_last_30d bigint not null,           -- those whose first payment is in the window
+  returned bigint not null,               -- those whose newest payment is a day or more behind their first
+  median_gap bigint,                      -- seconds: of those who paid again, the mean time between payments in the middle; null: nobody did
+  amount numeric(78, 0) not null,         -- base units that all of them paid
+  largest_amount numeric(78, 0) not null, -- of the one who paid most
+  primary key (fid, chain)
+) with (fillfactor = 85);
 
 -- What the next two are kept for: agents by the addresses they had when counting their payers began.
 create table figure_derivation (

@@ -3,6 +3,8 @@ import { agentIncome, incomePayments, incomeSeries, incomeStats } from '../../..
 import { facilitators } from '../../../db/facilitator-list.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
 import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
+import { derivations } from '../../../derive/derivations.ts'
+import { settle } from '../../../derive/pass.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { incomeLimits } from '../../../limits.config.ts'
 import { runIncome } from '../../derive/passes.ts'
@@ -120,6 +122,10 @@ beforeAll(async () => {
   })
   while ((await rollUpSettlements({ pool })) > 0);
   while ((await runIncome({ pool })) > 0);
+  await settle(
+    derivations.filter(({ kind }) => kind === 'demand'),
+    { pool, now: () => at(50), settlementOverloads: 'spec' },
+  )
 })
 afterAll(() => api.stop())
 
@@ -151,6 +157,16 @@ test('income stands raw and filtered, by kind, with evidence, flags, payers and 
     x402: { payments: 5, amount_usdc: 95, share: 0.887842 },
     other_tokens: { payments: 1 },
     payers: { raw: 4, filtered: 2 },
+    // The customer paid at hours 2, 2 and 41, at last in another token; the other payer at 30, 40 and 42.
+    demand: {
+      payers: 2,
+      new_payers_30d: 2,
+      repeat_payers_30d: 2,
+      repeat_payers_all: 2,
+      payers_returned: 1,
+      median_seconds_between_payments: (19.5 + 6) * 1_800,
+      largest_payer_share: 0.989463,
+    },
     first_paid_at: at(2).toISOString(),
     last_paid_at: at(42).toISOString(),
     flags: {
@@ -176,6 +192,18 @@ test('income stands raw and filtered, by kind, with evidence, flags, payers and 
         })),
     ],
   })
+})
+
+test('who paid itself, and since when, is in the list of flagged addresses with what shows it', async () => {
+  const { rows } = await database.pool.query(
+    'select chain, address, flag, since, evidence::json as evidence from directory.flagged_addresses order by flag',
+  )
+  const shown = { paid: [own], paid_count: 1, fids: [7] }
+  const lastAt = (hour: number) => at(hour).toISOString().replace('.000Z', 'Z')
+  expect(rows).toEqual([
+    { chain: 'base', address: before, flag: 'same_owner', since: at(4), evidence: { ...shown, last_at: lastAt(4) } },
+    { chain: 'base', address: own, flag: 'self', since: at(3), evidence: { ...shown, last_at: lastAt(3) } },
+  ])
 })
 
 test('its series has every bucket, raw and filtered', async () => {

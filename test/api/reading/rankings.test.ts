@@ -10,28 +10,10 @@ import { runIncome } from '../../derive/passes.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { addressOf, hashOf, insert, seedAgent, seedChainState } from '../../support/seed.ts'
+import { addresses, begins, dayMs, now, oracle, type Paid, type Period } from './ranking-oracle.ts'
 
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
-const now = Date.now()
-/** Agents 2 and 3 share an address; both of an agent's addresses pay as well. */
-const addresses: Record<number, readonly string[]> = {
-  1: ['a1', 'b1'].map(addressOf),
-  2: ['a2', 'shared'].map(addressOf),
-  3: ['a3', 'shared'].map(addressOf),
-  4: ['a4'].map(addressOf),
-}
 const people = [...new Set(Object.values(addresses).flat()), ...['x', 'y', 'z'].map(addressOf)]
 const chains = ['base', 'celo'] as const
-
-interface Paid {
-  readonly chain: (typeof chains)[number]
-  readonly at: number
-  readonly recipient: string
-  readonly payer: string
-  readonly amount: number
-  readonly overload: boolean
-}
 
 const database = testDatabase()
 let api: TestApi
@@ -81,61 +63,17 @@ async function store(rows: readonly Paid[], finalized: number) {
 
 const empty = () =>
   database.pool.query(`
-    truncate agent_figure, figure_derivation, agent_payer_hour, payer_move, settlement, settlement_hourly, settlement_hour_total, facilitator_total, settlement_total, settlement_payer, chain_state, ranking, ranking_day, ranking_round,
+    truncate agent_figure, agent_demand, figure_derivation, agent_payer_hour, payer_move, settlement, settlement_hourly, settlement_hour_total, facilitator_total, settlement_total, settlement_payer, chain_state, ranking, ranking_day, ranking_round,
              income_hour, income_total, income_agent, income_ring, income_reach;
-    delete from due where kind = 'income hours';
+    delete from due where kind in ('income hours', 'demand');
     select set_config('directory.sums', 'hours, totals, payers, senders, first payments, sums of all', true);
     update settlement_rollup set next_block = 0`)
 
-const round = (at: number, settlementOverloads: 'spec' | 'all' = 'spec') =>
-  refreshRankings({ pool: database.pool, now: () => new Date(at), settlementOverloads })
-
-const hourBefore = (length: number) => Math.floor((now - length) / hourMs) * hourMs
-const begins = { '7d': hourBefore(7 * dayMs), '30d': hourBefore(30 * dayMs), all: 0 } as const
-type Period = keyof typeof begins
-type Figure = 'settlements' | 'volume' | 'payers' | 'income' | 'income_n'
-
-/** The ranking by its definition. `rows`: settlements that count; `final`: ones that may be income, of any selector. */
-function oracle(
-  rows: readonly Paid[],
-  final: readonly Paid[],
-  asked: { period: Period; by: string; chain: string | null; excludeSelf: boolean },
-) {
-  const { period, by, chain, excludeSelf } = asked
-  const figures = Object.entries(addresses).map(([fid, own]) => {
-    const all = rows.filter(
-      ({ recipient, payer, chain: on }) =>
-        own.includes(recipient) && (chain === null || on === chain) && !(excludeSelf && own.includes(payer)),
-    )
-    const counted = all.filter(({ at }) => at >= begins[period])
-    const earned = final.filter(
-      ({ recipient, payer, chain: on, at }) =>
-        own.includes(recipient) && (chain === null || on === chain) && !own.includes(payer) && at >= begins[period],
-    )
-    return {
-      fid: Number(fid),
-      income_n: earned.length,
-      income: earned.reduce((sum, { amount }) => sum + amount, 0),
-      settlements: counted.length,
-      volume: counted.reduce((sum, { amount }) => sum + amount, 0),
-      payers: new Set(counted.map(({ payer }) => payer)).size,
-      newest: Math.max(...all.map(({ at }) => at)),
-    }
-  })
-  const order = (by === 'income' ? [by, 'income_n', 'settlements'] : [by, 'settlements', 'volume']) as Figure[]
-  return figures
-    .filter(({ settlements, income_n }) => (by === 'income' ? income_n : settlements) > 0)
-    .sort((a, b) => order.reduce((sign, name) => sign || b[name] - a[name], 0) || a.fid - b.fid)
-    .map(({ fid, settlements, volume, payers, newest, income_n, income }, index) => ({
-      rank: index + 1,
-      fid,
-      settlement_count: settlements,
-      volume_usdc: volume / 1e6,
-      unique_payers: payers,
-      income_n,
-      income_usdc: income / 1e6,
-      last_settlement_at: newest === Number.NEGATIVE_INFINITY ? null : new Date(newest).toISOString(),
-    }))
+const demand = derivations.filter(({ kind }) => kind === 'demand')
+async function round(at: number, settlementOverloads: 'spec' | 'all' = 'spec') {
+  const context = { pool: database.pool, now: () => new Date(at), settlementOverloads }
+  await settle(demand, context)
+  await refreshRankings(context)
 }
 
 const anyPaid = fc.record({
@@ -173,7 +111,7 @@ test('every kept ranking is what counting the settlements comes to, however far 
         const { rows: kept } = await database.pool.query(
           `select period, measure, chain, own, rank, fid::int, settlements::int as settlement_count,
                   volume::float8 / 1e6 as volume_usdc, payers::int as unique_payers, income_n::int,
-                  income::float8 / 1e6 as income_usdc, newest_at
+                  income::float8 / 1e6 as income_usdc, repeat_payers::int, newest_at
              from ranking order by period, measure, chain, own, rank`,
         )
         const expected = (Object.keys(begins) as Period[]).flatMap((period) =>
@@ -283,6 +221,27 @@ test('by income agents stand who have no settlement that counts, without what th
   ])
   expect((await read('by=volume')).agents.map(({ fid }) => fid)).toEqual([1])
   expect(Object.keys((await read('by=volume')).agents[0] as object)).not.toContain('income_usdc')
+})
+
+test('by repeat payers agents stand to whom somebody came back, with what they earned', async () => {
+  await empty()
+  const paid = (recipient: string, payer: string, daysAgo: number) =>
+    ({
+      chain: 'base',
+      at: now - daysAgo * dayMs,
+      amount: 1_000_000,
+      overload: false,
+      recipient: addressOf(recipient),
+      payer: addressOf(payer),
+    }) as const
+  const twice = [paid('a4', 'x', 40), paid('a4', 'x', 2), paid('a4', 'y', 40), paid('a4', 'y', 20), paid('a4', 'z', 1)]
+  const itself = [paid('a1', 'b1', 2), paid('a1', 'b1', 1), paid('a1', 'x', 1)]
+  await store([...twice, ...itself], blockOf(now))
+  await round(now)
+  const { agents } = await read('by=repeat_payers&period=30d')
+  expect(agents).toMatchObject([{ fid: 4, repeat_payers: 2, income_usdc: 3, income_payments: 3, unique_payers: 3 }])
+  expect((await read('by=repeat_payers&period=7d')).agents).toMatchObject([{ fid: 4, repeat_payers: 1 }])
+  expect(Object.keys((await read('by=income')).agents[0] as object)).not.toContain('repeat_payers')
 })
 
 test('one chain counts, and an unknown one has nobody; old questions have their old answer', async () => {

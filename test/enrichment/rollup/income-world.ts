@@ -23,7 +23,8 @@ export const fids = [1, 2]
 const lastBlock = 600
 const begin = Date.UTC(2023, 0, 1)
 /** Time of a block; 15 days pass every twenty blocks, so that some money comes back too late to be flagged. */
-const timeOf = (block: number) => new Date(begin + block * 11 * 60_000 + Math.floor(block / 20) * 15 * 86_400_000)
+export const timeOf = (block: number) =>
+  new Date(begin + block * 11 * 60_000 + Math.floor(block / 20) * 15 * 86_400_000)
 
 interface Paid {
   readonly block: number
@@ -299,6 +300,12 @@ export class World {
     return payerFlags(paid, given, (payer) => this.ever.get(fid)?.has(payer) === true)
   }
 
+  /** Final payments to an agent, with whether each goes round. */
+  received(fid: number) {
+    const rings = this.#rings()
+    return this.#paid(fid).map((one) => ({ ...one, isRing: rings[one.recipient]?.includes(`${one.payer}`) === true }))
+  }
+
   income(): string[] {
     const rings = this.#rings()
     const sums = new Map<string, [number, bigint, number, bigint, number]>()
@@ -376,7 +383,7 @@ export async function store(pool: pg.Pool, rows: readonly Paid[]): Promise<void>
 export async function empty(pool: pg.Pool): Promise<void> {
   await pool.query(`
     truncate settlement, payment, payment_sum, settlement_hourly, settlement_hour_total, facilitator_total, settlement_total, settlement_payer, income_sender, chain_state, agent,
-             agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_ring, income_reach,
+             agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_ring, income_reach, agent_demand,
              due, registration_wallet, builder_code, registration_transfer, agent_holding, chain_contract cascade;
     select set_config('directory.sums', 'hours, totals, payers, senders, first payments, sums of all', true);
     update settlement_rollup set next_block = 0`)

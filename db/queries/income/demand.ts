@@ -1,0 +1,84 @@
+import type { Queryable } from '../../pool.ts'
+import { since } from '../rollup/figure-parts.ts'
+import { unrolledBlocks } from '../sql/block-states.ts'
+import { isRing, payingPairs } from './paying-pairs.ts'
+import { isOwn } from './payment-marks.ts'
+
+// Demand: how many pay an agent, and how many of them come back. Of payers that are not the agent itself, without what goes
+// round, of every kind of payment, in blocks that are rolled up. All of it follows from the sums by payer.
+
+/** Of a payer: longer than this between the first and the newest payment, and it has returned. */
+const returnedAfter = `interval '1 day'`
+
+const values = [
+  'payers',
+  'repeat_last_7d',
+  'repeat_last_30d',
+  'repeat_ever',
+  'new_last_30d',
+  'returned',
+  'median_gap',
+  'amount',
+  'largest_amount',
+]
+const columns = ['fid', 'chain', ...values].join(', ')
+const shared = (row: string) => values.map((name) => `${row}.${name}`).join(', ')
+/** When the oldest of some times leaves a window of so many days, whose beginning goes from full hour to full hour. */
+const endOf = (days: number, time: string, condition: string) =>
+  `date_trunc('hour', min(${time}) filter (where ${condition}), 'UTC') + interval '${days} days 1 hour'`
+
+const derive = `
+with ${unrolledBlocks},${since},${payingPairs({ fid: '$2', isBounded: false })},
+payer as materialized (
+  select chain, payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
+         ${isOwn('$2', 'pair.payer', 'min(first_at)')} as own
+    from pair
+   where not ${isRing}
+   group by grouping sets ((chain, payer), (payer))
+),
+counted as materialized (select payer.*, since.*, n > 1 as paid_again from payer cross join since where not own),
+demand as materialized (
+  select $2::bigint as fid, coalesce(chain, '') as chain, count(*) as payers,
+         count(*) filter (where paid_again and last_at >= last_7d) as repeat_last_7d,
+         count(*) filter (where paid_again and last_at >= last_30d) as repeat_last_30d,
+         count(*) filter (where paid_again) as repeat_ever,
+         count(*) filter (where first_at >= last_30d) as new_last_30d,
+         count(*) filter (where last_at >= first_at + ${returnedAfter}) as returned,
+         round(percentile_cont(0.5) within group (order by extract(epoch from last_at - first_at)::float8 / (n - 1)::float8)
+               filter (where paid_again))::bigint as median_gap,
+         sum(amount) as amount, max(amount) as largest_amount
+    from counted
+   group by chain
+),
+gone as (
+  delete from agent_demand d where d.fid = $2 and d.chain not in (select chain from demand)
+),
+stored as (
+  insert into agent_demand (${columns})
+  select n.fid, n.chain, ${shared('n')}
+    from demand n
+    left join agent_demand d using (fid, chain)
+   where d.fid is null or (${shared('d')}) is distinct from (${shared('n')})
+      on conflict (fid, chain) do update set (${values.join(', ')}) = row(${shared('excluded')})
+)
+select least(${endOf(7, 'last_at', 'paid_again and last_at >= last_7d')},
+             ${endOf(30, 'last_at', 'paid_again and last_at >= last_30d')},
+             ${endOf(30, 'first_at', 'first_at >= last_30d')}) as "dueAt"
+  from counted
+ where chain is null`
+
+/** Makes the stored demand of an agent what is rolled up. Returns when it is another by time alone; null: it never is. */
+export async function deriveDemandOf(db: Queryable, fid: number, now: Date): Promise<Date | null> {
+  const { rows } = await db.query<{ dueAt: Date | null }>({ name: 'derive-demand', text: derive, values: [now, fid] })
+  return rows[0]?.dueAt ?? null
+}
+
+/** SQL: JSON object of a row `d` of agent_demand. */
+export const demandObject = `json_build_object(
+    'payers', d.payers,
+    'new_payers_30d', d.new_last_30d,
+    'repeat_payers_30d', d.repeat_last_30d,
+    'repeat_payers_all', d.repeat_ever,
+    'payers_returned', d.returned,
+    'median_seconds_between_payments', d.median_gap,
+    'largest_payer_share', round(d.largest_amount / nullif(d.amount, 0), 6))`

@@ -1,0 +1,81 @@
+import { readingLimits } from '../../../limits.config.ts'
+import { isRolledUp } from '../sql/block-states.ts'
+import { otherPayments, paidAgents } from '../sql/income.ts'
+import { isListed } from '../sql/selectors.ts'
+
+const most = readingLimits.payerSettlements
+
+/** Whether all payments of a pair of payer and wallet are of a time when the wallet was the agent's. */
+const isWithin = (pair: string) => `exists (
+          select from whose w
+           where w.address = ${pair}.recipient and w.chain = ${pair}.chain
+             and w.from_at <= ${pair}.first_at and ${pair}.last_at < w.to_at)`
+
+interface Pairs {
+  /** SQL: the agent's id. */
+  readonly fid: string
+  /** Whether nothing is read of more than `readingLimits.payerSettlements` sums: somebody waits. */
+  readonly isBounded: boolean
+}
+
+/**
+ * Common table expressions, behind `unrolledBlocks`, that end with `pair`: who paid which address of an agent on which
+ * chain, by every kind of payment, in blocks that are rolled up; of a payer and an address there may be several. `whose`
+ * are the agent's addresses, `countable` says whether the sums were read.
+ */
+export const payingPairs = ({ fid, isBounded }: Pairs) => `
+whose as materialized (select * from income_address where fid = ${fid}),
+countable as materialized (${
+  isBounded
+    ? `
+  select (select count(*)
+            from (select from whose join settlement_payer p on p.recipient = whose.address limit ${most} + 1) pairs)
+       + coalesce((select sum(t.n)
+                     from (select distinct address, chain from whose where chain <> '') wallet
+                     join settlement_total t on t.recipient = wallet.address and t.chain = wallet.chain), 0)
+       + (select count(*)
+            from (select from (select distinct address from whose) one
+                    join payment p on p.payee = one.address limit ${most} + 1) others) <= ${most} as yes
+`
+    : 'select true as yes'
+}),
+pair as (
+  select p.recipient, p.payer, p.chain, p.n, p.amount, p.first_at, p.last_at
+    from whose
+    join settlement_payer p on p.recipient = whose.address
+   where whose.chain = '' and (select yes from countable)
+   union all
+  -- All that a payer ever paid a wallet, where all of it was paid while the wallet was the agent's; else row by row.
+  select wallet.address, p.payer, p.chain, p.n, p.amount, p.first_at, p.last_at
+    from (select distinct address, chain from whose where chain <> '') wallet
+    join settlement_payer p on p.recipient = wallet.address and p.chain = wallet.chain
+   where (select yes from countable) and ${isWithin('p')}
+   union all
+  select wallet.address, s.payer, wallet.chain, 1, s.amount, s.block_timestamp, s.block_timestamp
+    from (select distinct address, chain from whose where chain <> '') wallet
+   cross join lateral (
+     select s.payer, s.amount, s.block_timestamp from settlement s
+      where s.recipient = wallet.address and s.chain = wallet.chain
+        and not exists (select from settlement_payer p
+                         where p.recipient = s.recipient and p.chain = s.chain and p.payer = s.payer
+                           and p.overload <> ${isListed('s.selector')} and ${isWithin('p')})
+        and exists (select from whose w where w.address = s.recipient and w.chain = s.chain
+                       and w.from_at <= s.block_timestamp and s.block_timestamp < w.to_at)
+        and ${isRolledUp('s')}
+     offset 0
+   ) s
+   where (select yes from countable)
+   union all
+  select one.address, s.payer, s.chain, 1, s.amount, s.block_timestamp, s.block_timestamp
+    from (select distinct address from whose) one
+   cross join lateral (
+     select s.payer, s.chain, case when s.is_dollar then s.amount else 0 end as amount, s.block_timestamp
+       from ${otherPayments}
+      where s.recipient = one.address and ${fid} in (${paidAgents('s')}) and ${isRolledUp('s')}
+     offset 0
+   ) s
+   where (select yes from countable)
+)`
+
+/** SQL: whether what a pair paid went round. */
+export const isRing = 'exists (select from income_ring r where r.recipient = pair.recipient and r.payer = pair.payer)'

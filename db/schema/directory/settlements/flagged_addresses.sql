@@ -1,0 +1,40 @@
+create or replace view directory.flagged_addresses as
+with paid as (
+  select p.chain, o.address as payer, p.recipient, case when o.address = p.recipient then 'self' else 'same_owner' end as flag,
+         o.fid, greatest(p.first_at, o.from_at, i.from_at) as since, p.last_at
+    from public.income_owner o
+   cross join lateral (
+     select recipient, chain, first_at, last_at from public.settlement_payer where payer = o.address
+      union all
+     select payee, chain, first_at, last_at from public.payment_sum where payer = o.address
+     offset 0 -- each is looked up
+   ) p
+    join public.income_address i on i.fid = o.fid and i.address = p.recipient and i.chain in ('', p.chain)
+                                and p.last_at >= i.from_at and p.first_at < i.to_at
+   where p.last_at >= o.from_at
+   union all
+  select p.chain, r.payer, r.recipient, 'ring', null, p.first_at, p.last_at
+    from public.income_ring r
+   cross join lateral (
+     select chain, first_at, last_at from public.settlement_payer s where (s.recipient, s.payer) = (r.recipient, r.payer)
+      union all
+     select chain, first_at, last_at from public.payment_sum s where (s.payee, s.payer) = (r.recipient, r.payer)
+     offset 0
+   ) p
+)
+select chain, '0x' || encode(payer, 'hex') as address, flag, min(since) as since,
+       jsonb_build_object(
+         'paid', to_jsonb((array_agg(distinct '0x' || encode(recipient, 'hex')))[1:10]),
+         'paid_count', count(distinct recipient),
+         'fids', to_jsonb(coalesce((array_agg(distinct fid) filter (where fid is not null))[1:10], '{}')),
+         'last_at', to_char(max(last_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+       )::text as evidence
+  from paid
+ group by chain, payer, flag;
+
+comment on view directory.flagged_addresses is e'@behavior -*\nAddresses whose payments to an agent are not counted as filtered income, by chain and flag. What a flag rests on are payments that anybody can look up: docs/rules.md has the rules. Final blocks only. To be used by anybody for anything, under CC0 1.0.';
+comment on column directory.flagged_addresses.chain is 'Lowercase name of the chain.';
+comment on column directory.flagged_addresses.address is 'Who paid.';
+comment on column directory.flagged_addresses.flag is 'self: it paid itself; same_owner: it paid an agent that it is or was an address of; ring: its money goes round over three addresses or more.';
+comment on column directory.flagged_addresses.since is 'Time of the first such payment, at the earliest: of a payer who paid before it was the agent’s, when it became that.';
+comment on column directory.flagged_addresses.evidence is 'JSON object. paid: addresses it paid, at most ten; paid_count: how many there are; fids: agents whose address it is or was, at most ten, none of a ring; last_at: time of the newest payment.';

@@ -1,0 +1,78 @@
+import { addressOf } from '../../support/seed.ts'
+
+const hourMs = 3_600_000
+export const dayMs = 24 * hourMs
+export const now = Date.now()
+/** Agents 2 and 3 share an address; both of an agent's addresses pay as well. */
+export const addresses: Record<number, readonly string[]> = {
+  1: ['a1', 'b1'].map(addressOf),
+  2: ['a2', 'shared'].map(addressOf),
+  3: ['a3', 'shared'].map(addressOf),
+  4: ['a4'].map(addressOf),
+}
+
+export interface Paid {
+  readonly chain: 'base' | 'celo'
+  readonly at: number
+  readonly recipient: string
+  readonly payer: string
+  readonly amount: number
+  readonly overload: boolean
+}
+
+const hourBefore = (length: number) => Math.floor((now - length) / hourMs) * hourMs
+export const begins = { '7d': hourBefore(7 * dayMs), '30d': hourBefore(30 * dayMs), all: 0 } as const
+export type Period = keyof typeof begins
+type Figure = 'settlements' | 'volume' | 'payers' | 'income' | 'income_n' | 'repeat_payers'
+
+/** The ranking by its definition. `rows`: settlements that count; `final`: ones that may be income, of any selector. */
+export function oracle(
+  rows: readonly Paid[],
+  final: readonly Paid[],
+  asked: { period: Period; by: string; chain: string | null; excludeSelf: boolean },
+) {
+  const { period, by, chain, excludeSelf } = asked
+  const figures = Object.entries(addresses).map(([fid, own]) => {
+    const all = rows.filter(
+      ({ recipient, payer, chain: on }) =>
+        own.includes(recipient) && (chain === null || on === chain) && !(excludeSelf && own.includes(payer)),
+    )
+    const counted = all.filter(({ at }) => at >= begins[period])
+    const others = final.filter(
+      ({ recipient, payer, chain: on }) =>
+        own.includes(recipient) && (chain === null || on === chain) && !own.includes(payer),
+    )
+    const earned = others.filter(({ at }) => at >= begins[period])
+    const timesOf = (payer: string) => others.filter((one) => one.payer === payer).map(({ at }) => at)
+    const repeat = [...new Set(others.map(({ payer }) => payer))]
+      .map(timesOf)
+      .filter((times) => times.length > 1 && Math.max(...times) >= begins[period])
+    return {
+      fid: Number(fid),
+      income_n: earned.length,
+      income: earned.reduce((sum, { amount }) => sum + amount, 0),
+      settlements: counted.length,
+      volume: counted.reduce((sum, { amount }) => sum + amount, 0),
+      payers: new Set(counted.map(({ payer }) => payer)).size,
+      repeat_payers: repeat.length,
+      newest: Math.max(...all.map(({ at }) => at)),
+    }
+  })
+  const second = { income: ['income_n', 'settlements'], repeat_payers: ['income', 'income_n'] }[by]
+  const order = [by, ...(second ?? ['settlements', 'volume'])] as Figure[]
+  const needed = ({ income: 'income_n', repeat_payers: 'repeat_payers' } as Record<string, Figure>)[by] ?? 'settlements'
+  return figures
+    .filter((figure) => figure[needed] > 0)
+    .sort((a, b) => order.reduce((sign, name) => sign || b[name] - a[name], 0) || a.fid - b.fid)
+    .map(({ fid, settlements, volume, payers, newest, income_n, income, repeat_payers }, index) => ({
+      rank: index + 1,
+      fid,
+      settlement_count: settlements,
+      volume_usdc: volume / 1e6,
+      unique_payers: payers,
+      income_n,
+      income_usdc: income / 1e6,
+      repeat_payers,
+      last_settlement_at: newest === Number.NEGATIVE_INFINITY ? null : new Date(newest).toISOString(),
+    }))
+}

@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { deriveAgain } from '../../../../derive/again.ts'
+import { derivations } from '../../../../derive/derivations.ts'
+import { settle } from '../../../../derive/pass.ts'
+import { runIncome } from '../../../derive/passes.ts'
+import { testDatabase } from '../../../support/database.ts'
+import { rounds } from '../../../support/rounds.ts'
+import { empty, fids, first, step, timeOf, World } from '../income-world.ts'
+
+const database = testDatabase()
+const kinds = derivations.filter(({ kind }) => kind === 'demand')
+const counts = ['payers', 'repeat_last_7d', 'repeat_last_30d', 'repeat_ever', 'new_last_30d', 'returned', 'median_gap']
+const columns = [...counts.map((name) => `${name}::int`), 'amount::text', 'largest_amount::text'].join(', ')
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+
+/** Who pays an agent and comes back, by the rule: counted from all payments to it, one by one. */
+function demandOf(world: World, fid: number, now: Date) {
+  const since = (days: number) => Math.floor((+now - days * dayMs) / hourMs) * hourMs
+  const counted = world
+    .received(fid)
+    .filter(({ payer, isRing }) => !isRing && !world.ever.get(fid)?.has(payer))
+    .map(({ payer, block, isDollar, amount }) => ({
+      payer,
+      at: +timeOf(block),
+      amount: isDollar ? BigInt(amount) : 0n,
+    }))
+  const payers = [...new Set(counted.map(({ payer }) => payer))]
+    .map((payer) => counted.filter((one) => one.payer === payer).sort((a, b) => a.at - b.at))
+    .map((paid) => ({
+      n: paid.length,
+      first: paid[0]?.at as number,
+      last: paid.at(-1)?.at as number,
+      amount: paid.reduce((sum, { amount }) => sum + amount, 0n),
+    }))
+  if (payers.length === 0) return undefined
+  const again = payers.filter(({ n }) => n > 1)
+  const gaps = again.map(({ n, first, last }) => (last - first) / 1_000 / (n - 1)).sort((a, b) => a - b)
+  const middle = [gaps[Math.floor((gaps.length - 1) / 2)], gaps[Math.ceil((gaps.length - 1) / 2)]] as number[]
+  const amounts = payers.map(({ amount }) => amount)
+  return {
+    payers: payers.length,
+    repeat_last_7d: again.filter(({ last }) => last >= since(7)).length,
+    repeat_last_30d: again.filter(({ last }) => last >= since(30)).length,
+    repeat_ever: again.length,
+    new_last_30d: payers.filter(({ first }) => first >= since(30)).length,
+    returned: payers.filter(({ first, last }) => last - first >= dayMs).length,
+    median_gap: gaps.length === 0 ? null : ((middle[0] as number) + (middle[1] as number)) / 2,
+    amount: String(amounts.reduce((sum, amount) => sum + amount, 0n)),
+    largest_amount: String(amounts.reduce((most, amount) => (amount > most ? amount : most), 0n)),
+  }
+}
+
+/** Asserts that what is stored of each agent, on its one chain and on all, was counted from the payments one by one. */
+async function expectDemand(world: World, now: Date): Promise<void> {
+  for (const fid of fids) {
+    const { rows } = await database.pool.query(`select ${columns} from agent_demand where fid = $1 order by chain`, [
+      fid,
+    ])
+    const wanted = demandOf(world, fid, now)
+    if (!wanted) {
+      expect(rows).toEqual([])
+      continue
+    }
+    const { median_gap, ...exact } = wanted
+    for (const row of rows) expect(row).toMatchObject(exact)
+    expect(rows).toHaveLength(2)
+    if (median_gap === null) expect(rows[0].median_gap).toBeNull()
+    else expect(Math.abs(rows[0].median_gap - median_gap)).toBeLessThanOrEqual(0.5)
+  }
+}
+
+test('payers who come back are counted from the payments one by one, whatever moves them, the addresses or the time', {
+  tags: ['rounds'],
+}, async () => {
+  const hours = fc.array(fc.constantFrom(0, 1, 24, 200), { minLength: 20, maxLength: 20 })
+  await fc.assert(
+    fc.asyncProperty(first, fc.array(step, { minLength: 4, maxLength: 20 }), hours, async (begin, steps, waits) => {
+      await empty(database.pool)
+      const world = new World(database.pool)
+      let now = timeOf(0)
+      const context = { pool: database.pool, now: () => now, settlementOverloads: 'spec' } as const
+      const derive = async () => {
+        while ((await runIncome({ pool: database.pool })) > 0);
+        await settle(kinds, context)
+        await expectDemand(world, now)
+      }
+      for (const one of begin) await world.take(one)
+      for (const [place, one] of steps.entries()) {
+        await world.take(one)
+        now = new Date(Math.max(+now, +timeOf(Math.max(world.final, 0))) + (waits[place] ?? 0) * 3_600_000)
+        if (one.kind === 'sum') await derive()
+      }
+      await world.take({ kind: 'roll up', blocks: 40 })
+      await derive()
+      now = new Date(+now + 10 * 86_400_000)
+      await derive()
+      await database.pool.query('update agent_demand set payers = payers + 1')
+      await deriveAgain({ kinds, context, tell: () => {} })
+      await expectDemand(world, now)
+    }),
+    { numRuns: rounds(8, 40), endOnFailure: true },
+  )
+})

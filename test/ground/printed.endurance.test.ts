@@ -109,7 +109,7 @@ const answers: Readonly<Record<string, RegExp>> = {
   'agent-directory agent @genesis': /"fid": ?1001\b/,
   'agent-directory settlements --fid 1001 --limit 100': /"tx_hash"/,
   'npm run doctor -- "$(jq -r \'.agent_hosts.agents["1001"]\' .data/devnet.json)/.well-known/agent-card.json"':
-    /^It is: a2a\n/,
+    /^It is: a2a\nNothing is in the way$/m,
   'npm run claims -- export claims.ndjson': /^[1-9]\d* rows in claims\.ndjson$/m,
   'npm run backfill -- --all --plan': /^no chain has settlements before its processor begins$/m,
 }

@@ -1,6 +1,6 @@
 import type { EgressAllow } from './egress.ts'
 import { DoorError } from './errors.ts'
-import { type Answer, exchange, isRedirect } from './exchange.ts'
+import { type Answer, exchange, isRedirect, type Listening } from './exchange.ts'
 import { parseJson } from './json.ts'
 import { createTurns, type Politeness, politeByDefault } from './politeness.ts'
 import { askNameServers, askSystem, type Lookup } from './resolver.ts'
@@ -34,6 +34,8 @@ export interface FetchOptions {
   readonly ports?: readonly number[]
   readonly method?: 'GET' | 'POST'
   readonly body?: string
+  /** Hears a stream of events while it comes, within `maxBytes` and `timeoutMs`; other requests to its host need not wait. */
+  readonly listen?: Listening
   /** Request headers; only names in `sendable`, because nothing that carries a credential leaves through this door. */
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -86,7 +88,7 @@ export function createDoor(options: DoorOptions): Door {
   let open = true
 
   async function fetch(url: string | URL, options: FetchOptions): Promise<Fetched> {
-    const { maxBytes, timeoutMs, redirects = 0, ports = [], method = 'GET', body } = options
+    const { maxBytes, timeoutMs, redirects = 0, ports = [], method = 'GET', body, listen } = options
     const headers = { ...checked(options.headers), 'user-agent': userAgent, 'accept-encoding': 'identity' }
     let target = parseTarget(url, ports, egressAllow)
     const limit = new AbortController()
@@ -95,10 +97,10 @@ export function createDoor(options: DoorOptions): Door {
     let timer: NodeJS.Timeout | undefined
     try {
       for (let elapsedMs = 0, hop = 0; ; hop++) {
-        const endTurn = await takeTurn(target.url.host, limit.signal)
+        const endTurn = onceOnly(await takeTurn(target.url.host, limit.signal))
         timer ??= setTimeout(() => limit.abort(timedOut(url, timeoutMs)), timeoutMs)
         const startedAt = now()
-        const question = { method, body, maxBytes, headers }
+        const question = { method, body, maxBytes, headers, listen: listen && { ...listen, begun: endTurn } }
         const answer = await exchange(target, question, askFor(target), limit.signal).finally(endTurn)
         elapsedMs += now() - startedAt
         if (!isRedirect(answer.status)) return { ...answer, url: target.url.href, elapsedMs }
@@ -140,6 +142,14 @@ export function createDoor(options: DoorOptions): Door {
       open = false
       for (const limit of underWay) limit.abort(closed())
     },
+  }
+}
+
+function onceOnly(end: () => void): () => void {
+  let isEnded = false
+  return () => {
+    if (!isEnded) end()
+    isEnded = true
   }
 }
 

@@ -10,6 +10,16 @@ interface Question {
   readonly body?: string
   /** Bytes of the answer's body, at most. */
   readonly maxBytes: number
+  /** Hears a stream of events while it comes; `begun` is called when it does. */
+  readonly listen?: Listening & { readonly begun: () => void }
+}
+
+/** What a stream of events is told to while it comes. */
+export interface Listening {
+  /** Gets each part of the body, cut anywhere. */
+  readonly hear: (part: Buffer) => void
+  /** Ends the stream, which then counts as answered. */
+  readonly until: AbortSignal
 }
 
 export interface Answer {
@@ -46,7 +56,7 @@ export async function exchange(target: Target, question: Question, ask: Lookup, 
     return {
       status: response.statusCode,
       headers: toHeaders(response.headers),
-      body: await readBody(response, question.maxBytes),
+      body: await readBody(response, question),
     }
   } catch (error) {
     throw signal.aborted ? signal.reason : toDoorError(error, target)
@@ -55,7 +65,7 @@ export async function exchange(target: Target, question: Question, ask: Lookup, 
   }
 }
 
-async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Promise<Buffer> {
+async function readBody(response: Dispatcher.ResponseData, { maxBytes, listen }: Question): Promise<Buffer> {
   const { statusCode, headers, body } = response
   // Destroying the client breaks off a body that is not read to its end; that error is expected.
   body.on('error', () => {})
@@ -65,6 +75,11 @@ async function readBody(response: Dispatcher.ResponseData, maxBytes: number): Pr
       .trim()
       .toLowerCase()
     if (encoding !== 'identity') throw new DoorError('encoded', `the body is encoded as ${JSON.stringify(encoding)}`)
+    if (listen && statusCode === 200 && /^\s*text\/event-stream/i.test(String(headers['content-type'] ?? ''))) {
+      listen.begun()
+      await hearAll(body, maxBytes, listen)
+      return Buffer.alloc(0)
+    }
     return await readWhole(body, Number(headers['content-length'] ?? 0), maxBytes)
   } catch (error) {
     const refused = error instanceof DoorError && (error.reason === 'too_large' || error.reason === 'encoded')
@@ -84,6 +99,24 @@ async function readWhole(body: AsyncIterable<Buffer>, announced: number, maxByte
     chunks.push(chunk)
   }
   return Buffer.concat(chunks, size)
+}
+
+async function hearAll(body: Dispatcher.ResponseData['body'], maxBytes: number, { hear, until }: Listening) {
+  const end = () => void body.destroy()
+  until.addEventListener('abort', end, { once: true })
+  if (until.aborted) end()
+  let size = 0
+  try {
+    for await (const part of body as AsyncIterable<Buffer>) {
+      size += part.length
+      if (size > maxBytes) throw new DoorError('too_large', `the stream is longer than ${maxBytes} bytes`)
+      hear(part)
+    }
+  } catch (error) {
+    if (!until.aborted) throw error
+  } finally {
+    until.removeEventListener('abort', end)
+  }
 }
 
 /** Whether a status redirects to its Location; 300, 304 and 305 do not. Source: RFC 9110 15.4. */

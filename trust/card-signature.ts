@@ -1,5 +1,6 @@
-import { createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto'
+import type { JsonWebKey, KeyObject } from 'node:crypto'
 import { canonicalJson, type Json } from './canonical-json.ts'
+import { isCheckedAlgorithm, isSignedBy, keyFor } from './jws.ts'
 
 /**
  * What the signatures of an agent card are worth. `valid`: one holds, by a key that the card's own origin publishes.
@@ -15,7 +16,6 @@ type KeysAt = (url: URL) => Promise<readonly JsonWebKey[] | undefined>
 const mostSignatures = 4
 /** Most characters of a signature's protected header; real ones have some two hundred. */
 const longestHeader = 4_096
-const leastRsaBits = 2_048
 
 interface Signed {
   readonly header: { readonly alg: string; readonly kid: string | undefined; readonly jku: string | undefined }
@@ -47,7 +47,9 @@ export async function checkCard(
     const keys = await keysAt(place)
     const key = keyOf(keys ?? [], signed.header)
     if (!key) continue
-    const holds = payloads.some((payload) => isBy(key, signed, Buffer.from(`${signed.protected}.${payload}`, 'ascii')))
+    const holds = payloads.some((payload) =>
+      isSignedBy(key, signed.header.alg, Buffer.from(`${signed.protected}.${payload}`, 'ascii'), signed.signature),
+    )
     if (holds) return 'valid'
     hasFailed = true
   }
@@ -60,7 +62,7 @@ function readSignature(given: Json): Signed | undefined {
   if (typeof head !== 'string' || typeof signature !== 'string' || head.length > longestHeader) return undefined
   try {
     const { alg, kid, jku, crit } = JSON.parse(Buffer.from(head, 'base64url').toString())
-    if (!Object.hasOwn(checks, alg) || crit !== undefined) return undefined
+    if (!isCheckedAlgorithm(alg) || crit !== undefined) return undefined
     const header = { alg, kid: textOf(kid), jku: textOf(jku) }
     return { header, protected: head, signature: Buffer.from(signature, 'base64url') }
   } catch {
@@ -72,31 +74,11 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-const checks: Readonly<Record<string, { fits(key: KeyObject): boolean; digest: string | null }>> = {
-  ES256: { fits: (key) => key.asymmetricKeyDetails?.namedCurve === 'prime256v1', digest: 'sha256' },
-  EdDSA: { fits: (key) => key.asymmetricKeyType === 'ed25519', digest: null },
-  RS256: {
-    fits: (key) => key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= leastRsaBits,
-    digest: 'sha256',
-  },
-}
-
 /** Key with the header's `kid`, or without one the only key that fits its `alg`; undefined: none, or several. */
 function keyOf(keys: readonly JsonWebKey[], { alg, kid }: Signed['header']): KeyObject | undefined {
   const named = kid === undefined ? keys : keys.filter((key) => key.kid === kid)
-  const usable = named.flatMap((jwk) => {
-    try {
-      const key = createPublicKey({ key: jwk, format: 'jwk' })
-      return checks[alg]?.fits(key) ? [key] : []
-    } catch {
-      return [] // malformed, or of an unknown kind
-    }
-  })
+  const usable = named.flatMap((jwk) => keyFor(alg, jwk) ?? [])
   return usable.length === 1 || kid !== undefined ? usable[0] : undefined
-}
-
-function isBy(key: KeyObject, { header, signature }: Signed, signed: Buffer): boolean {
-  return verify(checks[header.alg]?.digest ?? null, signed, { key, dsaEncoding: 'ieee-p1363' }, signature)
 }
 
 /** A value without members that are null, empty, zero or false, as signers leave out protobuf defaults. */

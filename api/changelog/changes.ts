@@ -4,6 +4,17 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'signed-by-host',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Offers signed by a key of their host, first-revision MCP servers, and what is sold as a facet',
+    text:
+      'A price has `signature` also where its offer is a JWS by a key that the endpoint’s host publishes (did:web); `by` is then ' +
+      'the DID URL of the key. In SQL, `directory.prices` has `signed_by` and `signed_until`. MCP servers of revision 2024-11-05 ' +
+      '(HTTP with SSE) are asked. /api/discovery/facets counts `sells`.',
+    operations: ['getPrices', 'countFacets'],
+  },
+  {
     id: 'doctor-on-chain',
     day: '2026-11-29',
     kind: 'added',

@@ -227,14 +227,18 @@ const price = z
     last_alive_at: maybeTime.meta({ description: 'When the document was last found alive.' }),
     signature: z
       .strictObject({
-        by: address,
+        by: z.string().meta({
+          description:
+            'The address of `pay_to`, or the DID URL of a key that the host of the endpoint publishes (did:web).',
+        }),
         valid_until: maybeTime.meta({ description: 'Null: the offer says no end.' }),
       })
       .nullable()
       .meta({
         id: 'OfferSignature',
         description:
-          'The key of `pay_to` signed this offer for this endpoint (x402 offer-receipt, EIP-712). Null: the seller only says so.',
+          'The key of `pay_to`, or one of the endpoint’s host, signed this offer for this endpoint (x402 offer-receipt, EIP-712 or ' +
+          'JWS). Null: the seller only says so.',
       }),
     payee: z
       .strictObject({

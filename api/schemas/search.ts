@@ -57,6 +57,7 @@ export const facetsAnswer = z
     claimed: facet,
     protocol: facet,
     skill: facet.meta({ description: 'The most frequent. Words of strangers.' }),
+    sells: facet.meta({ description: 'The most frequent names and tags of what is sold. Words of strangers.' }),
     alive: facet,
     paid_30d: facet,
   })

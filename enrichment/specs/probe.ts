@@ -19,6 +19,7 @@ import type { Finding } from './findings/finding.ts'
 import type { AskedBlock } from './findings/on-chain.ts'
 import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
 import { askServer } from './mcp/session.ts'
+import { createDidKeys } from './offers/did-web.ts'
 import { withSignatures } from './offers/signed.ts'
 import { type Sale, saleIn } from './sale.ts'
 import { specRequests } from './spec-requests.ts'
@@ -122,7 +123,8 @@ async function orFailure(candidate: Candidate, ask: () => Promise<[Check, ...Che
 }
 
 async function askSession(hosts: AgentHosts, candidate: Candidate): Promise<Check> {
-  const { content, sha256, ...outcome } = await askServer(hosts, candidate.url)
+  const { content, sha256, demand, ...asked } = await askServer(hosts, candidate.url)
+  const outcome = { ...asked, ...(demand && demandedIn(demand, candidate.url)) }
   if (!content || !sha256) return { candidate, ...outcome }
   return { candidate, ...outcome, found: { content, sha256, version: noVersion, cardSignature: null } }
 }
@@ -266,13 +268,17 @@ async function toCheck(
   const { kind, url } = candidate
   const { status, found, sale: said } = judge(kind, answer, known)
   const isDemand = status === 'payment_required' && said !== undefined
-  const sale = isDemand ? { ...said, prices: await withSignatures(said.prices, demandOf(answer), url) } : said
-  const asked =
-    status === 'payment_required' ? { findings: findingsOfDemand(answer, url), demand: demandOf(answer) } : {}
+  const keyOf = createDidKeys(hosts, url, spend)
+  const sale = isDemand ? { ...said, prices: await withSignatures(said.prices, demandOf(answer), url, keyOf) } : said
+  const asked = status === 'payment_required' ? demandedIn(answer, url) : {}
   const check = { ...toResult(candidate, answer), status, sale, ...asked }
   if (!found) return check
   const cardSignature = kind === 'a2a' ? await signatureOf(hosts, answer.value, url, spend) : null
   return { ...check, found: { ...found, cardSignature } }
+}
+
+const demandedIn = (answer: Fetched, url: URL) => {
+  return { findings: findingsOfDemand(answer, url), demand: demandOf(answer) }
 }
 
 interface Judged {

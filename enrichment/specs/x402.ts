@@ -65,3 +65,6 @@ export function demandOf({ headers, body }: Pick<Fetched, 'headers' | 'body'>): 
   const value = parsed(body)
   return rpcError.safeParse(value).data?.error.data ?? value
 }
+
+/** Whether an answer demands payment in an error of MCP, where no header is needed. Source: x402, transports-v1/mcp, v2/mcp. */
+export const isOfMcp = ({ body }: Pick<Fetched, 'body'>) => rpcError.safeParse(parsed(body)).success

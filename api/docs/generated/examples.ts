@@ -1469,6 +1469,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         "count": 7
       }
     ],
+    "sells": [],
     "alive": [
       {
         "value": "true",

@@ -16,6 +16,7 @@ import { firstCodePoints } from '../parts/text.ts'
 export const directoryQuery = discoveryQuery.extend({
   protocol: facetFilters.protocol,
   skill: facetFilters.skill,
+  sells: facetFilters.sells,
   alive: flagParameter('Whether a description answered when it was checked last.'),
   paid_30d: flagParameter('Whether it was paid in the last 30 days.'),
   sort: wordParameter(['best', ...discoverySorts], 'best', 'Order of the list.'),
@@ -33,6 +34,7 @@ export const noFilters: Filters = {
   codehost: null,
   protocol: null,
   skill: null,
+  sells: null,
   alive: null,
   paid_30d: null,
   sort: 'best',
@@ -48,8 +50,8 @@ const sortNames: Record<Exclude<Filters['sort'], 'best'>, string> = {
   'most-earned': 'Most earned',
 }
 
-/** Most characters of a skill on its chip. */
-const skillCharacters = 28
+/** Most characters of a stranger's word on its chip. */
+const wordCharacters = 28
 
 /** Path of the list with some filters changed; a change of anything but the page leads to the first page. */
 export function directoryPath(filters: Filters, change: Partial<Filters> = {}): string {
@@ -61,7 +63,7 @@ export function directoryPath(filters: Filters, change: Partial<Filters> = {}): 
 export const filterQuery = (filters: Filters) => new URLSearchParams(entriesOf(filters)).toString()
 
 function entriesOf(filters: Filters): [string, string][] {
-  const { chain, protocol, skill, ...scalars } = filters
+  const { chain, protocol, skill, sells, ...scalars } = filters
   const all = Object.entries(scalars).filter(([name, value]) => value !== noFilters[name as keyof Filters])
   const labels = chain?.length === 0 ? ['none'] : (chain ?? []).map((name) => chainOf(name).label)
   const kinds = protocol?.length === 0 ? ['none'] : (protocol ?? [])
@@ -70,18 +72,31 @@ function entriesOf(filters: Filters): [string, string][] {
     ...all.map(([name, value]): [string, string] => [name, String(value)]),
     ...kinds.map((kind): [string, string] => ['protocol', kind]),
     ...(skill ?? []).map((name): [string, string] => ['skill', name]),
+    ...(sells ?? []).map((name): [string, string] => ['sells', name]),
   ]
 }
 
 /** The search box, and one link for each filter: it works without a script, and each state has an address. */
 export function filterBar(filters: Filters, facets: Facets | undefined): Html {
-  const { q, chain, claimed, codehost, protocol, skill, alive, paid_30d, sort } = filters
+  const { q, chain, claimed, codehost, protocol, skill, sells, alive, paid_30d, sort } = filters
   const kept = entriesOf({ ...filters, q: null, page: 1 })
   const count = (facet: 'chain' | 'claimed' | 'protocol' | 'alive' | 'paid_30d', value: string) =>
     facets && (facets[facet].find((one) => one.value === value)?.count ?? 0)
   const toggle = <F extends keyof Filters>(name: F, value: Filters[F]) =>
     directoryPath(filters, { [name]: filters[name] === value ? noFilters[name] : value })
-  const skills = [...new Set([...(skill ?? []), ...(facets?.skill ?? []).map(({ value }) => value)])]
+  const words = (facet: 'skill' | 'sells', title: string) => {
+    const chosen = filters[facet] ?? []
+    const all = [...new Set([...chosen, ...(facets?.[facet] ?? []).map(({ value }) => value)])]
+    const chips = all.map((name) =>
+      chip(
+        name.length <= wordCharacters ? name : `${firstCodePoints(name, wordCharacters)}…`,
+        chosen.includes(name),
+        directoryPath(filters, { [facet]: switched(filters[facet], name) }),
+        facets?.[facet].find(({ value }) => value === name)?.count,
+      ),
+    )
+    return chips.length > 0 && group(title, chips)
+  }
   return html`${searchBox(q, kept)}
 <nav class="filters" aria-label="Filters">
 ${group(
@@ -102,7 +117,7 @@ ${group('Show', [
   chip('Alive now', alive === true, toggle('alive', true), count('alive', 'true')),
   chip('Paid in 30 days', paid_30d === true, toggle('paid_30d', true), count('paid_30d', 'true')),
 ])}
-<details class="values more"${(codehost !== null || protocol !== null || skill !== null) && html` open`}><summary>More filters</summary>
+<details class="values more"${(codehost !== null || protocol !== null || skill !== null || sells !== null) && html` open`}><summary>More filters</summary>
 ${group('Has', [chip('Code', codehost === true, toggle('codehost', true))])}
 ${group(
   'Speaks',
@@ -117,20 +132,8 @@ ${group(
       ),
     ) ?? [],
 )}
-${
-  skills.length > 0 &&
-  group(
-    'Skill',
-    skills.map((name) =>
-      chip(
-        name.length <= skillCharacters ? name : `${firstCodePoints(name, skillCharacters)}…`,
-        skill?.includes(name) ?? false,
-        directoryPath(filters, { skill: switched(skill, name) }),
-        facets?.skill.find(({ value }) => value === name)?.count,
-      ),
-    ),
-  )
-}
+${words('skill', 'Skill')}
+${words('sells', 'Sells')}
 </details>
 ${group('Sort', [
   ...(q === null ? [] : [chip('Best match', sort === 'best', directoryPath(filters, { sort: 'best' }))]),

@@ -7,7 +7,8 @@ import { json, route } from '../../http/route.ts'
 import { facetsAnswer } from '../../schemas/search.ts'
 import { claimedFlags, facetFilters } from '../discovery.ts'
 
-const nothing = { counted: 0, complete: true, chain: [], claimed: [], protocol: [], skill: [], alive: [], paid_30d: [] }
+const empty = { chain: [], claimed: [], protocol: [], skill: [], sells: [], alive: [], paid_30d: [] }
+const nothing = { counted: 0, complete: true, ...empty }
 
 /** GET /api/discovery/facets */
 export const facets = route({

@@ -8,7 +8,7 @@ import { type Part, searchedHits } from './facet-hits.ts'
 import { askedBy } from './search.ts'
 
 /** Filters that agents are counted by. */
-const facets = ['chain', 'claimed', 'protocol', 'skill', 'alive', 'paid_30d'] as const
+const facets = ['chain', 'claimed', 'protocol', 'skill', 'sells', 'alive', 'paid_30d'] as const
 type Facet = (typeof facets)[number]
 
 const { facetAgents: mostAgents, facetSkills: mostSkills } = readingLimits
@@ -62,8 +62,8 @@ interface Conditions {
 }
 
 function conditionsOf(filter: DiscoveryFilter, reading: Parameters<typeof filterConditions>[1]) {
-  const { chain, claimed, protocol, skill, alive, paid_30d, ...rest } = filter
-  const own = { chain, claimed, protocol, skill, alive, paid_30d }
+  const { chain, claimed, protocol, skill, sells, alive, paid_30d, ...rest } = filter
+  const own = { chain, claimed, protocol, skill, sells, alive, paid_30d }
   const of = filterConditions({ chain: null, claimed: null, ...rest }, reading)
   const others = of.conditions
   let { values } = of
@@ -88,7 +88,7 @@ const besidesOne = ({ others, fits }: Conditions) => {
 const none = { q: null, chain: null, claimed: null, spec: null, codehost: null }
 
 /** Facets that are counted from documents: of an agent that misses any other filter none is looked at. */
-const ofDocuments = ['protocol', 'skill', 'alive'] as const satisfies readonly Facet[]
+const ofDocuments = ['protocol', 'skill', 'sells', 'alive'] as const satisfies readonly Facet[]
 
 /** Agents that fit every filter but these. */
 const besides = (...names: readonly Facet[]) =>
@@ -144,7 +144,7 @@ function firstFound(conditions: Conditions): string {
 /** Counts of the agents of `base`. */
 const answer = (isComplete: string) => `,
 spec as materialized (
-  select s.fid, s.kind, s.has_content, ${isAlive} as alive
+  select s.fid, s.kind, s.has_content, s.resources, ${isAlive} as alive
     from agent_spec s where s.fid in (select b.fid from base b where ${besides(...ofDocuments)})
 )
 select json_build_object(
@@ -170,6 +170,13 @@ select json_build_object(
        from base b cross join lateral ${skillsOf('b.fid')} of
       where length(skill) <= ${skillCharacters} and ${besides('skill')}
       group by lower(skill) order by n desc, value limit ${mostSkills}`,
+    'n desc, value',
+  )},
+  'sells', ${values(
+    `select word as value, count(distinct b.fid) as n
+       from base b join spec s using (fid) cross join lateral unnest(sold_words(s.resources)) of (word)
+      where ${besides('sells')}
+      group by word order by n desc, value limit ${mostSkills}`,
     'n desc, value',
   )},
   'alive', ${flag('base b join spec s using (fid)', 's.alive', 'alive')},

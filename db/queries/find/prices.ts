@@ -31,7 +31,7 @@ with one as (
            'max_amount_usd', (p.price->>'maxUsd')::numeric(90,6),
            'last_alive_at', ${isoTime('s.last_alive_at')},
            'signature', case when p.price->>'signedUntil' is not null then json_build_object(
-             'by', p.price->>'payTo', 'valid_until', ${isoTime("to_timestamp(nullif(p.price->>'signedUntil', 'always')::float8)")}) end,
+             'by', coalesce(p.price->>'signedBy', p.price->>'payTo'), 'valid_until', ${isoTime("to_timestamp(nullif(p.price->>'signedUntil', 'always')::float8)")}) end,
            'payee', json_build_object('outcome', y.outcome, 'chain', y.chain, 'erc8004_id', y.erc8004_id,
                                       'block_number', y.block_number, 'human', y.human_assurance)
          ) as price

@@ -138,7 +138,7 @@ create table agent_spec (
   back_reference text check (back_reference in ('confirmed', 'missing', 'contradicted')),
   -- What the documents on an agent's hosts, and the challenges of its endpoints, say that it asks for: a list of at most 20
   -- objects {resource, description, scheme, network, chain, asset, amount, payTo, minUsd, maxUsd}, every member a text or
-  -- null, and where they are told {currency, testnet: true, agent, signedUntil}. It is what strangers say, and no income.
+  -- null, and where they are told {currency, testnet: true, agent, signedUntil, signedBy}. It is what strangers say, and no income.
   prices jsonb not null default '[]',
   -- What else the document says (SpecDetails): lists of `interfaces`, `skills` and `security`, and in `truncated`, by list, of
   -- how many entries not all are kept. A member that is absent is empty.

@@ -3,7 +3,7 @@ import { textOf } from '../../../trust/text.ts'
 import { parsed } from '../content.ts'
 import { leadsAway } from '../offers/resources.ts'
 import { fieldsOf } from '../offers/spellings.ts'
-import { demandOf } from '../x402.ts'
+import { demandOf, isOfMcp } from '../x402.ts'
 import { type Finding, finding } from './finding.ts'
 import { findingsOfWay } from './way.ts'
 
@@ -29,7 +29,7 @@ export function findingsOfDemand(answer: Answer, endpoint: URL): Finding[] {
   const isSecond = version === 2
   return [
     ...(isSecond || version === 1 ? [] : [finding('demand_version', version)]),
-    ...(isSecond && named === undefined ? [finding('demand_without_header')] : []),
+    ...(isSecond && named === undefined && !isOfMcp(answer) ? [finding('demand_without_header')] : []),
     ...(named !== undefined ? difference(named, parsed(answer.body)) : []),
     ...(ways.length === 0 ? [finding('no_way_to_pay')] : []),
     ...ways.flatMap((way) => findingsOfWay(way, isSecond)),

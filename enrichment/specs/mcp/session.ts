@@ -1,5 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { z } from 'zod'
+import type { Fetched } from '../../../net/door.ts'
 import { DoorError } from '../../../net/errors.ts'
 import { type Json, jsonSha256 } from '../../../trust/canonical-json.ts'
 import type { AgentHosts } from '../../agent-hosts.ts'
@@ -8,7 +9,9 @@ import { type SpecContent, shortText } from '../content.ts'
 import { mostNames } from '../listing.ts'
 import { type Sale, saleIn } from '../sale.ts'
 import { specRequests } from '../spec-requests.ts'
-import { createWire } from './wire.ts'
+import { demandOf } from '../x402.ts'
+import { createEventStream } from './event-stream.ts'
+import { createWire, type Wire } from './wire.ts'
 
 /** Most pages of a list of tools that are read. */
 const mostPages = 3
@@ -30,6 +33,8 @@ interface Asked {
   readonly sha256?: Buffer
   /** What it demands for telling who it is or which tools it has; undefined: it did not get that far. */
   readonly sale?: Sale
+  /** The answer in which it demands payment; undefined: there was none. */
+  readonly demand?: Fetched
 }
 
 /**
@@ -38,28 +43,43 @@ interface Asked {
  * one that was upgraded is seen to be. `timeoutMs` is for all its requests together, without the time in our own queue.
  * Throws HostClosed when the host is not to be asked now, DoorErrors that say nothing about the host.
  *
- * Source: Model Context Protocol 2026-07-28 (server/discover) and 2025-11-25 (Lifecycle; Tools).
+ * Source: Model Context Protocol 2026-07-28 (server/discover), 2025-11-25 (Lifecycle; Tools) and 2024-11-05 (HTTP with SSE).
  */
 export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = specRequests.timeoutMs): Promise<Asked> {
+  const asked = await askByPost(hosts, url, timeoutMs)
+  const isOlder = asked.status !== 'ok' && olderStatuses.includes(asked.httpStatus ?? 0)
+  return (isOlder ? await askByEvents(hosts, url, timeoutMs) : undefined) ?? asked
+}
+
+/** Statuses with which a server of revision 2024-11-05 answers a POST. Source: 2025-11-25, Transports, Backwards Compatibility. */
+const olderStatuses = [400, 404, 405]
+
+/** Asks a server of revision 2024-11-05; undefined: it is none, or does not answer as one. */
+async function askByEvents(hosts: AgentHosts, url: URL, timeoutMs: number): Promise<Asked | undefined> {
+  const stream = createEventStream(hosts, url, timeoutMs)
+  const client = new Client(about)
+  try {
+    await client.connect(stream.transport)
+    return { status: 'ok', httpStatus: 200, latencyMs: stream.latencyMs(), ...(await tellingOf(client, stream)) }
+  } catch {
+    const failure = stream.failure()
+    if (failure === undefined || (failure instanceof DoorError && failure.checkStatus !== null)) return undefined
+    throw failure
+  } finally {
+    await client.close()
+  }
+}
+
+const about = { name: 'agent-directory', version: '1.0' }
+
+async function askByPost(hosts: AgentHosts, url: URL, timeoutMs: number): Promise<Asked> {
   const wire = createWire(hosts, url, timeoutMs)
-  const client = new Client({ name: 'agent-directory', version: '1.0' }, { versionNegotiation: { mode: 'auto' } })
+  const client = new Client(about, { versionNegotiation: { mode: 'auto' } })
   const asked = (status: SpecStatus) => ({ status, httpStatus: wire.httpStatus(), latencyMs: wire.latencyMs() })
   try {
     await client.connect(new StreamableHTTPClientTransport(url, { fetch: wire.fetch }))
     const there = asked('ok') // also when listing the tools fails
-    const { tools, isCut } = client.getServerCapabilities()?.tools ? await toolsOf(client, wire) : noTools
-    const { name, title, version } = client.getServerVersion() ?? {}
-    const about = {
-      title: shortText(title) ?? shortText(name),
-      version: shortText(version),
-      protocolVersion: shortText(client.getNegotiatedProtocolVersion()),
-    }
-    const names = tools.map(([name]) => name)
-    const toolHashes = tools.map(([, hash]) => hash)
-    const sha256 = Buffer.from(jsonSha256({ ...about, tools }), 'hex')
-    const details = isCut ? { truncated: { tools: tools.length } } : {}
-    const content = { ...about, skills: [], tools: names, toolHashes, pathCount: null, details }
-    return { ...there, content, sha256, sale: saleIn(wire.demand()) }
+    return { ...there, ...(await tellingOf(client, wire)), ...demanded(wire.demand()) }
   } catch (error) {
     const failure = wire.failure()
     if (failure instanceof DoorError && failure.checkStatus !== null) return asked(failure.checkStatus)
@@ -67,10 +87,31 @@ export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = specReq
     const httpStatus = wire.httpStatus()
     if (httpStatus === null) throw error
     const status = statusOf(httpStatus) ?? 'schema_mismatch'
-    return status === 'payment_required' ? { ...asked(status), sale: saleIn(wire.demand()) } : asked(status)
+    return status === 'payment_required' ? { ...asked(status), ...demanded(wire.demand()) } : asked(status)
   } finally {
     await client.close()
   }
+}
+
+const demanded = (demand: Fetched | undefined) => ({ sale: saleIn(demand && demandOf(demand)), demand })
+
+/** What answers of a server are taken from. */
+type Heard = Pick<Wire, 'answer' | 'failure'>
+
+/** What a server that the client is connected to says about itself. */
+async function tellingOf(client: Client, heard: Heard) {
+  const { tools, isCut } = client.getServerCapabilities()?.tools ? await toolsOf(client, heard) : noTools
+  const { name, title, version } = client.getServerVersion() ?? {}
+  const own = {
+    title: shortText(title) ?? shortText(name),
+    version: shortText(version),
+    protocolVersion: shortText(client.getNegotiatedProtocolVersion()),
+  }
+  const names = tools.map(([name]) => name)
+  const toolHashes = tools.map(([, hash]) => hash)
+  const sha256 = Buffer.from(jsonSha256({ ...own, tools }), 'hex')
+  const details = isCut ? { truncated: { tools: tools.length } } : {}
+  return { content: { ...own, skills: [], tools: names, toolHashes, pathCount: null, details }, sha256 }
 }
 
 interface Tools {
@@ -85,7 +126,7 @@ const noTools: Tools = { tools: [], isCut: false }
  * `isCut`: it has more.
  * Hashes are over the definitions as received: the client's own parsing leaves out fields that it does not know.
  */
-async function toolsOf(client: Client, wire: ReturnType<typeof createWire>): Promise<Tools> {
+async function toolsOf(client: Client, wire: Heard): Promise<Tools> {
   const tools = new Map<string, string>()
   const seen = new Set<string>()
   let cursor: string | undefined

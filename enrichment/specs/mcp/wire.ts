@@ -4,14 +4,18 @@ import { DoorError } from '../../../net/errors.ts'
 import { parseJson } from '../../../net/json.ts'
 import type { AgentHosts } from '../../agent-hosts.ts'
 import { specRequests } from '../spec-requests.ts'
-import { demandOf } from '../x402.ts'
 
 /** Most requests of one conversation with an MCP server; `maxBytes`: bytes of one answer. */
-const mostRequests = 8
+export const mostRequests = 8
 const maxBytes = 256 * 1024
 
 /** The only messages that are sent. No tool is ever called, whatever a server asks of its client. */
-const sent: ReadonlySet<unknown> = new Set(['server/discover', 'initialize', 'notifications/initialized', 'tools/list'])
+export const sent: ReadonlySet<unknown> = new Set([
+  'server/discover',
+  'initialize',
+  'notifications/initialized',
+  'tools/list',
+])
 /** Headers of the protocol; the session's number is one that the server gave in this conversation. */
 const headers = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-session-id']
 
@@ -24,7 +28,7 @@ class Unanswered extends Error {
 }
 
 /** What went over the wire in one conversation. */
-interface Wire {
+export interface Wire {
   /** `fetch` for the protocol's client: posts the messages that may be sent, and answers all others itself. */
   readonly fetch: (url: string | URL, init?: RequestInit) => Promise<Response>
   /** HTTP status of the last answer; null: there was none. */
@@ -35,8 +39,8 @@ interface Wire {
   failure(): unknown
   /** The last message that answered a request. */
   answer(): unknown
-  /** Payment that the last 402 answer demands, not validated; undefined: it does not say, or there was none. */
-  demand(): unknown
+  /** The last 402 answer; undefined: there was none. */
+  demand(): Fetched | undefined
 }
 
 /**
@@ -51,7 +55,7 @@ export function createWire(hosts: AgentHosts, url: URL, timeoutMs: number): Wire
   let latencyMs: number | null = null
   let failure: unknown
   let last: unknown
-  let demand: unknown
+  let demand: Fetched | undefined
 
   async function post(init: RequestInit): Promise<Response> {
     const { method, id } = outgoing.parse(JSON.parse(String(init.body)))
@@ -73,7 +77,7 @@ export function createWire(hosts: AgentHosts, url: URL, timeoutMs: number): Wire
     // Older servers answer a notification in many ways; no answer to it is expected.
     if (id === undefined) return accepted()
     httpStatus = fetched.status
-    if (httpStatus === 402) demand = demandOf(fetched)
+    if (httpStatus === 402) demand = fetched
     if (httpStatus < 200 || httpStatus >= 300) return refused(fetched)
     try {
       last = answerIn(fetched, id)

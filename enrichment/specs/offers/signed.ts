@@ -1,24 +1,26 @@
 import { z } from 'zod'
+import { type KeyOf, signedPayload } from '../../../trust/offer-jws.ts'
 import { offerSigner, type SignedOffer } from '../../../trust/offer-signature.ts'
+import { networkOf } from '../../networks.ts'
 import { fieldsOf } from './spellings.ts'
 
 /** Signed offers of a demand that are looked at. */
 const mostOffers = 20
 const seconds = z.int().nonnegative().max(253_402_300_799)
-const eip712 = z.object({
-  format: z.literal('eip712'),
-  signature: z.string(),
-  payload: z.object({
-    version: z.literal(1),
-    resourceUrl: z.string(),
-    scheme: z.string(),
-    network: z.string(),
-    asset: z.string(),
-    payTo: z.string(),
-    amount: z.string(),
-    validUntil: seconds.default(0),
-  }),
+const terms = z.object({
+  version: z.literal(1),
+  resourceUrl: z.string(),
+  scheme: z.string(),
+  network: z.string(),
+  asset: z.string(),
+  payTo: z.string(),
+  amount: z.string(),
+  validUntil: seconds.default(0),
 })
+const given = z.discriminatedUnion('format', [
+  z.object({ format: z.literal('eip712'), signature: z.string(), payload: terms }),
+  z.object({ format: z.literal('jws'), signature: z.string() }),
+])
 
 /** Terms by which an offer is found; those of a price. */
 type Terms = {
@@ -27,9 +29,22 @@ type Terms = {
   readonly currency?: string
 }
 
+/** An offer and whose key signed it: that of `payTo`, or one of the endpoint's host by its DID URL. */
+interface Known {
+  readonly offer: SignedOffer
+  readonly by: string | undefined
+}
+
+/** What marks a price that is signed. */
+interface Signed {
+  readonly signedUntil?: string
+  readonly signedBy?: string
+}
+
 /**
- * Prices of a demand of this endpoint, with a mark on those that the key of `payTo` has signed for it. An offer signed by
- * another key says nothing here, nor one for another resource: it may be copied from there.
+ * Prices of a demand of this endpoint, with a mark on those that the key of `payTo`, or a key that the endpoint's host
+ * publishes, has signed for it. An offer signed by another key says nothing here, nor one for another resource: it may be
+ * copied from there. `keyOf`: the key of a DID URL, if it is one of that host.
  *
  * Source: x402 extension offer-receipt; offers are found by their fields, as `acceptIndex` is not signed.
  */
@@ -37,20 +52,34 @@ export async function withSignatures<P extends Terms>(
   prices: readonly P[],
   demand: unknown,
   endpoint: URL,
-): Promise<(P & { readonly signedUntil?: string })[]> {
+  keyOf: KeyOf,
+): Promise<(P & Signed)[]> {
   const { offers } = fieldsOf(fieldsOf(fieldsOf(fieldsOf(demand).extensions)['offer-receipt']).info)
-  const known: SignedOffer[] = []
+  const known: Known[] = []
   for (const one of (Array.isArray(offers) ? offers : []).slice(0, mostOffers)) {
-    const { data } = eip712.safeParse(one)
-    if (!data || URL.parse(data.payload.resourceUrl)?.href !== endpoint.href) continue
-    const signer = await offerSigner(data.payload, data.signature)
-    if (signer === data.payload.payTo.toLowerCase()) known.push(data.payload)
+    const signed = await signedOf(one, keyOf)
+    if (signed && URL.parse(signed.offer.resourceUrl)?.href === endpoint.href) known.push(signed)
   }
   return prices.map((price) => {
     const isElsewhere = price.resource !== null && URL.parse(price.resource)?.href !== endpoint.href
-    const offer = isElsewhere ? undefined : known.find((one) => isOf(one, price))
-    return offer ? { ...price, signedUntil: offer.validUntil === 0 ? 'always' : String(offer.validUntil) } : price
+    const found = isElsewhere ? undefined : known.find(({ offer }) => isOf(offer, price))
+    if (!found) return price
+    const { offer, by } = found
+    const signedUntil = offer.validUntil === 0 ? 'always' : String(offer.validUntil)
+    return { ...price, signedUntil, ...(by !== undefined && { signedBy: by }) }
   })
+}
+
+/** Undefined: nobody who may sign for the endpoint signed it. */
+async function signedOf(one: unknown, keyOf: KeyOf): Promise<Known | undefined> {
+  const { data } = given.safeParse(one)
+  if (data?.format === 'eip712') {
+    const signer = await offerSigner(data.payload, data.signature)
+    return signer === data.payload.payTo.toLowerCase() ? { offer: data.payload, by: undefined } : undefined
+  }
+  const signed = data && (await signedPayload(data.signature, keyOf))
+  const offer = terms.safeParse(signed?.payload).data
+  return signed && offer && { offer, by: signed.kid }
 }
 
 /** What is signed is in base units, which an amount with a currency is not. */
@@ -58,9 +87,15 @@ function isOf(offer: SignedOffer, { scheme, network, asset, amount, currency, pa
   return (
     currency === undefined &&
     offer.scheme === scheme &&
-    offer.network === network &&
+    isSameNetwork(offer.network, network) &&
     offer.asset.toLowerCase() === asset?.toLowerCase() &&
     offer.payTo.toLowerCase() === payTo?.toLowerCase() &&
     offer.amount === amount
   )
+}
+
+/** What is signed names the network by CAIP-2, where version 1 of x402 has a name of its own. */
+function isSameNetwork(signed: string, asked: string | null): boolean {
+  const chain = networkOf(signed).chain
+  return signed === asked || (chain !== null && asked !== null && networkOf(asked).chain === chain)
 }

@@ -107,7 +107,8 @@ test('filters narrow what words find, and each is counted with the others applie
   expect(await fids('ships', '&claimed=claimed')).toEqual([3])
   expect(await fids('maps', '&protocol=mcp')).toEqual([])
   expect(await fids('maps', '&alive=perhaps')).toEqual([])
-  await database.pool.query('update agent_spec set consecutive_failures = 0 where fid = 4')
+  const sold = JSON.stringify([{ service_name: 'Tiles', tags: ['maps', 'Tiles'] }])
+  await database.pool.query('update agent_spec set consecutive_failures = 0, resources = $1 where fid = 4', [sold])
   const count = async (query: string) => {
     const response = await api.get(`/api/discovery/facets${query}`)
     return facetsAnswer.parse(await response.json())
@@ -126,6 +127,10 @@ test('filters narrow what words find, and each is counted with the others applie
       { value: 'translate invoices', count: 1 },
       { value: 'translate poems', count: 1 },
     ],
+    sells: [
+      { value: 'maps', count: 1 },
+      { value: 'tiles', count: 1 },
+    ],
     alive: [{ value: 'true', count: 1 }],
     paid_30d: [{ value: 'true', count: 0 }],
   })
@@ -138,7 +143,10 @@ test('filters narrow what words find, and each is counted with the others applie
   expect(await count('?q=ships&of=search')).toMatchObject({ counted: 2, skill: [] })
   expect(await count('?protocol=fax')).toMatchObject({ claimed: [], protocol: [{ count: 2 }] })
   expect(await count('?alive=perhaps')).toMatchObject({ counted: 0, claimed: [] })
-  for (const filter of ['protocol=a2a', 'skill=maps', 'alive=true']) {
+  expect(await count('?sells=tiles')).toMatchObject({ protocol: [{ count: 1 }], sells: [{}, {}] })
+  const page = await (await api.get('/?sells=tiles', { headers: { accept: 'text/html' } })).text()
+  expect(page).toMatch(/Sells[\s\S]*href="\/\?sells=tiles&amp;sells=maps"/)
+  for (const filter of ['protocol=a2a', 'skill=maps', 'sells=tiles', 'alive=true']) {
     const { total } = (await (await api.get(`/api/discovery?${filter}`)).json()) as { total: number }
     expect([filter, total]).toEqual([filter, filter === 'protocol=a2a' ? 2 : 1])
   }

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createTools } from '../../../api/mcp/tools.ts'
 import { chains } from '../../../chains.config.ts'
+import { agentDiagnosis } from '../../../db/queries/find/doctor.ts'
 import { agentPrices } from '../../../db/queries/find/prices.ts'
 import type { WebHost } from '../../../devnet/hosts/web-host.ts'
 import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
@@ -50,7 +51,8 @@ async function startOlder(answer: (message: Message) => unknown = () => undefine
     },
     'tools/list': { tools: [] },
   }
-  host.pages.set('/mcp', (_method, body) => {
+  host.pages.set('/mcp', (method, body) => {
+    if (method !== 'POST') return { status: 405, body: '' }
     const message: Message = JSON.parse(body)
     asked.push(message)
     const other = answer(message)
@@ -249,7 +251,8 @@ describe('a host that misbehaves is told by a word', () => {
   ] as const)('%s, %i', async ([status, httpStatus, answer]) => {
     const { url, asked } = await startOlder(answer)
     const latencyMs = httpStatus === null ? null : expect.any(Number)
-    expect(await ask(url)).toEqual({ status, httpStatus, latencyMs, ...(httpStatus === 402 && { sale: noSale }) })
+    const demanded = httpStatus === 402 && { sale: noSale, demand: expect.objectContaining({ status: 402 }) }
+    expect(await ask(url)).toEqual({ status, httpStatus, latencyMs, ...demanded })
     expect(asked.length).toBeLessThanOrEqual(4)
   })
 
@@ -331,4 +334,7 @@ test('tools are listed in the profile, and one that changes behind its name is t
   host.pages.set('/mcp', { status: 402, body: { x402Version: 1, accepts: [{ ...way, resource: '/mcp' }] } })
   expect(await shown()).toMatchObject({ last_check_status: 'payment_required', tools: ['help', 'quote'] })
   expect(await prices()).toMatchObject([{ kind: 'mcp', resource: '/mcp', chain: 'base', max_amount_usd: 0.0025 }])
+  const found = await agentDiagnosis(pool, fid)
+  const codes = found?.findings.filter(({ endpoint }) => endpoint === `${host.url}/mcp`).map(({ code }) => code)
+  expect(codes).toEqual(expect.arrayContaining(['field_missing', 'cors_closed', 'token_domain']))
 })

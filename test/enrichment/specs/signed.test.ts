@@ -1,9 +1,16 @@
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { concat, keccak256, pad, stringToBytes } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { demandFor } from '../../../devnet/hosts/sellers.ts'
+import { startWebHost } from '../../../devnet/hosts/web-host.ts'
+import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
+import { createDidKeys } from '../../../enrichment/specs/offers/did-web.ts'
 import { withSignatures } from '../../../enrichment/specs/offers/signed.ts'
 import { saleIn } from '../../../enrichment/specs/sale.ts'
+import { createDoor } from '../../../net/door.ts'
+import { parseEgressAllow } from '../../../net/egress.ts'
+import type { KeyOf } from '../../../trust/offer-jws.ts'
 import { offerSigner } from '../../../trust/offer-signature.ts'
 
 const seller = privateKeyToAccount(`0x${'11'.repeat(32)}`)
@@ -50,7 +57,7 @@ async function signedUntil(
     accepts: [{ ...way, ...asked }],
     extensions: { 'offer-receipt': { info: { offers: [offer] } } },
   }
-  const [price] = await withSignatures(saleIn(whole).prices, whole, new URL(url))
+  const [price] = await withSignatures(saleIn(whole).prices, whole, new URL(url), async () => undefined)
   return price?.signedUntil
 }
 
@@ -98,4 +105,106 @@ test.for<[string, () => Promise<string | undefined>]>([
   ['nothing', () => signedUntil({}, seller, () => ({}))],
 ])('an offer with %s signs nothing', async ([, until]) => {
   expect(await until()).toBeUndefined()
+})
+
+const did = 'did:web:seller.example'
+const kid = `${did}#key-1`
+type Algorithm = 'ES256K' | 'ES256' | 'EdDSA'
+const pairs = {
+  ES256K: generateKeyPairSync('ec', { namedCurve: 'secp256k1' }),
+  ES256: generateKeyPairSync('ec', { namedCurve: 'prime256v1' }),
+  EdDSA: generateKeyPairSync('ed25519'),
+}
+const jwkOf = (alg: Algorithm) => pairs[alg].publicKey.export({ format: 'jwk' })
+const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+/** The mark on the one price of a demand whose offer is a JWS with these changes. */
+async function markOfJws(
+  given: { alg?: Algorithm; header?: object; payload?: object; keyOf?: KeyOf; way?: object } = {},
+) {
+  const {
+    alg = 'ES256K',
+    header = {},
+    payload = {},
+    keyOf = async (id) => (id === kid ? jwkOf(alg) : undefined),
+  } = given
+  const demand = demandFor({ url, payTo: seller.address })
+  const [way] = demand.accepts
+  const { scheme, network, asset, payTo, amount } = way!
+  const terms = { version: 1, resourceUrl: url, scheme, network, asset, payTo, amount, validUntil: 1_800_000_000 }
+  const text = `${part({ alg, kid, ...header })}.${part({ ...terms, ...payload })}`
+  const key = { key: pairs[alg].privateKey, dsaEncoding: 'ieee-p1363' } as const
+  const signature = sign(alg === 'EdDSA' ? null : 'sha256', Buffer.from(text), key).toString('base64url')
+  const offers = [{ format: 'jws', signature: `${text}.${signature}` }]
+  const whole = {
+    ...demand,
+    accepts: [{ ...way, ...given.way }],
+    extensions: { 'offer-receipt': { info: { offers } } },
+  }
+  const [price] = await withSignatures(saleIn(whole).prices, whole, new URL(url), keyOf)
+  return [price?.signedUntil, price?.signedBy]
+}
+
+test('a price is signed if a key that the endpoint’s host publishes signed the same terms, by any algorithm', async () => {
+  for (const alg of ['ES256K', 'ES256', 'EdDSA'] as const) {
+    expect(await markOfJws({ alg })).toEqual(['1800000000', kid])
+    expect(await markOfJws({ alg, header: { jwk: jwkOf(alg) } })).toEqual(['1800000000', kid])
+  }
+  // Version 1 names networks otherwise than what is signed.
+  expect(await markOfJws({ way: { network: 'base' } })).toEqual(['1800000000', kid])
+})
+
+test.for<[string, Parameters<typeof markOfJws>[0]]>([
+  ['a key that is nowhere', { keyOf: async () => undefined }],
+  ['another key than the one that is published', { keyOf: async () => jwkOf('ES256') }],
+  ['a key in its header that is another', { header: { jwk: jwkOf('ES256') } }],
+  ['an algorithm of shared secrets', { header: { alg: 'HS256' } }],
+  ['no algorithm', { header: { alg: 'none' } }],
+  ['no name of a key', { header: { kid: undefined } }],
+  ['demands on who reads it', { header: { crit: ['b64'], b64: false } }],
+  ['another amount', { payload: { amount: '1' } }],
+  ['another resource', { payload: { resourceUrl: 'https://seller.example/other' } }],
+  ['another network', { payload: { network: 'eip155:1' } }],
+  ['another version', { payload: { version: 2 } }],
+])('an offer as JWS with %s signs nothing', async ([, given]) => {
+  expect(await markOfJws(given)).toEqual([undefined, undefined])
+})
+
+test('keys are taken from the DID document of the endpoint’s own host, which is asked for once', async () => {
+  const host = await startWebHost()
+  onTestFinished(host.stop)
+  const egressAllow = parseEgressAllow(host.name)
+  const politeness = { intervalMs: 0, maxWaiting: 100, maxWaitMs: 10_000 }
+  const door = createDoor({ userAgent: 'test/1.0 (+https://agents.example)', egressAllow, politeness })
+  onTestFinished(door.close)
+  const hosts = createAgentHosts({ door, egressAllow, now: () => new Date() })
+  const own = `did:web:${host.name.replace(':', '%3A')}`
+  const publicKeyJwk = jwkOf('EdDSA')
+  const verificationMethod = [{ id: '#near', publicKeyJwk }, { id: `${own}#far`, publicKeyJwk }, { id: '#none' }]
+  let asked = 0
+  const serve = (id: string) =>
+    host.pages.set('/.well-known/did.json', () => {
+      asked++
+      return { body: { id, verificationMethod } }
+    })
+  serve(own)
+  const keys = (spend = () => true) => createDidKeys(hosts, new URL(`${host.url}/paid`), spend)
+  const keyOf = keys()
+  expect(await keyOf(`${own}#near`)).toEqual(publicKeyJwk)
+  expect(await keyOf(`${own.replace('%3A', '%3a')}#far`)).toEqual(publicKeyJwk)
+  for (const other of [
+    `${own}#none`,
+    `${own}#other`,
+    own,
+    `${own}:path#near`,
+    'did:web:elsewhere.example#near',
+    'did:key:z6#z6',
+  ])
+    expect(await keyOf(other)).toBeUndefined()
+  expect(asked).toBe(1)
+  expect(await keys(() => false)(`${own}#near`)).toBeUndefined()
+  serve('did:web:elsewhere.example')
+  expect(await keys()(`${own}#near`)).toBeUndefined()
+  host.pages.delete('/.well-known/did.json')
+  expect(await keys()(`${own}#near`)).toBeUndefined()
 })

@@ -5,7 +5,9 @@ select s.fid, s.kind, s.url, p.place::int as place, p.price->>'resource' as reso
        case when p.price->>'currency' is null then (p.price->>'amount')::numeric end as amount, p.price->>'payTo' as pay_to,
        (p.price->>'minUsd')::numeric as min_amount_usd, (p.price->>'maxUsd')::numeric as max_amount_usd,
        s.last_alive_at, s.last_check_at, coalesce((p.price->>'testnet')::boolean, false) as testnet,
-       p.price->>'currency' as currency, case when p.price->>'currency' is not null then p.price->>'amount' end as currency_amount
+       p.price->>'currency' as currency, case when p.price->>'currency' is not null then p.price->>'amount' end as currency_amount,
+       case when p.price->>'signedUntil' is not null then coalesce(p.price->>'signedBy', p.price->>'payTo') end as signed_by,
+       to_timestamp(nullif(p.price->>'signedUntil', 'always')::float8) as signed_until
   from public.agent_spec s
  cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place);
 
@@ -29,3 +31,5 @@ comment on column directory.prices.last_check_at is 'When it was last asked for.
 comment on column directory.prices.testnet is 'Whether `network` is one for tests, where money is worth nothing.';
 comment on column directory.prices.currency is 'What `currency_amount` is in, as the seller writes it, where that is neither base units of `asset` nor dollars.';
 comment on column directory.prices.currency_amount is 'What is asked for in `currency`, as the seller writes it.';
+comment on column directory.prices.signed_by is 'Whose key signed the offer for its endpoint: the address of `pay_to`, or a key that the host publishes, by its DID URL; null: the seller only says so.';
+comment on column directory.prices.signed_until is 'Until when what is signed holds; null: it says no end, or is not signed.';

@@ -308,5 +308,34 @@ export const graphqlLimits = {
   statementMs: 2_000,
 } as const
 
+/** Limits of `/subgraph`, whose clients ask for pages of a thousand. */
+export const subgraphLimits = {
+  requestBytes: 262_144,
+  /** Tokens of a document; some clients write ids into it. */
+  tokens: 20_000,
+  /** Fields that an operation selects, and depth of nested selections. */
+  cost: 500,
+  depth: 8,
+  introspectionCost: 1_000_000,
+  introspectionDepth: 16,
+  /** Rows of one list, and of one that does not say; rows that may be skipped. */
+  pageSize: 1_000,
+  usualPage: 100,
+  skip: 100_000,
+  /** Lists that one request may read, and rows in all of them. */
+  lists: 20,
+  rows: 20_000,
+  /** Values in all filters of a list, their parts, and how deep these may be nested. */
+  filterValues: 10_000,
+  filterParts: 500,
+  filterDepth: 8,
+  /** Characters of a text in a filter. */
+  filterCharacters: 2_048,
+  /** Bytes of a value of metadata; a longer one is left out. */
+  metadataBytes: 8_192,
+  /** Registrations that are looked up by index for a filter; where more match, they are read along the order. */
+  matched: 5_000,
+} as const
+
 /** A number with thousands separators: `5,000`. */
 export const grouped = (count: number) => count.toLocaleString('en-US')

@@ -103,6 +103,8 @@ const equipped = {
 }
 
 export default defineConfig({
+  // Vite would take the form for bundlers, and packages that load the other one would not know its types.
+  resolve: { alias: { graphql: fileURLToPath(new URL('node_modules/graphql/index.js', import.meta.url)) } },
   test: {
     // Longer than the timeouts within a test, whose messages say what hung.
     testTimeout: 900_000,

@@ -34,6 +34,7 @@ import type { PictureDoor } from './pages/pictures/gallery.ts'
 import { actions, routes, streams } from './routes.ts'
 import { Seats } from './stream/seats.ts'
 import { serveStream } from './stream/stream.ts'
+import { subgraphPath, subgraphRoutes } from './subgraph/routes.ts'
 import { answerSigner } from './transparency/answer-signer.ts'
 import { transparencyRoutes } from './transparency/routes.ts'
 
@@ -107,6 +108,7 @@ export function createApp(deps: ApiDeps): Express {
   const dispatch = new Dispatch()
   const mcp = mcpRoutes({ sources, cache, onRead: metrics.countRead, log: deps.log })
   for (const path of mcpPlaces) dispatch.at(path).use(mcp)
+  dispatch.at(subgraphPath).use(subgraphRoutes(sources, deps.log))
   const refuse = answerErrors(deps.log, jsonOrProblem(deps.baseUrl))
   const { claims } = deps
   let claimed: ClaimView | undefined

@@ -4,6 +4,17 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'subgraph',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'A subgraph for agent0-sdk',
+    text:
+      'POST /subgraph answers GraphQL by the names of the public subgraph of ERC-8004, over every registration, its file, ' +
+      'metadata, feedback and responses; /subgraph/{chain} is the same over one chain. `agent0-sdk` is led there by ' +
+      '`subgraphOverrides`. It counts towards the limits of the API.',
+    operations: [],
+  },
+  {
     id: 'signed-by-host',
     day: '2026-11-29',
     kind: 'added',

@@ -11,6 +11,7 @@ import {
   requestLimits,
   rowLimits,
   streamLimits,
+  subgraphLimits,
 } from '../../limits.config.ts'
 import { type Html, html } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
@@ -59,6 +60,8 @@ export function limitsPage(site: Site): string {
       ['Rows of a GraphQL connection', `at most ${graphqlLimits.pageSize}`],
       ['Depth of a GraphQL query', `${graphqlLimits.depth}`],
       ['Time of a GraphQL query', `${graphqlLimits.timeouts.execution / 1_000} seconds`],
+      ['Rows of a list of /subgraph', `at most ${grouped(subgraphLimits.pageSize)}`],
+      ['Rows in one answer of /subgraph', `at most ${grouped(subgraphLimits.rows)}`],
     ],
   }
   const head = { path: '/docs/limits', title: 'Limits', description: 'How much you can ask of the API.' }

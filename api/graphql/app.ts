@@ -1,11 +1,9 @@
-import express, { type ErrorRequestHandler, type Express } from 'express'
+import express, { type Express } from 'express'
 import type { Logger } from 'pino'
 import { postgraphile } from 'postgraphile'
 import { grafserv } from 'postgraphile/grafserv/express/v4'
 import type { Queryable } from '../../db/pool.ts'
 import type { Standby } from '../../db/standby.ts'
-import { graphqlLimits } from '../../limits.config.ts'
-import { sendJson } from '../http/content.ts'
 import { readConnections } from '../http/database.ts'
 import { waitInLane } from '../http/database-turns.ts'
 import { answerErrors } from '../http/error-answer.ts'
@@ -14,7 +12,7 @@ import { healthRoutes } from '../http/health.ts'
 import { judgeHost, requireHost } from '../http/host.ts'
 import { createMetrics, type Watched } from '../http/metrics.ts'
 import { type LimiterOptions, limiter } from '../limits/limiter.ts'
-import { guard } from './guard.ts'
+import { guard, readGraphqlBody } from '../subgraph/guard.ts'
 import { createGraphqlPool } from './pool.ts'
 import { createPreset } from './preset.ts'
 
@@ -58,7 +56,7 @@ export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   app.use(healthRoutes(deps, metrics.registry))
   app.use(limiter(deps.limiter))
   app.use(requireHost)
-  app.post('/graphql', express.json({ limit: graphqlLimits.requestBytes, type: () => true }), refuseBody, guard(schema))
+  app.post('/graphql', ...readGraphqlBody(), guard(schema))
   app.use(waitInLane('api')) // after the parser, whose callback loses the async context
   await instance.createServ(grafserv).addTo(app, null, false)
   app.use(answerErrors(log))
@@ -67,11 +65,4 @@ export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
     await connections.end()
   }
   return { app, release }
-}
-
-/** Answers a body that Express' parser cannot read with the parser's 4xx status and a GraphQL error. */
-const refuseBody: ErrorRequestHandler = (error, _req, res, next) => {
-  if (!(error.status >= 400 && error.status < 500)) return next(error)
-  const message = `the body must be JSON of at most ${graphqlLimits.requestBytes} bytes`
-  sendJson(res.status(error.status), { errors: [{ message }] })
 }

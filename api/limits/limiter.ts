@@ -19,7 +19,16 @@ export interface LimiterOptions {
 }
 
 /** Paths under the rate limit, with all paths below them: the API, GraphQL, MCP, the bulk data, feeds and badges. */
-export const meteredPrefixes = ['/api', '/data', '/graphql', '/mcp', '/feed', '/feed.atom', '/badge'] as const
+export const meteredPrefixes = [
+  '/api',
+  '/data',
+  '/graphql',
+  '/mcp',
+  '/subgraph',
+  '/feed',
+  '/feed.atom',
+  '/badge',
+] as const
 export const meteredPath = new RegExp(
   `^(${meteredPrefixes.map((prefix) => prefix.replace('.', '\\.')).join('|')})(/|$)`,
 )

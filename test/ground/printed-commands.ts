@@ -101,6 +101,7 @@ export const walked: readonly string[] = [
   'set -a; . ./.env; set +a',
   'curl http://127.0.0.1:3000/api/stats',
   'npm run migrate',
+  `curl http://127.0.0.1:3000/subgraph/8453 --header 'Content-Type: application/json' --data '{"query":"{ agents(first: 3, orderBy: updatedAt, orderDirection: desc) { id owner registrationFile { name } } }"}'`,
   'npm start -- --history',
   'npm run backfill -- --all --plan',
   'npm run backfill -- --all',

@@ -101,6 +101,7 @@ test(
 /** What answers say, where an exit code says too little. */
 const answers: Readonly<Record<string, RegExp>> = {
   'curl http://127.0.0.1:3000/api/discovery?claimed=claimed': /"fid":1001\b/,
+  [walked.find((command) => command.includes('/subgraph/8453')) as string]: /"agents":\[\{"id":"8453:/,
   'curl http://127.0.0.1:3000/api/agent/1001/income': /"fid": ?1001\b/,
   'node_modules/.bin/node client/dist/client/main.js agent @genesis --api http://127.0.0.1:3000': /"fid": ?1001\b/,
   'node verify-proof.mjs --self-test': /^[1-9]\d* held, 0 failed, 0 without an answer, 0 not asked$/m,

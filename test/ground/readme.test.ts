@@ -116,7 +116,7 @@ test('the endpoints of the documents are those of the API', () => {
     [...(path as string).matchAll(/`([^`]+)`/g)].map((match) => match[1]),
   )
   const served = Object.keys(paths).map((path) => path.replace(/\{(\w+)\}/g, ':$1'))
-  const besides = /^\/(\.well-known\/jwks\.json|mcp|openapi\.json|docs(\/\w+)?|llms(-full)?\.txt)$/
+  const besides = /^\/(\.well-known\/jwks\.json|mcp|subgraph(\/:chain)?|openapi\.json|docs(\/\w+)?|llms(-full)?\.txt)$/
   expect(listed.filter((path) => !besides.test(path as string))).toEqual(served)
 })
 

@@ -22,6 +22,7 @@ import {
   requestLimits,
   rowLimits,
   streamLimits,
+  subgraphLimits,
 } from '../../limits.config.ts'
 import { places, readSources, root } from '../support/source-files.ts'
 
@@ -172,6 +173,13 @@ function limitRows(): string[] {
         `${graphqlLimits.pageSize}, ${grouped(graphqlLimits.offset)} rows skipped, cost ${grouped(graphqlLimits.cost)}, ` +
         `depth ${graphqlLimits.depth}, ${graphqlLimits.timeouts.execution / 1_000} seconds, of them ` +
         `${graphqlLimits.statementMs / 1_000} for one list`,
+    ],
+    [
+      '`/subgraph`',
+      `${kib(subgraphLimits.requestBytes)}, ${grouped(subgraphLimits.tokens)} lexical tokens, ${subgraphLimits.cost} fields, ` +
+        `depth ${subgraphLimits.depth}, pages of ${grouped(subgraphLimits.pageSize)}, ${grouped(subgraphLimits.skip)} rows skipped; ` +
+        `${subgraphLimits.lists} lists and ${grouped(subgraphLimits.rows)} rows in all; filters of ` +
+        `${grouped(subgraphLimits.filterValues)} values, ${subgraphLimits.filterParts} parts and depth ${subgraphLimits.filterDepth}`,
     ],
   ]
   return rows.map(([limit, value]) => `| ${limit} | ${value} |`)

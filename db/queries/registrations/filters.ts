@@ -153,7 +153,7 @@ function termOf(name: string, value: string): string {
 }
 
 /** A word of a text search query, whatever is in it. */
-const lexeme = (word: string) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+export const lexeme = (word: string) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 
 /** The index has parts of three letters or digits, and would be read whole for anything without. */
-const lookedFor = (text: string | null) => (text !== null && /[\p{L}\p{N}]{3}/u.test(text) ? text : null)
+export const lookedFor = (text: string | null) => (text !== null && /[\p{L}\p{N}]{3}/u.test(text) ? text : null)

@@ -93,8 +93,8 @@ test('a request the minute refuses does not use up the day', async () => {
   await api.stop()
 })
 
-test('the API, the bulk data, the feeds, badges and MCP count, whatever its status and method; nothing else does', async () => {
-  const { api } = await limited({ perMinute: 12, perDay: 100 })
+test('the API, the bulk data, the feeds, badges, MCP and the subgraph count, whatever its status and method; nothing else does', async () => {
+  const { api } = await limited({ perMinute: 14, perDay: 100 })
   const ip = '192.0.2.7'
   for (const path of ['/healthz', '/readyz', '/metrics', '/', '/docs', '/openapi.json', '/exports/x', '/nowhere']) {
     const answer = await from(api, ip, path)
@@ -111,10 +111,12 @@ test('the API, the bulk data, the feeds, badges and MCP count, whatever its stat
     '/feed/agents.atom',
     '/badge/1.svg',
     '/mcp',
+    '/subgraph',
+    '/subgraph/base',
     '/graphql',
   ]
   for (const [index, path] of counted.entries()) {
-    expect((await from(api, ip, path)).headers.get('ratelimit')).toContain(`"minute"; r=${11 - index};`)
+    expect((await from(api, ip, path)).headers.get('ratelimit')).toContain(`"minute"; r=${13 - index};`)
   }
   expect((await from(api, ip, '/api/agent/1', 'DELETE')).status).toBe(404)
   for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST']) {

@@ -10,7 +10,7 @@ import {
   isObjectType,
   type OperationDefinitionNode,
   type SelectionSetNode,
-} from 'postgraphile/graphql'
+} from 'graphql'
 import { graphqlLimits } from '../../limits.config.ts'
 
 /** Cost, in fields, of opening a list, and of counting all of its rows (`totalCount`), which may scan a whole table. */
@@ -19,6 +19,14 @@ const countPrice = 2_000
 
 /** An operation that is refused before its execution; the message says what would be right. */
 export class Refused extends Error {}
+
+/** What an operation may be at most. */
+export interface OperationLimits {
+  readonly cost: number
+  readonly depth: number
+  readonly introspectionCost: number
+  readonly introspectionDepth: number
+}
 
 interface Measure {
   /** Cost, in fields, that a list around it pays for each row. */
@@ -33,7 +41,12 @@ interface Measure {
  * however often they are spread, so that the weighing itself cannot be made expensive. Unknown names are left to the
  * validation that follows.
  */
-export function weigh(schema: GraphQLSchema, document: DocumentNode, variables: Record<string, unknown>): void {
+export function weigh(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  variables: Record<string, unknown>,
+  limits: OperationLimits,
+): void {
   const fragments = new Map<string, FragmentDefinitionNode>()
   for (const node of document.definitions) if (node.kind === 'FragmentDefinition') fragments.set(node.name.value, node)
   for (const node of document.definitions) {
@@ -42,10 +55,10 @@ export function weigh(schema: GraphQLSchema, document: DocumentNode, variables: 
     const root = schema.getRootType(node.operation)
     if (!root) throw new Refused(`there is no ${node.operation} here, only queries`)
     const { introspection, data } = scales.weighRoot(node.selectionSet, root)
-    check('depth', data.depth, graphqlLimits.depth)
-    check('cost', data.cost, graphqlLimits.cost)
-    check('depth of introspection', introspection.depth, graphqlLimits.introspectionDepth)
-    check('cost of introspection', introspection.cost, graphqlLimits.introspectionCost)
+    check('depth', data.depth, limits.depth)
+    check('cost', data.cost, limits.cost)
+    check('depth of introspection', introspection.depth, limits.introspectionDepth)
+    check('cost of introspection', introspection.cost, limits.introspectionCost)
   }
 }
 

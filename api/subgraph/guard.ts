@@ -1,0 +1,78 @@
+import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
+import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql'
+import { graphqlLimits } from '../../limits.config.ts'
+import { sendJson } from '../http/content.ts'
+import { type OperationLimits, Refused, weigh } from './cost.ts'
+
+interface GuardLimits extends OperationLimits {
+  readonly requestBytes: number
+  readonly tokens: number
+}
+
+/** Reads the body of a request, and answers with a GraphQL error one that cannot be read. */
+export function readGraphqlBody({ requestBytes }: Pick<GuardLimits, 'requestBytes'> = graphqlLimits) {
+  const refuse: ErrorRequestHandler = (error, _req, res, next) => {
+    if (!(error.status >= 400 && error.status < 500)) return next(error)
+    const message = `the body must be JSON of at most ${requestBytes} bytes`
+    sendJson(res.status(error.status), { errors: [{ message }] })
+  }
+  return [express.json({ limit: requestBytes, type: () => true }), refuse] as const
+}
+
+/**
+ * Answers 400 with the reason unless the body, parsed JSON by then, is one GraphQL request within the limits. What it asks
+ * is in `res.locals.document` then.
+ */
+export function guard(schema: GraphQLSchema, limits: GuardLimits = graphqlLimits): RequestHandler {
+  return (req, res, next) => {
+    const read = readRequest(schema, req.body, limits)
+    if (typeof read === 'string') return sendJson(res.status(400), { errors: [{ message: read }] })
+    res.locals.document = read
+    next()
+  }
+}
+
+/** The document of a request; a text: what is wrong with it. */
+function readRequest(schema: GraphQLSchema, body: unknown, limits: GuardLimits): DocumentNode | string {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return 'the body must be one JSON object with query and, if need be, variables and operationName'
+  }
+  const { query, variables } = body as { query?: unknown; variables?: unknown }
+  if (typeof query !== 'string') return 'query must be a string'
+  if (variables !== undefined && (typeof variables !== 'object' || Array.isArray(variables))) {
+    return 'variables must be an object'
+  }
+  if (isDeeper(variables, deepest)) return `variables may be nested ${deepest} deep`
+  if (opened(query) > deepest) return `brackets may be nested ${deepest} deep`
+  try {
+    const document = parse(query, { maxTokens: limits.tokens, noLocation: true })
+    weigh(schema, document, (variables ?? {}) as Record<string, unknown>, limits)
+    return document
+  } catch (error) {
+    if (error instanceof Refused || error instanceof GraphQLError) return error.message
+    throw error
+  }
+}
+
+/** How deep variables and documents may be nested: what reads them calls itself for each level. */
+const deepest = 50
+
+/** How many brackets are open at most at the same time in a document, those within texts included. */
+function opened(query: string): number {
+  let depth = 0
+  let most = 0
+  for (const [bracket] of query.matchAll(/[[\](){}]/g)) {
+    depth += '([{'.includes(bracket) ? 1 : -1
+    most = Math.max(most, depth)
+  }
+  return most
+}
+
+function isDeeper(value: unknown, most: number): boolean {
+  let level = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > most) return true
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []))
+  }
+  return false
+}

@@ -1,0 +1,176 @@
+import { type FieldNode, GraphQLError, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql'
+import type { ChainName } from '../../chains.config.ts'
+import type { Queryable } from '../../db/pool.ts'
+import { isTooSlow } from '../../db/queries/sql/broken-rows.ts'
+import {
+  type EntityName,
+  entities,
+  type Scope,
+  type ScopeKind,
+  wholeChains,
+} from '../../db/queries/subgraph/entities.ts'
+import { BadFilter } from '../../db/queries/subgraph/filter.ts'
+import { type ListOf, subgraphList, type Wanted } from '../../db/queries/subgraph/list.ts'
+import { subgraphLimits } from '../../limits.config.ts'
+import { owners } from './schema.ts'
+
+type Row = Record<string, unknown>
+
+export interface ListArguments {
+  readonly first?: number | null
+  readonly skip?: number | null
+  readonly orderBy?: string | null
+  readonly orderDirection?: 'asc' | 'desc' | null
+  readonly where?: unknown
+}
+
+/** The lists of one request, each read when a field asks for it, those of many rows at once. */
+export class SubgraphReading {
+  readonly #database: Queryable
+  readonly #chains: readonly ChainName[]
+  readonly #onFailure: (cause: unknown) => void
+  readonly #batches = new Map<FieldNode, Batch>()
+  #lists = 0
+  #rows = 0
+
+  constructor(database: Queryable, chains: readonly ChainName[], onFailure: (cause: unknown) => void) {
+    this.#database = database
+    this.#chains = chains
+    this.#onFailure = onFailure
+  }
+
+  /** A list at the root, over the chains of the request. */
+  async list(entity: EntityName, given: ListArguments, info: GraphQLResolveInfo): Promise<Row[]> {
+    const scopes = { kind: 'chain', rows: wholeChains(this.#chains), each: false } as const
+    const rows = await this.#read(entity, scopes, given, info)
+    return this.#counted(rows.map(({ row }) => row))
+  }
+
+  /** The row with an id; null: there is none. */
+  async one(entity: EntityName, id: string, info: GraphQLResolveInfo): Promise<Row | null> {
+    const [row] = await this.list(entity, { first: 1, where: { id } }, info)
+    return row ?? null
+  }
+
+  /** Rows of the scope that the id of another row names: read together with those of its neighbours. */
+  nested(
+    entity: EntityName,
+    of: EntityName,
+    id: string,
+    given: ListArguments,
+    info: GraphQLResolveInfo,
+  ): Promise<Row[]> {
+    const { read, scope: kind } = entities[of].ids.id
+    const scope = read(id)
+    if (scope === undefined || kind === undefined) return Promise.resolve([])
+    const node = info.fieldNodes[0] as FieldNode
+    const batch = this.#batches.get(node) ?? {
+      scopes: new Map(),
+      rows: Promise.resolve().then(() => this.#flush(entity, kind, given, info)),
+    }
+    this.#batches.set(node, batch)
+    const key = scope.join(' ')
+    const place = batch.scopes.get(key)?.place ?? batch.scopes.size
+    batch.scopes.set(key, { place, scope })
+    return batch.rows.then((rows) => this.#counted(rows.get(place) ?? []))
+  }
+
+  async #flush(entity: EntityName, kind: ScopeKind, given: ListArguments, info: GraphQLResolveInfo) {
+    const node = info.fieldNodes[0] as FieldNode
+    const batch = this.#batches.get(node) as Batch
+    this.#batches.delete(node)
+    const rows = [...batch.scopes.values()].map(({ scope }) => scope)
+    const found = new Map<number, Row[]>()
+    for (const { scope, row } of await this.#read(entity, { kind, rows, each: true }, given, info)) {
+      const own = found.get(scope) ?? []
+      own.push(row)
+      found.set(scope, own)
+    }
+    return found
+  }
+
+  async #read(entity: EntityName, scopes: ListOf['scopes'], given: ListArguments, info: GraphQLResolveInfo) {
+    if (++this.#lists > subgraphLimits.lists) throw refused(`a request may read ${subgraphLimits.lists} lists`)
+    const most = subgraphLimits.rows - this.#rows
+    try {
+      const rows = await subgraphList(this.#database, {
+        entity,
+        scopes,
+        most,
+        wanted: wantedIn(info),
+        where: given.where,
+        orderBy: given.orderBy ?? 'id',
+        isDescending: given.orderDirection === 'desc',
+        first: within('first', given.first ?? subgraphLimits.usualPage, subgraphLimits.pageSize),
+        skip: within('skip', given.skip ?? 0, subgraphLimits.skip),
+      })
+      if (rows.length > most) throw tooMany()
+      return rows
+    } catch (cause) {
+      throw this.#told(cause)
+    }
+  }
+
+  /** The same row may stand at many places of an answer, and counts at each. */
+  #counted(rows: Row[]): Row[] {
+    this.#rows += rows.length
+    if (this.#rows > subgraphLimits.rows) throw tooMany()
+    return rows
+  }
+
+  #told(cause: unknown): GraphQLError {
+    if (cause instanceof GraphQLError) return cause
+    if (cause instanceof BadFilter) return refused(cause.message)
+    if (isTooSlow(cause))
+      return refused('this takes too long to read: ask for fewer rows, or by a filter that fewer rows fit')
+    this.#onFailure(cause)
+    return new GraphQLError('ERR_INTERNAL')
+  }
+}
+
+interface Batch {
+  readonly scopes: Map<string, { readonly place: number; readonly scope: Scope }>
+  readonly rows: Promise<ReadonlyMap<number, Row[]>>
+}
+
+const tooMany = () => refused(`an answer may have ${subgraphLimits.rows} rows in all: ask for fewer at once`)
+const refused = (message: string) => new GraphQLError(message)
+
+function within(name: string, value: number, most: number): number {
+  if (value < 0 || value > most) throw refused(`${name} must be from 0 to ${most}`)
+  return value
+}
+
+/** The fields that are selected below a field, whatever directives say. */
+function wantedIn({ fieldNodes, fragments }: GraphQLResolveInfo): Wanted {
+  const add = (set: SelectionSetNode, to: Map<string, Wanted>) => {
+    for (const node of set.selections) {
+      if (node.kind === 'Field') {
+        const inside = (to.get(node.name.value) ?? new Map()) as Map<string, Wanted>
+        if (node.selectionSet) add(node.selectionSet, inside)
+        to.set(node.name.value, inside)
+      } else {
+        const fragment = node.kind === 'InlineFragment' ? node : fragments[node.name.value]
+        if (fragment) add(fragment.selectionSet, to)
+      }
+    }
+    return to
+  }
+  const all = new Map<string, Wanted>()
+  for (const { selectionSet } of fieldNodes) if (selectionSet) add(selectionSet, all)
+  return all
+}
+
+/** A row that another belongs to, by its id: read only if more of it is asked for than the id says. */
+export async function ownerOf(
+  reading: SubgraphReading,
+  name: keyof typeof owners,
+  id: string,
+  info: GraphQLResolveInfo,
+): Promise<Row | undefined> {
+  const [chainId, agentId] = id.split(':')
+  const known = name === 'agent' ? { id, chainId, agentId } : { id }
+  if ([...wantedIn(info).keys()].every((field) => field in known || field === '__typename')) return known
+  const [row] = await reading.nested(owners[name], owners[name], id, { first: 1 }, info)
+  return row
+}

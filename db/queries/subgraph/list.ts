@@ -1,0 +1,178 @@
+import { subgraphLimits } from '../../../limits.config.ts'
+import type { Queryable } from '../../pool.ts'
+import { hex } from '../sql/json-text.ts'
+import {
+  type Entity,
+  type EntityName,
+  entities,
+  type Order,
+  type Scope,
+  type ScopeKind,
+  scopeColumns,
+} from './entities.ts'
+import type { Field } from './fields.ts'
+import { type Conditions, conditionsOf } from './filter.ts'
+
+/** What of a row is asked for: names of its fields, and of those of a file of it. */
+export type Wanted = ReadonlyMap<string, Wanted>
+
+export interface ListOf {
+  readonly entity: EntityName
+  readonly wanted: Wanted
+  /** `each`: a list for each scope; otherwise one list of all. */
+  readonly scopes: { readonly kind: ScopeKind; readonly rows: readonly Scope[]; readonly each: boolean }
+  readonly where: unknown
+  readonly orderBy: string
+  readonly isDescending: boolean
+  readonly first: number
+  readonly skip: number
+  /** Rows at most, over all lists. */
+  readonly most: number
+}
+
+interface SubgraphRow {
+  /** Which scope it is of, from 0. */
+  readonly scope: number
+  /** The fields that are wanted, and its id. */
+  readonly row: Record<string, unknown>
+}
+
+/** Rows of lists, in their order; one more than `most` says that there are too many. Throws BadFilter. */
+export async function subgraphList(db: Queryable, list: ListOf): Promise<SubgraphRow[]> {
+  const lookup = statementOf(list, true)
+  const found = lookup && (await read(db, lookup))
+  return found?.complete ? found.rows : (await read(db, statementOf(list, false) as Statement)).rows
+}
+
+interface Statement {
+  readonly text: string
+  readonly values: unknown[]
+}
+
+async function read(db: Queryable, statement: Statement) {
+  // Unnamed: planned with its values, as rare and common ones want other plans.
+  const { rows } = await db.query<{ rows: SubgraphRow[]; complete: boolean }>(statement)
+  return rows[0] as { rows: SubgraphRow[]; complete: boolean }
+}
+
+/**
+ * Each scope is read along its order as far as the page goes, and then the scopes are merged. With `byIndex`, the
+ * registrations that fit are looked up before, and `complete` says whether these are all; undefined: there is nothing to
+ * look up by.
+ */
+function statementOf(list: ListOf, byIndex: boolean): Statement | undefined {
+  const entity: Entity = entities[list.entity]
+  const values: unknown[] = []
+  const parameter = (value: unknown, type: string) => `$${values.push(value)}::${type}`
+  const conditions = conditionsOf(entity, list.where, { parameter, mayNarrow: list.scopes.kind === 'chain' })
+  const matched = byIndex ? matchedBy(list, conditions, parameter) : undefined
+  if (byIndex && matched === undefined) return undefined
+  const { kind, rows, each } = narrowed(list.scopes, conditions.scopes)
+  const columns = scopeColumns[kind]
+  const lists = columns.map((name, n) =>
+    parameter(
+      rows.map((row) => row[n]),
+      `${columnTypes[name]}[]`,
+    ),
+  )
+  const fits = [
+    entity.scopes[kind] as string,
+    ...(matched === undefined ? [] : ['s.ctid = any ((select places from matched)::tid[])']),
+    ...conditions.fits,
+  ]
+  const first = parameter(list.first, 'int')
+  const skip = parameter(list.skip, 'int')
+  const { key, within } = orderOf(entity, list.orderBy, kind)
+  const by = list.isDescending ? 'desc' : 'asc'
+  const ordered = (sql: readonly string[]) => sql.map((one) => `${one} ${by}`).join(', ')
+  const names = (of: string, sql: readonly string[]) => sql.map((_, n) => `${of}${n}`)
+  const named = (of: string, sql: readonly string[]) => sql.map((one, n) => `${one} as ${of}${n}`)
+  const merged = ordered(['key', 'k0', ...names('o', within)])
+  const text = `
+with ${matched === undefined ? '' : `matched as materialized (select array(${matched}) as places),`}
+page as (
+  select scope.n - 1 as scope, its.*, row_number() over (order by ${each ? 'scope.n, ' : ''}${merged}) as place
+    from unnest(${lists.join(', ')}) with ordinality as scope (${columns.join(', ')}, n)
+   cross join lateral (
+     select ${[...named('k', entity.key), `${key} as key`, ...named('o', within)].join(', ')}
+       from ${entity.rows}
+      where ${fits.map((one) => `(${one})`).join('\n        and ')}
+      order by ${ordered(within)}
+      limit ${each ? `${first} offset ${skip}` : `${first} + ${skip}`}) its
+   order by place
+   limit ${each ? parameter(list.most + 1, 'int') : `${first} offset ${skip}`}
+)
+select coalesce(json_agg(json_build_object('scope', page.scope, 'row', one.object) order by page.place), '[]') as rows,
+       ${matched === undefined ? 'true' : `(select cardinality(places) < ${subgraphLimits.matched} from matched)`} as complete
+  from page
+ cross join lateral (
+   select ${objectOf(entity, list.wanted)} as object
+     from ${entity.rows}
+    where ${entity.key.map((sql, n) => `${sql} = page.k${n}`).join(' and ')}) one`
+  return { text, values }
+}
+
+const columnTypes = {
+  chain: 'text',
+  agent_id: 'numeric',
+  client: 'bytea',
+  feedback_index: 'numeric',
+  key: 'text',
+} as const
+
+/** The scopes that a filter names, as far as they are in the chains of the list. */
+function narrowed(of: ListOf['scopes'], named: Conditions['scopes']): ListOf['scopes'] {
+  if (!named) return of
+  const chains = new Set(of.rows.map(([chain]) => chain))
+  return { kind: named.kind, rows: named.rows.filter(([chain]) => chains.has(chain)), each: false }
+}
+
+function orderOf({ orders }: Entity, name: string, kind: ScopeKind) {
+  const { key, within } = orders[name] as Order
+  const columns = 'chain' in within ? (within[kind] ?? within.chain) : (within as readonly string[])
+  return { key, within: columns as readonly string[] }
+}
+
+/** SQL: places of the registrations that an index finds for a filter; undefined: none is to be asked. */
+function matchedBy(
+  { entity, scopes }: ListOf,
+  { terms, named, described, rated, scopes: narrow }: Conditions,
+  parameter: (value: unknown, type: string) => string,
+): string | undefined {
+  const isOfRegistrations = entity === 'Agent' || entity === 'AgentRegistrationFile'
+  if (!isOfRegistrations || scopes.kind !== 'chain' || narrow) return undefined
+  if ([terms, named, described, rated].every((one) => one === null)) return undefined
+  const [chain, ...others] = scopes.rows
+  const ofChain = terms !== null && others.length === 0 ? ` & '${`chain:${chain?.[0]}`}'` : ''
+  const wanted = parameter(terms && `${terms}${ofChain}`, 'tsquery')
+  return `select * from registrations_matching(${wanted}, lower(${parameter(named, 'text')}), lower(${parameter(described, 'text')}),
+                                    ${parameter(rated, 'bigint')}, ${subgraphLimits.matched})`
+}
+
+/** SQL: the wanted fields of a row, as JSON. */
+function objectOf({ fields, ids, files }: Entity, wanted: Wanted): string {
+  const idMembers = Object.entries(ids).flatMap(([name, { shown }]) =>
+    name === 'id' || wanted.has(name) ? [`'${name}', ${shown}`] : [],
+  )
+  const members = membersOf(fields, wanted).filter(([name]) => !(name in ids))
+  const fileMembers = Object.entries(files).flatMap(([name, { exists, fields: own }]) => {
+    const inside = wanted.get(name)
+    return inside
+      ? [`'${name}', case when ${exists} then json_build_object(${textOf(membersOf(own, inside))}) end`]
+      : []
+  })
+  return `json_build_object(${[...idMembers, ...(members.length > 0 ? [textOf(members)] : []), ...fileMembers].join(', ')})`
+}
+
+const membersOf = (fields: Readonly<Record<string, Field>>, wanted: Wanted) =>
+  Object.entries(fields).filter(([name]) => wanted.has(name))
+const textOf = (members: [string, Field][]) => members.map(([name, field]) => `'${name}', ${shownOf(field)}`).join(', ')
+
+function shownOf({ kind, sql, shown }: Field): string {
+  if (shown !== undefined) return shown
+  if (kind === 'bytes') return hex(sql)
+  if (kind === 'integer') return `(${sql})::text`
+  if (kind === 'decimal') return `trim_scale(${sql})::text`
+  if (kind === 'time') return `extract(epoch from ${sql})::bigint::text`
+  return kind === 'texts' || kind === 'addresses' ? `to_json(${sql})` : sql
+}

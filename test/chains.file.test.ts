@@ -74,6 +74,22 @@ test('the file overrides rows of the table, and leaves the other chains as they 
   expect(settings.celo).toEqual(readChains({ env: {} }).celo)
 })
 
+test('the entry of another chain that docs/chains.md has ready is whole, and of registrations alone', () => {
+  const document = readFileSync(new URL('../docs/chains.md', import.meta.url), 'utf8')
+  const [, ready = ''] = [...document.matchAll(/```json\n([\s\S]+?)\n```/g)].map(([, json]) => json as string)
+  const settings = readChains({ env: { RPC_BSC: 'https://node.example' }, file: JSON.parse(ready) })
+  const { registry, reputation } = settings.base
+  expect(settings.bsc).toMatchObject({
+    id: 56,
+    enabled: true,
+    rpc: 'https://node.example',
+    dataset: 'binance-mainnet',
+    registry: { address: registry.address },
+    reputation: { address: reputation.address },
+    tokens: [],
+  })
+})
+
 test('the row that docs/chains.md shows adds a chain, with its pages as they are written', () => {
   const document = readFileSync(new URL('../docs/chains.md', import.meta.url), 'utf8')
   const [, shown = ''] = document.match(/```json\n([\s\S]+?)\n```/) ?? []

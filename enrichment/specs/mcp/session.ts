@@ -54,7 +54,7 @@ export async function askServer(hosts: AgentHosts, url: URL, timeoutMs = specReq
 /** Statuses with which a server of revision 2024-11-05 answers a POST. Source: 2025-11-25, Transports, Backwards Compatibility. */
 const olderStatuses = [400, 404, 405]
 
-/** Asks a server of revision 2024-11-05; undefined: it is none, or does not answer as one. */
+/** Asks a server of revision 2024-11-05; undefined: it does not answer as such a server. */
 async function askByEvents(hosts: AgentHosts, url: URL, timeoutMs: number): Promise<Asked | undefined> {
   const stream = createEventStream(hosts, url, timeoutMs)
   const client = new Client(about)

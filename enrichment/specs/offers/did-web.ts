@@ -16,8 +16,8 @@ const didDocument = z.object({
 })
 
 /**
- * Creates the function that looks for a key in the DID document of a host (`did:web`), which is asked for once; a key of any
- * other host or method is none. Throws HostClosed when the host may not be asked.
+ * Creates the function that looks for a key in the DID document of a host (`did:web`), which is asked for once. It finds no
+ * key of another host or method. Throws HostClosed when the host may not be asked.
  *
  * Source: did:web method specification; DID Core, 5.2 and 3.2 (relative DID URLs).
  */

@@ -113,7 +113,7 @@ test('what such a server asks or tells besides is passed over, and no tool is ca
 test.for<[string, Server]>([
   ['no address', { endpoint: null }],
   ['an address on another origin', { endpoint: 'http://127.0.0.1:9/messages' }],
-  ['an address that is none', { endpoint: 'http://[' }],
+  ['a text instead of an address', { endpoint: 'http://[' }],
   ['more bytes than are read', { endpoint: null, before: `data: ${'x'.repeat(300_000)}` }],
   ['more events than are read', { endpoint: null, before: 'data: x\n\n'.repeat(65) }],
   ['no answers', { answer: () => ': nothing\n\n' }],

@@ -220,6 +220,18 @@ export const faultySellers: readonly FaultySeller[] = [
     page: (url) => saying(url, bazaar({ input: { type: 'http', method: 'GET' } }, { type: 'object' })),
   },
   {
+    name: 'a catalog entry against its own schema',
+    codes: ['discovery_malformed'],
+    page: (url) =>
+      saying(
+        url,
+        bazaar(
+          { input: { type: 'http', method: 'GET' } },
+          { required: ['input'], properties: { input: { required: ['queryParams'] } } },
+        ),
+      ),
+  },
+  {
     name: 'a good catalog entry',
     codes: [],
     page: (url) => saying(url, bazaar({ input: { type: 'http', method: 'GET' } })),

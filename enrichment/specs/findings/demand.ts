@@ -5,6 +5,7 @@ import { leadsAway } from '../offers/resources.ts'
 import { fieldsOf } from '../offers/spellings.ts'
 import { demandOf, isOfMcp } from '../x402.ts'
 import { type Finding, finding } from './finding.ts'
+import { misfit } from './own-schema.ts'
 import { findingsOfWay } from './way.ts'
 
 /** Ways to pay that are looked at. */
@@ -81,7 +82,9 @@ function discovery(demand: object): Finding[] {
   if (!isObject(schema) || leadsAway(schema)) return [finding('discovery_malformed', 'schema')]
   const { required } = fieldsOf(schema)
   const isRequired = Array.isArray(required) && required.includes('input')
-  return isRequired ? [] : [finding('discovery_malformed', 'schema does not require input')]
+  if (!isRequired) return [finding('discovery_malformed', 'schema does not require input')]
+  const place = misfit(info, schema)
+  return place === undefined ? [] : [finding('discovery_malformed', `info does not fit its schema: ${place || '/'}`)]
 }
 
 /** Source: WHATWG Fetch, 3.3; a header that is not exposed cannot be read by a script of another origin. */

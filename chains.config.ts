@@ -18,17 +18,20 @@ import type { Chain, Explorer, PaymentContract } from './chains.row.ts'
  *  S  farcasterxyz/contracts, README: registries on OP Mainnet
  *  U  x402-foundation/x402, contracts/evm: Permit2 proxies, the same CREATE2 addresses on every chain; anybody may deploy
  *     them, and on 2026-02-23 they were in audit still: no registry is younger
+ *  H  x402-foundation/x402, contracts/evm and its deployment records: the channels of batch-settlement, the same CREATE2
+ *     address on every chain, audited in May 2026
  *  X  each network's documentation: its block explorer; all are of the Etherscan family and share their paths
  */
 
 const identityRegistry = '0x8004a169fb4a3325136eb29fa0ceb6d2e539a432' // A
 const reputationRegistry = '0x8004baa17c55a88189ae136b182e5fda19de9b63' // A
 
-/** The x402 Permit2 proxies of a chain, read from a block on. Source U. */
-function permit2Proxies(fromBlock: number): readonly PaymentContract[] {
+/** The x402 contracts of a chain that pay or hold money, read from a block on. Sources U and H. */
+function x402Contracts(fromBlock: number): readonly PaymentContract[] {
   return [
     { kind: 'permit2_exact', address: '0x402085c248eea27d92e8b30b2c58ed07f9e20001', fromBlock },
     { kind: 'permit2_upto', address: '0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002', fromBlock },
+    { kind: 'batch_settlement', address: '0x4020074e9df2ce1dee5a9c1b5c3f541d02a10003', fromBlock },
   ]
 }
 
@@ -58,7 +61,7 @@ const defaults = {
       // C. Deployed at 6082465 (D), but EIP-3009 came with FiatToken 2.0, released 2020-07-30: July 2020 is early enough.
       { address: '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48', decimals: 6, fromBlock: 10500000 },
     ],
-    paymentContracts: permit2Proxies(24339871), // U
+    paymentContracts: x402Contracts(24339871), // U
     partitions: { blocks: 1_000_000, oneBelow: 22_000_000 }, // of 12 seconds; from May 2025
     explorer: etherscan('https://etherscan.io'), // X
     hue: '#7a86d8',
@@ -76,7 +79,7 @@ const defaults = {
     registry: { address: identityRegistry, fromBlock: 41663783 }, // A, B: 2026-02-03 11:08:33 UTC
     reputation: { address: reputationRegistry, fromBlock: 41663783 }, // A, B
     tokens: [{ address: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', decimals: 6, fromBlock: 2797221 }], // C, D
-    paymentContracts: permit2Proxies(42507726), // U: 2026-02-23
+    paymentContracts: x402Contracts(42507726), // U: 2026-02-23
     // At 100,000 settlements an hour 1,000,000 blocks of two seconds are 55 million rows: three weeks. The other chains have
     // less in half a year. Below 30,000,000, of May 2025, almost nobody paid with signatures.
     partitions: { blocks: 1_000_000, oneBelow: 30_000_000 },
@@ -99,7 +102,7 @@ const defaults = {
     tokens: [
       { address: '0xceba9300f2b948710d2653dd7b07f33a8b32118c', decimals: 6, fromBlock: 23000000, domainName: 'USDC' },
     ],
-    paymentContracts: permit2Proxies(58396724), // U
+    paymentContracts: x402Contracts(58396724), // U
     partitions: { blocks: 15_000_000, oneBelow: 35_000_000 }, // of a second; from May 2025
     explorer: etherscan('https://celoscan.io'), // X
     hue: '#d9b400',
@@ -117,7 +120,7 @@ const defaults = {
     registry: { address: identityRegistry, fromBlock: 428895443 }, // A, B
     reputation: { address: reputationRegistry, fromBlock: 428895443 }, // A, B
     tokens: [{ address: '0xaf88d065e77c8cc2239327c5edb3a432268e5831', decimals: 6, fromBlock: 34266938 }], // C, D
-    paymentContracts: permit2Proxies(428895443), // U
+    paymentContracts: x402Contracts(428895443), // U
     partitions: { blocks: 60_000_000, oneBelow: 330_000_000 }, // of a quarter of a second; from May 2025
     explorer: etherscan('https://arbiscan.io'), // X
     hue: '#2ba3dc',
@@ -135,7 +138,7 @@ const defaults = {
     registry: { address: identityRegistry, fromBlock: 147514947 }, // A, B: 2026-02-09 09:17:51 UTC, computed
     reputation: { address: reputationRegistry, fromBlock: 147514947 }, // A, B
     tokens: [{ address: '0x0b2c639c533813f4aa9d7837caf62653d097ff85', decimals: 6, fromBlock: 38198364 }], // C, D: one list
-    paymentContracts: permit2Proxies(147514947), // U
+    paymentContracts: x402Contracts(147514947), // U
     partitions: { blocks: 8_000_000, oneBelow: 135_000_000 }, // of two seconds; from May 2025
     explorer: etherscan('https://optimistic.etherscan.io'), // X
     hue: '#e5383b',
@@ -157,7 +160,7 @@ const defaults = {
     registry: { address: identityRegistry, fromBlock: 82458484 }, // A, B: 2026-02-02
     reputation: { address: reputationRegistry, fromBlock: 82458484 }, // A, B
     tokens: [{ address: '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359', decimals: 6, fromBlock: 45319261 }], // C, D
-    paymentContracts: permit2Proxies(82458484), // U
+    paymentContracts: x402Contracts(82458484), // U
     partitions: { blocks: 8_000_000, oneBelow: 70_000_000 }, // of two seconds; from May 2025
     explorer: etherscan('https://polygonscan.com'), // X
     hue: '#8a4fe8',

@@ -1,3 +1,5 @@
+import type { ContractKind } from './payments.config.ts'
+
 // The shape of a row of the chain table.
 
 /** A contract and the first block worth asking for its logs. */
@@ -16,11 +18,7 @@ interface Token extends ContractAddress {
   readonly domainName?: 'USDC'
 }
 
-/** Kinds of payments that a contract settles by other means than EIP-3009. */
-export const contractKinds = ['permit2_exact', 'permit2_upto'] as const
-export type ContractKind = (typeof contractKinds)[number]
-
-/** A contract whose logs prove payments of one kind. Its payments may be in any token. */
+/** A contract whose logs prove payments by other means than EIP-3009. They may be in any token. */
 export interface PaymentContract extends ContractAddress {
   readonly kind: ContractKind
 }

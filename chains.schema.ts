@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { contractKinds } from './chains.row.ts'
+import { contractKinds } from './payments.config.ts'
 import { httpUrl, nodeUrl } from './settings.schema.ts'
 
 // Schemas of the entries of CHAINS_FILE.
@@ -47,7 +47,7 @@ export const override = z.strictObject({
   paymentContracts: z
     .array(
       z.strictObject(
-        { kind: z.enum(contractKinds, { error: `must be ${contractKinds.join(' or ')}` }), ...contract.shape },
+        { kind: z.enum(contractKinds, { error: `must be one of ${contractKinds.join(', ')}` }), ...contract.shape },
         { error: wanted('kind, address and fromBlock') },
       ),
     )

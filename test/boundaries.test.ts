@@ -9,6 +9,7 @@ const tables = [
   'chains.config.ts',
   'chains.file.ts',
   'limits.config.ts',
+  'payments.config.ts',
   'sources.config.ts',
   'settings.ts',
   'settings.chains.ts',
@@ -16,9 +17,10 @@ const tables = [
 ]
 /** What each room may import, besides itself and packages. `ops/` holds no domain, and every room may use it. */
 const mayImport: Record<string, string[]> = {
-  'chains.row.ts': [],
+  'payments.config.ts': [],
+  'chains.row.ts': ['payments.config.ts'],
   'chains.config.ts': ['chains.row.ts'],
-  'chains.schema.ts': ['chains.row.ts', 'settings.schema.ts'],
+  'chains.schema.ts': ['payments.config.ts', 'settings.schema.ts'],
   'chains.file.ts': [
     'chains.row.ts',
     'chains.config.ts',

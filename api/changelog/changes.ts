@@ -92,6 +92,16 @@ export const apiChanges: readonly ApiChange[] = [
     operations: ['diagnoseAgent', 'listFindingCodes', 'getFindingCode', 'explainAgent'],
   },
   {
+    id: 'channels',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Income from payment channels',
+    text:
+      'What a seller claims from channels of x402’s batch-settlement is income of the new kind `batch_claim`. What is deposited ' +
+      'and not claimed is told apart, in `pending` of /api/agent/{fid}/income, and is in no sum.',
+    operations: ['getIncome', 'listIncome', 'getIncomeStats'],
+  },
+  {
     id: 'witnesses',
     day: '2026-11-29',
     kind: 'added',
@@ -396,16 +406,6 @@ export const apiChanges: readonly ApiChange[] = [
       '`unsolicited` was false of a registration that a stranger had sent once it was passed on to another address of the ' +
       'same agent. It stays true until something is set, and such a registration links no host to a claim.',
     operations: ['getAgent', 'listRegistrations'],
-  },
-  {
-    id: 'handles-proven',
-    day: '2026-11-28',
-    kind: 'added',
-    title: 'Profiles say who stands behind a handle',
-    text:
-      '`handle_assurance`: proven, when the name server signed the handle for the address that has custody of the account; ' +
-      'signed, when it did for a verified address, or another hub says the same; stated, when one hub alone says so.',
-    operations: ['getAgent', 'getAgents'],
   },
   ...earlierChanges,
 ]

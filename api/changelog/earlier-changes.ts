@@ -3,6 +3,16 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** What changed for clients before the changes of `changes.ts`, newest first. */
 export const earlierChanges: readonly ApiChange[] = [
   {
+    id: 'handles-proven',
+    day: '2026-11-28',
+    kind: 'added',
+    title: 'Profiles say who stands behind a handle',
+    text:
+      '`handle_assurance`: proven, when the name server signed the handle for the address that has custody of the account; ' +
+      'signed, when it did for a verified address, or another hub says the same; stated, when one hub alone says so.',
+    operations: ['getAgent', 'getAgents'],
+  },
+  {
     id: 'history-in-pages',
     day: '2026-11-28',
     kind: 'changed',

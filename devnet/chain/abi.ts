@@ -77,11 +77,25 @@ export const collectorAbi = parseAbi([
 const deposit =
   'struct Deposit { address token; address from; uint256 value; uint256 validBefore; bytes32 nonce; bytes signature; }'
 export const depositCollectorAbi = parseAbi([deposit, 'function collect(Deposit one, address store, uint256 kept)'])
+/** ABI of the channels. Source: x402-foundation/x402, contracts/evm/src/x402BatchSettlement.sol. */
 export const channelsAbi = parseAbi([
-  deposit,
-  'function deposit(address collector, Deposit one, address receiver)',
-  'function claim(address token, address payer, address receiver, uint128 amount)',
+  'struct ChannelConfig { address payer; address payerAuthorizer; address receiver; address receiverAuthorizer; address token; uint40 withdrawDelay; bytes32 salt; }',
+  'struct Voucher { ChannelConfig channel; uint128 maxClaimableAmount; }',
+  'struct VoucherClaim { Voucher voucher; bytes signature; uint128 totalClaimed; }',
+  'function deposit(ChannelConfig config, uint128 amount, address collector, bytes collectorData)',
+  'function claim(VoucherClaim[] voucherClaims)',
   'function settle(address receiver, address token)',
+  'function refund(ChannelConfig config, uint128 amount)',
+  'function finalizeWithdraw(ChannelConfig config)',
+  'function multicall(bytes[] data)',
+  'function balance(bytes32 channelId) view returns (uint128)',
+  'function claimed(bytes32 channelId) view returns (uint128)',
+  'event ChannelCreated(bytes32 indexed channelId, ChannelConfig config)',
+  'event Deposited(bytes32 indexed channelId, address indexed sender, uint128 amount, uint128 newBalance)',
+  'event Claimed(bytes32 indexed channelId, address indexed sender, uint128 claimAmount, uint128 newTotalClaimed)',
+  'event Settled(address indexed receiver, address indexed token, address indexed sender, uint128 amount)',
+  'event Refunded(bytes32 indexed channelId, address indexed sender, uint128 amount)',
+  'event WithdrawFinalized(bytes32 indexed channelId, address indexed sender, uint128 amount)',
 ])
 
 export const registrarAbi = parseAbi([

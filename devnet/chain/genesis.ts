@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import { type Address, type Hex, pad, parseEther, toHex } from 'viem'
 import { type ChainName, chainOf } from '../../chains.config.ts'
-import type { Chain, ContractKind } from '../../chains.row.ts'
+import type { Chain } from '../../chains.row.ts'
+import type { ContractKind } from '../../payments.config.ts'
 import { type Contract, compileContracts } from '../contracts/compile.ts'
 
 /** Where everything stands on a local chain: the real addresses of the chain table, the rest at addresses of our own. */
@@ -36,7 +37,8 @@ export interface ChainAddresses {
   readonly codelessProxy: Address
   /** Collects deposits for the channels and for escrows. */
   readonly depositCollector: Address
-  readonly channels: Address
+  /** Channels of batch-settlement; null where the chain table has none. */
+  readonly channels: Address | null
   readonly batchRegistrar: Address
   readonly passingRegistrar: Address
   readonly walletFactory: Address
@@ -48,7 +50,7 @@ export interface ChainAddresses {
 /** The addresses of one chain, lowercase. */
 export function addressesOf(name: ChainName): ChainAddresses {
   const { registry, reputation, tokens, paymentContracts, social }: Chain = chainOf(name)
-  const proxyOf = (kind: ContractKind) =>
+  const contractOf = (kind: ContractKind) =>
     (paymentContracts.find((contract) => contract.kind === kind)?.address ?? null) as Address | null
   return {
     registry: registry.address as Address,
@@ -65,11 +67,11 @@ export function addressesOf(name: ChainName): ChainAddresses {
     forwarder: own(4),
     puller: own(5),
     escrow: own(6),
-    permit2Proxy: proxyOf('permit2_exact'),
-    uptoProxy: proxyOf('permit2_upto'),
+    permit2Proxy: contractOf('permit2_exact'),
+    uptoProxy: contractOf('permit2_upto'),
     codelessProxy: own(11),
     depositCollector: own(12),
-    channels: own(13),
+    channels: contractOf('batch_settlement'),
     batchRegistrar: own(7),
     passingRegistrar: own(8),
     walletFactory: own(9),
@@ -139,7 +141,7 @@ export async function genesisOf(name: ChainName, { timestamp, funded }: GenesisO
   if (at.permit2Proxy) place(at.permit2Proxy, runtime('Permit2Proxy'))
   if (at.uptoProxy) place(at.uptoProxy, runtime('UptoPermit2Proxy'))
   place(at.depositCollector, runtime('DepositCollector'))
-  place(at.channels, runtime('PaymentChannels'))
+  if (at.channels) place(at.channels, runtime('PaymentChannels'))
   place(at.columnBatcher, runtime('ColumnBatcher'))
   place(at.puller, runtime('Puller'))
   place(at.escrow, runtime('Escrow'))

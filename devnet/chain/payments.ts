@@ -1,13 +1,5 @@
 import { type Address, concat, encodeFunctionData, type Hex, type LocalAccount, parseSignature } from 'viem'
-import {
-  batcherAbi,
-  bridgedDollarAbi,
-  channelsAbi,
-  collectorAbi,
-  columnBatcherAbi,
-  depositCollectorAbi,
-  dollarAbi,
-} from './abi.ts'
+import { batcherAbi, bridgedDollarAbi, collectorAbi, columnBatcherAbi, depositCollectorAbi, dollarAbi } from './abi.ts'
 import type { Call, DevChain } from './chain.ts'
 import { dollarName } from './genesis.ts'
 
@@ -139,7 +131,8 @@ export function releaseFromEscrow(chain: DevChain, merchant: Address): Call {
   return { to: chain.addresses.escrow, data: encodeFunctionData({ abi: collectorAbi, functionName: 'release', args }) }
 }
 
-const depositOf = ({ token, from, value, nonce, signature }: Authorization) => ({
+/** An authorization as the deposit collector takes it. */
+export const depositOf = ({ token, from, value, nonce, signature }: Authorization) => ({
   token,
   from,
   value,
@@ -147,24 +140,6 @@ const depositOf = ({ token, from, value, nonce, signature }: Authorization) => (
   nonce,
   signature,
 })
-
-/** Funds the channel of payer and receiver; it needs an authorization `receive` to the deposit collector. */
-export function fillChannel(chain: DevChain, authorization: Authorization, receiver: Address): Call {
-  const args = [chain.addresses.depositCollector, depositOf(authorization), receiver] as const
-  return { to: chain.addresses.channels, data: encodeFunctionData({ abi: channelsAbi, functionName: 'deposit', args }) }
-}
-
-/** The receiver claims a part of a channel's funds as earned; no token moves. */
-export function claimFromChannel(chain: DevChain, payer: Address, receiver: Address, amount: bigint): Call {
-  const args = [nativeToken(chain), payer, receiver, amount] as const
-  return { to: chain.addresses.channels, data: encodeFunctionData({ abi: channelsAbi, functionName: 'claim', args }) }
-}
-
-/** The channels pay out what a receiver earned: a plain transfer. */
-export function settleChannels(chain: DevChain, receiver: Address): Call {
-  const args = [receiver, nativeToken(chain)] as const
-  return { to: chain.addresses.channels, data: encodeFunctionData({ abi: channelsAbi, functionName: 'settle', args }) }
-}
 
 /** An escrow draws the highest amount of a payment: `kept` goes to its store, the rest back to the payer. */
 export function collectForEscrow(chain: DevChain, authorization: Authorization, store: Address, kept: bigint): Call {

@@ -50,8 +50,6 @@ interface Sorting {
 
 /** Blocks that wait for traces at a time. */
 const maxOpenBlocks = 1_000
-/** Number of topics of Transfer and AuthorizationUsed, which are most logs and never a payment contract's. */
-const transferTopics = 3
 const none: Sorted = { confirmed: [], isOpen: false, unpaid: [], legs: [], codes: [] }
 
 /**
@@ -167,7 +165,7 @@ export class BlockEncoder {
       let isPaying = false
       for (end = log; end < logs && logTransaction[end] === index; end++) {
         isSettling ||= this.#fields.isUsed(text, scan, end)
-        isPaying ||= scan.topics[end] !== transferTopics && this.#isOfContract(text, scan, end)
+        isPaying ||= this.#isOfContract(text, scan, end)
       }
       if (!isSettling && !isPaying) continue
       for (; at < transactions && (transactionIndex[at] as number) < index; at++) {

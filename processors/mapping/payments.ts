@@ -1,10 +1,12 @@
 import type { ChainName } from '../../chains.config.ts'
-import type { ContractKind } from '../../chains.row.ts'
+import type { PaymentKind } from '../../payments.config.ts'
 import type { SettlingTransaction } from './block.ts'
 import { type BuilderCodes, builderCodesOf } from './builder-codes.ts'
+import type { Transfer } from './fields.ts'
 import { followLegs, type Paid } from './forwarded-legs.ts'
 import { TextFields, toTransfer } from './hex-fields.ts'
-import { isTransfer, type PaymentContracts, provenPayments } from './payment-kinds.ts'
+import { isTransfer } from './kinds/rule.ts'
+import { type PaymentContracts, provenPayments } from './payment-kinds.ts'
 
 /** Money that an address received other than as a settlement's recipient. Addresses and hashes are lowercase hex. */
 export interface PaymentRow {
@@ -14,7 +16,7 @@ export interface PaymentRow {
   readonly logIndex: number
   /** Milliseconds since 1970. */
   readonly blockTimestamp: number
-  readonly kind: 'forwarded' | ContractKind
+  readonly kind: 'forwarded' | PaymentKind
   readonly token: string
   readonly payer: string
   readonly payee: string
@@ -62,18 +64,25 @@ export function paymentsOf(
   const paid = [...settled]
   const unpaid: { logIndex: number; token: string }[] = []
   const taken = new Set(settled.map(({ transfer }) => transfer.logIndex))
-  for (const { log, kind, payment } of provenPayments(settling, contracts, taken)) {
+  for (const { log, payment } of provenPayments(chain, settling, contracts, taken)) {
     const { logIndex } = log
     if (!payment) {
       unpaid.push({ logIndex, token: log.address })
       continue
     }
     const { transfer, ...row } = payment
-    payments.push({ ...place, logIndex, kind, ...row, forwarder: null, originLogIndex: null, depth: null })
+    payments.push({ ...place, logIndex, ...row, forwarder: null, originLogIndex: null, depth: null })
     if (transfer && isFollowed(transfer.token)) paid.push({ logIndex, payer: payment.payer, transfer })
   }
+  // What a payment contract pays out of what it holds is told by its logs.
+  const isPassed = ({ from }: Transfer<string>) => !contracts.has(from)
   const transfers =
-    paid.length === 0 ? [] : logs.filter((log) => isTransfer(log) && isFollowed(log.address)).map(toTransfer)
+    paid.length === 0
+      ? []
+      : logs
+          .filter((log) => isTransfer(log) && isFollowed(log.address))
+          .map(toTransfer)
+          .filter(isPassed)
   for (const { paid: origin, transfer, depth } of followLegs(words, transfers, paid)) {
     const { logIndex: originLogIndex, payer } = origin
     const amount = words.amountOf(transfer.amount)

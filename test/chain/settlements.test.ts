@@ -1,8 +1,8 @@
-import { type Hash, type Hex, isAddressEqual, parseEventLogs } from 'viem'
+import { type Hash, type Hex, isAddressEqual, type Log, parseEventLogs } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chains } from '../../chains.config.ts'
 import { agentIncome, allIncome } from '../../db/queries/income/agent-income.ts'
-import { dollarAbi } from '../../devnet/chain/abi.ts'
+import { channelsAbi, dollarAbi } from '../../devnet/chain/abi.ts'
 import { accountOf, type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { runIncome } from '../derive/passes.ts'
@@ -10,19 +10,20 @@ import { memorySource } from '../doubles/portal/memory-source.ts'
 import { readBlocks } from '../doubles/portal/rpc-blocks.ts'
 import { type Portal, startPortal } from '../doubles/portal/server.ts'
 import { type RpcProxy, startRpcProxy } from '../doubles/rpc-proxy.ts'
-import { incomeOfLogs } from '../support/chain/income-oracle.ts'
+import { heldByChannels, incomeOfLogs } from '../support/chain/income-oracle.ts'
 import { type ChainIndex, indexChain } from '../support/chain/index-chain.ts'
 import { describeDifference } from '../support/chain/oracle.ts'
 import { insert, seedAgent } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 import { batchCases } from './cases/batch.ts'
+import { channelCases } from './cases/channels.ts'
 import { contractCases } from './cases/contract.ts'
 import { directCases } from './cases/direct.ts'
 import { paymentCases } from './cases/payments.ts'
 import { type CaseOutcome, castAddresses, type ExpectedSettlement, setStage } from './cases/settlement-case.ts'
 import { unpaidCases } from './cases/unpaid.ts'
 
-const cases = [...directCases, ...batchCases, ...contractCases, ...unpaidCases, ...paymentCases]
+const cases = [...directCases, ...batchCases, ...contractCases, ...unpaidCases, ...paymentCases, ...channelCases]
 /** Blocks; more than the cases mine, so that a processor that is there when they are mined sees each of them hot. */
 const finality = 100
 const { dataset } = chains.base
@@ -141,7 +142,19 @@ test('income by kind is what the logs of the chain come to, of each agent and of
   const expected = await incomeOfLogs(chain, agents)
   for (const fid of [1, 2, 3]) expect(told((await agentIncome(pool, fid)).members)).toEqual(expected[fid])
   expect(told((await allIncome(pool)).members)).toEqual(expected.all)
-  expect(Object.keys(expected[1] ?? {}).sort()).toEqual(['forwarded', 'permit2_exact', 'permit2_upto', 'settlement'])
+  expect(Object.keys(expected[1] ?? {}).sort()).toEqual([
+    'batch_claim',
+    'forwarded',
+    'permit2_exact',
+    'permit2_upto',
+    'settlement',
+  ])
+  // Of the channels of the merchant some are never claimed, and some are claimed in part.
+  const held = await heldByChannels(chain, agents[1] ?? [])
+  expect(held).toBeGreaterThan(0n)
+  expect(JSON.parse((await agentIncome(pool, 1)).members.pending ?? '')).toEqual([
+    { contract: 'batch_settlement', amount_usdc: Number(held) / 1e6 },
+  ])
   // The batch contract is an agent here; over all agents, what it forwards to the other two is not counted twice.
   expect(expected.all?.forwarded).not.toBe(expected[1]?.forwarded)
 })
@@ -207,18 +220,29 @@ async function storedOf({ database }: ChainIndex, hash: Hash) {
   return rows
 }
 
+/** Whether a log is one that a payment contract proves a payment with. */
+function isProof({ address, topics, data }: Log): boolean {
+  const { permit2Proxy, uptoProxy, channels } = chain.addresses
+  if (address === permit2Proxy || address === uptoProxy) return true
+  const moves = ['Deposited', 'Claimed', 'Refunded', 'WithdrawFinalized']
+  return (
+    address === channels &&
+    parseEventLogs({ abi: channelsAbi, logs: [{ address, topics, data } as Log] }).some((log) =>
+      moves.includes(log.eventName),
+    )
+  )
+}
+
 /** Expected payment rows of a case: block, log index and time from the receipt. */
 async function expectedPayments({ hash, payments = [] }: CaseOutcome) {
   const { logs, from, blockNumber } = await chain.mined(hash)
   const { timestamp } = await chain.client.getBlock({ blockNumber })
   const transfers = parseEventLogs({ abi: dollarAbi, eventName: 'Transfer', logs })
-  const proofs = logs.filter(({ address }) =>
-    [chain.addresses.permit2Proxy, chain.addresses.uptoProxy].some((one) => one === address),
-  )
+  const proofs = logs.filter(isProof)
   const authorizations = parseEventLogs({ abi: dollarAbi, eventName: 'AuthorizationUsed', logs })
   const origin = [...authorizations, ...proofs][0]?.logIndex
   let proven = 0
-  return payments.map(({ kind, token, payer, payee, gross, leg }) => {
+  return payments.map(({ kind, token, payer, payee, gross, net = gross, leg }) => {
     const moved = transfers.find(
       ({ address, args }) =>
         address === token &&
@@ -236,7 +260,7 @@ async function expectedPayments({ hash, payments = [] }: CaseOutcome) {
       payer: payer.toLowerCase(),
       payee: payee.toLowerCase(),
       gross: Number(gross),
-      net: Number(gross),
+      net: Number(net),
       facilitator: from,
       tx_hash: hash,
       forwarder: leg?.forwarder ?? null,
@@ -252,7 +276,7 @@ async function paymentsOf({ database }: ChainIndex, hash: Hash) {
     `select kind, chain, block_number, log_index, block_timestamp, ${hex('token')}, ${hex('payer')}, ${hex('payee')},
             gross::float8 as gross, net::float8 as net, ${hex('facilitator')}, ${hex('tx_hash')}, ${hex('forwarder')},
             origin_log_index, depth
-       from income_row where tx_hash = $1 and kind not like 'eip3009%' order by log_index`,
+       from payment where tx_hash = $1 order by log_index`,
     [Buffer.from(hash.slice(2), 'hex')],
   )
   return rows

@@ -6,6 +6,7 @@ import { activityOf } from '../../db/queries/join/activity.ts'
 import { deriveSearchedAgents } from '../../db/queries/join/agent-words.ts'
 import { figureWindows } from '../../db/queries/rollup/figure-parts.ts'
 import { refreshCounts } from '../../enrichment/join/counts.ts'
+import type { PaymentKind } from '../../payments.config.ts'
 
 // Rows as the processors and the enrichment job would have left them, for tests of what reads them.
 
@@ -302,13 +303,15 @@ export async function seedSettlement(pool: pg.Pool, settlement: SeedSettlement):
 
 interface SeedPayment {
   chain?: ChainName
-  kind: 'forwarded' | 'permit2_exact' | 'permit2_upto'
+  kind: 'forwarded' | PaymentKind
   payee: string
   payer: string
   block: number
   logIndex?: number
   /** Base units of the token. */
   amount: bigint
+  /** Default: all of it. */
+  net?: bigint
   at: Date
   token?: string
   facilitator?: string
@@ -318,19 +321,8 @@ interface SeedPayment {
 }
 
 export async function seedPayment(pool: pg.Pool, payment: SeedPayment): Promise<void> {
-  const {
-    chain = 'base',
-    kind,
-    payee,
-    payer,
-    block,
-    logIndex = 0,
-    amount,
-    at,
-    forwarder,
-    originLogIndex,
-    depth,
-  } = payment
+  const { chain = 'base', kind, payee, payer, block, logIndex = 0, amount, at } = payment
+  const { forwarder, originLogIndex, depth } = payment
   const { token = addressOf('token'), facilitator = addressOf('facilitator') } = payment
   await insert(pool, 'payment', {
     id: `${chain}-${block}-${logIndex}`,
@@ -343,7 +335,7 @@ export async function seedPayment(pool: pg.Pool, payment: SeedPayment): Promise<
     payer: bytes(payer),
     payee: bytes(payee),
     gross: String(amount),
-    net: String(amount),
+    net: String(payment.net ?? amount),
     facilitator: bytes(facilitator),
     tx_hash: bytes(hashOf(`tx ${chain} ${block}`)),
     forwarder: forwarder === undefined ? null : bytes(forwarder),

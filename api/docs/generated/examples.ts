@@ -1531,6 +1531,12 @@ export const examples: Readonly<Record<string, unknown>> = {
     },
     "first_paid_at": "2026-10-21T01:01:46.000Z",
     "last_paid_at": "2026-11-23T01:42:35.000Z",
+    "pending": [
+      {
+        "contract": "batch_settlement",
+        "amount_usdc": 2.5
+      }
+    ],
     "flags": {
       "self": {
         "payments": 2,

@@ -40,6 +40,7 @@ const kindNames: Readonly<Record<string, string>> = {
   forwarded: 'Through a forwarder',
   permit2_exact: 'Permit2, exact amount',
   permit2_upto: 'Permit2, up to an amount',
+  batch_claim: 'Claimed from a channel',
 }
 
 const pointsOf = ({ points }: IncomeSeries, isFiltered: boolean) =>

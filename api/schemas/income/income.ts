@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { incomeKinds } from '../../../db/queries/sql/income.ts'
 import { intervals } from '../../../db/queries/time/buckets.ts'
 import { grouped, incomeLimits, readingLimits, rowLimits } from '../../../limits.config.ts'
+import { holdingContracts } from '../../../payments.config.ts'
 import {
   address,
   availableSince,
@@ -21,7 +22,7 @@ const kind = z.enum(incomeKinds).meta({
   description:
     'eip3009_vrs, eip3009_bytes: transferWithAuthorization or receiveWithAuthorization, by the form of the signature. ' +
     'forwarded: passed on by a forwarder in the transaction that paid it. permit2_exact, permit2_upto: by one of the ' +
-    'proxies for Permit2 of x402.',
+    'proxies for Permit2 of x402. batch_claim: claimed from a channel of batch-settlement.',
 })
 const flag = z.enum(['self', 'same_owner', 'ring', 'none']).meta({
   id: 'IncomeFlag',
@@ -90,6 +91,14 @@ export const agentIncome = z
     }),
     first_paid_at: time.nullable(),
     last_paid_at: time.nullable(),
+    pending: z
+      .array(z.strictObject({ contract: z.enum(holdingContracts), amount_usdc: dollars }))
+      .nullable()
+      .meta({
+        description:
+          'What contracts hold for the agent, by kind of contract: no income yet, and in no other sum. batch_settlement: ' +
+          `put into channels, not claimed, and not gone back. ${uncounted}`,
+      }),
     flags: z.strictObject({
       self: paid,
       same_owner: paid,

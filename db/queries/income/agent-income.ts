@@ -1,7 +1,8 @@
 import { incomeLimits, readingLimits } from '../../../limits.config.ts'
+import { holdingContracts } from '../../../payments.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { unrolledBlocks } from '../sql/block-states.ts'
-import { firstDue, hourOf, incomeKinds } from '../sql/income.ts'
+import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
+import { firstDue, heldContract, heldSign, hourOf, incomeKinds, isDollar, isHolding } from '../sql/income.ts'
 import { dollars, hex, isoTime, textList } from '../sql/json-text.ts'
 import { demandObject } from './demand.ts'
 import { isRing, payingPairs } from './paying-pairs.ts'
@@ -118,6 +119,17 @@ given as (
    ) r
    where (select count(*) from spent) > ${most}
 ),
+-- Of what a contract holds for the agent, its deposits may be of a time that is not loaded yet: never less than nothing.
+held as (
+  select ${heldContract('p')} as contract, greatest(sum(${heldSign('p')} * p.gross), 0) as amount
+    from (select distinct address from whose) one
+    join payment p on p.payee = one.address
+   where ${isHolding('p')} and ${isDollar('p')} and ${isRolledUp('p')} and (select yes from countable)
+     and exists (select from whose w
+                  where w.address = p.payee and w.chain in ('', p.chain)
+                    and w.from_at <= p.block_timestamp and p.block_timestamp < w.to_at)
+   group by 1
+),
 returned as (
   select p.*
     from payer p
@@ -147,6 +159,11 @@ ${text(
      from payer having (select yes from countable)) as single_payer,
   (select to_json(${isoTime('min(first_at)')}) from sums) as first_paid_at,
   (select to_json(${isoTime('max(last_at)')}) from sums) as last_paid_at,
+  (select coalesce(json_agg(json_build_object('contract', k.contract, 'amount_usdc', ${dollars('coalesce(held.amount, 0)')})
+                            order by k.place), '[]')
+     from unnest(array[${textList(holdingContracts)}]) with ordinality as k (contract, place)
+     left join held using (contract)
+   having (select yes from countable)) as pending,
   (select coalesce(json_agg(json_build_object(
             'address', ${hex('address')},
             'source', case chain when '' then 'verified' else 'agent_wallet' end,
@@ -164,6 +181,7 @@ ${text(
     'single_payer',
     'first_paid_at',
     'last_paid_at',
+    'pending',
     'addresses',
   ],
 )}`

@@ -1,12 +1,20 @@
+import { type PaymentKind, paymentKinds, paymentKindsThat } from '../../../payments.config.ts'
 import { hourKey } from '../../due/paid-hours.ts'
-import { isoTime } from './json-text.ts'
+import { isoTime, textList } from './json-text.ts'
 
 // What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator, block_timestamp, and
 // `through`, the addresses of the same transaction that the money went through, null: none. Arguments are SQL
 // expressions written in this folder, never values.
 
 /** Kinds of payment, in the order in which they are told: settlements by the form of the signature, and the others. */
-export const incomeKinds = ['eip3009_vrs', 'eip3009_bytes', 'forwarded', 'permit2_exact', 'permit2_upto'] as const
+export const incomeKinds = [
+  'eip3009_vrs',
+  'eip3009_bytes',
+  'forwarded',
+  ...paymentKindsThat(({ isIncome }) => isIncome),
+] as const
+
+const x402Kinds = textList(paymentKindsThat(({ isX402 }) => isX402))
 
 /** Kind of a settlement, by whether the signature was taken as bytes. */
 export const settlementKind = (overload: string) => `case when ${overload} then 'eip3009_bytes' else 'eip3009_vrs' end`
@@ -65,15 +73,31 @@ const names = [
 /** The columns of `settlementColumns`, read from `otherPayments`. */
 export const paymentColumns = names.map((name) => `s.${name}`).join(', ')
 
-/** SQL relation `s`: payments other than settlements, with the columns of settlements and their kind. */
+/** SQL: whether a row of `payment` is in a token that is counted as dollars. */
+export const isDollar = (payment: string) => `exists (select from chain_contract c
+                       where c.chain = ${payment}.chain and c.address = '0x' || encode(${payment}.token, 'hex')
+                         and c.from_block <= ${payment}.block_number)`
+
+const holding = paymentKindsThat(({ held }) => held !== 0)
+const byKind = (payment: string, value: (kind: PaymentKind) => string) =>
+  `case ${payment}.kind ${holding.map((kind) => `when '${kind}' then ${value(kind)}`).join(' ')} end`
+/** SQL: whether a row of `payment` moves what a contract holds for its payee. */
+export const isHolding = (payment: string) => `${payment}.kind in (${textList(holding)})`
+/** SQL of such a row: 1, it adds to it, or -1. */
+export const heldSign = (payment: string) => byKind(payment, (kind) => `${paymentKinds[kind].held}`)
+/** SQL of such a row: the kind of the contract. */
+export const heldContract = (payment: string) => byKind(payment, (kind) => `'${paymentKinds[kind].contract}'`)
+
+/**
+ * SQL relation `s`: payments other than settlements, with the columns of settlements and their kind. Money that a contract
+ * holds for a payee has come to nobody yet.
+ */
 export const otherPayments = `(
        select p.payee as recipient, p.chain, p.payer, p.facilitator, p.block_number, p.block_timestamp, p.log_index,
               p.tx_hash, p.token, p.net as amount,
               -- Of a leg as well: that no payment is stored as its origin does not make it one of a settlement.
-              exists (select from chain_contract c
-                       where c.chain = p.chain and c.address = '0x' || encode(p.token, 'hex')
-                         and c.from_block <= p.block_number) as is_dollar,
-              p.kind <> 'forwarded' or origin.kind is not null as by_contract,
+              ${isDollar('p')} as is_dollar,
+              p.kind in (${x402Kinds}) or origin.kind in (${x402Kinds}) as by_contract,
               p.forwarder,
               case when p.forwarder is not null then array(
                 with recursive hop (address, depth) as (
@@ -89,7 +113,8 @@ export const otherPayments = `(
               p.kind
          from payment p
          left join payment origin on origin.chain = p.chain and origin.block_number = p.block_number
-                                 and origin.log_index = p.origin_log_index) s`
+                                 and origin.log_index = p.origin_log_index
+        where p.net <> 0) s`
 
 /** SQL statement that marks hours as due to be summed up again; `hours` is a query for recipient, chain and hour. */
 export const markHours = (hours: string) => `

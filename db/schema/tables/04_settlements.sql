@@ -66,12 +66,12 @@ create table payment (
   block_number int not null,
   log_index int not null,        -- of the log that proves it; no settlement has it
   block_timestamp timestamptz not null,
-  kind text not null,            -- forwarded, permit2_exact, permit2_upto
+  kind text not null,            -- forwarded, and those of payments.config.ts
   token bytea not null,          -- of payments by contracts: any
   payer bytea not null,          -- who signed, never a forwarder
   payee bytea not null,
   gross numeric(78, 0) not null, -- base units of the token
-  net numeric(78, 0) not null,   -- without the fees that the payee bore
+  net numeric(78, 0) not null,   -- what came to the payee: without fees; 0: a contract holds it
   facilitator bytea not null,
   tx_hash bytea not null,
   forwarder bytea,               -- forwarded: who passed it on
@@ -100,7 +100,8 @@ select chain, block_number, log_index, block_timestamp,
  union all
 select chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net, facilitator, tx_hash,
        forwarder, origin_log_index, depth
-  from payment;
+  from payment
+ where net <> 0;
 
 -- What the calldata of a transaction says at its end about who had a part in it (ERC-8021, schema 2), for each settlement
 -- and payment in it. Self-declared. Written by the chain processors and the backfill.

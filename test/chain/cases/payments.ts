@@ -1,15 +1,6 @@
 import type { Address } from 'viem'
 import type { Call, DevChain } from '../../../devnet/chain/chain.ts'
-import {
-  aggregate,
-  claimFromChannel,
-  collectForEscrow,
-  fillChannel,
-  mint,
-  pay,
-  settleChannels,
-  transferDollars,
-} from '../../../devnet/chain/payments.ts'
+import { aggregate, collectForEscrow, mint, pay, transferDollars } from '../../../devnet/chain/payments.ts'
 import { allowProxy, dollarOf, payByProxy, payUpto } from '../../support/chain/permit2.ts'
 import { type ExpectedPayment, type SettlementCase, selectors, sendDelegated } from './settlement-case.ts'
 
@@ -208,29 +199,6 @@ export const paymentCases: SettlementCase[] = [
       const hash = await chain.send(facilitator, payUpto(chain, used))
       const common = { token: dollarOf(chain), payer: payer.address, payee: merchant.address }
       return { hash, settlements: [], payments: [{ ...common, kind: 'permit2_upto', gross: 41n }] }
-    },
-  },
-  {
-    name: 'a deposit in a channel is paid to its collector and passed on to the channels, not to the receiver',
-    async act({ chain, payer, merchant, facilitator, authorize }) {
-      const { depositCollector, channels } = chain.addresses
-      const authorization = await authorize(payer, { to: depositCollector, value: 90n, kind: 'receive' })
-      const hash = await chain.send(facilitator, fillChannel(chain, authorization, merchant.address))
-      const leg = { forwarder: depositCollector, depth: 1 }
-      const common = { token: dollarOf(chain), payer: payer.address }
-      return {
-        hash,
-        settlements: [{ authorization, ...drawn, inferred: selectors.transfer }],
-        payments: [{ ...common, kind: 'forwarded', payee: channels, gross: 90n, leg }],
-      }
-    },
-  },
-  {
-    name: 'a claim of a channel and what the channels pay out of it are no payments',
-    async act({ chain, payer, merchant, facilitator }) {
-      const claim = claimFromChannel(chain, payer.address, merchant.address, 60n)
-      const hash = await chain.send(facilitator, aggregate(chain, [claim, settleChannels(chain, merchant.address)]))
-      return { hash, settlements: [] }
     },
   },
   {

@@ -34,7 +34,9 @@ export interface ExpectedPayment {
   readonly payer: Address
   readonly payee: Address
   readonly gross: bigint
-  /** Forwarder and depth of a forwarded leg; undefined: a payment by a proxy. */
+  /** Default: all of it. */
+  readonly net?: bigint
+  /** Forwarder and depth of a forwarded leg; undefined: a payment that a contract logs. */
   readonly leg?: { readonly forwarder: Address; readonly depth: number }
 }
 
@@ -55,7 +57,7 @@ export interface SettlementCase {
 }
 
 /** The local chain, and the accounts of the cases. */
-interface Stage {
+export interface Stage {
   readonly chain: DevChain
   readonly payer: LocalAccount
   readonly otherPayer: LocalAccount

@@ -39,7 +39,7 @@ interface Paid {
 /** A settlement or a payment by a Permit2 proxy, and how it was forwarded from hand to hand in the same transaction. */
 interface Passed {
   readonly block: number
-  readonly origin: 'settlement' | 'permit2_exact' | 'permit2_upto'
+  readonly origin: 'settlement' | 'permit2_exact' | 'permit2_upto' | 'batch_claim'
   readonly isDollar: boolean
   readonly sender: number
   readonly payer: number
@@ -74,7 +74,7 @@ export const paid = fc.record({
 })
 export const passed: fc.Arbitrary<Passed> = fc.record({
   block: fc.integer({ min: 0, max: lastBlock }),
-  origin: fc.constantFrom('settlement', 'permit2_exact', 'permit2_upto'),
+  origin: fc.constantFrom('settlement', 'permit2_exact', 'permit2_upto', 'batch_claim'),
   isDollar: fc.boolean(),
   sender: fc.integer({ min: 0, max: senders.length - 1 }),
   payer: person,

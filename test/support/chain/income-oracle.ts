@@ -1,5 +1,5 @@
 import { type Address, type Hex, type Log, parseEventLogs } from 'viem'
-import { dollarAbi } from '../../../devnet/chain/abi.ts'
+import { channelsAbi, dollarAbi } from '../../../devnet/chain/abi.ts'
 import type { DevChain } from '../../../devnet/chain/chain.ts'
 
 /** Agents whose income is added up: lowercase addresses by agent name. */
@@ -13,7 +13,7 @@ interface Move {
   readonly logIndex: number
 }
 interface Got extends Move {
-  readonly kind: 'settlement' | 'permit2_exact' | 'permit2_upto' | 'forwarded'
+  readonly kind: 'settlement' | 'permit2_exact' | 'permit2_upto' | 'forwarded' | 'batch_claim'
   /** Addresses that the money passed in the transaction, after the payer. */
   readonly through: readonly string[]
 }
@@ -35,10 +35,10 @@ export async function incomeOfLogs(chain: DevChain, agents: Agents): Promise<Rec
     const { transactionHash } = log
     byTransaction.set(transactionHash, [...(byTransaction.get(transactionHash) ?? []), log])
   }
-  const got: Got[] = []
+  const got: Got[] = claimedIn(logs, lower(chain.addresses.channels as Address))
   for (const [hash, one] of byTransaction) {
     const { input } = await chain.client.getTransaction({ hash: hash as Hex })
-    got.push(...gotIn(one, listed, proxies, input))
+    got.push(...gotIn(one, listed, proxies, input, lower(chain.addresses.channels as Address)))
   }
   const sums: Record<string, Record<string, [number, bigint]>> = {}
   const add = (name: string, { kind, token: paidIn, amount }: Got) => {
@@ -60,6 +60,39 @@ export async function incomeOfLogs(chain: DevChain, agents: Agents): Promise<Rec
   return Object.fromEntries(Object.entries(sums).map(([name, kinds]) => [name, told(kinds)]))
 }
 
+/** Base units that the channels hold for some receivers, claimed ones not among them, as the contract says. */
+export async function heldByChannels(chain: DevChain, receivers: readonly string[]): Promise<bigint> {
+  const address = chain.addresses.channels as Address
+  const logs = await chain.client.getLogs({ address, fromBlock: 0n, toBlock: 'latest' })
+  const created = parseEventLogs({ abi: channelsAbi, eventName: 'ChannelCreated', logs })
+  const theirs = created.filter(({ args }) => receivers.includes(lower(args.config.receiver)))
+  const read = (functionName: 'balance' | 'claimed', id: Hex) =>
+    chain.client.readContract({ address, abi: channelsAbi, functionName, args: [id] })
+  let held = 0n
+  for (const id of new Set(theirs.map(({ args }) => args.channelId))) {
+    held += (await read('balance', id)) - (await read('claimed', id))
+  }
+  return held
+}
+
+/** What was claimed from channels, each of which was told of whole when it was created. */
+function claimedIn(logs: readonly Log[], channels: string): Got[] {
+  const events = parseEventLogs({ abi: channelsAbi, logs: logs.filter(({ address }) => lower(address) === channels) })
+  const created = new Map(
+    events.flatMap(({ eventName, args }) => (eventName === 'ChannelCreated' ? [[args.channelId, args.config]] : [])),
+  )
+  return events.flatMap(({ eventName, args, logIndex }) => {
+    if (eventName !== 'Claimed') return []
+    const { payer, receiver, token } = created.get(args.channelId) as {
+      payer: Address
+      receiver: Address
+      token: Address
+    }
+    const move = { token: lower(token), from: lower(payer), to: lower(receiver), amount: args.claimAmount }
+    return [{ ...move, logIndex: Number(logIndex), kind: 'batch_claim' as const, through: [] }]
+  })
+}
+
 const lower = (address: Address) => address.toLowerCase()
 
 /** Whether token, owner and recipient stand in calldata as consecutive words, as in a call of a proxy. */
@@ -74,6 +107,7 @@ function gotIn(
   listed: readonly string[],
   proxies: ReadonlyMap<string, Got['kind']>,
   input: string,
+  channels: string,
 ): Got[] {
   const moves: Move[] = parseEventLogs({ abi: dollarAbi, eventName: 'Transfer', logs: [...logs] }).map(
     ({ address, args, logIndex }) => ({
@@ -111,7 +145,7 @@ function gotIn(
   }
   const passOn = ({ to, token, amount, logIndex, through }: Got, payer: string) => {
     const parts = moves.filter(
-      (one) => one.logIndex > logIndex && one.from === to && one.token === token && !taken.has(one),
+      (one) => one.logIndex > logIndex && one.from === to && one.token === token && !taken.has(one) && to !== channels,
     )
     const sum = parts.reduce((total, part) => total + part.amount, 0n)
     if (sum > amount || sum * 2n < amount || sum === 0n) return

@@ -14,7 +14,7 @@ comment on column directory.income.fid is 'The agent’s id in the social networ
 comment on column directory.income.hour is 'Beginning of the hour.';
 comment on column directory.income.chain is 'Lowercase name of the chain: ';
 comment on column directory.income.recipient_address is 'Who was paid.';
-comment on column directory.income.kind is 'eip3009_vrs or eip3009_bytes: a settlement, by the form of its signature; forwarded: passed on by a forwarder in the transaction that paid it; permit2_exact or permit2_upto: by one of x402’s proxies for Permit2.';
+comment on column directory.income.kind is 'eip3009_vrs or eip3009_bytes: a settlement, by the form of its signature; forwarded: passed on by a forwarder in the transaction that paid it; permit2_exact or permit2_upto: by one of x402’s proxies for Permit2; batch_claim: claimed from a channel of x402’s batch-settlement.';
 comment on column directory.income.flag is 'self: payer and recipient are one address; same_owner: the payer is or was an address of the same agent; ring: the money goes round over three addresses or more; none.';
 comment on column directory.income.filtered is 'Whether it counts as filtered income: there is no flag.';
 comment on column directory.income.x402 is 'Whether a known facilitator sent it, one of x402’s own contracts settled it, or the calldata of its transaction names who had a part in it.';

@@ -15,7 +15,7 @@ comment on view directory.income_daily is e'@behavior -*\nThe same by agent and 
 comment on column directory.income_daily.fid is 'The agent’s id in the social network.';
 comment on column directory.income_daily.day is 'Beginning of the day, UTC.';
 comment on column directory.income_daily.chain is 'Lowercase name of the chain: ';
-comment on column directory.income_daily.kind is 'eip3009_vrs, eip3009_bytes, forwarded, permit2_exact or permit2_upto, as in the view income.';
+comment on column directory.income_daily.kind is 'Kind of the payments, as in the view income.';
 comment on column directory.income_daily.payments is 'Payments, whoever paid and whatever the token.';
 comment on column directory.income_daily.amount_usdc is 'Dollars of these, with all six decimals.';
 comment on column directory.income_daily.filtered_payments is 'Payments by others than the agent itself: without self, same_owner and ring.';

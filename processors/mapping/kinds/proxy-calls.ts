@@ -1,7 +1,6 @@
-import type { ContractKind } from '../../chains.row.ts'
-import { addressOf } from './block.ts'
-import type { Transfer } from './fields.ts'
-import { selectorDigits, wordDigits } from './selector.ts'
+import { addressOf } from '../block.ts'
+import type { Transfer } from '../fields.ts'
+import { selectorDigits, wordDigits } from '../selector.ts'
 
 /** Most places in a transaction's calldata that are tried for one selector. */
 const maxPlaces = 256
@@ -20,10 +19,13 @@ interface Form {
 }
 
 /** Source: x402-foundation/x402, contracts/evm/src: x402ExactPermit2Proxy and x402UptoPermit2Proxy. */
-const forms: Readonly<Record<ContractKind, Form>> = {
+const forms = {
   permit2_exact: { selectors: ['13cd3b53', 'fa340378'], token: 0, owner: 4, to: 5 },
   permit2_upto: { selectors: ['ff11e7b4', '016c1748'], token: 0, owner: 5, to: 6 },
-}
+} as const satisfies Record<string, Form>
+
+/** Kinds of proxies for Permit2. */
+export type ProxyKind = keyof typeof forms
 
 /**
  * The last of `transfers` that a call to a proxy asks for, compared by token, owner and recipient; undefined: the
@@ -31,7 +33,7 @@ const forms: Readonly<Record<ContractKind, Form>> = {
  * not compared: a token may keep a fee, and a price up to a limit is another word.
  */
 export function askedFor(
-  kind: ContractKind,
+  kind: ProxyKind,
   input: string,
   transfers: readonly Transfer<string>[],
 ): Transfer<string> | undefined {

@@ -1,0 +1,43 @@
+/** Kinds of contracts, other than tokens, whose logs prove payments. */
+export const contractKinds = ['permit2_exact', 'permit2_upto', 'batch_settlement'] as const
+export type ContractKind = (typeof contractKinds)[number]
+
+/** What a kind of row that a payment contract's log gives means for the sums. */
+interface PaymentKindRow {
+  /** Kind of the contracts that log it. */
+  readonly contract: ContractKind
+  /** Whether it is income of the payee; otherwise it says what is held for the payee, and is in no sum of income. */
+  readonly isIncome: boolean
+  /** What it adds to what its contracts hold for the payee, in terms of its gross amount. */
+  readonly held: 1 | 0 | -1
+  /** Whether the contract serves x402 alone, so that its log is evidence of that. */
+  readonly isX402: boolean
+}
+
+const paid = { isIncome: true, held: 0, isX402: true } as const
+
+/**
+ * The kinds of payments that contracts log, a row each, in the order in which they are told. How their logs are read is
+ * in `processors/mapping/kinds`; where their contracts are, in the chain table.
+ */
+export const paymentKinds = {
+  permit2_exact: { contract: 'permit2_exact', ...paid },
+  permit2_upto: { contract: 'permit2_upto', ...paid },
+  /** What a receiver claimed from a channel: nobody can take it back. */
+  batch_claim: { contract: 'batch_settlement', ...paid, held: -1 },
+  /** What a payer put into a channel, and what went back to the payer unclaimed. */
+  batch_deposit: { contract: 'batch_settlement', isIncome: false, held: 1, isX402: true },
+  batch_return: { contract: 'batch_settlement', isIncome: false, held: -1, isX402: true },
+} as const satisfies Record<string, PaymentKindRow>
+
+export type PaymentKind = keyof typeof paymentKinds
+
+/** Names of the kinds that a condition holds for. */
+export function paymentKindsThat(holds: (row: PaymentKindRow) => boolean): PaymentKind[] {
+  return (Object.keys(paymentKinds) as PaymentKind[]).filter((kind) => holds(paymentKinds[kind]))
+}
+
+/** Kinds of contracts that hold money for a payee before it is the payee's. */
+export const holdingContracts = contractKinds.filter((contract) =>
+  Object.values<PaymentKindRow>(paymentKinds).some((row) => row.contract === contract && row.held !== 0),
+)

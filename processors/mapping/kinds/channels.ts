@@ -1,0 +1,61 @@
+import { events } from '../../../abi/generated/batch-settlement.ts'
+import type { PaymentKind } from '../../../payments.config.ts'
+import { addressOf, type ChainLog } from '../block.ts'
+import type { KindRule } from './rule.ts'
+import { hashOf, type Struct, textHash, wordOf } from './structs.ts'
+
+const channelType = textHash(
+  'ChannelConfig(address payer,address payerAuthorizer,address receiver,address receiverAuthorizer,address token,' +
+    'uint40 withdrawDelay,bytes32 salt)',
+)
+const domainWords = [
+  textHash('EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)'),
+  textHash('x402 Batch Settlement'),
+  textHash('1'),
+]
+
+/** Its name is the hash of it as EIP-712 typed data, so it differs by chain. */
+const channel: Struct = {
+  // payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelay, salt
+  digits: [40, 40, 40, 40, 40, 10, 64],
+  nameOf(words, chainId, contract) {
+    const domain = hashOf([...domainWords, wordOf(chainId), wordOf(contract)].join(''))
+    return `0x${hashOf(`1901${domain}${hashOf([channelType, ...words].join(''))}`)}`
+  },
+}
+
+/**
+ * Payment channels of x402's batch-settlement. A payer deposits, a receiver claims what the payer's vouchers allow, and
+ * what is unclaimed may go back to the payer. A claim is the receiver's income and final: refunds and withdrawals reach
+ * only what is unclaimed. When it is paid out, in one sum for many payers, is another matter, and no income again.
+ *
+ * A log names its channel by a hash of the configuration, which every call of the contract is given whole.
+ *
+ * Source: x402-foundation/x402, contracts/evm/src/x402BatchSettlement.sol.
+ */
+export const channels: KindRule = {
+  topic0: [events.Claimed.topic, events.Deposited.topic, events.Refunded.topic, events.WithdrawFinalized.topic],
+  subject: channel,
+  read(log, { subject }) {
+    if (!subject) return undefined
+    const [payer = '', , receiver = '', , token = ''] = subject
+    const { kind, amount } = movedBy(log)
+    if (amount === 0n) return undefined
+    return {
+      kind,
+      payer: addressOf(payer),
+      payee: addressOf(receiver),
+      token: addressOf(token),
+      gross: amount,
+      net: kind === 'batch_claim' ? amount : 0n,
+      transfer: undefined,
+    }
+  },
+}
+
+function movedBy(log: ChainLog): { kind: PaymentKind; amount: bigint } {
+  if (events.Claimed.is(log)) return { kind: 'batch_claim', amount: events.Claimed.decode(log).claimAmount }
+  if (events.Deposited.is(log)) return { kind: 'batch_deposit', amount: events.Deposited.decode(log).amount }
+  const back = events.Refunded.is(log) ? events.Refunded : events.WithdrawFinalized
+  return { kind: 'batch_return', amount: back.decode(log).amount }
+}

@@ -1,4 +1,4 @@
-import type { Backoff } from './hosts/backoff.ts'
+import type { Backoff } from './hosts/retries.ts'
 import { day, hour, minute, second } from './ops/time.ts'
 
 /**

@@ -1,7 +1,6 @@
 import type { ClaimDeps } from './claim/claim.ts'
 import type { Action, Route } from './http/route.ts'
-import { addresses } from './routes/addresses.ts'
-import { agent } from './routes/agent.ts'
+import { addresses, agent } from './routes/agent.ts'
 import { agents } from './routes/agents.ts'
 import { agentsFeed } from './routes/agents-feed.ts'
 import { bulk } from './routes/bulk.ts'

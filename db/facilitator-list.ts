@@ -1,3 +1,6 @@
+import type { Queryable } from './pool.ts'
+import { releaseSenders, storeSenders } from './queries/sources/facilitators.ts'
+
 /** A service that settles payments for others, with the accounts it sends transactions from on every EVM chain. */
 interface Facilitator {
   readonly name: string
@@ -269,3 +272,14 @@ export const askedFacilitators: readonly AskedFacilitator[] = [
   ...facilitators.flatMap(({ name, api }) => (api === undefined ? [] : { name, api })),
   { name: 'Circle', api: 'https://api.circle.com/v1/facilitator/x402' },
 ]
+
+/** Stores the accounts of the published list, and deletes those it no longer names. Idempotent. */
+export async function ensureFacilitatorRows(db: Queryable): Promise<void> {
+  const named = facilitators.flatMap(({ name, senders }) => senders.map((address) => ({ address, name })))
+  await releaseSenders(
+    db,
+    facilitatorListSource,
+    named.map(({ address }) => address),
+  )
+  await storeSenders(db, facilitatorListSource, named)
+}

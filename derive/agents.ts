@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { deriveWithFollowUp } from '../db/queries/join/follow-up.ts'
 import { markAgentsOf, markHoldersOf, unknownHolders } from '../db/queries/join/holders.ts'
 import { lockJoin } from '../db/queries/join/lock.ts'
+import { deriveSearchedRegistrations } from '../db/queries/registrations/searched.ts'
 import { askForDocuments } from '../db/queries/sources/registration-documents.ts'
 import { addSubjects } from '../db/queries/sources/source-state.ts'
 import { sources } from '../sources.config.ts'
@@ -46,4 +47,9 @@ export async function deriveAgents(
 ): Promise<undefined> {
   await lockJoin(db)
   await deriveWithFollowUp(db, { fids: keys.map(Number), perAgent, now: now() })
+}
+
+/** Derives the rows by which the search over all registrations finds these. */
+export async function deriveSearched(db: pg.PoolClient, keys: readonly string[]): Promise<undefined> {
+  await deriveSearchedRegistrations(db, keys)
 }

@@ -1,15 +1,12 @@
-import { deriveAgents, routeHolders, routeRegistrations } from './agents.ts'
-import { deriveCounts, deriveRecipients } from './counts.ts'
+import { deriveAgents, deriveSearched, routeHolders, routeRegistrations } from './agents.ts'
+import { deriveCounts, deriveFigures, deriveRecipients, deriveTotals } from './counts.ts'
 import { deriveDemand } from './demand.ts'
 import type { Derivation } from './derivation.ts'
 import { deriveEdges, lookAround } from './edges.ts'
 import { deriveFeedbackFiles } from './feedback-files.ts'
-import { deriveFigures } from './figures.ts'
 import { deriveIncome, deriveIncomeHours, routeWallets } from './income.ts'
 import { deriveLargeHolders, deriveSummedHolders } from './large-holders.ts'
-import { deriveSearched } from './registrations.ts'
 import { deriveRings } from './rings.ts'
-import { deriveTotals } from './totals.ts'
 import { logFacts } from './transparency.ts'
 
 /** How the kinds of db/due/kinds.ts are derived, which says what each is and when its keys are due. */

@@ -30,7 +30,7 @@ import { isSameKey, textOf } from '../transparency/note.ts'
 import { appendToTiles, type ReadTile } from '../transparency/tiles.ts'
 import { rootOf } from '../transparency/tree.ts'
 import { canonicalJson } from '../trust/canonical-json.ts'
-import { claimEntry } from '../trust/log-entry.ts'
+import { claimEntry } from '../trust/claim-event.ts'
 import type { DeriveContext } from './derivation.ts'
 
 /** Milliseconds from one comparison of the log with what was signed last to the next, while nothing is appended. */

@@ -2,7 +2,7 @@ import { openChainsFile, readChains } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { runCommand } from '../ops/cli.ts'
 import { readConfig } from './config.ts'
-import { onceSources, parseOnce } from './once-request.ts'
+import { onceSources, parseOnce } from './once.ts'
 
 const usage = `
 Joins registrations with accounts of the social network: npm run enrichment

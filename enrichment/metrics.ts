@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { countWaiting } from '../db/queries/due/queue.ts'
-import { rollupLags } from '../db/queries/rollup/lag.ts'
+import { rollupLags } from '../db/queries/rollup/cursor.ts'
 import { lastBackup } from '../db/queries/server/backup.ts'
 import { reachedAges } from '../db/queries/sources/cursors.ts'
 import { countDue, countSubjects, mostDue } from '../db/queries/sources/source-state.ts'

@@ -5,8 +5,9 @@ import { leaseSubject } from '../db/queries/sources/source-state.ts'
 import type { DeriveContext } from '../derive/derivation.ts'
 import { derivations } from '../derive/derivations.ts'
 import { settle } from '../derive/pass.ts'
+import { UsageError } from '../ops/cli.ts'
 import { minute } from '../ops/time.ts'
-import { sourceNamed } from '../sources.config.ts'
+import { namesOf, sourceNamed } from '../sources.config.ts'
 import { type Pass, readGroup } from './schedule/scheduler.ts'
 import type { Source } from './schedule/source.ts'
 
@@ -56,4 +57,25 @@ async function subjectsOf({ name }: Source, fid: number, { pool }: Pass): Promis
     return addresses.slice(0, mostSubjects).map((address) => `address:${address}`)
   }
   return [`fid:${fid}`]
+}
+
+/**
+ * Names of the sources that can be asked about one FID: their subjects are FIDs, or a FID's addresses or registrations.
+ * The others follow the whole network.
+ */
+export const onceSources: readonly string[] = namesOf(({ once }) => once !== undefined)
+
+/** Request to ask one source about one account. */
+export interface OnceRequest {
+  readonly source: string
+  readonly fid: number
+}
+
+/** Parses `--source` and `--fid`. Throws a UsageError. */
+export function parseOnce({ source, fid }: { source?: string; fid?: string }): OnceRequest {
+  if (source === undefined || !onceSources.includes(source)) {
+    throw new UsageError(`--source must be one of: ${onceSources.join(', ')}`)
+  }
+  if (fid === undefined || !/^[1-9]\d{0,14}$/.test(fid)) throw new UsageError('--fid must be a positive integer')
+  return { source, fid: Number(fid) }
 }

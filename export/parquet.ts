@@ -9,9 +9,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { ServedColumn } from '../db/queries/mirror/served-rows.ts'
 import type { ExportColumn, ExportRow } from '../db/queries/read/exports.ts'
-import { csvFields } from './csv.ts'
 import { connectDuckDb, identifier, literal } from './duckdb.ts'
 import type { PartFile } from './part-file.ts'
+import { csvFields } from './text-file.ts'
 
 /** Where Parquet files are written, and how they are divided. */
 export interface ParquetTarget {

@@ -18,10 +18,11 @@ import type { ProofTerms } from '../trust/proof/published.ts'
 import { archivedPages } from './archive/archived-rows.ts'
 import { exportColumns } from './columns.ts'
 import type { Display } from './display.ts'
-import { openPart } from './formats.ts'
 import { type Manifest, type Part, partial, readManifest, writeManifest } from './manifest.ts'
-import { seal } from './part-file.ts'
-import type { ExportRequest } from './request.ts'
+import { openParquet } from './parquet.ts'
+import { type PartFile, seal } from './part-file.ts'
+import type { ExportRequest, FormatName } from './request.ts'
+import { openCsv, openNdjson } from './text-file.ts'
 import { furtherColumns, type ProofsOf, withProofs } from './whole-proofs.ts'
 
 /** Rows in memory at a time, and rows per Parquet row group; fewer with whole proofs, of some kilobytes each. */
@@ -152,4 +153,11 @@ async function writePart(
   const whole = await seal(partial(path))
   await rename(partial(path), path)
   return { file, rows, ...whole, snapshot_at: snapshotAt, last_key: lastKey ?? [] }
+}
+
+/** Opens a file of each format at a path, replacing any file there. */
+const openPart: Record<FormatName, (path: string, columns: readonly ExportColumn[]) => Promise<PartFile>> = {
+  ndjson: openNdjson,
+  csv: openCsv,
+  parquet: openParquet,
 }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Backoff, backoffMs } from './backoff.ts'
+import { minute } from '../ops/time.ts'
 import { meaningOfStatus } from './meaning.ts'
-import { Seldom } from './seldom.ts'
 
 /**
  * Failures in a row after which a bounded wait ends: that of work which its caller takes up again by itself, after a
@@ -155,4 +154,43 @@ function kindOf(error: Error): FailureKind {
 /** Backoff in milliseconds after `failures` in a row, or the Retry-After (`asked`, milliseconds) up to a bound. */
 export function pauseMs(limits: Backoff, failures: number, asked?: number): number {
   return asked === undefined ? backoffMs(limits, failures - 1, undithered) : Math.min(asked, longestRetryAfterMs)
+}
+
+/** Limits of an exponential backoff: `baseMs` before the first retry, doubled with each failure, at most `capMs`. */
+export interface Backoff {
+  readonly baseMs: number
+  readonly capMs: number
+}
+
+/** A number from 0 to below 1, as Math.random. */
+export type Random = () => number
+
+/**
+ * Exponential backoff with full jitter, in milliseconds. `failures`: failures in a row before the latest one (0: the
+ * latest was the first). The jitter keeps subjects that failed together from coming back together.
+ */
+export function backoffMs({ baseMs, capMs }: Backoff, failures: number, random: Random): number {
+  return Math.ceil(Math.min(capMs, baseMs * 2 ** Math.min(failures, 30)) * random())
+}
+
+/** `ms` give or take a tenth at random, so that subjects read together drift apart. */
+export function jittered(ms: number, random: Random): number {
+  return Math.round(ms * (0.9 + 0.2 * random()))
+}
+
+/** Shortest time between two lines about the same trouble, in milliseconds. */
+const quietMs = 10 * minute
+
+/** Keeps a trouble that lasts from filling the log. The keys are few and fixed. */
+export class Seldom {
+  #toldAt = new Map<string, number>()
+
+  /** Whether a line about this trouble is due; if so, none is for the next ten minutes. */
+  isDue(trouble: string): boolean {
+    const now = performance.now()
+    const last = this.#toldAt.get(trouble)
+    if (last !== undefined && now - last < quietMs) return false
+    this.#toldAt.set(trouble, now)
+    return true
+  }
 }

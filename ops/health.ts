@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { listen } from './listen.ts'
+import { listen } from './ports.ts'
 
 /** Timeout of a readiness check, in milliseconds. */
 const patienceMs = 5_000

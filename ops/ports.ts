@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import { createServer } from 'node:net'
 
 /** Ports from here up are handed out by the kernel to outgoing connections; a server there can lose its port. */
@@ -28,5 +29,13 @@ function isFree(host: string, port: number): Promise<boolean> {
     const probe = createServer()
     probe.once('error', () => resolve(false))
     probe.listen(port, host, () => probe.close(() => resolve(true)))
+  })
+}
+
+/** Resolves once the server listens; rejects when it cannot, for a port that is taken or not allowed. */
+export function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
   })
 }

@@ -19,9 +19,8 @@ import { upgradesIn } from './mapping/upgrades.ts'
 import type { Progress } from './progress.ts'
 import { ofKnownRecipients } from './scope/recipients.ts'
 import type { Scope } from './scope/scope.ts'
-import { toBuilderCodes } from './store/builder-code-record.ts'
 import { connectionOf } from './store/connection.ts'
-import { toPayment } from './store/payment-record.ts'
+import { toBuilderCodes, toPayment } from './store/settlement-record.ts'
 import { writeSettlements, writeUnpaid } from './store/writer.ts'
 
 interface Mapping {

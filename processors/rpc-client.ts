@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { hideAddresses, hostOf } from '../hosts/addresses.ts'
 import { BatchSize } from '../hosts/batch-size.ts'
 import { type Meaning, meaningOfError } from '../hosts/meaning.ts'
-import { pauseMs, SourceFailure, type SourceWatch, sourceBackoff } from '../hosts/retries.ts'
-import { Seldom } from '../hosts/seldom.ts'
+import { pauseMs, Seldom, SourceFailure, type SourceWatch, sourceBackoff } from '../hosts/retries.ts'
 import { Refusal } from './refusal.ts'
 
 export interface RpcCall {

@@ -9,7 +9,7 @@ import {
   RpcRequestError,
   webSocket,
 } from 'viem'
-import { wholeFetch } from '../hosts/whole-fetch.ts'
+import { wholeFetch } from '../hosts/json-host.ts'
 
 /** Timeout of one call to a node, in milliseconds; a call that fails is retried once. */
 const answerTimeoutMs = 2_000

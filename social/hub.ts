@@ -19,8 +19,16 @@ import {
   verifiedAddress,
 } from './messages.ts'
 import { isRealHandle, toProfile, toStatements, userName } from './profile.ts'
-import type { Address, Follow, Network, OtherVerification, SocialIndex, Verification } from './social-index.ts'
-import { userPage, verifiedSetOf } from './users.ts'
+import {
+  type Address,
+  type Follow,
+  type Network,
+  type OtherVerification,
+  type SocialIndex,
+  userPage,
+  type Verification,
+  verifiedSetOf,
+} from './social-index.ts'
 
 const messagesPerPage = 1_000
 const mostMessagePages = 20

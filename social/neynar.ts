@@ -1,6 +1,5 @@
 import { createSocialHttp, type IsNothing, type SocialHttpOptions } from './http.ts'
-import type { Address, SocialIndex } from './social-index.ts'
-import { userPage, usersByAddress, verifiedSetOf } from './users.ts'
+import { type Address, type SocialIndex, userPage, usersByAddress, verifiedSetOf } from './social-index.ts'
 
 interface NeynarOptions extends SocialHttpOptions {
   readonly apiKey: string

@@ -1,4 +1,4 @@
-import { type Json, jsonSha256 } from './canonical-json.ts'
+import { canonicalJson, type Json, jsonSha256 } from './canonical-json.ts'
 
 /** One thing that happened to a claim. Events of a FID are a chain: each carries the hash of the one before. */
 interface ClaimEvent {
@@ -66,4 +66,16 @@ function isInOrder(fid: number, events: readonly SealedClaimEvent[]): boolean {
     const follows = isNext ? event.previous === (before?.sha256 ?? null) : event.seq > (before?.seq ?? 1)
     return event.fid === fid && follows && event.sha256 === sealClaimEvent(event).sha256
   })
+}
+
+/**
+ * Entry of the transparency log for an event of a claim: docs/log.md.
+ *
+ * `proof` is the SHA-256 by which the events name what was signed to claim.
+ */
+export function claimEntry(
+  { fid, at, kind, seq, sha256 }: Pick<SealedClaimEvent, 'fid' | 'at' | 'kind' | 'seq' | 'sha256'>,
+  proof: string,
+): Buffer {
+  return Buffer.from(canonicalJson({ type: 'claim', fid, at, event: kind, seq, digest: sha256, proof }))
 }

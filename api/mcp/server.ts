@@ -11,9 +11,9 @@ import { parseRequest } from '../http/answer.ts'
 import { jsonText } from '../http/content.ts'
 import { ApiError, invalidRequest } from '../http/errors.ts'
 import type { Route } from '../http/route.ts'
+import { plain } from '../pages/parts/text.ts'
 import { routes } from '../routes.ts'
 import { version } from './card.ts'
-import { withoutHiddenText } from './hidden-text.ts'
 import { asQuery, type Tool } from './tools.ts'
 
 /** What the server needs to answer one call. */
@@ -103,4 +103,20 @@ const tooLong = invalidRequest(
 function unreadable(uri: URL, { code, status, detail }: ApiError): ProtocolError {
   if (status >= 500) return new ProtocolError(ProtocolErrorCode.InternalError, code)
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `${uri.href}: ${detail}`, { uri: uri.href })
+}
+
+/**
+ * Matches what nobody sees, and as $1 the joiners inside an emoji, which stay: characters drawn as nothing (Unicode:
+ * default ignorable), among them those that spell ASCII or bytes; the marks of annotations (U+FFF9 to U+FFFB); the
+ * blank of Braille.
+ */
+const hidden =
+  /((?<=\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)\u200d(?=\p{Extended_Pictographic}))|[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb\u2800]/gu
+
+/**
+ * Removes what models read and people do not see in strangers' texts: direction controls, and characters that spell
+ * words invisibly. An emoji may lose its colours. JSON stays valid, because these can only stand within strings.
+ */
+export function withoutHiddenText(body: string): string {
+  return plain(body).replace(hidden, '$1')
 }

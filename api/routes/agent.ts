@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { agentAddresses } from '../../db/queries/read/addresses.ts'
 import { agentProfile } from '../../db/queries/read/profile.ts'
 import { fidParameter, fieldsParameter } from '../http/parameters.ts'
 import { installationOf, json, route } from '../http/route.ts'
+import { addressList } from '../schemas/addresses.ts'
 import { profile, profileFields } from '../schemas/profile.ts'
 
 /** GET /api/agent/:fid */
@@ -21,4 +23,22 @@ export const agent = route({
   missing: 'no agent with this fid',
   read: ({ fid, fields }, { database, chains, baseUrl, settlementOverloads }) =>
     agentProfile(database, { fid, fields, settlementOverloads, installation: installationOf({ chains, baseUrl }) }),
+})
+
+/** GET /api/agent/:fid/addresses */
+export const addresses = route({
+  path: '/api/agent/{fid}/addresses',
+  operationId: 'listAddresses',
+  summary: 'The verified addresses of an agent, and what the proof of each is worth.',
+  params: z.object({ fid: fidParameter }),
+  query: z.object({}),
+  answer: { type: json, schema: addressList, description: 'Sorted by address.' },
+  errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
+  maxAgeSeconds: 30,
+  freshSeconds: 5,
+  missing: 'no agent with this fid',
+  async read({ fid }, { database }) {
+    const found = await agentAddresses(database, fid)
+    return found && JSON.stringify({ fid, addresses: found })
+  },
 })

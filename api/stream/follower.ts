@@ -1,7 +1,6 @@
 import { streamLimits } from '../../limits.config.ts'
-import { writePlace } from './place.ts'
 import type { Reader } from './reader.ts'
-import { type StreamEvent, writeEvent, writeHeartbeat, writeReset } from './wire.ts'
+import { type StreamEvent, writeEvent, writeHeartbeat, writePlace, writeReset } from './wire.ts'
 
 /** A log whose lines are numbered in the order in which they become visible. */
 export interface Log {

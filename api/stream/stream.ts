@@ -5,10 +5,9 @@ import { inLane } from '../http/database-turns.ts'
 import { clientOf } from '../http/rate-limit-key.ts'
 import type { Operation, Sources } from '../http/route.ts'
 import { type Follow, Follower, type Log, type LogHead, type LogLine } from './follower.ts'
-import { isPlaceOf, readPlace } from './place.ts'
 import { Reader } from './reader.ts'
 import type { Seats } from './seats.ts'
-import { writeOpening, writeReset } from './wire.ts'
+import { isPlaceOf, readPlace, writeOpening, writeReset } from './wire.ts'
 
 /**
  * A GET whose answer goes on: server-sent events of a log, from a place on. Like a Route of api/http/route.ts it says

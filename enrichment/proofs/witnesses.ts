@@ -1,12 +1,14 @@
+import type { Queryable } from '../../db/pool.ts'
+import { claimedAmong } from '../../db/queries/join/claim-checks.ts'
 import { storeWitnessStanding } from '../../db/queries/sources/hub-standing.ts'
 import { handleOf, storeNameWitness } from '../../db/queries/sources/social-profiles.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
-import { isMissingSomewhere, liveMessages, storeWitness } from '../../db/queries/sources/witnesses.ts'
+import { disputedMessages, isMissingSomewhere, liveMessages, storeWitness } from '../../db/queries/sources/witnesses.ts'
 import type { Host } from '../../hosts/host.ts'
+import { minute } from '../../ops/time.ts'
 import type { Witness } from '../../social/witness.ts'
 import { sources } from '../../sources.config.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
-import { disputedAfterMs, storeTestimony } from './disputes.ts'
 import { findRemovals, type RemovalWorld, storeRemovals } from './removals.ts'
 
 interface WitnessOptions extends RemovalWorld {
@@ -84,4 +86,17 @@ export function socialWitnesses(options: WitnessOptions): Source {
       }
     },
   }
+}
+
+/** Milliseconds after which a message that a hub still lacks is disputed: the network spreads messages in seconds. */
+export const disputedAfterMs = 5 * minute
+
+/** Runs `store`, and makes the claims of an account due when its disputed messages are others than before. */
+export async function storeTestimony<T>(db: Queryable, fid: number, now: Date, store: () => Promise<T>): Promise<T> {
+  const before = await disputedMessages(db, fid)
+  const stored = await store()
+  const isOther = before.join() !== (await disputedMessages(db, fid)).join()
+  if (isOther && (await claimedAmong(db, [fid])).length > 0)
+    await askForSubjects(db, sources.claims.name, [`fid:${fid}`], { priority: 2, dueAt: now })
+  return stored
 }

@@ -12,9 +12,9 @@ import {
   postponeSubjects,
   renewLease,
 } from '../../db/queries/sources/source-state.ts'
-import { backoffMs, jittered, type Random } from '../../hosts/backoff.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
+import { backoffMs, jittered, type Random } from '../../hosts/retries.ts'
 import { minute, second } from '../../ops/time.ts'
 import { LeaseLost, type Reading, type Source } from './source.ts'
 

@@ -3,7 +3,7 @@ import { keptByWitnesses, type Settled, type VerifiedSet } from '../../db/querie
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { storeWitness } from '../../db/queries/sources/witnesses.ts'
 import { sources } from '../../sources.config.ts'
-import { disputedAfterMs, storeTestimony } from '../proofs/disputes.ts'
+import { disputedAfterMs, storeTestimony } from '../proofs/witnesses.ts'
 
 /**
  * Records the verifications that the followed hub, at `url`, leaves out of a complete answer although another hub still

@@ -3,7 +3,7 @@ import type { BlockRange } from '../../db/block-range.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { archivedSums, readArchived } from '../../db/queries/chain/archive.ts'
 import { settlementsByDay } from '../../db/queries/mirror/finished-days.ts'
-import { archivedUntil } from '../../db/queries/rollup/archived-until.ts'
+import { archivedUntil } from '../../db/queries/rollup/cursor.ts'
 import { Refusal } from '../../processors/refusal.ts'
 import { readServed, type ServedFile } from './manifest.ts'
 

@@ -12,7 +12,7 @@ import {
   putOff,
   storedUri,
 } from '../../db/queries/chain/audit-agents.ts'
-import { lockCursor } from '../../db/queries/chain/cursor.ts'
+import { lockCursor } from '../../db/queries/chain/chain-state.ts'
 import { type AgentTable, otherRowsOfAgent, replaceRowsOfAgent } from '../../db/queries/chain/replaced-rows.ts'
 import type { History, LogFilter } from '../history/history.ts'
 import { applyFeedbackEvents } from '../mapping/feedback.ts'

@@ -16,10 +16,8 @@ import { type SettledBlocks, settleBlocks, type UnpaidCount } from '../mapping/s
 import type { FindCalls } from '../mapping/settlements.ts'
 import { ofReadRecipients } from '../scope/recipients.ts'
 import type { Scope } from '../scope/scope.ts'
-import { type CodedRow, toBuilderCodes } from '../store/builder-code-record.ts'
 import { jsonRows } from '../store/json-rows.ts'
-import { toPayment } from '../store/payment-record.ts'
-import { toRecord } from '../store/settlement-record.ts'
+import { type CodedRow, toBuilderCodes, toPayment, toRecord } from '../store/settlement-record.ts'
 import { readBlocks } from './range-blocks.ts'
 
 /** Numbers of rows that differed from the source and were mended: settlements, payments and builder codes. */

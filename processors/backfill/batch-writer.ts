@@ -9,10 +9,9 @@ import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
 import type { UnpaidCount } from '../mapping/settle-blocks.ts'
 import { Refusal } from '../refusal.ts'
-import { type CodedRow, codePages } from '../store/builder-code-record.ts'
 import { jsonPages } from '../store/json-rows.ts'
-import { toPayment } from '../store/payment-record.ts'
 import { copyHeader, copyTrailer } from '../store/settlement-copy.ts'
+import { type CodedRow, codePages, toPayment } from '../store/settlement-record.ts'
 
 /** Bytes of decoded rows that may wait for the database before decoding pauses. */
 const maxWaitingBytes = 8 * 1024 * 1024

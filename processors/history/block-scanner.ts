@@ -1,5 +1,18 @@
-import { blockKeys, headerKeys, letter, logKeys, nullValue, transactionKeys } from './block-keys.ts'
 import { endOfData, endOfString, stands, twice } from './json-text.ts'
+
+/** JSON keys of a block's text, with quotes and colon; the scanner destructures each list in this order. */
+const blockKeys = [keyOf('header'), keyOf('transactions'), keyOf('logs')] as const
+const headerKeys = [keyOf('number'), keyOf('timestamp'), keyOf('hash'), keyOf('parentHash')] as const
+const transactionKeys = [keyOf('transactionIndex'), keyOf('from'), keyOf('to'), keyOf('input')] as const
+const logKeys = [keyOf('logIndex'), keyOf('address'), keyOf('topics'), keyOf('data')] as const
+const nullValue = Buffer.from('null')
+
+/** First letters of the keys. */
+const letter = { a: 0x61, d: 0x64, f: 0x66, h: 0x68, i: 0x69, l: 0x6c, n: 0x6e, p: 0x70, t: 0x74 } as const
+
+function keyOf(name: string): Buffer {
+  return Buffer.from(`"${name}":`)
+}
 
 /**
  * Where the fields of one block stand in its JSON text, found in one pass without making an object or a string of

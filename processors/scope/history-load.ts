@@ -19,10 +19,8 @@ import { type PaymentContracts, paymentContractsOf } from '../mapping/payment-ki
 import type { PaymentRow } from '../mapping/payments.ts'
 import { settleBlocks } from '../mapping/settle-blocks.ts'
 import type { FindCalls, SettlementRow } from '../mapping/settlements.ts'
-import { codePages } from '../store/builder-code-record.ts'
 import { jsonPages } from '../store/json-rows.ts'
-import { toPayment } from '../store/payment-record.ts'
-import { toRecord } from '../store/settlement-record.ts'
+import { codePages, toPayment, toRecord } from '../store/settlement-record.ts'
 import { hexOf, ofRecipients } from './recipients.ts'
 
 /** A step is committed when it reaches this many settlements or (`maxStepMs`) this age. */

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { hideAddresses } from '../../hosts/addresses.ts'
-import { isAnswer } from '../../hosts/retries.ts'
-import { Seldom } from '../../hosts/seldom.ts'
+import { isAnswer, Seldom } from '../../hosts/retries.ts'
 import { BlockReceipts, type ReadLogs, readSingleReceipts } from './block-receipts.ts'
 import { LogMisfits, type Way, ways } from './log-misfits.ts'
 import { describeGap, lacksBloom } from './node-logs.ts'

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { hideAddresses } from '../../hosts/addresses.ts'
-import { isAnswer, pauseMs, sourceBackoff } from '../../hosts/retries.ts'
-import { Seldom } from '../../hosts/seldom.ts'
+import { isAnswer, pauseMs, Seldom, sourceBackoff } from '../../hosts/retries.ts'
 import type { Progress } from '../progress.ts'
 import { NodeReader } from './node-reader.ts'
 import {

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest'
-import { createDatabase, dropDatabase } from '../../db/databases.ts'
 import { migrate } from '../../db/migrate.ts'
-import { createPool } from '../../db/pool.ts'
+import { createDatabase, createPool, dropDatabase } from '../../db/pool.ts'
 import { dropReader, loginUrl, makeReader } from '../../db/reader/login.ts'
 import { runMain } from '../support/mains.ts'
 

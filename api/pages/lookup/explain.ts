@@ -9,15 +9,15 @@ import { clientOf } from '../../http/rate-limit-key.ts'
 import type { Route } from '../../http/route.ts'
 import { explainByAddress } from '../../routes/explain-address.ts'
 import { explainAgent } from '../../routes/explain-agent.ts'
-import type { addressExplanation, agentExplanation } from '../../schemas/explain.ts'
+import type { addressExplanation, agentExplanation, ExplainedRule } from '../../schemas/explain.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { counted, figure } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
 import { ownAddress } from '../parts/links.ts'
 import { askExact, htmlType, page, type World } from '../parts/page.ts'
-import { ago, period } from '../parts/times.ts'
-import { steps } from './steps.ts'
+import { sentence } from '../parts/text.ts'
+import { ago, day, period } from '../parts/times.ts'
 import { nameLine, type Subject, subjectOf, userNameIn, whereFid } from './subject.ts'
 
 type Explanation = Exact<z.output<typeof agentExplanation> | z.output<typeof addressExplanation>>
@@ -127,3 +127,23 @@ ${
   )}</tbody></table></div>
 <p class="sub"><a href="${json}">The same as JSON</a></p></section>`
 }
+
+const names: Record<ExplainedRule['rule'], string> = {
+  verified: 'An address is verified',
+  token: 'A verified address holds an ERC-8004 identity',
+  history: 'Such an address once held one',
+  claim: 'The account was claimed',
+}
+
+/** The rules as steps: a tick where one holds, else what to do. `fid`: the account; null: they are of an address. */
+function steps(rules: readonly ExplainedRule[], fid: number | null): Html {
+  return html`<ol class="steps">${rules.map(
+    ({ rule, holds, found, next }) =>
+      html`<li class="${holds ? 'done' : 'open'}"><p><strong>${names[rule]}</strong> <span class="status${holds && ' active'}">${holds ? 'yes' : 'no'}</span></p>
+<p class="sub">${dated(sentence(found))}</p>${next !== null && html`<p class="sub">Next: ${next}.${rule === 'claim' && fid !== null && html` <a href="/claim?fid=${fid}">Claim it here</a>`}</p>`}</li>`,
+  )}</ol>`
+}
+
+/** A text of the API with its ISO times formatted like the page's own. */
+const dated = (text: string) => text.split(time).map((part, index) => (index % 2 === 0 ? part : day(part)))
+const time = /(\d{4}-\d\d-\d\dT[\d:.]+Z)/

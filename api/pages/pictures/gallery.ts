@@ -5,7 +5,6 @@ import { DoorError } from '../../../net/errors.ts'
 import { userAgentOf } from '../../../net/user-agent.ts'
 import { Cache } from '../../http/cache.ts'
 import { Content } from '../../http/content.ts'
-import { pictureType } from './kind.ts'
 
 /** HTTP client for profile pictures, whose addresses strangers choose. */
 export type PictureDoor = Pick<Door, 'fetch'>
@@ -71,4 +70,17 @@ class TooMany extends Error {}
 /** Whether the host was not asked at all, so that nothing is known about its picture. */
 function isOurs(error: unknown): boolean {
   return error instanceof TooMany || (error instanceof DoorError && error.checkStatus === null)
+}
+
+/**
+ * Media type of a picture by its first bytes; undefined: none that pages show. SVG is left out, as a document that can
+ * run scripts. Sources: PNG (RFC 2083 3.1), JPEG (ITU-T T.81 B.1.1.3), GIF89a 17, WebP (RFC 9649 2.4).
+ */
+function pictureType(bytes: Buffer): string | undefined {
+  const head = bytes.subarray(0, 12).toString('latin1')
+  if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
+  if (head.startsWith('\xff\xd8\xff')) return 'image/jpeg'
+  if (head.startsWith('GIF87a') || head.startsWith('GIF89a')) return 'image/gif'
+  if (head.startsWith('RIFF') && head.startsWith('WEBP', 8)) return 'image/webp'
+  return undefined
 }

@@ -6,7 +6,7 @@ import { fieldsParameter, integerParameter } from '../../http/parameters.ts'
 import { installationOf, route } from '../../http/route.ts'
 import { profile, profileFields } from '../../schemas/profile.ts'
 import { count, fid, time } from '../../schemas/scalars.ts'
-import { isPlaceOf, readPlace, writePlace } from '../../stream/place.ts'
+import { isPlaceOf, readPlace, writePlace } from '../../stream/wire.ts'
 
 const path = '/data/log.ndjson'
 

@@ -1,3 +1,4 @@
+import pg from 'pg'
 import type { Queryable } from '../../pool.ts'
 
 /** How far a chain is indexed. */
@@ -47,4 +48,15 @@ export async function writeChainState(db: Queryable, state: ChainState): Promise
 export async function hasChainTables(db: Queryable): Promise<boolean> {
   const { rows } = await db.query<{ present: boolean }>(`select to_regclass('chain_state') is not null as present`)
   return rows[0]?.present === true
+}
+
+/**
+ * Locks the cursor in a processor's state schema until the transaction ends. Returns how often it has been moved;
+ * undefined: there is none yet.
+ */
+export async function lockCursor(transaction: Queryable, schema: string): Promise<number | undefined> {
+  const { rows } = await transaction.query<{ nonce: number }>(
+    `select nonce from ${pg.escapeIdentifier(schema)}.status where id = 0 for update`,
+  )
+  return rows[0]?.nonce
 }

@@ -1,7 +1,7 @@
 import { type ChainName, settlementChains } from '../../../chains.config.ts'
 import { maxBlock } from '../../block-range.ts'
-import { withKeptPlan } from '../../kept-plans.ts'
 import type { Queryable } from '../../pool.ts'
+import { withKeptPlan } from '../server/transaction-settings.ts'
 import { availableSince } from '../sql/block-states.ts'
 import { examinedHours, receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
 import { isListed } from '../sql/selectors.ts'

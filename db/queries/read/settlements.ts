@@ -1,5 +1,5 @@
-import { withKeptPlan } from '../../kept-plans.ts'
 import type { Queryable } from '../../pool.ts'
+import { withKeptPlan } from '../server/transaction-settings.ts'
 import { availableSince } from '../sql/block-states.ts'
 import { examinedHours, receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
 import { type SettlementFilter, settlementConditions, settlementKey } from '../sql/settlement-filter.ts'

@@ -1,5 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { activityOf } from '../join/activity.ts'
+import { lockJoin } from '../join/lock.ts'
+import { lookUpByKey } from '../server/transaction-settings.ts'
 import { isListed } from '../sql/selectors.ts'
 import { besideSums, countedColumns, countedSettlements, windowStart } from '../sql/settlement-windows.ts'
 
@@ -115,7 +117,7 @@ select encode(address, 'hex') as key, leaves_at as "dueAt"
 }
 
 /** Counts the addresses of agents, given by FID, that were not counted yet. */
-export async function countNewRecipients(
+async function countNewRecipients(
   db: Queryable,
   fids: readonly number[],
   { settlementOverloads, now }: CountOptions,
@@ -174,13 +176,13 @@ select a.fid, paid.*
        is distinct from (paid.last_7d, paid.last_30d, paid.ever, paid.newest_at)`
 
 /** Those of some agents, given by FID, whose counters are not those of their addresses. */
-export async function agentsToCount(db: Queryable, fids: readonly number[]): Promise<number[]> {
+async function agentsToCount(db: Queryable, fids: readonly number[]): Promise<number[]> {
   const { rows } = await db.query<{ fid: number }>({ name: 'agents-to-count', text: movedAgents, values: [fids] })
   return rows.map(({ fid }) => fid)
 }
 
 /** Makes the counters of agents, given by FID, those of their addresses, for sorting and for candidates of rankings. */
-export async function storeSettlementCounts(db: Queryable, fids: readonly number[]): Promise<void> {
+async function storeSettlementCounts(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({
     name: 'store-settlement-counts',
     text: `
@@ -197,4 +199,23 @@ update agent a
  where a.fid = moved.fid`,
     values: [fids],
   })
+}
+
+interface AgentCountOptions {
+  readonly fids: readonly number[]
+  readonly settlementOverloads: 'spec' | 'all'
+  readonly now: Date
+}
+
+/**
+ * Makes the counters of some agents those of their addresses, in a transaction of the caller's. Under the join's lock:
+ * writers of several agents could deadlock otherwise.
+ */
+export async function deriveCountsOf(db: Queryable, { fids, ...options }: AgentCountOptions): Promise<void> {
+  await lookUpByKey(db)
+  await countNewRecipients(db, fids, options)
+  const moved = await agentsToCount(db, fids)
+  if (moved.length === 0) return
+  await lockJoin(db)
+  await storeSettlementCounts(db, moved)
 }

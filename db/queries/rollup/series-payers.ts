@@ -5,7 +5,7 @@ import { inTransaction, type Queryable } from '../../pool.ts'
 import { allowLargeSums } from '../server/transaction-settings.ts'
 import { bucketsOf, intervals, moved } from '../time/buckets.ts'
 import { settlementSeries } from '../time/timeseries.ts'
-import { archivedUntil } from './archived-until.ts'
+import { archivedUntil } from './cursor.ts'
 import { beginCount, countSlice, type SeriesPoint } from './series-count.ts'
 
 /** Time budget of a round, in milliseconds, after which it begins no further count. Slices take half of it, or what is left. */

@@ -12,12 +12,12 @@ const fetchedAt = (table: string, success: string) => isoTime(`greatest(${table}
 const namingTypes = `array['name', 'protocol', 'generic', 'classifier']`
 
 /** Order of tags, best first: by type, then by the explorer's own order. */
-export const bestTagOrder = (tag: string) => `
+const bestTagOrder = (tag: string) => `
   array_position(${namingTypes}, ${tag}.tag_type), ${tag}.ordinal desc nulls last,
   ${tag}.source, ${tag}.name, ${tag}.address, ${tag}.chain, ${tag}.slug, ${tag}.attester`
 
 /** SQL: the name of the best tag on an address that the account `fid` verifies now; null: there is none. */
-export const bestLabel = (fid: string) => `(
+const bestLabel = (fid: string) => `(
 select t.name from oli_tag t
  where t.fid = ${fid} and t.tag_type = any (${namingTypes})
    and exists (select from verified_address v where v.fid = t.fid and v.address = t.address and v.ended_at is null)
@@ -129,3 +129,24 @@ select ${list(
 )}
   from shown s
 )`
+
+/**
+ * What deriving the agent `s.fid` takes from the sources outside the chains and the social network: its best tag, whether
+ * it has an account on a host of code, and a digest of what is shown. Times are left out: they are no news.
+ */
+export const enriched = `
+      select ${bestLabel('s.fid')} as oli,
+             exists (select from codehost_profile c where c.fid = s.fid) as has_codehost,
+             md5(concat_ws('/',
+               (select string_agg(md5(row(t.address, t.source, t.chain, t.slug, t.name, t.tag_type, t.ordinal,
+                                          t.meta::text, t.attester)::text), ',' order by t.address, ${bestTagOrder('t')})
+                  from oli_tag t where t.fid = s.fid),
+               (select string_agg(md5(row(i.platform, i.identity, i.display_name, i.address, i.url, i.avatar_url,
+                                          i.description, i.sources, i.follower_count)::text), ','
+                                  order by i.platform, i.identity)
+                  from agent_identity i where i.fid = s.fid),
+               (select md5(row(c.login, c.user_id, c.type, c.name, c.url, c.avatar_url, c.bio, c.followers, c.following,
+                               c.public_repos, c.total_stars, c.top_languages, extract(epoch from c.account_created_at),
+                               extract(epoch from c.last_push_at), c.verified, c.source)::text)
+                  from codehost_profile c where c.fid = s.fid)
+             ))::uuid as enriched_digest`

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { facilitatorList } from '../../../api/schemas/income/facilitators.ts'
-import { facilitatorListSource, facilitators } from '../../../db/facilitator-list.ts'
-import { ensureFacilitatorRows } from '../../../db/facilitator-rows.ts'
+import { ensureFacilitatorRows, facilitatorListSource, facilitators } from '../../../db/facilitator-list.ts'
 import { facilitatorList as readFacilitators } from '../../../db/queries/income/facilitators.ts'
 import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'

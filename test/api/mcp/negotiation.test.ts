@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { MemoryStore } from '../../../api/limits/memory-store.ts'
-import { withoutHiddenText } from '../../../api/mcp/hidden-text.ts'
+import { withoutHiddenText } from '../../../api/mcp/server.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { findRings, type RingBounds, ringBounds } from '../../../derive/ring-search.ts'
+import { findRings, type RingBounds, ringBounds } from '../../../derive/rings.ts'
 import { ringPayers } from './ring-oracle.ts'
 
 type Paid = readonly [payer: string, recipient: string, amount: number]

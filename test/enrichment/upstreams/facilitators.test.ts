@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { facilitatorListSource, facilitators } from '../../../db/facilitator-list.ts'
-import { ensureFacilitatorRows } from '../../../db/facilitator-rows.ts'
+import { ensureFacilitatorRows, facilitatorListSource, facilitators } from '../../../db/facilitator-list.ts'
 import { addSubjects } from '../../../db/queries/sources/source-state.ts'
 import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
 import { facilitatorSigners } from '../../../enrichment/facilitators/source.ts'

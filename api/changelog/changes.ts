@@ -376,36 +376,5 @@ export const apiChanges: readonly ApiChange[] = [
       'are DECIMAL(18,6), and times have a zone.',
     operations: [],
   },
-  {
-    id: 'alive-is-one-rule',
-    day: '2026-11-28',
-    kind: 'changed',
-    title: 'A declared document that asks for payment is alive for filters, too',
-    text:
-      '`alive` of /api/discovery and its facet left out documents of registrations that ask for payment or a name and were ' +
-      'never read, which the uptime and the pages counted as alive. The order of the checks of a claim is in its description.',
-    operations: ['listAgents', 'countFacets', 'claim'],
-  },
-  {
-    id: 'times-nobody-said',
-    day: '2026-11-28',
-    kind: 'changed',
-    title: 'A time of verification that nobody has said is null',
-    text:
-      'A hub’s list of addresses has no times, and 2021-01-01 stood for them. `verified_at` is null instead, and so is ' +
-      '`from` of /state and /owners; such a verification is last in every order by time, and `as_of` finds the address ' +
-      'with nobody before it was seen first. In SQL, `directory.addresses.counts_from` says since when it counts.',
-    operations: ['listAddresses', 'explainAgent', 'explainByAddress', 'getAgentState', 'getAddressOwners'],
-  },
-  {
-    id: 'passed-on-unsolicited',
-    day: '2026-11-28',
-    kind: 'changed',
-    title: 'Passing a registration on between own addresses does not make it asked for',
-    text:
-      '`unsolicited` was false of a registration that a stranger had sent once it was passed on to another address of the ' +
-      'same agent. It stays true until something is set, and such a registration links no host to a claim.',
-    operations: ['getAgent', 'listRegistrations'],
-  },
   ...earlierChanges,
 ]

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { noteControl } from '../db/queries/join/control.ts'
 import { deriveWithFollowUp } from '../db/queries/join/follow-up.ts'
 import { markAgentsOf, markHoldersOf, unknownHolders } from '../db/queries/join/holders.ts'
 import { lockJoin } from '../db/queries/join/lock.ts'
@@ -52,4 +53,10 @@ export async function deriveAgents(
 /** Derives the rows by which the search over all registrations finds these. */
 export async function deriveSearched(db: pg.PoolClient, keys: readonly string[]): Promise<undefined> {
   await deriveSearchedRegistrations(db, keys)
+}
+
+/** Notes as events of the directory which agents others could change now. */
+export async function deriveControl(db: pg.PoolClient, keys: readonly string[]): Promise<undefined> {
+  await lockJoin(db)
+  await noteControl(db, keys.map(Number))
 }

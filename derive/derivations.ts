@@ -1,4 +1,4 @@
-import { deriveAgents, deriveSearched, routeHolders, routeRegistrations } from './agents.ts'
+import { deriveAgents, deriveControl, deriveSearched, routeHolders, routeRegistrations } from './agents.ts'
 import { deriveCounts, deriveFigures, deriveRecipients, deriveTotals } from './counts.ts'
 import { deriveDemand } from './demand.ts'
 import type { Derivation } from './derivation.ts'
@@ -17,6 +17,7 @@ export const derivations = [
   { kind: 'large holders', batch: 1, rest: 'soon', derive: deriveLargeHolders },
   { kind: 'summed holders', batch: 100, rest: 'soon', derive: deriveSummedHolders },
   { kind: 'searched registrations', batch: 500, rest: 'soon', derive: deriveSearched },
+  { kind: 'control', batch: 100, rest: 'soon', derive: deriveControl },
   { kind: 'recipients', batch: 500, rest: 'with counts', derive: deriveRecipients },
   { kind: 'counts', batch: 500, rest: 'soon', derive: deriveCounts },
   { kind: 'neighbours', batch: 500, rest: 'with sums', derive: lookAround },

@@ -4,6 +4,17 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'operators',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Operators count as the agent',
+    text:
+      'Payments and feedback by an operator of an agent’s address, or by who is approved for its registration, are those of the ' +
+      'same owner while that holds: `same_owner` of income, `self` of feedback. /api/registrations takes `operator`, and ' +
+      '/feed/events.atom has an entry when others can change an agent than before.',
+    operations: ['listAllRegistrations', 'listFeedback', 'getIncome', 'getAgent', 'getEventsFeed'],
+  },
+  {
     id: 'subgraph',
     day: '2026-11-29',
     kind: 'added',

@@ -7,6 +7,7 @@ const words: Record<DirectoryEvent['kind'], (status: string) => string> = {
   delisted: () => 'left the directory',
   claimed: () => 'was claimed by its owner',
   unclaimed: () => 'is claimed no more',
+  control: () => 'can be changed by others than before',
   status: (status) => `is ${status} now`,
 }
 

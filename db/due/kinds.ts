@@ -1,6 +1,7 @@
 import { hex, type KeyRows, type Mark } from './mark.ts'
 import { paidAgentMarks } from './paid-agents.ts'
 import { hourKey, hoursCoded, hoursPaid, hoursSent, isIncome, paidBetween, paidHour } from './paid-hours.ts'
+import { addressesReached, agentAddresses, heldBy, ownedBy } from './routes.ts'
 
 /** FIDs, and ids of registrations, of a part of the directory; the last part has all ids beyond. */
 export const agentsOfPart = 1_024
@@ -115,6 +116,12 @@ export const kinds = {
       { table: 'registration_document', key: registration },
       { table: 'registration_metadata', key: registration },
       { table: 'feedback', key: registration },
+      { table: 'registration_approval', on: ['insert', 'delete'], key: registration },
+      {
+        table: 'registration_operator',
+        on: ['insert', 'delete'],
+        ...heldBy('moved', 'moved.owner and r.chain = moved.chain'),
+      },
       { table: 'verified_address', ...heldBy('moved', 'moved.address') },
       { table: 'agent', on: ['insert', 'delete'], ...heldBy(verifiedOf, 'address') },
       {
@@ -126,6 +133,23 @@ export const kinds = {
     all: [
       { table: 'registration', key: registration },
       { table: 'searched_registration', key: registration },
+    ],
+  },
+  /** Who could change agents, whose changes are events of the directory. Keys: FIDs. */
+  control: {
+    marks: [
+      { table: 'agent_change', on: ['insert'], key: 'fid' },
+      { table: 'registration_operator', on: ['insert', 'delete'], ...ownedBy('moved.owner') },
+      {
+        table: 'registration_approval',
+        on: ['insert', 'delete'],
+        key: 'h.fid',
+        from: 'moved join agent_holding h on h.chain = moved.chain and h.agent_id = moved.agent_id and h.reason is null',
+      },
+    ],
+    all: [
+      { table: 'agent', key: 'fid' },
+      { table: 'agent_control', key: 'fid' },
     ],
   },
   /** What addresses of agents were paid, by rolling window. Keys: addresses. */
@@ -181,11 +205,20 @@ export const kinds = {
   },
   /** Edges between agents. Keys: FIDs. */
   edges: { marks: [], all: [{ table: 'agent_edge', key: 'fid' }] },
-  /** Whose wallets changed: their holders' income. Keys: registrations. */
-  wallets: { marks: [{ table: 'registration_wallet', on: ['insert', 'delete'], key: registration }], all: [] },
+  /** Whose wallets, or approved addresses, changed: their holders' income. Keys: registrations. */
+  wallets: {
+    marks: [
+      { table: 'registration_wallet', on: ['insert', 'delete'], key: registration },
+      { table: 'registration_approval', on: ['insert', 'delete'], key: registration },
+    ],
+    all: [],
+  },
   /** Addresses whose payments are an agent's income, and those that are its own. Keys: FIDs. */
   income: {
-    marks: [{ table: 'agent_change', on: ['insert'], key: 'fid' }],
+    marks: [
+      { table: 'agent_change', on: ['insert'], key: 'fid' },
+      { table: 'registration_operator', on: ['insert', 'delete'], ...ownedBy('moved.owner') },
+    ],
     all: [
       { table: 'agent', key: 'fid' },
       { table: 'income_address', key: 'fid' },
@@ -349,32 +382,3 @@ export const kinds = {
 } as const satisfies Record<string, Kind>
 
 export type KindName = keyof typeof kinds
-
-/** Registrations that addresses hold now. */
-function heldBy(from: string, address: string) {
-  return { key: `r.chain || ':' || r.agent_id`, from: `${from} join registration r on r.owner = ${address}` }
-}
-
-/** Addresses that agents got or lost. */
-function agentAddresses(key: (address: string) => string): readonly Mark[] {
-  return [
-    {
-      table: 'agent',
-      on: ['insert', 'delete'],
-      key: key('address'),
-      from: 'moved cross join unnest(moved.verified_addresses) as address',
-    },
-    {
-      table: 'agent',
-      on: ['update'],
-      key: key('address'),
-      from: `moved join were using (fid) cross join unnest(were.verified_addresses || moved.verified_addresses) as address
-     where moved.verified_addresses <> were.verified_addresses`,
-    },
-  ]
-}
-
-/** Addresses whose search saw a payer that has paid since. */
-function addressesReached() {
-  return { key: hex('r.address'), from: 'moved join income_reach r on r.payer = moved.payer' }
-}

@@ -1,6 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import { markHours } from '../sql/income.ts'
+import { operatorIntervals } from './operators.ts'
 import { holdings, walletIntervals } from './wallets.ts'
 
 /** Earlier holders of a registration that are examined, the latest ones. */
@@ -64,7 +65,8 @@ select count(*)::int as n from moved`,
 
 /**
  * Brings the addresses that are or were the agents' own up to date: every address that was ever verified
- * for one, wallets its registrations named, and who held these before it, but for registrations that strangers sent. Has
+ * for one, wallets its registrations named, who could act for it as an operator, and who held these before it, but for
+ * registrations that strangers sent. Has
  * the hours summed up again in which one that came or went paid the agent. To be called under `holdRollup`, after
  * `followAddresses`.
  */
@@ -78,6 +80,8 @@ wanted as materialized (
     from verified_address where fid = any ($1::bigint[])
    union
   select fid, address, 'wallet', from_at, max(to_at) from (${walletIntervals}) wallet group by fid, address, from_at
+   union
+  select fid, address, 'operator', from_at, max(to_at) from (${operatorIntervals}) named group by fid, address, from_at
    union all
   select a.fid, t."to", 'holder', min(t.block_timestamp), max(h.acquired_at)
     from agent a

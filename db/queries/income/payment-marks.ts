@@ -7,7 +7,8 @@ import { incomeLimits } from '../../../limits.config.ts'
  * gave feedback.
  */
 export const isOwn = (fid: string, address: string, at: string) => `exists (
-             select from income_owner o where o.fid = ${fid} and o.address = ${address} and o.from_at <= ${at})`
+             select from income_owner o where o.fid = ${fid} and o.address = ${address} and o.from_at <= ${at}
+                and (o.because <> 'operator' or o.to_at > ${at}))`
 
 /** SQL: flag that says what the payer is to the agent; of several the first that applies. */
 export const incomeFlag = (fid: string, payment: string) => `case

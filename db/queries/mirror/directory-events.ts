@@ -5,7 +5,7 @@ export interface DirectoryEvent {
   readonly seq: number
   readonly at: Date
   readonly fid: number
-  readonly kind: 'listed' | 'delisted' | 'claimed' | 'unclaimed' | 'status'
+  readonly kind: 'listed' | 'delisted' | 'claimed' | 'unclaimed' | 'status' | 'control'
   /** Handle at the time of the event, as is the status; null: it had none, or has taken itself out of the directory. */
   readonly handle: string | null
   readonly status: string

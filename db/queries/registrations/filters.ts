@@ -43,6 +43,10 @@ export const registrationFilters = {
     says: 'Part of the description in the document, in any case.',
   },
   owner: { type: 'term', says: 'Who holds it.' },
+  operator: {
+    type: 'term',
+    says: 'Who may act for the holder: an operator of all that it holds there, or approved for this registration.',
+  },
   wallet: { type: 'term', says: 'The wallet that the registry stores for it.' },
   fid: { type: 'count', says: 'The agent that verifies the holder.' },
   human: { type: 'flag', says: 'Whether an agent verifies the holder.' },

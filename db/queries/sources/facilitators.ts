@@ -80,7 +80,7 @@ with believed as materialized (
   select s.address, min(s.name) as name, min(s.host) as host
     from facilitator_signer s
    where not exists (select from verified_address v where v.address = s.address)
-     and not exists (select from income_owner o where o.address = s.address)
+     and not exists (select from income_owner o where o.address = s.address and o.because <> 'operator')
    group by s.address
   having count(*) = 1
 ),

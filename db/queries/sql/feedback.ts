@@ -16,6 +16,7 @@ export const answered = (fid: string) => `exists (
            join feedback_response r
              on r.chain = f.chain and r.agent_id = f.agent_id and r.client = f.client
             and r.feedback_index = f.feedback_index and r.responder = o.address and r.block_timestamp >= o.from_at
+            and (o.because <> 'operator' or r.block_timestamp < o.to_at)
           where o.fid = ${fid} and o.because <> 'holder')`
 
 /** SQL: the rating of a feedback as an exact decimal, scaled by its `value_decimals`. */

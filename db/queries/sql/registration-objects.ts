@@ -1,3 +1,4 @@
+import { readingLimits } from '../../../limits.config.ts'
 import { keyDigest, walletKey } from '../../registry-keys.ts'
 import { registryOf } from './installation.ts'
 import { chainId, hex, isoTime, type Member, members } from './json-text.ts'
@@ -91,3 +92,29 @@ export const historyObject = `json_build_object(
     'reason', h.reason,
     'wallet_chain', h.wallet_chain
   )`
+
+/**
+ * SQL: rows `address` and `by` of who else may act for a registration `r` now: operators of its owner on the chain, and who
+ * is approved for it since its last transfer.
+ */
+export const operatorsNow = `(
+  select o.operator as address, 'operator' as by
+    from (select distinct on (o.operator) o.operator, o.approved
+            from (select o.operator, o.approved, o.block_number, o.log_index
+                    from registration_operator o
+                   where o.owner = r.owner and o.chain = r.chain
+                   order by o.block_number desc, o.log_index desc
+                   limit ${readingLimits.operatorEvents}) o
+           order by o.operator, o.block_number desc, o.log_index desc) o
+   where o.approved
+   union all
+  select p.approved, 'approved'
+    from (select p.approved, p.block_number, p.log_index
+            from registration_approval p
+           where p.chain = r.chain and p.agent_id = r.agent_id
+           order by p.block_number desc, p.log_index desc
+           limit 1) p
+   where p.approved is not null
+     and not exists (select from registration_transfer t
+                      where t.chain = r.chain and t.agent_id = r.agent_id
+                        and (t.block_number, t.log_index) > (p.block_number, p.log_index)))`

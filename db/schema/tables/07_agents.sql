@@ -178,7 +178,7 @@ create table directory_event (
   seq bigint generated always as identity primary key,
   at timestamptz not null default now(),
   fid bigint not null,
-  kind text not null check (kind in ('listed', 'delisted', 'claimed', 'unclaimed', 'status')),
+  kind text not null check (kind in ('listed', 'delisted', 'claimed', 'unclaimed', 'status', 'control')),
   handle text,         -- as it was then
   status text not null -- active, historical, claimed-only, as it was then
 );
@@ -207,6 +207,12 @@ create trigger agent_listed after insert or delete on agent
 create trigger agent_standing_changed after update of claimed, agent_status on agent
   for each row when (new.claimed <> old.claimed or new.agent_status <> old.agent_status)
   execute function note_directory_event();
+
+-- Who could change an agent's registrations when that was looked at last, by whose change an event is noted.
+create table agent_control (
+  fid bigint primary key,
+  digest bytea not null -- SHA-256 of the owners, operators and approved addresses of its registrations
+);
 
 -- What agents are found by, derived with `agent`: their names, and what their registrations and documents say of them.
 create table agent_words (

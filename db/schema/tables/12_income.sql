@@ -16,11 +16,12 @@ create index income_address_address on income_address (address);
 
 -- Addresses that are or were the agent's own, as far as the directory can see: from `from_at` on, a payment from one is no
 -- income, and feedback from one is the agent's own. What an address got before it was verified is income, so verified ones
--- count from the beginning.
+-- count from the beginning. An owner may name anybody an operator, without being asked back: such a one is the agent's own
+-- for as long as it is named and no longer.
 create table income_owner (
   fid bigint not null,
   address bytea not null,
-  because text not null default 'verified',         -- verified, wallet, holder: which held a registration before the agent
+  because text not null default 'verified',         -- verified, wallet, operator, holder: which held a registration before the agent
   from_at timestamptz not null default '-infinity', -- inclusive; verified: -infinity
   to_at timestamptz not null default 'infinity',    -- exclusive: end of the time it was named or held
   primary key (fid, address, because, from_at)

@@ -103,7 +103,8 @@ select h.fid, f.*, not tenure.held as before_holder,
  ) tenure
  cross join lateral (
    select exists (select from income_owner o
-                   where o.fid = h.fid and o.address = f.client and o.from_at <= f.block_timestamp) as is_own,
+                   where o.fid = h.fid and o.address = f.client and o.from_at <= f.block_timestamp
+                     and (o.because <> 'operator' or o.to_at > f.block_timestamp)) as is_own,
           not tenure.held and (
             exists (select from registration_wallet w
                      where w.chain = f.chain and w.agent_id = f.agent_id and w.wallet = f.client
@@ -111,6 +112,7 @@ select h.fid, f.*, not tenure.held as before_holder,
             or exists (select from agent_holding p
                          join income_owner o on o.fid = p.fid and o.address = f.client
                                             and o.from_at <= f.block_timestamp
+                                            and (o.because <> 'operator' or o.to_at > f.block_timestamp)
                         where p.chain = f.chain and p.agent_id = f.agent_id
                           and (p.acquired_block, p.acquired_log_index) < (f.block_number, f.log_index))) as is_past
    offset 0

@@ -17,6 +17,7 @@ const now = Date.UTC(2026, 2, 20)
 const minute = (n: number) => new Date(Date.UTC(2026, 2, 1, 0, n))
 const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
 const owners = ['of 1', 'of 2', 'stranger', 'crowd'].map(addressOf)
+const delegates = ['delegate 0', 'delegate 1', 'delegate 2'].map(addressOf)
 const wallets = [addressOf('wallet 1'), addressOf('wallet 2'), null]
 const chains = ['base', 'celo', 'gnosis'] as const satisfies readonly ChainName[]
 const pick = <T>(list: readonly T[], n: number) => list[n % list.length] as T
@@ -55,7 +56,45 @@ async function seedOne(n: number) {
       block_timestamp: minute(n),
     })
   }
+  if (n % 4 === 1) await seedApproval(n, key)
   for (let given = 0; given < n % 4; given++) await seedFeedback(n, given, key)
+}
+
+/** Who is approved for it, some of them before its last transfer, which ends that. */
+async function seedApproval(n: number, key: { chain: string; agent_id: string }) {
+  const place = { ...key, log_index: n, block_timestamp: minute(n), tx_hash: bytes(hashOf(`approval ${n}`)) }
+  const owner = bytes(pick(owners, n))
+  const approved = n % 8 === 1 ? null : bytes(pick(delegates, n))
+  const id = `${key.chain}-100-${n}`
+  await insert(database.pool, 'registration_approval', { id, ...place, block_number: 100, owner, approved })
+  if (n % 3) return
+  await insert(database.pool, 'registration_transfer', { id, ...place, block_number: 101, from: owner, to: owner })
+}
+
+/** Operators of some owners: named, taken back, named again. */
+async function seedOperators() {
+  const words = [
+    ['base', 0, 0, true],
+    ['base', 0, 1, true],
+    ['base', 0, 1, false],
+    ['celo', 0, 1, true],
+    ['celo', 3, 2, false],
+    ['celo', 3, 2, true],
+    ['gnosis', 2, 0, false],
+  ] as const
+  for (const [n, [chain, owner, operator, approved]] of words.entries()) {
+    await insert(database.pool, 'registration_operator', {
+      id: `${chain}-${n}-1`,
+      chain,
+      owner: bytes(pick(owners, owner)),
+      operator: bytes(pick(delegates, operator)),
+      approved,
+      block_number: n,
+      log_index: 1,
+      block_timestamp: minute(n),
+      tx_hash: bytes(hashOf(`operator ${n}`)),
+    })
+  }
 }
 
 async function seedDocument(n: number, key: { chain: string; agent_id: string }) {
@@ -120,6 +159,7 @@ beforeAll(async () => {
     insert into agent_holding (fid, chain, agent_id, held_by, acquired_block, acquired_log_index, acquired_at)
     select v.fid, r.chain, r.agent_id, r.owner, 100, 0, r.registered_at
       from registration r join verified_address v on v.address = r.owner`)
+  await seedOperators()
   await settle(searched, context())
   api = await startApi(database, { now: () => now })
 })
@@ -148,6 +188,18 @@ const meant: Record<keyof typeof registrationFilters, string> = {
   description: 'strpos(lower(r.description), lower($1)) > 0',
   owner: 'r.owner_address = $1',
   wallet: 'r.agent_wallet = $1',
+  operator: `(exists (
+      select from registration_operator o
+       where o.chain = r.chain and '0x' || encode(o.owner, 'hex') = r.owner_address and o.approved
+         and '0x' || encode(o.operator, 'hex') = $1
+         and not exists (select from registration_operator later
+                          where (later.chain, later.owner, later.operator) = (o.chain, o.owner, o.operator)
+                            and later.block_number > o.block_number))
+    or exists (
+      select from registration_approval p
+       where p.chain = r.chain and p.agent_id = r.erc8004_id and '0x' || encode(p.approved, 'hex') = $1
+         and not exists (select from directory.transfers t
+                          where t.chain = r.chain and t.erc8004_id = r.erc8004_id and t.block_number > p.block_number)))`,
   fid: holderOf('a.fid = $1::bigint'),
   human: `${holderOf('true')} = $1::boolean`,
   active: 'r.active = $1::boolean',
@@ -181,6 +233,7 @@ const values: Record<keyof typeof registrationFilters, readonly string[]> = {
   description: ['ada', 'counts THINGS', 'bout ada', 'ada writes', 'ings.', 'x'],
   owner: owners,
   wallet: [addressOf('wallet 1'), addressOf('nobody')],
+  operator: [...delegates, addressOf('nobody')],
   fid: ['1', '002', '3'],
   human: ['true', 'false'],
   active: ['true', 'false'],

@@ -39,6 +39,19 @@ const event = fc.oneof(
       how: fc.constantFrom('vrs', 'bytes', 'permit2', 'nothing'),
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('approve' as const), token, who: fc.option(person) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('operator' as const),
+      owner: person,
+      who: person,
+      approved: fc.boolean(),
+    }),
+  },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('rate' as const), token, who: person }) },
 )
 /** What happened, one event a block. Both registrations are minted to addresses of agents first. */
@@ -83,6 +96,7 @@ export async function store(pool: pg.Pool, events: History): Promise<void> {
     }
     if (one.kind === 'wallet')
       await seedWallet(pool, { id: one.token, wallet: one.who === null ? null : people[one.who]!, block, at })
+    if (one.kind === 'approve' || one.kind === 'operator') await nameOperator(pool, one, block, owner)
     if (one.kind === 'pay') await pay(pool, one, block)
     if (one.kind === 'rate')
       await insert(pool, 'feedback', {
@@ -119,6 +133,37 @@ export async function store(pool: pg.Pool, events: History): Promise<void> {
     })
   }
   await pool.query('update chain_state set finalized_block = 1000, indexed_block = 1000')
+}
+
+/** An operator of an owner, or who the registration's holder approves for it. */
+async function nameOperator(
+  pool: pg.Pool,
+  one: Extract<History[number], { kind: 'approve' | 'operator' }>,
+  block: number,
+  owner: ReadonlyMap<number, number>,
+) {
+  const place = {
+    id: `base-${block}`,
+    chain: 'base',
+    block_number: block,
+    log_index: 0,
+    block_timestamp: timeOf(block),
+    tx_hash: Buffer.alloc(32),
+  }
+  if (one.kind === 'operator')
+    await insert(pool, 'registration_operator', {
+      ...place,
+      owner: bytes(people[one.owner]!),
+      operator: bytes(people[one.who]!),
+      approved: one.approved,
+    })
+  else
+    await insert(pool, 'registration_approval', {
+      ...place,
+      agent_id: one.token,
+      owner: bytes(people[owner.get(one.token)!]!),
+      approved: one.who === null ? null : bytes(people[one.who]!),
+    })
 }
 
 async function pay(pool: pg.Pool, { who, to, how }: { who: number; to: number; how: string }, block: number) {
@@ -159,9 +204,11 @@ export function expected(events: History): string[] {
         .map((w) => ({ fid: holding.fid, who: w.who, from: w.at, to: Math.min(w.to, releaseOf(events, holding)) }))
         .filter((w) => w.from < w.to && !liveNow(w.fid, w.who)),
     )
+  const operators = acting(events, held, liveNow)
   const isOwn = (fid: number, who: number, at: number) =>
     spans.some((v) => v.fid === fid && v.who === who) ||
     wallets.some((w) => w.fid === fid && w.who === who && w.from <= at) ||
+    operators.some((o) => o.fid === fid && o.who === who && o.from <= at && at < o.to) ||
     held.some((h) => h.fid === fid && moves(events, h.token).some((m) => m.who === who && m.at < h.from && m.at <= at))
   const said: string[] = []
   for (const now of held.filter(({ isNow }) => isNow)) {
@@ -239,6 +286,29 @@ function named(events: History, of: number): { at: number; who: number; to: numb
   return words.flatMap(({ at, who }, place) =>
     who === null ? [] : [{ at, who, to: words[place + 1]?.at ?? Infinity }],
   )
+}
+
+/** Who could act for an account, and when: operators of its addresses, and who was approved while one of them held. */
+function acting(events: History, held: readonly Holding[], liveNow: (fid: number, who: number) => boolean): Span[] {
+  const found: Span[] = []
+  for (const [from, one] of events.entries()) {
+    if (one.kind === 'operator' && one.approved && one.owner !== one.who) {
+      const next = events.findIndex(
+        (other, at) => at > from && other.kind === 'operator' && other.owner === one.owner && other.who === one.who,
+      )
+      const to = next < 0 ? Infinity : next
+      for (const fid of fids) if (liveNow(fid, one.owner)) found.push({ fid, who: one.who, from, to })
+    }
+    if (one.kind === 'approve' && one.who !== null) {
+      const next = events.findIndex((other, at) => at > from && other.kind === 'approve' && other.token === one.token)
+      for (const h of held) {
+        if (h.token !== one.token || h.from > from || releaseOf(events, h) < from || !liveNow(h.fid, h.who)) continue
+        const to = Math.min(next < 0 ? Infinity : next, releaseOf(events, h))
+        found.push({ fid: h.fid, who: one.who, from, to })
+      }
+    }
+  }
+  return found
 }
 
 /** Holdings of the accounts: of an address that verified the account before it lost the registration, or while it came. */

@@ -11,7 +11,8 @@ with paid as (
    ) p
     join public.income_address i on i.fid = o.fid and i.address = p.recipient and i.chain in ('', p.chain)
                                 and p.last_at >= i.from_at and p.first_at < i.to_at
-   where p.last_at >= o.from_at
+   -- Who was named an operator was not asked: it is not listed for what an owner says of it.
+   where p.last_at >= o.from_at and o.because <> 'operator'
    union all
   select p.chain, r.payer, r.recipient, 'ring', null, p.first_at, p.last_at
     from public.income_ring r

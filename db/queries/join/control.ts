@@ -1,0 +1,47 @@
+import type { Queryable } from '../../pool.ts'
+import { operatorsNow } from '../sql/registration-objects.ts'
+
+/** Registrations of an agent that are looked at for who could change them, the first by chain and id. */
+const mostRegistrations = 1_000
+
+/**
+ * Notes an event for each of these agents whose registrations other addresses could change now, or the same by other
+ * means, than when it was looked at last; an agent that is looked at first has no event. To be called under `lockJoin`, as
+ * everything that appends events.
+ */
+export async function noteControl(db: Queryable, fids: readonly number[]): Promise<void> {
+  await db.query({
+    name: 'note-control',
+    text: `
+with looked as materialized (
+  select a.fid, a.handle, a.agent_status,
+         sha256(convert_to(coalesce(string_agg(distinct c.line collate "C", ' ' order by c.line collate "C"), ''), 'UTF8')) as digest
+    from agent a
+    left join lateral (
+      select c.by || ':' || encode(c.address, 'hex') as line
+        from (select h.chain, h.agent_id from agent_holding h
+               where h.fid = a.fid and h.reason is null and not h.unsolicited
+               order by h.chain, h.agent_id
+               limit ${mostRegistrations}) h
+        join registration r using (chain, agent_id)
+       cross join lateral (select r.owner as address, 'owner' as by union all select address, by from ${operatorsNow} o) c
+    ) c on true
+   where a.fid = any ($1::bigint[])
+   group by a.fid
+),
+gone as (
+  delete from agent_control c
+   where c.fid = any ($1::bigint[]) and not exists (select from agent a where a.fid = c.fid)
+),
+kept as (
+  insert into agent_control as c (fid, digest) select fid, digest from looked order by fid
+      on conflict (fid) do update set digest = excluded.digest where c.digest <> excluded.digest
+)
+insert into directory_event (fid, kind, handle, status)
+select l.fid, 'control', l.handle, l.agent_status
+  from looked l join agent_control before using (fid)
+ where before.digest <> l.digest
+ order by l.fid`,
+    values: [fids],
+  })
+}

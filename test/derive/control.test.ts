@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import { mintTo } from '../enrichment/upstreams/job.ts'
+import { testDatabase } from '../support/database.ts'
+import { addressOf, insert, seedChainState } from '../support/seed.ts'
+import { deriveAll } from './again.ts'
+
+const database = testDatabase()
+const bytes = (address: string | null) => address && Buffer.from(address.slice(2), 'hex')
+const owner = addressOf('the owner')
+let block = 500
+
+test('whose registrations others can change than before is an event, and nothing else is', async () => {
+  const { pool } = database
+  const context = { pool, now: () => new Date('2026-06-01T00:00:00Z'), settlementOverloads: 'spec' } as const
+  await seedChainState(pool, { chain: 'base', indexed: 1_000, finalized: 1_000 })
+  await mintTo(pool, { fid: 1, addresses: [owner] })
+  await mintTo(pool, { fid: 2, addresses: [addressOf('of another')] })
+  const { rows } = await pool.query('select chain, agent_id from registration where owner = $1', [bytes(owner)])
+  const token = rows[0] as { chain: string; agent_id: string }
+  const events = async () => {
+    await deriveAll(context)
+    const { rows: noted } = await pool.query(`select fid from directory_event where kind = 'control' order by seq`)
+    return noted.map(({ fid }) => fid)
+  }
+  const place = () => ({
+    id: `${token.chain}-${++block}-0`,
+    chain: token.chain,
+    block_number: block,
+    log_index: 0,
+    block_timestamp: new Date('2026-05-01T00:00:00Z'),
+    tx_hash: Buffer.alloc(32),
+  })
+  const say = (approved: boolean, by = owner) =>
+    insert(pool, 'registration_operator', {
+      ...place(),
+      owner: bytes(by),
+      operator: bytes(addressOf('an operator')),
+      approved,
+    })
+  const approve = (to: string | null) =>
+    insert(pool, 'registration_approval', {
+      ...place(),
+      agent_id: token.agent_id,
+      owner: bytes(owner),
+      approved: bytes(to),
+    })
+
+  expect(await events()).toEqual([]) // the first look
+  await say(true)
+  expect(await events()).toEqual([1])
+  await say(true)
+  expect(await events()).toEqual([1]) // said again
+  await say(false)
+  expect(await events()).toEqual([1, 1])
+  await approve(addressOf('who is approved'))
+  expect(await events()).toEqual([1, 1, 1])
+  await say(true, addressOf('nobody known'))
+  expect(await events()).toEqual([1, 1, 1])
+  await pool.query('delete from registration_approval') // as a reorg does
+  expect(await events()).toEqual([1, 1, 1, 1])
+  await pool.query('update agent_control set digest = $1 where fid = 2', [Buffer.alloc(32)])
+  expect(await events()).toEqual([1, 1, 1, 1]) // nobody is looked at again without a reason
+})

@@ -34,7 +34,10 @@ const ours: readonly Keys[] = [
     who: 'the table of chains, and the operator who adds to it',
     bytes: longestChain,
     keys: [
-      ...one('chain', 'agent_edge agent_figure agent_holding agent_payer_hour audit_agent audit_certificate backfill'),
+      ...one(
+        'chain',
+        'agent_demand agent_edge agent_figure agent_holding agent_payer_hour audit_agent audit_certificate backfill',
+      ),
       ...one('chain', 'builder_code chain_contract chain_state facilitator_total feedback feedback_response'),
       ...one('chain', 'feedback_total fid_custody final_block head_range income_address income_agent income_hour'),
       ...one('chain', 'income_sender income_total known_recipient oli_tag payment payment_sum ranking ranking_day'),

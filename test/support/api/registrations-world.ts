@@ -58,7 +58,11 @@ const ofChain = { base: 8453, celo: 42220, ethereum: 1 } as const
 
 function serviceOf(name: string, n: number): WorldService {
   const words: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
-    MCP: { tools: pick([['ask'], ['tell', 'ask'], []], n), prompts: pick([['Greet'], []], n), resources: ['file://x'] },
+    MCP: {
+      tools: pick([['ask'], ['tell', 'ask'], []], n),
+      prompts: pick([['Greet'], []], n >> 1),
+      resources: ['file://x'],
+    },
     A2A: { skills: pick([['Sum'], ["o'clock", 'Sum']], n) },
     OASF: { skills: pick([['nlp/summarization'], []], n), domains: pick([['finance'], [], ['law']], n) },
   }

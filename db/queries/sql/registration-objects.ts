@@ -93,28 +93,49 @@ export const historyObject = `json_build_object(
     'wallet_chain', h.wallet_chain
   )`
 
+interface OthersMayAct {
+  /** Alias of the row with the columns `chain` and `agent_id`. */
+  readonly of: string
+  /** SQL of who holds it. */
+  readonly holder: string
+  /** Operators at most, those named last. */
+  readonly most?: number
+  /** SQL: whether an event is taken into account. */
+  readonly counts?: (event: string) => string
+}
+
 /**
- * SQL: rows `address` and `by` of who else may act for a registration `r` now: operators of its owner on the chain, and who
- * is approved for it since its last transfer.
+ * SQL: rows `address`, `by`, `since` and `tx` of who else may act for a registration: operators that its holder named on the
+ * chain, and who is approved for it since its last transfer.
  */
-export const operatorsNow = `(
-  select o.operator as address, 'operator' as by
-    from (select distinct on (o.operator) o.operator, o.approved
-            from (select o.operator, o.approved, o.block_number, o.log_index
-                    from registration_operator o
-                   where o.owner = r.owner and o.chain = r.chain
-                   order by o.block_number desc, o.log_index desc
-                   limit ${readingLimits.operatorEvents}) o
-           order by o.operator, o.block_number desc, o.log_index desc) o
-   where o.approved
+export const othersMayAct = ({
+  of,
+  holder,
+  most = readingLimits.operatorEvents,
+  counts = () => 'true',
+}: OthersMayAct) => `(
+  (select o.operator as address, 'operator' as by, o.block_timestamp as since, o.tx_hash as tx
+     from (select distinct on (o.operator) o.*
+             from (select o.operator, o.approved, o.block_number, o.log_index, o.block_timestamp, o.tx_hash
+                     from registration_operator o
+                    where o.owner = ${holder} and o.chain = ${of}.chain and ${counts('o')}
+                    order by o.block_number desc, o.log_index desc
+                    limit ${readingLimits.operatorEvents}) o
+            order by o.operator, o.block_number desc, o.log_index desc) o
+    where o.approved
+    order by o.block_number desc, o.log_index desc
+    limit ${most})
    union all
-  select p.approved, 'approved'
-    from (select p.approved, p.block_number, p.log_index
+  select p.approved, 'approved', p.block_timestamp, p.tx_hash
+    from (select p.approved, p.block_number, p.log_index, p.block_timestamp, p.tx_hash
             from registration_approval p
-           where p.chain = r.chain and p.agent_id = r.agent_id
+           where p.chain = ${of}.chain and p.agent_id = ${of}.agent_id and ${counts('p')}
            order by p.block_number desc, p.log_index desc
            limit 1) p
    where p.approved is not null
      and not exists (select from registration_transfer t
-                      where t.chain = r.chain and t.agent_id = r.agent_id
+                      where t.chain = ${of}.chain and t.agent_id = ${of}.agent_id and ${counts('t')}
                         and (t.block_number, t.log_index) > (p.block_number, p.log_index)))`
+
+/** SQL: who else may act for a registration `r` now, of all operators that are looked at. */
+export const operatorsNow = othersMayAct({ of: 'r', holder: 'r.owner' })

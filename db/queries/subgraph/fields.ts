@@ -1,6 +1,7 @@
-import { profileLimits, subgraphLimits } from '../../../limits.config.ts'
+import { profileLimits, readingLimits, subgraphLimits } from '../../../limits.config.ts'
 import { feedbackValue, shownTag } from '../sql/feedback.ts'
 import { chainId, hex } from '../sql/json-text.ts'
+import { operatorsNow, othersMayAct } from '../sql/registration-objects.ts'
 
 /** Kinds of fields: how a value is written in a filter, compared in SQL, and shown. */
 export type Kind = 'text' | 'bytes' | 'integer' | 'decimal' | 'time' | 'flag' | 'texts' | 'addresses'
@@ -66,6 +67,9 @@ const short = (text: string, most: number) => `case when octet_length(${text}) <
 const time = (sql: string, more: Partial<Field> = {}): Field => ({ kind: 'time', sql, ...more })
 const text = (sql: string, more: Partial<Field> = {}): Field => ({ kind: 'text', sql, ...more })
 
+/** SQL: a list of the addresses in some rows, each once. */
+const addressesOf = (rows: string) => `array(select distinct ${hex('o.address')} from ${rows} o order by 1)`
+
 /** SQL: id of a registration file `d`: whose it is, and the digest of the URI that it was read from. */
 export const fileId = `case when d.uri_sha256 is not null then ${ofAgent('d')} || ':0x' || encode(d.uri_sha256, 'hex') end`
 
@@ -109,7 +113,12 @@ export const agentFields = {
   agentURIType: text(uriType('r.agent_uri'), { optional: true }),
   owner: { kind: 'bytes', sql: 'r.owner', term: (value) => `owner:${value}` },
   agentWallet: { kind: 'bytes', sql: 'r.agent_wallet', optional: true, term: (value) => `wallet:${value}` },
-  operators: { kind: 'addresses', sql: `'{}'::text[]` },
+  operators: {
+    kind: 'addresses',
+    sql: addressesOf(operatorsNow),
+    shown: `to_json(${addressesOf(othersMayAct({ of: 'r', holder: 'r.owner', most: readingLimits.controlOperators }))})`,
+    term: (value) => `operator:${value}`,
+  },
   createdAt: time('s.registered_at'),
   updatedAt: time('s.updated_at'),
   totalFeedback: { kind: 'integer', sql: 's.feedback_count' },

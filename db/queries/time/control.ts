@@ -1,6 +1,7 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainPosition, hex, isoTime, list } from '../sql/json-text.ts'
+import { othersMayAct } from '../sql/registration-objects.ts'
 import { countsFrom, leadingFirst, saidAt } from '../sql/verification-time.ts'
 import { common, held, holdings, type Moment, truncated } from './as-of.ts'
 
@@ -19,28 +20,10 @@ const rights = {
 
 /** SQL: those who may act for a registration `h`, each with the event that let it. */
 const controllers = `
-  select 1 as place, 'owner' as by, h.address, h.received_at as since, h.received_tx as tx
+  select 'owner' as by, h.address, h.received_at as since, h.received_tx as tx
    union all
-  select 2, 'approved', a.approved, a.block_timestamp, a.tx_hash
-    from (select a.approved, a.block_timestamp, a.tx_hash
-            from registration_approval a
-           where a.chain = h.chain and a.agent_id = h.agent_id
-             and (a.block_number, a.log_index) > (last.block_number, last.log_index) and ${wasThere('a')}
-           order by a.block_number desc, a.log_index desc
-           limit 1) a
-   where a.approved is not null
-   union all
-  (select 3, 'operator', o.operator, o.block_timestamp, o.tx_hash
-     from (select distinct on (o.operator) o.*
-             from (select o.operator, o.approved, o.block_number, o.log_index, o.block_timestamp, o.tx_hash
-                     from registration_operator o
-                    where o.owner = h.address and o.chain = h.chain and ${wasThere('o')}
-                    order by o.block_number desc, o.log_index desc
-                    limit ${readingLimits.operatorEvents}) o
-            order by o.operator, o.block_number desc, o.log_index desc) o
-    where o.approved
-    order by o.block_number desc, o.log_index desc
-    limit ${readingLimits.controlOperators})`
+  select by, address, since, tx
+    from ${othersMayAct({ of: 'h', holder: 'h.address', most: readingLimits.controlOperators, counts: wasThere })} others`
 
 /** SQL: the account that verified an address at the moment, of several the leading one. */
 const verifierOf = (address: string) => `(
@@ -94,7 +77,7 @@ told as materialized (
   select h.chain, h.agent_id, h.address,
          json_build_object(
            'erc8004_id', h.agent_id, 'held_by', ${hex('h.address')},
-           'controllers', (select ${list(controllerObject, 'c.place, c.since, c.address')} from (${controllers}) c),
+           'controllers', (select ${list(controllerObject, `array_position('{owner,approved,operator}', c.by), c.since, c.address`)} from (${controllers}) c),
            'agent_wallet', ${agentWallet},
            'binding', ${binding}) as body
     from shown h

@@ -50,6 +50,8 @@ const searches: [object, Fits][] = [
     ({ owner }) => [1, 2].some((n) => owner === addressOf(`owner ${n}`)),
   ],
   [{ walletAddress: addressOf('wallet 2') }, ({ wallet }) => wallet === addressOf('wallet 2')],
+  [{ operators: [addressOf('operator 1'), addressOf('operator 2')] }, ({ operators }) => operators.length > 0],
+  [{ operators: [addressOf('operator 2')] }, ({ operators }) => operators.includes(addressOf('operator 2'))],
   [
     { supportedTrust: ['reputation', 'tee-attestation'] },
     ({ file }) => file?.trusts.some((one) => ['reputation', 'tee-attestation'].includes(one)),

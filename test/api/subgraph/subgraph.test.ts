@@ -163,8 +163,27 @@ test.each<[object, (agent: WorldAgent) => boolean]>([
   ],
   [{ and: [{ or: [] }] }, () => false],
   [{ operators_contains: [addressOf('nobody')] }, () => false],
+  [{ operators_contains: [addressOf('operator 1')] }, ({ operators }) => operators.includes(addressOf('operator 1'))],
+  [
+    { operators_contains: [addressOf('operator 2').toUpperCase().replace('X', 'x'), addressOf('operator 1')] },
+    ({ operators }) => operators.length === 2,
+  ],
+  [
+    { operators_not_contains: [addressOf('operator 2')] },
+    ({ operators }) => !operators.includes(addressOf('operator 2')),
+  ],
+  [{ operators: [addressOf('operator 2')] }, ({ operators }) => operators.join() === addressOf('operator 2')],
 ])('agents by %j are those of the world', async (where, fits) => {
   expect(sorted(await idsOf(where))).toEqual(idsIn(fits))
+})
+
+test('operators are those whom the owner named there and has not taken back, and who is approved since the last transfer', async () => {
+  const { data, errors } = await ask('{ agents(first: 1000) { id operators } }', undefined, '/subgraph/base')
+  expect(errors).toBe(undefined)
+  const known = new Map(world.map((agent) => [idOf(agent), agent.operators]))
+  const found = data.agents as { id: string; operators: string[] }[]
+  expect(found.map(({ operators }) => operators)).toEqual(found.map(({ id }) => known.get(id)))
+  expect(new Set(found.map(({ operators }) => operators.length))).toEqual(new Set([0, 1, 2]))
 })
 
 test('ids of another chain find nothing, and ids lead on in their order', async () => {

@@ -14,6 +14,7 @@ export interface WorldAgent {
   readonly chainId: number
   readonly id: string
   readonly owner: string
+  readonly operators: readonly string[]
   readonly wallet: string | null
   readonly uri: string | null
   readonly createdAt: number
@@ -89,6 +90,7 @@ function agentOf(n: number): WorldAgent {
     chainId: ofChain[chain],
     id: `${n % 70 ? n : 2n ** 200n + BigInt(n)}`,
     owner: addressOf(`owner ${n % 7}`),
+    operators: operatorsOf(chain, n),
     wallet: pick([addressOf(`wallet ${n % 5}`), null], n),
     uri: pick([`https://agent.example/${n}`, `ipfs://Qm${'a'.repeat(44)}`, 'data:application/json,{}'], n),
     createdAt: begin + (n % 40) * 60,
@@ -97,6 +99,24 @@ function agentOf(n: number): WorldAgent {
     metadata: { ...(n % 3 && { category: pick(['defi', 'Art', "it's"], n) }), ...(n % 400 === 0 && { rare: 'yes' }) },
     feedback: Array.from({ length: n % 4 }, (_, index) => feedbackOf(n, index + 1)),
   }
+}
+
+/** What owners said of operators, in its order: on one chain only, and taken back. */
+const named: readonly { chain: ChainName; owner: number; approved: boolean }[] = [
+  { chain: 'base', owner: 1, approved: true },
+  { chain: 'base', owner: 2, approved: true },
+  { chain: 'base', owner: 2, approved: false },
+  { chain: 'celo', owner: 3, approved: true },
+]
+/** Who is approved for a registration; of the others of these, a transfer or another approval came later. */
+const approvedFor = (n: number) => (n % 11 ? null : addressOf(pick(['operator 1', ...Array(4).fill('operator 2')], n)))
+const isTransferred = (n: number) => n % 2 === 0
+const isTakenBack = (n: number) => n % 3 === 0
+
+function operatorsOf(chain: ChainName, n: number): string[] {
+  const last = named.filter((one) => one.chain === chain && one.owner === n % 7).at(-1)
+  const approved = isTransferred(n) || isTakenBack(n) ? null : approvedFor(n)
+  return [...new Set([last?.approved ? addressOf('operator 1') : null, approved])].filter((one) => one !== null).sort()
 }
 
 function feedbackOf(n: number, index: number): WorldFeedback {
@@ -206,11 +226,50 @@ const metadataRow = ({ chain, id, updatedAt }: WorldAgent, [key, value]: [string
   block_timestamp: time(updatedAt),
 })
 
+const event = (chain: ChainName, block_number: number, log_index: number) => ({
+  id: `${chain}-${block_number}-${log_index}`,
+  chain,
+  block_number,
+  log_index,
+  block_timestamp: time(begin + block_number),
+  tx_hash: bytes(hashOf(`event ${block_number} ${log_index}`)),
+})
+
+async function seedOperators(pool: pg.Pool, agents: readonly WorldAgent[]): Promise<void> {
+  await insertAll(
+    pool,
+    'registration_operator',
+    named.map(({ chain, owner, approved }, place) => ({
+      ...event(chain, 101, place),
+      owner: bytes(addressOf(`owner ${owner}`)),
+      operator: bytes(addressOf('operator 1')),
+      approved,
+    })),
+  )
+  const approvals = agents.flatMap(({ chain, id, owner }, n) => {
+    const approved = approvedFor(n)
+    const row = { agent_id: id, owner: bytes(owner) }
+    if (approved === null) return []
+    return [
+      { ...event(chain, 101, n), ...row, approved: bytes(approved) },
+      ...(isTakenBack(n) ? [{ ...event(chain, 102, n), ...row, approved: null }] : []),
+    ]
+  })
+  await insertAll(pool, 'registration_approval', approvals)
+  const moved = agents.flatMap(({ chain, id, owner }, n) =>
+    approvedFor(n) !== null && isTransferred(n)
+      ? [{ ...event(chain, 103, n), agent_id: id, from: bytes(addressOf('before')), to: bytes(owner) }]
+      : [],
+  )
+  await insertAll(pool, 'registration_transfer', moved)
+}
+
 /** Stores them, and derives what the search reads. More than a page of a thousand are on Base. */
 export async function seedRegistrations(pool: pg.Pool): Promise<WorldAgent[]> {
   const agents = Array.from({ length: 1_250 }, (_, n) => agentOf(n))
   const given = agents.flatMap((agent) => agent.feedback.map((one) => [agent, one] as const))
   await insertAll(pool, 'registration', agents.map(registrationRow))
+  await seedOperators(pool, agents)
   await insertAll(pool, 'registration_document', agents.filter(({ file }) => file).map(documentRow))
   await insertAll(
     pool,

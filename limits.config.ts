@@ -277,6 +277,24 @@ export const claimLimits = {
   associationCharacters: 4_096,
 } as const
 
+/** Limits of webhooks. */
+export const webhookLimits = {
+  /** Endpoints of a FID that are sent events, and FIDs that one of them may name. */
+  ofFid: 5,
+  fids: 100,
+  /** Time within which an endpoint has to answer an event, and a challenge or a ping. */
+  answerSeconds: 15,
+  challengeSeconds: 10,
+  /** Bytes that are read of the answer to a challenge; of other answers none are. */
+  answerBytes: 1_024,
+  /** Attempts in the list of them. */
+  deliveries: 100,
+  /** Challenges that a FID may have sent. */
+  challenges: { attempts: 20, seconds: 600 },
+  /** Pings and replays of an endpoint. */
+  uses: { attempts: 6, seconds: 60 },
+} as const
+
 /** Limits of MCP, in addition to those of the routes that its tools call. */
 export const mcpLimits = {
   /** One call, with arguments as long as an address may be. */

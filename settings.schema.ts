@@ -23,6 +23,8 @@ export const redisUrl = z.url({ protocol: /^rediss?$/, error: 'must be a redis:/
 export const text = z.string()
 /** A key or password: the printable ASCII characters that an HTTP header may hold. */
 export const keyText = z.string().regex(/^[\x21-\x7e]+$/, 'must be printable and without blanks')
+/** A secret that others are derived from. */
+export const longSecret = keyText.min(32, 'must have at least 32 characters')
 export const serviceName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, 'must be lowercase letters, digits and hyphens, at most 63')

@@ -12,6 +12,7 @@ import {
   keyText,
   level,
   logWitnesses,
+  longSecret,
   oneOf,
   port,
   postgresUrl,
@@ -211,6 +212,12 @@ const api = {
     more: 'npm run witness prints its own. They should have other operators. Without LOG_KEY_FILE nobody is asked.',
     readers: ['enrichment'],
   },
+  WEBHOOK_SECRET: {
+    form: longSecret,
+    unset: 'no webhooks',
+    about: 'secret that the keys of all webhooks are derived from: 32 characters or more, the same for all processes',
+    readers: ['enrichment', 'api'],
+  },
   FACILITATOR_HOSTS: {
     form: oneOf('on', 'off'),
     default: 'on',
@@ -313,12 +320,7 @@ const upstreams = {
     more: 'Off without a key, as above.',
     readers: ['enrichment'],
   },
-  OLI_API_KEY: {
-    form: keyText,
-    unset: 'off',
-    about: 'key of the Open Labels Initiative',
-    readers: ['enrichment'],
-  },
+  OLI_API_KEY: { form: keyText, unset: 'off', about: 'key of the Open Labels Initiative', readers: ['enrichment'] },
   WEB3BIO_URL: {
     form: httpUrl,
     default: publicHosts.web3bio.url,

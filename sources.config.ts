@@ -91,9 +91,10 @@ export function hubAt(url: string): PublicHost {
 
 /**
  * Kind of thing a source asks about. Subjects are written `fid:123`, `address:0x…` (a holder), `token:base:12` (a
- * registration), `shard:1`, `facilitator:PayAI`, `witness:https://…`, `feedback:base-12-0x…-1`, and `hub`, which has no id.
+ * registration), `shard:1`, `facilitator:PayAI`, `witness:https://…`, `feedback:base-12-0x…-1`, `webhook:wh-…`, and `hub`,
+ * which has no id.
  */
-type SubjectKind = 'fid' | 'address' | 'token' | 'shard' | 'hub' | 'facilitator' | 'witness' | 'feedback'
+type SubjectKind = 'fid' | 'address' | 'token' | 'shard' | 'hub' | 'facilitator' | 'witness' | 'feedback' | 'webhook'
 
 /** One external source of data and its schedule. The code that asks it is in a folder of `enrichment/`. */
 export interface SourceRow {
@@ -118,6 +119,8 @@ export interface SourceRow {
   readonly batch: number
   /** Subjects read together in one round of requests. */
   readonly perRead: number
+  /** Passes at the same time, so that subjects that take long do not hold up the rest; default: 1. */
+  readonly loops?: number
   /** Duration of a lease, in milliseconds; after it any process may lease an unfinished subject again. */
   readonly leaseMs: number
 }
@@ -349,6 +352,18 @@ export const sources = {
     retry: { baseMs: second, capMs: minute },
     batch: 8,
     perRead: 1,
+    leaseMs: 2 * minute,
+  },
+  /** Endpoints that accounts have events sent to. They come due with each event; the cadence is a look for nothing missed. */
+  webhooks: {
+    name: 'webhook_endpoints',
+    subject: 'webhook',
+    label: 'Webhooks',
+    cadenceMs: { all: hour, postponed: 2 * second },
+    retry: { baseMs: second, capMs: second }, // the source has pauses of its own
+    batch: 200,
+    perRead: 1,
+    loops: 4, // a receiver may take 15 seconds to answer
     leaseMs: 2 * minute,
   },
 } as const satisfies Record<string, SourceRow>

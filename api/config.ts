@@ -46,6 +46,8 @@ export function readConfig(env: NodeJS.ProcessEnv, chainsFile?: unknown) {
       hostLinkRequired: vars.CLAIM_WELL_KNOWN_HOST_LINK === 'on',
       claimsLapse: vars.CLAIM_LAPSE === 'on',
     },
+    /** Secret of webhooks; undefined: none are registered. */
+    webhookSecret: vars.WEBHOOK_SECRET,
     logLevel: vars.LOG_LEVEL,
     chains,
   }

@@ -44,6 +44,7 @@ import { control, owners, portfolio, state } from './routes/time/as-of.ts'
 import { growth } from './routes/time/growth.ts'
 import { agentTimeseries, timeseries } from './routes/time/timeseries.ts'
 import { uptime } from './routes/time/uptime.ts'
+import { webhookActions } from './routes/webhooks/webhooks.ts'
 import type { Stream } from './stream/stream.ts'
 
 const specified = [agent, settlements, discovery, byAddress, leaderboard, stats, feed, bulk]
@@ -95,8 +96,16 @@ export const routes: readonly Route[] = [
   badgeEndpoint,
 ]
 
-/** Requests to claim an agent, withdraw a claim, unlist and relist, with the challenge and the refresh that help. */
-export const actions: readonly Action<ClaimDeps>[] = [claim, challenge, withdraw, unlist, relist, refresh]
+/** Requests to claim an agent, withdraw a claim, unlist and relist, with what helps, and those about webhooks. */
+export const actions: readonly Action<ClaimDeps>[] = [
+  claim,
+  challenge,
+  withdraw,
+  unlist,
+  relist,
+  refresh,
+  ...webhookActions,
+]
 
 /** Requests answered with server-sent events, without end. */
 export const streams: readonly Stream[] = [logStream, settlementStream]

@@ -42,6 +42,7 @@ export async function serveApi(config: Config): Promise<void> {
         ...config.claims,
         ...witnesses,
         egressAllow: config.egressAllow,
+        webhookSecret: config.webhookSecret,
         attempts: redis ? createRedisCounter(redis.send) : createMemoryCounter(Date.now),
         transaction: (work) => inSafeTransaction(pool, work),
         askAgain: (fid) => askAgain({ pool, fid, now: () => new Date() }),

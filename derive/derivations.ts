@@ -8,6 +8,7 @@ import { deriveIncome, deriveIncomeHours, routeWallets } from './income.ts'
 import { deriveLargeHolders, deriveSummedHolders } from './large-holders.ts'
 import { deriveRings } from './rings.ts'
 import { logFacts } from './transparency.ts'
+import { appendEvents } from './webhooks.ts'
 
 /** How the kinds of db/due/kinds.ts are derived, which says what each is and when its keys are due. */
 export const derivations = [
@@ -31,4 +32,5 @@ export const derivations = [
   { kind: 'figures', batch: 100, rest: 'with counts', derive: deriveFigures },
   { kind: 'totals', batch: 1_000, rest: 'with counts', derive: deriveTotals },
   { kind: 'logged facts', batch: 500, rest: 'soon', derive: logFacts },
+  { kind: 'webhook events', batch: 500, rest: 'soon', derive: appendEvents },
 ] as const satisfies readonly Derivation[]

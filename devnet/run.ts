@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { chains as chainTable, defaultChainNames } from '../chains.config.ts'
@@ -188,6 +189,7 @@ function settingsOf(
     HUB_URL: hub.url,
     HUB_POLL_SECONDS: String(hubPollSeconds),
     COUNTS_PAUSE_SECONDS: String(countsPauseSeconds),
+    WEBHOOK_SECRET: randomBytes(32).toString('hex'),
     FACILITATOR_HOSTS: 'off',
     ...(agentHosts && {
       IPFS_GATEWAYS: agentHosts.gateway.url,

@@ -31,6 +31,8 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     log: vars.LOG_KEY_FILE ? readLogKey(vars.LOG_KEY_FILE, vars.BASE_URL) : undefined,
     /** Witnesses that cosign its checkpoints. */
     logWitnesses: vars.LOG_KEY_FILE ? (vars.LOG_WITNESSES ?? []).map(witnessAt) : [],
+    /** Secret of webhooks, and the address that messages name; undefined: nothing is sent. */
+    webhooks: vars.WEBHOOK_SECRET ? { secret: vars.WEBHOOK_SECRET, baseUrl: vars.BASE_URL } : undefined,
     /** Whether facilitators are asked which accounts they send from. */
     asksFacilitators: vars.FACILITATOR_HOSTS === 'on',
     hubPollMs: vars.HUB_POLL_SECONDS * 1_000,

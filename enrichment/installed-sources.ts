@@ -38,6 +38,7 @@ import { socialSweep } from './socialindex/sweep.ts'
 import { createOnChain } from './specs/findings/on-chain.ts'
 import { specs } from './specs/source.ts'
 import { createUpstreamSources } from './upstream-sources.ts'
+import { webhooks } from './webhooks/source.ts'
 
 export interface Sources {
   readonly installed: readonly Source[]
@@ -64,6 +65,9 @@ export interface SourcesOptions {
   /** Rate limits of hosts; a test asks its own hosts without a pause. */
   readonly politeness?: DoorOptions['politeness']
 }
+
+/** Messages to one host go one at a time; whoever registered an endpoint wants them without a pause. */
+const politeToHooks = { intervalMs: 0, maxWaiting: 100, maxWaitMs: 10_000 }
 
 /** The sources that this installation has. */
 export function createSources({ config, chains, pool, now, politeness }: SourcesOptions): Sources {
@@ -131,6 +135,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     config.claims && createManifests({ ...config.claims, ...checking, witnesses, door, egressAllow, now })
   const checkWorld = manifests && { ...checking, hub: () => new URL(followed.url()).host, manifests }
   const logWitnesses = config.logWitnesses.map(createLogWitness)
+  const hooks = createDoor({ userAgent, egressAllow, politeness: politeness ?? politeToHooks })
   const installed = [
     belief.guard(socialFids(options)),
     // Looks at hubs that do not answer too: not held up by the circuit of the one that is followed.
@@ -144,6 +149,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     specs({ pool, hosts: agentHosts, chains, onChain, now }),
     ...(config.asksFacilitators ? [facilitatorSigners({ hosts: agentHosts })] : []),
     ...(logWitnesses.length > 0 ? [logCosignatures({ pool, witnesses: logWitnesses, now })] : []),
+    ...(config.webhooks ? [webhooks({ pool, door: hooks, ...config.webhooks, now })] : []),
     ...(checkWorld ? [claimChecks({ pool, world: checkWorld, host: claimHost, now })] : []),
     ...perAgent,
   ]
@@ -174,10 +180,12 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
         : 'no second hub: HUB_URL names one operator, whose word nobody checks',
       `removals ${removals.length > 0 ? `asked of ${removals.map(({ url }) => new URL(url).host).join(', ')}` : 'not asked for: HUB_GRPC is not set'}`,
       `${sources.cosignatures.name} ${logWitnesses.length > 0 ? `of ${logWitnesses.map(({ url }) => new URL(url).host).join(', ')}` : 'off: LOG_WITNESSES is not set'}`,
+      `${sources.webhooks.name} ${config.webhooks ? 'on' : 'off: WEBHOOK_SECRET is not set'}`,
       upstreams.description,
     ].join('; '),
     async close() {
       agentHosts.host.stop()
+      hooks.close()
       for (const host of upstreamHosts) host.stop()
       for (const one of removals) one.close()
       await Promise.all(

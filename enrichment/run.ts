@@ -138,15 +138,17 @@ export async function runEnrichment({
     for (const host of hosts) host.stop()
   })
 
-  const sourceLoops = installed.map((source) =>
-    loop(
-      source.name,
-      async () => {
-        const { leased, outcomes } = await runPass(source, pass)
-        for (const outcome of outcomes) metrics.read(source.name, outcome)
-        return leased
-      },
-      restMs.source,
+  const sourceLoops = installed.flatMap((source) =>
+    Array.from({ length: source.loops ?? 1 }, (_, index) =>
+      loop(
+        index === 0 ? source.name : `${source.name} ${index + 1}`,
+        async () => {
+          const { leased, outcomes } = await runPass(source, pass)
+          for (const outcome of outcomes) metrics.read(source.name, outcome)
+          return leased
+        },
+        restMs.source,
+      ),
     ),
   )
   const refresh = async () => {

@@ -19,7 +19,7 @@ export interface DoorOptions {
 }
 
 export interface FetchOptions {
-  /** Largest body accepted, in bytes on the wire. */
+  /** Largest body accepted, in bytes on the wire; 0: it is not read, however large it is. */
   readonly maxBytes: number
   /** Deadline of the whole fetch, redirects included, in milliseconds. Waiting for the first turn does not count. */
   readonly timeoutMs: number
@@ -68,6 +68,9 @@ const sendable: ReadonlySet<string> = new Set([
   'a2a-version',
   'mcp-protocol-version',
   'mcp-method',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature', // of this message, for this receiver
   'mcp-session-id', // no credential: the host itself issued it in this conversation
 ])
 

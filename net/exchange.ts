@@ -8,7 +8,7 @@ interface Question {
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Bytes of the answer's body, at most. */
+  /** Bytes of the answer's body, at most; 0: it is not read. */
   readonly maxBytes: number
   /** Hears a stream of events while it comes; `begun` is called when it does. */
   readonly listen?: Listening & { readonly begun: () => void }
@@ -69,7 +69,7 @@ async function readBody(response: Dispatcher.ResponseData, { maxBytes, listen }:
   const { statusCode, headers, body } = response
   // Destroying the client breaks off a body that is not read to its end; that error is expected.
   body.on('error', () => {})
-  if (isRedirect(statusCode) || statusCode === 204 || statusCode === 304) return Buffer.alloc(0)
+  if (maxBytes === 0 || isRedirect(statusCode) || statusCode === 204 || statusCode === 304) return Buffer.alloc(0)
   try {
     const encoding = String(headers['content-encoding'] || 'identity')
       .trim()

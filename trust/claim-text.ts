@@ -15,13 +15,17 @@ interface MessageFields {
   readonly nonce: string
   /** Exactly as the claimant sent it. */
   readonly timestamp: string
+  /** Address of an endpoint; of a webhook alone. */
+  readonly url?: string | undefined
 }
 
 /** What the signer of a text asks for. Each has its own wording and URI, so that one is never read as another. */
-export const claimActions = ['claim', 'withdraw', 'unlist', 'relist'] as const
+export const claimActions = ['claim', 'withdraw', 'unlist', 'relist', 'webhook'] as const
 export type ClaimAction = (typeof claimActions)[number]
 
-const wordings = {
+const wordings: Readonly<
+  Record<ClaimAction, { statement: (fid: number, service: string, url?: string) => string; path: string }>
+> = {
   claim: { statement: (fid: number, service: string) => `Claim FID ${fid} on ${service}.`, path: '/api/claim' },
   withdraw: {
     statement: (fid: number, service: string) => `Withdraw the claim of FID ${fid} on ${service}.`,
@@ -35,7 +39,11 @@ const wordings = {
     statement: (fid: number, service: string) => `List FID ${fid} on ${service} again.`,
     path: '/api/claim/relist',
   },
-} as const
+  webhook: {
+    statement: (fid: number, service: string, url = '') => `Send events to ${url} for FID ${fid} on ${service}.`,
+    path: '/api/webhooks',
+  },
+}
 
 /**
  * The text an eip191 claim signs: ERC-4361, so that wallets warn when another site asks for it. Built from fields that
@@ -43,7 +51,7 @@ const wordings = {
  */
 export function claimMessage(
   { serviceName, siteUrl, baseUrl }: Terms,
-  { fid, address, chainId, nonce, timestamp }: MessageFields,
+  { fid, address, chainId, nonce, timestamp, url }: MessageFields,
   action: ClaimAction = 'claim',
 ): string {
   const { statement, path } = wordings[action]
@@ -51,7 +59,7 @@ export function claimMessage(
     `${new URL(siteUrl).host} wants you to sign in with your Ethereum account:`,
     getAddress(address),
     '',
-    statement(fid, serviceName),
+    statement(fid, serviceName, url),
     '',
     `URI: ${baseUrl}${path}`,
     'Version: 1',

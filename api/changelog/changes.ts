@@ -4,6 +4,24 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'webhooks',
+    day: '2026-11-29',
+    kind: 'added',
+    title: 'Webhooks owned by an account',
+    text:
+      'An account registers an address with a signature (POST /api/webhooks) and is sent what happens to agents: listed, ' +
+      'updated, delisted, claimed, an endpoint that is down, another payee. Signed by Standard Webhooks, in order, again ' +
+      'until it is taken; with a list of attempts, pings and replays. /api/claim/challenge takes `action=webhook` with `url`.',
+    operations: [
+      'registerWebhook',
+      'getWebhook',
+      'deleteWebhook',
+      'listWebhookDeliveries',
+      'pingWebhook',
+      'replayWebhook',
+    ],
+  },
+  {
     id: 'operators',
     day: '2026-11-29',
     kind: 'added',
@@ -364,28 +382,6 @@ export const apiChanges: readonly ApiChange[] = [
       'The 60 fetches of a manifest in ten minutes were counted by host and FID, so that many FIDs could have a host asked ' +
       'without an end. They are counted by host; an attempt for the FID that the host named last is not refused for them.',
     operations: ['claim'],
-  },
-  {
-    id: 'all-of-a-portfolio',
-    day: '2026-11-28',
-    kind: 'added',
-    title: 'All registrations of a portfolio, and one form of a signature',
-    text:
-      'The portfolio of an address ended at 1,000 registrations; `next_cursor` and `Link` lead to the next page. A signature ' +
-      'of custody or auth is taken in 64 bytes, too, and is the same proof in each form that wallets write it in. Where ' +
-      'claims do not lapse, a removed key does not make a refresh `changed`.',
-    operations: ['getAddressPortfolio', 'withdrawClaims', 'refreshAgent'],
-  },
-  {
-    id: 'empty-files',
-    day: '2026-11-28',
-    kind: 'changed',
-    title: 'A served dataset without rows has a file with its columns',
-    text:
-      'A snapshot of a dataset without rows had no file under /exports/, so a query over it failed. It has one file with ' +
-      'the columns and their types now. `npm run export -- --format parquet` has the types of the served files: dollars ' +
-      'are DECIMAL(18,6), and times have a zone.',
-    operations: [],
   },
   ...earlierChanges,
 ]

@@ -3,6 +3,28 @@ import { type ApiChange, firstChanges } from './first-changes.ts'
 /** What changed for clients before the changes of `changes.ts`, newest first. */
 export const earlierChanges: readonly ApiChange[] = [
   {
+    id: 'all-of-a-portfolio',
+    day: '2026-11-28',
+    kind: 'added',
+    title: 'All registrations of a portfolio, and one form of a signature',
+    text:
+      'The portfolio of an address ended at 1,000 registrations; `next_cursor` and `Link` lead to the next page. A signature ' +
+      'of custody or auth is taken in 64 bytes, too, and is the same proof in each form that wallets write it in. Where ' +
+      'claims do not lapse, a removed key does not make a refresh `changed`.',
+    operations: ['getAddressPortfolio', 'withdrawClaims', 'refreshAgent'],
+  },
+  {
+    id: 'empty-files',
+    day: '2026-11-28',
+    kind: 'changed',
+    title: 'A served dataset without rows has a file with its columns',
+    text:
+      'A snapshot of a dataset without rows had no file under /exports/, so a query over it failed. It has one file with ' +
+      'the columns and their types now. `npm run export -- --format parquet` has the types of the served files: dollars ' +
+      'are DECIMAL(18,6), and times have a zone.',
+    operations: [],
+  },
+  {
     id: 'alive-is-one-rule',
     day: '2026-11-28',
     kind: 'changed',

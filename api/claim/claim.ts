@@ -27,6 +27,8 @@ export interface ClaimDeps extends ClaimWorld {
   readonly askAgain: (fid: number) => Promise<void>
   /** Called after a claim or action is stored, with the verified set, before the client is answered; must not throw. */
   readonly accepted: (fid: number, verifiedAddresses: readonly string[]) => Promise<void>
+  /** Secret that keys of webhooks are derived from; undefined: the service sends none. */
+  readonly webhookSecret?: string | undefined
   /** Reports the outcome of each claim but dry runs: `accepted`, the code of its refusal, or `unanswered`. */
   readonly judged: (method: ClaimMethod, outcome: string) => void
 }

@@ -11,7 +11,7 @@ import { canonicalSignature, signedByKey } from '../../trust/key-signature.ts'
 import { ApiError } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
 import { groundsWorld } from './grounds.ts'
-import { type ClaimWorld, type Decode, invalidFields, nonceText, parseFields } from './proof-method.ts'
+import { type ClaimWorld, type Decode, endpointOf, invalidFields, nonceText, parseFields } from './proof-method.ts'
 import { parseTimestamp, timestampText } from './timestamp.ts'
 import { addressesOf, verificationsOf } from './verified-set.ts'
 
@@ -45,10 +45,20 @@ export const decodeEip191: Decode = (body, fid, world, action) => {
   const { address: given, nonce, timestamp, chain_id: chainId, signature } = parseFields(shape, body)
   if (!/^0x[0-9a-fA-F]{40}$/.test(given)) throw refusals.address()
   const address = given.toLowerCase() as Hex
+  const url = action === 'webhook' ? endpointOf(body) : undefined
   return {
     nonce,
     timestamp,
-    identity: JSON.stringify(['eip191', fid, address, nonce, timestamp, chainId, signature.toLowerCase()]),
+    identity: JSON.stringify([
+      'eip191',
+      fid,
+      address,
+      nonce,
+      timestamp,
+      chainId,
+      signature.toLowerCase(),
+      ...(url === undefined ? [] : [url]),
+    ]),
 
     async verify() {
       const notVerified = (detail: string) => {
@@ -58,7 +68,7 @@ export const decodeEip191: Decode = (body, fid, world, action) => {
       const notSigned = (who: string) =>
         new ApiError('ERR_SIG_INVALID', `the signature must be made by ${who} over the challenge's text`)
       const notByKey = () => notSigned(`the key of ${address}`)
-      const hash = hashMessage(claimMessage(world, { fid, address, chainId, nonce, timestamp }, action))
+      const hash = hashMessage(claimMessage(world, { fid, address, chainId, nonce, timestamp, url }, action))
       const byKey = await signedByKey(address, hash, signature)
       // Only a contract wallet can have made it now; what the index does not know at all may be one since a moment ago.
       const stored = byKey ? undefined : await storedHome(world, fid, address)

@@ -7,7 +7,7 @@ import { encodedSignature } from '../../trust/key-signature.ts'
 import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
 import { ApiError } from '../http/errors.ts'
 import { custodyChange } from './grounds.ts'
-import { type Decode, nonceText, parseFields } from './proof-method.ts'
+import { type Decode, endpointOf, nonceText, parseFields } from './proof-method.ts'
 import { parseTimestamp, timestampText } from './timestamp.ts'
 import { verifiedSet } from './verified-set.ts'
 
@@ -21,6 +21,7 @@ const signersOf: Readonly<Record<ClaimAction, readonly [KeyType, ...KeyType[]]>>
   withdraw: ['app_key', 'custody', 'auth'],
   unlist: ['custody'],
   relist: ['custody'],
+  webhook: ['app_key', 'custody'],
 }
 
 const request = z.object({
@@ -50,6 +51,8 @@ const payload = z.strictObject({
   nonce: nonceText,
   timestamp: timestampText,
 })
+/** Of a webhook: it names the endpoint, too. */
+const payloadOfWebhook = payload.extend({ url: z.string('must be a string') })
 
 /**
  * A JSON Farcaster Signature of an active app key. The format says nothing about whom a token is for, and apps' servers
@@ -63,7 +66,8 @@ export const decodeJfs: Decode = (body, fid, world, wanted) => {
   if (segments.length !== 3) throw invalid('must have exactly three segments, header.payload.signature')
   const [headerBytes, payloadBytes, signature] = segments.map(decodeSegment) as [Buffer, Buffer, Buffer]
   const { fid: headerFid, type, key } = parsePart('header', headerOf(signersOf[wanted]), headerBytes)
-  const { aud, action, fid: payloadFid, nonce, timestamp } = parsePart('payload', payload, payloadBytes)
+  const said = wanted === 'webhook' ? payloadOfWebhook : payload
+  const { aud, action, fid: payloadFid, nonce, timestamp, ...more } = parsePart('payload', said, payloadBytes)
   for (const actual of [headerFid, payloadFid]) {
     if (actual === fid) continue
     const fields = { expected_fid: fid, actual_fid: actual }
@@ -71,6 +75,8 @@ export const decodeJfs: Decode = (body, fid, world, wanted) => {
   }
   if (aud !== world.baseUrl) throw invalid(`payload.aud must be ${world.baseUrl}`)
   if (action !== wanted) throw invalid(`payload.action must be ${wanted}`)
+  if (wanted === 'webhook' && (more as { url?: string }).url !== endpointOf(body))
+    throw invalid('payload.url must be url')
   // An address's signature in another form of the same bytes is the same proof; an app key's has one form.
   const byAddress = type === 'app_key' ? undefined : encodedSignature(segments[2] as string)
   const token = byAddress ? inOneForm(segments, byAddress) : segments.join('.')

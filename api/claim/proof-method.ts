@@ -10,6 +10,7 @@ import type { SocialIndex } from '../../social/social-index.ts'
 import type { Wallets } from '../../social/wallets.ts'
 import type { Witness } from '../../social/witness.ts'
 import type { ClaimAction, Terms } from '../../trust/claim-text.ts'
+import { webhookUrl } from '../../trust/webhooks/types.ts'
 import { ApiError } from '../http/errors.ts'
 
 /** Body of a claim: known to be a JSON object, its fields not checked yet. */
@@ -23,7 +24,7 @@ export interface ClaimWorld extends Terms {
   readonly witnesses: readonly Witness[]
   readonly registries: Registries
   readonly wallets: Wallets
-  readonly door: Pick<Door, 'fetchJson'>
+  readonly door: Pick<Door, 'fetch' | 'fetchJson'>
   readonly egressAllow: EgressAllow
   /** What a message must be worth to support a claim. */
   readonly verificationProof: MessageProof
@@ -95,6 +96,13 @@ export function parseFields<S extends z.ZodType>(schema: S, value: unknown, with
     problem: message,
   }))
   throw invalidFields(fields)
+}
+
+/** The address of the endpoint that a body names. Throws ERR_PAYLOAD_INVALID. */
+export function endpointOf({ url }: ClaimBody): string {
+  const known = webhookUrl(url)
+  if (known !== undefined) return known
+  throw invalidFields([{ path: 'url', problem: 'must be an https address as browsers spell it, without a fragment' }])
 }
 
 export function invalidFields(fields: readonly { path: string; problem: string }[]): ApiError {

@@ -123,7 +123,7 @@ export const errorTable = {
   ERR_RATE_LIMITED: {
     status: 429,
     title: 'Too many attempts',
-    when: 'too many attempts to claim or to refresh, or streams, files or cards at once',
+    when: 'too many attempts to claim or to refresh, messages to webhooks, or streams, files or cards at once',
     retry: 'retry-after',
   },
   ERR_RATE_LIMITER_UNAVAILABLE: {

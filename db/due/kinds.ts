@@ -1,7 +1,8 @@
 import { hex, type KeyRows, type Mark } from './mark.ts'
 import { paidAgentMarks } from './paid-agents.ts'
 import { hourKey, hoursCoded, hoursPaid, hoursSent, isIncome, paidBetween, paidHour } from './paid-hours.ts'
-import { addressesReached, agentAddresses, heldBy, ownedBy } from './routes.ts'
+import { addressesReached, agentAddresses, change, claimEvent, heldBy, ownedBy } from './routes.ts'
+import { webhookMarks } from './webhook-marks.ts'
 
 /** FIDs, and ids of registrations, of a part of the directory; the last part has all ids beyond. */
 export const agentsOfPart = 1_024
@@ -20,10 +21,8 @@ const registration = `chain || ':' || agent_id`
 
 const verifiedOf = 'moved cross join unnest(moved.verified_addresses) as address'
 
-const claimEvent = `'claim:' || fid || ':' || seq`
 const listingWord = `'listing:' || action || ':' || fid || ':' || method || ':' || nonce`
 
-const change = `'change:' || seq`
 /** A change whose digest was kept, or that an agent is gone; those of earlier versions have no digest. */
 const isTold = `(sha256 is not null or kind = 'delist')`
 const backfillDone = `'backfill:' || id`
@@ -378,6 +377,11 @@ export const kinds = {
       { table: 'hub_standing where followed_since is not null', key: hubFollowed },
       { table: `agent_change where ${isTold}`, key: change },
     ],
+  },
+  /** What webhooks are sent, once there is one. Keys: changes, claims, looks at agents' endpoints, webhooks moved. */
+  'webhook events': {
+    marks: webhookMarks,
+    all: [],
   },
 } as const satisfies Record<string, Kind>
 

@@ -2,6 +2,9 @@ import { hex, type Mark } from './mark.ts'
 
 // What leads from rows to keys, as marks of several kinds have it.
 
+export const claimEvent = `'claim:' || fid || ':' || seq`
+export const change = `'change:' || seq`
+
 /** Registrations that addresses hold now. */
 export function heldBy(from: string, address: string) {
   return { key: `r.chain || ':' || r.agent_id`, from: `${from} join registration r on r.owner = ${address}` }

@@ -23,6 +23,7 @@ import {
   rowLimits,
   streamLimits,
   subgraphLimits,
+  webhookLimits,
 } from '../../limits.config.ts'
 import { places, readSources, root } from '../support/source-files.ts'
 
@@ -119,6 +120,16 @@ function limitRows(): string[] {
       `${attempts['client and host']} in ${minutes} minutes a client and host, ${attempts.host} a host`,
     ],
     ['accepted claims of a FID', `${acceptedPerDay} a day`],
+    ['webhooks', `${webhookLimits.ofFid} a FID, each for all agents or up to ${webhookLimits.fids}`],
+    [
+      'answer of a webhook',
+      `within ${webhookLimits.answerSeconds} seconds; to a challenge or a ping ${webhookLimits.challengeSeconds}`,
+    ],
+    [
+      'messages to webhooks on request',
+      `${webhookLimits.challenges.attempts} challenges in ${webhookLimits.challenges.seconds / 60} minutes a FID; ` +
+        `${webhookLimits.uses.attempts} pings and replays in ${webhookLimits.uses.seconds} seconds a webhook`,
+    ],
     [
       'signed time',
       `${claimLimits.signedTimeSeconds / 60} minutes before or after, inclusive; \`CLAIM_WINDOW_SECONDS\` may say less`,

@@ -50,7 +50,7 @@ const shared: Record<string, string> = {
   settlement_rollup_backfill: 'a load that is taken out is not rolled up any further',
 }
 /** Tables that the API writes: claims, their actions and events, and when a served document was first produced. */
-const ofApi = ['claim', 'claim_action', 'claim_event', 'produced_content', 'unlisted']
+const ofApi = ['claim', 'claim_action', 'claim_event', 'produced_content', 'unlisted', 'webhook']
 
 test('a table has one kind of writer', async () => {
   const schema = listFiles().filter((path) => /^db\/schema\/tables\/.*\.sql$/.test(path))

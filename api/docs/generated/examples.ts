@@ -1726,6 +1726,67 @@ export const examples: Readonly<Record<string, unknown>> = {
       "hub"
     ]
   },
+  "registerWebhook": {
+    "ok": true,
+    "id": "wh-7Qd2kPz0aB1c",
+    "fid": 1155,
+    "url": "https://hooks.shop.dev/agents",
+    "types": [
+      "agent.updated",
+      "pay_to.changed"
+    ],
+    "fids": [
+      1155
+    ],
+    "secret": "whsec_Xn4kO0l5s7QnWJ4wq0bqkF3C1vM8R2m9dE6tYzUuH0A=",
+    "public_key": "whpk_2bq8Tqj3J5mH0mYk1rN7vX9cB4dF6gL8sQ0wE2zR5tU=",
+    "manage_token": "wht_5f0c2b7e9a1d4c6f8b3e0a5d7c9f1b2e4a6d8c0f2b5e7a9d"
+  },
+  "getWebhook": {
+    "id": "wh-7Qd2kPz0aB1c",
+    "fid": 1155,
+    "url": "https://hooks.shop.dev/agents",
+    "types": [
+      "agent.updated",
+      "pay_to.changed"
+    ],
+    "fids": [
+      1155
+    ],
+    "created_at": "2026-11-23T01:12:10.000Z",
+    "after_seq": 812,
+    "state": "retrying",
+    "ended_for": null,
+    "ended_at": null,
+    "failures": 1,
+    "last_success_at": "2026-11-23T01:20:03.512Z",
+    "next_attempt_at": "2026-11-23T01:23:28.904Z"
+  },
+  "deleteWebhook": {
+    "ok": true,
+    "id": "wh-7Qd2kPz0aB1c"
+  },
+  "listWebhookDeliveries": {
+    "id": "wh-7Qd2kPz0aB1c",
+    "count": 1,
+    "deliveries": [
+      {
+        "seq": 812,
+        "at": "2026-11-23T01:20:03.512Z",
+        "outcome": "ok",
+        "elapsed_ms": 84
+      }
+    ]
+  },
+  "pingWebhook": {
+    "ok": true,
+    "outcome": "ok",
+    "elapsed_ms": 61
+  },
+  "replayWebhook": {
+    "ok": true,
+    "after_seq": 811
+  },
   "withdrawClaims": {
     "ok": true,
     "fid": 1155,

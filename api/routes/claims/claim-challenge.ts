@@ -6,7 +6,7 @@ import { liveAddresses, standingOf } from '../../../db/queries/join/verified-add
 import { claimActions, claimMessage } from '../../../trust/claim-text.ts'
 import type { ClaimDeps } from '../../claim/claim.ts'
 import { defaultChainId } from '../../claim/eip191.ts'
-import { invalidFields } from '../../claim/proof-method.ts'
+import { endpointOf, invalidFields } from '../../claim/proof-method.ts'
 import { claimMethods } from '../../claim/request.ts'
 import { sendJson } from '../../http/content.ts'
 import { ApiError } from '../../http/errors.ts'
@@ -49,6 +49,13 @@ const wanted = z.object({
       description: 'What it will say; default: claim.',
       override: { type: 'string', enum: [...claimActions] },
     }),
+  url: z
+    .unknown()
+    .optional()
+    .meta({
+      description: 'Where events are to be sent; webhook alone.',
+      override: { type: 'string' },
+    }),
   host: z
     .unknown()
     .optional()
@@ -63,7 +70,7 @@ export const challenge: Action<ClaimDeps> = {
   method: 'get',
   path: '/api/claim/challenge',
   operationId: 'getClaimChallenge',
-  summary: 'What a claim or a withdrawal signs or publishes, with a fresh nonce.',
+  summary: 'What a claim, a withdrawal or a webhook signs or publishes, with a fresh nonce.',
   description: 'A convenience: nothing is stored, and any nonce and time of the claimant’s own do as well.',
   params: z.object({}),
   query: query.extend(wanted.shape),
@@ -90,12 +97,13 @@ async function challengeOf(asked: Readonly<Record<string, unknown>>, deps: Claim
   if (!isOneOf(claimActions, action)) {
     throw invalidFields([{ path: 'action', problem: `must be one of ${claimActions.join(', ')}` }])
   }
+  const endpoint = action === 'webhook' ? endpointOf(asked) : undefined
   const signed = { nonce, timestamp, expires_at: new Date(now + deps.windowSeconds * 1_000).toISOString() }
   if (method === 'eip191') {
     const read = query.safeParse(asked)
     if (!read.success) throw read.error.issues[0]?.path[0] === 'fid' ? refusals.fid() : refusals.address()
     const { fid, address, chain_id: chainId } = read.data
-    const text = claimMessage(deps, { fid, address: address as Hex, chainId, nonce, timestamp }, action)
+    const text = claimMessage(deps, { fid, address: address as Hex, chainId, nonce, timestamp, url: endpoint }, action)
     if (isPlain) return { fid, address, chain_id: chainId, nonce, timestamp, text }
     return { fid, method, action, address, chain_id: chainId, ...signed, text }
   }
@@ -103,7 +111,13 @@ async function challengeOf(asked: Readonly<Record<string, unknown>>, deps: Claim
   if (!read.success) throw refusals.fid()
   const fid = read.data
   if (method === 'jfs') {
-    return { fid, method, action, ...signed, payload: { aud: deps.baseUrl, action, fid, nonce, timestamp } }
+    return {
+      fid,
+      method,
+      action,
+      ...signed,
+      payload: { aud: deps.baseUrl, action, fid, nonce, timestamp, ...(endpoint !== undefined && { url: endpoint }) },
+    }
   }
   const host = String(asked.host ?? '').toLowerCase()
   const { serviceName: service } = deps

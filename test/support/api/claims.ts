@@ -68,6 +68,7 @@ interface StageOverrides {
   readonly database?: TestDatabase
   readonly log?: ApiDeps['log']
   readonly answerKeys?: ApiDeps['answerKeys']
+  readonly webhookSecret?: string
 }
 
 interface StageOptions {
@@ -123,6 +124,7 @@ export async function startClaimStage({ ownAddress = false, on }: StageOptions =
       hostLinkRequired,
       claimsLapse,
       verificationProof,
+      webhookSecret: overrides.webhookSecret,
       transaction: (work) => inSafeTransaction(pool, work),
       askAgain: (fid) => askAgain({ pool, fid, now: () => new Date(clock.now) }),
       derive: (fid) => deriveClaimed({ pool, fid, settlementOverloads: 'spec', now: () => new Date(clock.now) }),
@@ -214,7 +216,9 @@ interface EipOptions {
   readonly address?: string
   readonly chainId?: number
   readonly signer?: LocalAccount
-  readonly action?: 'claim' | 'withdraw' | 'unlist' | 'relist'
+  readonly action?: 'claim' | 'withdraw' | 'unlist' | 'relist' | 'webhook'
+  /** Of a webhook. */
+  readonly url?: string
 }
 
 /** First lines of the signed text, written independently of the server's code. */
@@ -223,18 +227,21 @@ const statements = {
   withdraw: (fid: number) => `Withdraw the claim of FID ${fid} on agent-directory.`,
   unlist: (fid: number) => `Unlist FID ${fid} on agent-directory.`,
   relist: (fid: number) => `List FID ${fid} on agent-directory again.`,
+  webhook: (fid: number, url: string) => `Send events to ${url} for FID ${fid} on agent-directory.`,
 }
 
 /** A signed eip191 claim, withdrawal or other deed of that form, written independently of the server's code. */
 export async function eip191Claim(stage: Pick<ClaimStage, 'clock'>, claimant: Claimant, options: EipOptions = {}) {
   const { fid = claimant.fid, nonce = freshNonce(), timestamp = new Date(stage.clock.now).toISOString() } = options
   const { address = claimant.account.address, chainId = 10, signer = claimant.account, action = 'claim' } = options
+  const { url = '' } = options
+  const path = action === 'webhook' ? '/api/webhooks' : `/api/claim${action === 'claim' ? '' : `/${action}`}`
   const message = `agents.example wants you to sign in with your Ethereum account:
 ${address}
 
-${statements[action](fid)}
+${statements[action](fid, url)}
 
-URI: https://api.agents.example/api/claim${action === 'claim' ? '' : `/${action}`}
+URI: https://api.agents.example${path}
 Version: 1
 Chain ID: ${chainId}
 Nonce: ${nonce}

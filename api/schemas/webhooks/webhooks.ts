@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { webhookLimits } from '../../../limits.config.ts'
+import { webhookTypes } from '../../../trust/webhooks/types.ts'
+import { claimRequest } from '../claim.ts'
+import { count, fid, time } from '../scalars.ts'
+
+const id = z.string()
+const url = z.string().meta({ description: 'https, on port 443, without a fragment; written as browsers write it.' })
+const types = z.array(z.enum(webhookTypes))
+const fids = z.array(fid).max(webhookLimits.fids)
+
+const wishes = z.object({
+  url: url.meta({ description: 'In the signed text, or in the payload as `url`, too.' }),
+  types,
+  fids: fids.optional().meta({ description: 'Whose events; absent: everybody’s.' }),
+})
+
+/** Body of POST /api/webhooks. */
+export const webhookRequest = z
+  .union([claimRequest.options[0].extend(wishes.shape), claimRequest.options[1].extend(wishes.shape)])
+  .meta({
+    id: 'WebhookRequest',
+    description: 'As a claim, with the text of the challenge; payload {…, action: "webhook", url}.',
+  })
+
+export const webhookAnswer = z
+  .strictObject({
+    ok: z.literal(true),
+    id,
+    fid,
+    url,
+    types,
+    fids: fids.nullable(),
+    secret: z.string().meta({ description: 'For signatures v1; said once.' }),
+    public_key: z.string().meta({ description: 'For signatures v1a.' }),
+    manage_token: z.string().meta({ description: 'Said once; a new proof registers another endpoint.' }),
+  })
+  .meta({ id: 'WebhookAnswer' })
+
+export const webhookShown = z
+  .strictObject({
+    id,
+    fid,
+    url,
+    types,
+    fids: fids.nullable(),
+    created_at: time,
+    after_seq: count.meta({ description: 'Events up to this one were sent, or are not wanted.' }),
+    state: z.enum(['active', 'retrying', 'ended']),
+    ended_for: z.enum(['gone', 'failed']).nullable(),
+    ended_at: time.nullable(),
+    failures: count.meta({ description: 'In a row.' }),
+    last_success_at: time.nullable(),
+    next_attempt_at: time.nullable().meta({ description: 'null: nothing waits to be sent again.' }),
+  })
+  .meta({ id: 'Webhook' })
+
+const outcome = z
+  .string()
+  .meta({ description: '`ok`, or a word for what was wrong: `timeout`, `tls_error`, `http_5xx`, …' })
+
+export const webhookDeliveries = z
+  .strictObject({
+    id,
+    count,
+    deliveries: z.array(z.strictObject({ seq: count, at: time, outcome, elapsed_ms: count })),
+  })
+  .meta({ id: 'WebhookDeliveries' })
+
+export const webhookPinged = z
+  .strictObject({ ok: z.boolean(), outcome, elapsed_ms: count })
+  .meta({ id: 'WebhookPinged' })
+export const webhookMoved = z.strictObject({ ok: z.literal(true), after_seq: count }).meta({ id: 'WebhookMoved' })
+export const webhookDeleted = z.strictObject({ ok: z.literal(true), id }).meta({ id: 'WebhookDeleted' })

@@ -1,0 +1,86 @@
+import type { Request, RequestHandler } from 'express'
+import { z } from 'zod'
+import {
+  deleteWebhook,
+  deliveriesOf,
+  moveWebhook,
+  type ShownWebhook,
+  webhookOfToken,
+} from '../../db/queries/webhooks/endpoints.ts'
+import { webhookLimits } from '../../limits.config.ts'
+import { postMessage } from '../../net/webhook.ts'
+import { second } from '../../ops/time.ts'
+import { sources } from '../../sources.config.ts'
+import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
+import { webhookHeaders, webhookKeys } from '../../trust/webhooks/signature.ts'
+import type { ClaimDeps } from '../claim/claim.ts'
+import { parseFields } from '../claim/proof-method.ts'
+import { sendJson } from '../http/content.ts'
+import { ApiError, invalidRequest } from '../http/errors.ts'
+import { countMessage, secretOf, tokenSha256 } from './register.ts'
+
+const { name: source } = sources.webhooks
+
+/** Handles a request about the endpoint that the token in its header manages. */
+export function withWebhook(
+  deps: ClaimDeps,
+  handle: (webhook: ShownWebhook, req: Request) => Promise<object>,
+): RequestHandler {
+  return async (req, res) => {
+    const [, token = ''] = /^Bearer (wht_[0-9a-f]+)$/.exec(req.get('Authorization') ?? '') ?? []
+    const id = String(req.params.id)
+    const found = await webhookOfToken(deps.database, { id, tokenSha256: tokenSha256(token), source })
+    if (!found) throw new ApiError('ERR_NOT_FOUND', 'there is no such webhook, or its token is another')
+    sendJson(res, await handle(found, req))
+  }
+}
+
+export async function showDeliveries({ database }: ClaimDeps, { id }: ShownWebhook): Promise<object> {
+  const deliveries = await deliveriesOf(database, id, webhookLimits.deliveries)
+  return { id, count: deliveries.length, deliveries }
+}
+
+export async function endWebhook({ database, now }: ClaimDeps, { id }: ShownWebhook): Promise<object> {
+  await deleteWebhook(database, id, new Date(now()))
+  return { ok: true, id }
+}
+
+/** Sends an endpoint a message that is no event, and says what came of it. */
+export async function ping(deps: ClaimDeps, { id, url }: ShownWebhook): Promise<object> {
+  await countUse(deps, id)
+  const at = new Date(deps.now())
+  const body = JSON.stringify({ type: 'webhook.ping', timestamp: at.toISOString(), data: {} })
+  const { outcome, elapsedMs } = await postMessage(deps.door, url, {
+    body,
+    headers: webhookHeaders(webhookKeys(secretOf(deps), id), { id: `${id}_ping_${at.getTime()}`, at, body }),
+    maxBytes: 0,
+    timeoutMs: webhookLimits.challengeSeconds * second,
+  })
+  return { ok: outcome === 'ok', outcome: outcome ?? 'busy', elapsed_ms: Math.round(elapsedMs) }
+}
+
+const place = z.object({
+  after_seq: z.int('must be the number of an event, or 0').min(0, 'must be the number of an event, or 0'),
+})
+
+/** Has an endpoint sent what comes behind an event, again or for the first time, even if it had ended. */
+export async function replay(deps: ClaimDeps, { id }: ShownWebhook, req: Request): Promise<object> {
+  await countUse(deps, id)
+  const { after_seq } = parseFields(place, jsonOf(req))
+  await deps.transaction(async (db) => {
+    await moveWebhook(db, id, after_seq)
+  })
+  return { ok: true, after_seq }
+}
+
+function jsonOf(req: Request): unknown {
+  try {
+    return parseStrictJson(Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0))
+  } catch (error) {
+    if (error instanceof JsonProblem) throw invalidRequest('body', error.message)
+    throw error
+  }
+}
+
+const countUse = (deps: ClaimDeps, id: string) =>
+  countMessage(deps, `webhook:${id}`, { ...webhookLimits.uses, what: 'pings and replays of an endpoint' })

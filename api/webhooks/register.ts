@@ -1,0 +1,158 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import { lockClaims } from '../../db/queries/join/claims.ts'
+import { insertWebhook, webhooksOf } from '../../db/queries/webhooks/endpoints.ts'
+import { webhookLimits } from '../../limits.config.ts'
+import { postMessage } from '../../net/webhook.ts'
+import { second } from '../../ops/time.ts'
+import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
+import { webhookHeaders, webhookKeys } from '../../trust/webhooks/signature.ts'
+import { webhookTypes } from '../../trust/webhooks/types.ts'
+import type { ClaimAttempt, ClaimDeps } from '../claim/claim.ts'
+import { examineProof, type ReadProof, readProof } from '../claim/examination.ts'
+import { invalidFields, parseFields } from '../claim/proof-method.ts'
+import { ApiError, invalidRequest } from '../http/errors.ts'
+
+const idBytes = 9
+const tokenBytes = 24
+const challengeBytes = 24
+
+const wishes = z.object({
+  url: z.string('must be a string'),
+  types: z
+    .array(z.enum(webhookTypes, `must be of ${webhookTypes.join(', ')}`), 'must be a list')
+    .min(1, 'must name a type')
+    .max(webhookTypes.length, `must be at most ${webhookTypes.length}`)
+    .transform((types) => [...new Set(types)]),
+  fids: z
+    .array(z.int('must be an integer').positive('must be positive'), 'must be a list')
+    .min(1, 'must name a fid, or be left out')
+    .max(webhookLimits.fids, `must be at most ${webhookLimits.fids}`)
+    .transform((fids) => [...new Set(fids)])
+    .optional(),
+})
+
+/** Body of a 200 answer to a registration: secret and token are said once. */
+interface Registered {
+  readonly ok: true
+  readonly id: string
+  readonly fid: number
+  readonly url: string
+  readonly types: readonly string[]
+  readonly fids: readonly number[] | null
+  readonly secret: string
+  readonly public_key: string
+  readonly manage_token: string
+}
+
+/** SHA-256 of a token, which is random enough to be stored so. */
+export const tokenSha256 = (token: string) => createHash('sha256').update(token).digest()
+
+/**
+ * Registers endpoints. The account proves that it wants this address to be sent events, and the address that it wants them:
+ * it answers a challenge. Without either, anybody could aim the service at a stranger.
+ */
+export function createRegistrations(deps: ClaimDeps): (attempt: Omit<ClaimAttempt, 'dryRun'>) => Promise<Registered> {
+  return async ({ client, ...sent }) => {
+    const secret = secretOf(deps)
+    const attempt = readProof(sent, 'webhook', ['eip191', 'jfs'], deps).read()
+    const { url, types, fids = null } = parseFields(wishes, bodyOf(sent.body))
+    const refuse = () => refuseUsed(deps, attempt)
+    await examineProof(attempt, { refuse, refuseManifest: refuse }, { attempts: deps.attempts, client })
+    await refuse()
+    await countMessage(deps, `webhook challenge:${attempt.fid}`, {
+      ...webhookLimits.challenges,
+      what: 'challenges for a FID',
+    })
+    const id = `wh-${randomBytes(idBytes).toString('base64url').replaceAll('_', '-')}`
+    const keys = webhookKeys(secret, id)
+    const challenge = randomBytes(challengeBytes).toString('hex')
+    const at = new Date(deps.now())
+    const body = JSON.stringify({ type: 'webhook.challenge', timestamp: at.toISOString(), data: { challenge } })
+    const answered = await postMessage(deps.door, url, {
+      body,
+      headers: webhookHeaders(keys, { id: `${id}_challenge`, at, body }),
+      maxBytes: webhookLimits.answerBytes,
+      timeoutMs: webhookLimits.challengeSeconds * second,
+    })
+    if (answered.outcome !== 'ok' || !answers(answered.text, challenge)) {
+      const found = answered.outcome === 'ok' ? 'another answer' : (answered.outcome ?? 'busy')
+      throw invalidFields([{ path: 'url', problem: `must answer the challenge that it is sent: ${found}` }])
+    }
+    const token = `wht_${randomBytes(tokenBytes).toString('hex')}`
+    const { fid, method, proof, proofSha256 } = attempt
+    await deps.transaction(async (db) => {
+      await lockClaims(db, fid)
+      await refuseUsed({ ...deps, database: db }, attempt)
+      const { nonce } = proof
+      const stored = {
+        id,
+        fid,
+        url,
+        types,
+        fids,
+        method,
+        nonce,
+        proofSha256,
+        tokenSha256: tokenSha256(token),
+        createdAt: at,
+      }
+      await insertWebhook(db, stored)
+    })
+    return { ok: true, id, fid, url, types, fids, secret: keys.secret, public_key: keys.publicKey, manage_token: token }
+  }
+}
+
+/** The secret of this service's webhooks. Throws ERR_NOT_FOUND: it has none. */
+export function secretOf({ webhookSecret }: Pick<ClaimDeps, 'webhookSecret'>): string {
+  if (webhookSecret !== undefined) return webhookSecret
+  throw new ApiError('ERR_NOT_FOUND', 'this service sends no webhooks: its operator has set no WEBHOOK_SECRET')
+}
+
+/** Throws ERR_RATE_LIMITED when too many messages were asked for: each is a request to somebody's host. */
+export async function countMessage(
+  { attempts }: Pick<ClaimDeps, 'attempts'>,
+  key: string,
+  limit: { readonly attempts: number; readonly seconds: number; readonly what: string },
+): Promise<void> {
+  const { attempts: most, seconds: windowSeconds, what } = limit
+  const { attempts: made, leftMs } = await attempts.count(key, windowSeconds)
+  if (made <= most) return
+  throw new ApiError('ERR_RATE_LIMITED', `at most ${most} ${what} in ${windowSeconds} seconds`, {
+    limits: { attempts: most, windowSeconds },
+    retryAfterSeconds: Math.ceil(leftMs / 1_000),
+  })
+}
+
+/** A JSON object, as `readProof` has found it to be. */
+function bodyOf(bytes: Uint8Array): unknown {
+  try {
+    return parseStrictJson(bytes)
+  } catch (error) {
+    if (error instanceof JsonProblem) throw invalidRequest('body', error.message)
+    throw error
+  }
+}
+
+/** Throws when a nonce was accepted before, or the account has as many endpoints as it may. */
+async function refuseUsed({ database }: Pick<ClaimDeps, 'database'>, { fid, method, proof }: ReadProof): Promise<void> {
+  const { isUsed, standing } = await webhooksOf(database, { fid, method, nonce: proof.nonce })
+  if (isUsed) {
+    const fields = { fid, method, nonce: proof.nonce }
+    throw new ApiError('ERR_NONCE_USED', 'a proof needs a nonce that was not used yet', fields)
+  }
+  if (standing >= webhookLimits.ofFid) {
+    const problem = `must be one of at most ${webhookLimits.ofFid} of the fid; delete one, or wait until it ends`
+    throw invalidFields([{ path: 'url', problem }])
+  }
+}
+
+/** Whether an answer is the challenge, as text or as JSON. */
+function answers(text: string, challenge: string): boolean {
+  if (text.trim() === challenge) return true
+  try {
+    return (JSON.parse(text) as { challenge?: unknown } | null)?.challenge === challenge
+  } catch {
+    return false
+  }
+}

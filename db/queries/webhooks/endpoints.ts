@@ -1,0 +1,126 @@
+import type { Queryable } from '../../pool.ts'
+import { isoTime } from '../sql/json-text.ts'
+
+interface NewWebhook {
+  readonly id: string
+  readonly fid: number
+  readonly url: string
+  readonly types: readonly string[]
+  /** Null: everybody's. */
+  readonly fids: readonly number[] | null
+  readonly method: string
+  readonly nonce: string
+  readonly proofSha256: Buffer
+  readonly tokenSha256: Buffer
+  readonly createdAt: Date
+}
+
+/** Stores an endpoint, which is sent what comes from now on. Call it under `lockClaims`, when its nonce is known to be free. */
+export async function insertWebhook(db: Queryable, one: NewWebhook): Promise<void> {
+  await db.query({
+    name: 'insert-webhook',
+    text: `
+insert into webhook (id, fid, url, types, fids, method, nonce, proof_sha256, token_sha256, created_at, after_seq)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (select coalesce(max(seq), 0) from webhook_event))`,
+    values: [
+      one.id,
+      one.fid,
+      one.url,
+      one.types,
+      one.fids,
+      one.method,
+      one.nonce,
+      one.proofSha256,
+      one.tokenSha256,
+      one.createdAt,
+    ],
+  })
+}
+
+/** Whether a nonce was accepted before, and how many endpoints an account has that are sent events. */
+export async function webhooksOf(
+  db: Queryable,
+  { fid, method, nonce }: Pick<NewWebhook, 'fid' | 'method' | 'nonce'>,
+): Promise<{ readonly isUsed: boolean; readonly standing: number }> {
+  const { rows } = await db.query<{ isUsed: boolean; standing: number }>({
+    name: 'webhooks-of',
+    text: `
+select exists (select from webhook where fid = $1 and method = $2 and nonce = $3) as "isUsed",
+       (select count(*) from webhook w where w.fid = $1 and w.deleted_at is null
+           and not exists (select from webhook_standing s where s.id = w.id and s.moves = w.moves and s.ended_at is not null))
+         as standing`,
+    values: [fid, method, nonce],
+  })
+  return rows[0] as { isUsed: boolean; standing: number }
+}
+
+/** An endpoint as its account sees it. */
+export interface ShownWebhook {
+  readonly id: string
+  readonly fid: number
+  readonly url: string
+  readonly types: string[]
+  readonly fids: number[] | null
+  readonly created_at: string
+  readonly after_seq: number
+  readonly state: 'active' | 'retrying' | 'ended'
+  readonly ended_for: string | null
+  readonly ended_at: string | null
+  readonly failures: number
+  readonly last_success_at: string | null
+  readonly next_attempt_at: string | null
+}
+
+/** The endpoint that a token manages. Undefined: there is no such endpoint, or the token is another. */
+export async function webhookOfToken(
+  db: Queryable,
+  { id, tokenSha256, source }: { readonly id: string; readonly tokenSha256: Buffer; readonly source: string },
+): Promise<ShownWebhook | undefined> {
+  const { rows } = await db.query<ShownWebhook>({
+    name: 'webhook-of-token',
+    text: `
+select w.id, w.fid, w.url, w.types, w.fids, ${isoTime('w.created_at')} as created_at,
+       coalesce(s.after_seq, w.after_seq) as after_seq,
+       case when s.ended_at is not null then 'ended' when q.failures > 0 then 'retrying' else 'active' end as state,
+       s.ended_for, ${isoTime('s.ended_at')} as ended_at, coalesce(q.failures, 0) as failures,
+       ${isoTime('s.last_success_at')} as last_success_at,
+       case when q.failures > 0 then ${isoTime('q.due_at')} end as next_attempt_at
+  from webhook w
+  left join webhook_standing s on s.id = w.id and s.moves = w.moves
+  left join source_state q on q.source = $3 and q.subject = 'webhook:' || w.id
+ where w.id = $1 and w.token_sha256 = $2 and w.deleted_at is null`,
+    values: [id, tokenSha256, source],
+  })
+  return rows[0]
+}
+
+export async function deleteWebhook(db: Queryable, id: string, at: Date): Promise<void> {
+  await db.query({ name: 'delete-webhook', text: 'update webhook set deleted_at = $2 where id = $1', values: [id, at] })
+}
+
+/** Has an endpoint sent what comes behind an event, again or for the first time, even if it had ended. */
+export async function moveWebhook(db: Queryable, id: string, afterSeq: number): Promise<void> {
+  await db.query({
+    name: 'move-webhook',
+    text: 'update webhook set after_seq = $2, moves = moves + 1 where id = $1',
+    values: [id, afterSeq],
+  })
+}
+
+interface ShownDelivery {
+  readonly seq: number
+  readonly at: string
+  readonly outcome: string
+  readonly elapsed_ms: number
+}
+
+/** The newest attempts to send to an endpoint. */
+export async function deliveriesOf(db: Queryable, id: string, limit: number): Promise<ShownDelivery[]> {
+  const { rows } = await db.query<ShownDelivery>({
+    name: 'deliveries-of',
+    text: `select seq, ${isoTime('at')} as at, outcome, elapsed_ms from webhook_delivery
+            where id = $1 order by at desc, seq desc limit $2`,
+    values: [id, limit],
+  })
+  return rows
+}

@@ -1,0 +1,100 @@
+import { documentLimits } from '../../../limits.config.ts'
+import type { Queryable } from '../../pool.ts'
+
+/** Old events that are deleted at once, at most. */
+const mostForgotten = 10_000
+
+/** An event that was appended. */
+interface Appended {
+  readonly type: string
+  readonly fid: number
+}
+
+/**
+ * Appends events of facts by their keys, in the order of their times; those that are there already are passed over. Call it
+ * where nobody else does until the transaction ends.
+ */
+export async function appendWebhookEvents(db: Queryable, keys: readonly string[]): Promise<Appended[]> {
+  const { rows } = await db.query<Appended>({
+    name: 'append-webhook-events',
+    text: `
+with wanted as materialized (select key, string_to_array(key, ':') as part from unnest($1::text[]) as wanted (key)),
+looked as materialized (
+  select w.key, w.part[1] as what, s.fid, s.kind, s.url, s.prices, to_timestamp(w.part[4]::numeric / 1000) as at,
+         case when s.last_check_status <> 'ok' then s.last_check_status end as status
+    from wanted w
+    join agent_spec s on s.fid = w.part[2]::bigint and s.kind = w.part[3] and s.url = array_to_string(w.part[5:], ':')
+   where w.part[1] in ('down', 'pay_to')
+),
+coming as (
+  select w.key, c.fid, c.changed_at as at, c.seq as place, json_build_object('change', c.seq)::jsonb as data,
+         case when c.kind = 'delist' then 'agent.delisted' when before.kind = 'upsert' then 'agent.updated'
+              else 'agent.listed' end as type
+    from wanted w
+    join agent_change c on c.seq = case w.part[1] when 'change' then w.part[2]::bigint end
+    left join lateral (
+      select kind from agent_change p where p.fid = c.fid and p.seq < c.seq order by p.seq desc limit 1
+    ) before on true
+   union all
+  select w.key, e.fid, e.at, 0, json_build_object('method', e.method)::jsonb, 'agent.claimed'
+    from wanted w
+    join claim_event e on e.fid = case w.part[1] when 'claim' then w.part[2]::bigint end
+                      and e.seq = case w.part[1] when 'claim' then w.part[3]::int end
+   union all
+  select key, fid, at, 0, json_build_object('kind', kind, 'url', url, 'status', status)::jsonb, 'endpoint.down'
+    from looked where what = 'down'
+   union all
+  select key, fid, at, 0,
+         json_build_object('kind', kind, 'url', url, 'pay_to',
+           array(select distinct price->>'payTo' from jsonb_array_elements(prices) as price
+                  where price->>'payTo' is not null order by 1))::jsonb, 'pay_to.changed'
+    from looked where what = 'pay_to'
+)
+insert into webhook_event (subject, type, fid, at, data)
+select key, type, fid, at, data from coming order by at, fid, place, key
+    on conflict (subject) do nothing
+returning type, fid`,
+    values: [keys],
+  })
+  return rows
+}
+
+/**
+ * Has endpoints sent the events that they want, except for those that wait because they failed; and those with these ids
+ * whatever they wait for, because their accounts have just registered or moved them.
+ */
+export async function wakeWebhooks(
+  db: Queryable,
+  { events, ids }: { readonly events: readonly Appended[]; readonly ids: readonly string[] },
+  { source, now }: { readonly source: string; readonly now: Date },
+): Promise<void> {
+  // A row that is leased is locked, too: who ends the lease looks for further events after that.
+  await db.query({
+    name: 'wake-webhooks',
+    text: `
+insert into source_state as s (source, subject, due_at)
+select $1, 'webhook:' || w.id, $2
+  from webhook w
+ where w.deleted_at is null
+   and (w.id = any ($3::text[])
+        or exists (select from unnest($4::text[], $5::bigint[]) as event (type, fid)
+                    where event.type = any (w.types) and (w.fids is null or event.fid = any (w.fids))))
+   and not exists (select from webhook_standing t where t.id = w.id and t.moves = w.moves and t.ended_at is not null)
+ order by w.id
+    on conflict (source, subject) do update
+   set due_at = case when s.lease_id is null then least(s.due_at, excluded.due_at) else s.due_at end,
+       failures = case when s.lease_id is null then 0 else s.failures end
+ where s.failures = 0 or s.subject = any (select 'webhook:' || id from unnest($3::text[]) as moved (id))`,
+    values: [source, now, ids, events.map(({ type }) => type), events.map(({ fid }) => fid)],
+  })
+}
+
+/** Deletes events that are too old to be sent. */
+export async function forgetWebhookEvents(db: Queryable, now: Date): Promise<void> {
+  await db.query({
+    name: 'forget-webhook-events',
+    text: `delete from webhook_event where seq in (
+             select seq from webhook_event where at < $1::timestamptz - $2 * interval '1 day' order by at limit $3)`,
+    values: [now, documentLimits.changeDays, mostForgotten],
+  })
+}

@@ -1,0 +1,124 @@
+import type { Queryable } from '../../pool.ts'
+import { isoTime } from '../sql/json-text.ts'
+
+/** An endpoint that is sent events. */
+export interface WebhookToSend {
+  readonly id: string
+  readonly url: string
+  readonly moves: number
+  /** It has had what comes before. */
+  readonly afterSeq: number
+}
+
+/** Where an endpoint stands: what was set last counts, by the account or by what was sent. */
+const standing = `
+  from webhook w
+  left join webhook_standing s on s.id = w.id and s.moves = w.moves`
+const sentTo = 'coalesce(s.after_seq, w.after_seq)'
+const wants = `e.type = any (w.types) and (w.fids is null or e.fid = any (w.fids))`
+
+/** Undefined: nothing is sent there any more. */
+export async function webhookToSend(db: Queryable, id: string): Promise<WebhookToSend | undefined> {
+  const { rows } = await db.query<WebhookToSend>({
+    name: 'webhook-to-send',
+    text: `select w.id, w.url, w.moves, ${sentTo} as "afterSeq" ${standing}
+            where w.id = $1 and w.deleted_at is null and s.ended_at is null`,
+    values: [id],
+  })
+  return rows[0]
+}
+
+export interface WebhookEvent {
+  readonly seq: number
+  readonly type: string
+  readonly fid: number
+  readonly at: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** The next events that an endpoint wants, in order, and the newest of all; 0: there is none. */
+export async function eventsFor(
+  db: Queryable,
+  { id, afterSeq }: Pick<WebhookToSend, 'id' | 'afterSeq'>,
+  limit: number,
+): Promise<{ readonly events: WebhookEvent[]; readonly head: number }> {
+  const { rows } = await db.query<{ events: WebhookEvent[]; head: number }>({
+    name: 'events-for-webhook',
+    text: `
+select (select coalesce(max(seq), 0) from webhook_event) as head,
+       (select coalesce(json_agg(json_build_object('seq', seq, 'type', type, 'fid', fid, 'at', ${isoTime('at')}, 'data', data)
+                                 order by seq), '[]')
+          from (select e.* from webhook w join webhook_event e on e.seq > $2 and ${wants}
+                 where w.id = $1 order by e.seq limit $3) next) as events`,
+    values: [id, afterSeq, limit],
+  })
+  return rows[0] as { events: WebhookEvent[]; head: number }
+}
+
+/** Whether an endpoint wants events that it was not sent. Lets nobody wake it until the transaction ends. */
+export async function wantsMore(db: Queryable, source: string, id: string): Promise<boolean> {
+  await db.query({
+    name: 'lock-webhook-subject',
+    text: 'select from source_state where source = $1 and subject = $2 for update',
+    values: [source, `webhook:${id}`],
+  })
+  const { rows } = await db.query<{ more: boolean }>({
+    name: 'webhook-wants-more',
+    text: `select exists (select ${standing} join webhook_event e on e.seq > ${sentTo} and ${wants} where w.id = $1) as more`,
+    values: [id],
+  })
+  return rows[0]?.more === true
+}
+
+export interface Attempt {
+  readonly seq: number
+  readonly at: Date
+  readonly outcome: string
+  readonly elapsedMs: number
+}
+
+/** Stores what was sent to an endpoint, and how far; `endedFor`: nothing is sent there any more. */
+export async function storeSending(
+  db: Queryable,
+  { id, moves }: Pick<WebhookToSend, 'id' | 'moves'>,
+  {
+    afterSeq,
+    attempts,
+    endedFor,
+    now,
+  }: {
+    readonly afterSeq: number
+    readonly attempts: readonly Attempt[]
+    readonly endedFor: string | null
+    readonly now: Date
+  },
+): Promise<void> {
+  const successes = attempts.filter(({ outcome }) => outcome === 'ok').map(({ at }) => at.getTime())
+  await db.query({
+    name: 'store-webhook-standing',
+    text: `
+insert into webhook_standing as s (id, moves, after_seq, last_success_at, ended_at, ended_for)
+values ($1, $2, $3, $4, case when $5::text is not null then $6::timestamptz end, $5)
+    on conflict (id) do update
+   set moves = excluded.moves, after_seq = excluded.after_seq,
+       last_success_at = coalesce(excluded.last_success_at, s.last_success_at),
+       ended_at = excluded.ended_at, ended_for = excluded.ended_for`,
+    values: [id, moves, afterSeq, successes.length > 0 ? new Date(Math.max(...successes)) : null, endedFor, now],
+  })
+  await db.query({
+    name: 'store-webhook-deliveries',
+    text: `
+with old as (delete from webhook_delivery where id = $1 and at < $6::timestamptz - interval '30 days')
+insert into webhook_delivery (id, seq, at, outcome, elapsed_ms)
+select $1, * from unnest($2::bigint[], $3::timestamptz[], $4::text[], $5::int[])
+    on conflict do nothing`,
+    values: [
+      id,
+      attempts.map(({ seq }) => seq),
+      attempts.map(({ at }) => at),
+      attempts.map(({ outcome }) => outcome),
+      attempts.map(({ elapsedMs }) => elapsedMs),
+      now,
+    ],
+  })
+}

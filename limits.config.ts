@@ -309,6 +309,10 @@ export const graphqlLimits = {
   requestBytes: 20_000,
   /** Tokens of a document; GraphiQL's introspection query has 500. */
   tokens: 2_000,
+  /** Operations and fragments of a document, its objects as arguments, and comparisons of fields that may be one. */
+  definitions: 40,
+  objects: 100,
+  overlaps: 10_000,
   /** Rows of one connection; each has to say how many it wants. */
   pageSize: 100,
   /** Largest `offset`, in rows; rows beyond it are reached by cursor. */
@@ -331,6 +335,10 @@ export const subgraphLimits = {
   requestBytes: 262_144,
   /** Tokens of a document; some clients write ids into it. */
   tokens: 20_000,
+  /** Operations and fragments of a document, its objects as arguments, and comparisons of fields that may be one. */
+  definitions: 40,
+  objects: 200,
+  overlaps: 10_000,
   /** Fields that an operation selects, and depth of nested selections. */
   cost: 500,
   depth: 8,
@@ -343,6 +351,9 @@ export const subgraphLimits = {
   /** Lists that one request may read, and rows in all of them. */
   lists: 20,
   rows: 20_000,
+  /** Fields in all rows of an answer, and bytes of these as they are read. */
+  values: 200_000,
+  bytes: 8_388_608,
   /** Values in all filters of a list, their parts, and how deep these may be nested. */
   filterValues: 10_000,
   filterParts: 500,

@@ -85,6 +85,9 @@ const introspectionLists: Record<string, number> = {
   directives: 10,
 }
 
+/** Types of the fields at the root that introspection begins with. */
+const metaTypes: Readonly<Record<string, string>> = { __schema: '__Schema', __type: '__Type' }
+
 const nothing: Measure = { cost: 0, once: 0, depth: 0 }
 
 class Scales {
@@ -97,7 +100,7 @@ class Scales {
   ) {}
 
   weighRoot(set: SelectionSetNode, root: GraphQLNamedType | undefined) {
-    const data = this.#weigh(set, root, (field) => !field.name.value.startsWith('__'))
+    const data = this.#weigh(set, root, ({ name: { value } }) => !(value in metaTypes))
     this.#fragments.clear()
     const introspection = this.#weigh(set, root, (field) => !isRootField(root, field))
     return { data, introspection }
@@ -133,6 +136,9 @@ class Scales {
   #weighField(node: FieldNode, type: GraphQLNamedType | undefined, counts: (field: FieldNode) => boolean): Measure {
     const field = fieldOf(this.schema, type, node.name.value)
     const named = field && getNamedType(field.type)
+    // Its lists have more entries than they are taken to have, which one name for each field holds within bounds.
+    if (node.alias && (type?.name.startsWith('__') || named?.name.startsWith('__')))
+      throw new Refused('fields of introspection have no aliases here')
     const rows = isList(named) ? this.#pageSize(node) : (introspectedLength(named, node) ?? 1)
     const inner = node.selectionSet ? this.#weigh(node.selectionSet, named, counts) : nothing
     const depth = 1 + inner.depth
@@ -180,7 +186,7 @@ function introspectedLength(named: GraphQLNamedType | undefined, node: FieldNode
 }
 
 function fieldOf(schema: GraphQLSchema, type: GraphQLNamedType | undefined, name: string) {
-  const meta = { __schema: '__Schema', __type: '__Type' }[name]
+  const meta = metaTypes[name]
   if (meta) return { type: schema.getType(meta) } as GraphQLField<unknown, unknown>
   return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined
 }

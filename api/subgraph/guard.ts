@@ -3,8 +3,9 @@ import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'grap
 import { graphqlLimits } from '../../limits.config.ts'
 import { sendJson } from '../http/content.ts'
 import { type OperationLimits, Refused, weigh } from './cost.ts'
+import { checkForm, checkOverlaps, type FormLimits, objectsIn } from './form.ts'
 
-interface GuardLimits extends OperationLimits {
+interface GuardLimits extends OperationLimits, FormLimits {
   readonly requestBytes: number
   readonly tokens: number
 }
@@ -43,10 +44,13 @@ function readRequest(schema: GraphQLSchema, body: unknown, limits: GuardLimits):
     return 'variables must be an object'
   }
   if (isDeeper(variables, deepest)) return `variables may be nested ${deepest} deep`
+  if (objectsIn(variables) > limits.objects) return `variables may have ${limits.objects} objects in them`
   if (opened(query) > deepest) return `brackets may be nested ${deepest} deep`
   try {
     const document = parse(query, { maxTokens: limits.tokens, noLocation: true })
+    checkForm(document, limits)
     weigh(schema, document, (variables ?? {}) as Record<string, unknown>, limits)
+    checkOverlaps(document, limits)
     return document
   } catch (error) {
     if (error instanceof Refused || error instanceof GraphQLError) return error.message

@@ -1,4 +1,4 @@
-import { type FieldNode, GraphQLError, type GraphQLResolveInfo, type SelectionSetNode } from 'graphql'
+import { type FieldNode, GraphQLError, type GraphQLResolveInfo } from 'graphql'
 import type { ChainName } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { isTooSlow } from '../../db/queries/sql/broken-rows.ts'
@@ -10,9 +10,10 @@ import {
   wholeChains,
 } from '../../db/queries/subgraph/entities.ts'
 import { BadFilter } from '../../db/queries/subgraph/filter.ts'
-import { type ListOf, subgraphList, type Wanted } from '../../db/queries/subgraph/list.ts'
+import { type ListOf, type SubgraphRow, subgraphList } from '../../db/queries/subgraph/list.ts'
 import { subgraphLimits } from '../../limits.config.ts'
 import { owners } from './schema.ts'
+import { selectedIn } from './wanted.ts'
 
 type Row = Record<string, unknown>
 
@@ -32,6 +33,8 @@ export class SubgraphReading {
   readonly #batches = new Map<FieldNode, Batch>()
   #lists = 0
   #rows = 0
+  #values = 0
+  #bytes = 0
 
   constructor(database: Queryable, chains: readonly ChainName[], onFailure: (cause: unknown) => void) {
     this.#database = database
@@ -43,7 +46,7 @@ export class SubgraphReading {
   async list(entity: EntityName, given: ListArguments, info: GraphQLResolveInfo): Promise<Row[]> {
     const scopes = { kind: 'chain', rows: wholeChains(this.#chains), each: false } as const
     const rows = await this.#read(entity, scopes, given, info)
-    return this.#counted(rows.map(({ row }) => row))
+    return this.#counted(rows, info)
   }
 
   /** The row with an id; null: there is none. */
@@ -72,7 +75,7 @@ export class SubgraphReading {
     const key = scope.join(' ')
     const place = batch.scopes.get(key)?.place ?? batch.scopes.size
     batch.scopes.set(key, { place, scope })
-    return batch.rows.then((rows) => this.#counted(rows.get(place) ?? []))
+    return batch.rows.then((rows) => this.#counted(rows.get(place) ?? [], info))
   }
 
   async #flush(entity: EntityName, kind: ScopeKind, given: ListArguments, info: GraphQLResolveInfo) {
@@ -80,11 +83,11 @@ export class SubgraphReading {
     const batch = this.#batches.get(node) as Batch
     this.#batches.delete(node)
     const rows = [...batch.scopes.values()].map(({ scope }) => scope)
-    const found = new Map<number, Row[]>()
-    for (const { scope, row } of await this.#read(entity, { kind, rows, each: true }, given, info)) {
-      const own = found.get(scope) ?? []
+    const found = new Map<number, SubgraphRow[]>()
+    for (const row of await this.#read(entity, { kind, rows, each: true }, given, info)) {
+      const own = found.get(row.scope) ?? []
       own.push(row)
-      found.set(scope, own)
+      found.set(row.scope, own)
     }
     return found
   }
@@ -97,14 +100,16 @@ export class SubgraphReading {
         entity,
         scopes,
         most,
-        wanted: wantedIn(info),
+        wanted: selectedIn(info).wanted,
+        mostBytes: subgraphLimits.bytes - this.#bytes,
         where: given.where,
         orderBy: given.orderBy ?? 'id',
         isDescending: given.orderDirection === 'desc',
         first: within('first', given.first ?? subgraphLimits.usualPage, subgraphLimits.pageSize),
         skip: within('skip', given.skip ?? 0, subgraphLimits.skip),
       })
-      if (rows.length > most) throw tooMany()
+      if (rows === undefined) throw tooMany('bytes')
+      if (rows.length > most) throw tooMany('rows')
       return rows
     } catch (cause) {
       throw this.#told(cause)
@@ -112,10 +117,14 @@ export class SubgraphReading {
   }
 
   /** The same row may stand at many places of an answer, and counts at each. */
-  #counted(rows: Row[]): Row[] {
+  #counted(rows: readonly SubgraphRow[], info: GraphQLResolveInfo): Row[] {
     this.#rows += rows.length
-    if (this.#rows > subgraphLimits.rows) throw tooMany()
-    return rows
+    this.#values += rows.length * selectedIn(info).fields
+    this.#bytes += rows.reduce((sum, { bytes }) => sum + bytes, 0)
+    if (this.#rows > subgraphLimits.rows) throw tooMany('rows')
+    if (this.#values > subgraphLimits.values) throw tooMany('values')
+    if (this.#bytes > subgraphLimits.bytes) throw tooMany('bytes')
+    return rows.map(({ row }) => row)
   }
 
   #told(cause: unknown): GraphQLError {
@@ -130,35 +139,16 @@ export class SubgraphReading {
 
 interface Batch {
   readonly scopes: Map<string, { readonly place: number; readonly scope: Scope }>
-  readonly rows: Promise<ReadonlyMap<number, Row[]>>
+  readonly rows: Promise<ReadonlyMap<number, SubgraphRow[]>>
 }
 
-const tooMany = () => refused(`an answer may have ${subgraphLimits.rows} rows in all: ask for fewer at once`)
+const tooMany = (what: 'rows' | 'values' | 'bytes') =>
+  refused(`an answer may have ${subgraphLimits[what]} ${what} in all: ask for fewer at once`)
 const refused = (message: string) => new GraphQLError(message)
 
 function within(name: string, value: number, most: number): number {
   if (value < 0 || value > most) throw refused(`${name} must be from 0 to ${most}`)
   return value
-}
-
-/** The fields that are selected below a field, whatever directives say. */
-function wantedIn({ fieldNodes, fragments }: GraphQLResolveInfo): Wanted {
-  const add = (set: SelectionSetNode, to: Map<string, Wanted>) => {
-    for (const node of set.selections) {
-      if (node.kind === 'Field') {
-        const inside = (to.get(node.name.value) ?? new Map()) as Map<string, Wanted>
-        if (node.selectionSet) add(node.selectionSet, inside)
-        to.set(node.name.value, inside)
-      } else {
-        const fragment = node.kind === 'InlineFragment' ? node : fragments[node.name.value]
-        if (fragment) add(fragment.selectionSet, to)
-      }
-    }
-    return to
-  }
-  const all = new Map<string, Wanted>()
-  for (const { selectionSet } of fieldNodes) if (selectionSet) add(selectionSet, all)
-  return all
 }
 
 /** A row that another belongs to, by its id: read only if more of it is asked for than the id says. */
@@ -170,7 +160,7 @@ export async function ownerOf(
 ): Promise<Row | undefined> {
   const [chainId, agentId] = id.split(':')
   const known = name === 'agent' ? { id, chainId, agentId } : { id }
-  if ([...wantedIn(info).keys()].every((field) => field in known || field === '__typename')) return known
+  if ([...selectedIn(info).wanted.keys()].every((field) => field in known || field === '__typename')) return known
   const [row] = await reading.nested(owners[name], owners[name], id, { first: 1 }, info)
   return row
 }

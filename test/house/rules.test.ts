@@ -189,7 +189,8 @@ function limitRows(): string[] {
       '`/subgraph`',
       `${kib(subgraphLimits.requestBytes)}, ${grouped(subgraphLimits.tokens)} lexical tokens, ${subgraphLimits.cost} fields, ` +
         `depth ${subgraphLimits.depth}, pages of ${grouped(subgraphLimits.pageSize)}, ${grouped(subgraphLimits.skip)} rows skipped; ` +
-        `${subgraphLimits.lists} lists and ${grouped(subgraphLimits.rows)} rows in all; filters of ` +
+        `${subgraphLimits.lists} lists, ${grouped(subgraphLimits.rows)} rows, ${grouped(subgraphLimits.values)} values and ` +
+        `${kib(subgraphLimits.bytes)} in all; ${subgraphLimits.definitions} operations and fragments; filters of ` +
         `${grouped(subgraphLimits.filterValues)} values, ${subgraphLimits.filterParts} parts and depth ${subgraphLimits.filterDepth}`,
     ],
   ]

@@ -28,20 +28,28 @@ export interface ListOf {
   readonly skip: number
   /** Rows at most, over all lists. */
   readonly most: number
+  /** Bytes of all rows at most. */
+  readonly mostBytes: number
 }
 
-interface SubgraphRow {
+export interface SubgraphRow {
   /** Which scope it is of, from 0. */
   readonly scope: number
   /** The fields that are wanted, and its id. */
   readonly row: Record<string, unknown>
+  /** Bytes of it as JSON. */
+  readonly bytes: number
 }
 
-/** Rows of lists, in their order; one more than `most` says that there are too many. Throws BadFilter. */
-export async function subgraphList(db: Queryable, list: ListOf): Promise<SubgraphRow[]> {
+/**
+ * Rows of lists, in their order; one more than `most` says that there are too many, and undefined that they are more than
+ * `mostBytes`. Throws BadFilter.
+ */
+export async function subgraphList(db: Queryable, list: ListOf): Promise<SubgraphRow[] | undefined> {
   const lookup = statementOf(list, true)
   const found = lookup && (await read(db, lookup))
-  return found?.complete ? found.rows : (await read(db, statementOf(list, false) as Statement)).rows
+  const { rows } = found?.complete ? found : await read(db, statementOf(list, false) as Statement)
+  return rows ?? undefined
 }
 
 interface Statement {
@@ -51,8 +59,8 @@ interface Statement {
 
 async function read(db: Queryable, statement: Statement) {
   // Unnamed: planned with its values, as rare and common ones want other plans.
-  const { rows } = await db.query<{ rows: SubgraphRow[]; complete: boolean }>(statement)
-  return rows[0] as { rows: SubgraphRow[]; complete: boolean }
+  const { rows } = await db.query<{ rows: SubgraphRow[] | null; complete: boolean }>(statement)
+  return rows[0] as { rows: SubgraphRow[] | null; complete: boolean }
 }
 
 /**
@@ -102,13 +110,17 @@ page as (
    order by place
    limit ${each ? parameter(list.most + 1, 'int') : `${first} offset ${skip}`}
 )
-select coalesce(json_agg(json_build_object('scope', page.scope, 'row', one.object) order by page.place), '[]') as rows,
+select case when coalesce(sum(one.bytes), 0) <= ${parameter(list.mostBytes, 'bigint')} then
+         coalesce(json_agg(json_build_object('scope', page.scope, 'row', one.object, 'bytes', one.bytes) order by page.place), '[]')
+       end as rows,
        ${matched === undefined ? 'true' : `(select cardinality(places) < ${subgraphLimits.matched} from matched)`} as complete
   from page
  cross join lateral (
-   select ${objectOf(entity, list.wanted)} as object
-     from ${entity.rows}
-    where ${entity.key.map((sql, n) => `${sql} = page.k${n}`).join(' and ')}) one`
+   select its.object, octet_length(its.object::text) as bytes
+     from (select ${objectOf(entity, list.wanted)} as object
+             from ${entity.rows}
+            where ${entity.key.map((sql, n) => `${sql} = page.k${n}`).join(' and ')}
+           offset 0) its) one`
   return { text, values }
 }
 

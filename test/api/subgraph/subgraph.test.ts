@@ -328,9 +328,11 @@ test('filters are bounded in depth, parts, values and length, and no nesting bre
   expect(await (await api.get('/subgraph', { method: 'POST', body })).json()).toEqual({
     errors: [{ message: 'variables may be nested 50 deep' }],
   })
-  expect(await told({ or: Array.from({ length: filterParts }, () => ({ chainId: 1 })) })).toBe(
-    `a filter may have ${filterParts} parts`,
-  )
+  expect(
+    await told({
+      or: Array.from({ length: filterParts / 4 }, () => ({ chainId: 1, chainId_gt: 0, chainId_lt: 2, chainId_not: 3 })),
+    }),
+  ).toBe(`a filter may have ${filterParts} parts`)
   expect(await told({ id_in: Array.from({ length: filterValues + 1 }, (_, n) => `8453:${n}`) })).toBe(
     `a filter may have ${filterValues} values`,
   )

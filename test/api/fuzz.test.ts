@@ -3,6 +3,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { Pool } from 'undici'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
 import { openApiDocument } from '../../api/docs/openapi.ts'
 import { routes } from '../../api/routes.ts'
 import { errorBody } from '../../api/schemas/error.ts'
@@ -126,10 +127,19 @@ const patterns = routes.map(({ path }) => ({
 }))
 const validators = new Map<string, ValidateFunction>()
 
+const subgraphBody = z.strictObject({
+  data: z.object({ agents: z.array(z.object({ id: z.string() })) }).nullish(),
+  errors: z.array(z.looseObject({ message: z.string() })).optional(),
+})
+
 /** What in a body is not as the OpenAPI document's schema for this answer says, or the error schema where it has none. */
 function faultsOf({ method, path: target }: FuzzRequest, status: number, body: unknown): unknown[] {
   const [path = ''] = target.split('?')
   if (path === '/openapi.json' && status === 200) return []
+  if (path.startsWith('/subgraph') && !errorBody.safeParse(body).success) {
+    const { errors } = subgraphBody.parse(body)
+    return errors?.filter(({ message }) => message === 'ERR_INTERNAL') ?? []
+  }
   const found = patterns.find(({ pattern }) => method === 'GET' && pattern.test(path))
   if (!found) return errorBody.safeParse(body).error?.issues ?? []
   const pointer = `document#/paths/${found.pointer}/get/responses/${status}/content/application~1json/schema`

@@ -10,8 +10,12 @@ export interface FuzzRequest {
   readonly body: string | undefined
 }
 
-/** Requests over all routes: mostly almost right, some of them nonsense. */
+/** Requests over all routes and the subgraph: mostly almost right, some of them nonsense. */
 export function fuzzRequests(): fc.Arbitrary<FuzzRequest> {
+  return fc.oneof({ weight: 15, arbitrary: routeRequests() }, { weight: 1, arbitrary: subgraphRequests() })
+}
+
+function routeRequests(): fc.Arbitrary<FuzzRequest> {
   return fc.record({
     method: fc.oneof(
       { weight: 12, arbitrary: fc.constant('GET') },
@@ -20,6 +24,37 @@ export function fuzzRequests(): fc.Arbitrary<FuzzRequest> {
     path: fc.tuple(path, query).map(([where, what]) => where + what),
     headers: fc.dictionary(headerName, headerValue, { maxKeys: 4, noNullPrototype: true }),
     body: fc.option(fc.string({ maxLength: 50 }), { nil: undefined, freq: 10 }),
+  })
+}
+
+/** Filters, orders and pages of agents, as variables of an operation that is right. */
+function subgraphRequests(): fc.Arbitrary<FuzzRequest> {
+  const text = fc.oneof(address, number, word, fc.string({ unit: 'binary', maxLength: 20 }))
+  const value = fc.oneof(text, fc.array(text, { maxLength: 3 }), fc.integer(), fc.jsonValue({ maxDepth: 2 }))
+  const fields = ['id', 'owner', 'operators', 'agentWallet', 'agentURI', 'agentId', 'totalFeedback', 'createdAt']
+  const endings = ['', '_not', '_in', '_not_in', '_gt', '_lte', '_contains', '_not_contains_nocase', '_ends_with']
+  const filter = fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.tuple(fc.constantFrom(...fields), fc.constantFrom(...endings)).map((two) => two.join('')),
+    },
+    { weight: 1, arbitrary: fc.constantFrom('and', 'or', 'registrationFile_', '__proto__', 'constructor', '') },
+  )
+  const variables = fc.record({
+    where: fc.dictionary(filter, value, { maxKeys: 2, noNullPrototype: true }),
+    first: fc.oneof(fc.integer({ min: -1, max: 1_001 }), fc.jsonValue({ maxDepth: 1 })),
+    orderBy: fc.constantFrom('id', 'name', 'lastActivity', 'updatedAt', 'nothing'),
+  })
+  const query = `query ($where: Agent_filter, $first: Int, $orderBy: Agent_orderBy) {
+    agents(where: $where, first: $first, orderBy: $orderBy) { id operators registrationFile { name } metadata { key } } }`
+  return fc.record({
+    method: fc.constant('POST'),
+    path: fc.oneof(
+      fc.constantFrom('/subgraph', '/subgraph/8453', '/subgraph/base'),
+      encoded.map((chain) => `/subgraph/${chain}`),
+    ),
+    headers: fc.constant({ 'content-type': 'application/json' }),
+    body: variables.map((given) => JSON.stringify({ query, variables: given })),
   })
 }
 

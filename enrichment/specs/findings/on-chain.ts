@@ -57,6 +57,8 @@ const permit2 = '0x000000000022d473030f116ddee9f6b43ac78ba3'
 const noNonce = `0x${'0'.repeat(64)}` as const
 /** Somebody who has nothing: whoever moves nothing needs nothing. */
 const nobody = '0x000000000000000000000000000000000000dead'
+/** Somebody of whom no token knows anything. */
+const anybody = '0x1111111111111111111111111111111111111111'
 
 /**
  * What a token answers with one word if it can be paid with in this way: EIP-3009 has a state for each authorization;
@@ -149,9 +151,11 @@ async function findingsOf(node: ChainClient, terms: Terms, block: bigint, slot: 
     method && !/^0x[0-9a-f]{64}$/i.test(answer ?? '') ? [finding('asset_method', `${asset} ${method}`)] : []
   // The zero address and tokens as payees have findings of their own.
   if (/^0x0{40}$/.test(payTo) || payTo === asset) return refused
-  const transfer = encodeFunctionData({ abi, functionName: 'transfer', args: [payTo, 0n] })
-  const moved = refused.length > 0 ? undefined : await answerOf(transfer)
-  const isMoved = moved !== undefined && !/^0x0{64}$/.test(moved)
+  const moveTo = (to: Address) => answerOf(encodeFunctionData({ abi, functionName: 'transfer', args: [to, 0n] }))
+  const moved = refused.length > 0 ? undefined : await moveTo(payTo)
+  // Some tokens revert on an amount of zero, whoever is to get it: that says nothing of `payTo`.
+  const isSaid = refused.length > 0 || moved !== undefined || (await moveTo(anybody)) !== undefined
+  const isMoved = !isSaid || (moved !== undefined && !/^0x0{64}$/.test(moved))
   return [
     ...(refused.length > 0 || isMoved ? refused : [finding('pay_to_refused', payTo)]),
     ...(isStuck(await codeAt(payTo)) ? [finding('pay_to_stuck', payTo)] : []),

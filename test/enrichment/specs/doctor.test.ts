@@ -107,6 +107,16 @@ test('a chain is asked once an hour for the same terms, at a block that is named
   })
 })
 
+test('a token that moves nothing at all, as some do for an amount of zero, is not said to refuse who is paid', async () => {
+  // Reverts on transfer(address,uint256), and answers all else with a word of zeros.
+  const bytecode = '0x60003560e01c63a9059cbb1460145760206000f35b60006000fd'
+  const address: `0x${string}` = '0x00000000000000000000000000000000007e2000'
+  await chain.client.setCode({ address, bytecode })
+  const demand = demandFor({ url: host.url, payTo: addressOf('seller'), asset: address })
+  const ask = createOnChain({ nodeOf: world.nodeOf, slot: async () => {}, now: clock.now })
+  expect((await ask(demand)).findings).toEqual([])
+})
+
 const diagnosisOf = async (fid: number, query = '') =>
   diagnosis.parse(await (await api.get(`/api/agent/${fid}/doctor${query}`)).json())
 

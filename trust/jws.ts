@@ -1,6 +1,7 @@
 import { createPublicKey, type JsonWebKey, type KeyObject, verify } from 'node:crypto'
 
-const leastRsaBits = 2_048
+/** Bits of an RSA key: below the first a signature proves little, above the second a check costs too much. */
+const rsaBits = { least: 2_048, most: 8_192 }
 
 /** Algorithms whose signatures are checked; none of a shared secret. Source: RFC 7518, RFC 8037, RFC 8812. */
 const algorithms: Readonly<Record<string, { fits(key: KeyObject): boolean; digest: string | null }>> = {
@@ -8,7 +9,10 @@ const algorithms: Readonly<Record<string, { fits(key: KeyObject): boolean; diges
   ES256K: { fits: (key) => key.asymmetricKeyDetails?.namedCurve === 'secp256k1', digest: 'sha256' },
   EdDSA: { fits: (key) => key.asymmetricKeyType === 'ed25519', digest: null },
   RS256: {
-    fits: (key) => key.asymmetricKeyType === 'rsa' && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= leastRsaBits,
+    fits: (key) => {
+      const bits = key.asymmetricKeyType === 'rsa' ? (key.asymmetricKeyDetails?.modulusLength ?? 0) : 0
+      return bits >= rsaBits.least && bits <= rsaBits.most
+    },
     digest: 'sha256',
   },
 }

@@ -1,7 +1,8 @@
-import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { canonicalJson, type Json } from '../../trust/canonical-json.ts'
 import { checkCard } from '../../trust/card-signature.ts'
+import { keyFor } from '../../trust/jws.ts'
 
 const url = new URL('https://agent.example/.well-known/agent-card.json')
 const jku = 'https://agent.example/.well-known/jwks.json'
@@ -92,4 +93,17 @@ test('what nobody can have signed counts as unsigned: no algorithm, a shared sec
   ]
   for (const one of bad) expect(await check([one])).toBe('untrusted')
   for (const none of [[], null, 'x', {}]) expect(await check(none)).toBe('none')
+})
+
+test.each([
+  [1_024, false],
+  [2_048, true],
+  [8_192, true],
+  [16_384, false],
+])('an RSA key of %i bits is taken: %s', (bits, isTaken) => {
+  const modulus = randomBytes(bits / 8)
+  modulus[0]! |= 0x80
+  modulus[modulus.length - 1]! |= 1
+  const key = keyFor('RS256', { kty: 'RSA', e: 'AQAB', n: modulus.toString('base64url') })
+  expect(key !== undefined).toBe(isTaken)
 })

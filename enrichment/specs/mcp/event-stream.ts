@@ -57,6 +57,8 @@ export function createEventStream(hosts: AgentHosts, url: URL, timeoutMs: number
   }
 
   function heard(name: string, data: string) {
+    // A part may hold many more events than the one that ended the conversation.
+    if (closing.signal.aborted) return
     if (++events > mostEvents) return fail(new DoorError('too_large', `more than ${mostEvents} events`))
     if (name === 'endpoint') {
       const place = URL.parse(data, url.href)

@@ -40,7 +40,8 @@ interface Asked {
 /**
  * Asks an MCP server who it is, which tools it has, and what it wants to be paid for telling either (x402, by a 402), in
  * the newest revision of the protocol or an older one, whichever it speaks. The revision is found out each time, so that
- * one that was upgraded is seen to be. `timeoutMs` is for all its requests together, without the time in our own queue.
+ * one that was upgraded is seen to be. `timeoutMs` is for all requests of one transport together, without the time in our
+ * own queue; a server that refuses the newer transport is asked by the older one within as long again.
  * Throws HostClosed when the host is not to be asked now, DoorErrors that say nothing about the host.
  *
  * Source: Model Context Protocol 2026-07-28 (server/discover), 2025-11-25 (Lifecycle; Tools) and 2024-11-05 (HTTP with SSE).

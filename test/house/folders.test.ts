@@ -10,10 +10,6 @@ const larger: Record<string, { files: number; why: string }> = {
     files: 32,
     why: 'tools look for their files there; beside them stand the tables of chains, limits, payments, sources and settings',
   },
-  docs: {
-    files: 21,
-    why: 'one page a subject, as README.md lists them; links from elsewhere lead to them by these names',
-  },
   'api/http': { files: 21, why: 'what every route shares' },
 }
 

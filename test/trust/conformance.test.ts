@@ -46,7 +46,7 @@ interface Vectors {
   }[]
 }
 
-const vectors: Vectors = JSON.parse(readFileSync(new URL('../../docs/vectors.json', import.meta.url), 'utf8'))
+const vectors: Vectors = JSON.parse(readFileSync(new URL('../../trust/vectors.json', import.meta.url), 'utf8'))
 const bytes = (hex: string) => Buffer.from(hex, 'hex')
 
 /** Ids of the thirteen messages of the network's own corpus. */

@@ -60,7 +60,7 @@ const ours: readonly Keys[] = [
       ...one('kind', 'agent_edge agent_spec due income_hour income_total spec_day spec_probe'),
       ...one('flag', 'income_hour income_total'),
       ...one('source', 'agent_input oli_tag source_cursor source_state'),
-      ...one('method', 'claim claim_action claim_event'),
+      ...one('method', 'claim claim_action claim_event webhook'),
       ...one('measure', 'ranking ranking_day'),
       ...one('period', 'ranking ranking_day'),
       'claim_action.action',
@@ -88,7 +88,12 @@ const ours: readonly Keys[] = [
   {
     who: 'a word of ours, a chain, and a number of 256 bits, or an address and an hour',
     bytes: longestChain + digits256 + 64,
-    keys: ['due.key', 'source_state.subject', 'directory_sum.part', 'transparency_entry.subject'],
+    keys: ['due.key', 'directory_sum.part', ...one('subject', 'source_state transparency_entry webhook_event')],
+  },
+  {
+    who: 'the name of a webhook: 12 characters behind wh-',
+    bytes: 15,
+    keys: one('id', 'webhook webhook_delivery webhook_standing'),
   },
   { who: 'the operator, a hub', bytes: maxUrlLength, keys: one('url', 'hub_standing verification_witness') },
 ]
@@ -176,7 +181,7 @@ const strangers: readonly Keys[] = [
   {
     who: 'a claimant, the nonce; letters and digits',
     bytes: claimLimits.nonceCharacters.most,
-    keys: one('nonce', 'claim claim_action claim_event'),
+    keys: one('nonce', 'claim claim_action claim_event webhook'),
   },
   // Longer than an address or a key in hex.
   {

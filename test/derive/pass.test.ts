@@ -103,8 +103,8 @@ test('a key that fails keeps no other waiting, is retried later and later, and i
   await expect(derivePass(test, context())).rejects.toThrow('b cannot be derived')
   expect(test.derived).toEqual(['a', 'c', 'd'])
   expect(await countWaiting(pool, ['rings', 'other'], now())).toEqual([
-    { kind: 'rings', waiting: 0, failing: 1 },
-    { kind: 'other', waiting: 0, failing: 0 },
+    { kind: 'rings', waiting: 0, failing: 1, oldest: 0 },
+    { kind: 'other', waiting: 0, failing: 0, oldest: 0 },
   ])
   expect(await failingKey(pool, 5)).toEqual({ kind: 'rings', key: 'b', attempts: 5 })
   expect(await failingKey(pool, 6)).toBeUndefined()

@@ -46,7 +46,7 @@ async function addAgents(first: number, last: number) {
 }
 
 async function figures(db: Queryable) {
-  const { chains: _, generated_at: __, hub: ___, ...told } = JSON.parse(await directoryStats(db))
+  const { chains: _, generated_at: __, hub: ___, log: ____, ...told } = JSON.parse(await directoryStats(db))
   return told
 }
 

@@ -1,5 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { z } from 'zod'
+import { lockClaims } from '../../db/queries/join/claims.ts'
 import {
   deleteWebhook,
   deliveriesOf,
@@ -17,9 +18,11 @@ import type { ClaimDeps } from '../claim/claim.ts'
 import { parseFields } from '../claim/proof-method.ts'
 import { sendJson } from '../http/content.ts'
 import { ApiError, invalidRequest } from '../http/errors.ts'
-import { countMessage, secretOf, tokenSha256 } from './register.ts'
+import { countMessage, refuseMany, secretOf, tokenSha256 } from './register.ts'
 
 const { name: source } = sources.webhooks
+/** Ids that `register` may have given; nothing else is looked for. */
+const idForm = /^wh-[\w-]{1,32}$/
 
 /** Handles a request about the endpoint that the token in its header manages. */
 export function withWebhook(
@@ -29,7 +32,10 @@ export function withWebhook(
   return async (req, res) => {
     const [, token = ''] = /^Bearer (wht_[0-9a-f]+)$/.exec(req.get('Authorization') ?? '') ?? []
     const id = String(req.params.id)
-    const found = await webhookOfToken(deps.database, { id, tokenSha256: tokenSha256(token), source })
+    const found =
+      token !== '' &&
+      idForm.test(id) &&
+      (await webhookOfToken(deps.database, { id, tokenSha256: tokenSha256(token), source }))
     if (!found) throw new ApiError('ERR_NOT_FOUND', 'there is no such webhook, or its token is another')
     sendJson(res, await handle(found, req))
   }
@@ -64,10 +70,12 @@ const place = z.object({
 })
 
 /** Has an endpoint sent what comes behind an event, again or for the first time, even if it had ended. */
-export async function replay(deps: ClaimDeps, { id }: ShownWebhook, req: Request): Promise<object> {
+export async function replay(deps: ClaimDeps, { id, fid }: ShownWebhook, req: Request): Promise<object> {
   await countUse(deps, id)
   const { after_seq } = parseFields(place, jsonOf(req))
   await deps.transaction(async (db) => {
+    await lockClaims(db, fid)
+    await refuseMany(db, fid, id)
     await moveWebhook(db, id, after_seq)
   })
   return { ok: true, after_seq }

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
+import type { Queryable } from '../../db/pool.ts'
 import { lockClaims } from '../../db/queries/join/claims.ts'
-import { insertWebhook, webhooksOf } from '../../db/queries/webhooks/endpoints.ts'
+import { insertWebhook, isWebhookNonceUsed, standingWebhooks } from '../../db/queries/webhooks/endpoints.ts'
 import { webhookLimits } from '../../limits.config.ts'
 import { postMessage } from '../../net/webhook.ts'
 import { second } from '../../ops/time.ts'
@@ -136,15 +137,20 @@ function bodyOf(bytes: Uint8Array): unknown {
 
 /** Throws when a nonce was accepted before, or the account has as many endpoints as it may. */
 async function refuseUsed({ database }: Pick<ClaimDeps, 'database'>, { fid, method, proof }: ReadProof): Promise<void> {
-  const { isUsed, standing } = await webhooksOf(database, { fid, method, nonce: proof.nonce })
-  if (isUsed) {
-    const fields = { fid, method, nonce: proof.nonce }
+  const fields = { fid, method, nonce: proof.nonce }
+  if (await isWebhookNonceUsed(database, fields))
     throw new ApiError('ERR_NONCE_USED', 'a proof needs a nonce that was not used yet', fields)
-  }
-  if (standing >= webhookLimits.ofFid) {
-    const problem = `must be one of at most ${webhookLimits.ofFid} of the fid; delete one, or wait until it ends`
-    throw invalidFields([{ path: 'url', problem }])
-  }
+  await refuseMany(database, fid)
+}
+
+/**
+ * Throws when an account has as many endpoints as it may. `revived`: the one that would be sent events again, which may be
+ * among them.
+ */
+export async function refuseMany(db: Queryable, fid: number, revived?: string): Promise<void> {
+  if ((await standingWebhooks(db, fid, revived)) < webhookLimits.ofFid) return
+  const problem = `must be one of at most ${webhookLimits.ofFid} of the fid; delete one, or wait until it ends`
+  throw invalidFields([{ path: revived === undefined ? 'url' : 'id', problem }])
 }
 
 /** Whether an answer is the challenge, as text or as JSON. */

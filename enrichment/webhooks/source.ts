@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import {
   type Attempt,
+  endFailuresInARow,
   eventsFor,
   storeSending,
   type WebhookEvent,
@@ -8,7 +9,7 @@ import {
   wantsMore,
   webhookToSend,
 } from '../../db/queries/webhooks/sending.ts'
-import { createHost } from '../../hosts/host.ts'
+import { createHost, HostClosed } from '../../hosts/host.ts'
 import { jittered } from '../../hosts/retries.ts'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
 import { webhookLimits } from '../../limits.config.ts'
@@ -108,6 +109,9 @@ export function webhooks({ pool, door, secret, baseUrl, now }: WebhooksOptions):
       if (!endpoint) return { outcome: 'gone', write: async () => undefined }
       const { events, head } = await eventsFor(pool, endpoint, eventsARead)
       const { attempts, afterSeq, failed, isPostponed }: Sent = await sendAll(endpoint, events, failures)
+      // Nobody was asked, which ends no failures in a row.
+      if (isPostponed && attempts.length === 0)
+        throw new HostClosed('the host of an endpoint is busy', new Date(now().getTime() + cadenceMs.postponed))
       const isThrough = events.length < eventsARead && attempts.length === events.length && !failed
       const isOver = failed !== undefined && failed.waitMs === undefined
       return {
@@ -121,6 +125,7 @@ export function webhooks({ pool, door, secret, baseUrl, now }: WebhooksOptions):
             now: now(),
           })
           if (isOver) return undefined
+          if (failed && attempts.length > 1) await endFailuresInARow(db, name, endpoint.id)
           if (failed) return jittered(failed.waitMs as number, Math.random)
           if (isPostponed) return cadenceMs.postponed
           return (await wantsMore(db, name, endpoint.id)) ? 0 : cadenceMs.all

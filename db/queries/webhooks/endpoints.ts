@@ -37,21 +37,30 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (select coalesce(max(seq), 0) f
   })
 }
 
-/** Whether a nonce was accepted before, and how many endpoints an account has that are sent events. */
-export async function webhooksOf(
+/** Whether a nonce was accepted before. */
+export async function isWebhookNonceUsed(
   db: Queryable,
   { fid, method, nonce }: Pick<NewWebhook, 'fid' | 'method' | 'nonce'>,
-): Promise<{ readonly isUsed: boolean; readonly standing: number }> {
-  const { rows } = await db.query<{ isUsed: boolean; standing: number }>({
-    name: 'webhooks-of',
-    text: `
-select exists (select from webhook where fid = $1 and method = $2 and nonce = $3) as "isUsed",
-       (select count(*) from webhook w where w.fid = $1 and w.deleted_at is null
-           and not exists (select from webhook_standing s where s.id = w.id and s.moves = w.moves and s.ended_at is not null))
-         as standing`,
+): Promise<boolean> {
+  const { rows } = await db.query<{ isUsed: boolean }>({
+    name: 'is-webhook-nonce-used',
+    text: 'select exists (select from webhook where fid = $1 and method = $2 and nonce = $3) as "isUsed"',
     values: [fid, method, nonce],
   })
-  return rows[0] as { isUsed: boolean; standing: number }
+  return rows[0]?.isUsed === true
+}
+
+/** How many endpoints of an account are sent events, `other` aside. */
+export async function standingWebhooks(db: Queryable, fid: number, other: string | undefined): Promise<number> {
+  const { rows } = await db.query<{ standing: number }>({
+    name: 'standing-webhooks',
+    text: `
+select count(*) as standing from webhook w
+ where w.fid = $1 and w.deleted_at is null and w.id is distinct from $2
+   and not exists (select from webhook_standing s where s.id = w.id and s.moves = w.moves and s.ended_at is not null)`,
+    values: [fid, other ?? null],
+  })
+  return rows[0]?.standing ?? 0
 }
 
 /** An endpoint as its account sees it. */

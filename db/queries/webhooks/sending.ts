@@ -70,6 +70,15 @@ export async function wantsMore(db: Queryable, source: string, id: string): Prom
   return rows[0]?.more === true
 }
 
+/** Ends the failures in a row of an endpoint, because something arrived; a failure after that is the first. */
+export async function endFailuresInARow(db: Queryable, source: string, id: string): Promise<void> {
+  await db.query({
+    name: 'end-webhook-failures',
+    text: 'update source_state set failures = 0 where source = $1 and subject = $2',
+    values: [source, `webhook:${id}`],
+  })
+}
+
 export interface Attempt {
   readonly seq: number
   readonly at: Date

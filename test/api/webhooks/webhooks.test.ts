@@ -1,4 +1,3 @@
-import { createHmac, createPublicKey, verify } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { derivations } from '../../../derive/derivations.ts'
 import { settle } from '../../../derive/pass.ts'
@@ -19,6 +18,7 @@ import {
   post,
   startClaimStage,
 } from '../../support/api/claims.ts'
+import { expectSigned, type Message, type Registered } from '../../support/api/webhooks.ts'
 import { insert } from '../../support/seed.ts'
 
 const secret = 'a secret of the service that is long enough'
@@ -28,28 +28,22 @@ let api: TestApi
 let host: WebHost
 let door: ReturnType<typeof createDoor>
 
-interface Message {
-  readonly id: string
-  readonly timestamp: string
-  readonly signature: string
-  readonly body: string
-  readonly type: string
-  readonly data: Readonly<Record<string, unknown>>
-}
 let received: Message[]
 let answer: (message: Message) => { status?: number; headers?: Record<string, string>; body: unknown }
 const agrees = ({ data }: Message) => ({ body: String(data.challenge ?? '') })
+
+const newDoor = () =>
+  createDoor({
+    userAgent: 'test/1.0 (+https://agents.example)',
+    egressAllow: parseEgressAllow(host.name),
+    politeness: { intervalMs: 0, maxWaiting: 20, maxWaitMs: 10_000 },
+  })
 
 beforeAll(async () => {
   stage = await startClaimStage()
   api = await stage.another({ webhookSecret: secret })
   host = stage.host
-  const politeness = { intervalMs: 0, maxWaiting: 20, maxWaitMs: 10_000 }
-  door = createDoor({
-    userAgent: 'test/1.0 (+https://agents.example)',
-    egressAllow: parseEgressAllow(host.name),
-    politeness,
-  })
+  door = newDoor()
 })
 afterAll(async () => {
   door.close()
@@ -95,12 +89,6 @@ const call = (method: string, path: string, token?: string, body?: unknown) =>
 
 const proofOf = async (claimant: Claimant, url: string) => eip191Claim(stage, claimant, { action: 'webhook', url })
 
-interface Registered {
-  readonly id: string
-  readonly secret: string
-  readonly public_key: string
-  readonly manage_token: string
-}
 async function register(url: string, more: object = {}, claimant?: Claimant): Promise<Registered> {
   const by = claimant ?? (await stage.claimant())
   const body = { ...(await proofOf(by, url)), url, types: ['agent.claimed', 'agent.listed', 'agent.updated'], ...more }
@@ -141,19 +129,6 @@ async function claimed(): Promise<number> {
   return claimant.fid
 }
 
-/** Checks both signatures as Standard Webhooks says, by what the registration gave. */
-function expectSigned({ id, timestamp, signature, body }: Message, { secret, public_key }: Registered) {
-  const signed = Buffer.from(`${id}.${timestamp}.${body}`)
-  const [v1, v1a] = signature.split(' ')
-  const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
-  expect(v1).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
-  const raw = Buffer.from(public_key.replace('whpk_', ''), 'base64')
-  const jwk = { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') }
-  const theirs = Buffer.from(v1a!.replace('v1a,', ''), 'base64')
-  expect(verify(null, signed, createPublicKey({ key: jwk, format: 'jwk' }), theirs)).toBe(true)
-  expect(Math.abs(Number(timestamp) * 1_000 - stage.clock.now)).toBeLessThan(2_000)
-}
-
 test('an endpoint that its account registered is sent each event once, in order, signed', async () => {
   const webhook = await register(newUrl())
   const fid = await claimed()
@@ -165,7 +140,7 @@ test('an endpoint that its account registered is sent each event once, in order,
   expect(Number(second.data.seq)).toBeGreaterThan(Number(first.data.seq))
   for (const message of received) {
     expect(message.id).toBe(`${webhook.id}_${message.data.seq}`)
-    expectSigned(message, webhook)
+    expectSigned(message, webhook, stage.clock.now)
   }
   await run()
   expect(received).toHaveLength(2)
@@ -181,17 +156,7 @@ test('an event that is not taken is sent again under its id before the next, aft
   answer = () => ({ status: 503, body: 'a secret of the host' })
   await claimed()
   await run()
-  const pauses = [
-    5_000,
-    5 * minute,
-    30 * minute,
-    120 * minute,
-    300 * minute,
-    600 * minute,
-    840 * minute,
-    1200 * minute,
-    1440 * minute,
-  ]
+  const pauses = [1 / 12, 5, 30, 120, 300, 600, 840, 1200, 1440].map((minutes) => minutes * minute)
   for (const [failures, pause] of pauses.entries()) {
     expect(received).toHaveLength(failures + 1)
     const shown = await shownOf(webhook)
@@ -347,7 +312,7 @@ test('who has the token pings, and deletes; who has not finds nothing', async ()
     outcome: 'ok',
   })
   expect(received.map(({ type }) => type)).toEqual(['webhook.ping'])
-  expectSigned(received[0]!, webhook)
+  expectSigned(received[0]!, webhook, stage.clock.now)
   answer = () => ({ status: 301, headers: { location: 'https://other.example' }, body: '' })
   expect(await (await call('POST', `${path}/ping`, webhook.manage_token)).json()).toMatchObject({ ok: false })
   answer = agrees
@@ -358,6 +323,58 @@ test('who has the token pings, and deletes; who has not finds nothing', async ()
   await run()
   expect(received).toHaveLength(sent)
   onTestFinished(() => host.pages.clear())
+})
+
+test('an endpoint that ended is not revived beside as many as its FID may have', async () => {
+  const claimant = await stage.claimant()
+  const webhooks: Registered[] = []
+  for (let more = 0; more < webhookLimits.ofFid; more++) webhooks.push(await register(newUrl(), {}, claimant))
+  const [ended] = webhooks as [Registered]
+  answer = ({ id }) => (id.startsWith(ended.id) ? { status: 410, body: '' } : agrees({ data: {} } as Message))
+  await claimed()
+  await run()
+  expect(await shownOf(ended)).toMatchObject({ state: 'ended' })
+  answer = agrees
+  await register(newUrl(), {}, claimant)
+  const replay = async ({ id, manage_token }: Registered) =>
+    (await call('POST', `/api/webhooks/${id}/replay`, manage_token, { after_seq: 0 })).status
+  expect(await replay(ended)).toBe(400)
+  expect(await shownOf(ended)).toMatchObject({ state: 'ended' })
+  expect(await replay(webhooks[1]!)).toBe(200) // it stands already
+})
+
+test('an id that none can have is answered as one that nobody has', async () => {
+  const token = `wht_${'0'.repeat(48)}`
+  for (const id of ['%00', 'wh-%00', 'wh-', `wh-${'a'.repeat(33)}`, 'wh-unknown'])
+    expect([id, (await call('GET', `/api/webhooks/${id}`, token)).status]).toEqual([id, 404])
+})
+
+test('what arrives ends the failures in a row, and a message that could not be sent does not', async () => {
+  const webhook = await register(newUrl())
+  answer = () => ({ status: 503, body: '' })
+  await claimed()
+  await claimed()
+  await run()
+  stage.clock.now += 6_000
+  await run()
+  expect(await shownOf(webhook)).toMatchObject({ state: 'retrying', failures: 2 })
+
+  stage.clock.now += 6 * minute
+  const usual = door
+  door = newDoor()
+  door.close()
+  await run()
+  door = usual
+  expect(await shownOf(webhook)).toMatchObject({ state: 'retrying', failures: 2, last_success_at: null })
+
+  stage.clock.now += 3_000
+  let heard = 0
+  answer = () => ({ status: heard++ === 0 ? 200 : 503, body: '' })
+  await run()
+  expect(heard).toBe(2)
+  const shown = await shownOf(webhook)
+  expect(shown).toMatchObject({ state: 'retrying', failures: 1 })
+  expect(Date.parse(shown.next_attempt_at) - stage.clock.now).toBeLessThan(6_000)
 })
 
 test('a FID has a stranger sent so many challenges and no more, and an endpoint so many pings', async () => {

@@ -6,6 +6,8 @@ import { type Authorization, depositOf } from './payments.ts'
 /** A payment channel: whose money it holds, and for whom. */
 export interface Channel {
   readonly payer: Address
+  /** Who signs its vouchers; the zero address: the payer. Absent: the payer, by name. */
+  readonly authorizer?: Address
   readonly receiver: Address
   readonly token: Address
   /** Tells two channels of the same people apart. */
@@ -64,8 +66,8 @@ export function allInChannels(chain: DevChain, calls: readonly Call[]): Call {
 const placeholder = `0x${'07'.repeat(65)}` as const
 const withdrawDelay = 86_400
 
-function configOf({ payer, receiver, token, salt = keccak256(toBytes('channel')) }: Channel) {
-  return { payer, payerAuthorizer: payer, receiver, receiverAuthorizer: receiver, token, withdrawDelay, salt }
+function configOf({ payer, authorizer = payer, receiver, token, salt = keccak256(toBytes('channel')) }: Channel) {
+  return { payer, payerAuthorizer: authorizer, receiver, receiverAuthorizer: receiver, token, withdrawDelay, salt }
 }
 
 function packed(authorization: Authorization): Hex {

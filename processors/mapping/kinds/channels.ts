@@ -18,15 +18,15 @@ const domainWords = [
 const channel: Struct = {
   // payer, payerAuthorizer, receiver, receiverAuthorizer, token, withdrawDelay, salt
   digits: [40, 40, 40, 40, 40, 10, 64],
-  nameOf(words, chainId, contract) {
+  namesOf(chainId, contract) {
     const domain = hashOf([...domainWords, wordOf(chainId), wordOf(contract)].join(''))
-    return `0x${hashOf(`1901${domain}${hashOf([channelType, ...words].join(''))}`)}`
+    return (words) => `0x${hashOf(`1901${domain}${hashOf([channelType, ...words].join(''))}`)}`
   },
 }
 
 /**
  * Payment channels of x402's batch-settlement. A payer deposits, a receiver claims what the payer's vouchers allow, and
- * what is unclaimed may go back to the payer. A claim is the receiver's income and final: refunds and withdrawals reach
+ * what is unclaimed may go back. A claim is the receiver's income and final: refunds and withdrawals reach
  * only what is unclaimed. When it is paid out, in one sum for many payers, is another matter, and no income again.
  *
  * A log names its channel by a hash of the configuration, which every call of the contract is given whole.
@@ -38,7 +38,10 @@ export const channels: KindRule = {
   subject: channel,
   read(log, { subject }) {
     if (!subject) return undefined
-    const [payer = '', , receiver = '', , token = ''] = subject
+    const [owner = '', authorizer = '', receiver = '', , token = ''] = subject
+    // Who signs the vouchers pays. With an authorizer the owner has signed nothing: anybody may open and fill a channel in
+    // the name of an address that never heard of it.
+    const payer = /^0*$/.test(authorizer) ? owner : authorizer
     const { kind, amount } = movedBy(log)
     if (amount === 0n) return undefined
     return {

@@ -5,13 +5,13 @@ import { wordDigits } from '../selector.ts'
 export interface Struct {
   /** Hex digits that each member has at most, in order: 40 for an address, 64 for whatever fills its word. */
   readonly digits: readonly number[]
-  /** Its name as `0x` and hex digits. `words`: its members, 64 hex digits each; `contract`: lowercase. */
-  nameOf(words: readonly string[], chainId: number, contract: string): string
+  /** How a contract names it: as `0x` and hex digits, of its members, 64 hex digits each. `contract`: lowercase. */
+  namesOf(chainId: number, contract: string): (words: readonly string[]) => string
 }
 
 /**
- * Most structs of a transaction that are hashed. A block's gas does not pay for so many claims, and a stranger's calldata
- * can hold something of the form at each of 128 Ki bytes.
+ * Most places of a transaction's calldata that are hashed, whether or not they hold the same. A block's gas does not pay for
+ * so many claims, and a stranger's calldata can hold something of the form at each of 128 Ki bytes.
  */
 const maxStructs = 2_048
 
@@ -21,7 +21,7 @@ const maxStructs = 2_048
  */
 export function structsIn(
   input: string,
-  { digits, nameOf }: Struct,
+  { digits, namesOf }: Struct,
   chainId: number,
   contract: string,
 ): ReadonlyMap<string, readonly string[]> {
@@ -29,13 +29,16 @@ export function structsIn(
   const length = digits.length * wordDigits
   const zeros = digits.map((own) => '0'.repeat(wordDigits - own))
   const first = zeros[0] ?? ''
+  const empty = '0'.repeat(wordDigits)
+  const nameOf = namesOf(chainId, contract)
+  let tried = 0
   for (let at = input.indexOf(first, 2); at >= 0 && at + length <= input.length; at = input.indexOf(first, at + 1)) {
-    if (at % 2 !== 0 || !zeros.every((padding, word) => input.startsWith(padding, at + word * wordDigits))) continue
-    const words = digits.map((_, word) => input.slice(at + word * wordDigits, at + (word + 1) * wordDigits))
     // Zeros have the form of every struct, and no contract takes the zero address as its first member.
-    if (words[0] === '0'.repeat(wordDigits)) continue
-    found.set(nameOf(words, chainId, contract), words)
-    if (found.size === maxStructs) break
+    if (at % 2 !== 0 || input.startsWith(empty, at)) continue
+    if (!zeros.every((padding, word) => input.startsWith(padding, at + word * wordDigits))) continue
+    const words = digits.map((_, word) => input.slice(at + word * wordDigits, at + (word + 1) * wordDigits))
+    found.set(nameOf(words), words)
+    if (++tried === maxStructs) break
   }
   return found
 }

@@ -101,6 +101,26 @@ export const channelCases: SettlementCase[] = [
     },
   },
   {
+    name: 'who signs the vouchers pays, whomever the channel names as its payer',
+    async act(stage) {
+      const { chain, payer, otherPayer, facilitator, authorize } = stage
+      const unasked = { ...channelOf(stage, 5), payer: facilitator.address, authorizer: otherPayer.address }
+      const { depositCollector } = chain.addresses
+      const authorization = await authorize(payer, { to: depositCollector, value: 11n, kind: 'receive' })
+      const fill = fillChannel(chain, authorization, unasked)
+      const claim = claimFromChannels(chain, [{ channel: unasked, total: 11n }])
+      const hash = await chain.send(facilitator, allInChannels(chain, [fill, claim]))
+      const leg = { forwarder: depositCollector, depth: 1 }
+      const passedOn = { kind: 'forwarded', token: unasked.token, payer: payer.address, payee: channelsOf(chain), leg }
+      const signed = { ...unasked, payer: otherPayer.address }
+      return {
+        hash,
+        settlements: [{ authorization, ...drawn }],
+        payments: [{ ...passedOn, gross: 11n }, moved('batch_deposit', signed, 11n), moved('batch_claim', signed, 11n)],
+      }
+    },
+  },
+  {
     name: 'what is unclaimed goes back to the payer, by a refund and by a withdrawal, and was nobody’s income',
     async act(stage) {
       const { chain, facilitator } = stage

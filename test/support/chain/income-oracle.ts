@@ -1,4 +1,4 @@
-import { type Address, type Hex, type Log, parseEventLogs } from 'viem'
+import { type Address, type Hex, type Log, parseEventLogs, zeroAddress } from 'viem'
 import { channelsAbi, dollarAbi } from '../../../devnet/chain/abi.ts'
 import type { DevChain } from '../../../devnet/chain/chain.ts'
 
@@ -83,12 +83,14 @@ function claimedIn(logs: readonly Log[], channels: string): Got[] {
   )
   return events.flatMap(({ eventName, args, logIndex }) => {
     if (eventName !== 'Claimed') return []
-    const { payer, receiver, token } = created.get(args.channelId) as {
+    const { payer, payerAuthorizer, receiver, token } = created.get(args.channelId) as {
       payer: Address
+      payerAuthorizer: Address
       receiver: Address
       token: Address
     }
-    const move = { token: lower(token), from: lower(payer), to: lower(receiver), amount: args.claimAmount }
+    const signer = payerAuthorizer === zeroAddress ? payer : payerAuthorizer
+    const move = { token: lower(token), from: lower(signer), to: lower(receiver), amount: args.claimAmount }
     return [{ ...move, logIndex: Number(logIndex), kind: 'batch_claim' as const, through: [] }]
   })
 }

@@ -3,6 +3,8 @@ import type { Queryable } from '../../pool.ts'
 
 /** Old events that are deleted at once, at most. */
 const mostForgotten = 10_000
+/** Deleted endpoints whose rows go at once, at most. */
+const mostWebhooksForgotten = 10
 
 /** An event that was appended. */
 interface Appended {
@@ -89,12 +91,28 @@ select $1, 'webhook:' || w.id, $2
   })
 }
 
-/** Deletes events that are too old to be sent. */
+/**
+ * Deletes events that are too old to be sent, and endpoints that were deleted so long ago that no proof of theirs is valid
+ * any more, with what was sent there.
+ */
 export async function forgetWebhookEvents(db: Queryable, now: Date): Promise<void> {
   await db.query({
     name: 'forget-webhook-events',
     text: `delete from webhook_event where seq in (
              select seq from webhook_event where at < $1::timestamptz - $2 * interval '1 day' order by at limit $3)`,
     values: [now, documentLimits.changeDays, mostForgotten],
+  })
+  await db.query({
+    name: 'forget-webhooks',
+    text: `
+with gone as (
+  delete from webhook where id in (
+    select id from webhook where deleted_at < $1::timestamptz - interval '1 day' order by id limit $2)
+  returning id),
+standing as (delete from webhook_standing where id in (select id from gone))
+delete from webhook_delivery d
+ where d.id in (select id from gone)
+    or d.at < $1::timestamptz - interval '30 days' and d.id in (select id from webhook_standing where ended_at is not null)`,
+    values: [now, mostWebhooksForgotten],
   })
 }

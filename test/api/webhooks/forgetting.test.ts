@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { forgetWebhookEvents } from '../../../db/queries/webhooks/events.ts'
+import { storeSending } from '../../../db/queries/webhooks/sending.ts'
+import { testDatabase } from '../../support/database.ts'
+import { insert } from '../../support/seed.ts'
+
+const database = testDatabase()
+const now = new Date('2026-07-01T00:00:00Z')
+const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000)
+const attempt = (seq: number, at: Date) => ({ seq, at, outcome: 'http_5xx', elapsedMs: 1 })
+const send = (id: string, attempts: ReturnType<typeof attempt>[], endedFor: string | null = null) =>
+  storeSending(database.pool, { id, moves: 0 }, { afterSeq: 0, attempts, endedFor, now })
+const kept = async (table: string) =>
+  (await database.pool.query<{ id: string }>(`select distinct id from ${table} order by id`)).rows.map(({ id }) => id)
+
+test('of the attempts to send to an endpoint the newest 1,000 are kept', async () => {
+  const all = Array.from({ length: 1_000 }, (_, seq) => attempt(seq, new Date(daysAgo(1).getTime() + seq)))
+  await send('wh-busy', all)
+  await send(
+    'wh-busy',
+    [1_000, 1_001].map((seq) => attempt(seq, now)),
+  )
+  const { rows } = await database.pool.query(
+    `select count(*)::int as rows, min(seq)::int as oldest, max(seq)::int as newest from webhook_delivery where id = 'wh-busy'`,
+  )
+  expect(rows).toEqual([{ rows: 1_000, oldest: 2, newest: 1_001 }])
+  await database.pool.query('delete from webhook_delivery')
+  await database.pool.query('delete from webhook_standing')
+})
+
+test('an endpoint goes a day after it was deleted, and the old attempts of one that ended', async () => {
+  const deleted = {
+    'wh-standing': null,
+    'wh-just-deleted': daysAgo(0.9),
+    'wh-long-deleted': daysAgo(1.1),
+    'wh-ended': null,
+  }
+  for (const [id, deletedAt] of Object.entries(deleted)) {
+    await insert(database.pool, 'webhook', {
+      id,
+      fid: 1,
+      url: 'https://ada.example/hooks',
+      types: ['agent.listed'],
+      method: 'eip191',
+      nonce: id,
+      proof_sha256: Buffer.alloc(32),
+      token_sha256: Buffer.alloc(32),
+      after_seq: 0,
+      created_at: daysAgo(40),
+      deleted_at: deletedAt,
+    })
+    await send(id, [attempt(1, id === 'wh-ended' ? daysAgo(31) : now)], id === 'wh-ended' ? 'failed' : null)
+  }
+  await forgetWebhookEvents(database.pool, now)
+  expect(await kept('webhook')).toEqual(['wh-ended', 'wh-just-deleted', 'wh-standing'])
+  expect(await kept('webhook_standing')).toEqual(['wh-ended', 'wh-just-deleted', 'wh-standing'])
+  expect(await kept('webhook_delivery')).toEqual(['wh-just-deleted', 'wh-standing'])
+})

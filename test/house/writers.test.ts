@@ -47,6 +47,7 @@ const shared: Record<string, string> = {
   transparency_tile: 'as transparency_epoch',
   transparency_checkpoint: 'as transparency_epoch',
   due: 'a restore marks all facts for that log',
+  webhook: 'the job removes endpoints a day after the API deleted them',
   settlement_rollup_backfill: 'a load that is taken out is not rolled up any further',
 }
 /** Tables that the API writes: claims, their actions and events, and when a served document was first produced. */

@@ -12,7 +12,7 @@ create table webhook_event (
 );
 create index webhook_event_at on webhook_event (at);
 
--- Endpoints, as their accounts registered them. They stay when they were deleted, so that a proof serves once.
+-- Endpoints, as their accounts registered them. They stay for a day when they were deleted, so that a proof serves once.
 create table webhook (
   id text primary key,
   fid bigint not null,

@@ -5,7 +5,7 @@ import { isRing, payingPairs } from './paying-pairs.ts'
 import { isOwn } from './payment-marks.ts'
 
 // Demand: how many pay an agent, and how many of them come back. Of payers that are not the agent itself, without what goes
-// round, of every kind of payment, in blocks that are rolled up. All of it follows from the sums by payer.
+// round, of every kind of payment, who paid dollars, in blocks that are rolled up. All of it follows from the sums by payer.
 
 /** Of a payer: longer than this between the first and the newest payment, and it has returned. */
 const returnedAfter = `interval '1 day'`
@@ -36,7 +36,10 @@ payer as materialized (
    where not ${isRing}
    group by grouping sets ((chain, payer), (payer))
 ),
-counted as materialized (select payer.*, since.*, n > 1 as paid_again from payer cross join since where not own),
+-- Who paid dollars: payments of nothing, and of tokens that anybody makes, cost their sender no more than the gas.
+counted as materialized (
+  select payer.*, since.*, n > 1 as paid_again from payer cross join since where not own and amount > 0
+),
 demand as materialized (
   select $2::bigint as fid, coalesce(chain, '') as chain, count(*) as payers,
          count(*) filter (where paid_again and last_at >= last_7d) as repeat_last_7d,

@@ -16,7 +16,7 @@ const columns = [...counts.map((name) => `${name}::int`), 'amount::text', 'large
 const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
-/** Who pays an agent and comes back, by the rule: counted from all payments to it, one by one. */
+/** Who pays an agent dollars and comes back, by the rule: counted from all payments to it, one by one. */
 function demandOf(world: World, fid: number, now: Date) {
   const since = (days: number) => Math.floor((+now - days * dayMs) / hourMs) * hourMs
   const counted = world
@@ -35,6 +35,7 @@ function demandOf(world: World, fid: number, now: Date) {
       last: paid.at(-1)?.at as number,
       amount: paid.reduce((sum, { amount }) => sum + amount, 0n),
     }))
+    .filter(({ amount }) => amount > 0n)
   if (payers.length === 0) return undefined
   const again = payers.filter(({ n }) => n > 1)
   const gaps = again.map(({ n, first, last }) => (last - first) / 1_000 / (n - 1)).sort((a, b) => a - b)

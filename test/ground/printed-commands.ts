@@ -20,6 +20,7 @@ const documents = [
     'docs/proofs.md',
     'client/README.md',
     'docs/endpoints.md',
+    'docs/agent0.md',
     'docs/exports.md',
     'docs/install.md',
     'docs/running.md',

@@ -8,22 +8,33 @@ import { specRequests } from '../spec-requests.ts'
 /** No redirects: a key from another place proves nothing for this one. */
 const options = { ...specRequests, maxBytes: 64 * 1024, redirects: 0 }
 const mostKeys = 50
+const method = z.looseObject({ id: z.string(), publicKeyJwk: z.looseObject({ kty: z.string() }).optional() })
+/** Keys that are for one purpose: named, or standing there whole. What is neither is passed over. */
+const purpose = z
+  .array(z.union([z.string(), method]).catch(''))
+  .max(mostKeys)
+  .optional()
 const didDocument = z.object({
   id: z.string(),
-  verificationMethod: z
-    .array(z.looseObject({ id: z.string(), publicKeyJwk: z.looseObject({ kty: z.string() }).optional() }))
-    .max(mostKeys),
+  verificationMethod: z.array(method).max(mostKeys).default([]),
+  assertionMethod: purpose,
+  authentication: purpose,
+  keyAgreement: purpose,
+  capabilityInvocation: purpose,
+  capabilityDelegation: purpose,
 })
+type DidDocument = z.output<typeof didDocument>
 
 /**
  * Creates the function that looks for a key in the DID document of a host (`did:web`), which is asked for once. It finds no
- * key of another host or method. Throws HostClosed when the host may not be asked.
+ * key of another host or method, and none that the document has for another purpose than statements. Throws HostClosed when
+ * the host may not be asked.
  *
- * Source: did:web method specification; DID Core, 5.2 and 3.2 (relative DID URLs).
+ * Source: did:web method specification; DID Core, 5.2, 5.3 and 3.2 (relative DID URLs); x402 extension offer-receipt 4.5.1.
  */
 export function createDidKeys(hosts: AgentHosts, endpoint: URL, spend: (host: string) => boolean) {
   const did = `did:web:${endpoint.host.replace(':', '%3A')}`
-  let document: Promise<z.output<typeof didDocument> | undefined> | undefined
+  let document: Promise<DidDocument | undefined> | undefined
 
   async function read() {
     if (!spend(endpoint.host)) return undefined
@@ -41,14 +52,24 @@ export function createDidKeys(hosts: AgentHosts, endpoint: URL, spend: (host: st
   return async (kid: string): Promise<JsonWebKey | undefined> => {
     if (!spelt(kid).startsWith(`${spelt(did)}#`)) return undefined
     document ??= read()
-    const fragment = kid.slice(kid.indexOf('#'))
-    const method = (await document)?.verificationMethod.find(({ id }) => id === fragment || spelt(id) === spelt(kid))
-    return method?.publicKeyJwk
+    const found = await document
+    return found && signersIn(found).find(({ id }) => spelt(id, did) === spelt(kid))?.publicKeyJwk
   }
 }
 
-/** The name of a host has no case, nor has the sign before its port. */
-function spelt(did: string): string {
-  const [name, ...fragment] = did.split('#')
+/**
+ * Keys of a document that may sign offers: those for assertions, where it says of any key what it is for; else all that
+ * it lists, which is all that the extension asks for.
+ */
+function signersIn({ id: did, verificationMethod: listed, ...purposes }: DidDocument) {
+  if (Object.values(purposes).every((one) => one === undefined)) return listed
+  return (purposes.assertionMethod ?? []).flatMap((one) =>
+    typeof one === 'string' ? listed.filter(({ id }) => spelt(id, did) === spelt(one, did)) : [one],
+  )
+}
+
+/** A DID URL, whole where it is relative. The name of a host has no case, nor has the sign before its port. */
+function spelt(url: string, base = ''): string {
+  const [name, ...fragment] = (url.startsWith('#') ? base + url : url).split('#')
   return [name!.toLowerCase(), ...fragment].join('#')
 }

@@ -170,7 +170,8 @@ test.for<[string, Parameters<typeof markOfJws>[0]]>([
   expect(await markOfJws(given)).toEqual([undefined, undefined])
 })
 
-test('keys are taken from the DID document of the endpoint’s own host, which is asked for once', async () => {
+/** A host with a DID document, and what looks for keys in it; `asked`: how often the document was asked for. */
+async function startDidHost() {
   const host = await startWebHost()
   onTestFinished(host.stop)
   const egressAllow = parseEgressAllow(host.name)
@@ -179,16 +180,21 @@ test('keys are taken from the DID document of the endpoint’s own host, which i
   onTestFinished(door.close)
   const hosts = createAgentHosts({ door, egressAllow, now: () => new Date() })
   const own = `did:web:${host.name.replace(':', '%3A')}`
-  const publicKeyJwk = jwkOf('EdDSA')
-  const verificationMethod = [{ id: '#near', publicKeyJwk }, { id: `${own}#far`, publicKeyJwk }, { id: '#none' }]
   let asked = 0
-  const serve = (id: string) =>
+  const serve = (document: object) =>
     host.pages.set('/.well-known/did.json', () => {
       asked++
-      return { body: { id, verificationMethod } }
+      return { body: document }
     })
-  serve(own)
   const keys = (spend = () => true) => createDidKeys(hosts, new URL(`${host.url}/paid`), spend)
+  return { host, own, serve, keys, asked: () => asked }
+}
+
+test('keys are taken from the DID document of the endpoint’s own host, which is asked for once', async () => {
+  const { host, own, serve, keys, asked } = await startDidHost()
+  const publicKeyJwk = jwkOf('EdDSA')
+  const verificationMethod = [{ id: '#near', publicKeyJwk }, { id: `${own}#far`, publicKeyJwk }, { id: '#none' }]
+  serve({ id: own, verificationMethod })
   const keyOf = keys()
   expect(await keyOf(`${own}#near`)).toEqual(publicKeyJwk)
   expect(await keyOf(`${own.replace('%3A', '%3a')}#far`)).toEqual(publicKeyJwk)
@@ -201,10 +207,38 @@ test('keys are taken from the DID document of the endpoint’s own host, which i
     'did:key:z6#z6',
   ])
     expect(await keyOf(other)).toBeUndefined()
-  expect(asked).toBe(1)
+  expect(asked()).toBe(1)
   expect(await keys(() => false)(`${own}#near`)).toBeUndefined()
-  serve('did:web:elsewhere.example')
+  serve({ id: 'did:web:elsewhere.example', verificationMethod })
   expect(await keys()(`${own}#near`)).toBeUndefined()
   host.pages.delete('/.well-known/did.json')
   expect(await keys()(`${own}#near`)).toBeUndefined()
+})
+
+test('a document that says what its keys are for lets those alone sign that are for assertions', async () => {
+  const { own, serve, keys } = await startDidHost()
+  const [publicKeyJwk, login] = [jwkOf('EdDSA'), jwkOf('ES256')]
+  const verificationMethod = [
+    { id: '#sales', publicKeyJwk },
+    { id: '#login', publicKeyJwk: login },
+  ]
+  const signing = async (purposes: object) => {
+    serve({ id: own, ...purposes })
+    const keyOf = keys()
+    const found = ['sales', 'login', 'inside'].map(async (name) => ((await keyOf(`${own}#${name}`)) ? [name] : []))
+    return (await Promise.all(found)).flat()
+  }
+  expect(await signing({ verificationMethod })).toEqual(['sales', 'login'])
+  expect(await signing({ verificationMethod, assertionMethod: ['#sales'], authentication: ['#login'] })).toEqual([
+    'sales',
+  ])
+  expect(await signing({ verificationMethod, assertionMethod: [`${own}#login`] })).toEqual(['login'])
+  expect(await signing({ verificationMethod, assertionMethod: [] })).toEqual([])
+  expect(await signing({ verificationMethod, authentication: ['#login'] })).toEqual([])
+  expect(await signing({ verificationMethod, keyAgreement: ['#sales'] })).toEqual([])
+  const inside = { id: '#inside', publicKeyJwk }
+  expect(await signing({ assertionMethod: [inside] })).toEqual(['inside'])
+  expect(await signing({ verificationMethod, assertionMethod: ['#sales', inside] })).toEqual(['sales', 'inside'])
+  expect(await signing({ verificationMethod, authentication: [inside] })).toEqual([])
+  expect(await signing({ verificationMethod, assertionMethod: ['did:web:elsewhere.example#sales', 7] })).toEqual([])
 })

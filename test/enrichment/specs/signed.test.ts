@@ -217,7 +217,8 @@ test('keys are taken from the DID document of the endpoint’s own host, which i
 
 test('a document that says what its keys are for lets those alone sign that are for assertions', async () => {
   const { own, serve, keys } = await startDidHost()
-  const [publicKeyJwk, login] = [jwkOf('EdDSA'), jwkOf('ES256')]
+  const publicKeyJwk = jwkOf('EdDSA')
+  const login = jwkOf('ES256')
   const verificationMethod = [
     { id: '#sales', publicKeyJwk },
     { id: '#login', publicKeyJwk: login },

@@ -5,7 +5,7 @@ import type { Queryable } from '../../db/pool.ts'
 import { chainLags } from '../../db/queries/read/readiness.ts'
 import type { Standby } from '../../db/standby.ts'
 import { tellBuild } from '../../ops/build.ts'
-import { Counter, Gauge, Histogram } from '../../ops/metrics.ts'
+import { addScraped, Counter, counter, gauge, Histogram, type ScrapedMetric } from '../../ops/metrics.ts'
 
 export interface Watched {
   /** Chains whose indexer lag is reported, if they are enabled; absent: none is reported. */
@@ -27,7 +27,7 @@ const latencyBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 
 /** What /metrics exposes: requests, latencies, cache, pool, lag of the indexers, and the process itself. */
 export function createMetrics(watched: Watched) {
-  const { cache, chains = {}, database, limiter, pool, standby, statements, registry = new Registry() } = watched
+  const { registry = new Registry() } = watched
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   tellBuild(registry)
@@ -63,65 +63,7 @@ export function createMetrics(watched: Watched) {
     registers,
   })
   const inFlight = { count: 0 }
-  new Gauge({
-    name: 'agent_directory_http_requests_in_flight',
-    help: 'Requests whose answer has not ended, the one that asks for this included.',
-    registers,
-    collect: setTo(() => inFlight.count),
-  })
-  new Gauge({
-    name: 'agent_directory_cache_bytes',
-    help: 'Bytes in the cache.',
-    registers,
-    collect: setTo(() => cache.bytes),
-  })
-  new Gauge({
-    name: 'agent_directory_cache_entries',
-    help: 'Entries in the cache.',
-    registers,
-    collect: setTo(() => cache.size),
-  })
-  new Gauge({
-    name: 'agent_directory_limiter_ready',
-    help: '1 while requests are counted, 0 while metered ones get 503.',
-    registers,
-    collect: setTo(() => Number(limiter?.isReady?.() ?? true)),
-  })
-  new Gauge({
-    name: 'agent_directory_database_connections',
-    help: 'Connections of the pool, and requests that wait for one.',
-    labelNames: ['state'],
-    registers,
-    collect() {
-      this.set({ state: 'busy' }, pool.totalCount - pool.idleCount)
-      this.set({ state: 'idle' }, pool.idleCount)
-      this.set({ state: 'waiting' }, pool.waitingCount)
-    },
-  })
-  if (statements) {
-    new Counter({
-      name: 'agent_directory_database_statement_timeouts_total',
-      help: 'Statements of requests that were given up for their length.',
-      registers,
-      collect() {
-        this.reset()
-        this.inc(statements.cancelledCount)
-      },
-    })
-  }
-  if (standby) watchStandby(standby, registers)
-  new Gauge({
-    name: 'agent_directory_indexer_lag_seconds',
-    help: 'Age of the newest indexed block of a chain that is not off. Absent while the database does not answer.',
-    labelNames: ['chain'],
-    registers,
-    async collect() {
-      this.reset()
-      for (const { chain, lag_seconds } of await chainLags(database).catch(() => [])) {
-        if (chains[chain]?.enabled) this.set({ chain }, lag_seconds)
-      }
-    },
-  })
+  addScraped(registry, metricsOf(watched, inFlight))
   const readSeries = seriesOf(reads)
   return {
     registry,
@@ -135,26 +77,67 @@ export function createMetrics(watched: Watched) {
   }
 }
 
-function watchStandby(standby: Pick<Standby, 'counts' | 'ageMs'>, registers: Registry[]) {
-  new Counter({
-    name: 'agent_directory_standby_reads_total',
-    help: 'Reads a standby could have taken: answered there, or sent to the primary, as none was fit or cancelled it.',
-    labelNames: ['outcome'],
-    registers,
-    collect() {
-      this.reset()
-      for (const [outcome, count] of Object.entries(standby.counts)) this.inc({ outcome }, count)
-    },
-  })
-  new Gauge({
-    name: 'agent_directory_standby_age_seconds',
-    help: 'Age of what is read at a standby, at most. Absent while reads go to the primary.',
-    registers,
-    collect() {
-      this.reset()
-      if (standby.ageMs !== undefined) this.set(standby.ageMs / 1_000)
-    },
-  })
+function metricsOf(
+  { cache, chains = {}, database, limiter, pool, standby, statements }: Watched,
+  inFlight: { readonly count: number },
+): ScrapedMetric[] {
+  return [
+    gauge(
+      'agent_directory_http_requests_in_flight',
+      'Requests whose answer has not ended, the one that asks for this included.',
+      () => inFlight.count,
+    ),
+    gauge('agent_directory_cache_bytes', 'Bytes in the cache.', () => cache.bytes),
+    gauge('agent_directory_cache_entries', 'Entries in the cache.', () => cache.size),
+    gauge('agent_directory_limiter_ready', '1 while requests are counted, 0 while metered ones get 503.', () =>
+      Number(limiter?.isReady?.() ?? true),
+    ),
+    gauge(
+      'agent_directory_database_connections',
+      'Connections of the pool, and requests that wait for one.',
+      () => [
+        [{ state: 'busy' }, pool.totalCount - pool.idleCount],
+        [{ state: 'idle' }, pool.idleCount],
+        [{ state: 'waiting' }, pool.waitingCount],
+      ],
+      ['state'],
+    ),
+    gauge(
+      'agent_directory_indexer_lag_seconds',
+      'Age of the newest indexed block of a chain that is not off. Absent while the database does not answer.',
+      async () =>
+        (await chainLags(database).catch(() => [])).flatMap(({ chain, lag_seconds }) =>
+          chains[chain]?.enabled ? [[{ chain }, lag_seconds] as const] : [],
+        ),
+      ['chain'],
+    ),
+    ...(statements ? [metricOfStatements(statements)] : []),
+    ...(standby ? metricsOfStandby(standby) : []),
+  ]
+}
+
+function metricOfStatements(statements: NonNullable<Watched['statements']>): ScrapedMetric {
+  return counter(
+    'agent_directory_database_statement_timeouts_total',
+    'Statements of requests that were given up for their length.',
+    () => statements.cancelledCount,
+  )
+}
+
+function metricsOfStandby(standby: NonNullable<Watched['standby']>): ScrapedMetric[] {
+  return [
+    counter(
+      'agent_directory_standby_reads_total',
+      'Reads a standby could have taken: answered there, or sent to the primary, as none was fit or cancelled it.',
+      () => Object.entries(standby.counts).map(([outcome, count]) => [{ outcome }, count]),
+      ['outcome'],
+    ),
+    gauge(
+      'agent_directory_standby_age_seconds',
+      'Age of what is read at a standby, at most. Absent while reads go to the primary.',
+      () => (standby.ageMs === undefined ? undefined : standby.ageMs / 1_000),
+    ),
+  ]
 }
 
 /** Keeps a metric's series by a name of ours: looking them up by their labels costs more than counting. */
@@ -185,10 +168,3 @@ function timeRequests(seconds: Histogram, errors: Counter, inFlight: { count: nu
 }
 
 const known = new Set(['GET', 'HEAD', 'POST', 'OPTIONS'])
-
-/** `collect` of a gauge that reads its number at each scrape. */
-function setTo(read: () => number) {
-  return function (this: Gauge) {
-    this.set(read())
-  }
-}

@@ -65,6 +65,20 @@ test('the API tells how old the chains are that it expects to be indexed, not th
   expect(lines).toEqual([expect.stringMatching(/^agent_directory_indexer_lag_seconds\{chain="base"\} 36\d\d$/)])
 })
 
+test('the API tells no age of a standby while reads go to the primary', async () => {
+  const { pool } = database
+  const standby = {
+    counts: { answered: 3, behind: 0, away: 1, foreign: 0, cancelled: 0 },
+    ageMs: 400 as number | undefined,
+  }
+  const { registry } = metricsOfApi({ cache: { bytes: 0, size: 0 }, database: pool, pool, standby })
+  const age = async () => read(await registry.metrics(), 'agent_directory_standby_age_seconds')
+  expect(await age()).toBe(0.4)
+  standby.ageMs = undefined
+  expect(await age()).toBeUndefined()
+  expect(read(await registry.metrics(), 'agent_directory_standby_reads_total{outcome="answered"}')).toBe(3)
+})
+
 test('statements that are given up for their length are counted, and no other failures', async () => {
   const pool = createPool({ databaseUrl: database.url, name: 'test', max: 1, statementTimeoutMs: 100 })
   onTestFinished(() => pool.end())

@@ -1,0 +1,101 @@
+import { dirname } from 'node:path'
+import ts from 'typescript'
+import { expect, test } from 'vitest'
+import { listFiles, readSources, type SourceFile } from '../support/source-files.ts'
+
+/** Most files directly in a folder: as many as a reader takes in at a glance. */
+const mostFiles = 20
+/** Folders with more, how many, and why. */
+const larger: Record<string, { files: number; why: string }> = {
+  '.': {
+    files: 32,
+    why: 'tools look for their files there; beside them stand the tables of chains, limits, payments, sources and settings',
+  },
+  'api/http': { files: 21, why: 'what every route shares' },
+}
+
+test('no folder has more files of one level than one look takes in', () => {
+  const counts = new Map<string, number>()
+  for (const path of listFiles().filter((one) => !isData(one))) {
+    counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
+  }
+  const wrong = [...counts].filter(([folder, files]) => files > (larger[folder]?.files ?? mostFiles))
+  expect(wrong).toEqual([])
+})
+
+/** Whether a file is exempt: recordings, generated files and migrations are looked up by name. */
+function isData(path: string): boolean {
+  return /^(test\/fixtures|db\/migrations|db\/model)\//.test(path) || path.includes('/generated/')
+}
+
+/** Most lines of a function, from its name to its closing brace: what fits on a screen. */
+const mostLines = 60
+/** Functions that are longer. The list only shrinks: a row goes when its function is short enough. */
+const longer: readonly string[] = [
+  'api/app.ts createApp',
+  'api/claim/eip191.ts decodeEip191',
+  'api/claim/jfs.ts decodeJfs',
+  'api/limits/redis-connection.ts connectRedis',
+  'api/pages/card/painter.ts createPainter',
+  'api/pages/directory/filters.ts filterBar',
+  'db/queries/find/search.ts textOf',
+  'db/queries/join/edge-neighbours.ts spreadEdges',
+  'db/queries/read/leaderboard.ts rankingOf',
+  'db/queries/read/provable-claims.ts provableClaims',
+  'db/queries/rollup/figure-parts.ts figures',
+  'enrichment/agent-hosts.ts createAgentHosts',
+  'enrichment/agent-uri/gateways.ts createGateways',
+  'enrichment/claims/manifest.ts createManifests',
+  'enrichment/installed-sources.ts createSources',
+  'enrichment/proofs/source.ts socialProofs',
+  'enrichment/proofs/witnesses.ts socialWitnesses',
+  'enrichment/run.ts runEnrichment',
+  'enrichment/socialindex/belief.ts createBelief',
+  'enrichment/socialindex/events.ts socialEvents',
+  'enrichment/socialindex/sweep.ts socialSweep',
+  'enrichment/specs/check-up.ts checkUp',
+  'enrichment/specs/mcp/event-stream.ts createEventStream',
+  'enrichment/webhooks/source.ts webhooks',
+  'export/archive/main.ts without a name',
+  'export/main.ts without a name',
+  'export/served/round.ts serveRound',
+  'hosts/host.ts createHost',
+  'net/door.ts createDoor',
+  'processors/backfill/all/load.ts loadAll',
+  'processors/backfill/all/range-load.ts loadReserved',
+  'processors/history/rpc-blocks.ts readWanted',
+  'processors/mapping/traces.ts createNodeLookup',
+  'processors/run.ts runProcessor',
+  'social/hub.ts createHub',
+  'social/key-registry.ts createRegistries',
+  'social/witness.ts createWitness',
+  'stack/supervisor.ts createStack',
+]
+
+/** Rooms whose functions may be longer: a test's body tells one story, and a world is set up in one go. */
+const exempt = /^(test|bench|devnet)$/
+
+test('no function is longer than a screen', async () => {
+  const found = (await readSources()).filter(({ room }) => !exempt.test(room)).flatMap(longFunctions)
+  expect(found.toSorted()).toEqual(longer.toSorted())
+})
+
+/** `path name` of every function of a file that is too long. */
+function longFunctions({ path, tree }: SourceFile): string[] {
+  const found: string[] = []
+  const lineOf = (position: number) => tree.getLineAndCharacterOfPosition(position).line
+  const visit = (node: ts.Node) => {
+    if (ts.isFunctionLike(node) && 'body' in node && node.body) {
+      const lines = lineOf(node.end) - lineOf(node.getStart(tree)) + 1
+      if (lines > mostLines) found.push(`${path} ${nameOf(node)}`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(tree)
+  return found
+}
+
+function nameOf(node: ts.SignatureDeclaration): string {
+  const named = node.name ?? (ts.isVariableDeclaration(node.parent) ? node.parent.name : undefined)
+  return named?.getText() ?? 'without a name'
+}

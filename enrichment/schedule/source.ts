@@ -14,7 +14,7 @@ export interface Source extends Pick<SourceRow, 'name' | 'batch' | 'perRead' | '
 export interface Reading {
   /** `ok`, `empty` (the host answered that there is nothing), or another word for the operator. */
   readonly outcome: string
-  /** Whether the read failed and only that is stored: the next attempt follows `retry`. */
+  /** Whether the read failed and only that is stored: the next attempt follows `retry`. Asked after `write`. */
   readonly failed?: boolean
   /**
    * Stores the answer, inside the transaction that ends the lease. Returns when to read again in milliseconds (after a

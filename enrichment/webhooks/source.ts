@@ -6,7 +6,7 @@ import {
   storeSending,
   type WebhookEvent,
   type WebhookToSend,
-  wantsMore,
+  waitingOf,
   webhookToSend,
 } from '../../db/queries/webhooks/sending.ts'
 import { createHost, HostClosed } from '../../hosts/host.ts'
@@ -114,9 +114,12 @@ export function webhooks({ pool, door, secret, baseUrl, now }: WebhooksOptions):
         throw new HostClosed('the host of an endpoint is busy', new Date(now().getTime() + cadenceMs.postponed))
       const isThrough = events.length < eventsARead && attempts.length === events.length && !failed
       const isOver = failed !== undefined && failed.waitMs === undefined
+      let isMoved = false
       return {
         outcome: failed?.outcome ?? (isPostponed ? 'postponed' : 'ok'),
-        ...(failed && !isOver && { failed: true }),
+        get failed() {
+          return failed !== undefined && !isOver && !isMoved
+        },
         async write(db) {
           await storeSending(db, endpoint, {
             afterSeq: isThrough ? Math.max(afterSeq, head) : afterSeq,
@@ -124,11 +127,16 @@ export function webhooks({ pool, door, secret, baseUrl, now }: WebhooksOptions):
             endedFor: isOver ? (failed.status === goneStatus ? 'gone' : 'failed') : null,
             now: now(),
           })
+          const waiting = await waitingOf(db, name, endpoint)
+          // A replay during the attempt woke nobody, because the endpoint was being sent to; and it takes back what the
+          // attempt says of failures.
+          isMoved = waiting.isMoved
+          if (isMoved) return 0
           if (isOver) return undefined
           if (failed && attempts.length > 1) await endFailuresInARow(db, name, endpoint.id)
           if (failed) return jittered(failed.waitMs as number, Math.random)
           if (isPostponed) return cadenceMs.postponed
-          return (await wantsMore(db, name, endpoint.id)) ? 0 : cadenceMs.all
+          return waiting.wantsMore ? 0 : cadenceMs.all
         },
       }
     },

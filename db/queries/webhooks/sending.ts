@@ -58,19 +58,33 @@ select (select coalesce(max(seq), 0) from webhook_event) as head,
   return rows[0] as { events: WebhookEvent[]; head: number }
 }
 
-/** Whether an endpoint wants events that it was not sent. Lets nobody wake it until the transaction ends. */
-export async function wantsMore(db: Queryable, source: string, id: string): Promise<boolean> {
+/** What an endpoint waits for after an attempt. */
+interface Waiting {
+  /** Whether its account has moved it since the attempt began. */
+  readonly isMoved: boolean
+  /** Whether it wants events that it was not sent. */
+  readonly wantsMore: boolean
+}
+
+/** What an endpoint waits for. Lets nobody wake it until the transaction ends. */
+export async function waitingOf(
+  db: Queryable,
+  source: string,
+  { id, moves }: Pick<WebhookToSend, 'id' | 'moves'>,
+): Promise<Waiting> {
   await db.query({
     name: 'lock-webhook-subject',
     text: 'select from source_state where source = $1 and subject = $2 for update',
     values: [source, `webhook:${id}`],
   })
-  const { rows } = await db.query<{ more: boolean }>({
-    name: 'webhook-wants-more',
-    text: `select exists (select ${standing} join webhook_event e on e.seq > ${sentTo} and ${wants} where w.id = $1) as more`,
-    values: [id],
+  const { rows } = await db.query<Waiting>({
+    name: 'webhook-waiting',
+    text: `select w.moves <> $2 as "isMoved",
+                  exists (select from webhook_event e where e.seq > ${sentTo} and ${wants}) as "wantsMore" ${standing}
+            where w.id = $1`,
+    values: [id, moves],
   })
-  return rows[0]?.more === true
+  return rows[0] ?? { isMoved: false, wantsMore: false }
 }
 
 /** Ends the failures in a row of an endpoint, because something arrived; a failure after that is the first. */

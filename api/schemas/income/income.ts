@@ -34,6 +34,7 @@ const filteredPaid = paid.meta({ description: 'Without payments flagged self, sa
 const completeUntil = time.nullable().meta({
   description: 'Everything up to here is counted, of the chain that is least far. Null: not known of one of them.',
 })
+const unheld = `Null: more than ${grouped(readingLimits.payerSettlements)} payments into and out of contracts would have to be read.`
 const uncounted = `Null: more than ${grouped(readingLimits.payerSettlements)} sums by payer would have to be read.`
 
 const sums = {
@@ -96,8 +97,9 @@ export const agentIncome = z
       .nullable()
       .meta({
         description:
-          'What contracts hold for the agent, by kind of contract: no income yet, and in no other sum. batch_settlement: ' +
-          `put into channels, not claimed, and not gone back. ${uncounted}`,
+          'What contracts hold for the agent, by kind of contract: no income yet, and in no other sum. At most so much: a ' +
+          'contract that keeps the terms of a channel may claim or refund without naming them. batch_settlement: put ' +
+          `into channels, not claimed, and not gone back. ${unheld}`,
       }),
     flags: z.strictObject({
       self: paid,

@@ -119,16 +119,22 @@ given as (
    ) r
    where (select count(*) from spent) > ${most}
 ),
--- Of what a contract holds for the agent, its deposits may be of a time that is not loaded yet: never less than nothing.
-held as (
-  select ${heldContract('p')} as contract, greatest(sum(${heldSign('p')} * p.gross), 0) as amount
+-- What contracts hold for the agent, of dollars alone: anybody deposits what is worth nothing.
+holding as materialized (
+  select p.*, ${heldContract('p')} as contract, ${heldSign('p')} * p.gross as held
     from (select distinct address from whose) one
     join payment p on p.payee = one.address
-   where ${isHolding('p')} and ${isDollar('p')} and ${isRolledUp('p')} and (select yes from countable)
+   where ${isHolding('p')} and ${isDollar('p')} and ${isRolledUp('p')}
      and exists (select from whose w
                   where w.address = p.payee and w.chain in ('', p.chain)
                     and w.from_at <= p.block_timestamp and p.block_timestamp < w.to_at)
-   group by 1
+   limit ${most} + 1
+),
+-- What a payer put in may be of a time that is not loaded yet: never less than nothing, and not at the cost of others.
+held as (
+  select contract, sum(greatest(held, 0)) as amount
+    from (select contract, sum(held) as held from holding group by contract, chain, payee, payer, token) one
+   group by contract
 ),
 returned as (
   select p.*
@@ -163,7 +169,7 @@ ${text(
                             order by k.place), '[]')
      from unnest(array[${textList(holdingContracts)}]) with ordinality as k (contract, place)
      left join held using (contract)
-   having (select yes from countable)) as pending,
+   having (select count(*) from holding) <= ${most}) as pending,
   (select coalesce(json_agg(json_build_object(
             'address', ${hex('address')},
             'source', case chain when '' then 'verified' else 'agent_wallet' end,

@@ -35,7 +35,7 @@ countable as materialized (${
                      join settlement_total t on t.recipient = wallet.address and t.chain = wallet.chain), 0)
        + (select count(*)
             from (select from (select distinct address from whose) one
-                    join payment p on p.payee = one.address limit ${most} + 1) others) <= ${most} as yes
+                    join payment p on p.payee = one.address and p.net <> 0 limit ${most} + 1) others) <= ${most} as yes
 `
     : 'select true as yes'
 }),

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentIncome, incomePayments } from '../../../api/schemas/income/income.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
+import { agentIncome as storedIncome } from '../../../db/queries/income/agent-income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { readingLimits } from '../../../limits.config.ts'
 import type { PaymentKind } from '../../../payments.config.ts'
 import { runIncome } from '../../derive/passes.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
@@ -36,7 +38,8 @@ beforeAll(async () => {
   await log('batch_deposit', 10_000_000n)
   await log('batch_claim', 4_000_000n)
   await log('batch_return', 1_000_000n)
-  await log('batch_claim', 2_000_000n, { payer: seller }) // its own
+  await log('batch_deposit', 2_000_000n, { payer: seller }) // its own
+  await log('batch_claim', 2_000_000n, { payer: seller })
   await log('batch_deposit', 5_000_000n, { token: addressOf('other token') })
   await log('batch_deposit', 7_000_000n, { payee: addressOf('other seller') })
   await log('batch_deposit', 9_000_000n, { block: 950 }) // not final
@@ -52,7 +55,7 @@ test('what is claimed from channels is income, and what they hold is in pending 
     filtered: { payments: 1, amount_usdc: 4 },
     x402: { payments: 2, amount_usdc: 6, share: 1 },
     payers: { raw: 2, filtered: 1 },
-    pending: [{ contract: 'batch_settlement', amount_usdc: 3 }],
+    pending: [{ contract: 'batch_settlement', amount_usdc: 5 }],
   })
   expect(body.by_kind.filter(({ raw }) => raw.payments > 0)).toEqual([
     { kind: 'batch_claim', raw: { payments: 2, amount_usdc: 6 }, filtered: { payments: 1, amount_usdc: 4 } },
@@ -62,4 +65,33 @@ test('what is claimed from channels is income, and what they hold is in pending 
     ['batch_claim', '4000000', 'contract'],
     ['batch_claim', '2000000', 'contract'],
   ])
+})
+
+test('what a payer takes out of a channel that was not seen to be filled is not taken off what others deposited', async () => {
+  const { pool } = database
+  const stranger = addressOf('stranger')
+  await seedPayment(pool, {
+    kind: 'batch_claim',
+    amount: 2_500_000n,
+    payer: stranger,
+    payee: seller,
+    block: 300,
+    at: birth,
+  })
+  while ((await runIncome({ pool })) > 0);
+  const { members } = await storedIncome(pool, 7)
+  expect(JSON.parse(members.pending!)).toEqual([{ contract: 'batch_settlement', amount_usdc: 5 }])
+})
+
+test('any number of worthless deposits hides neither the payers of an agent nor what is held for it', async () => {
+  const { pool } = database
+  await pool.query(
+    `insert into payment (id, chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net, facilitator, tx_hash)
+     select 'worthless ' || i, 'base', 400, i, $1, 'batch_deposit', $2, $2, $3, 1, 0, $2, $2
+       from generate_series(0, $4::int) i`,
+    [birth, Buffer.alloc(20, 7), Buffer.from(seller.slice(2), 'hex'), readingLimits.payerSettlements],
+  )
+  const { members } = await storedIncome(pool, 7)
+  expect(JSON.parse(members.payers!)).toEqual({ raw: 3, filtered: 2 })
+  expect(JSON.parse(members.pending!)).toEqual([{ contract: 'batch_settlement', amount_usdc: 5 }])
 })

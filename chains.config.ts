@@ -23,11 +23,13 @@ import type { Chain, Explorer, PaymentContract } from './chains.row.ts'
  *  X  each network's documentation: its block explorer; all are of the Etherscan family and share their paths
  */
 
-const identityRegistry = '0x8004a169fb4a3325136eb29fa0ceb6d2e539a432' // A
-const reputationRegistry = '0x8004baa17c55a88189ae136b182e5fda19de9b63' // A
+/** Proxy of the ERC-8004 IdentityRegistry, the same on every chain. */
+export const identityRegistry = '0x8004a169fb4a3325136eb29fa0ceb6d2e539a432' // A
+/** Proxy of the ERC-8004 ReputationRegistry, the same on every chain. */
+export const reputationRegistry = '0x8004baa17c55a88189ae136b182e5fda19de9b63' // A
 
 /** The x402 contracts of a chain that pay or hold money, read from a block on. Sources U and H. */
-function x402Contracts(fromBlock: number): readonly PaymentContract[] {
+export function x402Contracts(fromBlock: number): readonly PaymentContract[] {
   return [
     { kind: 'permit2_exact', address: '0x402085c248eea27d92e8b30b2c58ed07f9e20001', fromBlock },
     { kind: 'permit2_upto', address: '0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002', fromBlock },
@@ -35,7 +37,8 @@ function x402Contracts(fromBlock: number): readonly PaymentContract[] {
   ]
 }
 
-function etherscan(home: string): Explorer {
+/** Pages of an explorer of the Etherscan family. */
+export function etherscan(home: string): Explorer {
   return {
     transaction: `${home}/tx/{hash}`,
     address: `${home}/address/{address}`,

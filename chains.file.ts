@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { withChosen } from './chains.choice.ts'
 import {
   addChains,
   amendChain,
@@ -136,13 +137,14 @@ export function knowsChainsOf(path: string): boolean {
 }
 
 /**
- * Makes known to this process the chains that the file at `path` adds, its partitions, and tokens of chains that have none
- * in the table. Returns the file's parsed content; undefined when `path` names none. Every main calls it before anything else. Throws one error that names every bad value of the
- * file when a row it adds is wrong; other faults are left to `readChains`, which names those of the environment too.
+ * Makes known to this process the ready-made chains that CHAINS names, the chains that CHAINS_FILE adds, its partitions,
+ * and tokens of chains that have none in the table. Returns what both say, in the form of the file's content; undefined
+ * when neither is set. Every main calls it before anything else. Throws one error that names every bad value when CHAINS
+ * or a row of the file is wrong; other faults are left to `readChains`, which names those of the environment too.
  */
-export function openChainsFile(path: string | undefined): unknown {
-  const file = readChainsFile(path)
-  opened = file
+export function openChains({ CHAINS, CHAINS_FILE }: NodeJS.ProcessEnv): unknown {
+  opened = readChainsFile(CHAINS_FILE)
+  const file = withChosen(CHAINS, opened)
   const { overrides, added, problems } = parseFile(file)
   const isAdded = (problem: string) => !isDefaultChain(problem.split(/[.:]/, 1)[0] ?? '')
   if (problems.some(isAdded)) {

@@ -11,10 +11,10 @@ interface ContractAddress {
 }
 
 /** A dollar token with EIP-3009 transfers. */
-interface Token extends ContractAddress {
+export interface Token extends ContractAddress {
   /** Base units are 10^-decimals dollars. Always 6: amounts are kept as integer millionths of a dollar. */
   readonly decimals: 6
-  /** `name` of the token's EIP-712 domain; absent: USD Coin. */
+  /** `name` of the token's EIP-712 domain; absent: USD Coin, or no source names it. Only signers need it. */
   readonly domainName?: 'USDC'
 }
 

@@ -40,6 +40,7 @@ export const override = z.strictObject({
     .array(
       contract.extend({
         decimals: z.literal(6, { error: 'must be 6: amounts are kept as integer millionths of a dollar' }),
+        domainName: z.literal('USDC', { error: 'must be USDC, or left out' }).optional(),
       }),
     )
     .max(16)

@@ -1,4 +1,5 @@
 import { chainNames, chainOf } from './chains.config.ts'
+import { readyChains } from './chains.more.ts'
 import { processors, type Setting } from './settings.row.ts'
 import { httpUrl, keyText, nodeUrl, text } from './settings.schema.ts'
 
@@ -28,10 +29,28 @@ export const portalKey = {
     readers: processors,
   },
 } as const satisfies Record<string, Setting>
-/** RPC_* and GATEWAY_* of each built-in chain, and CHAINS_FILE, which may override and add rows. */
+const readersOfTable: Setting['readers'] = [
+  'migrate',
+  ...processors,
+  'enrichment',
+  'api',
+  'graphql',
+  'export',
+  'docker-compose.yml',
+]
+/** RPC_* and GATEWAY_* of each built-in chain, CHAINS, and CHAINS_FILE, which may override and add rows. */
 export const perChain: Readonly<Record<string, Setting>> = {
   ...Object.fromEntries(chainNames.map((name) => [chainOf(name).rpcVariable, rpc])),
   ...Object.fromEntries(chainNames.map((name) => [chainOf(name).gatewayVariable, gateway])),
+  CHAINS: {
+    form: text,
+    unset: 'the seven',
+    about: 'names of the chains to index, separated by commas: of the seven above and the ready-made ones',
+    more:
+      `Ready-made, off unless named: ${Object.keys(readyChains).join(', ')}; see docs/chains.md. Of the seven, those that ` +
+      'are not named are off. RPC_<NAME> and GATEWAY_<NAME> are read for each. Set it alike for all processes.',
+    readers: readersOfTable,
+  },
   CHAINS_FILE: {
     form: text,
     unset: 'none',
@@ -41,7 +60,7 @@ export const perChain: Readonly<Record<string, Setting>> = {
       '[{address, decimals, fromBlock}], paymentContracts [{kind, address, fromBlock}], partitions {blocks, oneBelow}, keyRegistry {address}, ' +
       'idRegistry {address, fromBlock; 0 if left out}. portal, gateway or rpc null: that source is off. An added chain also has id, label, feedTerm, hasTraces, explorer {transaction, address, block, token}, ' +
       'hue, and its own variables RPC_<NAME> and GATEWAY_<NAME>.',
-    readers: ['migrate', ...processors, 'enrichment', 'api', 'graphql', 'export', 'docker-compose.yml'],
+    readers: readersOfTable,
   },
 }
 export const portal = {

@@ -1,4 +1,4 @@
-import { openChainsFile } from '../chains.file.ts'
+import { openChains } from '../chains.file.ts'
 import { runCommand } from '../ops/cli.ts'
 import { namesRead } from '../settings.ts'
 import { readConfig } from './config.ts'
@@ -13,7 +13,7 @@ Reads ${namesRead('api')}: see .env.example.
 `
 
 await runCommand({ usage }, async () => {
-  const config = readConfig(process.env, openChainsFile(process.env.CHAINS_FILE))
+  const config = readConfig(process.env, openChains(process.env))
   const { serveApi } = await import('./serve.ts') // most of the project: --help is to be quick
   await serveApi(config)
   process.exit(0) // otherwise Node drops its signal handlers first, and a late SIGTERM would decide the exit status

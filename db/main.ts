@@ -1,4 +1,4 @@
-import { openChainsFile, readChains } from '../chains.file.ts'
+import { openChains, readChains } from '../chains.file.ts'
 import { runCommand } from '../ops/cli.ts'
 import { readSettings } from '../settings.check.ts'
 import { migrate } from './migrate.ts'
@@ -19,7 +19,7 @@ Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 `
 
 await runCommand({ usage }, async () => {
-  readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
+  readChains({ env: process.env, file: openChains(process.env) })
   const database = await openDatabase(readSettings('migrate', process.env).vars.DATABASE_URL)
   try {
     const ran = [

@@ -1,4 +1,4 @@
-import { openChainsFile, readChains } from '../chains.file.ts'
+import { openChains, readChains } from '../chains.file.ts'
 import { openExisting } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
 import { runCommand, UsageError } from '../ops/cli.ts'
@@ -28,7 +28,7 @@ await runCommand({ usage, options }, async ({ values: { all = false, kind } }) =
   if (kinds.length === 0) {
     throw new UsageError(`--kind must be one of: ${derivations.map((one) => one.kind).join(', ')}`)
   }
-  readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
+  readChains({ env: process.env, file: openChains(process.env) })
   const { DATABASE_URL, SETTLEMENT_OVERLOADS, LOG_KEY_FILE, BASE_URL } = readSettings('enrichment', process.env).vars
   const log = LOG_KEY_FILE ? readLogKey(LOG_KEY_FILE, BASE_URL) : undefined
   const database = await openExisting(DATABASE_URL)

@@ -186,6 +186,7 @@ function settingsOf(
     ...Object.fromEntries(defaultChainNames.map((name) => [chainTable[name].rpcVariable, chains[name].rpc])),
     DATABASE_URL: url,
     CHAINS_FILE: chainsFile,
+    CHAINS: '', // the chains are those of the file, whatever the shell names
     HUB_URL: hub.url,
     HUB_POLL_SECONDS: String(hubPollSeconds),
     COUNTS_PAUSE_SECONDS: String(countsPauseSeconds),

@@ -1,4 +1,4 @@
-import { openChainsFile, readChains } from '../chains.file.ts'
+import { openChains, readChains } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { runCommand } from '../ops/cli.ts'
 import { readConfig } from './config.ts'
@@ -26,7 +26,7 @@ const options = {
 await runCommand({ usage, options }, async ({ values }) => {
   const wanted = values.once ? parseOnce(values) : undefined
   const config = readConfig(process.env)
-  const chains = readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
+  const chains = readChains({ env: process.env, file: openChains(process.env) })
   const acceptsTotals = values['accept-hub-totals'] === true
   const database = await openDatabase(config.databaseUrl)
   const { runEnrichment } = await import('./run.ts') // loads all sources: --help must be quick

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { openChainsFile, readChains, registriesOf } from '../chains.file.ts'
+import { openChains, readChains, registriesOf } from '../chains.file.ts'
 import { openExisting } from '../db/open.ts'
 import { createPool, inTransaction } from '../db/pool.ts'
 import { readAt, Standby } from '../db/standby.ts'
@@ -51,7 +51,7 @@ const poolTo = (databaseUrl: string, max: number) =>
 
 await runCommand({ usage, options }, async ({ values: { served, ...values } }) => {
   const { vars, others: chains } = readSettings('export', process.env, () =>
-    readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) }),
+    readChains({ env: process.env, file: openChains(process.env) }),
   )
   const stopping = untilStopSignal()
   const terms = {

@@ -30,7 +30,7 @@ export function readConfig(argument: string | undefined, env: NodeJS.ProcessEnv,
   const name = toChainName(argument)
   const { vars, others: chains } = readSettings('processor', env, () => readChains({ env, file }))
   const chain = settingsOf(chains, name)
-  if (!chain.enabled) throw new Refusal(`${name} is switched off in CHAINS_FILE; remove "enabled": false to index it`)
+  if (!chain.enabled) throw new Refusal(`${name} is switched off in ${whereOff(env)}`)
   return {
     chain,
     databaseUrl: vars.DATABASE_URL,
@@ -42,6 +42,9 @@ export function readConfig(argument: string | undefined, env: NodeJS.ProcessEnv,
     logLevel: vars.LOG_LEVEL,
   }
 }
+
+const whereOff = ({ CHAINS }: NodeJS.ProcessEnv) =>
+  CHAINS ? 'CHAINS, which does not name it, or in CHAINS_FILE' : 'CHAINS_FILE; remove "enabled": false to index it'
 
 function toChainName(argument: string | undefined): ChainName {
   const name = argument === undefined ? undefined : findChain(argument)

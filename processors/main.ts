@@ -1,4 +1,4 @@
-import { openChainsFile } from '../chains.file.ts'
+import { openChains } from '../chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { runCommand } from '../ops/cli.ts'
 import { readConfig } from './config.ts'
@@ -11,7 +11,7 @@ Indexes one chain: npm run processor -- <chain>
 `
 await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {
   const { env } = process
-  const config = readConfig(positionals[0], env, openChainsFile(env.CHAINS_FILE))
+  const config = readConfig(positionals[0], env, openChains(env))
   const { runProcessor } = await import('./run.ts') // loads the SDK and typeorm: --help must be quick
   await runProcessor(config, await openDatabase(config.databaseUrl), (code) => process.exit(code))
 })

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { openChainsFile } from '../chains.file.ts'
+import { openChains } from '../chains.file.ts'
 import { migrate } from '../db/migrate.ts'
 import { openDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
@@ -42,7 +42,7 @@ await runCommand({ usage }, async () => {
 
 async function run(folder: string, env: NodeJS.ProcessEnv) {
   const say = (line: string) => process.stdout.write(`${line}\n`)
-  const settings = readSettings(env, openChainsFile(env.CHAINS_FILE))
+  const settings = readSettings(env, openChains(env))
   const processFile = join(folder, 'processes.json')
   const left = await endLeftovers(processFile)
   if (left.length > 0) say(`ended processes that an earlier run left behind: ${left.join(', ')}`)

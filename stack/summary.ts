@@ -11,7 +11,12 @@ export function summarize({ chains, api, enrichment }: Settings, env: NodeJS.Pro
   const width = Math.max(...chains.map(({ name }) => name.length)) + 2
   const line = (name: string, text: string) => `${name.padEnd(width)}${text}`
   return [
-    ...chains.map((chain) => line(chain.name, chain.enabled ? sourcesOf(chain, env) : 'off in CHAINS_FILE')),
+    ...chains.map((chain) =>
+      line(
+        chain.name,
+        chain.enabled ? sourcesOf(chain, env) : env.CHAINS ? 'off: CHAINS does not name it' : 'off in CHAINS_FILE',
+      ),
+    ),
     line('social', `hub ${hostOf(hub.url)}${env.HUB_URL ? '' : ', a public one: HUB_URL is not set'}`),
     line(
       'otherHubs',

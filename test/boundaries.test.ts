@@ -21,8 +21,11 @@ const mayImport: Record<string, string[]> = {
   'chains.row.ts': ['payments.config.ts'],
   'chains.config.ts': ['chains.row.ts'],
   'chains.schema.ts': ['payments.config.ts', 'settings.schema.ts'],
+  'chains.more.ts': ['chains.row.ts', 'chains.config.ts'],
+  'chains.choice.ts': ['chains.config.ts', 'chains.more.ts'],
   'chains.file.ts': [
     'chains.row.ts',
+    'chains.choice.ts',
     'chains.config.ts',
     'chains.schema.ts',
     'settings.schema.ts',
@@ -31,7 +34,7 @@ const mayImport: Record<string, string[]> = {
   'limits.config.ts': [],
   'settings.schema.ts': ['net'],
   'settings.row.ts': [],
-  'settings.chains.ts': ['chains.config.ts', 'settings.row.ts', 'settings.schema.ts'],
+  'settings.chains.ts': ['chains.config.ts', 'chains.more.ts', 'settings.row.ts', 'settings.schema.ts'],
   'settings.ts': [
     'chains.config.ts',
     'limits.config.ts',

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { amendChain, chainNames, chainOf, chains, settlementChains } from '../chains.config.ts'
-import { openChainsFile, readChains, readChainsFile } from '../chains.file.ts'
+import { openChains, readChains, readChainsFile } from '../chains.file.ts'
 
 const address = `0x${'Ab'.repeat(20)}`
 
@@ -72,22 +72,6 @@ test('the file overrides rows of the table, and leaves the other chains as they 
   })
   expect(settings.gnosis.enabled).toBe(false)
   expect(settings.celo).toEqual(readChains({ env: {} }).celo)
-})
-
-test('the entry of another chain that docs/chains.md has ready is whole, and of registrations alone', () => {
-  const document = readFileSync(new URL('../docs/chains.md', import.meta.url), 'utf8')
-  const [, ready = ''] = [...document.matchAll(/```json\n([\s\S]+?)\n```/g)].map(([, json]) => json as string)
-  const settings = readChains({ env: { RPC_BSC: 'https://node.example' }, file: JSON.parse(ready) })
-  const { registry, reputation } = settings.base
-  expect(settings.bsc).toMatchObject({
-    id: 56,
-    enabled: true,
-    rpc: 'https://node.example',
-    dataset: 'binance-mainnet',
-    registry: { address: registry.address },
-    reputation: { address: reputation.address },
-    tokens: [],
-  })
 })
 
 test('the row that docs/chains.md shows adds a chain, with its pages as they are written', () => {
@@ -200,13 +184,13 @@ test('a file that is missing, or is no JSON, is refused by its name', async () =
   const { polygon, base } = chains
   onTestFinished(() => amendChain('base', base))
   await writeFile(path, '{ "base": { "finality": 5, "partitions": { "blocks": 2000000, "oneBelow": 0 } } }')
-  expect(openChainsFile(path)).toMatchObject({ base: { finality: 5 } })
+  expect(openChains({ CHAINS_FILE: path })).toMatchObject({ base: { finality: 5 } })
   // What makes partitions reads the table, not the settings.
   expect(chainOf('base').partitions).toEqual({ blocks: 2_000_000, oneBelow: 0 })
   const tokens = [{ address: `0x${'70'.repeat(20)}`, fromBlock: 30_000_000, decimals: 6 }]
   await writeFile(path, JSON.stringify({ gnosis: { tokens }, polygon: { tokens } }))
   onTestFinished(() => amendChain('gnosis', { tokens: [] }))
-  openChainsFile(path)
+  openChains({ CHAINS_FILE: path })
   expect(settlementChains()).toContain('gnosis')
   expect(chainOf('polygon')).toEqual(polygon)
   await rm(path)

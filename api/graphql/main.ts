@@ -1,4 +1,4 @@
-import { openChainsFile } from '../../chains.file.ts'
+import { openChains } from '../../chains.file.ts'
 import { runCommand } from '../../ops/cli.ts'
 import { namesRead } from '../../settings.ts'
 import { readConfig } from './config.ts'
@@ -14,7 +14,7 @@ Reads ${namesRead('graphql')}: see .env.example.
 `
 
 await runCommand({ usage }, async () => {
-  openChainsFile(process.env.CHAINS_FILE) // an embedded database is migrated, and brought what the chain table says
+  openChains(process.env) // an embedded database is migrated, and brought what the chain table says
   const config = readConfig(process.env)
   const { runHttp } = await import('../http-process.ts') // Express and Redis among what it is made of: --help is to be quick
   await runHttp('graphql', { ...config, createReadPool: createGraphqlPool }, async (parts) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { busiestChain, chainOf, settlementChains } from '../../chains.config.ts'
-import { openChainsFile, readChains, settingsOf } from '../../chains.file.ts'
+import { openChains, readChains, settingsOf } from '../../chains.file.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { withLock } from '../../ops/lock.mjs'
@@ -187,7 +187,7 @@ async function openWorld({ folder, installation, lines, shape, own }: Stage, att
   const paidFrom = shape.payments.firstBlock
   const rpc = `http://127.0.0.1:${node.port}`
   const chainsFile = await writeChainsFile(join(folder, 'chains.json'), rowsOf(chains, shape, { paidFrom, rpc }))
-  const settings = readChains({ env: {}, file: openChainsFile(chainsFile) })
+  const settings = readChains({ env: {}, file: openChains({ CHAINS_FILE: chainsFile }) })
   await reserveEdge({ installation, shape }, settingsOf(settings, busiestChain))
   const hubUrl = `http://127.0.0.1:${hub.port}`
   const jobs = own(await runJobs(folder, { databaseUrl: installation.line.url, chainsFile, hubUrl }), (one) =>

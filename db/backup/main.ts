@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
-import { openChainsFile, readChains } from '../../chains.file.ts'
+import { openChains, readChains } from '../../chains.file.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
 import { dataOf } from '../../postgres/embedded.ts'
 import { readSettings } from '../../settings.check.ts'
@@ -32,7 +32,7 @@ const options = { out: { type: 'string' }, contents: { type: 'boolean' } } as co
 await runCommand({ usage, options }, async ({ values: { out, contents: isOnly } }) => {
   if (!out) throw new UsageError('--out must name a folder')
   if (existsSync(out) && (await readdir(out)).length > 0) throw new UsageError(`${out} is not empty`)
-  readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
+  readChains({ env: process.env, file: openChains(process.env) })
   const database = await openExisting(readSettings('migrate', process.env).vars.DATABASE_URL)
   const embedded = database.dataFolder ?? (await dataOf(database.databaseUrl, embeddedFolder))
   if (embedded === undefined && !isOnly) {

@@ -1,4 +1,4 @@
-import { openChainsFile, readChains } from '../../chains.file.ts'
+import { openChains, readChains } from '../../chains.file.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
 import { readSettings } from '../../settings.check.ts'
 import { openExisting } from '../open.ts'
@@ -41,7 +41,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     seconds: countOf('seconds', values.seconds, 3_600) ?? usualRights.seconds,
     connections: countOf('connections', values.connections, 100) ?? usualRights.connections,
   }
-  readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
+  readChains({ env: process.env, file: openChains(process.env) })
   const database = await openExisting(readSettings('migrate', process.env).vars.DATABASE_URL)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'reader', max: 1 })
   try {

@@ -1,4 +1,4 @@
-import { openChainsFile, readChains } from '../../chains.file.ts'
+import { openChains, readChains } from '../../chains.file.ts'
 import { createDoor } from '../../net/door.ts'
 import { createProofWorld } from '../../social/proof-world.ts'
 import { createAgentHosts } from '../agent-hosts.ts'
@@ -8,7 +8,7 @@ import { examine } from './examination.ts'
 
 /** Looks at an endpoint by the settings of the environment. */
 export async function examineNow(url: URL, env: NodeJS.ProcessEnv) {
-  const chains = readChains({ env, file: openChainsFile(env.CHAINS_FILE) })
+  const chains = readChains({ env, file: openChains(env) })
   const { egressAllow, userAgent } = readConfig(env).agentHosts
   const hosts = createAgentHosts({ door: createDoor({ userAgent, egressAllow }), egressAllow, now: () => new Date() })
   const world = createProofWorld(chains)

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { openChainsFile, readChains, registriesOf } from '../../chains.file.ts'
+import { openChains, readChains, registriesOf } from '../../chains.file.ts'
 import { openExisting } from '../../db/open.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
@@ -38,7 +38,7 @@ Reads ${namesRead('export')}, with --reload also ${namesRead('backfill')}: see .
 `
 await runCommand({ usage, options }, async ({ values }) => {
   const { vars, others: chains } = readSettings('export', process.env, () =>
-    readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) }),
+    readChains({ env: process.env, file: openChains(process.env) }),
   )
   const request = readArchiveRequest(values, new Date())
   const chain = chains[request.chain]

@@ -1,4 +1,4 @@
-import { openChainsFile, readChains } from '../../chains.file.ts'
+import { openChains, readChains } from '../../chains.file.ts'
 import { openExisting } from '../../db/open.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
@@ -24,7 +24,7 @@ await runCommand({ usage, maxPositionals: 2 }, async ({ positionals: [action, fi
   if (action !== 'export' && action !== 'import')
     throw new UsageError(`${action ?? 'no action'} is neither export nor import (see --help)`)
   if (!file) throw new UsageError(`name the file to ${action} (see --help)`)
-  readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
+  readChains({ env: process.env, file: openChains(process.env) })
   const database = await openExisting(readSettings('export', process.env).vars.DATABASE_URL)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'claims', max: 1, statementTimeoutMs: 0 })
   try {

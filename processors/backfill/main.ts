@@ -1,4 +1,4 @@
-import { openChainsFile } from '../../chains.file.ts'
+import { openChains } from '../../chains.file.ts'
 import { openDatabase, openExisting } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
@@ -51,7 +51,7 @@ const options = {
 
 await runCommand({ usage, options }, async ({ values }) => {
   const { env } = process
-  const file = openChainsFile(env.CHAINS_FILE)
+  const file = openChains(env)
   const configs = values.all ? readAllConfigs(values, env, file) : [readConfig(values, env, file)]
   const [config] = configs
   if (!config) return void console.log('no chain has settlements before its processor begins')

@@ -1,4 +1,4 @@
-import { openChainsFile, readChains } from '../../chains.file.ts'
+import { openChains, readChains } from '../../chains.file.ts'
 import { openExisting } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { readCoverage } from '../../db/queries/mirror/coverage.ts'
@@ -20,9 +20,7 @@ Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 
 await runCommand({ usage, options: { json: { type: 'boolean' } } }, async ({ values }) => {
   const { env } = process
-  const { vars, others } = readSettings('backfill', env, () =>
-    readChains({ env, file: openChainsFile(env.CHAINS_FILE) }),
-  )
+  const { vars, others } = readSettings('backfill', env, () => readChains({ env, file: openChains(env) }))
   const database = await openExisting(vars.DATABASE_URL)
   const pool = createPool({ databaseUrl: database.databaseUrl, name: 'coverage', max: 1 })
   try {

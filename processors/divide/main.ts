@@ -1,5 +1,5 @@
 import { chainNames, findChain } from '../../chains.config.ts'
-import { openChainsFile } from '../../chains.file.ts'
+import { openChains } from '../../chains.file.ts'
 import { openExisting } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
@@ -25,7 +25,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   const { env } = process
   const name = values.chain === undefined ? undefined : findChain(values.chain)
   if (!name) throw new UsageError(`name the chain with --chain; chains are ${chainNames.join(', ')}`)
-  const { chain, databaseUrl: url } = readConfig(name, env, openChainsFile(env.CHAINS_FILE))
+  const { chain, databaseUrl: url } = readConfig(name, env, openChains(env))
   untilStopSignal().then((signal) => {
     process.stderr.write(`${signal}: stopped; run the same command again to continue\n`)
     process.exit(signal === 'SIGINT' ? 130 : 143)

@@ -1,5 +1,5 @@
 import { type ChainName, chainNames, findChain } from '../../chains.config.ts'
-import { openChainsFile } from '../../chains.file.ts'
+import { openChains } from '../../chains.file.ts'
 import { maxBlock } from '../../db/block-range.ts'
 import { openExisting } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
@@ -30,7 +30,7 @@ await runCommand({ usage, options }, async ({ values }) => {
   const { env } = process
   const name = toChainName(values.chain)
   const to = toBlock(values.to, values.all)
-  const config = readConfig(name, env, openChainsFile(env.CHAINS_FILE))
+  const config = readConfig(name, env, openChains(env))
   const { chain } = config
   const database = await openExisting(config.databaseUrl)
   const lock = await lockForProcessor(database.databaseUrl, chain, {

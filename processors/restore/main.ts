@@ -1,4 +1,4 @@
-import { openChainsFile, readChains } from '../../chains.file.ts'
+import { openChains, readChains } from '../../chains.file.ts'
 import { readContents } from '../../db/backup/checklist.ts'
 import { endRestore, placeBackup } from '../../db/backup/copy-server.ts'
 import { embeddedFolder, openDatabase } from '../../db/open.ts'
@@ -21,7 +21,7 @@ Reads DATABASE_URL, CHAINS_FILE: see .env.example.
 
 await runCommand({ usage, options: { from: { type: 'string' } } }, async ({ values: { from } }) => {
   if (!from) throw new UsageError('--from must name a folder')
-  readChains({ env: process.env, file: openChainsFile(process.env.CHAINS_FILE) })
+  readChains({ env: process.env, file: openChains(process.env) })
   const { DATABASE_URL } = readSettings('migrate', process.env).vars
   const contents = await readContents(from)
   const { checkRestored } = await import('./check.ts') // loads the certifying code: --help must be quick

@@ -57,7 +57,7 @@ test('every reader names every bad variable at once, and no other', () => {
     if (reader === 'docker-compose.yml') continue
     const named = problemsOf(reader, bad).map((problem) => problem.split(' ')[0])
     const strict = all.filter(([, { form, readers: read }]) => read.includes(reader) && !form.safeParse('\n').success)
-    const ofChains = /^(RPC_|GATEWAY_|PORTAL_URL|CHAINS_FILE)/ // read with the chain table
+    const ofChains = /^(RPC_|GATEWAY_|PORTAL_URL|CHAINS)/ // read with the chain table
     expect([...new Set(named)].sort()).toEqual(
       strict
         .map(([name]) => name)

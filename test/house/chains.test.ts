@@ -73,6 +73,6 @@ test('a main that opens a database knows the chains of CHAINS_FILE: an embedded 
       path.endsWith('main.ts') && !/^(test|bench)\//.test(path) && /\b(openDatabase|runHttp|serveApi)\(/.test(text),
   )
   expect(mains.length).toBeGreaterThan(6)
-  const ignorant = mains.filter(({ text }) => !text.includes('openChainsFile(')).map(({ path }) => path)
+  const ignorant = mains.filter(({ text }) => !text.includes('openChains(')).map(({ path }) => path)
   expect(ignorant).toEqual(exceptFor)
 })

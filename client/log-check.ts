@@ -48,7 +48,7 @@ export async function checkLog(
   for (const one of [first, ...others]) {
     try {
       const followed = await followLog(one, { readFile: readLogFile, wait: () => directory.afterCaches() })
-      const changes = one === first ? keepFollowed(one, followed, path) : followed.changes
+      const changes = one === first ? keepFollowed(followed, path) : followed.changes
       for (const change of changes) tell(`the transparency log: ${change}`)
       if (one === first && profiles) await compareProfiles(profiles, followed, readLogFile)
     } catch (error) {

@@ -63,7 +63,7 @@ export async function logFacts(
   if (!isWhole) await beginEpoch(db, { ...epoch, note: last.note })
   // A log that a restore began is still without its first entry.
   if (all === epoch.first && epoch.epoch > 1)
-    coming.push({ subject: 'log', entry: await firstEntry(db, epoch, last, now()) })
+    coming.push({ subject: 'log', entry: await firstEntry(db, { ...epoch, memory: log?.memory, at: now() }) })
   if (isWhole) {
     // Of a single key, nothing else is waiting, or it is derived alone because a batch failed.
     const beside = keys.length > 1 ? await takeFactsBeside(db, keys, { now: now(), limit: factsBeside }) : []
@@ -118,17 +118,20 @@ async function beginsWith(
   return size <= tree.size && (await rootOf(size, tree.readTile)).equals(root)
 }
 
-/** First entry of a log: the last tree of each log before it that was signed. */
+/**
+ * First entry of a log: the last tree of each log before it that was signed, by what the database has and by what is kept
+ * outside of it, as a restored database may be older than several logs.
+ */
 async function firstEntry(
   db: pg.PoolClient,
-  { epoch }: Epoch,
-  last: Checkpoint | undefined,
-  at: Date,
+  { epoch, memory, at }: Pick<Epoch, 'epoch'> & { readonly memory: LogMemory | undefined; readonly at: Date },
 ): Promise<Buffer> {
+  const last = memory?.read()
   const notes = await notesBefore(db, epoch)
   const ended = last && epochOf(last.origin) < epoch ? last : parseCheckpoint(textOf(notes.at(-1) as string))
   const entry = await lastFirstEntry(db)
-  const earlier = earlierLogs(entry && JSON.parse(String(entry)), notes, ended.origin)
+  const kept = memory?.ended().map(({ note }) => note) ?? []
+  const earlier = earlierLogs(entry && JSON.parse(String(entry)), [...notes, ...kept], ended.origin)
   return Buffer.from(canonicalJson({ type: 'log', epoch, at: at.toISOString(), before: endedLog(ended), earlier }))
 }
 

@@ -1,8 +1,8 @@
-import { type Checkpoint, parseCheckpoint } from './checkpoint.ts'
+import { type Checkpoint, epochOf, parseCheckpoint } from './checkpoint.ts'
 import { textOf } from './note.ts'
 
 /** Most trees of earlier logs that the first entry of a log names; older ones are left out. */
-const mostEarlier = 100
+export const mostEarlier = 100
 
 /** The last tree of a log that ended, as the first entry of a later one names it. */
 type EndedLog = {
@@ -27,17 +27,17 @@ export function endedLogsIn(entry: unknown): EndedLog[] {
 }
 
 /**
- * The logs that ended before the last one did: as an earlier first entry names them, and as they signed them. Of two trees
- * of one log the longer counts. `last` is the origin of the last one.
+ * The logs that ended before the last one did, the last of them first: as an earlier first entry names them, and as they
+ * signed them. Of two trees of one log the longer counts. `last` is the origin of the last one.
  */
 export function earlierLogs(entry: unknown, notes: readonly string[], last: string): EndedLog[] {
-  const signed = notes.map((note) => endedLog(parseCheckpoint(textOf(note)))).reverse()
+  const signed = notes.map((note) => endedLog(parseCheckpoint(textOf(note))))
   const longest = new Map<string, EndedLog>()
   for (const one of [...endedLogsIn(entry), ...signed]) {
     const known = longest.get(one.origin)
     if (one.origin !== last && (!known || one.size > known.size)) longest.set(one.origin, one)
   }
-  return [...longest.values()].slice(0, mostEarlier)
+  return [...longest.values()].sort((one, other) => epochOf(other.origin) - epochOf(one.origin)).slice(0, mostEarlier)
 }
 
 function isEndedLog(said: unknown): said is EndedLog {

@@ -33,8 +33,6 @@ export interface Followed {
   readonly signed: SignedCheckpoint
   /** What a reader has to be told, in words: that another log or key follows. */
   readonly changes: readonly string[]
-  /** Whether it is another log than the known one. */
-  readonly isAnother: boolean
   /** What the entries say that were appended since, in order. */
   readonly said: readonly Json[]
 }
@@ -124,7 +122,7 @@ async function follow({ known, before, shown, now, readFile }: Step): Promise<Fo
     ...(isAnother ? [`another log began, ${now.origin}: the service says that it lost entries of the one before`] : []),
     ...(isSameKey(shown.key, known.key) ? [] : [`its key is ${key} now, as the one before says`]),
   ]
-  return { signed: shown, changes, isAnother, said }
+  return { signed: shown, changes, said }
 }
 
 /** What all entries of a signed tree say, in order. Throws when they do not make up that tree. */

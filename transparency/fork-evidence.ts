@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
-import { epochOf, parseCheckpoint } from './checkpoint.ts'
-import type { Followed, LogFork, SignedCheckpoint } from './follow.ts'
+import type { Followed, LogFork } from './follow.ts'
 import { logMemory } from './log-memory.ts'
-import { textOf } from './note.ts'
 
 /**
  * Keeps what a log signed before and what it shows now in a file, `<path>.fork-…`, whose name the error has that is
@@ -18,17 +16,11 @@ export function keepFork({ message, known, shown }: LogFork, path: string): Erro
 }
 
 /**
- * Keeps the newest checkpoint of a log in its memory at a path. That of a log that ended stays in `<path>-<number>`: who
- * says that entries were lost can take out others, and only what was signed before shows that. Returns what a reader has
- * to be told, in words.
+ * Keeps the newest checkpoint of a log in its memory at a path. That of a log that ended stays beside it: who says that
+ * entries were lost can take out others, and only what was signed before shows that. Returns what a reader has to be told,
+ * in words.
  */
-export function keepFollowed(
-  known: SignedCheckpoint,
-  { signed, changes, isAnother }: Followed,
-  path: string,
-): string[] {
-  const ended = `${path}-${epochOf(parseCheckpoint(textOf(known.note)).origin)}`
-  if (isAnother) logMemory(ended).write(known)
-  logMemory(path).write(signed)
-  return [...changes, ...(isAnother ? [`what that one signed last, as it was seen here, is kept in ${ended}`] : [])]
+export function keepFollowed({ signed, changes }: Followed, path: string): string[] {
+  const ended = logMemory(path).write(signed)
+  return [...changes, ...(ended ? [`what that one signed last, as it was seen here, is kept in ${ended}`] : [])]
 }

@@ -59,7 +59,7 @@ export class WatchedLog {
       this.#contradiction = undefined
       // A later checkpoint may have been sent meanwhile; the next look finds out whether the log shows it, too.
       if (this.#begun().note !== known.note) return followed.changes
-      return keepFollowed(known, { ...followed, signed: aloneIn(followed.signed) }, this.#options.path)
+      return keepFollowed({ ...followed, signed: aloneIn(followed.signed) }, this.#options.path)
     } catch (error) {
       throw error instanceof LogFork ? this.#refuse(error) : error
     }

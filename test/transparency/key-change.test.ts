@@ -12,6 +12,7 @@ import { comparison } from '../../derive/transparency.ts'
 import { makeLogKey, readLogKey } from '../../transparency/log-key.ts'
 import { type ClaimStage, eip191Claim, post, startClaimStage } from '../support/api/claims.ts'
 import { newPem } from './held-log.ts'
+import { keepLog } from './put-back.ts'
 
 const kinds = derivations.filter(({ kind }) => kind.startsWith('logged '))
 const baseUrl = 'https://api.agents.example'
@@ -146,6 +147,33 @@ test('a restored database begins another log, which commits to the last one that
   expect(fourth.earlier).toEqual([first.before, ...first.earlier])
   expect(first.earlier).toEqual([expect.objectContaining({ origin: 'api.agents.example/log' })])
   expect(await look('five.json')).toEqual([began(4), expect.stringContaining('five.json.log-2')])
+})
+
+test('a database put back to before an earlier log commits to all that the key remembers, and every mirror goes on', async () => {
+  const { pool } = stage.database
+  await restart()
+  const putBack = await keepLog(stage.database) // a backup of the fourth log
+  await claim()
+  await restart()
+  await look('fourth.json') // which knows an entry that the backup lacks
+  expect(await inTransaction(pool, beginEpochRestored)).toBe(5)
+  await restart()
+  await look('fifth.json')
+  await putBack()
+  await restart()
+  const [first] = (
+    await pool.query(`select entry from transparency_entry
+      where index = (select max(first) from transparency_epoch)`)
+  ).rows.map(({ entry }) => JSON.parse(String(entry)) as Entry)
+  expect(first).toMatchObject({ epoch: 6, before: { origin: 'api.agents.example/log/5' } })
+  expect(first!.earlier.map((one) => (one as { origin: string }).origin)).toEqual([
+    'api.agents.example/log/4',
+    'api.agents.example/log/3',
+    'api.agents.example/log/2',
+    'api.agents.example/log',
+  ])
+  for (const mirror of ['fourth', 'fifth'])
+    expect((await look(`${mirror}.json`))[0]).toContain('another log began, api.agents.example/log/6:')
 })
 
 test('a database that never signed anything begins no log when it is restored', async () => {

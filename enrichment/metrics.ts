@@ -12,6 +12,7 @@ import { tellBuild } from '../ops/build.ts'
 import { addScraped, Counter, counter, gauge, Histogram, type ScrapedMetric } from '../ops/metrics.ts'
 import { hour } from '../ops/time.ts'
 import { sources } from '../sources.config.ts'
+import { contradictions } from './cosignatures/witness.ts'
 
 interface Metrics {
   readonly registry: Registry
@@ -49,6 +50,8 @@ export function createMetrics(watched: MetricsOptions): Metrics {
     labelNames: ['source', 'outcome'],
     registers,
   })
+  // From 0 on, so that the first one is an increase.
+  for (const outcome of contradictions) reads.inc({ source: sources.cosignatures.name, outcome }, 0)
   const passes = new Histogram({
     name: 'agent_directory_enrichment_pass_seconds',
     help: 'Time of a pass of a loop: of a kind of derivation, of a roll-up, of a source',

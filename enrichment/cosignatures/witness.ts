@@ -3,6 +3,9 @@ import { NoAnswer } from '../../hosts/no-answer.ts'
 import { cosignedBy, withCosignature } from '../../transparency/cosignature.ts'
 import { keyTypes, type NoteSignature, parseKey, signatureIn } from '../../transparency/note.ts'
 
+/** Answers of a witness whose log is another than this one: it has seen more entries, or another tree of one size. */
+export const contradictions = ['knows_more', 'fork'] as const
+
 /** A witness of the transparency log, as the settings name it. */
 export interface LogWitness {
   /** Name, id and public key: C2SP tlog-cosignature, type 4. */

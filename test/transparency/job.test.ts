@@ -84,8 +84,11 @@ test('the job signs what changed, has the witnesses of LOG_WITNESSES cosign it, 
   const { rows } = await pool.query('select subject from source_state where source = $1', [sources.cosignatures.name])
   expect(rows).toEqual([{ subject: witnessSubject(witness) }])
 
+  const told = async () => (await fetch(`http://${metrics}/metrics`)).text()
+  for (const outcome of ['fork', 'knows_more'])
+    expect(await told()).toContain(`reads_total{source="log_cosignatures",outcome="${outcome}"} 0\n`) // else the first is no increase
   const oldest = async () => {
-    const text = await (await fetch(`http://${metrics}/metrics`)).text()
+    const text = await told()
     return Number(/^agent_directory_enrichment_keys_oldest_seconds\{kind="logged facts"\} (.*)$/m.exec(text)?.[1])
   }
   await inTransaction(pool, async (db) => {

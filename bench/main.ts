@@ -22,7 +22,8 @@ npm run bench -- rollup [--rows <n>]
               being read; fails if an answer is lost or waits a second for a lock. Says so while nothing was released yet
   trust       messages checked per second; a first pass over 20,000 agents with a node that answers at once
   transparency
-              a million entries appended to the transparency log; inclusion proofs; all its tiles made again
+              a million entries appended to the transparency log; inclusion proofs; all its tiles made again; how long
+              changes are visible before the job has signed them
 
 Each prints a table and, as its last line, one JSON object.
 

@@ -7,6 +7,7 @@ import { isIncluded } from '../../transparency/proofs.ts'
 import { appendToTiles } from '../../transparency/tiles.ts'
 import { inclusionProof, rootOf } from '../../transparency/tree.ts'
 import { startTemporaryServer } from '../temporary-server.ts'
+import { visibleToSigned } from './visible-to-signed.ts'
 
 /** Entries appended in one transaction, as the job does at most, and how many are appended one by one in the end. */
 const batch = 500
@@ -16,14 +17,14 @@ const proofs = 500
  * What must be met, in milliseconds. A proof's is of CPU time: the time that it takes also depends on what else the machine
  * does.
  */
-const goals = { append_ms: 1, proof_cpu_ms: 5 } as const
+const goals = { append_ms: 1, proof_cpu_ms: 5, signed_ms: 5_000 } as const
 
 /**
- * Measures appending to the transparency log, inclusion proofs, and making all tiles again; prints a table. Throws when a
- * goal is missed.
+ * Measures appending to the transparency log, inclusion proofs, making all tiles again, and how long the job takes to sign
+ * what became visible; prints a table. Throws when a goal is missed.
  */
 export async function benchTransparency({ entries }: { readonly entries: number }): Promise<void> {
-  const { postgres, remove } = await startTemporaryServer('transparency', { durable: true, settings: {} })
+  const { folder, postgres, remove } = await startTemporaryServer('transparency', { durable: true, settings: {} })
   const pool = createPool({ databaseUrl: postgres.databaseUrl, name: 'bench', max: 4, statementTimeoutMs: 0 })
   try {
     await migrate(postgres.databaseUrl)
@@ -38,17 +39,22 @@ export async function benchTransparency({ entries }: { readonly entries: number 
     const proof = await milliseconds(() => prove(pool, size))
     const { user, system } = process.cpuUsage(before)
     await checkTiles(pool, size)
+    const signed = await visibleToSigned({ pool, databaseUrl: postgres.databaseUrl, folder })
     const figures = {
       append_ms: many / entries,
       append_one_ms: one / single,
       proof_ms: proof / proofs,
       proof_cpu_ms: (user + system) / 1_000 / proofs,
+      signed_median_ms: signed.median,
+      signed_ms: signed.most,
     }
     const rows: [string, number][] = [
       [`an entry, appended with ${batch - 1} others`, figures.append_ms],
       [`an entry, appended alone to ${entries}`, figures.append_one_ms],
       [`an inclusion proof among ${size}, tiles read from Postgres`, figures.proof_ms],
       ['the same, CPU of the process that makes and checks it', figures.proof_cpu_ms],
+      ['a change, from visible to in a signed checkpoint, median', figures.signed_median_ms],
+      ['the same, the longest of all', figures.signed_ms],
     ]
     for (const [what, ms] of rows) process.stdout.write(`${what.padEnd(70)} ${ms.toFixed(3)} ms\n`)
     process.stdout.write(`tiles made again from all entries: equal\n`)

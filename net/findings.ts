@@ -10,7 +10,8 @@ interface FindingKind {
 
 const answer = 'from the answer to a request for the endpoint'
 const demand = 'in the demand of a 402 answer, in each entry of `accepts`'
-const onChain = 'on the chain, at the block that `as_of` of the endpoint names'
+const onChain =
+  'on the chain, at the block that `as_of` of the endpoint names, for demands and for the offers of manifests'
 const registry = 'from the registry and the documents as they were last read'
 
 /**
@@ -195,7 +196,7 @@ export const findingTable = {
     severity: 'blocks',
     meaning:
       'The token cannot be paid with in the way that is asked for: EIP-3009, unless `extra.assetTransferMethod` or the ' +
-      'scheme says Permit2.',
+      'scheme says Permit2. Without this finding, a token for Permit2 is known to have allowances and no more.',
     fix: 'Ask for a token that has EIP-3009, or say `permit2` in `extra.assetTransferMethod`.',
     found: onChain,
   },
@@ -238,9 +239,12 @@ export const findingTable = {
   chain_not_checked: {
     severity: 'informs',
     meaning:
-      'What the chain says of the token and of `payTo` was not looked at: no node of it is set, or none answered.',
+      'What the chain says of the token and of `payTo` was not looked at: no node of it is set, none answered, or there ' +
+      'are more ways to pay than are looked at.',
     fix: 'Nothing: it says nothing about the endpoint.',
-    found: 'from the settings of this service, or where the node did not answer',
+    found:
+      'from the settings of this service, where the node did not answer, behind four ways to pay of a place, or 16 new ' +
+      'ones of an agent in an hour',
   },
   amount_malformed: {
     severity: 'blocks',

@@ -4,6 +4,17 @@ import type { ApiChange } from './first-changes.ts'
 /** Everything that changed for clients, newest first: /docs/changelog and /feed/api.atom are made of it. */
 export const apiChanges: readonly ApiChange[] = [
   {
+    id: 'offers-on-chain',
+    day: '2026-11-29',
+    kind: 'changed',
+    title: 'Offers of manifests are held against the chain',
+    text:
+      '/api/agent/{fid}/doctor has findings from the chain for the offers of manifests, as for demands: asset, way to pay, payTo. ' +
+      '`chain_not_checked` also says how many ways to pay were not looked at. Where a DID document says what its keys are for, ' +
+      'those under `assertionMethod` alone sign prices.',
+    operations: ['diagnoseAgent', 'getPrices'],
+  },
+  {
     id: 'webhooks',
     day: '2026-11-29',
     kind: 'added',

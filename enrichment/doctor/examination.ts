@@ -7,9 +7,10 @@ import { statusOf } from '../specs/check-status.ts'
 import { parsed } from '../specs/content.ts'
 import { findingsOfDemand } from '../specs/findings/demand.ts'
 import { type Finding, finding } from '../specs/findings/finding.ts'
-import type { AskedBlock, OnChain } from '../specs/findings/on-chain.ts'
+import type { AskedBlock, Offered, OnChain } from '../specs/findings/on-chain.ts'
 import { maxSpecBytes, readContent, type SpecKind } from '../specs/kinds.ts'
 import { askServer } from '../specs/mcp/session.ts'
+import { saleIn } from '../specs/sale.ts'
 import { specRequests } from '../specs/spec-requests.ts'
 import { demandOf } from '../specs/x402.ts'
 
@@ -17,12 +18,12 @@ import { demandOf } from '../specs/x402.ts'
 interface Examined {
   readonly is: SpecKind | 'catalog' | 'paid endpoint' | 'page' | null
   readonly findings: readonly Finding[]
-  /** Blocks that chains were asked at about its demand for payment. */
+  /** Blocks that chains were asked at about what it sells. */
   readonly blocks: readonly AskedBlock[]
 }
 
-/** What its answer tells, the demand for payment in it with that. */
-type Told = Pick<Examined, 'is' | 'findings'> & { readonly demand?: unknown }
+/** What its answer tells, with what it sells. */
+type Told = Pick<Examined, 'is' | 'findings'> & { readonly offers?: readonly Offered[] }
 
 const redirects = 3
 const kinds = ['x402', 'a2a', 'mcp', 'openapi'] as const
@@ -35,8 +36,8 @@ const listPath = '/.well-known/agent-registration.json'
 export async function examine(hosts: AgentHosts, onChain: OnChain, url: URL): Promise<Examined> {
   const named = url.protocol === 'http:' && hosts.secured(url).protocol === 'https:' ? [finding('plain_http')] : []
   try {
-    const { is, findings, demand } = await askedBy(hosts, hosts.secured(url))
-    const looked = demand === undefined ? { findings: [], blocks: [] } : await onChain(demand)
+    const { is, findings, offers = [] } = await askedBy(hosts, hosts.secured(url))
+    const looked = await onChain(offers, url.origin)
     const all = [...named, ...findings, ...looked.findings, ...(await listing(hosts, url))]
     return { is, findings: all, blocks: looked.blocks }
   } catch (error) {
@@ -67,7 +68,8 @@ async function askedBy(hosts: AgentHosts, url: URL): Promise<Told> {
 }
 
 const demanded = (answer: Fetched, url: URL): Told => {
-  return { is: 'paid endpoint', findings: findingsOfDemand(answer, url), demand: demandOf(answer) }
+  const { prices } = saleIn(demandOf(answer))
+  return { is: 'paid endpoint', findings: findingsOfDemand(answer, url), offers: prices }
 }
 
 /** Undefined: the answer to a GET does not tell. */
@@ -76,8 +78,9 @@ function judge(answer: Fetched, url: URL): Told | undefined {
   if (answer.status === 401) return { is: null, findings: [finding('auth_required')] }
   const value = answer.status === 200 ? parsed(answer.body) : undefined
   if (value === undefined) return undefined
-  const is = toCatalog(value, url) ? 'catalog' : kinds.find((kind) => readContent[kind](value) !== undefined)
-  return is && { is, findings: [] }
+  if (toCatalog(value, url)) return { is: 'catalog', findings: [] }
+  const is = kinds.find((kind) => readContent[kind](value) !== undefined)
+  return is && { is, findings: [], offers: saleIn(value, is).prices }
 }
 
 /** Whether the host says which agents are its own. */

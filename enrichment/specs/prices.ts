@@ -29,6 +29,8 @@ export interface Price {
   readonly currency?: string
   /** An address in lowercase. */
   readonly payTo: string | null
+  /** How x402 moves the asset, as declared; undefined: it is not said, which means EIP-3009. */
+  readonly transferMethod?: string
   /**
    * Registration that the seller names as its own: `base:17`, or its CAIP-10 registry and number where that is not indexed;
    * undefined: it names none.
@@ -130,13 +132,14 @@ function pricesOf({
   if (money === null) return []
   return (networks.length > 0 ? networks : [null]).map((network) => {
     const { chain, testnet } = network === null ? { chain: null, testnet: null } : networkOf(network)
-    const { resource, description, scheme, asset, payTo } = rest
+    const { resource, description, scheme, asset, payTo, transferMethod } = rest
     const { amount, currency, minUsd, maxUsd } = money
     const price = { resource, description, scheme, network, chain, asset, amount, payTo, minUsd, maxUsd }
     return {
       ...price,
       ...(testnet === true && { testnet }),
       ...(currency !== null && { currency }),
+      ...(transferMethod !== null && { transferMethod }),
       ...(agent && { agent: `${agent.registry}:${agent.agentId}` }),
     }
   })

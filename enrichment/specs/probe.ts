@@ -52,9 +52,7 @@ export interface Check {
   readonly sale?: Sale
   /** What is wrong with its demand for payment; undefined: it made none. */
   readonly findings?: readonly Finding[]
-  /** The demand itself, not validated. */
-  readonly demand?: unknown
-  /** Blocks that chains were asked at about the demand. */
+  /** Blocks that chains were asked at about what is for sale. */
   readonly blocks?: readonly AskedBlock[]
   /** Why there was no answer; undefined: there was one. */
   readonly reason?: DoorReason
@@ -124,7 +122,7 @@ async function orFailure(candidate: Candidate, ask: () => Promise<[Check, ...Che
 
 async function askSession(hosts: AgentHosts, candidate: Candidate): Promise<Check> {
   const { content, sha256, demand, ...asked } = await askServer(hosts, candidate.url)
-  const outcome = { ...asked, ...(demand && demandedIn(demand, candidate.url)) }
+  const outcome = { ...asked, ...(demand && { findings: findingsOfDemand(demand, candidate.url) }) }
   if (!content || !sha256) return { candidate, ...outcome }
   return { candidate, ...outcome, found: { content, sha256, version: noVersion, cardSignature: null } }
 }
@@ -270,15 +268,11 @@ async function toCheck(
   const isDemand = status === 'payment_required' && said !== undefined
   const keyOf = createDidKeys(hosts, url, spend)
   const sale = isDemand ? { ...said, prices: await withSignatures(said.prices, demandOf(answer), url, keyOf) } : said
-  const asked = status === 'payment_required' ? demandedIn(answer, url) : {}
+  const asked = status === 'payment_required' ? { findings: findingsOfDemand(answer, url) } : {}
   const check = { ...toResult(candidate, answer), status, sale, ...asked }
   if (!found) return check
   const cardSignature = kind === 'a2a' ? await signatureOf(hosts, answer.value, url, spend) : null
   return { ...check, found: { ...found, cardSignature } }
-}
-
-const demandedIn = (answer: Fetched, url: URL) => {
-  return { findings: findingsOfDemand(answer, url), demand: demandOf(answer) }
 }
 
 interface Judged {

@@ -12,7 +12,7 @@ import { checkUp } from './check-up.ts'
 import { documentsAfter, type KnownDocument, keptOf, standingOf, stands } from './document-standing.ts'
 import type { OnChain } from './findings/on-chain.ts'
 import { inDollars, withAgent } from './prices.ts'
-import type { CheckUp } from './probe.ts'
+import { type Check, type CheckUp, placeOf } from './probe.ts'
 
 interface SpecsOptions {
   readonly pool: pg.Pool
@@ -41,10 +41,11 @@ export function specs({ pool, hosts, chains, onChain, now }: SpecsOptions): Sour
         return identity ? [{ registry: registryOf(identity), agentId }] : []
       })
       const holdings = { held, isCut: inputs.registrations.length > mostRegistrations, registries }
-      const look = await withChains(
-        await checkUp(hosts, { ...inputs, holdings, known, turn: now().toISOString() }),
+      const look = await withChains(await checkUp(hosts, { ...inputs, holdings, known, turn: now().toISOString() }), {
         onChain,
-      )
+        known,
+        asker: `fid ${fid}`,
+      })
       const { checks, closedUntil, wasAsked } = look
       if (checks.length === 0 && closedUntil)
         throw new HostClosed('its hosts asked to wait, or their circuits are open', closedUntil, wasAsked)
@@ -78,14 +79,24 @@ export function specs({ pool, hosts, chains, onChain, now }: SpecsOptions): Sour
   }
 }
 
-/** A check-up with what chains say of the demands for payment in it. */
-async function withChains(look: CheckUp, onChain: OnChain): Promise<CheckUp> {
-  const checks = look.checks.map(async (check) => {
-    if (check.demand === undefined) return check
-    const { findings, blocks } = await onChain(check.demand)
-    return { ...check, findings: [...(check.findings ?? []), ...findings], blocks }
-  })
-  return { ...look, checks: await Promise.all(checks) }
+interface Asking {
+  readonly onChain: OnChain
+  readonly known: readonly KnownDocument[]
+  readonly asker: string
+}
+
+/** A check-up with what chains say of what is for sale in it, in documents that are as they were too. */
+async function withChains(look: CheckUp, { onChain, known, asker }: Asking): Promise<CheckUp> {
+  const before = new Map(known.map((document) => [`${document.kind} ${document.url}`, document.prices]))
+  const checks: Check[] = []
+  // One after the other: each takes from what the asker may have looked at.
+  for (const check of look.checks) {
+    const isUnchanged = check.status === 'ok' && !check.found && !check.sale
+    const offers = check.sale?.prices ?? (isUnchanged ? before.get(placeOf(check.candidate)) : undefined) ?? []
+    const { findings, blocks } = await onChain(offers, asker)
+    checks.push({ ...check, findings: [...(check.findings ?? []), ...findings], blocks })
+  }
+  return { ...look, checks }
 }
 
 /** Results of one check-up for the documents that were requested. */

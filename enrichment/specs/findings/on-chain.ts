@@ -3,15 +3,19 @@ import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { type ChainName, chainOf } from '../../../chains.config.ts'
 import { hour } from '../../../ops/time.ts'
 import { type ChainClient, callAt } from '../../../social/chain-client.ts'
-import { textOf } from '../../../trust/text.ts'
-import { networkOf } from '../../networks.ts'
-import { fieldsOf } from '../offers/spellings.ts'
+import type { Price } from '../prices.ts'
 import { type Finding, finding } from './finding.ts'
 
-/** Ways to pay of one demand that chains are asked about; answers that are kept, and for how many milliseconds. */
+/** Ways to pay of one demand or manifest that chains are asked about; answers that are kept, and for how many milliseconds. */
 const mostWays = 4
 const mostKept = 10_000
 const keptMs = hour
+/**
+ * Unknown ways to pay of one asker that are looked at within that time, and askers that are counted: terms that are others
+ * each time pass the answers that are kept, and would take the node from everybody else.
+ */
+const mostNew = 16
+const mostAskers = 100_000
 
 /** A block that a chain was asked at. */
 export interface AskedBlock {
@@ -21,14 +25,18 @@ export interface AskedBlock {
   readonly time: string
 }
 
-/** What chains say of a demand for payment. */
+/** What chains say of offers. */
 interface Looked {
   readonly findings: readonly Finding[]
   /** One of each chain that was asked; empty: none was, or none answered. */
   readonly blocks: readonly AskedBlock[]
 }
 
-export type OnChain = (demand: unknown) => Promise<Looked>
+/** What an offer says of a token and who is to get it. */
+export type Offered = Pick<Price, 'chain' | 'scheme' | 'asset' | 'payTo' | 'transferMethod'>
+
+/** `asker`: whoever brought the offers of one place, by a name that others do not have. */
+export type OnChain = (offers: readonly Offered[], asker: string) => Promise<Looked>
 
 interface OnChainOptions {
   /** The node of a chain by its id. */
@@ -61,8 +69,8 @@ const nobody = '0x000000000000000000000000000000000000dead'
 const anybody = '0x1111111111111111111111111111111111111111'
 
 /**
- * What a token answers with one word if it can be paid with in this way: EIP-3009 has a state for each authorization;
- * Permit2 moves any ERC-20 that its owner allows it.
+ * What a token answers with one word unless it cannot be paid with in this way: EIP-3009 has a state for each authorization;
+ * what Permit2 moves has allowances. Whether the payer has allowed it, and whether Permit2 is there, is not looked at.
  */
 const probes = {
   eip3009: (payTo: Address) => encodeFunctionData({ abi, functionName: 'authorizationState', args: [payTo, noNonce] }),
@@ -70,39 +78,42 @@ const probes = {
 } as const
 
 /**
- * Creates the function that asks chains about a demand: whether there is a token, whether it can be paid with in the way
- * that the demand wants, and whether it lets `payTo` have it. Never throws: what cannot be asked is a finding that says so.
+ * Creates the function that asks chains about offers: whether there is a token, whether it can be paid with in the way
+ * that the offer wants, and whether it lets `payTo` have it. Never throws: what is not asked is a finding that says so.
  */
 export function createOnChain({ nodeOf, slot, now }: OnChainOptions): OnChain {
+  const time = { ttl: keptMs, ttlResolution: 0, perf: { now: () => now().getTime() } }
   const known = new LRUCache<string, { readonly findings: readonly Finding[]; readonly block: AskedBlock }>({
     max: mostKept,
-    ttl: keptMs,
-    ttlResolution: 0,
-    perf: { now: () => now().getTime() },
+    ...time,
   })
+  const looks = new LRUCache<string, number>({ max: mostAskers, ...time, noUpdateTTL: true })
 
-  async function look(terms: Terms) {
+  async function look(terms: Terms, asker: string) {
     const key = Object.values(terms).join(' ')
     const kept = known.get(key)
     if (kept) return kept
     const node = nodeOf(chainOf(terms.chain).id)
-    if (!node?.isSet) return undefined
+    const made = looks.get(asker) ?? 0
+    if (!node?.isSet || made >= mostNew) return undefined
+    looks.set(asker, made + 1)
     await slot()
     const { number, timestamp } = await node.client().getBlock({ blockTag: 'latest' })
     const findings = await findingsOf(node, terms, number, slot)
-    const time = new Date(Number(timestamp) * 1_000).toISOString()
-    const found = { findings, block: { chain: terms.chain, number: Number(number), time } }
+    const at = new Date(Number(timestamp) * 1_000).toISOString()
+    const found = { findings, block: { chain: terms.chain, number: Number(number), time: at } }
     known.set(key, found)
     return found
   }
 
-  return async (demand) => {
+  return async (offers, asker) => {
     const findings: Finding[] = []
     const blocks = new Map<ChainName, AskedBlock>()
     const silent = new Set<ChainName>()
-    for (const terms of termsIn(demand)) {
+    const all = distinctTerms(offers)
+    for (const terms of all.slice(0, mostWays)) {
       // One call that fails takes seconds: the others of the same chain would as well.
-      const found = silent.has(terms.chain) ? undefined : await look(terms).catch(() => undefined)
+      const found = silent.has(terms.chain) ? undefined : await look(terms, asker).catch(() => undefined)
       if (found) {
         findings.push(...found.findings)
         if ((blocks.get(terms.chain)?.number ?? 0) <= found.block.number) blocks.set(terms.chain, found.block)
@@ -111,25 +122,28 @@ export function createOnChain({ nodeOf, slot, now }: OnChainOptions): OnChain {
         findings.push(finding('chain_not_checked', terms.chain))
       }
     }
-    return { findings, blocks: [...blocks.values()] }
+    const left = all.length - mostWays
+    return {
+      findings: [
+        ...findings,
+        ...(left > 0 ? [finding('chain_not_checked', `${left} of ${all.length} ways to pay`)] : []),
+      ],
+      blocks: [...blocks.values()],
+    }
   }
 }
 
-/** The distinct terms of a demand that a chain of the table can be asked about. */
-function termsIn(demand: unknown): Terms[] {
-  const { accepts } = fieldsOf(demand)
-  const all = (Array.isArray(accepts) ? accepts : []).flatMap((way) => termsOf(way) ?? [])
-  return [...new Map(all.map((terms) => [Object.values(terms).join(' '), terms])).values()].slice(0, mostWays)
+/** The distinct terms of offers that a chain of the table can be asked about. */
+function distinctTerms(offers: readonly Offered[]): Terms[] {
+  const all = offers.flatMap((offer) => termsOf(offer) ?? [])
+  return [...new Map(all.map((terms) => [Object.values(terms).join(' '), terms])).values()]
 }
 
-function termsOf(way: unknown): Terms | undefined {
-  const { scheme, network, asset, payTo, extra } = fieldsOf(way)
-  const { chain } = networkOf(textOf(network))
-  const [token, payee] = [asset, payTo].map((one) => textOf(one).toLowerCase())
-  if (chain === null || !isAddress(token!) || !isAddress(payee!)) return undefined
-  const method = scheme === 'upto' ? 'permit2' : (fieldsOf(extra).assetTransferMethod ?? 'eip3009')
+function termsOf({ chain, scheme, asset, payTo, transferMethod }: Offered): Terms | undefined {
+  if (chain === null || asset === null || payTo === null || !isAddress(asset) || !isAddress(payTo)) return undefined
+  const method = scheme === 'upto' ? 'permit2' : (transferMethod ?? 'eip3009')
   const isKnown = (scheme === 'exact' || scheme === 'upto') && (method === 'eip3009' || method === 'permit2')
-  return { chain, asset: token as Address, payTo: payee as Address, method: isKnown ? method : undefined }
+  return { chain, asset: asset as Address, payTo: payTo as Address, method: isKnown ? method : undefined }
 }
 
 const isAddress = (text: string) => /^0x[0-9a-f]{40}$/.test(text)

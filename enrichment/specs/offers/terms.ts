@@ -15,6 +15,8 @@ export interface Terms {
   /** An address in lowercase, or a symbol. */
   readonly asset: string | null
   readonly payTo: string | null
+  /** How x402 moves the asset, where it says so: `eip3009`, `permit2` or another way. */
+  readonly transferMethod: string | null
   /** Registration that it names as the seller's. */
   readonly agent: ListedRegistration | null
   readonly currency: string | null
@@ -40,6 +42,7 @@ export const noTerms: Terms = {
   networks: [],
   asset: null,
   payTo: null,
+  transferMethod: null,
   agent: null,
   currency: null,
   money: null,
@@ -63,6 +66,7 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
   const written = shortText(first('currency'))
   // Some write the address of the token as the currency.
   const isAddress = written !== null && addressForm.test(written)
+  const { assetTransferMethod, erc8004 } = fieldsOf(fieldsOf(object).extra)
   const terms = {
     ...around,
     resource: placeOf(members) ?? around.resource,
@@ -71,8 +75,10 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
     networks,
     asset: asset ?? (isAddress ? written.toLowerCase() : around.asset),
     payTo: addressText(first('payTo')) ?? around.payTo,
+    // Source: x402 specification, schemes exact and upto on EVM.
+    transferMethod: shortText(assetTransferMethod) ?? around.transferMethod,
     // Source: draft ERC-8478, `extra.erc8004` of a payment requirement.
-    agent: toListedRegistration(fieldsOf(fieldsOf(object).extra).erc8004) ?? around.agent,
+    agent: toListedRegistration(erc8004) ?? around.agent,
     currency: written !== null && !isAddress ? written : around.currency,
   }
   const own = { asset: asset !== null || isAddress, currency: written !== null && !isAddress }

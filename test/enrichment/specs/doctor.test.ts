@@ -9,6 +9,7 @@ import { startWebHost, type WebHost } from '../../../devnet/hosts/web-host.ts'
 import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
 import { examine } from '../../../enrichment/doctor/examination.ts'
 import { createOnChain, type OnChain } from '../../../enrichment/specs/findings/on-chain.ts'
+import { saleIn } from '../../../enrichment/specs/sale.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
 import { createProofWorld } from '../../../social/proof-world.ts'
@@ -87,34 +88,106 @@ test('where no node can be asked, a paid endpoint has a finding that says so, an
     expect(await codes(createOnChain({ nodeOf, slot: async () => {}, now: clock.now }))).toEqual(['chain_not_checked'])
 })
 
-test('a chain is asked once an hour for the same terms, at a block that is named', async () => {
+const offersTo = (...payees: string[]) => payees.flatMap((payTo) => saleIn(demandFor({ url: host.url, payTo })).prices)
+
+/** What asks the chain, and how many calls it has made. */
+function countedOnChain() {
   let calls = 0
   const slot = async () => void calls++
   const ask = createOnChain({ nodeOf: world.nodeOf, slot, now: clock.now })
-  const demand = demandFor({ url: host.url, payTo: addressOf('seller') })
+  return { ask: (offers: Parameters<OnChain>[0], asker = 'somebody') => ask(offers, asker), calls: () => calls }
+}
+
+test('a chain is asked once an hour for the same terms, at a block that is named', async () => {
+  const { ask, calls } = countedOnChain()
+  const demand = offersTo(addressOf('seller'))
   const first = await ask(demand)
   const { number, timestamp } = await chain.client.getBlock()
   const time = new Date(Number(timestamp) * 1_000).toISOString()
   expect(first).toEqual({ findings: [], blocks: [{ chain: 'base', number: Number(number), time }] })
-  const asked = calls
+  const asked = calls()
   await chain.client.mine({ blocks: 1 })
   expect(await ask(demand)).toEqual(first)
-  expect(calls).toBe(asked)
+  expect(calls()).toBe(asked)
   clock.pass(3_600_001)
   expect((await ask(demand)).blocks).toMatchObject([{ number: Number(number) + 1 }])
-  expect(await ask(demandFor({ url: host.url, payTo: chain.addresses.keeper }))).toMatchObject({
-    findings: [{ code: 'pay_to_stuck' }],
-  })
+  expect((await ask(offersTo(chain.addresses.keeper))).findings).toMatchObject([{ code: 'pay_to_stuck' }])
 })
+
+test('who names others to be paid each time has no more than a share of the node, and nobody else has less for it', async () => {
+  const { ask, calls } = countedOnChain()
+  const unread = [{ code: 'chain_not_checked', detail: 'base' }]
+  const looks = []
+  for (let at = 0; at < 40; at++) looks.push((await ask(offersTo(addressOf(`payee ${at}`)), 'crowd')).findings)
+  expect(looks.slice(0, 16)).toEqual(Array(16).fill([]))
+  expect(looks.slice(16)).toEqual(Array(24).fill(unread))
+  const spent = calls()
+  expect((await ask(offersTo(addressOf('payee 3')), 'crowd')).findings).toEqual([]) // is known
+  expect(calls()).toBe(spent)
+  expect((await ask(offersTo(addressOf('payee 39')), 'somebody else')).findings).toEqual([])
+  clock.pass(3_600_001)
+  expect((await ask(offersTo(addressOf('payee 20')), 'crowd')).findings).toEqual([])
+})
+
+test('of more ways to pay than are looked at, a finding says how many were not', async () => {
+  const { ask } = countedOnChain()
+  const payees = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => addressOf(name))
+  expect((await ask(offersTo(...payees, payees[0]!))).findings).toEqual([
+    { code: 'chain_not_checked', detail: '2 of 6 ways to pay' },
+  ])
+})
+
+test('offers of a manifest are held against the chain as demands are, also while it stays as it was', async () => {
+  const [own] = (await startHosts(1)) as [WebHost]
+  const job = startAgentsJob({ database, clock, hosts: [own], overrides: withNode(chain) })
+  const url = `${own.url}/.well-known/x402.json`
+  const offer = (payTo: string, extra?: object) => demandFor({ url: `${own.url}/paid`, payTo, extra }).accepts
+  const manifest = { x402Version: 2, items: [{ resource: '/a', accepts: offer(chain.addresses.keeper) }] }
+  own.pages.set('/.well-known/x402.json', { body: manifest })
+  const fid = 7
+  await mint(database.pool, {
+    id: fid,
+    fid,
+    uri: JSON.stringify({ name: 'm', services: [{ name: 'x402', endpoint: url }] }),
+  })
+  await job.join()
+  await job.read('agent_uri')
+  await job.join()
+  const codes = async () => {
+    await database.pool.query(`update source_state set due_at = $1 where source = 'spec_discovery'`, [clock.now()])
+    await job.read('spec_discovery')
+    const { endpoints, findings } = (await agentDiagnosis(database.pool, fid))! // the API keeps its answers a while
+    const places = endpoints as ReturnType<typeof diagnosis.parse>['endpoints']
+    const { as_of } = places.find((one) => one.url === url)!
+    const own = findings.filter(({ endpoint, code }) => endpoint === url && /^(pay_to|asset|chain)_/.test(code))
+    return [own.map(({ code }) => code), as_of.map((block) => block.chain)]
+  }
+  expect(await codes()).toEqual([['pay_to_stuck'], ['base']])
+  clock.pass(3_600_001)
+  expect(await codes()).toEqual([['pay_to_stuck'], ['base']])
+  expect(own.requests.filter(({ headers }) => headers['if-none-match'] !== undefined)).toHaveLength(1)
+  clock.pass(3_600_001)
+  own.pages.set('/.well-known/x402.json', {
+    body: { x402Version: 2, items: [{ resource: '/a', accepts: offer(addressOf('seller')) }] },
+  })
+  expect(await codes()).toEqual([[], ['base']])
+  const { is, findings } = await examine(hosts, onChain, new URL(manifestOf(host, offer(chain.addresses.keeper))))
+  expect([is, findings.map(({ code }) => code)]).toEqual(['x402', ['pay_to_stuck']])
+})
+
+/** Address of a manifest that a host serves from now on. */
+function manifestOf({ pages, url }: WebHost, accepts: readonly object[]): string {
+  pages.set('/manifest.json', { body: { x402Version: 2, items: [{ resource: '/a', accepts }] } })
+  return `${url}/manifest.json`
+}
 
 test('a token that moves nothing at all, as some do for an amount of zero, is not said to refuse who is paid', async () => {
   // Reverts on transfer(address,uint256), and answers all else with a word of zeros.
   const bytecode = '0x60003560e01c63a9059cbb1460145760206000f35b60006000fd'
   const address: `0x${string}` = '0x00000000000000000000000000000000007e2000'
   await chain.client.setCode({ address, bytecode })
-  const demand = demandFor({ url: host.url, payTo: addressOf('seller'), asset: address })
-  const ask = createOnChain({ nodeOf: world.nodeOf, slot: async () => {}, now: clock.now })
-  expect((await ask(demand)).findings).toEqual([])
+  const { prices } = saleIn(demandFor({ url: host.url, payTo: addressOf('seller'), asset: address }))
+  expect((await onChain(prices, 'somebody')).findings).toEqual([])
 })
 
 const diagnosisOf = async (fid: number, query = '') =>

@@ -287,8 +287,12 @@ export const webhookLimits = {
   challengeSeconds: 10,
   /** Bytes that are read of the answer to a challenge; of other answers none are. */
   answerBytes: 1_024,
-  /** Attempts in the list of them. */
+  /** Attempts in the list of them; how many of an endpoint are kept, as its host says how many there are, and for how long. */
   deliveries: 100,
+  deliveriesKept: 1_000,
+  deliveryDays: 30,
+  /** Days for which an endpoint is kept that its account deleted, so that no proof serves twice. */
+  deletedDays: 1,
   /** Challenges that a FID may have sent. */
   challenges: { attempts: 20, seconds: 600 },
   /** Pings and replays of an endpoint. */

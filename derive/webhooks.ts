@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { appendWebhookEvents, forgetWebhookEvents, wakeWebhooks } from '../db/queries/webhooks/events.ts'
+import { appendWebhookEvents, wakeWebhooks } from '../db/queries/webhooks/events.ts'
 import { sources } from '../sources.config.ts'
 import type { DeriveContext } from './derivation.ts'
 
@@ -19,5 +19,4 @@ export async function appendEvents(
   )
   if (events.length + ids.length > 0)
     await wakeWebhooks(db, { events, ids }, { source: sources.webhooks.name, now: now() })
-  await forgetWebhookEvents(db, now())
 }

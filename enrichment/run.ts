@@ -24,7 +24,7 @@ import { facilitatorSubjects } from './facilitators/source.ts'
 import { checkTables, createHealth } from './health.ts'
 import { createSources, type SourcesOptions } from './installed-sources.ts'
 import { refreshCounts } from './join/counts.ts'
-import { forgetOldChanges } from './join/old-changes.ts'
+import { forgetOldRows } from './join/old-rows.ts'
 import { rollUpSettlements } from './join/rollup.ts'
 import { createMetrics } from './metrics.ts'
 import { isAnswer, type OnceRequest, readOnce } from './once.ts'
@@ -179,7 +179,7 @@ export async function runEnrichment({
     readModel('payers', payers, config.countsPauseMs),
     readModel('feedback', feedback, config.countsPauseMs),
     readModel('rankings', rankings, config.countsPauseMs, rankingsRestFactor),
-    readModel('old changes', () => forgetOldChanges({ pool, now }), restMs.oldChanges),
+    readModel('old rows', () => forgetOldRows({ pool, now }), restMs.oldRows),
   ])
   server.close()
   await end()

@@ -74,7 +74,7 @@ export const restMs = {
   /** The loop of each source. */
   source: second / 2,
   rollup: 5 * second,
-  oldChanges: hour,
+  oldRows: hour,
 } as const
 
 /** The same of a kind that is derived by key; those that rest `with counts` rest for COUNTS_PAUSE_SECONDS. */

@@ -1,14 +1,17 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { storeSending } from '../../db/queries/webhooks/sending.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { startCodehost } from '../../devnet/upstreams/codehost.ts'
 import { startExplorer } from '../../devnet/upstreams/explorer.ts'
 import { startIdentityService } from '../../devnet/upstreams/identity.ts'
+import { documentLimits } from '../../limits.config.ts'
 import { type AgentRow, storedAgents } from '../support/agent-model.ts'
 import { type ChainRows, chainRows, wallet } from '../support/chain/rows.ts'
 import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { type EnrichmentProcess, spawnEnrichment } from '../support/enrichment-process.ts'
 import { rounds } from '../support/rounds.ts'
+import { insert } from '../support/seed.ts'
 import { until } from '../support/until.ts'
 
 let database: OwnDatabase
@@ -69,6 +72,40 @@ describe('the job', () => {
     hub.faults.add({ kind: 'status', status: 503 }, { times: 3, path: '/v1/events' })
     hub.state.removeVerification(7, wallet(1), 'revoke')
     await until('the agent was historical', async () => (await agents())[0]?.agent_status === 'historical')
+  })
+
+  test('forgets the last webhook, what it was sent and the events of old, though nobody else has one', async () => {
+    const deletedAt = new Date(Date.now() - 25 * 3_600_000)
+    await insert(database.pool, 'webhook', {
+      id: 'wh-last',
+      fid: 7,
+      url: 'https://ada.example/hooks',
+      types: ['agent.listed'],
+      method: 'eip191',
+      nonce: 'n',
+      proof_sha256: Buffer.alloc(32),
+      token_sha256: Buffer.alloc(32),
+      after_seq: 0,
+      created_at: deletedAt,
+      deleted_at: deletedAt,
+    })
+    const sent = { afterSeq: 1, attempts: [{ seq: 1, at: deletedAt, outcome: 'ok', elapsedMs: 1 }], endedFor: null }
+    await storeSending(database.pool, { id: 'wh-last', moves: 0 }, { ...sent, now: deletedAt })
+    const at = new Date(Date.now() - (documentLimits.changeDays + 1) * 86_400_000)
+    await insert(database.pool, 'webhook_event', {
+      subject: 'claim:7:1',
+      type: 'agent.claimed',
+      fid: 7,
+      at,
+      data: '{}',
+    })
+    start()
+    for (const table of ['webhook', 'webhook_standing', 'webhook_delivery', 'webhook_event']) {
+      await until(`${table} was empty`, async () => {
+        const { rows } = await database.pool.query(`select from ${table}`)
+        return rows.length === 0
+      })
+    }
   })
 
   test.each([

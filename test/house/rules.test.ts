@@ -122,6 +122,10 @@ function limitRows(): string[] {
     ['accepted claims of a FID', `${acceptedPerDay} a day`],
     ['webhooks', `${webhookLimits.ofFid} a FID, each for all agents or up to ${webhookLimits.fids}`],
     [
+      'attempts to send to a webhook',
+      `the newest ${grouped(webhookLimits.deliveriesKept)} of ${webhookLimits.deliveryDays} days are kept`,
+    ],
+    [
       'answer of a webhook',
       `within ${webhookLimits.answerSeconds} seconds; to a challenge or a ping ${webhookLimits.challengeSeconds}`,
     ],

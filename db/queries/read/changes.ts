@@ -32,14 +32,17 @@ export async function changesAfter(
   })
 }
 
+/** Rows that go: those of before a time, and how many at once at most. */
+export interface OldRows {
+  readonly before: Date
+  readonly limit: number
+}
+
 /**
  * Removes changes noted before a time that a later one of the same agent stands for: a mirror that has not seen them
  * learns as much from the later one. At most `limit`, oldest first; returns how many.
  */
-export async function forgetChanges(
-  db: Queryable,
-  { before, limit }: { before: Date; limit: number },
-): Promise<number> {
+export async function forgetChanges(db: Queryable, { before, limit }: OldRows): Promise<number> {
   const { rowCount } = await db.query({
     name: 'forget-changes',
     text: `

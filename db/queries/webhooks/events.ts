@@ -1,10 +1,5 @@
-import { documentLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-
-/** Old events that are deleted at once, at most. */
-const mostForgotten = 10_000
-/** Deleted endpoints whose rows go at once, at most. */
-const mostWebhooksForgotten = 10
+import type { OldRows } from '../read/changes.ts'
 
 /** An event that was appended. */
 interface Appended {
@@ -91,28 +86,38 @@ select $1, 'webhook:' || w.id, $2
   })
 }
 
-/**
- * Deletes events that are too old to be sent, and endpoints that were deleted so long ago that no proof of theirs is valid
- * any more, with what was sent there.
- */
-export async function forgetWebhookEvents(db: Queryable, now: Date): Promise<void> {
-  await db.query({
+/** Deletes events that happened before a time, at most `limit`, oldest first. Returns how many. */
+export async function forgetWebhookEvents(db: Queryable, { before, limit }: OldRows): Promise<number> {
+  const { rowCount } = await db.query({
     name: 'forget-webhook-events',
-    text: `delete from webhook_event where seq in (
-             select seq from webhook_event where at < $1::timestamptz - $2 * interval '1 day' order by at limit $3)`,
-    values: [now, documentLimits.changeDays, mostForgotten],
+    text: `delete from webhook_event where seq in (select seq from webhook_event where at < $1 order by at, seq limit $2)`,
+    values: [before, limit],
   })
-  await db.query({
+  return rowCount ?? 0
+}
+
+/** Deletes attempts to send that were made before a time, at most `limit`. Returns how many. */
+export async function forgetWebhookDeliveries(db: Queryable, { before, limit }: OldRows): Promise<number> {
+  const { rowCount } = await db.query({
+    name: 'forget-webhook-deliveries',
+    text: `delete from webhook_delivery where (id, at, seq) in (
+             select id, at, seq from webhook_delivery where at < $1 order by id, at, seq limit $2)`,
+    values: [before, limit],
+  })
+  return rowCount ?? 0
+}
+
+/** Deletes endpoints that their accounts deleted before a time, at most `limit`, with what was sent there. Returns how many. */
+export async function forgetWebhooks(db: Queryable, { before, limit }: OldRows): Promise<number> {
+  const { rows } = await db.query<{ gone: number }>({
     name: 'forget-webhooks',
     text: `
 with gone as (
-  delete from webhook where id in (
-    select id from webhook where deleted_at < $1::timestamptz - interval '1 day' order by id limit $2)
-  returning id),
-standing as (delete from webhook_standing where id in (select id from gone))
-delete from webhook_delivery d
- where d.id in (select id from gone)
-    or d.at < $1::timestamptz - interval '30 days' and d.id in (select id from webhook_standing where ended_at is not null)`,
-    values: [now, mostWebhooksForgotten],
+  delete from webhook where id in (select id from webhook where deleted_at < $1 order by id limit $2) returning id),
+standing as (delete from webhook_standing where id in (select id from gone)),
+deliveries as (delete from webhook_delivery where id in (select id from gone))
+select count(*)::int as gone from gone`,
+    values: [before, limit],
   })
+  return rows[0]?.gone ?? 0
 }

@@ -1,8 +1,6 @@
+import { webhookLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { isoTime } from '../sql/json-text.ts'
-
-/** Attempts to send that are kept of an endpoint, at most: its host says how many there are. */
-const mostDeliveries = 1_000
 
 /** An endpoint that is sent events. */
 export interface WebhookToSend {
@@ -136,9 +134,8 @@ values ($1, $2, $3, $4, case when $5::text is not null then $6::timestamptz end,
     text: `
 with old as (
   delete from webhook_delivery
-   where id = $1 and (at < $6::timestamptz - interval '30 days'
-                      or (at, seq) <= (select at, seq from webhook_delivery where id = $1
-                                        order by at desc, seq desc offset $7 limit 1)))
+   where id = $1 and (at, seq) <= (select at, seq from webhook_delivery where id = $1
+                                    order by at desc, seq desc offset $6 limit 1))
 insert into webhook_delivery (id, seq, at, outcome, elapsed_ms)
 select $1, * from unnest($2::bigint[], $3::timestamptz[], $4::text[], $5::int[])
     on conflict do nothing`,
@@ -148,8 +145,7 @@ select $1, * from unnest($2::bigint[], $3::timestamptz[], $4::text[], $5::int[])
       attempts.map(({ at }) => at),
       attempts.map(({ outcome }) => outcome),
       attempts.map(({ elapsedMs }) => elapsedMs),
-      now,
-      mostDeliveries - attempts.length,
+      webhookLimits.deliveriesKept - attempts.length,
     ],
   })
 }

@@ -5,7 +5,7 @@ import { chainNames } from '../../../chains.config.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { deriveAgents } from '../../../db/queries/join/agents.ts'
 import { lockJoin } from '../../../db/queries/join/lock.ts'
-import { forgetOldChanges } from '../../../enrichment/join/old-changes.ts'
+import { forgetOldRows } from '../../../enrichment/join/old-rows.ts'
 import { documentLimits } from '../../../limits.config.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -81,7 +81,7 @@ const steps = {
     }),
   derive: (fid: number) => derive(fid),
   deriveBoth: (fid: number) => derive(fid, fid + 1),
-  forget: () => forgetOldChanges({ pool: database.pool, now: () => new Date(Date.now() + 2 * keptMs) }),
+  forget: () => forgetOldRows({ pool: database.pool, now: () => new Date(Date.now() + 2 * keptMs) }),
 }
 
 const step = fc.record({
@@ -140,9 +140,9 @@ test('of changes that are old only the newest of each agent is kept, and a new m
   }
   await steps.unclaim(2)
   await derive(2)
-  expect(await forgetOldChanges(later(keptMs - 60_000))).toBe(0)
+  expect(await forgetOldRows(later(keptMs - 60_000))).toBe(0)
   const removed = []
-  for (let n = 0; n < 4; n++) removed.push(await forgetOldChanges(later(keptMs + 60_000)))
+  for (let n = 0; n < 4; n++) removed.push(await forgetOldRows(later(keptMs + 60_000)))
   expect(removed).toEqual([2, 2, 1, 0])
   expect((await database.pool.query('select fid, kind from agent_change order by seq')).rows).toEqual([
     { fid: 1, kind: 'upsert' },

@@ -4,7 +4,7 @@ import { chainNames } from '../../../chains.config.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { deriveAgents } from '../../../db/queries/join/agents.ts'
 import { lockJoin } from '../../../db/queries/join/lock.ts'
-import { forgetOldChanges } from '../../../enrichment/join/old-changes.ts'
+import { forgetOldRows } from '../../../enrichment/join/old-rows.ts'
 import { documentLimits } from '../../../limits.config.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -73,7 +73,7 @@ const steps = {
     }),
   derive: (fid: number) => derive(fid),
   deriveBoth: (fid: number) => derive(fid, fid + 1),
-  forget: () => forgetOldChanges({ pool: database.pool, now: () => new Date(Date.now() + 2 * keptMs) }),
+  forget: () => forgetOldRows({ pool: database.pool, now: () => new Date(Date.now() + 2 * keptMs) }),
 }
 
 /** What fails after a step: nothing, the answer, the mirror, the API, or the database. */
@@ -140,7 +140,7 @@ test('an agent that went away is told of for good, and of the others the newest 
   await steps.unclaim(2)
   await derive(2)
   await steps.pay(1, 7)
-  await forgetOldChanges({ pool: database.pool, now: () => new Date(Date.now() + 20 * keptMs) })
+  await forgetOldRows({ pool: database.pool, now: () => new Date(Date.now() + 20 * keptMs) })
   const lines = (await (await read('/data/log.ndjson')).text()).trimEnd().split('\n')
   const [gone, moved] = lines.map((line) => JSON.parse(line))
   expect(lines).toHaveLength(2)

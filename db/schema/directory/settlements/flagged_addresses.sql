@@ -1,7 +1,7 @@
 create or replace view directory.flagged_addresses as
 with paid as (
   select p.chain, o.address as payer, p.recipient, case when o.address = p.recipient then 'self' else 'same_owner' end as flag,
-         o.fid, greatest(p.first_at, o.from_at, i.from_at) as since, p.last_at
+         o.fid, coalesce(part.first_at, p.first_at) as since, coalesce(part.last_at, p.last_at) as last_at
     from public.income_owner o
    cross join lateral (
      select recipient, chain, first_at, last_at from public.settlement_payer where payer = o.address
@@ -10,9 +10,20 @@ with paid as (
      offset 0 -- each is looked up
    ) p
     join public.income_address i on i.fid = o.fid and i.address = p.recipient and i.chain in ('', p.chain)
-                                and p.last_at >= i.from_at and p.first_at < i.to_at
+   cross join lateral (
+     select greatest(o.from_at, i.from_at) as from_at, p.first_at < greatest(o.from_at, i.from_at) or p.last_at >= i.to_at as is_part
+   ) own
+   -- Of a pair that also paid when one of both was not yet, or no more, the agent's: the payments in between, up to the last
+   -- that is final.
+    left join lateral (
+     select min(r.block_timestamp) as first_at, max(r.block_timestamp) as last_at
+       from public.income_row r
+      where own.is_part and r.payer = o.address and r.payee = p.recipient and r.chain = p.chain
+        and r.block_timestamp >= own.from_at and r.block_timestamp < i.to_at and r.block_timestamp <= p.last_at
+   ) part on true
    -- Who was named an operator was not asked: it is not listed for what an owner says of it.
-   where p.last_at >= o.from_at and o.because <> 'operator'
+   where o.because <> 'operator' and p.last_at >= own.from_at and p.first_at < i.to_at
+     and (not own.is_part or part.first_at is not null)
    union all
   select p.chain, r.payer, r.recipient, 'ring', null, p.first_at, p.last_at
     from public.income_ring r
@@ -37,5 +48,5 @@ comment on view directory.flagged_addresses is e'@behavior -*\nAddresses whose p
 comment on column directory.flagged_addresses.chain is 'Lowercase name of the chain.';
 comment on column directory.flagged_addresses.address is 'Who paid.';
 comment on column directory.flagged_addresses.flag is 'self: it paid itself; same_owner: it paid an agent that it is or was an address of; ring: its money goes round over three addresses or more.';
-comment on column directory.flagged_addresses.since is 'Time of the first such payment, at the earliest: of a payer who paid before it was the agent’s, when it became that.';
+comment on column directory.flagged_addresses.since is 'Time of the first such payment.';
 comment on column directory.flagged_addresses.evidence is 'JSON object. paid: addresses it paid, at most ten; paid_count: how many there are; fids: agents whose address it is or was, at most ten, none of a ring; last_at: time of the newest payment.';

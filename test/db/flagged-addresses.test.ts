@@ -1,0 +1,63 @@
+import { beforeAll, expect, test } from 'vitest'
+import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
+import { runIncome } from '../derive/passes.ts'
+import { testDatabase } from '../support/database.ts'
+import {
+  addressOf,
+  birth,
+  seedAgent,
+  seedChainState,
+  seedHolding,
+  seedPayment,
+  seedRegistration,
+  seedSettlement,
+  seedVerification,
+  seedWallet,
+} from '../support/seed.ts'
+
+// Who paid a wallet before it was the agent's and after it was no more, and who paid it in between, too.
+
+const database = testDatabase()
+const at = (hours: number) => new Date(birth.getTime() + hours * 3_600_000)
+const [own, before, replaced, wallet] = ['own', 'before', 'replaced', 'wallet'].map(addressOf) as [
+  string,
+  string,
+  string,
+  string,
+]
+
+beforeAll(async () => {
+  const { pool } = database
+  await seedChainState(pool, { chain: 'base', indexed: 1_000, finalized: 900, at: at(50) })
+  await seedAgent(pool, { fid: 7, addresses: [own] })
+  await seedVerification(pool, { fid: 7, address: before, endedAt: at(1) })
+  await seedRegistration(pool, { chain: 'base', id: 1, owner: own, wallet })
+  await seedHolding(pool, { fid: 7, chain: 'base', id: 1, by: own })
+  await seedWallet(pool, { id: 1, wallet: replaced, block: 260, at: at(26) })
+  await seedWallet(pool, { id: 1, wallet, block: 300, at: at(30) })
+  const paid = { chain: 'base', recipient: replaced, amount: 1_000_000n }
+  await seedSettlement(pool, { ...paid, payer: before, block: 200, at: at(20) })
+  await seedSettlement(pool, { ...paid, payer: own, block: 201, at: at(20) })
+  await seedSettlement(pool, { ...paid, payer: own, block: 270, at: at(27) })
+  await seedPayment(pool, { kind: 'permit2_exact', payee: replaced, payer: before, block: 199, amount: 1n, at: at(19) })
+  await seedPayment(pool, { kind: 'permit2_exact', payee: replaced, payer: before, block: 310, amount: 1n, at: at(31) })
+  await seedSettlement(pool, { ...paid, payer: own, block: 400, at: at(40) })
+  await seedSettlement(pool, { ...paid, payer: before, block: 401, at: at(40) })
+  while ((await rollUpSettlements({ pool })) > 0);
+  while ((await runIncome({ pool })) > 0);
+})
+
+test('an address is flagged for payments of the time in which both were the agent’s, and for no other', async () => {
+  const { rows } = await database.pool.query(
+    'select address, flag, since, evidence::json as evidence from directory.flagged_addresses',
+  )
+  const lastAt = at(27).toISOString().replace('.000Z', 'Z')
+  expect(rows).toEqual([
+    {
+      address: own,
+      flag: 'same_owner',
+      since: at(27),
+      evidence: { paid: [replaced], paid_count: 1, fids: [7], last_at: lastAt },
+    },
+  ])
+})

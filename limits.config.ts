@@ -370,5 +370,17 @@ export const subgraphLimits = {
   matched: 5_000,
 } as const
 
+/** Work that one document of an agent, or one demand for payment, may cause; what lies beyond is not looked at. */
+export const documentWork = {
+  /**
+   * Characters of a JSON Schema, and of a value that is held against it; what may be gone through of both, levels of it, and
+   * characters of a reference within the schema.
+   */
+  schemaCharacters: 65_536,
+  schemaSteps: 10_000,
+  schemaLevels: 32,
+  referenceCharacters: 256,
+} as const
+
 /** A number with thousands separators: `5,000`. */
 export const grouped = (count: number) => count.toLocaleString('en-US')

@@ -56,6 +56,7 @@ export function signatureLine({ name, id, signature }: NoteSignature): string {
 export function partsOf(note: string): { readonly text: string; readonly signatures: readonly NoteSignature[] } {
   const end = note.lastIndexOf('\n\n')
   if (end < 0 || !note.endsWith('\n')) throw new Error('a note has a text, an empty line and signatures')
+  if (/[^\n -\u{10ffff}]/u.test(note)) throw new Error('a note has no control characters but line breaks')
   const lines = note.slice(end + 2, -1).split('\n')
   if (lines.length > mostSignatures) throw new Error(`a note may have ${mostSignatures} signatures`)
   return { text: note.slice(0, end + 1), signatures: lines.map(signatureIn) }

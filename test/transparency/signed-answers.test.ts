@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { type CompactJWSHeaderParameters, createRemoteJWKSet, type FlattenedJWS, flattenedVerify } from 'jose'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { signedAnswer, signedType } from '../../api/http/signed.ts'
-import { MemoryStore } from '../../api/limits/memory-store.ts'
 import { routes } from '../../api/routes.ts'
 import { AgentDirectory, verifySigned } from '../../client/client.ts'
 import { storeCheckpoint } from '../../db/queries/transparency/tree.ts'
@@ -61,31 +60,6 @@ test.for(paths)('%s is signed over its exact body, with who said it, when and un
     expect(said).toMatchObject({ alg: 'EdDSA', cty: 'json', iss: 'https://api.agents.example', path })
     expect(said.time).toBe('2026-11-29T12:00:00.000Z')
   }
-})
-
-test('a signed answer is counted as the unsigned one is, and refused beyond the limit', async () => {
-  const limits = { perMinute: 4, perDay: 9 }
-  const { privateKey } = generateKeyPairSync('ed25519')
-  const limited = await startApi(database, {
-    answerKeys: [privateKey],
-    limiter: { limits, store: new MemoryStore(limits, Date.now), now: Date.now },
-  })
-  const signed = { headers: { Accept: signedType } }
-  const ways = [
-    ['/api/agent/1'],
-    ['/api/agent/1?signed=1'],
-    ['/api/agent/1', signed],
-    ['/api/agent/1?signed=1'],
-  ] as const
-  for (const [nth, [path, init]] of ways.entries()) {
-    const { status, headers } = await limited.get(path, init)
-    const left = new RegExp(`^"minute"; r=${3 - nth}; t=\\d+, "day"; r=${8 - nth}; t=\\d+$`)
-    expect([status, headers.get('ratelimit')]).toEqual([200, expect.stringMatching(left)])
-  }
-  for (const [path, init] of ways) {
-    expect(await failure(await limited.get(path, init))).toMatchObject({ status: 429, error: 'ERR_RATE_LIMIT' })
-  }
-  await limited.stop()
 })
 
 test('every request of evidence may be signed, and no other is', async () => {

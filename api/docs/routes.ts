@@ -1,4 +1,5 @@
 import { type RequestHandler, Router } from 'express'
+import { apiChanges } from '../changelog/changes.ts'
 import { answerAlways } from '../http/answer.ts'
 import { type Content, contentOf } from '../http/content.ts'
 import { errorPagePath } from '../http/error-answer.ts'
@@ -60,8 +61,8 @@ export function docsRoutes(site: Site & { readonly baseUrl: string }): Router {
   page('/docs/sql', () => sqlPage(site))
   page(
     '/docs/changelog',
-    () => changelogPage(site),
-    () => changelogText(baseUrl),
+    () => changelogPage(site, apiChanges),
+    () => changelogText(baseUrl, apiChanges),
   )
   page('/docs/errors', () => errorsPage(site), errorsText)
   for (const request of requestsOf(reference)) {

@@ -1,7 +1,8 @@
 // @ts-check
+import { breaksOf } from './breaks.mjs'
 
 /**
- * @typedef {(typeof import('../../api/changelog/changes.ts').apiChanges)[number]} Change
+ * @typedef {import('../../api/changelog/changes.ts').ApiChange} Change
  * @typedef {{
  *   version: string, day: string, changes: string[], migrations: string[], settings: string[]
  * }} Release
@@ -37,6 +38,28 @@ export function changelogOf(changes, releases) {
 export function unreleased(changes, releases) {
   const told = new Set(releases.flatMap((release) => release.changes))
   return changes.filter(({ id }) => !told.has(id))
+}
+
+/**
+ * Requests that are not as they were released and that no change names, by `operationId`.
+ * @param {import('./breaks.mjs').Json} was the OpenAPI document of the last release
+ * @param {import('./breaks.mjs').Json} is
+ * @param {readonly Change[]} changes those since
+ */
+export function untold(was, is, changes) {
+  // What is new breaks programs that were written for today's document when the service becomes what it was.
+  const lines = [...breaksOf(was, is), ...breaksOf(is, was)]
+  const told = new Set(changes.flatMap(({ operations }) => operations))
+  const operations = [was, is].flatMap(({ paths }) =>
+    Object.entries(paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId }]) => ({
+        operationId,
+        request: `${method.toUpperCase()} ${path} `,
+      })),
+    ),
+  )
+  const moved = operations.filter(({ request }) => lines.some((line) => line.startsWith(request)))
+  return [...new Set(moved.map(({ operationId }) => operationId))].filter((id) => !told.has(id)).sort()
 }
 
 /**

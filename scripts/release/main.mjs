@@ -13,8 +13,8 @@ docs/releases.json and CHANGELOG.md, and in dist/release/ a list of what its ima
 publishes nothing.
 
 It refuses, before anything is written: uncommitted changes, a version that is not above the last one, a release without a
-change in the changelog, and an openapi.json that breaks programs written for the last release. The first release begins
-both promises: nothing before it is compared.
+change in the changelog, and an openapi.json that breaks programs written for the last release or has something new that no
+change names. The first release begins these promises: nothing before it is compared.
 `
 
 const values = readArguments(usage, { version: { type: 'string' } })

@@ -3,16 +3,16 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { breaksOf } from './breaks.mjs'
-import { changelogOf, unreleased } from './changelog.mjs'
-import { commitOf, git, migrationsOf, readReleases, releasesFile } from './record.mjs'
+import { changelogOf, unreleased, untold } from './changelog.mjs'
+import { documentOf, git, migrationsOf, readReleases, releasesFile } from './record.mjs'
 
 /**
  * Makes the working tree that of a release: the version in each manifest, the release in `docs/releases.json` and
  * CHANGELOG.md, a list of what it ships (CycloneDX) in `dist/release/`, whose path it returns. Commits nothing.
  *
  * Throws before anything is written when files are not committed, when the version is not above that of the last
- * release, when no change was told since, and when openapi.json would break what was written for the last release. Of the
- * first release nothing of before is asked.
+ * release, when no change was told since, and when openapi.json would break what was written for the last release or has
+ * something new that no change names. Of the first release nothing of before is asked.
  *
  * @param {string} root
  * @param {string} version
@@ -29,7 +29,7 @@ export function prepareRelease(root, version, { changes, settings, day }) {
   if (open.length === 0) {
     throw new Error(`no change was told${last ? ` since ${last.version}` : ''}: see api/changelog/changes.ts`)
   }
-  if (last) refuseBreaks(root, last.version)
+  if (last) refuseBreaks(root, last.version, open)
 
   const ids = open.map(({ id }) => id)
   const release = { version, day, changes: ids, migrations: migrationsOf(root), settings }
@@ -47,14 +47,20 @@ export function prepareRelease(root, version, { changes, settings, day }) {
 }
 
 /**
- * Throws when openapi.json would break programs that were written for a release.
+ * Throws when openapi.json would break programs that were written for a release, or when no change tells what is new in it.
  * @param {string} root
  * @param {string} version
+ * @param {readonly import('./changelog.mjs').Change[]} changes those since
  */
-function refuseBreaks(root, version) {
-  const before = JSON.parse(git(root, 'show', `${commitOf(root, version)}:openapi.json`))
-  const breaks = breaksOf(before, JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8')))
-  if (breaks.length === 0) return
+function refuseBreaks(root, version, changes) {
+  const before = documentOf(root, version)
+  const now = readJson(root, 'openapi.json')
+  const breaks = breaksOf(before, now)
+  if (breaks.length === 0) {
+    const requests = untold(before, now, changes)
+    if (requests.length === 0) return
+    throw new Error(`no change names what is otherwise than in ${version}: ${requests.join(', ')}`)
+  }
   const shown = breaks.map((line) => `  ${line}`).join('\n')
   throw new Error(`this would break programs that were written for ${version}:\n${shown}`)
 }

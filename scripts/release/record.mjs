@@ -32,6 +32,15 @@ export function commitOf(root, version) {
   return commit
 }
 
+/**
+ * The OpenAPI document of a release.
+ * @param {string} root
+ * @param {string} version
+ */
+export function documentOf(root, version) {
+  return JSON.parse(git(root, 'show', `${commitOf(root, version)}:openapi.json`))
+}
+
 /** @param {string} root @param {string[]} args */
 export function git(root, ...args) {
   return execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }).trim()

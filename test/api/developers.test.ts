@@ -2,13 +2,15 @@ import express from 'express'
 import { parseAtomFeed } from 'feedsmith'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { apiChanges } from '../../api/changelog/changes.ts'
+import { type ApiChange, apiChanges } from '../../api/changelog/changes.ts'
 import { giveDeprecation } from '../../api/changelog/deprecation.ts'
+import { changelogPage, changelogText } from '../../api/docs/changelog.ts'
 import { documentedPages, documentOf } from '../../api/docs/openapi.ts'
 import { answer } from '../../api/http/answer.ts'
 import { Cache } from '../../api/http/cache.ts'
 import type { Content } from '../../api/http/content.ts'
 import { json, route, type Sources } from '../../api/http/route.ts'
+import { feedOfChanges } from '../../api/routes/developers/api-feed.ts'
 import { actions, routes, streams } from '../../api/routes.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
@@ -37,14 +39,33 @@ test('the changelog has an anchor a change, newest first, and names only request
   expect(named.filter((name) => !operations().includes(name))).toEqual([])
 })
 
-test('a change leads to its own address, its day and kind stand apart from its words, its requests are a list', async () => {
-  const page = await (await api.get('/docs/changelog')).text()
-  for (const { id, day, kind } of apiChanges) {
+/** Changes of a made-up service, newest first: as many as the page tells whole, and one more. */
+const many: readonly ApiChange[] = Array.from({ length: 61 }, (_, index) => ({
+  id: `change-${61 - index}`,
+  day: index < 30 ? '2027-02-01' : '2027-01-01',
+  kind: 'changed',
+  title: `Change ${61 - index}`,
+  text: `Words of change ${61 - index}.`,
+  operations: ['getPrices'],
+}))
+
+test('a change leads to its own address, its day and kind stand apart from its words, its requests are a list', () => {
+  const page = changelogPage({ serviceName: 'Agents', siteUrl: 'https://agents.example' }, many)
+  for (const { id, day, kind } of many) {
     const [, section = ''] = page.split(`<section id="${id}">`)
     expect(section).toContain(`<h2><a href="#${id}">`)
     expect(section).toContain(`<time datetime="${day}">${day}</time> <span class="status">${kind}</span></p>`)
   }
   expect(page).toMatch(/<li><a href="[^"]+"><code>getPrices<\/code><\/a><\/li>/)
+})
+
+test('the page tells the newest 60 changes whole and has the titles of those before; its Markdown has all whole', () => {
+  const page = changelogPage({ serviceName: 'Agents', siteUrl: 'https://agents.example' }, many)
+  const text = changelogText('https://api.agents.example', many)
+  const told = (where: string) => many.filter((change) => where.includes(change.text)).map(({ id }) => id)
+  expect(told(page)).toEqual(many.slice(0, 60).map(({ id }) => id))
+  expect(page).toContain('>Change 1</a>')
+  expect(told(text)).toEqual(many.map(({ id }) => id))
 })
 
 test('every request has a page with an example of it and of what it answers', async () => {
@@ -80,6 +101,11 @@ test('the feed of the API has an entry a change, whose address is its anchor', a
     apiChanges.map(({ id }) => `https://api.agents.example/docs/changelog#${id}`),
   )
   expect(entries.map(({ title }) => title?.value)).toEqual(apiChanges.map(({ title }) => title))
+  const feed = parseAtomFeed(feedOfChanges(many, { baseUrl: 'https://api.agents.example', serviceName: 'Agents' }))
+  expect(feed.updated).toBe('2027-02-01T00:00:00.000Z')
+  expect(feed.entries?.map(({ id }) => id)).toEqual(
+    many.map(({ id }) => `https://api.agents.example/docs/changelog#${id}`),
+  )
 })
 
 test('llms-full.txt has every request with its parameters, and every field of every answer', async () => {

@@ -2,9 +2,11 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { apiChanges } from '../../api/changelog/changes.ts'
 import { breaksOf } from '../../scripts/release/breaks.mjs'
+import { unreleased, untold } from '../../scripts/release/changelog.mjs'
 import { prepareRelease } from '../../scripts/release/prepare.mjs'
-import { commitOf, git, readReleases } from '../../scripts/release/record.mjs'
+import { commitOf, git, readReleases, documentOf as releasedDocument } from '../../scripts/release/record.mjs'
 import { root } from '../support/source-files.ts'
 
 const change = (id: string) =>
@@ -20,7 +22,7 @@ const thing = {
 function documentOf({ parameters = [limit()], fields = thing, path = '/things' }: Record<string, unknown> = {}) {
   const answer = { content: { 'application/json': { schema: list } } }
   return {
-    paths: { [path as string]: { get: { parameters, responses: { 200: answer } } } },
+    paths: { [path as string]: { get: { operationId: 'listThings', parameters, responses: { 200: answer } } } },
     components: { schemas: { Thing: fields } },
   }
 }
@@ -84,8 +86,21 @@ test('what was written for the last release works with this API', () => {
   const [last] = readReleases(root)
   // Nothing was released yet: what would be broken begins with the first release.
   if (!last) return expect(git(root, 'tag', '--list', 'v*')).toBe('')
-  const before = JSON.parse(git(root, 'show', `${commitOf(root, last!.version)}:openapi.json`))
-  expect(breaksOf(before, JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8')))).toEqual([])
+  const before = releasedDocument(root, last.version)
+  const now = JSON.parse(readFileSync(join(root, 'openapi.json'), 'utf8'))
+  expect(breaksOf(before, now)).toEqual([])
+  expect(untold(before, now, unreleased(apiChanges, readReleases(root)))).toEqual([])
+})
+
+test.for([
+  ['a parameter', { parameters: [limit(), limit({ name: 'after' })] }],
+  ['a field', { fields: { ...thing, properties: { ...thing.properties, more: { type: 'string' } } } }],
+  ['a request', { path: '/stuff' }],
+] as const)('%s that a release had not has to be told', ([, parts]) => {
+  const [was, is] = [documentOf(), documentOf(parts)]
+  expect(untold(was, is, [change('second')])).toEqual(['listThings'])
+  expect(untold(was, is, [{ ...change('second'), operations: ['listThings'] }])).toEqual([])
+  expect(untold(is, is, [])).toEqual([])
 })
 
 /** A project with one release, 1.0.0, or none, and everything committed. */
@@ -182,6 +197,11 @@ test('what is no release is refused, and nothing is written', () => {
   commit()
   expect(() => prepareRelease(folder, '1.1.0', current)).toThrow(
     'this would break programs that were written for 1.0.0:\n  GET /things parameter limit is gone',
+  )
+  put('openapi.json', documentOf({ parameters: [limit(), limit({ name: 'after' })] }))
+  commit()
+  expect(() => prepareRelease(folder, '1.1.0', current)).toThrow(
+    'no change names what is otherwise than in 1.0.0: listThings',
   )
   expect(git(folder, 'status', '--porcelain')).toBe('')
 })

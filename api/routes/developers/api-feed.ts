@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { apiChanges } from '../../changelog/changes.ts'
+import { type ApiChange, apiChanges } from '../../changelog/changes.ts'
 import { atomFeed } from '../../feed/atom.ts'
 import { route } from '../../http/route.ts'
 import { html } from '../../pages/parts/html.ts'
@@ -17,18 +17,24 @@ export const apiFeed = route({
   errors: [],
   maxAgeSeconds: 300,
   freshSeconds: 300,
-  async read(_input, { baseUrl, serviceName }) {
-    const entries = apiChanges.map(({ id, day, kind, title, text }) => ({
-      address: `${baseUrl}/docs/changelog#${id}`,
-      title,
-      author: serviceName,
-      summary: text,
-      content: html`<p>${text}</p>`.text,
-      terms: [kind],
-      published: new Date(day),
-      updated: new Date(day),
-    }))
-    const siteUrl = `${baseUrl}/docs/changelog`
-    return atomFeed(entries, { title: `${serviceName}: changes of the API`, feedUrl: baseUrl + path, siteUrl })
-  },
+  read: async (_input, site) => feedOfChanges(apiChanges, site),
 })
+
+/** The feed of changes, newest first: an entry each, whose address is its anchor in the changelog. */
+export function feedOfChanges(
+  changes: readonly ApiChange[],
+  { baseUrl, serviceName }: { readonly baseUrl: string; readonly serviceName: string },
+): string {
+  const entries = changes.map(({ id, day, kind, title, text }) => ({
+    address: `${baseUrl}/docs/changelog#${id}`,
+    title,
+    author: serviceName,
+    summary: text,
+    content: html`<p>${text}</p>`.text,
+    terms: [kind],
+    published: new Date(day),
+    updated: new Date(day),
+  }))
+  const siteUrl = `${baseUrl}/docs/changelog`
+  return atomFeed(entries, { title: `${serviceName}: changes of the API`, feedUrl: baseUrl + path, siteUrl })
+}

@@ -22,6 +22,8 @@ export interface AgentHosts {
    * all this is about the host that it leads to, and HostClosed is RedirectClosed.
    */
   fetch(url: URL, options: AskOptions): Promise<Fetched>
+  /** Texts that the name servers have for a name; undefined: they have none, or do not answer in time. */
+  texts(name: string, timeoutMs: number): Promise<readonly string[] | undefined>
   /** The address that is requested instead: https, but for plain http that an operator allowed (EGRESS_ALLOW). */
   secured(url: URL): URL
   /** All hosts as one, for the scheduler: failures of single hosts do not reach it; `stop` aborts all requests. */
@@ -124,6 +126,7 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
 
   return {
     fetch,
+    texts: (name, timeoutMs) => door.texts(name, timeoutMs),
     secured: (url) => secured(url, egressAllow),
     host: {
       ...all,

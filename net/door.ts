@@ -3,7 +3,7 @@ import { DoorError } from './errors.ts'
 import { type Answer, exchange, isRedirect, type Listening } from './exchange.ts'
 import { parseJson } from './json.ts'
 import { createTurns, type Politeness, politeByDefault } from './politeness.ts'
-import { askNameServers, askSystem, type Lookup } from './resolver.ts'
+import { askNameServers, askNameServersForTexts, askSystem, type Lookup, type LookupTexts } from './resolver.ts'
 import { parseTarget, type Target } from './target.ts'
 
 export interface DoorOptions {
@@ -13,6 +13,8 @@ export interface DoorOptions {
   readonly egressAllow: EgressAllow
   /** Resolves host names. Default: the name servers, or the system for hosts in `egressAllow`. */
   readonly lookup?: Lookup
+  /** Resolves texts of names. Default: the name servers. */
+  readonly lookupTexts?: LookupTexts
   readonly politeness?: Politeness
   /** Monotonic clock in milliseconds. Default: performance.now. */
   readonly now?: () => number
@@ -55,6 +57,11 @@ export interface Door {
    * any other status `json` is undefined when the body is not JSON.
    */
   fetchJson(url: string | URL, options: FetchOptions): Promise<Fetched & { readonly json: unknown }>
+  /**
+   * Texts that the name servers have for a name (TXT records), at most 20 of up to 4,096 characters; undefined: they have none, or do
+   * not answer within `timeoutMs`.
+   */
+  texts(name: string, timeoutMs: number): Promise<readonly string[] | undefined>
   /** Ends requests under way with DoorError `closed` and refuses later ones. */
   close(): void
 }
@@ -74,6 +81,10 @@ const sendable: ReadonlySet<string> = new Set([
   'mcp-session-id', // no credential: the host itself issued it in this conversation
 ])
 
+/** Texts of a name that are taken, and characters of each. */
+const mostTexts = 20
+const longestText = 4_096
+
 /**
  * The one door for requests to hosts that somebody else named: agents' documents and endpoints, claim manifests.
  *
@@ -82,6 +93,7 @@ const sendable: ReadonlySet<string> = new Set([
  */
 export function createDoor(options: DoorOptions): Door {
   const { userAgent, egressAllow, lookup, politeness = politeByDefault, now = () => performance.now() } = options
+  const { lookupTexts = askNameServersForTexts() } = options
   if (!/^[\x20-\x7e]+ \(\+https?:\/\/[^\s()]+\)$/.test(userAgent)) {
     throw new TypeError(`userAgent must read "name/version (+https://contact)", not ${JSON.stringify(userAgent)}`)
   }
@@ -130,8 +142,26 @@ export function createDoor(options: DoorOptions): Door {
     }
   }
 
+  async function texts(name: string, timeoutMs: number) {
+    if (!open) throw closed()
+    const limit = new AbortController()
+    underWay.add(limit)
+    const timer = setTimeout(() => limit.abort(), timeoutMs)
+    try {
+      const all = await lookupTexts(name, limit.signal)
+      return all.slice(0, mostTexts).filter((text) => text.length <= longestText)
+    } catch {
+      if (!open) throw closed()
+      return undefined
+    } finally {
+      clearTimeout(timer)
+      underWay.delete(limit)
+    }
+  }
+
   return {
     fetch,
+    texts,
     async fetchJson(url, options) {
       const fetched = await fetch(url, { ...options, headers: { accept: 'application/json', ...options.headers } })
       try {

@@ -17,18 +17,36 @@ const tryMs = 2_000
  * `servers` are `address:port`; without them the system's are asked.
  */
 export function askNameServers(servers?: readonly string[]): Lookup {
-  return async (hostname, signal) => {
-    const resolver = new Resolver({ timeout: tryMs, tries })
-    if (servers) resolver.setServers(servers)
-    const cancel = () => resolver.cancel()
-    signal.addEventListener('abort', cancel, { once: true })
-    try {
+  return (hostname, signal) =>
+    asked(servers, signal, async (resolver) => {
       const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
       if (v4.status === 'rejected' && v6.status === 'rejected') throw v4.reason
       return [v4, v6].flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
-    } finally {
-      signal.removeEventListener('abort', cancel)
-    }
+    })
+}
+
+/** Texts of a name (TXT records), each in one piece. Rejects, or answers none, when there is none. */
+export type LookupTexts = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>
+
+/** Asks the same name servers as `askNameServers`. Whether their answers are signed (DNSSEC) is for them to check. */
+export function askNameServersForTexts(servers?: readonly string[]): LookupTexts {
+  return (hostname, signal) =>
+    asked(servers, signal, async (resolver) => (await resolver.resolveTxt(hostname)).map((parts) => parts.join('')))
+}
+
+async function asked<T>(
+  servers: readonly string[] | undefined,
+  signal: AbortSignal,
+  ask: (resolver: Resolver) => Promise<T>,
+): Promise<T> {
+  const resolver = new Resolver({ timeout: tryMs, tries })
+  if (servers) resolver.setServers(servers)
+  const cancel = () => resolver.cancel()
+  signal.addEventListener('abort', cancel, { once: true })
+  try {
+    return await ask(resolver)
+  } finally {
+    signal.removeEventListener('abort', cancel)
   }
 }
 

@@ -38,7 +38,7 @@ export interface Price {
   readonly agent?: string
   /** The key of `payTo` signed it: until when in seconds since 1970, or `always`; undefined: it did not. */
   readonly signedUntil?: string
-  /** A key of the endpoint's host signed it instead: its DID URL. */
+  /** Another key that may sign for the endpoint signed it instead: its DID URL. */
   readonly signedBy?: string
   /** Dollars, six decimals at most; null: not known. */
   readonly minUsd: string | null

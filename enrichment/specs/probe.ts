@@ -19,8 +19,8 @@ import type { Finding } from './findings/finding.ts'
 import type { AskedBlock } from './findings/on-chain.ts'
 import { maxSpecBytes, readContent, type SpecKind } from './kinds.ts'
 import { askServer } from './mcp/session.ts'
-import { createDidKeys } from './offers/did-web.ts'
 import { withSignatures } from './offers/signed.ts'
+import { createSigners } from './offers/signers.ts'
 import { type Sale, saleIn } from './sale.ts'
 import { specRequests } from './spec-requests.ts'
 import { demandOf } from './x402.ts'
@@ -266,8 +266,8 @@ async function toCheck(
   const { kind, url } = candidate
   const { status, found, sale: said } = judge(kind, answer, known)
   const isDemand = status === 'payment_required' && said !== undefined
-  const keyOf = createDidKeys(hosts, url, spend)
-  const sale = isDemand ? { ...said, prices: await withSignatures(said.prices, demandOf(answer), url, keyOf) } : said
+  const signers = createSigners(hosts, url, spend)
+  const sale = isDemand ? { ...said, prices: await withSignatures(said.prices, demandOf(answer), url, signers) } : said
   const asked = status === 'payment_required' ? { findings: findingsOfDemand(answer, url) } : {}
   const check = { ...toResult(candidate, answer), status, sale, ...asked }
   if (!found) return check

@@ -2,8 +2,10 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIP } from 'node:net'
 
-/** What a name server knows of each name: addresses of both kinds, or a refusal code; no entry: it stays silent. */
-export type Zone = Readonly<Record<string, readonly string[] | { readonly refusal: number }>>
+/** What a name server knows of each name: addresses of both kinds, texts, or a refusal code; no entry: it stays silent. */
+export type Zone = Readonly<
+  Record<string, readonly string[] | { readonly texts: readonly string[] } | { readonly refusal: number }>
+>
 
 export interface NameServer {
   readonly port: number
@@ -25,9 +27,9 @@ export async function startNameServer(zone: Zone, at = 0): Promise<NameServer> {
     const known = zone[name]
     if (!known) return
     const refusal = 'refusal' in known ? known.refusal : 0
-    const addresses = 'refusal' in known ? [] : known.filter((address) => isIP(address) === (type === 1 ? 4 : 6))
-    const records = addresses.map(bytesOf).map((bytes) => {
-      return Buffer.concat([Buffer.of(0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, 0, bytes.length), bytes])
+    const records = recordsOf(known, type).map((bytes) => {
+      const length = [bytes.length >> 8, bytes.length & 0xff]
+      return Buffer.concat([Buffer.of(0xc0, 12, 0, type, 0, 1, 0, 0, 0, 60, ...length), bytes])
     })
     const head = Buffer.alloc(12)
     head.writeUInt16BE(query.readUInt16BE(0), 0)
@@ -46,6 +48,15 @@ export async function startNameServer(zone: Zone, at = 0): Promise<NameServer> {
       await once(server, 'close')
     },
   }
+}
+
+/** Data of the records of one type. A text is sent in pieces of up to 255 bytes. */
+function recordsOf(known: Zone[string], type: number): Buffer[] {
+  if ('refusal' in known) return []
+  if (!('texts' in known)) return known.filter((one) => isIP(one) === (type === 1 ? 4 : 6)).map(bytesOf)
+  const pieces = (text: string) =>
+    text.match(/.{1,255}/gs)!.map((one) => Buffer.from(`${String.fromCharCode(one.length)}${one}`, 'latin1'))
+  return type === 16 ? known.texts.map((text) => Buffer.concat(pieces(text))) : []
 }
 
 function bytesOf(address: string): Buffer {

@@ -32,7 +32,7 @@ type DidDocument = z.output<typeof didDocument>
  *
  * Source: did:web method specification; DID Core, 5.2, 5.3 and 3.2 (relative DID URLs); x402 extension offer-receipt 4.5.1.
  */
-export function createDidKeys(hosts: AgentHosts, endpoint: URL, spend: (host: string) => boolean) {
+export function createWebKeys(hosts: AgentHosts, endpoint: URL, spend: (host: string) => boolean) {
   const did = `did:web:${endpoint.host.replace(':', '%3A')}`
   let document: Promise<DidDocument | undefined> | undefined
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { type KeyOf, signedPayload } from '../../../trust/offer-jws.ts'
+import { signedPayload } from '../../../trust/offer-jws.ts'
 import { offerSigner, type SignedOffer } from '../../../trust/offer-signature.ts'
 import { networkOf } from '../../networks.ts'
+import type { Signers } from './signers.ts'
 import { fieldsOf } from './spellings.ts'
 
 /** Signed offers of a demand that are looked at. */
@@ -29,7 +30,7 @@ type Terms = {
   readonly currency?: string
 }
 
-/** An offer and whose key signed it: that of `payTo`, or one of the endpoint's host by its DID URL. */
+/** An offer and whose key signed it: that of `payTo`, or another that may sign for the endpoint, by its DID URL. */
 interface Known {
   readonly offer: SignedOffer
   readonly by: string | undefined
@@ -42,9 +43,9 @@ interface Signed {
 }
 
 /**
- * Prices of a demand of this endpoint, with a mark on those that the key of `payTo`, or a key that the endpoint's host
- * publishes, has signed for it. An offer signed by another key says nothing here, nor one for another resource: it may be
- * copied from there. `keyOf`: the key of a DID URL, if it is one of that host.
+ * Prices of a demand of this endpoint, with a mark on those that the key of `payTo`, or another that may sign for the
+ * endpoint, has signed. An offer signed by another key says nothing here, nor one for another resource: it may be
+ * copied from there.
  *
  * Source: x402 extension offer-receipt; offers are found by their fields, as `acceptIndex` is not signed.
  */
@@ -52,12 +53,12 @@ export async function withSignatures<P extends Terms>(
   prices: readonly P[],
   demand: unknown,
   endpoint: URL,
-  keyOf: KeyOf,
+  signers: Signers,
 ): Promise<(P & Signed)[]> {
   const { offers } = fieldsOf(fieldsOf(fieldsOf(fieldsOf(demand).extensions)['offer-receipt']).info)
   const known: Known[] = []
   for (const one of (Array.isArray(offers) ? offers : []).slice(0, mostOffers)) {
-    const signed = await signedOf(one, keyOf)
+    const signed = await signedOf(one, signers)
     if (signed && URL.parse(signed.offer.resourceUrl)?.href === endpoint.href) known.push(signed)
   }
   return prices.map((price) => {
@@ -71,11 +72,13 @@ export async function withSignatures<P extends Terms>(
 }
 
 /** Undefined: nobody who may sign for the endpoint signed it. */
-async function signedOf(one: unknown, keyOf: KeyOf): Promise<Known | undefined> {
+async function signedOf(one: unknown, { keyOf, didOf }: Signers): Promise<Known | undefined> {
   const { data } = given.safeParse(one)
   if (data?.format === 'eip712') {
     const signer = await offerSigner(data.payload, data.signature)
-    return signer === data.payload.payTo.toLowerCase() ? { offer: data.payload, by: undefined } : undefined
+    if (signer === data.payload.payTo.toLowerCase()) return { offer: data.payload, by: undefined }
+    const by = signer && (await didOf(signer))
+    return by ? { offer: data.payload, by } : undefined
   }
   const signed = data && (await signedPayload(data.signature, keyOf))
   const offer = terms.safeParse(signed?.payload).data

@@ -5,17 +5,21 @@ import { expect, onTestFinished, test } from 'vitest'
 import { demandFor } from '../../../devnet/hosts/sellers.ts'
 import { startWebHost } from '../../../devnet/hosts/web-host.ts'
 import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
-import { createDidKeys } from '../../../enrichment/specs/offers/did-web.ts'
 import { withSignatures } from '../../../enrichment/specs/offers/signed.ts'
+import { createSigners, type Signers } from '../../../enrichment/specs/offers/signers.ts'
 import { saleIn } from '../../../enrichment/specs/sale.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
+import { askNameServersForTexts } from '../../../net/resolver.ts'
 import type { KeyOf } from '../../../trust/offer-jws.ts'
 import { offerSigner } from '../../../trust/offer-signature.ts'
+import { startNameServer } from '../../net/name-server.ts'
 
 const seller = privateKeyToAccount(`0x${'11'.repeat(32)}`)
 const other = privateKeyToAccount(`0x${'22'.repeat(32)}`)
 const url = 'https://seller.example/paid'
+/** The key of `payTo` alone may sign. */
+const nobodyElse: Signers = { keyOf: async () => undefined, didOf: async () => undefined }
 const field = (name: string, type = 'string') => ({ name, type })
 const types = {
   Offer: [
@@ -34,6 +38,7 @@ async function signedUntil(
   by = seller,
   tamper: (offer: object) => object = (offer) => offer,
   asked: object = {},
+  signers = nobodyElse,
 ) {
   const demand = demandFor({ url, payTo: seller.address })
   const [way] = demand.accepts
@@ -57,7 +62,7 @@ async function signedUntil(
     accepts: [{ ...way, ...asked }],
     extensions: { 'offer-receipt': { info: { offers: [offer] } } },
   }
-  const [price] = await withSignatures(saleIn(whole).prices, whole, new URL(url), async () => undefined)
+  const [price] = await withSignatures(saleIn(whole).prices, whole, new URL(url), signers)
   return price?.signedUntil
 }
 
@@ -141,7 +146,7 @@ async function markOfJws(
     accepts: [{ ...way, ...given.way }],
     extensions: { 'offer-receipt': { info: { offers } } },
   }
-  const [price] = await withSignatures(saleIn(whole).prices, whole, new URL(url), keyOf)
+  const [price] = await withSignatures(saleIn(whole).prices, whole, new URL(url), { ...nobodyElse, keyOf })
   return [price?.signedUntil, price?.signedBy]
 }
 
@@ -186,7 +191,7 @@ async function startDidHost() {
       asked++
       return { body: document }
     })
-  const keys = (spend = () => true) => createDidKeys(hosts, new URL(`${host.url}/paid`), spend)
+  const keys = (spend = () => true) => createSigners(hosts, new URL(`${host.url}/paid`), spend).keyOf
   return { host, own, serve, keys, asked: () => asked }
 }
 
@@ -242,4 +247,59 @@ test('a document that says what its keys are for lets those alone sign that are 
   expect(await signing({ verificationMethod, assertionMethod: ['#sales', inside] })).toEqual(['sales', 'inside'])
   expect(await signing({ verificationMethod, authentication: [inside] })).toEqual([])
   expect(await signing({ verificationMethod, assertionMethod: ['did:web:elsewhere.example#sales', 7] })).toEqual([])
+})
+
+/** Who may sign for an endpoint whose name has these texts in DNS; `asked`: questions that the name server got. */
+async function signersBy(texts: readonly string[], endpoint = 'https://seller.example/paid', spend = () => true) {
+  const nameServer = await startNameServer({ '_controllers.seller.example': { texts } })
+  onTestFinished(nameServer.close)
+  const lookupTexts = askNameServersForTexts([`127.0.0.1:${nameServer.port}`])
+  const door = createDoor({ userAgent: 'test/1.0 (+https://agents.example)', egressAllow: new Set(), lookupTexts })
+  onTestFinished(door.close)
+  const hosts = createAgentHosts({ door, egressAllow: new Set(), now: () => new Date() })
+  return { signers: createSigners(hosts, new URL(endpoint), spend), asked: nameServer.questions }
+}
+
+const pkhOf = ({ address }: { address: string }) => `did:pkh:eip155:1:${address}`
+const didJwk = (changes: object = {}) => `did:jwk:${part({ ...jwkOf('ES256'), ...changes })}`
+
+test('keys and addresses that the name of an endpoint has as controllers in DNS sign for it', async () => {
+  const did = didJwk()
+  const { signers, asked } = await signersBy(['v=spf1 -all', `v=1;controller=${pkhOf(other)}; controller=${did}`])
+  expect(await signers.didOf(other.address.toLowerCase())).toBe(pkhOf(other).toLowerCase())
+  expect(await signers.didOf(seller.address.toLowerCase())).toBeUndefined()
+  expect(await signers.keyOf(`${did}#0`)).toEqual(jwkOf('ES256'))
+  expect(await signers.keyOf(`${did}#1`)).toBeUndefined()
+  expect(await signers.keyOf(`did:jwk:${part(jwkOf('EdDSA'))}#0`)).toBeUndefined()
+  expect(asked).toEqual(['_controllers.seller.example 16'])
+  const { keyOf } = signers
+  expect(await markOfJws({ alg: 'ES256', header: { kid: `${did}#0` }, keyOf })).toEqual(['1800000000', `${did}#0`])
+  expect(await markOfJws({ alg: 'EdDSA', header: { kid: `${did}#0` }, keyOf })).toEqual([undefined, undefined])
+})
+
+test('an offer by EIP-712 of an address in DNS signs a price that another address is paid', async () => {
+  const { signers } = await signersBy([`v=1;controller=${pkhOf(other)}`])
+  expect(await signedUntil({}, other, same, {}, signers)).toBe('1800000000')
+  expect(await signedUntil({ amount: '1' }, other, same, {}, signers)).toBeUndefined()
+  const stranger = privateKeyToAccount(`0x${'33'.repeat(32)}`)
+  expect(await signedUntil({}, stranger, same, {}, signers)).toBeUndefined()
+})
+
+test.for<[string, readonly string[], string?, (() => boolean)?]>([
+  ['has no such text', []],
+  ['has a text of another version', [`v=2;controller=${pkhOf(other)}`]],
+  ['names somebody else', [`v=1;controller=${pkhOf(seller)}`]],
+  ['says it outside of the text', [`controller=${pkhOf(other)}`]],
+  ['is another', [`v=1;controller=${pkhOf(other)}`], 'https://api.seller.example/paid'],
+  ['is an address', [`v=1;controller=${pkhOf(other)}`], 'https://203.0.113.7/paid'],
+  ['may not be asked for', [`v=1;controller=${pkhOf(other)}`], 'https://seller.example/paid', () => false],
+])('nobody else signs for an endpoint whose name %s', async ([, texts, endpoint, spend]) => {
+  const { signers } = await signersBy([...texts], endpoint, spend)
+  expect(await signers.didOf(other.address.toLowerCase())).toBeUndefined()
+})
+
+test('a key for encryption signs nothing, although DNS names it', async () => {
+  const did = didJwk({ use: 'enc' })
+  const { signers } = await signersBy([`v=1;controller=${did}`])
+  expect(await signers.keyOf(`${did}#0`)).toBeUndefined()
 })

@@ -372,6 +372,8 @@ export const subgraphLimits = {
 
 /** Work that one document of an agent, or one demand for payment, may cause; what lies beyond is not looked at. */
 export const documentWork = {
+  /** Things for sale and ways to pay for them, each with what holds for it. */
+  places: 2_000,
   /**
    * Characters of a JSON Schema, and of a value that is held against it; what may be gone through of both, levels of it, and
    * characters of a reference within the schema.

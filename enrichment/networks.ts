@@ -17,8 +17,12 @@ const testIds = new Set(
   ),
 )
 
+/** Longest name of a network, in characters. */
+const longest = 200
+
 /** Reads the name of a network: CAIP-2, a number in either notation, a name with or without "mainnet". */
 export function networkOf(text: string): Network {
+  if (text.length > longest) return { chain: null, testnet: null }
   const name = text.trim().toLowerCase()
   const bare = name.replace(/^eip155:/, '')
   const id = /^0x[0-9a-f]{1,8}$/.test(bare) ? String(Number(bare)) : bare

@@ -1,8 +1,8 @@
-import { storableText } from '../db/text.ts'
+import { trimmedText } from '../db/text.ts'
 
 /** A source's text, made storable and cut to `codePoints`; null: there is none. */
 export function cleanText(text: string | null | undefined, codePoints: number): string | null {
-  return text == null ? null : storableText(text.trim(), codePoints) || null
+  return text == null ? null : trimmedText(text, codePoints)
 }
 
 /** A source's text as an http(s) address; null: it is not one. */

@@ -1,5 +1,4 @@
 import { chainOf } from '../../chains.config.ts'
-import { textOf } from '../../trust/text.ts'
 import { networkOf } from '../networks.ts'
 
 /** A registration that a file or a host lists as its agent's. */
@@ -48,9 +47,8 @@ interface Parts {
 
 /** [eip155:][chain:][erc721:]registry[:id], the chain with an id alone, or an id; undefined: nothing of it. */
 function partsOf(value: unknown): Parts | undefined {
-  if (typeof value !== 'string' && typeof value !== 'number') return undefined
-  const text = String(value).trim().toLowerCase()
-  if (text.length > 200 || text === '') return undefined
+  const text = scalarText(value)
+  if (text === undefined || text === '') return undefined
   const form =
     /^(?:(?:eip155:)?(?<chain>[1-9]\d{0,18})[:/])?(?:erc721:)?(?:(?<address>0x[0-9a-f]{40})(?:[:/#]+(?<id>\d{1,78}))?|#?(?<alone>\d{1,78}))$/
   const { chain, address, id, alone } = form.exec(text)?.groups ?? {}
@@ -60,13 +58,34 @@ function partsOf(value: unknown): Parts | undefined {
 
 /** A chain's id; `unknown`: it is named, but no number and no chain of the table. */
 function chainIdOf(value: unknown): string {
-  const text = textOf(value).trim().toLowerCase()
+  const text = scalarText(value)
+  if (text === undefined) return 'unknown'
   const id = /^(?:eip155:)?([1-9]\d{0,18})$/.exec(text)?.[1]
   const { chain } = networkOf(text)
   return id ?? (chain === null ? 'unknown' : String(chainOf(chain).id))
 }
 
-function membersOf(value: unknown): Map<string, unknown> {
-  const fields = typeof value === 'object' && value !== null ? Object.entries(value) : []
-  return new Map(fields.reverse().map(([key, field]) => [key.toLowerCase().replaceAll('_', ''), field]))
+/** Longest text of a part, in characters. */
+const longest = 200
+
+/** A text or a number in lower case; undefined: neither, or longer than any part is. */
+function scalarText(value: unknown): string | undefined {
+  const text = typeof value === 'number' ? String(value) : value
+  return typeof text === 'string' && text.length <= longest ? text.trim().toLowerCase() : undefined
+}
+
+/** Entries are read once: one that stands beside many offers is come to with each of them. */
+const read = new WeakMap<object, ReadonlyMap<string, unknown>>()
+
+function membersOf(value: unknown): ReadonlyMap<string, unknown> {
+  if (typeof value !== 'object' || value === null) return new Map()
+  const members = read.get(value) ?? readMembers(value)
+  read.set(value, members)
+  return members
+}
+
+/** Of keys that are alike the first counts. */
+function readMembers(value: object): ReadonlyMap<string, unknown> {
+  const fields = Object.entries(value).reverse()
+  return new Map(fields.map(([key, field]) => [key.toLowerCase().replaceAll('_', ''), field]))
 }

@@ -1,4 +1,4 @@
-import { storableText } from '../../db/text.ts'
+import { trimmedText } from '../../db/text.ts'
 import { type ListedRegistration, toListedRegistration } from './listed-registration.ts'
 
 /** Longest registration file in bytes, wherever it is stored. */
@@ -166,7 +166,7 @@ function fieldsOf(value: unknown): Fields | undefined {
 
 function textOf(value: unknown, codePoints: number): string | null {
   if (typeof value === 'number') return String(value)
-  return typeof value === 'string' ? storableText(value.trim(), codePoints) || null : null
+  return typeof value === 'string' ? trimmedText(value, codePoints) : null
 }
 
 /** An address; null when it is too long, because a cut one would lead elsewhere. */

@@ -1,5 +1,5 @@
 import { Lexer, parse as parseYaml } from 'yaml'
-import { storableText } from '../../db/text.ts'
+import { trimmedText } from '../../db/text.ts'
 import { DoorError } from '../../net/errors.ts'
 import { maxJsonDepth, parseJson } from '../../net/json.ts'
 
@@ -106,5 +106,5 @@ const longestText = 200
 
 export function shortText(value: unknown, codePoints = longestText): string | null {
   if (typeof value === 'number') return String(value)
-  return typeof value === 'string' ? storableText(value.trim(), codePoints) || null : null
+  return typeof value === 'string' ? trimmedText(value, codePoints) : null
 }

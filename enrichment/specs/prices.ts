@@ -1,13 +1,13 @@
 import { type ChainName, chainNames } from '../../chains.config.ts'
 import type { Chain } from '../../chains.row.ts'
-import { profileLimits } from '../../limits.config.ts'
+import { documentWork, profileLimits } from '../../limits.config.ts'
 import { networkOf } from '../networks.ts'
 import { type ChainIdentities, registryOf } from '../registries.ts'
 import { shortText } from './content.ts'
 import { boundsOf, isTokenSymbol, shifted, unitsOfWhole } from './offers/money.ts'
-import { fieldsOf, means } from './offers/spellings.ts'
+import { beside, fieldsOf, means } from './offers/spellings.ts'
 import { noTerms, type Terms } from './offers/terms.ts'
-import { type Found, mostRead, offersIn } from './offers/walk.ts'
+import { type Found, offersIn } from './offers/walk.ts'
 
 /** Price of one thing for sale, as its seller states it, unverified. Texts are clean and bounded; null: not stated. */
 export interface Price {
@@ -62,7 +62,7 @@ interface Priced {
  */
 export function pricesIn(document: unknown): Priced {
   const found: Price[] = []
-  let left = mostRead
+  let left = documentWork.places
   const { paths } = fieldsOf(document)
   for (const terms of typeof paths === 'object' ? operations(document, paths) : offersIn(document)) {
     if (terms !== undefined) found.push(...pricesOf(terms))
@@ -149,17 +149,19 @@ const methods = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'tr
 
 /** What operations of an OpenAPI description cost; undefined: one more was looked at. */
 function* operations(document: unknown, paths: unknown): Found {
-  const about = { ...extensionsOf(document), ...extensionsOf(fieldsOf(document).info) }
+  const about = beside(extensionsOf(fieldsOf(document).info), extensionsOf(document))
   for (const [path, item] of Object.entries(fieldsOf(paths))) {
+    const ofItem = extensionsOf(item)
+    const isSaid = Object.keys(ofItem).length > 0
     for (const [method, operation] of Object.entries(fieldsOf(item))) {
       if (!methods.includes(method)) continue
       yield undefined
-      const own = { ...extensionsOf(item), ...extensionsOf(operation) }
-      if (Object.keys(own).length === 0) continue
+      const own = extensionsOf(operation)
+      if (!isSaid && Object.keys(own).length === 0) continue
       const { summary, 'x-payment-info': info } = fieldsOf(operation)
       const description = shortText(summary)
       const terms = { ...noTerms, description, resource: shortText(`${method.toUpperCase()} ${path}`) }
-      yield* offersIn({ ...about, ...own }, { ...terms, bareIsDollars: info !== undefined })
+      yield* offersIn(beside(own, ofItem, about), { ...terms, bareIsDollars: info !== undefined })
     }
   }
 }
@@ -168,8 +170,8 @@ function* operations(document: unknown, paths: unknown): Found {
 function extensionsOf(object: unknown): Record<string, unknown> {
   const members = Object.entries(fieldsOf(object)).filter(([key]) => /^x[-_]/i.test(key))
   const inside = members.filter(([key]) => means(key, 'extension'))
-  const said = inside.map(([, one]) =>
-    Array.isArray(one) ? { accepts: one } : typeof one === 'object' ? one : { price: one },
+  const said = inside.flatMap(([, one]) =>
+    Array.isArray(one) ? [['accepts', one]] : typeof one === 'object' ? Object.entries(one ?? {}) : [['price', one]],
   )
-  return Object.assign(Object.fromEntries(members.filter(([key]) => means(key, 'price', 'usd'))), ...said)
+  return Object.fromEntries([...members.filter(([key]) => means(key, 'price', 'usd')), ...said])
 }

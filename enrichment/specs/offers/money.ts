@@ -25,8 +25,11 @@ const longest = 100
 
 /** Reads a text such as "$0.01 per call", "0.5 SOL", "€2" or 0.01; undefined: it names no amount. */
 export function moneyIn(value: unknown): NamedMoney | undefined {
-  const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : ''
-  if (text === '' || text.length > longest) return undefined
+  const given = typeof value === 'number' ? String(value) : value
+  if (typeof given !== 'string' || given.length > longest) return undefined
+  // A run of blanks could be divided among the parts of a form in many ways.
+  const text = given.trim().replaceAll(/\s+/g, ' ')
+  if (text === '') return undefined
   for (const form of forms) {
     const { least, most, currency, network } = form.exec(text)?.groups ?? {}
     if (least === undefined) continue

@@ -1,10 +1,10 @@
 import { storableText } from '../../../db/text.ts'
-import { profileLimits } from '../../../limits.config.ts'
+import { documentWork, profileLimits } from '../../../limits.config.ts'
 import { DoorError } from '../../../net/errors.ts'
 import { maxUrlLength, parseTarget } from '../../../net/target.ts'
 import { membersOf } from './spellings.ts'
 import { noTerms, termsOf } from './terms.ts'
-import { mostRead, thingsOf } from './walk.ts'
+import { thingsOf } from './walk.ts'
 
 /** What is sold at one place, as its seller describes it for buyers who look for something, unverified; null: not said. */
 export interface Resource {
@@ -44,7 +44,7 @@ export function resourcesIn(document: unknown): Described {
   const found = new Map<string, Resource>()
   const all = [document, ...thingsOf(document)]
   let bytes = 0
-  for (const thing of all.slice(0, mostRead)) {
+  for (const thing of all.slice(0, documentWork.places)) {
     const one = resourceOf(thing)
     if (!one) continue
     const key = JSON.stringify([one.resource, one.input])
@@ -54,7 +54,7 @@ export function resourcesIn(document: unknown): Described {
       return { resources: [...found.values()], isCut: true }
     found.set(key, one)
   }
-  return { resources: [...found.values()], isCut: all.length > mostRead }
+  return { resources: [...found.values()], isCut: all.length > documentWork.places }
 }
 
 function resourceOf(thing: unknown): Resource | undefined {

@@ -167,6 +167,9 @@ const spellings = {
   schemes: ['schemes', 'methods', 'types'],
   /** Of a scheme. */
   schemeType: ['type', 'scheme', 'method'],
+  /** Offers of MPP, and what x402 has no member of its own for. */
+  mpp: ['offers'],
+  extra: ['extra'],
   /** One more level around a manifest. */
   wrapper: ['manifest', 'x402manifest', 'discovery', 'data', 'result', 'service', 'server'],
 } as const satisfies Record<string, readonly string[]>
@@ -179,6 +182,8 @@ export interface Members {
   get(meaning: Meaning): unknown
   /** All members with this meaning. */
   all(meaning: Meaning): readonly unknown[]
+  /** The member with this key, which is one of a row. */
+  at(key: string): unknown
 }
 
 /** Reads an object by meaning; anything else has no members. Of two keys that are spelt alike the first counts. */
@@ -198,10 +203,30 @@ function readMembers(object: Readonly<Record<string, unknown>>): Members {
     const plain = plainKey(key)
     if (member != null && !members.has(plain)) members.set(plain, member)
   }
-  const all = (meaning: Meaning) => {
-    return spellings[meaning].flatMap((key) => (members.has(key) ? [members.get(key)] : []))
+  return byMeaning((key) => members.get(key))
+}
+
+function byMeaning(at: (key: string) => unknown): Members {
+  const all = (meaning: Meaning) => spellings[meaning].map(at).filter((member) => member !== undefined)
+  return { all, get: (meaning) => all(meaning)[0], at }
+}
+
+/**
+ * An object with the members of all of these by what they mean; of two that are spelt alike the first counts. Nothing is
+ * copied: what holds for a whole document is beside each part of it.
+ */
+export function beside(...objects: readonly object[]): object {
+  const all = objects.map(membersOf)
+  const object = {}
+  const at = (key: string) => {
+    for (const members of all) {
+      const member = members.at(key)
+      if (member !== undefined) return member
+    }
+    return undefined
   }
-  return { all, get: (meaning) => all(meaning)[0] }
+  read.set(object, byMeaning(at))
+  return object
 }
 
 /** Whether a key has one of these meanings. */

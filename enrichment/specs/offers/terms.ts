@@ -1,4 +1,5 @@
 import { chainOf } from '../../../chains.config.ts'
+import { profileLimits } from '../../../limits.config.ts'
 import { type ListedRegistration, toListedRegistration } from '../../agent-uri/listed-registration.ts'
 import { networkOf } from '../../networks.ts'
 import { shortText } from '../content.ts'
@@ -61,12 +62,15 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
   const first = (...meanings: Parameters<Members['get']>) => members.get(...meanings) ?? inner?.get(...meanings)
   const about = membersOf(members.get('resource'))
   const { asset, network: assetNetwork, decimals } = assetOf(members) ?? (inner && assetOf(inner)) ?? noAsset
-  const named = [first('network')].flat().flatMap((one) => shortText(fieldsOf(one).id ?? one) ?? [])
+  const network = first('network')
+  const named = (Array.isArray(network) ? network.slice(0, mostNetworks) : [network]).flatMap(
+    (one) => shortText(fieldsOf(one).id ?? one) ?? [],
+  )
   const networks = named.length > 0 ? named : assetNetwork !== null ? [assetNetwork] : around.networks
   const written = shortText(first('currency'))
   // Some write the address of the token as the currency.
   const isAddress = written !== null && addressForm.test(written)
-  const { assetTransferMethod, erc8004 } = fieldsOf(fieldsOf(object).extra)
+  const { assetTransferMethod, erc8004 } = fieldsOf(members.get('extra'))
   const terms = {
     ...around,
     resource: placeOf(members) ?? around.resource,
@@ -83,12 +87,14 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
   }
   const own = { asset: asset !== null || isAddress, currency: written !== null && !isAddress }
   const said = moneyOf(members, terms, own, decimals) ?? (inner && moneyOf(inner, terms, own, decimals)) ?? null
-  const network = said?.network != null && named.length === 0 ? [said.network] : networks
+  const payable = said?.network != null && named.length === 0 ? [said.network] : networks
   const dollars = isWay && said && said.minUsd === null && said.maxUsd === null ? around.money : null
   const money = said && dollars ? { ...said, minUsd: dollars.minUsd, maxUsd: dollars.maxUsd } : (said ?? around.money)
-  return { ...terms, networks: network, money }
+  return { ...terms, networks: payable, money }
 }
 
+/** Networks of one way to pay: more than there are prices kept, so that these are seen to be cut. */
+const mostNetworks = profileLimits.pricesOfDocument + 1
 const addressForm = /^0x[0-9a-f]{40}$/i
 
 /** Whether a value is an object with an amount, and so part of what it stands in. */

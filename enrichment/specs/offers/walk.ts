@@ -1,11 +1,10 @@
+import { documentWork } from '../../../limits.config.ts'
 import { networkOf } from '../../networks.ts'
 import { fieldsOf, type Meaning, means, membersOf } from './spellings.ts'
 import { isPriceObject, noTerms, type Terms, termsOf } from './terms.ts'
 
 /** Things within things that are looked at. */
 const deepest = 4
-/** Things for sale and ways to pay that are looked at for what a document sells. */
-export const mostRead = 2_000
 
 /** One thing for sale and one way to pay for it; undefined beside them: one more place was looked at. */
 export type Found = Generator<Terms | undefined>
@@ -46,7 +45,7 @@ function* within(node: unknown, around: Terms, depth: number, isWay: boolean): F
   const { things, ways } = depth < deepest ? childrenOf(node, beginning) : { things: [], ways: [] }
   if (things.length === 0 && ways.length === 0) yield own
   // Offers of MPP are in the smallest units of a currency: 100 may be a dollar.
-  const isMpp = fieldsOf(node).offers !== undefined
+  const isMpp = membersOf(node).get('mpp') !== undefined
   const forWays = isMpp ? { ...own, mayBeMinor: true, bareIsDollars: false } : own
   if (things.length === 0) for (const way of ways) yield* within(way, forWays, depth + 1, true)
   for (const thing of things) {
@@ -77,7 +76,7 @@ interface Reach {
 }
 
 const whole: Reach = { most: Number.POSITIVE_INFINITY, read: new WeakMap() }
-const beginning: Reach = { most: mostRead, read: new WeakMap() }
+const beginning: Reach = { most: documentWork.places, read: new WeakMap() }
 
 function readChildren(node: object, most: number): Children {
   const members = membersOf(node)

@@ -5,10 +5,11 @@ import { lockRollup, moveBackfillRollup } from '../db/queries/rollup/cursor.ts'
 
 /**
  * Fills the tables behind the SQL contract that the world of a benchmark leaves empty, in a database with rolled-up
- * settlements: feedback, documents, hosts, labels, edges, income, claims and finished backfills.
+ * settlements: feedback, with so many rows on each identity of agent 1, documents, hosts, labels, edges, income, claims and
+ * finished backfills.
  */
-export async function fillContractRows(pool: pg.Pool): Promise<void> {
-  for (const statement of statements) await pool.query(statement)
+export async function fillContractRows(pool: pg.Pool, feedbackOnOne = 20_000): Promise<void> {
+  for (const statement of statements(feedbackOnOne)) await pool.query(statement)
   await rollUpBackfills(pool)
   await pool.query('vacuum (analyze)')
 }
@@ -25,7 +26,7 @@ async function rollUpBackfills(pool: pg.Pool): Promise<void> {
 const hash = (text: string) => `sha256(convert_to(${text}, 'UTF8'))`
 const client = (n: string) => `substr(sha256(int8send(${n})), 1, 20)`
 
-const statements = [
+const statements = (feedbackOnOne: number) => [
   `insert into registration_transfer (id, chain, agent_id, "from", "to", block_number, log_index, block_timestamp, tx_hash)
    select chain || '-' || agent_id || '-1', chain, agent_id, owner, owner, registered_block + 1000000, 1,
           registered_at + interval '30 days', ${hash("chain || ' move ' || agent_id")}
@@ -49,7 +50,7 @@ const statements = [
                          feedback_uri, feedback_hash, block_number, log_index, block_timestamp, tx_hash)
    select concat_ws('-', chain, agent_id, n), chain, agent_id, ${client('n % 3000')}, n, 80, 0, '', '', '', '', '\\x00',
           registered_block + n, 3, registered_at + n * interval '1 minute', ${hash("concat_ws(' ', chain, agent_id, n)")}
-     from agent_holding join registration using (chain, agent_id), generate_series(6, 20000) n
+     from agent_holding join registration using (chain, agent_id), generate_series(6, ${feedbackOnOne}) n
     where fid = 1`,
   `insert into income_address (fid, address, chain, from_at, to_at)
    select fid, address, '', '-infinity', 'infinity' from verified_address`,

@@ -60,7 +60,7 @@ export const elsewhere: Subject = {
     },
     {
       question: 'Which code accounts name the agent that names them, most followed first?',
-      growsWith: 'the number of code accounts',
+      growsWith: 'the number of agents, and of code accounts',
       sql: `select fid, login, followers, public_repos, total_stars, last_push_at
   from directory.codehosts
  where verified

@@ -116,7 +116,7 @@ interface Elsewhere {
   readonly command: RegExp
   /** Why it is not run beside the local world. */
   readonly why: string
-  /** The tests, or the script of CI, that run it, what it starts, or what it is given. */
+  /** The tests, or the script of CI, that run it, what it starts, or what it is given, or what it names. */
   readonly by: readonly string[]
 }
 
@@ -137,33 +137,41 @@ export const elsewhere: readonly Elsewhere[] = [
   {
     command: /^npm run enrichment -- --once --source socialindex --fid 3$/,
     why: 'asks a service with a key, for an account of the real network',
-    by: ['test/enrichment/process.test.ts'],
+    by: ['test/enrichment/process.test.ts', 'test/ground/printed-elsewhere.test.ts'],
   },
   {
     command: /^npm run backfill -- --chain base --from 2797221 --to 41663782 (--workers 2|--abandon)$/,
     why: 'loads years of a real chain',
-    by: ['test/processors/backfill/abandon.endurance.test.ts'],
+    by: ['test/processors/backfill/abandon.endurance.test.ts', 'test/ground/printed-elsewhere.test.ts'],
   },
   {
     command: /^npm run reset -- --chain base (--to 41700000|--all)$/,
     why: 'names a block of a real chain, whose processor must not run',
-    by: ['test/chain/reset.endurance.test.ts'],
+    by: ['test/chain/reset.endurance.test.ts', 'test/ground/printed-elsewhere.test.ts'],
   },
   {
     command: /^npm run enrichment -- --accept-hub-totals$/,
     why: 'answers an alert about a hub that has lost accounts',
-    by: ['test/enrichment/belief.test.ts'],
+    by: ['test/enrichment/belief.test.ts', 'test/ground/printed-elsewhere.test.ts'],
   },
   {
     command: /^docker (compose|run) /,
-    why: 'needs a Docker daemon and a registry: the images are built and their processes run without one, the file is compared with the specification and with what the build makes',
-    by: ['test/ground/image.endurance.test.ts', 'test/ground/deployment.test.ts'],
+    why: 'needs a Docker daemon and a registry: the images are built and their processes run without one, the file is compared with the specification and with what the build makes, and printed services and programs with the file',
+    by: [
+      'test/ground/image.endurance.test.ts',
+      'test/ground/deployment.test.ts',
+      'test/ground/printed-elsewhere.test.ts',
+    ],
   },
   {
     command:
       /^(apt-get|useradd|git clone|chown|su|cd|editor|install|certbot|nginx|systemctl|\/usr\/share\/postgresql-common\/\S+) /,
-    why: 'changes a machine, as root: what is installed there is looked at by systemd, and run from a build',
-    by: ['test/ground/deployment.test.ts', 'test/ground/build.endurance.test.ts'],
+    why: 'changes a machine, as root: what is installed there is looked at by systemd, and run from a build; files are put into a folder in place of /etc',
+    by: [
+      'test/ground/deployment.test.ts',
+      'test/ground/build.endurance.test.ts',
+      'test/ground/printed-elsewhere.test.ts',
+    ],
   },
   { command: /^kubectl apply /, why: 'needs a cluster', by: ['test/house/kubernetes.test.ts'] },
   {
@@ -174,7 +182,7 @@ export const elsewhere: readonly Elsewhere[] = [
   {
     command: /^npm run claims -- import claims\.ndjson$/,
     why: 'is for a database that is empty, which that of the local world is not',
-    by: ['test/claim/published-proof.test.ts'],
+    by: ['test/claim/published-proof.test.ts', 'test/ground/printed-elsewhere.test.ts'],
   },
   {
     command: /^(curl -o proof\.json https:\/\/api\.example|node verify-proof\.mjs proof\.json)/,
@@ -184,7 +192,7 @@ export const elsewhere: readonly Elsewhere[] = [
   {
     command: /^npm run reader -- --name ana --seconds 30 --connections 4$/,
     why: 'is the README’s with what it may be given: who reads at once would have the login of before',
-    by: ['test/contract/confined-reader.test.ts'],
+    by: ['test/contract/confined-reader.test.ts', 'test/ground/printed-elsewhere.test.ts'],
   },
   {
     command: /^EXPORT_DIR=\/srv\/exports npm run export -- --served --every 60$/,

@@ -313,8 +313,9 @@ export const graphqlLimits = {
   requestBytes: 20_000,
   /** Tokens of a document; GraphiQL's introspection query has 500. */
   tokens: 2_000,
-  /** Operations and fragments of a document, its objects as arguments, and comparisons of fields that may be one. */
+  /** Operations and fragments of a document, their fields, objects as arguments, and comparisons of fields that may be one. */
   definitions: 40,
+  fields: 2_000,
   objects: 100,
   overlaps: 10_000,
   /** Rows of one connection; each has to say how many it wants. */
@@ -339,8 +340,9 @@ export const subgraphLimits = {
   requestBytes: 262_144,
   /** Tokens of a document; some clients write ids into it. */
   tokens: 20_000,
-  /** Operations and fragments of a document, its objects as arguments, and comparisons of fields that may be one. */
+  /** Operations and fragments of a document, their fields, objects as arguments, and comparisons of fields that may be one. */
   definitions: 40,
+  fields: 2_000,
   objects: 200,
   overlaps: 10_000,
   /** Fields that an operation selects, and depth of nested selections. */

@@ -36,30 +36,46 @@ interface Measure {
   readonly depth: number
 }
 
+/** What is asked for of a document. */
+interface Asked {
+  readonly variables: Record<string, unknown>
+  /** Name of the operation; undefined: its only one. */
+  readonly operationName: string | undefined
+}
+
 /**
- * Weighs all operations of a document with the variables given. Throws Refused. Fragments are weighed once each,
+ * Weighs the operation that a document is asked for, with its variables. Throws Refused. Fragments are weighed once each,
  * however often they are spread, so that the weighing itself cannot be made expensive. Unknown names are left to the
  * validation that follows.
  */
 export function weigh(
   schema: GraphQLSchema,
   document: DocumentNode,
-  variables: Record<string, unknown>,
+  { variables, operationName }: Asked,
   limits: OperationLimits,
 ): void {
   const fragments = new Map<string, FragmentDefinitionNode>()
   for (const node of document.definitions) if (node.kind === 'FragmentDefinition') fragments.set(node.name.value, node)
-  for (const node of document.definitions) {
-    if (node.kind !== 'OperationDefinition') continue
-    const scales = new Scales(schema, fragments, withDefaults(node, variables))
-    const root = schema.getRootType(node.operation)
-    if (!root) throw new Refused(`there is no ${node.operation} here, only queries`)
-    const { introspection, data } = scales.weighRoot(node.selectionSet, root)
-    check('depth', data.depth, limits.depth)
-    check('cost', data.cost, limits.cost)
-    check('depth of introspection', introspection.depth, limits.introspectionDepth)
-    check('cost of introspection', introspection.cost, limits.introspectionCost)
-  }
+  const node = askedOf(document, operationName)
+  if (!node) return
+  const scales = new Scales(schema, fragments, withDefaults(node, variables))
+  const root = schema.getRootType(node.operation)
+  if (!root) throw new Refused(`there is no ${node.operation} here, only queries`)
+  const { introspection, data } = scales.weighRoot(node.selectionSet, root)
+  check('depth', data.depth, limits.depth)
+  check('cost', data.cost, limits.cost)
+  check('depth of introspection', introspection.depth, limits.introspectionDepth)
+  check('cost of introspection', introspection.cost, limits.introspectionCost)
+}
+
+/** The operation that is asked for; undefined: the document has none. Throws Refused where it is not told which one. */
+function askedOf(document: DocumentNode, operationName: string | undefined): OperationDefinitionNode | undefined {
+  const all = document.definitions.filter((node) => node.kind === 'OperationDefinition')
+  const [only, ...others] = all
+  if (others.length === 0) return only
+  const [named, ...alike] = all.filter(({ name }) => name?.value === operationName)
+  if (!named || alike.length > 0) throw new Refused('operationName must be the name of one operation of the document')
+  return named
 }
 
 function check(what: string, value: number, most: number) {
@@ -74,19 +90,22 @@ function withDefaults(node: OperationDefinitionNode, variables: Record<string, u
 }
 
 /** Assumed lengths of the lists in introspection, by field. */
-const introspectionLists: Record<string, number> = {
-  types: 100,
-  fields: 20,
-  args: 10,
-  inputFields: 10,
-  enumValues: 20,
-  interfaces: 5,
-  possibleTypes: 5,
-  directives: 10,
-}
+const introspectionLists: ReadonlyMap<string, number> = new Map([
+  ['types', 100],
+  ['fields', 20],
+  ['args', 10],
+  ['inputFields', 10],
+  ['enumValues', 20],
+  ['interfaces', 5],
+  ['possibleTypes', 5],
+  ['directives', 10],
+])
 
 /** Types of the fields at the root that introspection begins with. */
-const metaTypes: Readonly<Record<string, string>> = { __schema: '__Schema', __type: '__Type' }
+const metaTypes: ReadonlyMap<string, string> = new Map([
+  ['__schema', '__Schema'],
+  ['__type', '__Type'],
+])
 
 const nothing: Measure = { cost: 0, once: 0, depth: 0 }
 
@@ -100,7 +119,7 @@ class Scales {
   ) {}
 
   weighRoot(set: SelectionSetNode, root: GraphQLNamedType | undefined) {
-    const data = this.#weigh(set, root, ({ name: { value } }) => !(value in metaTypes))
+    const data = this.#weigh(set, root, ({ name: { value } }) => !metaTypes.has(value))
     this.#fragments.clear()
     const introspection = this.#weigh(set, root, (field) => !isRootField(root, field))
     return { data, introspection }
@@ -182,11 +201,11 @@ const isRootField = (root: GraphQLNamedType | undefined, { name: { value } }: Fi
   isObjectType(root) && value in root.getFields()
 
 function introspectedLength(named: GraphQLNamedType | undefined, node: FieldNode): number | undefined {
-  return named?.name.startsWith('__') ? introspectionLists[node.name.value] : undefined
+  return named?.name.startsWith('__') ? introspectionLists.get(node.name.value) : undefined
 }
 
 function fieldOf(schema: GraphQLSchema, type: GraphQLNamedType | undefined, name: string) {
-  const meta = metaTypes[name]
+  const meta = metaTypes.get(name)
   if (meta) return { type: schema.getType(meta) } as GraphQLField<unknown, unknown>
   return isObjectType(type) || isInterfaceType(type) ? type.getFields()[name] : undefined
 }

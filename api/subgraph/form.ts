@@ -5,6 +5,8 @@ import { Refused } from './cost.ts'
 export interface FormLimits {
   /** Operations and fragments. */
   readonly definitions: number
+  /** Fields, as they are written. */
+  readonly fields: number
   /** Objects in its arguments; each is held against every field that it could have. */
   readonly objects: number
   /** Comparisons of fields of one name, which a document may ask for again and again, with their arguments. */
@@ -15,12 +17,17 @@ export interface FormLimits {
 export function checkForm(document: DocumentNode, limits: FormLimits): void {
   if (document.definitions.length > limits.definitions)
     throw new Refused(`a document may have ${limits.definitions} operations and fragments`)
+  let fields = 0
   let objects = 0
   visit(document, {
+    Field() {
+      fields++
+    },
     ObjectValue() {
       objects++
     },
   })
+  if (fields > limits.fields) throw new Refused(`a document may have ${limits.fields} fields`)
   if (objects > limits.objects) throw new Refused(`arguments may have ${limits.objects} objects in them`)
 }
 

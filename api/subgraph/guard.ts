@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
-import { type DocumentNode, GraphQLError, type GraphQLSchema, parse } from 'graphql'
+import { type DocumentNode, GraphQLError, type GraphQLSchema, Lexer, parse, Source, TokenKind } from 'graphql'
 import { graphqlLimits } from '../../limits.config.ts'
 import { sendJson } from '../http/content.ts'
 import { type OperationLimits, Refused, weigh } from './cost.ts'
@@ -38,18 +38,22 @@ function readRequest(schema: GraphQLSchema, body: unknown, limits: GuardLimits):
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     return 'the body must be one JSON object with query and, if need be, variables and operationName'
   }
-  const { query, variables } = body as { query?: unknown; variables?: unknown }
+  const { query, variables, operationName } = body as { query?: unknown; variables?: unknown; operationName?: unknown }
   if (typeof query !== 'string') return 'query must be a string'
   if (variables !== undefined && (typeof variables !== 'object' || Array.isArray(variables))) {
     return 'variables must be an object'
   }
   if (isDeeper(variables, deepest)) return `variables may be nested ${deepest} deep`
   if (objectsIn(variables) > limits.objects) return `variables may have ${limits.objects} objects in them`
-  if (opened(query) > deepest) return `brackets may be nested ${deepest} deep`
   try {
+    if (opened(query, limits) > deepest) return `brackets may be nested ${deepest} deep`
     const document = parse(query, { maxTokens: limits.tokens, noLocation: true })
     checkForm(document, limits)
-    weigh(schema, document, (variables ?? {}) as Record<string, unknown>, limits)
+    const asked = {
+      variables: (variables ?? {}) as Record<string, unknown>,
+      operationName: typeof operationName === 'string' ? operationName : undefined,
+    }
+    weigh(schema, document, asked, limits)
     checkOverlaps(document, limits)
     return document
   } catch (error) {
@@ -61,13 +65,18 @@ function readRequest(schema: GraphQLSchema, body: unknown, limits: GuardLimits):
 /** How deep variables and documents may be nested: what reads them calls itself for each level. */
 const deepest = 50
 
-/** How many brackets are open at most at the same time in a document, those within texts included. */
-function opened(query: string): number {
+const opening: ReadonlySet<string> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L])
+const closing: ReadonlySet<string> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R])
+
+/** How many brackets are open at most at the same time in what is parsed of a document. Throws what its parser throws. */
+function opened(query: string, { tokens }: Pick<GuardLimits, 'tokens'>): number {
+  const lexer = new Lexer(new Source(query))
   let depth = 0
   let most = 0
-  for (const [bracket] of query.matchAll(/[[\](){}]/g)) {
-    depth += '([{'.includes(bracket) ? 1 : -1
-    most = Math.max(most, depth)
+  for (let count = 0; count <= tokens && lexer.advance().kind !== TokenKind.EOF; count++) {
+    if (opening.has(lexer.token.kind)) most = Math.max(most, ++depth)
+    // A bracket too many is where the parser ends.
+    else if (closing.has(lexer.token.kind) && --depth < 0) break
   }
   return most
 }

@@ -63,16 +63,18 @@ const chainsById = (id: string): ChainName | undefined => {
   return name !== undefined && String(chainOf(name).id) === id ? name : undefined
 }
 const number = /^[0-9]{1,78}$/
+/** A number in its one spelling, by which the same row is seen to be asked for twice. */
+const plain = (digits: string) => String(BigInt(digits))
 const ofAgent = (id: string): Scope | undefined => {
   const [chain = '', agent = '', ...others] = id.split(':')
   const name = chainsById(chain)
-  return name !== undefined && number.test(agent) && others.length === 0 ? [name, agent] : undefined
+  return name !== undefined && number.test(agent) && others.length === 0 ? [name, plain(agent)] : undefined
 }
 const ofFeedback = (id: string): Scope | undefined => {
   const [chain, agent, client = '', index = '', ...others] = id.split(':')
   const scope = ofAgent(`${chain}:${agent}`)
   const isOne = /^0x[0-9a-f]{40}$/i.test(client) && /^[0-9]{1,20}$/.test(index) && others.length === 0
-  return scope && isOne ? [...scope, `\\x${client.slice(2).toLowerCase()}`, index] : undefined
+  return scope && isOne ? [...scope, `\\x${client.slice(2).toLowerCase()}`, plain(index)] : undefined
 }
 const ofMetadata = (id: string): Scope | undefined => {
   const [, agent = '', key = ''] = /^([^:]*:[^:]*):(.*)$/s.exec(id) ?? []
@@ -185,7 +187,7 @@ const responses: Entity = {
       read(id) {
         const [, given = '', tx = '', index = ''] = /^(.*):(0x[0-9a-f]{64}):([0-9]{1,9})$/i.exec(id) ?? []
         const scope = ofFeedback(given)
-        return scope && [...scope, tx.toLowerCase(), index]
+        return scope && [...scope, tx.toLowerCase(), plain(index)]
       },
     },
     feedback: feedbackId('a'),

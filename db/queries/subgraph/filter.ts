@@ -85,7 +85,8 @@ export function conditionsOf(
   const top = readParts(entity, where, { parts: 0, values: 0 })
   const pinned = mayNarrow ? top.find((part) => namesRows(part, entity)) : undefined
   const others = top.filter((part) => part !== pinned)
-  const terms = others.flatMap((part) => termsOf(part) ?? [])
+  const left = { terms: mostTerms }
+  const terms = others.flatMap((part) => termsOf(part, left) ?? [])
   return {
     scopes: pinned && scopesOf(pinned, entity),
     fits: others.map((part) => sqlOf(part, parameter)),
@@ -295,7 +296,7 @@ function sqlOfId({ columns, read }: IdField, operator: string, value: unknown, p
   return `${row} ${isNot ? 'not in' : 'in'} (select * from unnest(${lists.join(', ')}))`
 }
 
-/** Most values of one filter that are looked up as terms. */
+/** Most values that are looked up as terms, of all parts of a filter: the others are held against the rows that these leave. */
 const mostTerms = 100
 /** Bytes of a term; longer ones are not in the index. */
 const longestTerm = 450
@@ -303,13 +304,13 @@ const longestTerm = 450
 const isAscii = /^[ -~]*$/
 
 /** A query over terms that every row fits in which this holds; undefined: there is none. */
-function termsOf(part: Part): string | undefined {
+function termsOf(part: Part, left: { terms: number }): string | undefined {
   if ('all' in part) {
-    const all = part.all.flatMap((one) => termsOf(one) ?? [])
+    const all = part.all.flatMap((one) => termsOf(one, left) ?? [])
     return all.length === 0 ? undefined : `(${all.join(' & ')})`
   }
   if ('any' in part) {
-    const any = part.any.map(termsOf)
+    const any = part.any.map((one) => termsOf(one, left))
     return any.length === 0 || any.includes(undefined) ? undefined : `(${any.join(' | ')})`
   }
   const { of, value } = part
@@ -318,8 +319,9 @@ function termsOf(part: Part): string | undefined {
   if (field.terms !== undefined) return field.kind === 'flag' && value !== true ? undefined : field.terms
   if (!field.term || !['', 'in', 'contains', 'contains_nocase'].includes(operator) || value === null) return undefined
   const words = [value].flat().map((one) => field.term?.(String(one)) as string)
-  if (words.length === 0 || words.length > mostTerms) return undefined
+  if (words.length === 0 || words.length > left.terms) return undefined
   if (words.some((word) => !isAscii.test(word) || word.length > longestTerm)) return undefined
+  left.terms -= words.length
   return `(${words.map(lexeme).join(operator === 'in' ? ' | ' : ' & ')})`
 }
 

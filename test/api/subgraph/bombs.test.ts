@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => api.stop())
 
-const { cost, definitions, objects, values } = subgraphLimits
+const { cost, definitions, fields, objects, values } = subgraphLimits
 
 interface Answer {
   readonly data?: { agents: Record<string, unknown>[] }
@@ -48,15 +48,51 @@ const empty = { or: Array.from({ length: 80_000 }, () => ({})) }
 test.each([
   [
     'names of types',
-    `{ agents(first: 1000) { ${times(3_000, (n) => `a${n}: __typename`)} } }`,
+    `{ agents(first: 1000) { ${times(1_900, (n) => `a${n}: __typename`)} } }`,
     undefined,
     `cost of an operation must be at most ${cost}`,
   ],
   [
     'one field again and again',
-    `{ agents { ${'__typename '.repeat(15_000)} } }`,
+    `{ agents { ${'__typename '.repeat(1_900)} } }`,
     undefined,
     `cost of an operation must be at most ${cost}`,
+  ],
+  [
+    'fields of a fragment that each operation spreads',
+    `fragment F on Query { ${'valueOf '.repeat(19_600)} } ${times(38, (n) => `query A${n} { ...F }`)}`,
+    undefined,
+    `a document may have ${fields} fields`,
+  ],
+  [
+    'names that every object has',
+    `{ ${times(1_900, (n) => ['valueOf', 'toString', 'constructor', '__proto__'][n % 4] as string)} }`,
+    undefined,
+    `cost of an operation must be at most ${cost}`,
+  ],
+  [
+    'operations none of which is named',
+    times(2, (n) => `query q${n} { agents { id } }`),
+    undefined,
+    'operationName must be the name of one operation',
+  ],
+  [
+    'brackets behind a comment of closing ones',
+    `#${')'.repeat(9_000)}\n${'{a'.repeat(9_000)}`,
+    undefined,
+    'brackets may be nested 50 deep',
+  ],
+  [
+    'brackets between comments of closing ones',
+    `${`${'{a'.repeat(40)}#${')'.repeat(40)}\n`.repeat(200)}`,
+    undefined,
+    'brackets may be nested 50 deep',
+  ],
+  [
+    'brackets between texts of closing ones',
+    `{a(b:${`${'['.repeat(40)}"${']'.repeat(40)}" """${']'.repeat(40)}""" `.repeat(100)}`,
+    undefined,
+    'brackets may be nested 50 deep',
   ],
   ['one list again and again', `{ ${'agents { id } '.repeat(249)} }`, undefined, 'under the same name too often'],
   [
@@ -127,4 +163,27 @@ test('a registration file of many bytes is not repeated for each row that leads 
 test('the introspection that tools begin with is answered', async () => {
   const { status, errors } = await ask(getIntrospectionQuery())
   expect([status, errors]).toEqual([200, undefined])
+})
+
+test('of several operations only the one that is asked for is weighed and answered', async () => {
+  const query = `query Dear { agents { ${times(600, (n) => `a${n}: id`)} } } query Cheap { agents(first: 1) { id } }`
+  const of = async (operationName: string) => {
+    const response = await api.get('/subgraph', { method: 'POST', body: JSON.stringify({ query, operationName }) })
+    return (await response.json()) as Answer
+  }
+  expect((await of('Cheap')).data?.agents).toEqual([{ id: expect.any(String) }])
+  expect((await of('Dear')).errors?.[0]?.message).toContain(`cost of an operation must be at most ${cost}`)
+})
+
+test('words of all parts of a filter together are bounded as they are looked up', async () => {
+  const words = Array.from({ length: 100 }, (_, n) => `${n}`.padEnd(420, 'x'))
+  const query = `query ($w: [String!]) { agentRegistrationFiles(where: { and: [${'{ oasfSkills: $w } '.repeat(30)}] }) { id } }`
+  expect(await ask(query, { w: words })).toEqual({ status: 200, data: { agentRegistrationFiles: [] } })
+})
+
+test('an id in two spellings is one row', async () => {
+  const { chainId, id } = world[0] as WorldAgent
+  const ids = [`${chainId}:${id}`, `${chainId}:0${id}`, `${chainId}:000${id}`]
+  const { data } = await ask('query ($ids: [ID!]) { agents(where: { id_in: $ids }) { id } }', { ids })
+  expect(data?.agents).toEqual([{ id: ids[0] }])
 })

@@ -119,148 +119,196 @@ export function createRegistries(
   chain: ChainClient,
   { home, keyRegistry, idRegistry, fromBlock }: RegistryPlaces,
 ): Registries {
-  // These view functions never revert, so a failure comes from the node, its URL or the registry's address.
-  const answered = async <T>(contract: string, ask: () => Promise<T>): Promise<T> => {
+  const keys = new KeyRegistry(chain, keyRegistry, fromBlock)
+  const ids = new IdRegistry(chain, idRegistry, fromBlock)
+  return {
+    canAnswer: chain.isSet,
+    chain: home,
+    appKeyState: (fid, key) => keys.appKeyState(fid, key),
+    isFinallyAdded: async (fid, key) => (await keys.appKeyState(fid, key, { blockTag: 'finalized' })) !== 'never',
+    async isFinallyUnknown(fid, key, since) {
+      const { number, timestamp } = await keys.blockAt({ blockTag: 'finalized' })
+      if (secondsToDate(timestamp) <= since) return false
+      return (await keys.appKeyState(fid, key, { blockNumber: number as bigint })) === 'never'
+    },
+    addedAppKeyAfter: (fid, key, block) => keys.addedAfter(fid, key, keyTypes.app, block),
+    async removalOf(fid, key, at) {
+      if ((await keys.dataOf(fid, key, { blockTag: at })).state !== removed) return undefined
+      return { place: await keys.removedLog(fid, key, at) }
+    },
+    async removedAt(fid, key) {
+      const place = await keys.removedLog(fid, key, 'latest')
+      return place && secondsToDate((await keys.blockAt({ blockHash: place.block_hash })).timestamp)
+    },
+    addedLog: (fid, key) => keys.addedLog(fid, key),
+    custodyOf: (fid) => ids.custodyOf(fid),
+    custodyChangeAfter: (fid, block) => ids.custodyChangeAfter(fid, block),
+    isActiveAppKey: (fid, key) => keys.has(fid, key, keyTypes.app),
+    // Registered as 20 bytes or as a word of 32: the contract takes any bytes for a key of this type.
+    async isAuthAddress(fid, address, block) {
+      for (const key of [address, pad(address)]) {
+        if (!(await keys.has(fid, key, keyTypes.auth))) continue
+        if (block === null || (await keys.addedAfter(fid, key, keyTypes.auth, block))) return true
+      }
+      return false
+    },
+    isCustody: async (fid, address) => (await ids.custodyAt(fid, { blockTag: 'latest' })) === address.toLowerCase(),
+  }
+}
+
+/** One of the registries' contracts, read at a node that may be away. */
+class Registry {
+  readonly contract: { readonly address: Address; readonly abi: typeof abi }
+
+  constructor(
+    readonly name: string,
+    readonly chain: ChainClient,
+    address: string,
+    readonly fromBlock: number,
+  ) {
+    this.contract = { address: address as Address, abi }
+  }
+
+  get client() {
+    return this.chain.client()
+  }
+
+  /** The contracts' view functions never revert, so a failure comes from the node, its URL or the registry's address. */
+  async answered<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask()
     } catch (error) {
-      throw new NoAnswer('unavailable', `${contract}: ${chain.failure(error).message}`)
+      throw this.noAnswer(error)
     }
   }
-  const keyDataOf = (fid: number, key: Hex, at: StateBlock = { blockTag: 'latest' }) =>
-    answered('KeyRegistry', () =>
-      chain.client().readContract({
-        address: keyRegistry as Address,
-        abi,
-        functionName: 'keyDataOf',
-        args: [BigInt(fid), key],
-        ...at,
-      }),
-    )
-  const ofKeys = { address: keyRegistry as Address, abi } as const
-  /** Block to search logs from: the registries' first, or 0 on a development chain that is shorter. */
-  const wholeRange = async () => {
-    const head = await answered('KeyRegistry', () => chain.client().getBlockNumber())
-    return { fromBlock: head < fromBlock ? 0n : BigInt(fromBlock) }
+
+  noAnswer(error: unknown): NoAnswer {
+    return new NoAnswer('unavailable', `${this.name}: ${this.chain.failure(error).message}`)
   }
+
+  blockAt(at: { blockTag: 'latest' | 'finalized' } | { blockHash: Hex }) {
+    return this.answered(() => this.client.getBlock(at))
+  }
+
+  /** Block to search logs from: the registries' first, or 0 on a development chain that is shorter. */
+  async wholeRange() {
+    const head = await this.answered(() => this.client.getBlockNumber())
+    return { fromBlock: head < this.fromBlock ? 0n : BigInt(this.fromBlock) }
+  }
+
   /** Logs that a search found; none when the node refuses to search so many blocks. */
-  const searched = async <Log>(search: () => Promise<Log[]>): Promise<Log[]> => {
+  async searched<Log>(search: () => Promise<Log[]>): Promise<Log[]> {
     try {
       return await search()
     } catch (error) {
       if (refusedByNode(error)) return []
-      throw new NoAnswer('unavailable', `KeyRegistry: ${chain.failure(error).message}`)
+      throw this.noAnswer(error)
     }
   }
-  const hasKey = async (fid: number, key: Hex, type: number) => {
-    const { state, keyType } = await keyDataOf(fid, key)
+}
+
+class KeyRegistry extends Registry {
+  constructor(chain: ChainClient, address: string, fromBlock: number) {
+    super('KeyRegistry', chain, address, fromBlock)
+  }
+
+  dataOf(fid: number, key: Hex, at: StateBlock = { blockTag: 'latest' }) {
+    const args = [BigInt(fid), key] as const
+    return this.answered(() => this.client.readContract({ ...this.contract, functionName: 'keyDataOf', args, ...at }))
+  }
+
+  async has(fid: number, key: Hex, type: number) {
+    const { state, keyType } = await this.dataOf(fid, key)
     return state === added && keyType === type
   }
+
+  async appKeyState(fid: number, key: Hex, at?: StateBlock): Promise<AppKeyState> {
+    const { state, keyType } = await this.dataOf(fid, key, at)
+    if (state === unknown || keyType !== keyTypes.app) return 'never'
+    return state === removed ? 'removed' : 'active'
+  }
+
   /** Whether an Add log above the block adds a key that the FID has or had. */
-  const addedAfter = async (fid: number, key: Hex, keyType: number, block: number) => {
+  async addedAfter(fid: number, key: Hex, keyType: number, block: number) {
     const args = { fid: BigInt(fid), keyType, key }
     // The next block may not exist yet, and nodes refuse such a range.
     const range = { fromBlock: BigInt(block), toBlock: 'latest' } as const
     try {
-      const logs = await chain.client().getContractEvents({ ...ofKeys, eventName: 'Add', args, ...range })
+      const logs = await this.client.getContractEvents({ ...this.contract, eventName: 'Add', args, ...range })
       return logs.some(({ blockNumber }) => blockNumber > BigInt(block))
     } catch (error) {
-      if (!refusedByNode(error)) throw new NoAnswer('unavailable', `KeyRegistry: ${chain.failure(error).message}`)
+      if (!refusedByNode(error)) throw this.noAnswer(error)
       // A node that does not search so many blocks: no key is added twice, so one unknown then was added since.
-      return (await keyDataOf(fid, key, { blockNumber: BigInt(block) })).state === unknown
+      return (await this.dataOf(fid, key, { blockNumber: BigInt(block) })).state === unknown
     }
   }
-  const appKeyState = async (fid: number, key: Hex, at?: StateBlock): Promise<AppKeyState> => {
-    const { state, keyType } = await keyDataOf(fid, key, at)
-    if (state === unknown || keyType !== keyTypes.app) return 'never'
-    return state === removed ? 'removed' : 'active'
+
+  async addedLog(fid: number, key: Hex): Promise<AddedLog | null> {
+    const args = { fid: BigInt(fid), keyType: keyTypes.app, key }
+    const range = { ...(await this.wholeRange()), toBlock: 'latest' } as const
+    const logs = await this.searched(() =>
+      this.client.getContractEvents({ ...this.contract, eventName: 'Add', args, ...range }),
+    )
+    const log = logs.at(-1)
+    const place = placeOf(log)
+    return place && { ...place, request_fid: requestFidOf(log?.args.metadata) }
   }
-  const removedLog = async (fid: number, key: Hex, toBlock: 'latest' | 'finalized') => {
+
+  async removedLog(fid: number, key: Hex, toBlock: 'latest' | 'finalized') {
     const args = { fid: BigInt(fid), key }
-    const range = { ...(await wholeRange()), toBlock }
-    const logs = await searched(() =>
-      chain.client().getContractEvents({ ...ofKeys, eventName: 'Remove', args, ...range }),
+    const range = { ...(await this.wholeRange()), toBlock }
+    const logs = await this.searched(() =>
+      this.client.getContractEvents({ ...this.contract, eventName: 'Remove', args, ...range }),
     )
     return placeOf(logs.at(-1))
   }
-  const blockAt = (at: { blockTag: 'latest' | 'finalized' } | { blockHash: Hex }, contract = 'KeyRegistry') =>
-    answered(contract, () => chain.client().getBlock(at))
-  const custodyAt = async (fid: number, at: StateBlock) => {
+}
+
+class IdRegistry extends Registry {
+  constructor(chain: ChainClient, address: string, fromBlock: number) {
+    super('IdRegistry', chain, address, fromBlock)
+  }
+
+  async custodyAt(fid: number, at: StateBlock) {
     const args = [BigInt(fid)] as const
-    const read = { address: idRegistry as Address, abi, functionName: 'custodyOf', args, ...at } as const
-    const custody = await answered('IdRegistry', () => chain.client().readContract(read))
+    const custody = await this.answered(() =>
+      this.client.readContract({ ...this.contract, functionName: 'custodyOf', args, ...at }),
+    )
     return custody.toLowerCase() as Address
   }
-  /** A change of custody above the block, told by the custody address then and now. */
-  const otherCustody = async (fid: number, block: number, head: { number: bigint; timestamp: bigint }) => {
-    const before = await custodyAt(fid, { blockNumber: BigInt(block) })
-    if (before === zeroAddress) throw new NoAnswer('unavailable', `IdRegistry: no custody changes since block ${block}`)
-    if (before === (await custodyAt(fid, { blockNumber: head.number }))) return undefined
-    return { block: Number(head.number), at: secondsToDate(head.timestamp) }
+
+  async custodyOf(fid: number): Promise<CustodyReading | undefined> {
+    const { number, hash } = await this.blockAt({ blockTag: 'latest' })
+    const address = await this.custodyAt(fid, { blockNumber: number as bigint })
+    if (address === zeroAddress) return undefined
+    return { address, block: Number(number), blockHash: hash as Hex }
   }
-  return {
-    canAnswer: chain.isSet,
-    chain: home,
-    appKeyState,
-    isFinallyAdded: async (fid, key) => (await appKeyState(fid, key, { blockTag: 'finalized' })) !== 'never',
-    async isFinallyUnknown(fid, key, since) {
-      const { number, timestamp } = await blockAt({ blockTag: 'finalized' })
-      if (secondsToDate(timestamp) <= since) return false
-      return (await appKeyState(fid, key, { blockNumber: number as bigint })) === 'never'
-    },
-    addedAppKeyAfter: (fid, key, block) => addedAfter(fid, key, keyTypes.app, block),
-    async removalOf(fid, key, at) {
-      if ((await keyDataOf(fid, key, { blockTag: at })).state !== removed) return undefined
-      return { place: await removedLog(fid, key, at) }
-    },
-    async removedAt(fid, key) {
-      const place = await removedLog(fid, key, 'latest')
-      return place && secondsToDate((await blockAt({ blockHash: place.block_hash })).timestamp)
-    },
-    async addedLog(fid, key) {
-      const args = { fid: BigInt(fid), keyType: keyTypes.app, key }
-      const range = { ...(await wholeRange()), toBlock: 'latest' } as const
-      const logs = await searched(() =>
-        chain.client().getContractEvents({ ...ofKeys, eventName: 'Add', args, ...range }),
-      )
+
+  async custodyChangeAfter(fid: number, block: number | null): Promise<CustodyMove | undefined> {
+    const { number, timestamp } = await this.blockAt({ blockTag: 'latest' })
+    const head = { number: number as bigint, timestamp }
+    if (block !== null && head.number <= BigInt(block)) return undefined
+    const { fromBlock } = block === null ? await this.wholeRange() : { fromBlock: BigInt(block) + 1n }
+    const transfers = { ...this.contract, eventName: 'Transfer', args: { id: BigInt(fid) } } as const
+    try {
+      const logs = await this.client.getContractEvents({ ...transfers, fromBlock, toBlock: head.number })
       const log = logs.at(-1)
-      const place = placeOf(log)
-      return place && { ...place, request_fid: requestFidOf(log?.args.metadata) }
-    },
-    async custodyOf(fid) {
-      const { number, hash } = await blockAt({ blockTag: 'latest' }, 'IdRegistry')
-      const address = await custodyAt(fid, { blockNumber: number as bigint })
-      if (address === zeroAddress) return undefined
-      return { address, block: Number(number), blockHash: hash as Hex }
-    },
-    async custodyChangeAfter(fid, block) {
-      const { number, timestamp } = await blockAt({ blockTag: 'latest' }, 'IdRegistry')
-      const head = { number: number as bigint, timestamp }
-      if (block !== null && head.number <= BigInt(block)) return undefined
-      const { fromBlock } = block === null ? await wholeRange() : { fromBlock: BigInt(block) + 1n }
-      const of = { address: idRegistry as Address, abi, eventName: 'Transfer', args: { id: BigInt(fid) } } as const
-      try {
-        const logs = await chain.client().getContractEvents({ ...of, fromBlock, toBlock: head.number })
-        const log = logs.at(-1)
-        if (!log) return undefined
-        const { timestamp } = await blockAt({ blockHash: log.blockHash }, 'IdRegistry')
-        return { block: Number(log.blockNumber), at: secondsToDate(timestamp) }
-      } catch (error) {
-        if (error instanceof NoAnswer) throw error
-        if (!refusedByNode(error)) throw new NoAnswer('unavailable', `IdRegistry: ${chain.failure(error).message}`)
-        return block === null ? undefined : otherCustody(fid, block, head)
-      }
-    },
-    isActiveAppKey: (fid, key) => hasKey(fid, key, keyTypes.app),
-    // Registered as 20 bytes or as a word of 32: the contract takes any bytes for a key of this type.
-    async isAuthAddress(fid, address, block) {
-      for (const key of [address, pad(address)]) {
-        if (!(await hasKey(fid, key, keyTypes.auth))) continue
-        if (block === null || (await addedAfter(fid, key, keyTypes.auth, block))) return true
-      }
-      return false
-    },
-    isCustody: async (fid, address) => (await custodyAt(fid, { blockTag: 'latest' })) === address.toLowerCase(),
+      if (!log) return undefined
+      const { timestamp } = await this.blockAt({ blockHash: log.blockHash })
+      return { block: Number(log.blockNumber), at: secondsToDate(timestamp) }
+    } catch (error) {
+      if (error instanceof NoAnswer) throw error
+      if (!refusedByNode(error)) throw this.noAnswer(error)
+      return block === null ? undefined : this.otherCustody(fid, block, head)
+    }
+  }
+
+  /** A change of custody above the block, told by the custody address then and now. */
+  private async otherCustody(fid: number, block: number, head: { number: bigint; timestamp: bigint }) {
+    const before = await this.custodyAt(fid, { blockNumber: BigInt(block) })
+    if (before === zeroAddress) throw new NoAnswer('unavailable', `IdRegistry: no custody changes since block ${block}`)
+    if (before === (await this.custodyAt(fid, { blockNumber: head.number }))) return undefined
+    return { block: Number(head.number), at: secondsToDate(head.timestamp) }
   }
 }
 

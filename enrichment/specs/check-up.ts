@@ -29,125 +29,166 @@ const mostRequests = 20
  * Checks every place where an agent's documents may be: hosts concurrently, the places of a host one after the other,
  * those with a known document first. A host that cannot be reached is not asked twice. Never throws for what hosts do.
  */
-export async function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise<CheckUp> {
-  const { groups, origins, truncated } = candidatesOf({ ...inputs, secured: hosts.secured })
-  const known = new Map(inputs.known.map((document) => [`${document.kind} ${document.url}`, document]))
-  const isKnown = (candidate: Candidate) => known.has(placeOf(candidate))
-  const rank = (group: readonly Candidate[]) => (group[0]?.declared ? 0 : group.some(isKnown) ? 1 : 2)
-  const ordered = [...groups].sort((a, b) => rank(a) - rank(b))
-  const allHosts = [...new Set(ordered.flatMap((group) => group.map(({ url }) => url.host)))]
-  const hostsInTurn = allHosts.length <= mostHosts ? allHosts : byTurn(allHosts, inputs.turn, (host) => host)
+export function checkUp(hosts: AgentHosts, inputs: CheckUpInputs): Promise<CheckUp> {
+  return new Visits(hosts, inputs).all()
+}
 
-  const checks: Check[] = []
-  const references = new Map<string, BackReference>()
-  let closedUntil: Date | undefined
-  let wasAsked = false
-  const requests = new Map<string, number>()
+/** The visits to the hosts of one check-up, and what came of them so far. */
+class Visits {
+  readonly #hosts: AgentHosts
+  readonly #inputs: CheckUpInputs
+  readonly #found: ReturnType<typeof candidatesOf>
+  readonly #known: ReadonlyMap<string, KnownDocument>
+  /** Groups of candidates, the most promising first. */
+  readonly #groups: readonly (readonly Candidate[])[]
+  readonly #answersTo: ReturnType<typeof createAnswers>
+  readonly #counted: AgentHosts
+  readonly #requests = new Map<string, number>()
+
+  readonly #checks: Check[] = []
+  readonly #references = new Map<string, BackReference>()
   /** Addresses of cards in catalogs that were not asked for. */
-  const unasked = new Set<string>()
+  readonly #unasked = new Set<string>()
+  #closedUntil: Date | undefined
+  #wasAsked = false
 
-  /** Whether a host may be asked once more. */
-  function spend(host: string): boolean {
-    const made = requests.get(host) ?? 0
-    requests.set(host, made + 1)
-    return made < mostRequests
+  constructor(hosts: AgentHosts, inputs: CheckUpInputs) {
+    this.#hosts = hosts
+    this.#inputs = inputs
+    this.#found = candidatesOf({ ...inputs, secured: hosts.secured })
+    this.#known = new Map(inputs.known.map((document) => [`${document.kind} ${document.url}`, document]))
+    this.#groups = [...this.#found.groups].sort((a, b) => this.#rank(a) - this.#rank(b))
+    const spend = (host: string) => this.#spend(host)
+    this.#answersTo = createAnswers({ hosts, spend })
+    this.#counted = countedHosts(hosts, spend)
   }
 
-  const answersTo = createAnswers({ hosts, spend })
-  const counted = countedHosts(hosts, spend)
+  async all(): Promise<CheckUp> {
+    const hosts = [...new Set(this.#groups.flatMap((group) => group.map(({ url }) => url.host)))]
+    const inTurn = hosts.length <= mostHosts ? hosts : byTurn(hosts, this.#inputs.turn, (host) => host)
+    await Promise.all(inTurn.slice(0, mostHosts).map((host) => this.#visit(host)))
+    const candidates = this.#groups.flat()
+    return {
+      checks: this.#checks,
+      places: new Set([...candidates.map(placeOf), ...this.#ledTo(candidates)]),
+      references: this.#references,
+      contradicted: new Set(candidates.flatMap((one) => (one.contradicted ? [placeOf(one)] : []))),
+      closedUntil: this.#closedUntil,
+      wasAsked: this.#wasAsked,
+      truncated: this.#found.truncated,
+    }
+  }
 
-  async function lookAt(host: string) {
-    const all = ordered.filter((group) => group[0]?.url.host === host)
-    const own = all.flat().length < mostRequests ? all : byTurn(all, inputs.turn, placesOf, rank)
+  /** Places of cards that a catalog named: they stay while the catalog is not read, or the card's host is not asked. */
+  #ledTo(candidates: readonly Candidate[]): string[] {
+    const read = new Set(this.#checks.flatMap(({ catalog }) => catalog ?? []))
+    const asked = new Set(candidates.map(({ url }) => url.href))
+    const led = this.#inputs.known.filter(({ url, content }) => {
+      const { catalog } = content?.details ?? {}
+      return catalog !== undefined && asked.has(catalog) && (!read.has(catalog) || this.#unasked.has(url))
+    })
+    return led.map(({ kind, url }) => `${kind} ${url}`)
+  }
+
+  async #visit(host: string) {
+    try {
+      await this.#lookAt(host)
+    } catch (error) {
+      if (error instanceof OutOfReach) {
+        for (const candidate of this.#groups.flat()) {
+          const counts = candidate.url.host === host && (candidate.declared || this.#isKnown(candidate))
+          if (counts && !this.#isChecked(candidate)) this.#checks.push({ ...error.check, candidate, latencyMs: null })
+        }
+      } else if (error instanceof HostClosed) this.#noteClosed(error)
+      else throw error
+    }
+  }
+
+  async #lookAt(host: string) {
+    const all = this.#groups.filter((group) => group[0]?.url.host === host)
+    const own =
+      all.flat().length < mostRequests ? all : byTurn(all, this.#inputs.turn, placesOf, (group) => this.#rank(group))
     const settled = new Set<string>()
     for (const group of own) {
       const [first] = group
       if (!first || (settled.has(first.kind) && !first.declared && !first.leads)) continue
-      if (await tryGroup([...group].sort((a, b) => Number(isKnown(b)) - Number(isKnown(a))))) settled.add(first.kind)
+      const knownFirst = [...group].sort((a, b) => Number(this.#isKnown(b)) - Number(this.#isKnown(a)))
+      if (await this.#tryGroup(knownFirst)) settled.add(first.kind)
       // Not before: an unreachable host is known by then. Not last: the limit must not cut off the proof.
-      if (group === own[0]) for (const origin of origins.filter((one) => one.host === host)) await prove(origin)
+      if (group === own[0])
+        for (const origin of this.#found.origins.filter((one) => one.host === host)) await this.#prove(origin)
     }
   }
 
   /** Whether a document of the kind was found. Throws OutOfReach. */
-  async function tryGroup(group: readonly Candidate[]): Promise<boolean> {
+  async #tryGroup(group: readonly Candidate[]): Promise<boolean> {
     for (const candidate of group) {
       const { host } = candidate.url
       // A session takes several requests, each of which counts.
-      if (!candidate.session && !spend(host)) return false
-      const version = versionOf(known.get(placeOf(candidate)))
-      const through = candidate.session ? counted : hosts
-      const asked = await orClosed(
-        probe(through, candidate, version, (at) => spend(host) && (at === host || spend(at))),
-      )
+      if (!candidate.session && !this.#spend(host)) return false
+      const version = versionOf(this.#known.get(placeOf(candidate)))
+      const through = candidate.session ? this.#counted : this.#hosts
+      const follows = (at: string) => this.#spend(host) && (at === host || this.#spend(at))
+      const asked = await this.#orClosed(probe(through, candidate, version, follows))
       if (!asked) continue
       const [check] = asked
-      for (const one of asked) {
-        for (const url of one.unasked ?? []) unasked.add(url)
-        if (one.isUndecided || isChecked(one, checks)) continue
-        const { details } = one.found?.content ?? known.get(placeOf(one.candidate))?.content ?? {}
-        checks.push({ ...one, answered: await answersTo(one, details) })
-      }
+      for (const one of asked) await this.#add(one)
       if (isSignOfLife(check)) return true
       if (isOutOfReach(check.status)) throw new OutOfReach(check)
     }
     return false
   }
 
+  async #add(check: Check) {
+    for (const url of check.unasked ?? []) this.#unasked.add(url)
+    // A catalog may name a card that lies where cards usually do.
+    if (check.isUndecided || this.#isChecked(check.candidate)) return
+    const { details } = check.found?.content ?? this.#known.get(placeOf(check.candidate))?.content ?? {}
+    this.#checks.push({ ...check, answered: await this.#answersTo(check, details) })
+  }
+
   /** Undefined: it led to a host that may not be asked now, or no request is left. Throws HostClosed for the host itself. */
-  async function orClosed<T>(work: Promise<T>): Promise<T | undefined> {
+  async #orClosed<T>(work: Promise<T>): Promise<T | undefined> {
     try {
       return await work
     } catch (error) {
       if (error instanceof RequestsSpent) return undefined
       if (!(error instanceof RedirectClosed)) throw error
-      noteClosed(error)
+      this.#noteClosed(error)
       return undefined
     }
   }
 
-  function noteClosed(error: HostClosed) {
-    if (closedUntil === undefined || error.until < closedUntil) closedUntil = error.until
-    wasAsked ||= error.wasAsked
+  async #prove(origin: URL) {
+    if (!this.#spend(origin.host)) return
+    const reference = await this.#orClosed(askOrigin(this.#hosts, origin, this.#inputs.holdings))
+    if (reference !== undefined) this.#references.set(origin.host, reference)
   }
 
-  async function prove(origin: URL) {
-    if (!spend(origin.host)) return
-    const reference = await orClosed(askOrigin(hosts, origin, inputs.holdings))
-    if (reference !== undefined) references.set(origin.host, reference)
+  #noteClosed(error: HostClosed) {
+    if (this.#closedUntil === undefined || error.until < this.#closedUntil) this.#closedUntil = error.until
+    this.#wasAsked ||= error.wasAsked
   }
 
-  async function visit(host: string) {
-    try {
-      await lookAt(host)
-    } catch (error) {
-      if (error instanceof OutOfReach) {
-        for (const candidate of ordered.flat()) {
-          const counts = candidate.url.host === host && (candidate.declared || isKnown(candidate))
-          const asked = checks.some((check) => placeOf(check.candidate) === placeOf(candidate))
-          if (counts && !asked) checks.push({ ...error.check, candidate, latencyMs: null })
-        }
-      } else if (error instanceof HostClosed) noteClosed(error)
-      else throw error
-    }
+  /** Whether a host may be asked once more. */
+  #spend(host: string): boolean {
+    const made = this.#requests.get(host) ?? 0
+    this.#requests.set(host, made + 1)
+    return made < mostRequests
   }
 
-  await Promise.all(hostsInTurn.slice(0, mostHosts).map(visit))
-  // A card that a catalog named keeps its place while the catalog is not read, or the card's host is not asked.
-  const read = new Set(checks.flatMap(({ catalog }) => catalog ?? []))
-  const candidates = new Set(ordered.flat().map(({ url }) => url.href))
-  const led = inputs.known.filter(({ url, content }) => {
-    const { catalog } = content?.details ?? {}
-    return catalog !== undefined && candidates.has(catalog) && (!read.has(catalog) || unasked.has(url))
-  })
-  const places = new Set([...ordered.flat().map(placeOf), ...led.map(({ kind, url }) => `${kind} ${url}`)])
-  const contradicted = new Set(ordered.flat().flatMap((one) => (one.contradicted ? [placeOf(one)] : [])))
-  return { checks, places, references, contradicted, closedUntil, wasAsked, truncated }
+  #isKnown(candidate: Candidate) {
+    return this.#known.has(placeOf(candidate))
+  }
+
+  #isChecked(candidate: Candidate) {
+    return this.#checks.some((one) => placeOf(one.candidate) === placeOf(candidate))
+  }
+
+  #rank(group: readonly Candidate[]) {
+    return group[0]?.declared ? 0 : group.some((one) => this.#isKnown(one)) ? 1 : 2
+  }
 }
-
-/** Whether a place was checked already: a catalog may name a card that lies where cards usually do. */
-const isChecked = (check: Check, checks: readonly Check[]) =>
-  checks.some((one) => placeOf(one.candidate) === placeOf(check.candidate))
 
 const placesOf = (group: readonly Candidate[]) => group.map(placeOf).join(' ')
 

@@ -166,6 +166,35 @@ hit as (
 )`
 }
 
+/** What of the agent `a` matches, as rows (field, text, number). */
+const matchesOf = (asked: Asked) => `
+  select 'fid' as field, a.fid::text as text, 0::bigint as number where a.fid = $2::bigint
+   union all
+  select 'address', '0x' || encode($4::bytea, 'hex'), 0
+   where $4::bytea = any (a.verified_addresses)
+   ${
+     asked.transaction === null
+       ? ''
+       : `
+   union all
+  select 'transaction', '0x' || encode(${asked.transaction}, 'hex'), 0
+   where a.verified_addresses && array(${paidIn(asked.transaction)})`
+   }
+   union all
+  select 'registration', ${chainLabel('h.chain')} || ' #' || h.agent_id, 0
+    from agent_holding h where h.fid = a.fid and ${isRegistration}
+   union all
+  select p.field, p.text, p.number
+    from agent_words s
+   cross join lateral rows from (
+     json_to_recordset(s.pieces) as (field text, text text)) with ordinality as p (field, text, number)
+   where s.fid = a.fid
+     and ($7::"char"[] is null or case when p.field in ('handle', 'display_name', 'tag', 'name') then 'a'
+           when p.field = 'description' then 'c' when p.field = 'bio' then 'd' else 'b' end = any ($7::"char"[]))
+     and (to_tsvector('simple', ${wordsOf('p.text')}) @@ any ((select each from sought)::tsquery[])
+          or (p.field in ('handle', 'display_name', 'tag', 'name')
+              and (lower(p.text) like lower($5::text) or lower($6::text) <% lower(p.text))))`
+
 // Of hits behind those that are shown nobody is looked up; a named agent may miss a filter, all others fit. `offset 0` has
 // each looked up: the planner takes them for more than they are, and would read all agents.
 const textOf = (asked: Asked, conditions: readonly string[], part: string) => `${hitsOf(asked, conditions)},
@@ -196,32 +225,7 @@ shown as (
              from (select m.field, m.number,
                           ts_headline('simple', m.text, (select words from sought),
                                       'StartSel="", StopSel="", MaxWords=24, MinWords=12') as snippet
-                     from (select 'fid' as field, a.fid::text as text, 0::bigint as number where a.fid = $2::bigint
-                            union all
-                           select 'address', '0x' || encode($4::bytea, 'hex'), 0
-                            where $4::bytea = any (a.verified_addresses)
-                            ${
-                              asked.transaction === null
-                                ? ''
-                                : `
-                            union all
-                           select 'transaction', '0x' || encode(${asked.transaction}, 'hex'), 0
-                            where a.verified_addresses && array(${paidIn(asked.transaction)})`
-                            }
-                            union all
-                           select 'registration', ${chainLabel('h.chain')} || ' #' || h.agent_id, 0
-                             from agent_holding h where h.fid = a.fid and ${isRegistration}
-                            union all
-                           select p.field, p.text, p.number
-                             from agent_words s
-                            cross join lateral rows from (
-                              json_to_recordset(s.pieces) as (field text, text text)) with ordinality as p (field, text, number)
-                            where s.fid = a.fid
-                              and ($7::"char"[] is null or case when p.field in ('handle', 'display_name', 'tag', 'name') then 'a'
-                                    when p.field = 'description' then 'c' when p.field = 'bio' then 'd' else 'b' end = any ($7::"char"[]))
-                              and (to_tsvector('simple', ${wordsOf('p.text')}) @@ any ((select each from sought)::tsquery[])
-                                   or (p.field in ('handle', 'display_name', 'tag', 'name')
-                                       and (lower(p.text) like lower($5::text) or lower($6::text) <% lower(p.text))))
+                     from (${matchesOf(asked)}
                             order by number
                             limit ${mostMatched}) m) one), '[]') as matched
     from page

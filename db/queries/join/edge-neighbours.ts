@@ -14,6 +14,33 @@ const digest = `md5(concat_ws('/',
      from agent_holding h join registration r using (chain, agent_id) where h.fid = a.fid and h.reason is null)
 ))::uuid`
 
+/** Agents with an edge to one that is in `moved`, or that may get one; `own` and `wallet` have the addresses of those that moved. */
+const around = `
+around as (
+  select e.fid from moved m join agent_edge e on e.peer = m.fid
+   union
+  select f.fid from social_follow f
+   where f.targets && array(select fid from moved where added)
+   union
+  select h.fid
+    from (select address from own union select address from wallet) c
+    join feedback f on f.client = c.address
+    join agent_holding h on h.chain = f.chain and h.agent_id = f.agent_id and h.reason is null
+   union
+  select v.fid
+    from own join settlement_payer s on s.payer = own.address
+    join verified_address v on v.address = s.recipient and v.ended_at is null
+   union
+  select v.fid from own join verified_address v on v.address = own.address and v.ended_at is null
+   union
+  select h.fid
+    from wallet w
+    join registration r on r.agent_wallet = w.address
+    join agent_holding h on h.chain = r.chain and h.agent_id = r.agent_id and h.reason is null
+   union
+  select h.fid from own join agent_holding h on h.transferred_to = own.address
+)`
+
 /**
  * Makes agents due, and those whose edges to them may be others now; agents that left the index are forgotten: an
  * edge may have been derived from what was there just before they left. Call under `lockEdges`. What sites link is for
@@ -41,31 +68,7 @@ wallet as (
     from moved m
     join agent_holding h on h.fid = m.fid and h.reason is null
     join registration r on r.chain = h.chain and r.agent_id = h.agent_id and r.agent_wallet is not null
-),
-around as (
-  select e.fid from moved m join agent_edge e on e.peer = m.fid
-   union
-  select f.fid from social_follow f
-   where f.targets && array(select fid from moved where added)
-   union
-  select h.fid
-    from (select address from own union select address from wallet) c
-    join feedback f on f.client = c.address
-    join agent_holding h on h.chain = f.chain and h.agent_id = f.agent_id and h.reason is null
-   union
-  select v.fid
-    from own join settlement_payer s on s.payer = own.address
-    join verified_address v on v.address = s.recipient and v.ended_at is null
-   union
-  select v.fid from own join verified_address v on v.address = own.address and v.ended_at is null
-   union
-  select h.fid
-    from wallet w
-    join registration r on r.agent_wallet = w.address
-    join agent_holding h on h.chain = r.chain and h.agent_id = r.agent_id and h.reason is null
-   union
-  select h.fid from own join agent_holding h on h.transferred_to = own.address
-),
+),${around},
 departed as (
   select s.fid from unnest($1::bigint[]) as s (fid) where not exists (select from agent a where a.fid = s.fid)
 ),

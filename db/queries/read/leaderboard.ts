@@ -67,7 +67,7 @@ export async function leaderboard(
 }
 
 function rankingOf(window: (typeof windows)[LeaderboardPeriod]): string {
-  const { since, count, counted: kept } = window
+  const { since, count } = window
   const overloads = '$2::boolean'
   const counts = [
     { name: 'settlements', since },
@@ -82,40 +82,16 @@ function rankingOf(window: (typeof windows)[LeaderboardPeriod]): string {
     windows: counts,
   })
   const addresses = 'array(select address from recipient)'
-  const after = (time: string) => (since === null ? 'true' : `${time} > ${since}`)
-  const isInHours = (time: string) =>
-    since === null ? `${time} is not null` : `${time} >= date_trunc('hour', ${since}, 'UTC') + interval '1 hour'`
-  // The sum of all hours stands with the figures.
-  const keptPayers =
-    since === null
-      ? `select fid, f.ever_payers as n from asked join agent_figure f using (fid) where is_kept and f.chain = '' and f.own`
-      : `select fid, h.payers as n from asked join agent_payer_hour h using (fid)
-            where is_kept and h.chain = '' and ${isInHours('h.hour')}`
   const fresh = `
 fresh as materialized (
   select m.fid, '' as chain, b.payer, max(b.block_timestamp) as last_at
     from member m join beside b on b.recipient = m.address
-   where ${after('b.block_timestamp')}
+   where ${isAfter('b.block_timestamp', since)}
    group by m.fid, b.payer
 )`
   const column = (name: (typeof shown)[number]) => (name === count ? 'settlements' : name)
   return `
-with busy as materialized (
-  select fid, unnest(verified_addresses) as address from (${busiestAgents(kept, '$1')}) agent
-),
-candidate as materialized (
-  select fid
-    from busy
-   cross join lateral (
-     select * from recipient_counts c where c.address = busy.address
-     offset 0 -- each is looked up, instead of reading everybody's
-   ) c
-   group by fid
-   order by sum(c.${count}) desc, sum(c.${count}_amount) desc, fid
-   limit $1 + ${spareAgents}
-),
-verified as materialized (select fid, unnest(verified_addresses) as address from candidate join agent using (fid)),
-recipient as materialized (select distinct address from verified),
+with ${candidatesOf(window)},
 beside as materialized (
   select * from ${besideSums({ addresses, overloads, sinces: counts.flatMap((one) => one.since ?? []) })} b
 ),
@@ -145,17 +121,50 @@ asked as materialized (
     left join figure_derivation d using (fid)
    cross join lateral (select ${isMovedBy(mostMoves)} as has_moves) kept
 ),${payments(fresh, 'asked.has_moves')},
--- A sum of hours: those behind the one that the window begins in, of which "fresh" has who paid after its beginning.
+${payersSince(since)}
+`
+}
+
+/** The busiest agents by the last round's counts, and their addresses. */
+const candidatesOf = ({ count, counted }: (typeof windows)[LeaderboardPeriod]) => `busy as materialized (
+  select fid, unnest(verified_addresses) as address from (${busiestAgents(counted, '$1')}) agent
+),
+candidate as materialized (
+  select fid
+    from busy
+   cross join lateral (
+     select * from recipient_counts c where c.address = busy.address
+     offset 0 -- each is looked up, instead of reading everybody's
+   ) c
+   group by fid
+   order by sum(c.${count}) desc, sum(c.${count}_amount) desc, fid
+   limit $1 + ${spareAgents}
+),
+verified as materialized (select fid, unnest(verified_addresses) as address from candidate join agent using (fid)),
+recipient as materialized (select distinct address from verified)`
+
+const isAfter = (time: string, since: string | null) => (since === null ? 'true' : `${time} > ${since}`)
+
+/** How many paid each ranked agent in the window. */
+function payersSince(since: string | null): string {
+  const isInHours = (time: string) =>
+    since === null ? `${time} is not null` : `${time} >= date_trunc('hour', ${since}, 'UTC') + interval '1 hour'`
+  // The sum of all hours stands with the figures.
+  const keptPayers =
+    since === null
+      ? `select fid, f.ever_payers as n from asked join agent_figure f using (fid) where is_kept and f.chain = '' and f.own`
+      : `select fid, h.payers as n from asked join agent_payer_hour h using (fid)
+            where is_kept and h.chain = '' and ${isInHours('h.hour')}`
+  return `-- A sum of hours: those behind the one that the window begins in, of which "fresh" has who paid after its beginning.
 payers as materialized (
   select fid, greatest(sum(n), 1) as payers
     from (${keptPayers}
            union all
-          select fid, (${after('last_at')})::int - coalesce(${isInHours('before')}, false)::int
+          select fid, (${isAfter('last_at', since)})::int - coalesce(${isInHours('before')}, false)::int
             from (select fid, payer, max(last_at) as last_at, max(before) as before from payment group by fid, payer) payer
          ) part
    group by fid
-)
-`
+)`
 }
 
 const answer = `

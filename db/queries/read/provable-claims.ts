@@ -32,15 +32,37 @@ select json_build_object(
   'state', c.state, 'claimed_at', ${isoTime('c.claimed_at')},
   'checked_at', ${isoTime('coalesce(c.checked_at, c.claimed_at)')},
   'ended_at', ${isoTime('c.ended_at')}, 'end_reason', c.end_reason,
-  'withdrawal', (
+  'withdrawal', ${withdrawal},
+  'addresses', ${addresses},
+  'keys', ${keys},
+  'custody', (
+    select json_build_object('address', ${hex('t."to"')}, 'block_number', t.block_number, 'tx_hash', ${hex('t.tx_hash')},
+                             'log_index', t.log_index,
+                             'kind', case t.kind when 'r' then 'recovered' else 'transferred' end)
+      from fid_custody t where t.fid = c.fid order by t.block_number desc, t.log_index desc limit 1),
+  'custody_read', (
+    select json_build_object('address', ${hex('r.address')}, 'block_number', r.block_number,
+                             'block_hash', ${hex('r.block_hash')})
+      from custody_reading r where r.fid = c.fid),
+  'hubs', ${hubs}) as claim
+  from provable c`,
+    values: [fids, before],
+  })
+  return rows.map(({ claim }) => claim)
+}
+
+/** The request that ended it, if its owner withdrew it. */
+const withdrawal = `(
     select json_build_object('method', w.method, 'signer', w.signer, 'proof', w.proof,
                              'accepted_at', ${isoTime('w.accepted_at')})
       from claim_event e
       join claim_action w on w.fid = e.fid and w.action = 'withdraw' and w.method = e.evidence ->> 'method'
                          and w.nonce = e.evidence ->> 'nonce'
      where e.fid = c.fid and e.method = c.method and e.nonce = c.nonce and e.kind = 'ended'
-       and ${isPublic('w.accepted_at', 'w.signed_at')}),
-  'addresses', (
+       and ${isPublic('w.accepted_at', 'w.signed_at')})`
+
+/** The addresses that it names, with the messages that verified them. */
+const addresses = `(
     select coalesce(json_agg(json_build_object(
              'address', m.address, 'message', m.message, 'verdict', m.verdict,
              'first_seen_at', ${isoTime('coalesce(m.first_seen_at, c.claimed_at)')},
@@ -51,8 +73,10 @@ select json_build_object(
                json_build_object('block_number', m.wallet_block, 'block_hash', ${hex('m.wallet_block_hash')},
                                  'code_sha256', ${hex('m.wallet_code_sha256')}, 'answer', m.answer) end)
              order by m.address), '[]')
-      from message m where m.of = c.fid),
-  'keys', (
+      from message m where m.of = c.fid)`
+
+/** Keys that signed what it rests on. */
+const keys = `(
     select coalesce(json_agg(json_build_object(
              'key', ${hex('k.key')}, 'source', k.source, 'added', k.added_log,
              'key_add', case when k.source = 'offchain' then k.key_add end,
@@ -64,26 +88,14 @@ select json_build_object(
      where k.fid = c.fid and k.source is not null
        and (k.key in (select m.signer from message m where m.of = c.fid)
             or k.key = decode(substr(c.host_link_evidence #>> '{message,signer}', 3), 'hex')
-            or (c.method = 'jfs' and k.key = decode(substr(c.signer, 3), 'hex')))),
-  'custody', (
-    select json_build_object('address', ${hex('t."to"')}, 'block_number', t.block_number, 'tx_hash', ${hex('t.tx_hash')},
-                             'log_index', t.log_index,
-                             'kind', case t.kind when 'r' then 'recovered' else 'transferred' end)
-      from fid_custody t where t.fid = c.fid order by t.block_number desc, t.log_index desc limit 1),
-  'custody_read', (
-    select json_build_object('address', ${hex('r.address')}, 'block_number', r.block_number,
-                             'block_hash', ${hex('r.block_hash')})
-      from custody_reading r where r.fid = c.fid),
-  'hubs', (
+            or (c.method = 'jfs' and k.key = decode(substr(c.signer, 3), 'hex'))))`
+
+/** What each hub has of its messages. */
+const hubs = `(
     select coalesce(json_agg(json_build_object(
              'url', h.url, 'witness', h.witness, 'checked_at', ${isoTime('h.checked_at')}, 'doubt', h.doubt,
              'has', ${told('h.url', 'w.has')}, 'lacks', ${told('h.url', 'not w.has')}) order by h.witness, h.url), '[]')
-      from hub_standing h)) as claim
-  from provable c`,
-    values: [fids, before],
-  })
-  return rows.map(({ claim }) => claim)
-}
+      from hub_standing h)`
 
 /** Whether the window in which other services might take what was signed had passed at the time $2. */
 function isPublic(receivedAt: string, signedAt: string): string {

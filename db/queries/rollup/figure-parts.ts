@@ -118,12 +118,8 @@ payment as materialized (
   select fid, chain, payer, last_at, null from fresh
 )`
 
-/**
- * Common table expressions that end with `figure`: the figures of `asked`, given `fresh`, as `payments` are.
- *
- * Income is of final blocks and of every kind, without what an agent paid itself, whether or not that counts beside it.
- */
-export const figures = (fresh: string) => `${payments(fresh)},
+/** Who paid, and how many of those paid last in each hour: those that moved now, and those kept. */
+const payersByHour = `
 payer as materialized (
   select fid, coalesce(chain, '') as chain, payer, max(last_at) as last_at, max(before) as before
     from payment
@@ -155,7 +151,10 @@ newest as (
             from payer join asked using (fid)
            where not payer.payer = any (asked.addresses)) one
    group by fid, chain
-),
+)`
+
+/** What agents paid themselves, and from how many of their addresses. */
+const ownPayments = `
 own_pair as materialized (
   select member.fid, p.*
     from member
@@ -200,7 +199,10 @@ own_paying as (
            group by grouping sets ((fid, chain, payer), (fid, payer))) payer
    cross join since
    group by fid, chain
-),
+)`
+
+/** What agents were paid, with what they paid themselves and without. */
+const received = `
 active as materialized (
   select member.fid, h.chain, h.hour, h.n, h.amount
     from member
@@ -237,7 +239,10 @@ settled as (
     left join own_paid using (fid, chain)
     left join own_paying using (fid, chain)
    cross join (values (true), (false)) as counted (own)
-),
+)`
+
+/** Income of agents. */
+const earnings = `
 income as materialized (
   select fid, h.chain, h.hour, h.n, h.amount
     from asked
@@ -254,7 +259,14 @@ earned as (
           select fid, chain, ${sumsOf(recent, 'n', 'amount', 'hour')}, 0, 0
             from income cross join since group by fid, chain) part
    group by grouping sets ((fid, chain), (fid))
-),
+)`
+
+/**
+ * Common table expressions that end with `figure`: the figures of `asked`, given `fresh`, as `payments` are.
+ *
+ * Income is of final blocks and of every kind, without what an agent paid itself, whether or not that counts beside it.
+ */
+export const figures = (fresh: string) => `${payments(fresh)},${payersByHour},${ownPayments},${received},${earnings},
 figure as materialized (
   select fid, chain, own, newest_at, ${each([...counts, ...payers, ...earned], (name) => `coalesce(${name}, 0)${name.endsWith('_amount') ? '' : '::bigint'} as ${name}`)}
     from settled

@@ -76,17 +76,7 @@ const outOfOrder: readonly DoorReason[] = ['dns_error', 'connect_error', 'tls_er
 
 export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions): AgentHosts {
   const all = createHost({ name: 'agents', requestsPerSecond: Number.POSITIVE_INFINITY, now })
-  const known = new Map<string, AgentHost>()
-
-  /** State of a host, created on first use; hosts are kept in the order of their last use. */
-  function hostOf(name: string): AgentHost {
-    const open = () => ({ ...createHost({ name, requestsPerSecond: Number.POSITIVE_INFINITY, now }), refusals: 0 })
-    const host = known.get(name) ?? open()
-    known.delete(name)
-    known.set(name, host)
-    if (known.size > mostHosts) known.delete(known.keys().next().value as string)
-    return host
-  }
+  const hostOf = createKnownHosts(now)
 
   async function fetch(url: URL, { mayTimeOut = false, ...options }: AskOptions): Promise<Fetched> {
     const target = secured(url, egressAllow)
@@ -135,6 +125,19 @@ export function createAgentHosts({ door, egressAllow, now }: AgentHostsOptions):
         door.close()
       },
     },
+  }
+}
+
+/** State of each host, created on first use; hosts are kept in the order of their last use. */
+function createKnownHosts(now: () => Date): (name: string) => AgentHost {
+  const known = new Map<string, AgentHost>()
+  return (name) => {
+    const open = () => ({ ...createHost({ name, requestsPerSecond: Number.POSITIVE_INFINITY, now }), refusals: 0 })
+    const host = known.get(name) ?? open()
+    known.delete(name)
+    known.set(name, host)
+    if (known.size > mostHosts) known.delete(known.keys().next().value as string)
+    return host
   }
 }
 

@@ -68,10 +68,7 @@ interface Waiting {
 export function createHost(options: HostOptions): Host {
   const { name, requestsPerSecond, pace = createPace(requestsPerSecond), now = () => new Date() } = options
   const stopping = new AbortController()
-  const queues = new Map(urgencies.map((urgency) => [urgency, [] as Waiting[]]))
-  let turns = 0
-  const sent = { count: 0 }
-  let isGranting = false
+  const queue = new Queue()
   let restsUntil = 0
 
   const time = () => now().getTime()
@@ -85,43 +82,17 @@ export function createHost(options: HostOptions): Host {
       throw new HostClosed(`${name}: ${isBroken() ? 'circuit open' : 'asked to wait'}`, new Date(closedUntil()))
   }
 
-  function takeWaiting(): Waiting | undefined {
-    const order = ++turns % slotsATurn === 0 ? urgencies.toReversed() : urgencies
-    const first = order.find((urgency) => queues.get(urgency)!.length > 0)
-    return first && queues.get(first)!.shift()
-  }
-
-  /** Gives slots to those that wait, the most urgent at the moment when the slot is due. */
-  async function grant() {
-    if (isGranting) return
-    isGranting = true
-    try {
-      while ([...queues.values()].some(({ length }) => length > 0)) {
-        const failure = await pace()
-          .then((waitMs) =>
-            waitMs > 0 ? delay(waitMs, undefined, { signal: stopping.signal }).catch(() => {}) : undefined,
-          )
-          .then(checkOpen)
-          .then(
-            () => undefined,
-            (error: unknown) => ({ error }),
-          )
-        const waiting = takeWaiting()
-        if (failure) waiting?.reject(failure.error)
-        else if (waiting) {
-          sent.count++
-          waiting.resolve()
-        }
-      }
-    } finally {
-      isGranting = false
-    }
+  /** Resolves when the next request may go out; rejects when none may. */
+  async function nextSlot() {
+    const waitMs = await pace()
+    if (waitMs > 0) await delay(waitMs, undefined, { signal: stopping.signal }).catch(() => {})
+    checkOpen()
   }
 
   return {
     name,
     requestsPerSecond,
-    sent,
+    sent: queue.sent,
 
     capacity() {
       if (stopping.signal.aborted || closedUntil() > time()) return 0
@@ -132,8 +103,8 @@ export function createHost(options: HostOptions): Host {
 
     async slot(urgency = 'usual') {
       checkOpen()
-      const slot = new Promise<void>((resolve, reject) => queues.get(urgency)!.push({ resolve, reject }))
-      void grant()
+      const slot = new Promise<void>((resolve, reject) => queue.add(urgency, { resolve, reject }))
+      void queue.grant(nextSlot)
       await slot
     },
 
@@ -151,6 +122,47 @@ export function createHost(options: HostOptions): Host {
     },
 
     stop: () => stopping.abort(),
+  }
+}
+
+/** Those that wait for a slot, by urgency. */
+class Queue {
+  readonly #waiting = new Map(urgencies.map((urgency) => [urgency, [] as Waiting[]]))
+  #taken = 0
+  #isGranting = false
+  readonly sent = { count: 0 }
+
+  add(urgency: Urgency, one: Waiting) {
+    this.#waiting.get(urgency)!.push(one)
+  }
+
+  /** Gives slots to those that wait, the most urgent at the moment when the slot is due. */
+  async grant(nextSlot: () => Promise<void>) {
+    if (this.#isGranting) return
+    this.#isGranting = true
+    try {
+      while ([...this.#waiting.values()].some(({ length }) => length > 0)) {
+        const failure = await nextSlot().then(
+          () => undefined,
+          (error: unknown) => ({ error }),
+        )
+        const waiting = this.#take()
+        if (failure) waiting?.reject(failure.error)
+        else if (waiting) {
+          this.sent.count++
+          waiting.resolve()
+        }
+      }
+    } finally {
+      this.#isGranting = false
+    }
+  }
+
+  /** The most urgent; now and then the least urgent, so that they get on too. */
+  #take(): Waiting | undefined {
+    const order = ++this.#taken % slotsATurn === 0 ? urgencies.toReversed() : urgencies
+    const first = order.find((urgency) => this.#waiting.get(urgency)!.length > 0)
+    return first && this.#waiting.get(first)!.shift()
   }
 }
 

@@ -99,16 +99,13 @@ export function createDoor(options: DoorOptions): Door {
   }
   const askFor = ({ allowed }: Target) => lookup ?? (allowed ? askSystem : askNameServers())
   const takeTurn = createTurns(politeness)
-  const underWay = new Set<AbortController>()
-  let open = true
+  const underWay = new UnderWay()
 
   async function fetch(url: string | URL, options: FetchOptions): Promise<Fetched> {
     const { maxBytes, timeoutMs, redirects = 0, ports = [], method = 'GET', body, listen } = options
     const headers = { ...checked(options.headers), 'user-agent': userAgent, 'accept-encoding': 'identity' }
     let target = parseTarget(url, ports, egressAllow)
-    const limit = new AbortController()
-    if (!open) throw closed()
-    underWay.add(limit)
+    const limit = underWay.begin()
     let timer: NodeJS.Timeout | undefined
     try {
       for (let elapsedMs = 0, hop = 0; ; hop++) {
@@ -120,48 +117,17 @@ export function createDoor(options: DoorOptions): Door {
         elapsedMs += now() - startedAt
         if (!isRedirect(answer.status)) return { ...answer, url: target.url.href, elapsedMs }
         if (hop >= redirects) throw refused(target, `redirect number ${hop + 1}, ${redirects} are followed`)
-        target = redirected(target, answer, options)
+        target = redirected(target, answer, options, egressAllow)
       }
     } finally {
       clearTimeout(timer)
-      underWay.delete(limit)
-    }
-  }
-
-  function redirected(from: Target, answer: Answer, { method, mayRedirect, ports = [] }: FetchOptions): Target {
-    const location = answer.headers.get('location')
-    const to = location === undefined ? null : URL.parse(location, from.url.href)
-    if (!to) throw refused(from, 'a redirect without a place to go')
-    // A POST keeps its method with 307 and 308 only; turning it into a GET would ask something else.
-    if (method === 'POST' && answer.status < 307) throw refused(from, `a POST answered with ${answer.status}`)
-    if (mayRedirect && !mayRedirect(from.url, to)) throw refused(from, `a redirect to ${to.host} is not followed`)
-    try {
-      return parseTarget(to, ports, egressAllow)
-    } catch (cause) {
-      throw refused(from, (cause as Error).message, cause)
-    }
-  }
-
-  async function texts(name: string, timeoutMs: number) {
-    if (!open) throw closed()
-    const limit = new AbortController()
-    underWay.add(limit)
-    const timer = setTimeout(() => limit.abort(), timeoutMs)
-    try {
-      const all = await lookupTexts(name, limit.signal)
-      return all.slice(0, mostTexts).filter((text) => text.length <= longestText)
-    } catch {
-      if (!open) throw closed()
-      return undefined
-    } finally {
-      clearTimeout(timer)
-      underWay.delete(limit)
+      underWay.end(limit)
     }
   }
 
   return {
     fetch,
-    texts,
+    texts: (name, timeoutMs) => textsOf(name, timeoutMs, underWay, lookupTexts),
     async fetchJson(url, options) {
       const fetched = await fetch(url, { ...options, headers: { accept: 'application/json', ...options.headers } })
       try {
@@ -171,10 +137,70 @@ export function createDoor(options: DoorOptions): Door {
         return { ...fetched, json: undefined }
       }
     },
-    close() {
-      open = false
-      for (const limit of underWay) limit.abort(closed())
-    },
+    close: () => underWay.close(),
+  }
+}
+
+/** What the door waits for; closing it ends all of it, and lets nothing begin. */
+class UnderWay {
+  readonly #limits = new Set<AbortController>()
+  isOpen = true
+
+  begin(): AbortController {
+    if (!this.isOpen) throw closed()
+    const limit = new AbortController()
+    this.#limits.add(limit)
+    return limit
+  }
+
+  end(limit: AbortController): void {
+    this.#limits.delete(limit)
+  }
+
+  close(): void {
+    this.isOpen = false
+    for (const limit of this.#limits) limit.abort(closed())
+  }
+}
+
+/** The texts of a name in the DNS; undefined: there is no answer in time. */
+async function textsOf(
+  name: string,
+  timeoutMs: number,
+  underWay: UnderWay,
+  lookupTexts: NonNullable<DoorOptions['lookupTexts']>,
+): Promise<string[] | undefined> {
+  const limit = underWay.begin()
+  const timer = setTimeout(() => limit.abort(), timeoutMs)
+  try {
+    const all = await lookupTexts(name, limit.signal)
+    return all.slice(0, mostTexts).filter((text) => text.length <= longestText)
+  } catch {
+    if (!underWay.isOpen) throw closed()
+    return undefined
+  } finally {
+    clearTimeout(timer)
+    underWay.end(limit)
+  }
+}
+
+/** Where a redirect leads. Throws when it may not be followed. */
+function redirected(
+  from: Target,
+  answer: Answer,
+  { method, mayRedirect, ports = [] }: FetchOptions,
+  egressAllow: EgressAllow,
+): Target {
+  const location = answer.headers.get('location')
+  const to = location === undefined ? null : URL.parse(location, from.url.href)
+  if (!to) throw refused(from, 'a redirect without a place to go')
+  // A POST keeps its method with 307 and 308 only; turning it into a GET would ask something else.
+  if (method === 'POST' && answer.status < 307) throw refused(from, `a POST answered with ${answer.status}`)
+  if (mayRedirect && !mayRedirect(from.url, to)) throw refused(from, `a redirect to ${to.host} is not followed`)
+  try {
+    return parseTarget(to, ports, egressAllow)
+  } catch (cause) {
+    throw refused(from, (cause as Error).message, cause)
   }
 }
 

@@ -57,44 +57,10 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
   const http = createSocialHttp(options)
   let noBulkUntil = 0
 
-  async function network(): Promise<Network> {
-    const { numShards, shardInfos, dbStats, isSyncing } = await get(http, '/v1/info', {}, hubInfo)
-    const counted = numShards ? Array.from({ length: numShards }, (_, index) => index + 1) : undefined
-    const listed = shardInfos?.map(({ shardId }) => shardId).filter((shard) => shard > 0)
-    const shards = counted ?? (listed?.length ? listed : usualShards)
-    const infoOf = (shard: number) => shardInfos?.find(({ shardId }) => shardId === shard)
-    const delays = shards.flatMap((shard) => infoOf(shard)?.blockDelay ?? [])
-    return {
-      shards: shards.map((shard) => ({ shard, head: firstIdOfBlock(infoOf(shard)?.maxHeight ?? 0) })),
-      accounts: dbStats?.numFidRegistrations ?? dbStats?.numFidEvents ?? undefined,
-      messages: dbStats?.numMessages ?? undefined,
-      delaySeconds: delays.length > 0 ? Math.max(...delays) : undefined,
-      isSyncing: isSyncing ?? false,
-    }
-  }
-
-  async function headOf(shard: number): Promise<number> {
-    const { shards } = await network()
-    return shards.find((one) => one.shard === shard)?.head ?? 0
-  }
-
-  async function everyVerification(fid: number) {
-    const messages = await messagesOf(http, '/v1/verificationsByFid', fid)
-    const live = understood('/v1/verificationsByFid', () => toVerifications(messages), badAboutOne)
-    return { live, others: toOthers(messages) }
-  }
-
   return {
-    network,
+    network: () => networkOf(http),
 
-    async fids(shard, pageToken) {
-      const query = { shard_id: shard, pageSize: fidsPerPage, pageToken }
-      const { fids, nextPageToken } = await get(http, '/v1/fids', query, fidPage)
-      if (!nextPageToken) return { fids, nextPageToken: undefined }
-      // Hubs name a token behind an empty page, and may name the same one again: followed, such a list never ends.
-      const isEndless = fids.length === 0 || nextPageToken === pageToken
-      return isEndless ? { fids, nextPageToken: undefined, isEndless } : { fids, nextPageToken }
-    },
+    fids: (shard, pageToken) => fidsOf(http, shard, pageToken),
 
     async events(shard, from, now, pageSize = eventsPerPage) {
       const query = { shard_index: shard, from_event_id: from, pageSize }
@@ -102,14 +68,14 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
       const page = understood('/v1/events', () => toChanges(events, from, pageSize, now))
       if (page.more || page.next === from) return page
       // Hubs answer with fewer events than were asked for although there are more.
-      const head = await headOf(shard).catch(notTold)
+      const head = await headOf(http, shard).catch(notTold)
       return { ...page, more: page.next <= head }
     },
 
-    everyVerification,
+    everyVerification: (fid) => everyVerification(http, fid),
 
     async verifications(fid) {
-      return (await everyVerification(fid)).live
+      return (await everyVerification(http, fid)).live
     },
 
     async profile(fid) {
@@ -131,19 +97,7 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
       return (await nameProofOf(http, name))?.fid
     },
 
-    async follows(fid) {
-      const messages: Message[] = []
-      const seen = new Set<string>()
-      let pageToken: string | undefined
-      for (let page = 0; page < mostMessagePages; page++) {
-        const query: Query = { fid, link_type: 'follow', pageSize: messagesPerPage, reverse: true, pageToken }
-        const answer = await http.get('/v1/linksByFid', query, messagePage, saysNotFound)
-        messages.push(...aboutFid(answer?.messages ?? [], fid, '/v1/linksByFid'))
-        pageToken = answer && tokenAfter(answer, seen)
-        if (!pageToken || messages.length >= mostFollows) return toFollows(messages)
-      }
-      throw tooManyPages('/v1/linksByFid', fid)
-    },
+    follows: (fid) => followsOf(http, fid),
 
     async verifiedSets(fids) {
       if (now().getTime() < noBulkUntil) return undefined
@@ -156,6 +110,56 @@ export function createHub({ now = () => new Date(), ...options }: HubOptions): S
 
     close: () => http.close(),
   }
+}
+
+async function networkOf(http: SocialHttp): Promise<Network> {
+  const { numShards, shardInfos, dbStats, isSyncing } = await get(http, '/v1/info', {}, hubInfo)
+  const counted = numShards ? Array.from({ length: numShards }, (_, index) => index + 1) : undefined
+  const listed = shardInfos?.map(({ shardId }) => shardId).filter((shard) => shard > 0)
+  const shards = counted ?? (listed?.length ? listed : usualShards)
+  const infoOf = (shard: number) => shardInfos?.find(({ shardId }) => shardId === shard)
+  const delays = shards.flatMap((shard) => infoOf(shard)?.blockDelay ?? [])
+  return {
+    shards: shards.map((shard) => ({ shard, head: firstIdOfBlock(infoOf(shard)?.maxHeight ?? 0) })),
+    accounts: dbStats?.numFidRegistrations ?? dbStats?.numFidEvents ?? undefined,
+    messages: dbStats?.numMessages ?? undefined,
+    delaySeconds: delays.length > 0 ? Math.max(...delays) : undefined,
+    isSyncing: isSyncing ?? false,
+  }
+}
+
+async function headOf(http: SocialHttp, shard: number): Promise<number> {
+  const { shards } = await networkOf(http)
+  return shards.find((one) => one.shard === shard)?.head ?? 0
+}
+
+async function everyVerification(http: SocialHttp, fid: number) {
+  const messages = await messagesOf(http, '/v1/verificationsByFid', fid)
+  const live = understood('/v1/verificationsByFid', () => toVerifications(messages), badAboutOne)
+  return { live, others: toOthers(messages) }
+}
+
+async function followsOf(http: SocialHttp, fid: number) {
+  const messages: Message[] = []
+  const seen = new Set<string>()
+  let pageToken: string | undefined
+  for (let page = 0; page < mostMessagePages; page++) {
+    const query: Query = { fid, link_type: 'follow', pageSize: messagesPerPage, reverse: true, pageToken }
+    const answer = await http.get('/v1/linksByFid', query, messagePage, saysNotFound)
+    messages.push(...aboutFid(answer?.messages ?? [], fid, '/v1/linksByFid'))
+    pageToken = answer && tokenAfter(answer, seen)
+    if (!pageToken || messages.length >= mostFollows) return toFollows(messages)
+  }
+  throw tooManyPages('/v1/linksByFid', fid)
+}
+
+async function fidsOf(http: SocialHttp, shard: number, pageToken: string | undefined) {
+  const query = { shard_id: shard, pageSize: fidsPerPage, pageToken }
+  const { fids, nextPageToken } = await get(http, '/v1/fids', query, fidPage)
+  if (!nextPageToken) return { fids, nextPageToken: undefined }
+  // Hubs name a token behind an empty page, and may name the same one again: followed, such a list never ends.
+  const isEndless = fids.length === 0 || nextPageToken === pageToken
+  return isEndless ? { fids, nextPageToken: undefined, isEndless } : { fids, nextPageToken }
 }
 
 /** The head of a shard that a hub does not tell. Throws for another reason than its silence. */

@@ -65,17 +65,7 @@ export function createWitness(
       try {
         const stale = await ask(now.getTime(), () => staleness(now.getTime()))
         if (stale) return { kind: 'stale', why: stale }
-        if (about === 'profile') {
-          const statements = await ask(now.getTime(), () => hub.statements(fid))
-          return { kind: 'says', hashes: new Set(statements.map(({ message }) => messageHashOf(message))) }
-        }
-        const hashes = new Set<string>()
-        for (const { address, message } of await ask(now.getTime(), () => hub.verifications(fid))) {
-          const { verdict } = await judgeVerification(readHubMessage(message), { fid, address, now })
-          if (verdict === 'forged') return { kind: 'forged', why: `a forged verification of ${address}` }
-          hashes.add(messageHashOf(message))
-        }
-        return { kind: 'says', hashes }
+        return await ask(now.getTime(), () => said(hub, fid, about, now))
       } catch (error) {
         if (!(error instanceof NoAnswer)) throw error
         return { kind: 'silent', why: error.message }
@@ -93,6 +83,26 @@ export function createWitness(
       }
     },
   }
+}
+
+/** The messages that a hub has of an account. Throws NoAnswer. */
+async function said(
+  hub: Pick<SocialIndex, 'verifications' | 'statements'>,
+  fid: number,
+  about: 'verifications' | 'profile',
+  now: Date,
+): Promise<Testimony> {
+  if (about === 'profile') {
+    const statements = await hub.statements(fid)
+    return { kind: 'says', hashes: new Set(statements.map(({ message }) => messageHashOf(message))) }
+  }
+  const hashes = new Set<string>()
+  for (const { address, message } of await hub.verifications(fid)) {
+    const { verdict } = await judgeVerification(readHubMessage(message), { fid, address, now })
+    if (verdict === 'forged') return { kind: 'forged', why: `a forged verification of ${address}` }
+    hashes.add(messageHashOf(message))
+  }
+  return { kind: 'says', hashes }
 }
 
 /** The hash that a message of a hub names: lowercase, 0x hex. */

@@ -61,52 +61,83 @@ export const decodeEip191: Decode = (body, fid, world, action) => {
     ]),
 
     async verify() {
-      const notVerified = (detail: string) => {
-        const fields = { fid, address, snapshot_at: new Date(world.now()).toISOString() }
-        return new ApiError('ERR_ADDRESS_NOT_VERIFIED', detail, fields)
-      }
-      const notSigned = (who: string) =>
-        new ApiError('ERR_SIG_INVALID', `the signature must be made by ${who} over the challenge's text`)
-      const notByKey = () => notSigned(`the key of ${address}`)
+      const { notByKey, notVerified } = refusalsOf(fid, address, world.now())
       const hash = hashMessage(claimMessage(world, { fid, address, chainId, nonce, timestamp, url }, action))
       const byKey = await signedByKey(address, hash, signature)
+      const signed = { fid, address, chainId, hash, signature, byKey }
       // Only a contract wallet can have made it now; what the index does not know at all may be one since a moment ago.
       const stored = byKey ? undefined : await storedHome(world, fid, address)
       if (stored === null) throw notByKey()
       const proof = { address: given, nonce, timestamp, chain_id: chainId, signature }
       const said = { proof, signer: address, signedAt: parseTimestamp(timestamp), hostLink: null, manifestSha256: null }
-      if (action !== 'claim' && (await isCustody(world, { fid, address, chainId, hash, byKey, signature }))) {
+      if (action !== 'claim' && (await isCustody(world, signed))) {
         return { ...said, verifiedAddresses: [], byCustody: true }
       }
       if (action === 'unlist' || action === 'relist') {
         if (!byKey) throw notByKey()
         throw notVerified(`only the custody address of fid ${fid} may say that, with its own signature`)
       }
-      // Key or contract, and on which chain, is taken from the network: the claimant must not choose whom we ask.
-      const verifications = await verificationsOf(world, fid).catch((error: unknown) => {
-        // An outage makes no contract wallet of an address that nobody knows as one.
-        throw error instanceof NoAnswer && !byKey && stored === undefined ? notByKey() : error
-      })
-      const verification = verifications.find((one) => one.address === address)
-      const home = verification ? verification.contractChainId : (stored ?? null)
-      const isOfUnknownType = verification !== undefined && !isOfKnownType(verification.message)
-      if (!byKey && (home === null || isOfUnknownType)) throw notByKey()
-      if (!verification) throw notVerified(`fid ${fid} must verify ${address} first`)
-      if (isOfUnknownType || (home !== null && !isChainId(home))) {
-        throw notVerified(`${address} is verified for fid ${fid} in a way that nobody can be asked about here`)
-      }
-      if (home !== null && home !== chainId) {
-        const problem = `must be ${home}, the chain that ${address} is verified on`
-        throw invalidFields([{ path: 'chain_id', problem }])
-      }
-      if (home !== null && !(await world.wallets.signedByContract({ address, chainId: home }, hash, signature))) {
-        throw notSigned(`the contract wallet ${address} on chain ${home}`)
-      }
-      const weakness = await createGroundsJudge(fid, verifications, groundsWorld(world)).weaknessOf(address)
-      if (weakness) throw notVerified(`${address} cannot carry a claim of fid ${fid}: ${weakness.why}`)
+      const verifications = await signersVerifications(world, signed, stored)
       return { ...said, verifiedAddresses: addressesOf(verifications), byCustody: false }
     },
   }
+}
+
+/** The refusals of a signature, by what is wrong with it. */
+function refusalsOf(fid: number, address: Hex, now: number) {
+  const notSigned = (who: string) =>
+    new ApiError('ERR_SIG_INVALID', `the signature must be made by ${who} over the challenge's text`)
+  return {
+    notSigned,
+    notByKey: () => notSigned(`the key of ${address}`),
+    notVerified: (detail: string) =>
+      new ApiError('ERR_ADDRESS_NOT_VERIFIED', detail, { fid, address, snapshot_at: new Date(now).toISOString() }),
+  }
+}
+
+interface SignedText {
+  readonly fid: number
+  readonly address: Hex
+  readonly chainId: number
+  readonly hash: Hex
+  readonly signature: Hex
+  /** Whether the key of the address made the signature. */
+  readonly byKey: boolean
+}
+
+/**
+ * The verified addresses of an account, one of which signed. `stored`: chain of the contract wallet that the index knows
+ * the address as. Throws a refusal when it is not verified, did not sign or cannot carry a claim.
+ */
+async function signersVerifications(
+  world: ClaimWorld,
+  { fid, address, chainId, hash, signature, byKey }: SignedText,
+  stored: number | undefined,
+) {
+  const { notByKey, notSigned, notVerified } = refusalsOf(fid, address, world.now())
+  // Key or contract, and on which chain, is taken from the network: the claimant must not choose whom we ask.
+  const verifications = await verificationsOf(world, fid).catch((error: unknown) => {
+    // An outage makes no contract wallet of an address that nobody knows as one.
+    throw error instanceof NoAnswer && !byKey && stored === undefined ? notByKey() : error
+  })
+  const verification = verifications.find((one) => one.address === address)
+  const home = verification ? verification.contractChainId : (stored ?? null)
+  const isOfUnknownType = verification !== undefined && !isOfKnownType(verification.message)
+  if (!byKey && (home === null || isOfUnknownType)) throw notByKey()
+  if (!verification) throw notVerified(`fid ${fid} must verify ${address} first`)
+  if (isOfUnknownType || (home !== null && !isChainId(home))) {
+    throw notVerified(`${address} is verified for fid ${fid} in a way that nobody can be asked about here`)
+  }
+  if (home !== null && home !== chainId) {
+    const problem = `must be ${home}, the chain that ${address} is verified on`
+    throw invalidFields([{ path: 'chain_id', problem }])
+  }
+  if (home !== null && !(await world.wallets.signedByContract({ address, chainId: home }, hash, signature))) {
+    throw notSigned(`the contract wallet ${address} on chain ${home}`)
+  }
+  const weakness = await createGroundsJudge(fid, verifications, groundsWorld(world)).weaknessOf(address)
+  if (weakness) throw notVerified(`${address} cannot carry a claim of fid ${fid}: ${weakness.why}`)
+  return verifications
 }
 
 /** Chain of the contract wallet that the index knows the address as; null: a key; undefined: it knows neither. */
@@ -118,9 +149,8 @@ async function storedHome({ database }: ClaimWorld, fid: number, address: Hex): 
 /** Whether the text is signed by the custody address of the FID, a key or a contract on the registries' chain. */
 async function isCustody(
   { registries, wallets }: ClaimWorld,
-  signed: { fid: number; address: Hex; chainId: number; hash: Hex; byKey: boolean; signature: Hex },
+  { fid, address, chainId, hash, byKey, signature }: SignedText,
 ): Promise<boolean> {
-  const { fid, address, chainId, hash, byKey, signature } = signed
   if (!registries.canAnswer || !(await registries.isCustody(fid, address))) return false
   if (byKey) return true
   return chainId === defaultChainId() && wallets.signedByContract({ address, chainId }, hash, signature)

@@ -7,7 +7,7 @@ import { encodedSignature } from '../../trust/key-signature.ts'
 import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
 import { ApiError } from '../http/errors.ts'
 import { custodyChange } from './grounds.ts'
-import { type Decode, endpointOf, nonceText, parseFields } from './proof-method.ts'
+import { type ClaimWorld, type Decode, endpointOf, nonceText, parseFields } from './proof-method.ts'
 import { parseTimestamp, timestampText } from './timestamp.ts'
 import { verifiedSet } from './verified-set.ts'
 
@@ -106,21 +106,28 @@ export const decodeJfs: Decode = (body, fid, world, wanted) => {
         }
         return { ...said, verifiedAddresses: [], byCustody: type === 'custody' }
       }
-      const signed = Buffer.from(`${segments[0]}.${segments[1]}`, 'ascii')
-      if (!signedByKey(signature, signed, key)) {
-        throw new ApiError('ERR_SIG_INVALID', 'the signature must be the header key’s, over header.payload')
-      }
-      if (!(await world.registries.isActiveAppKey(fid, key as Hex))) {
-        throw new ApiError('ERR_JFS_KEY_INACTIVE', `the key must be an active app key of fid ${fid}`, { fid, key })
-      }
-      const transfer = await custodyChange(world, fid)
-      if (transfer && !(await world.registries.addedAppKeyAfter(fid, key as Hex, transfer.block))) {
-        const detail = `the key must have been added after fid ${fid} was last transferred`
-        throw new ApiError('ERR_JFS_KEY_INACTIVE', detail, { fid, key })
-      }
+      await requireAppKey(world, { fid, key, signature, signed: Buffer.from(`${segments[0]}.${segments[1]}`, 'ascii') })
       const verifiedAddresses = wanted === 'claim' ? await verifiedSet(world, fid) : []
       return { ...said, verifiedAddresses, byCustody: false }
     },
+  }
+}
+
+/** Throws a refusal unless an active app key of the account made the signature, added since it was last transferred. */
+async function requireAppKey(
+  world: ClaimWorld,
+  { fid, key, signature, signed }: { fid: number; key: string; signature: Buffer; signed: Buffer },
+): Promise<void> {
+  if (!signedByKey(signature, signed, key)) {
+    throw new ApiError('ERR_SIG_INVALID', 'the signature must be the header key’s, over header.payload')
+  }
+  if (!(await world.registries.isActiveAppKey(fid, key as Hex))) {
+    throw new ApiError('ERR_JFS_KEY_INACTIVE', `the key must be an active app key of fid ${fid}`, { fid, key })
+  }
+  const transfer = await custodyChange(world, fid)
+  if (transfer && !(await world.registries.addedAppKeyAfter(fid, key as Hex, transfer.block))) {
+    const detail = `the key must have been added after fid ${fid} was last transferred`
+    throw new ApiError('ERR_JFS_KEY_INACTIVE', detail, { fid, key })
   }
 }
 

@@ -40,43 +40,13 @@ export function createGateways(options: GatewayOptions): Gateways {
   const { hosts, urls, hedgeMs = 3 * second, timeoutMs = 8 * second } = options
   // Anybody can name content that nobody has: that must not close the gateways for the content of others.
   const asking = { timeoutMs, redirects, mayRedirect, mayTimeOut: true }
+  const fetch: GatewayFetch = (url, asked) => hosts.fetch(url, { ...asking, ...asked })
   /** Failures in a row by gateway; the one with the fewest is asked first. */
   const failures = new Map(urls.map((url) => [url, 0]))
 
-  async function ask(url: URL, cid: CID, path: string): Promise<GatewayContent> {
-    const isOneBlock = cid.code === raw.code && path === ''
-    if (!isOneBlock) {
-      const content = await askForBlocks(url, cid, path)
-      if (content) return content
-    }
-    const fetched = await hosts.fetch(url, { ...asking, maxBytes: maxDocumentBytes })
-    if (fetched.status !== 200) throw new ContentMissing(`${url.host} answers ${fetched.status}`)
-    const file = isOneBlock ? fileOf(toBlocks([fetched.body]), cid, '') : 'unsupported'
-    if (file === 'incomplete') throw new ContentMissing(`${url.host} sent other content`)
-    return { fetched, proven: file !== 'unsupported' }
-  }
-
-  /**
-   * Asks a gateway for a file as blocks. Undefined: it sends something else, or blocks of a kind that is not read here.
-   *
-   * Source: specs.ipfs.tech, "Trustless Gateway Specification".
-   */
-  async function askForBlocks(url: URL, cid: CID, path: string): Promise<GatewayContent | undefined> {
-    const archive = new URL(url)
-    archive.searchParams.set('format', 'car')
-    archive.searchParams.set('dag-scope', 'entity')
-    const headers = { accept: archiveType }
-    const fetched = await hosts.fetch(archive, { ...asking, headers, maxBytes: maxArchiveBytes })
-    if (fetched.status !== 200 || !fetched.headers.get('content-type')?.startsWith(archiveType)) return undefined
-    const blocks = await readArchive(fetched.body)
-    const file = typeof blocks === 'string' ? blocks : fileOf(blocks, cid, path)
-    if (file === 'incomplete') throw new ContentMissing(`${url.host} sent other blocks`)
-    return file === 'unsupported' ? undefined : { fetched: { ...fetched, body: file }, proven: true }
-  }
-
   async function askGateway(gateway: string, cid: CID, path: string): Promise<GatewayContent> {
     try {
-      const content = await ask(new URL(`${gateway}/ipfs/${cid}${path}`), cid, path)
+      const content = await askFor(fetch, new URL(`${gateway}/ipfs/${cid}${path}`), cid, path)
       failures.set(gateway, 0)
       return content
     } catch (error) {
@@ -89,7 +59,7 @@ export function createGateways(options: GatewayOptions): Gateways {
     async read({ cid, path }, last) {
       const ordered = [...failures.keys()].sort((a, b) => failures.get(a)! - failures.get(b)!)
       const attempts = ordered.map((gateway) => () => askGateway(gateway, cid, path))
-      if (last) attempts.push(() => ask(last, cid, path))
+      if (last) attempts.push(() => askFor(fetch, last, cid, path))
       try {
         return await firstOf(attempts, hedgeMs)
       } catch (error) {
@@ -107,6 +77,45 @@ export function createGateways(options: GatewayOptions): Gateways {
       }
     },
   }
+}
+
+type GatewayFetch = (url: URL, asked: { maxBytes: number; headers?: Record<string, string> }) => Promise<Fetched>
+
+/** A gateway's answer, proven where it sends blocks that are read here. Throws ContentMissing. */
+async function askFor(fetch: GatewayFetch, url: URL, cid: CID, path: string): Promise<GatewayContent> {
+  const isOneBlock = cid.code === raw.code && path === ''
+  if (!isOneBlock) {
+    const content = await askForBlocks(fetch, url, cid, path)
+    if (content) return content
+  }
+  const fetched = await fetch(url, { maxBytes: maxDocumentBytes })
+  if (fetched.status !== 200) throw new ContentMissing(`${url.host} answers ${fetched.status}`)
+  const file = isOneBlock ? fileOf(toBlocks([fetched.body]), cid, '') : 'unsupported'
+  if (file === 'incomplete') throw new ContentMissing(`${url.host} sent other content`)
+  return { fetched, proven: file !== 'unsupported' }
+}
+
+/**
+ * Asks a gateway for a file as blocks. Undefined: it sends something else, or blocks of a kind that is not read here.
+ *
+ * Source: specs.ipfs.tech, "Trustless Gateway Specification".
+ */
+async function askForBlocks(
+  fetch: GatewayFetch,
+  url: URL,
+  cid: CID,
+  path: string,
+): Promise<GatewayContent | undefined> {
+  const archive = new URL(url)
+  archive.searchParams.set('format', 'car')
+  archive.searchParams.set('dag-scope', 'entity')
+  const headers = { accept: archiveType }
+  const fetched = await fetch(archive, { headers, maxBytes: maxArchiveBytes })
+  if (fetched.status !== 200 || !fetched.headers.get('content-type')?.startsWith(archiveType)) return undefined
+  const blocks = await readArchive(fetched.body)
+  const file = typeof blocks === 'string' ? blocks : fileOf(blocks, cid, path)
+  if (file === 'incomplete') throw new ContentMissing(`${url.host} sent other blocks`)
+  return file === 'unsupported' ? undefined : { fetched: { ...fetched, body: file }, proven: true }
 }
 
 /** A gateway answered, but not with the content that was asked for. */

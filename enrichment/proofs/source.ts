@@ -32,34 +32,6 @@ const { cadenceMs } = sources.proofs
 export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
   const { registries } = world
 
-  /** Lookup of the logs that added an account's keys, and of their finality; each key is requested once. */
-  function logsOf(fid: number) {
-    const asked = new Map<string, Promise<Pick<StoredKeyStanding, 'addedLog' | 'isFinal'>>>()
-    return (key: Uint8Array, { source }: Pick<KeyStanding, 'source'>) => {
-      if (source !== 'chain') return { addedLog: null, isFinal: null }
-      const hex = toHex(key)
-      const added = asked.get(hex) ?? answered(() => askAdded(fid, hex))
-      asked.set(hex, added)
-      return added
-    }
-  }
-
-  async function askAdded(fid: number, key: Hex) {
-    const isFinal = await registries.isFinallyAdded(fid, key) // first: a log found after it is the final one
-    return { addedLog: await registries.addedLog(fid, key), isFinal }
-  }
-
-  /** Whether the KeyRegistry lists a key as removed at its final block, which nothing undoes. */
-  async function removalOf(
-    fid: number,
-    key: Uint8Array,
-    { source }: KeyStanding,
-  ): Promise<StoredKeyStanding['removal']> {
-    if (source !== 'chain') return null
-    const removal = await answered(() => registries.removalOf(fid, toHex(key), 'finalized'))
-    return { isRemoved: removal !== undefined, log: removal?.place ?? null }
-  }
-
   return {
     ...sources.proofs,
     host,
@@ -70,7 +42,7 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
       const keys: StoredKeyStanding[] = []
       let isOpen = false
       let isUndone = false
-      const addedLog = logsOf(fid)
+      const logs = new KeyLogs(registries, fid)
       for (const { hash, address, message: json } of await messagesToProve(pool, fid)) {
         const message = readHubMessage(json)
         if (!message) continue // it can never be checked
@@ -82,7 +54,7 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
         isUndone ||= facts.messageHeld && key === 'failed'
         proofs.push({ fid, hash, verdict, claim, key, wallet: wallet ?? null })
         const { source = null, beforeCustody = false } = keyStanding ?? {}
-        const place = { custodyBlock: facts.transferBlock, ...(await addedLog(message.signer, { source })) }
+        const place = { custodyBlock: facts.transferBlock, ...(await logs.added(message.signer, { source })) }
         keys.push({ fid, key: message.signer, source, beforeCustody, ...place, removal: null })
         // Verdicts that may change: a contract wallet's, and those on keys still to be added or handed over.
         isOpen ||= wallet !== undefined || verdict !== 'proven' || beforeCustody
@@ -93,8 +65,8 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
         await host.slot()
         const standing = await answered(() => askKeyStanding(registries, { fid, key: toHex(key) }, facts))
         const { source, beforeCustody } = standing
-        const place = { custodyBlock: facts.transferBlock, ...(await addedLog(key, standing)) }
-        keys.push({ fid, key, source, beforeCustody, ...place, removal: await removalOf(fid, key, standing) })
+        const place = { custodyBlock: facts.transferBlock, ...(await logs.added(key, standing)) }
+        keys.push({ fid, key, source, beforeCustody, ...place, removal: await logs.removal(key, standing) })
       }
       const custody = grounds.claimed || grounds.named ? await answered(() => registries.custodyOf(fid)) : undefined
       return {
@@ -112,6 +84,37 @@ export function socialProofs({ pool, world, host, now }: ProofOptions): Source {
         },
       }
     },
+  }
+}
+
+/** Logs of the KeyRegistry about an account's keys; those that added a key are asked for once. */
+class KeyLogs {
+  readonly #asked = new Map<string, Promise<Pick<StoredKeyStanding, 'addedLog' | 'isFinal'>>>()
+
+  constructor(
+    private readonly registries: ProofWorld['registries'],
+    private readonly fid: number,
+  ) {}
+
+  /** The log that added a key, and whether it is final. */
+  added(key: Uint8Array, { source }: Pick<KeyStanding, 'source'>) {
+    if (source !== 'chain') return { addedLog: null, isFinal: null }
+    const hex = toHex(key)
+    const added = this.#asked.get(hex) ?? answered(() => this.#askAdded(hex))
+    this.#asked.set(hex, added)
+    return added
+  }
+
+  async #askAdded(key: Hex) {
+    const isFinal = await this.registries.isFinallyAdded(this.fid, key) // first: a log found after it is the final one
+    return { addedLog: await this.registries.addedLog(this.fid, key), isFinal }
+  }
+
+  /** Whether the KeyRegistry lists a key as removed at its final block, which nothing undoes. */
+  async removal(key: Uint8Array, { source }: KeyStanding): Promise<StoredKeyStanding['removal']> {
+    if (source !== 'chain') return null
+    const removal = await answered(() => this.registries.removalOf(this.fid, toHex(key), 'finalized'))
+    return { isRemoved: removal !== undefined, log: removal?.place ?? null }
   }
 }
 

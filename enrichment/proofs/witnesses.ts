@@ -28,16 +28,6 @@ const { cadenceMs } = sources.witnesses
 export function socialWitnesses(options: WitnessOptions): Source {
   const { pool, witnesses, removals, host, now } = options
 
-  /** What each of the other hubs says about whose a user name is. */
-  function namedBy(fid: number, handle: string) {
-    return Promise.all(
-      witnesses().map(async ({ url, confirmsName }) => {
-        await host.slot()
-        return { url, says: await confirmsName(fid, handle, now()) }
-      }),
-    )
-  }
-
   return {
     ...sources.witnesses,
     host,
@@ -52,7 +42,7 @@ export function socialWitnesses(options: WitnessOptions): Source {
         }),
       )
       const handle = await handleOf(pool, fid)
-      const named = handle === null ? [] : await namedBy(fid, handle)
+      const named = handle === null ? [] : await namedBy(fid, handle, options)
       const outcomes = asked.map(({ testimony }) => testimony.kind).filter((kind) => kind !== 'says')
       const lacks = asked.some(
         ({ testimony }) => testimony.kind === 'says' && hashes.some((hash) => !testimony.hashes.has(hash)),
@@ -86,6 +76,16 @@ export function socialWitnesses(options: WitnessOptions): Source {
       }
     },
   }
+}
+
+/** What each of the other hubs says about whose a user name is. */
+function namedBy(fid: number, handle: string, { witnesses, host, now }: WitnessOptions) {
+  return Promise.all(
+    witnesses().map(async ({ url, confirmsName }) => {
+      await host.slot()
+      return { url, says: await confirmsName(fid, handle, now()) }
+    }),
+  )
 }
 
 /** Milliseconds after which a message that a hub still lacks is disputed: the network spreads messages in seconds. */

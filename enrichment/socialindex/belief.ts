@@ -49,13 +49,14 @@ export interface Belief {
   guard(source: Source): Source
 }
 
-export function createBelief({ pool, followed, now }: BeliefOptions): Belief {
+export function createBelief(options: BeliefOptions): Belief {
+  const { pool, followed, now } = options
   const [first, ...others] = followed.candidates as [Candidate, ...Candidate[]]
 
   async function look(failures = 0) {
     let silence: unknown
     try {
-      const network = await judged(first)
+      const network = await judged(first, options)
       if (network) return network
     } catch (error) {
       const isSilent = first.host.state() === 'broken' || failures >= silentLooks
@@ -63,26 +64,11 @@ export function createBelief({ pool, followed, now }: BeliefOptions): Belief {
       silence = error
     }
     for (const candidate of others) {
-      const network = await judged(candidate).catch(unlessSilent)
+      const network = await judged(candidate, options).catch(unlessSilent)
       if (network) return network
     }
     if (silence !== undefined) throw silence
     return undefined
-  }
-
-  /** What a hub says of itself when it is believed and agrees, in which case it is followed. */
-  async function judged({ url, clients }: Candidate): Promise<Network | undefined> {
-    const network = await clients.urgent.network()
-    const { accounts = null, messages = null } = network
-    const doubt =
-      doubtAbout(network, await lastBelievedTotals(pool)) ??
-      (url === followed.url() ? undefined : await whyDisagreeing(pool, clients.urgent, network, now()))
-    const witness = url !== followed.url()
-    await storeHubStanding(pool, { url, accounts, messages, doubt: doubt ?? null, witness, now: now() })
-    if (doubt !== undefined) return undefined
-    await followHub(pool, url, now())
-    followed.point(url)
-    return network
   }
 
   async function acceptTotals() {
@@ -113,20 +99,43 @@ export function createBelief({ pool, followed, now }: BeliefOptions): Belief {
     look,
     acceptTotals,
     doubt: async () => (await readHubStanding(pool, await current(pool)))?.doubt ?? undefined,
-    guard: (source) => ({
-      ...source,
-      async read(subjects) {
-        await refuse(pool)
-        const reading = await source.read(subjects)
-        return {
-          ...reading,
-          async write(db) {
-            await refuse(db) // the hub may have lost belief while it answered
-            return reading.write(db)
-          },
-        }
-      },
-    }),
+    guard: (source) => guarded(source, pool, refuse),
+  }
+}
+
+/** What a hub says of itself when it is believed and agrees, in which case it is followed. */
+async function judged(
+  { url, clients }: Candidate,
+  { pool, followed, now }: BeliefOptions,
+): Promise<Network | undefined> {
+  const network = await clients.urgent.network()
+  const { accounts = null, messages = null } = network
+  const doubt =
+    doubtAbout(network, await lastBelievedTotals(pool)) ??
+    (url === followed.url() ? undefined : await whyDisagreeing(pool, clients.urgent, network, now()))
+  const witness = url !== followed.url()
+  await storeHubStanding(pool, { url, accounts, messages, doubt: doubt ?? null, witness, now: now() })
+  if (doubt !== undefined) return undefined
+  await followHub(pool, url, now())
+  followed.point(url)
+  return network
+}
+
+/** A source that asks `refuse` before it reads, and before it stores what it read. */
+function guarded(source: Source, pool: pg.Pool, refuse: (db: Queryable) => Promise<void>): Source {
+  return {
+    ...source,
+    async read(subjects) {
+      await refuse(pool)
+      const reading = await source.read(subjects)
+      return {
+        ...reading,
+        async write(db) {
+          await refuse(db) // the hub may have lost belief while it answered
+          return reading.write(db)
+        },
+      }
+    },
   }
 }
 

@@ -43,71 +43,8 @@ interface EventOptions extends SocialSourceOptions {
 }
 
 /** Source that follows a shard's events: a page of events and the cursor behind it are one transaction. */
-export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventOptions): Source {
-  async function restart(shard: number, position: number): Promise<Reading | undefined> {
-    const found = (await social.network()).shards.find((one) => one.shard === shard)
-    if (!found || found.head === position) return undefined
-    return {
-      outcome: 'restarted',
-      async write(db) {
-        await restartStream(db, { ...found, sweeps, now: now() })
-        return 0
-      },
-    }
-  }
-
-  /** Judges the messages on a page. A forged one is replaced by `unreadable`, so that its FID is read again. */
-  async function checked(page: EventPage): Promise<CheckedPage> {
-    const messages: StoredMessage[] = []
-    const changes: SocialChange[] = []
-    const keys: StoredKeyMessage[] = []
-    for (const change of page.changes) {
-      if (change.kind === 'key_message') {
-        const judged = await judgeKeyMessage(change.fid, change.message)
-        if (judged) keys.push(judged)
-        continue
-      }
-      const isSigned = (change.kind === 'verified' || change.kind === 'unverified') && change.message !== undefined
-      if (!isSigned) {
-        changes.push(change)
-        continue
-      }
-      const at = change.verifiedAt ?? change.at
-      const judged = await judgeMessage({ ...change, at, message: change.message }, now())
-      if (judged) messages.push(judged)
-      changes.push(judged ? change : { kind: 'unreadable', fid: change.fid })
-    }
-    return { ...page, ...(await confirmEnds(changes, { pool, social })), messages, keys }
-  }
-
-  /** The first page behind the events that the hub cannot answer; undefined: it answers no later ones either. */
-  async function pageBehind(shard: number, position: number): Promise<PageInHand | undefined> {
-    for (let blocks = 1; blocks <= mostBlocksSkipped; blocks *= 2) {
-      const from = firstIdBehind(position, blocks)
-      try {
-        const page = await social.events(shard, from, now())
-        if (page.next === from) return undefined // above the head: there is nothing to skip to
-        return { shard, position, page: await checked(page), now: now(), pollMs }
-      } catch (error) {
-        if (!(error instanceof NoAnswer) || error.failure === 'rate_limited') throw error
-      }
-    }
-    return undefined
-  }
-
-  /** Continues behind events that the hub does not give; a sweep of all accounts finds what they changed. */
-  function skipped(inHand: PageInHand): Reading {
-    return {
-      outcome: 'skipped',
-      async write(db) {
-        const restMs = await storePage(db, inHand)
-        const sweep = [sweepAgain(inHand.shard)]
-        if (sweeps) await askForSubjects(db, sources.sweep.name, sweep, { priority: 0, dueAt: now() })
-        return restMs
-      },
-    }
-  }
-
+export function socialEvents(options: EventOptions): Source {
+  const { pool, social, host, now, pollMs } = options
   return {
     ...sources.events,
     retry: { ...sources.events.retry, baseMs: Math.max(sources.events.retry.baseMs, pollMs) },
@@ -118,25 +55,95 @@ export function socialEvents({ pool, social, host, now, sweeps, pollMs }: EventO
       const position = Number(await readCursor(pool, sources.events.name, shard))
       const { lastSuccessAt, failures } = subject!
       if (lastSuccessAt && now().getTime() - lastSuccessAt.getTime() > keptMs) {
-        const restarted = await restart(shard, position)
+        const restarted = await restart(shard, position, options)
         if (restarted) return restarted
       }
       // Each failure makes the page smaller, down to the one event that the hub cannot answer.
       const pageSize = Math.max(1, Math.floor(eventsPerPage / 4 ** Math.min(failures, 5)))
       try {
         const page = await social.events(shard, position, now(), pageSize)
-        return readingOf({ shard, position, page: await checked(page), now: now(), pollMs })
+        return readingOf({ shard, position, page: await checked(page, options), now: now(), pollMs })
       } catch (error) {
         if (!(error instanceof NoAnswer) || error.failure === 'rate_limited') throw error
         const silentMs = now().getTime() - (lastSuccessAt?.getTime() ?? now().getTime())
         if (error.failure === 'refused' && silentMs >= refusedMs) {
-          const restarted = await restart(shard, position)
+          const restarted = await restart(shard, position, options)
           if (restarted) return restarted
         }
-        const behind = failures >= failuresBeforeSkip ? await pageBehind(shard, position) : undefined
+        const behind = failures >= failuresBeforeSkip ? await pageBehind(shard, position, options) : undefined
         if (!behind) throw error
-        return skipped(behind)
+        return skipped(behind, options)
       }
+    },
+  }
+}
+
+/** Begins a stream at the hub's head; undefined: it is there. */
+async function restart(
+  shard: number,
+  position: number,
+  { social, sweeps, now }: EventOptions,
+): Promise<Reading | undefined> {
+  const found = (await social.network()).shards.find((one) => one.shard === shard)
+  if (!found || found.head === position) return undefined
+  return {
+    outcome: 'restarted',
+    async write(db) {
+      await restartStream(db, { ...found, sweeps, now: now() })
+      return 0
+    },
+  }
+}
+
+/** Judges the messages on a page. A forged one is replaced by `unreadable`, so that its FID is read again. */
+async function checked(page: EventPage, { pool, social, now }: EventOptions): Promise<CheckedPage> {
+  const messages: StoredMessage[] = []
+  const changes: SocialChange[] = []
+  const keys: StoredKeyMessage[] = []
+  for (const change of page.changes) {
+    if (change.kind === 'key_message') {
+      const judged = await judgeKeyMessage(change.fid, change.message)
+      if (judged) keys.push(judged)
+      continue
+    }
+    const isSigned = (change.kind === 'verified' || change.kind === 'unverified') && change.message !== undefined
+    if (!isSigned) {
+      changes.push(change)
+      continue
+    }
+    const at = change.verifiedAt ?? change.at
+    const judged = await judgeMessage({ ...change, at, message: change.message }, now())
+    if (judged) messages.push(judged)
+    changes.push(judged ? change : { kind: 'unreadable', fid: change.fid })
+  }
+  return { ...page, ...(await confirmEnds(changes, { pool, social })), messages, keys }
+}
+
+/** The first page behind the events that the hub cannot answer; undefined: it answers no later ones either. */
+async function pageBehind(shard: number, position: number, options: EventOptions): Promise<PageInHand | undefined> {
+  const { social, now, pollMs } = options
+  for (let blocks = 1; blocks <= mostBlocksSkipped; blocks *= 2) {
+    const from = firstIdBehind(position, blocks)
+    try {
+      const page = await social.events(shard, from, now())
+      if (page.next === from) return undefined // above the head: there is nothing to skip to
+      return { shard, position, page: await checked(page, options), now: now(), pollMs }
+    } catch (error) {
+      if (!(error instanceof NoAnswer) || error.failure === 'rate_limited') throw error
+    }
+  }
+  return undefined
+}
+
+/** Continues behind events that the hub does not give; a sweep of all accounts finds what they changed. */
+function skipped(inHand: PageInHand, { sweeps, now }: EventOptions): Reading {
+  return {
+    outcome: 'skipped',
+    async write(db) {
+      const restMs = await storePage(db, inHand)
+      const sweep = [sweepAgain(inHand.shard)]
+      if (sweeps) await askForSubjects(db, sources.sweep.name, sweep, { priority: 0, dueAt: now() })
+      return restMs
     },
   }
 }

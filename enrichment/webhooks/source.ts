@@ -67,38 +67,8 @@ interface Sent {
  * Source that sends each endpoint the events behind the last one that it had, in order. An event is sent again until it is
  * taken, under the same id; only then comes the next.
  */
-export function webhooks({ pool, door, secret, baseUrl, now }: WebhooksOptions): Source {
-  const send = (id: string, url: string, event: WebhookEvent) => {
-    const body = messageOf(event, baseUrl)
-    const headers = webhookHeaders(webhookKeys(secret, id), { id: `${id}_${event.seq}`, at: now(), body })
-    return postMessage(door, url, { body, headers, maxBytes: 0, timeoutMs: webhookLimits.answerSeconds * second })
-  }
-  const sendAll = async (
-    { id, url, afterSeq: from }: WebhookToSend,
-    events: readonly WebhookEvent[],
-    failures: number,
-  ) => {
-    const attempts: Attempt[] = []
-    const begun = performance.now()
-    let afterSeq = from
-    for (const event of events) {
-      if (performance.now() - begun > longestReadMs) break
-      const { outcome, status, retryAfter, elapsedMs } = await send(id, url, event)
-      if (outcome === null) return { attempts, afterSeq, isPostponed: true } satisfies Sent
-      attempts.push({ seq: event.seq, at: now(), outcome, elapsedMs: Math.round(elapsedMs) })
-      if (outcome !== 'ok') {
-        const pause = status === goneStatus ? undefined : pauses[attempts.length === 1 ? failures : 0]
-        const asked = Math.min(readRetryAfter(retryAfter, now().getTime()) ?? 0, day)
-        return {
-          attempts,
-          afterSeq,
-          failed: { outcome, status, waitMs: pause && Math.max(pause, asked) },
-        } satisfies Sent
-      }
-      afterSeq = event.seq
-    }
-    return { attempts, afterSeq } satisfies Sent
-  }
+export function webhooks(options: WebhooksOptions): Source {
+  const { pool, now } = options
   return {
     ...sources.webhooks,
     host: createHost({ name: 'webhooks', requestsPerSecond: Number.POSITIVE_INFINITY, now }),
@@ -108,7 +78,7 @@ export function webhooks({ pool, door, secret, baseUrl, now }: WebhooksOptions):
       const endpoint = await webhookToSend(pool, subject.slice(subject.indexOf(':') + 1))
       if (!endpoint) return { outcome: 'gone', write: async () => undefined }
       const { events, head } = await eventsFor(pool, endpoint, eventsARead)
-      const { attempts, afterSeq, failed, isPostponed }: Sent = await sendAll(endpoint, events, failures)
+      const { attempts, afterSeq, failed, isPostponed } = await sendInOrder(endpoint, events, failures, options)
       // Nobody was asked, which ends no failures in a row.
       if (isPostponed && attempts.length === 0)
         throw new HostClosed('the host of an endpoint is busy', new Date(now().getTime() + cadenceMs.postponed))
@@ -141,6 +111,36 @@ export function webhooks({ pool, door, secret, baseUrl, now }: WebhooksOptions):
       }
     },
   }
+}
+
+/** Sends events until one is not taken, or others have their turn. */
+async function sendInOrder(
+  { id, url, afterSeq: from }: WebhookToSend,
+  events: readonly WebhookEvent[],
+  failures: number,
+  { door, secret, baseUrl, now }: WebhooksOptions,
+): Promise<Sent> {
+  const send = (event: WebhookEvent) => {
+    const body = messageOf(event, baseUrl)
+    const headers = webhookHeaders(webhookKeys(secret, id), { id: `${id}_${event.seq}`, at: now(), body })
+    return postMessage(door, url, { body, headers, maxBytes: 0, timeoutMs: webhookLimits.answerSeconds * second })
+  }
+  const attempts: Attempt[] = []
+  const begun = performance.now()
+  let afterSeq = from
+  for (const event of events) {
+    if (performance.now() - begun > longestReadMs) break
+    const { outcome, status, retryAfter, elapsedMs } = await send(event)
+    if (outcome === null) return { attempts, afterSeq, isPostponed: true }
+    attempts.push({ seq: event.seq, at: now(), outcome, elapsedMs: Math.round(elapsedMs) })
+    if (outcome !== 'ok') {
+      const pause = status === goneStatus ? undefined : pauses[attempts.length === 1 ? failures : 0]
+      const asked = Math.min(readRetryAfter(retryAfter, now().getTime()) ?? 0, day)
+      return { attempts, afterSeq, failed: { outcome, status, waitMs: pause && Math.max(pause, asked) } }
+    }
+    afterSeq = event.seq
+  }
+  return { attempts, afterSeq }
 }
 
 function messageOf({ seq, type, fid, at, data }: WebhookEvent, baseUrl: string): string {

@@ -71,49 +71,61 @@ export async function serveRound(options: RoundOptions): Promise<number> {
       ...(licence && { licence }),
     }
   })
-  let manifest: ServedManifest = { ...emptyManifest, ...(await readServed(folder)), datasets: described }
-  let listedAt = performance.now()
-  let written = 0
-  let listing = Promise.resolve()
-  /** Writes the list. Calls run one after the other, since days are written concurrently. */
-  const list = () => {
-    listedAt = performance.now()
-    listing = listing.then(() => {
-      manifest = { ...manifest, written_at: now().toISOString() }
-      return writeServed(folder, manifest)
-    })
-    return listing
-  }
-  /** Puts new files on the list in place of those for which `isOld` is true. */
-  const put = async (isOld: (file: ServedFile) => boolean, files: readonly ServedFile[]) => {
-    manifest = replaced(manifest, isOld, files, now())
-    written += files.length
-    if (performance.now() - listedAt > listEveryMs) await list()
-  }
+  const list = new ServedList(folder, { ...emptyManifest, ...(await readServed(folder)), datasets: described }, now)
   const { only } = options
   for (const name of only ? (['settlements'] as const) : (Object.keys(factSets) as FactName[])) {
     const days = await factSets[name].days(pool)
     const isArchived = await archivedDays(pool, name)
-    await put(goneDays(manifest, name, days, isArchived), [])
+    await list.put(goneDays(list.manifest, name, days, isArchived), [])
     const wanted = only ? days.filter(({ chain, day }) => chain === only.chain && day <= only.untilDay) : days
     const open = wanted.filter((day) => !isArchived(day))
-    const waiting = await daysToWrite(options, manifest, name, open, columns)
+    const waiting = await daysToWrite(options, list.manifest, name, open, columns)
     await atOnce(daysAtOnce, waiting, async (day) => {
       const files = await writeDayFiles(options, name, day, columns)
-      if (files) await put(({ dataset, partition }) => dataset === name && isSameDay(partition, day), files)
+      if (files) await list.put(({ dataset, partition }) => dataset === name && isSameDay(partition, day), files)
     })
   }
   const today = now().toISOString().slice(0, 10)
-  if (!only && !manifest.files.some(({ partition }) => partition.snapshot === today)) {
+  if (!only && !list.manifest.files.some(({ partition }) => partition.snapshot === today)) {
     const { files, log } = await writeSnapshotFiles(options, today, columns)
-    manifest = { ...manifest, log } // first: the list may be written as soon as it names the profiles
-    await put(({ partition }) => partition.snapshot !== undefined, files)
+    list.manifest = { ...list.manifest, log } // first: the list may be written as soon as it names the profiles
+    await list.put(({ partition }) => partition.snapshot !== undefined, files)
   }
   const isKept = ({ until }: { readonly until: string }) => Date.parse(until) > now().getTime()
-  manifest = { ...manifest, replaced: manifest.replaced.filter(isKept) }
-  await list()
-  await sweep(folder, manifest)
-  return written
+  list.manifest = { ...list.manifest, replaced: list.manifest.replaced.filter(isKept) }
+  await list.write()
+  await sweep(folder, list.manifest)
+  return list.newFiles
+}
+
+/** The list of the folder's files, written now and then while days are written concurrently. */
+class ServedList {
+  newFiles = 0
+  #writtenAt = performance.now()
+  #writing = Promise.resolve()
+
+  constructor(
+    private readonly folder: string,
+    public manifest: ServedManifest,
+    private readonly now: () => Date,
+  ) {}
+
+  /** Calls run one after the other. */
+  write(): Promise<void> {
+    this.#writtenAt = performance.now()
+    this.#writing = this.#writing.then(() => {
+      this.manifest = { ...this.manifest, written_at: this.now().toISOString() }
+      return writeServed(this.folder, this.manifest)
+    })
+    return this.#writing
+  }
+
+  /** Puts new files on the list in place of those for which `isOld` is true. */
+  async put(isOld: (file: ServedFile) => boolean, files: readonly ServedFile[]): Promise<void> {
+    this.manifest = replaced(this.manifest, isOld, files, this.now())
+    this.newFiles += files.length
+    if (performance.now() - this.#writtenAt > listEveryMs) await this.write()
+  }
 }
 
 /** Runs `work` on the members in order, at most `count` at a time; after an error no further one is begun. */

@@ -47,27 +47,7 @@ export async function readWanted(
     topic0.includes(topics[0] ?? '') && addresses.includes(address.toLowerCase())
   const asked = wanted.flatMap(({ logs }) => [...logs.keys()])
   const receipts = (await ask(client, { eth_getTransactionReceipt: asked })) as Map<string, RpcReceipt>
-  for (const { hash, logs } of wanted) {
-    for (const [transaction, found] of logs) {
-      const receipt = receipts.get(transaction)
-      if (receipt?.blockHash !== hash) throw misfit(client, `the receipt of ${transaction} is of another block`)
-      if (!isNumbered(receipt)) throw misfit(client, `the logs of ${transaction} are not numbered as they stand`)
-      const there = new Set(receipt.logs.map(({ logIndex }) => Number(logIndex)))
-      if (receipt.logs.some(({ removed }) => removed)) throw misfit(client, `logs of ${transaction} were removed`)
-      const isWhole = new Set(found).size === found.length && found.every((index) => there.has(index))
-      if (!isWhole || (isComplete && receipt.logs.filter(isProof).length !== found.length)) {
-        throw misfit(client, `the receipt of ${transaction} has other logs than eth_getLogs`)
-      }
-    }
-  }
-  for (const { logs } of wanted) {
-    const ofBlock = [...logs.keys()].map((transaction) => receipts.get(transaction) as RpcReceipt)
-    const wrong = ofBlock
-      .toSorted((a, b) => Number(a.transactionIndex) - Number(b.transactionIndex))
-      .find((receipt, at, all) => firstNumber(receipt) <= lastNumber(all[at - 1]))
-    if (wrong)
-      throw misfit(client, `the logs of ${wrong.transactionHash} are numbered like those of another transaction`)
-  }
+  refuseOtherReceipts(client, wanted, receipts, isComplete ? isProof : undefined)
   const settling = wanted
     .map((block) => ({ ...block, hashes: [...block.logs.keys()].filter((tx) => receipts.get(tx)?.logs.some(isProof)) }))
     .filter(({ header, hashes }) => header || hashes.length > 0)
@@ -100,6 +80,39 @@ export async function readWanted(
       hashes.flatMap((one) => receipts.get(one)?.logs ?? []),
     )
   })
+}
+
+/**
+ * Throws unless the receipts are of the wanted blocks, have the logs that were found in them and number them in order.
+ * `isProof`: which logs of a receipt must all have been found; absent: others may be there.
+ */
+function refuseOtherReceipts(
+  client: RpcClient,
+  wanted: readonly WantedBlock[],
+  receipts: ReadonlyMap<string, RpcReceipt>,
+  isProof: ((log: RpcLog) => boolean) | undefined,
+): void {
+  for (const { hash, logs } of wanted) {
+    for (const [transaction, found] of logs) {
+      const receipt = receipts.get(transaction)
+      if (receipt?.blockHash !== hash) throw misfit(client, `the receipt of ${transaction} is of another block`)
+      if (!isNumbered(receipt)) throw misfit(client, `the logs of ${transaction} are not numbered as they stand`)
+      const there = new Set(receipt.logs.map(({ logIndex }) => Number(logIndex)))
+      if (receipt.logs.some(({ removed }) => removed)) throw misfit(client, `logs of ${transaction} were removed`)
+      const isWhole = new Set(found).size === found.length && found.every((index) => there.has(index))
+      if (!isWhole || (isProof && receipt.logs.filter(isProof).length !== found.length)) {
+        throw misfit(client, `the receipt of ${transaction} has other logs than eth_getLogs`)
+      }
+    }
+  }
+  for (const { logs } of wanted) {
+    const ofBlock = [...logs.keys()].map((transaction) => receipts.get(transaction) as RpcReceipt)
+    const wrong = ofBlock
+      .toSorted((a, b) => Number(a.transactionIndex) - Number(b.transactionIndex))
+      .find((receipt, at, all) => firstNumber(receipt) <= lastNumber(all[at - 1]))
+    if (wrong)
+      throw misfit(client, `the logs of ${wrong.transactionHash} are numbered like those of another transaction`)
+  }
 }
 
 /** Whether the logs of a receipt are its own, and are numbered one after the other. */

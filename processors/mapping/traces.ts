@@ -68,7 +68,7 @@ interface Question {
  */
 export function createTraceLookup({ archive, archiveHeight, node, tokens, ...refusals }: TraceSources): FindCalls {
   const isTrace = (calls: readonly TokenCall[]) => calls.some(({ to }) => tokens.has(to))
-  const askNode = node && createNodeLookup(node, isTrace, refusals)
+  const nodeLookup = node && new NodeLookup(node, isTrace, refusals)
   const isHeld = ({ settling: { block } }: Question) => archive && block.height <= (archiveHeight?.() ?? -1)
 
   /** Answers from the archive what it can. Returns the other questions. */
@@ -86,7 +86,7 @@ export function createTraceLookup({ archive, archiveHeight, node, tokens, ...ref
       const own = traces.get(block.height)?.filter((trace) => trace.transactionIndex === transaction.transactionIndex)
       const calls = callsInArchive(own ?? [])
       if (isTrace(calls)) question.resolve(calls)
-      else if (askNode) continue
+      else if (nodeLookup) continue
       else {
         refusals.onRefusal(transaction.hash, new Error('the archive does not have it'))
         question.resolve(undefined)
@@ -99,8 +99,9 @@ export function createTraceLookup({ archive, archiveHeight, node, tokens, ...ref
   async function answer(questions: readonly Question[]) {
     try {
       const rest = await askArchive(questions)
-      if (!askNode) for (const { resolve } of rest) resolve(undefined)
-      else for (let at = 0; at < rest.length; at += tracesAtOnce) await askNode(rest.slice(at, at + tracesAtOnce))
+      if (!nodeLookup) for (const { resolve } of rest) resolve(undefined)
+      else
+        for (let at = 0; at < rest.length; at += tracesAtOnce) await nodeLookup.ask(rest.slice(at, at + tracesAtOnce))
     } catch (error) {
       for (const { reject } of questions) reject(error) // those that are answered hear nothing of it
     }
@@ -118,47 +119,47 @@ export function createTraceLookup({ archive, archiveHeight, node, tokens, ...ref
  * Trace lookup at a node: in one request, then one by one for those that it does not give. What may pass is waited for.
  * Once all attempts at a trace were refused it makes only one per transaction, until a trace comes.
  */
-function createNodeLookup(
-  node: TraceNode,
-  isTrace: (calls: readonly TokenCall[]) => boolean,
-  options: Omit<TraceSources, 'archive' | 'archiveHeight' | 'node' | 'tokens'>,
-) {
-  const { isRefusal, onRefusal, mayPass = () => false, onWait = () => {} } = options
-  let attempts = maxAttempts
-  const callFor = ({ settling }: Question) => ({
-    method: 'debug_traceTransaction',
-    params: [settling.transaction.hash, { tracer: 'callTracer' }],
-  })
-  const callsOf = (frame: unknown) => {
-    const calls = frame ? callsInFrame(frame as CallFrame) : []
-    return isTrace(calls) ? calls : undefined
+class NodeLookup {
+  #attempts = maxAttempts
+
+  constructor(
+    private readonly node: TraceNode,
+    private readonly isTrace: (calls: readonly TokenCall[]) => boolean,
+    private readonly options: Omit<TraceSources, 'archive' | 'archiveHeight' | 'node' | 'tokens'>,
+  ) {}
+
+  async ask(questions: readonly Question[]): Promise<void> {
+    const [first, ...others] = await this.#together(questions)
+    if (first) await this.#alone(first) // tells whether more than one attempt is worth it
+    await Promise.all(others.map((one) => this.#alone(one)))
   }
 
-  async function together(questions: readonly Question[]): Promise<Question[]> {
-    if (!node.batchCall || questions.length === 1 || attempts < maxAttempts) return [...questions]
-    const frames = await node.batchCall(questions.map(callFor)).catch((error) => {
-      if (!isRefusal(error)) throw error
+  async #together(questions: readonly Question[]): Promise<Question[]> {
+    if (!this.node.batchCall || questions.length === 1 || this.#attempts < maxAttempts) return [...questions]
+    const frames = await this.node.batchCall(questions.map(callFor)).catch((error) => {
+      if (!this.options.isRefusal(error)) throw error
       return []
     })
     return questions.filter((question, at) => {
-      const calls = callsOf(frames[at])
+      const calls = this.#callsOf(frames[at])
       if (calls) question.resolve(calls)
       return !calls
     })
   }
 
-  async function alone(question: Question): Promise<void> {
+  async #alone(question: Question): Promise<void> {
+    const { isRefusal, onRefusal, mayPass = () => false, onWait = () => {} } = this.options
     const { method, params } = callFor(question)
     const { hash } = question.settling.transaction
-    const lastAt = Date.now() + (options.waitMs ?? waitMs)
+    const lastAt = Date.now() + (this.options.waitMs ?? waitMs)
     for (let attempt = 1; ; attempt++) {
       let problem = new Error('the node does not have the transaction')
       let isPassing = false
       try {
-        const frame = await node.call(method, params)
-        const calls = callsOf(frame)
+        const frame = await this.node.call(method, params)
+        const calls = this.#callsOf(frame)
         if (calls) {
-          attempts = maxAttempts
+          this.#attempts = maxAttempts
           return question.resolve(calls)
         }
         isPassing = frame === null && mayPass(problem)
@@ -168,8 +169,8 @@ function createNodeLookup(
         isPassing = mayPass(problem)
       }
       const late = attempt - maxAttempts
-      if (attempt >= attempts && !(isPassing && attempts === maxAttempts && Date.now() < lastAt)) {
-        attempts = 1
+      if (attempt >= this.#attempts && !(isPassing && this.#attempts === maxAttempts && Date.now() < lastAt)) {
+        this.#attempts = 1
         onRefusal(hash, problem)
         return question.resolve(undefined)
       }
@@ -178,10 +179,16 @@ function createNodeLookup(
     }
   }
 
-  return async (questions: readonly Question[]): Promise<void> => {
-    const [first, ...others] = await together(questions)
-    if (first) await alone(first) // tells whether more than one attempt is worth it
-    await Promise.all(others.map(alone))
+  #callsOf(frame: unknown): TokenCall[] | undefined {
+    const calls = frame ? callsInFrame(frame as CallFrame) : []
+    return this.isTrace(calls) ? calls : undefined
+  }
+}
+
+function callFor({ settling }: Question) {
+  return {
+    method: 'debug_traceTransaction',
+    params: [settling.transaction.hash, { tracer: 'callTracer' }],
   }
 }
 

@@ -25,74 +25,80 @@ type Told = { readonly id: number } & ({ readonly png: Uint8Array } | { readonly
 /** A painter in a thread of its own, started by the first picture, so that rendering blocks no other request. */
 export function createPainter(now: () => number): Painter {
   const kept = new Cache<Content>({ maxBytes: keptBytes, now })
-  const waiting = new Map<number, Waiting>()
-  let worker: Worker | undefined
-  let timer: NodeJS.Timeout | undefined
-  let lastId = 0
-  let isClosed = false
+  const thread = new PaintingThread()
+  return {
+    async paint(svg) {
+      const key = createHash('sha256').update(svg).digest('base64url')
+      const paint = async () => new Content('image/png', Buffer.from((await thread.paint(svg)).buffer))
+      return (await kept.get(key, keptMs, paint)).value as Content
+    },
+    close: () => thread.close(),
+  }
+}
 
-  function start(): Worker {
+class PaintingThread {
+  readonly #waiting = new Map<number, Waiting>()
+  #worker: Worker | undefined
+  #timer: NodeJS.Timeout | undefined
+  #lastId = 0
+  #isClosed = false
+
+  async paint(svg: string): Promise<Uint8Array> {
+    if (this.#isClosed) throw new Error('the painter is closed')
+    this.#worker ??= this.#start()
+    const id = ++this.#lastId
+    const painted = new Promise<Uint8Array>((done, failed) => this.#waiting.set(id, { done, failed }))
+    this.#worker.postMessage({ id, svg })
+    if (this.#waiting.size === 1) this.#watch()
+    return painted
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const ending = this.#worker
+    if (!ending) return
+    this.#giveUp(ending, new Error('the painter is closed'))
+    await ending.terminate()
+  }
+
+  #start(): Worker {
     // Empty execArgv: the thread needs none of this process's loaders.
     const started = new Worker(new URL('worker.mjs', import.meta.url), { execArgv: [], stdin: false })
-    started.on('message', settle)
+    started.on('message', (told: Told) => this.#settle(told))
     // A thread that has ended answers no more: reject what waits; the next picture starts another thread.
-    started.once('error', (error) => giveUp(started, error))
-    started.once('exit', (code) => giveUp(started, new Error(`the painting thread ended with ${code}`)))
+    started.once('error', (error) => this.#giveUp(started, error))
+    started.once('exit', (code) => this.#giveUp(started, new Error(`the painting thread ended with ${code}`)))
     return started
   }
 
-  function settle(told: Told): void {
-    const one = waiting.get(told.id)
-    waiting.delete(told.id)
-    watch()
+  #settle(told: Told): void {
+    const one = this.#waiting.get(told.id)
+    this.#waiting.delete(told.id)
+    this.#watch()
     if ('png' in told) one?.done(told.png)
     else one?.failed(new Error(told.error))
   }
 
   /** Restarts the timeout for the next picture in the queue; an idle thread does not keep the process alive. */
-  function watch(): void {
-    clearTimeout(timer)
-    const watched = worker
+  #watch(): void {
+    clearTimeout(this.#timer)
+    const watched = this.#worker
     if (!watched) return
-    if (waiting.size === 0) {
+    if (this.#waiting.size === 0) {
       watched.unref()
       return
     }
     watched.ref()
-    timer = setTimeout(() => giveUp(watched, new Error(`no picture within ${paintMs} ms`)), paintMs)
-    timer.unref()
+    this.#timer = setTimeout(() => this.#giveUp(watched, new Error(`no picture within ${paintMs} ms`)), paintMs)
+    this.#timer.unref()
   }
 
-  function giveUp(given: Worker, error: Error): void {
-    if (given !== worker) return
-    worker = undefined
-    clearTimeout(timer)
-    for (const { failed } of waiting.values()) failed(error)
-    waiting.clear()
+  #giveUp(given: Worker, error: Error): void {
+    if (given !== this.#worker) return
+    this.#worker = undefined
+    clearTimeout(this.#timer)
+    for (const { failed } of this.#waiting.values()) failed(error)
+    this.#waiting.clear()
     void given.terminate()
-  }
-
-  function paint(svg: string): Promise<Content> {
-    if (isClosed) throw new Error('the painter is closed')
-    worker ??= start()
-    const id = ++lastId
-    const painted = new Promise<Uint8Array>((done, failed) => waiting.set(id, { done, failed }))
-    worker.postMessage({ id, svg })
-    if (waiting.size === 1) watch()
-    return painted.then((png) => new Content('image/png', Buffer.from(png.buffer)))
-  }
-
-  return {
-    async paint(svg) {
-      const key = createHash('sha256').update(svg).digest('base64url')
-      return (await kept.get(key, keptMs, async () => paint(svg))).value as Content
-    },
-    async close() {
-      isClosed = true
-      const ending = worker
-      if (!ending) return
-      giveUp(ending, new Error('the painter is closed'))
-      await ending.terminate()
-    },
   }
 }

@@ -34,86 +34,111 @@ interface EventStream {
  * Source: Model Context Protocol 2024-11-05, Transports (HTTP with SSE).
  */
 export function createEventStream(hosts: AgentHosts, url: URL, timeoutMs: number): EventStream {
-  const closing = new AbortController()
-  let resolve: (place: URL) => void = () => {}
-  let reject: (error: unknown) => void = () => {}
-  const named = new Promise<URL>((...both) => {
-    ;[resolve, reject] = both
-  })
-  named.catch(() => {})
-  const asked = new Set<number | string>()
-  const startedAt = performance.now()
-  let events = 0
-  let requests = 0
-  let latencyMs: number | null = null
-  let failure: unknown
-  let last: unknown
+  const stream = new Conversation(hosts, url, timeoutMs)
+  return {
+    transport: stream.transport,
+    latencyMs: () => stream.latencyMs,
+    failure: () => stream.failure,
+    answer: () => stream.last,
+  }
+}
 
-  function fail(error: unknown) {
-    failure ??= error
-    reject(error)
-    closing.abort(error)
-    transport.onclose?.()
+class Conversation {
+  latencyMs: number | null = null
+  failure: unknown
+  last: unknown
+  readonly transport: Transport
+  readonly #place: Promise<URL>
+  #named: (place: URL) => void = () => {}
+  #unnamed: (error: unknown) => void = () => {}
+  readonly #closing = new AbortController()
+  readonly #startedAt = performance.now()
+  /** Ids of requests without an answer. */
+  readonly #asked = new Set<number | string>()
+  #events = 0
+  #requests = 0
+
+  constructor(
+    private readonly hosts: AgentHosts,
+    private readonly url: URL,
+    private readonly timeoutMs: number,
+  ) {
+    this.#place = new Promise((...both) => {
+      ;[this.#named, this.#unnamed] = both
+    })
+    this.#place.catch(() => {})
+    this.transport = {
+      start: async () => {
+        void this.#listen()
+        await this.#place
+      },
+      send: (message) => this.#send(message),
+      close: async () => {
+        this.#closing.abort(new DoorError('closed', 'the conversation is over'))
+        this.transport.onclose?.()
+      },
+    }
   }
 
-  function heard(name: string, data: string) {
+  #fail(error: unknown) {
+    this.failure ??= error
+    this.#unnamed(error)
+    this.#closing.abort(error)
+    this.transport.onclose?.()
+  }
+
+  #heard(name: string, data: string) {
     // A part may hold many more events than the one that ended the conversation.
-    if (closing.signal.aborted) return
-    if (++events > mostEvents) return fail(new DoorError('too_large', `more than ${mostEvents} events`))
+    if (this.#closing.signal.aborted) return
+    if (++this.#events > mostEvents) return this.#fail(new DoorError('too_large', `more than ${mostEvents} events`))
     if (name === 'endpoint') {
-      const place = URL.parse(data, url.href)
-      if (place?.origin !== url.origin) return fail(new DoorError('redirect_refused', 'messages are to go elsewhere'))
-      latencyMs ??= Math.round(performance.now() - startedAt)
-      return resolve(place)
+      const place = URL.parse(data, this.url.href)
+      if (place?.origin !== this.url.origin)
+        return this.#fail(new DoorError('redirect_refused', 'messages are to go elsewhere'))
+      this.latencyMs ??= Math.round(performance.now() - this.#startedAt)
+      return this.#named(place)
     }
     const message = name === 'message' ? incoming.safeParse(jsonOf(data)).data : undefined
     // What the server asks of its client, or tells it, is dropped.
-    if (!message || !asked.delete(message.id)) return
-    last = message
-    transport.onmessage?.(message as unknown as JSONRPCMessage)
+    if (!message || !this.#asked.delete(message.id)) return
+    this.last = message
+    this.transport.onmessage?.(message as unknown as JSONRPCMessage)
   }
 
-  async function listen() {
-    const read = createEvents(heard)
+  async #listen() {
+    const { timeoutMs, url } = this
+    const hear = createEvents((name, data) => this.#heard(name, data))
     const options = { ...specRequests, timeoutMs, maxBytes, headers: { accept: 'text/event-stream' } }
     try {
-      const { status } = await hosts.fetch(url, {
+      const { status } = await this.hosts.fetch(url, {
         ...options,
         mayTimeOut: true,
-        listen: { hear: read, until: closing.signal },
+        listen: { hear, until: this.#closing.signal },
       })
-      if (!closing.signal.aborted)
-        fail(new DoorError('broken_answer', `${url.host} has no stream of events, or ended it: ${status}`))
+      if (!this.#closing.signal.aborted)
+        this.#fail(new DoorError('broken_answer', `${url.host} has no stream of events, or ended it: ${status}`))
     } catch (error) {
-      fail(error)
+      this.#fail(error)
     }
   }
 
-  const transport: Transport = {
-    async start() {
-      void listen()
-      await named
-    },
-    async send(message) {
-      const { method, id } = outgoing.parse(message)
-      if (!sent.has(method)) return
-      if (++requests > mostRequests) throw new DoorError('too_large', `more than ${mostRequests} requests are needed`)
-      if (id !== undefined) asked.add(id)
-      const options = { ...specRequests, timeoutMs, maxBytes: maxAcceptedBytes, method: 'POST' } as const
-      const headers = { accept: 'application/json', 'content-type': 'application/json' }
-      const posted = hosts.fetch(await named, { ...options, headers, body: JSON.stringify(message) })
-      const { status } = await posted.catch((error: unknown) => {
-        fail(error)
-        throw error
-      })
-      if (status >= 300) fail(new DoorError('broken_answer', `${url.host} answered a message with ${status}`))
-    },
-    async close() {
-      closing.abort(new DoorError('closed', 'the conversation is over'))
-      transport.onclose?.()
-    },
+  async #send(message: JSONRPCMessage) {
+    const { method, id } = outgoing.parse(message)
+    if (!sent.has(method)) return
+    if (++this.#requests > mostRequests)
+      throw new DoorError('too_large', `more than ${mostRequests} requests are needed`)
+    if (id !== undefined) this.#asked.add(id)
+    const { timeoutMs, url } = this
+    const options = { ...specRequests, timeoutMs, maxBytes: maxAcceptedBytes, method: 'POST' } as const
+    const headers = { accept: 'application/json', 'content-type': 'application/json' }
+    const place = await this.#place
+    const posted = this.hosts.fetch(place, { ...options, headers, body: JSON.stringify(message) })
+    const { status } = await posted.catch((error: unknown) => {
+      this.#fail(error)
+      throw error
+    })
+    if (status >= 300) this.#fail(new DoorError('broken_answer', `${url.host} answered a message with ${status}`))
   }
-  return { transport, latencyMs: () => latencyMs, failure: () => failure, answer: () => last }
 }
 
 function jsonOf(data: string): unknown {

@@ -29,20 +29,7 @@ interface LoadingAll {
  */
 export async function loadAll(loading: LoadingAll, configs: readonly BackfillConfig[]): Promise<void> {
   const { pool } = loading
-  const loaded: BackfillConfig[] = []
-  for (const config of configs) {
-    const { chain, scope } = config
-    // Where processors load the history of verified addresses by themselves there is nothing to do, and nothing wrong.
-    const refusal = await refuseBackfill(pool, chain, scope).catch((error) => {
-      if (error instanceof Refusal) return error.message
-      throw error
-    })
-    if (refusal !== undefined) console.log(`${chain.name}: ${refusal}`)
-    else {
-      await rememberContracts(pool, chain)
-      loaded.push(config)
-    }
-  }
+  const loaded = await withoutRefused(pool, configs)
   if (loaded.length === 0) return
   const plan = await planOf(pool, loaded)
   printPlan(plan, (loaded[0] as BackfillConfig).workers)
@@ -92,4 +79,23 @@ export async function loadAll(loading: LoadingAll, configs: readonly BackfillCon
   if (failures.length > 0) {
     throw new Refusal(`not everything is loaded; run the same command again to continue: ${failures.join('; ')}`)
   }
+}
+
+/** The ranges of chains that a backfill may load; says why it leaves out the others. */
+async function withoutRefused(pool: LoadingAll['pool'], configs: readonly BackfillConfig[]): Promise<BackfillConfig[]> {
+  const loaded: BackfillConfig[] = []
+  for (const config of configs) {
+    const { chain, scope } = config
+    // Where processors load the history of verified addresses by themselves there is nothing to do, and nothing wrong.
+    const refusal = await refuseBackfill(pool, chain, scope).catch((error) => {
+      if (error instanceof Refusal) return error.message
+      throw error
+    })
+    if (refusal !== undefined) console.log(`${chain.name}: ${refusal}`)
+    else {
+      await rememberContracts(pool, chain)
+      loaded.push(config)
+    }
+  }
+  return loaded
 }

@@ -99,26 +99,8 @@ export async function loadReserved(
     else {
       await noteSource(pool, id, source.kind)
       console.log(`${isNew ? 'loading' : 'continuing with'} ${task}; ${describeEstimate(expected)}`)
-      const spare = [...workers]
-      const taken: Worker[] = []
-      const nextWorker = () => {
-        const ready = spare.pop()
-        const worker = ready ?? startWorker()
-        if (!ready) workers.push(worker)
-        taken.push(worker)
-        return worker
-      }
-      const killWorkers = () => {
-        for (const worker of taken) worker.kill()
-      }
-      try {
-        const found = { pool, databaseUrl, backfillId: id, finalHeight, attempts }
-        await runLoad({ ...found, config, nextWorker, killWorkers, openDisplay })
-      } finally {
-        // A process takes one job in its life: one that this load took and did not end must not reach the next load.
-        killWorkers()
-        workers.splice(0, workers.length, ...spare)
-      }
+      const found = { pool, databaseUrl, backfillId: id, finalHeight, attempts }
+      await withWorkers(workers, (own) => runLoad({ ...found, config, ...own, openDisplay }))
     }
     const shards = await readShards(pool, id)
     if (source.kind !== 'rpc') console.log(confirmation(name, shards))
@@ -128,6 +110,32 @@ export async function loadReserved(
     if ((state?.finalizedBlock ?? -1) < toBlock) console.log(untilFollowed(chain.name, toBlock))
   } finally {
     session.release()
+  }
+}
+
+/** Runs a load with workers of its own, those that stand ready first; ends them, and forgets them, when it ends. */
+async function withWorkers(
+  workers: Worker[],
+  load: (own: { nextWorker(): Worker; killWorkers(): void }) => Promise<void>,
+): Promise<void> {
+  const spare = [...workers]
+  const taken: Worker[] = []
+  const nextWorker = () => {
+    const ready = spare.pop()
+    const worker = ready ?? startWorker()
+    if (!ready) workers.push(worker)
+    taken.push(worker)
+    return worker
+  }
+  const killWorkers = () => {
+    for (const worker of taken) worker.kill()
+  }
+  try {
+    await load({ nextWorker, killWorkers })
+  } finally {
+    // A process takes one job in its life: one that this load took and did not end must not reach the next load.
+    killWorkers()
+    workers.splice(0, workers.length, ...spare)
   }
 }
 

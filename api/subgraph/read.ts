@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { type FieldNode, GraphQLError, type GraphQLResolveInfo } from 'graphql'
 import type { ChainName } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
@@ -25,12 +26,19 @@ export interface ListArguments {
   readonly where?: unknown
 }
 
-/** The lists of one request, each read when a field asks for it, those of many rows at once. */
+/**
+ * The lists of one request, one after the other, so that each is told how much of what the request may read is left. A list
+ * is read when a field asks for it, those of many rows at once; once the request has asked for too much, none is.
+ */
 export class SubgraphReading {
   readonly #database: Queryable
   readonly #chains: readonly ChainName[]
   readonly #onFailure: (cause: unknown) => void
   readonly #batches = new Map<FieldNode, Batch>()
+  /** Resolves when the last list that was asked for is read, and its rows are counted. */
+  #turn: Promise<unknown> = Promise.resolve()
+  /** What the request is refused for as a whole. */
+  #refusal: GraphQLError | undefined
   #lists = 0
   #rows = 0
   #values = 0
@@ -92,8 +100,17 @@ export class SubgraphReading {
     return found
   }
 
-  async #read(entity: EntityName, scopes: ListOf['scopes'], given: ListArguments, info: GraphQLResolveInfo) {
-    if (++this.#lists > subgraphLimits.lists) throw refused(`a request may read ${subgraphLimits.lists} lists`)
+  #read(entity: EntityName, scopes: ListOf['scopes'], given: ListArguments, info: GraphQLResolveInfo) {
+    const rows = this.#turn.then(() => this.#readNow(entity, scopes, given, info))
+    // Whoever waits for the rows counts them, at each of their places, before anything else happens.
+    const next = () => setImmediate()
+    this.#turn = rows.then(next, next)
+    return rows
+  }
+
+  async #readNow(entity: EntityName, scopes: ListOf['scopes'], given: ListArguments, info: GraphQLResolveInfo) {
+    if (this.#refusal) throw this.#refusal
+    if (++this.#lists > subgraphLimits.lists) throw this.#refused(`a request may read ${subgraphLimits.lists} lists`)
     const most = subgraphLimits.rows - this.#rows
     try {
       const rows = await subgraphList(this.#database, {
@@ -108,8 +125,8 @@ export class SubgraphReading {
         first: within('first', given.first ?? subgraphLimits.usualPage, subgraphLimits.pageSize),
         skip: within('skip', given.skip ?? 0, subgraphLimits.skip),
       })
-      if (rows === undefined) throw tooMany('bytes')
-      if (rows.length > most) throw tooMany('rows')
+      if (rows === undefined) throw this.#tooMany('bytes')
+      if (rows.length > most) throw this.#tooMany('rows')
       return rows
     } catch (cause) {
       throw this.#told(cause)
@@ -121,9 +138,9 @@ export class SubgraphReading {
     this.#rows += rows.length
     this.#values += rows.length * selectedIn(info).fields
     this.#bytes += rows.reduce((sum, { bytes }) => sum + bytes, 0)
-    if (this.#rows > subgraphLimits.rows) throw tooMany('rows')
-    if (this.#values > subgraphLimits.values) throw tooMany('values')
-    if (this.#bytes > subgraphLimits.bytes) throw tooMany('bytes')
+    if (this.#rows > subgraphLimits.rows) throw this.#tooMany('rows')
+    if (this.#values > subgraphLimits.values) throw this.#tooMany('values')
+    if (this.#bytes > subgraphLimits.bytes) throw this.#tooMany('bytes')
     return rows.map(({ row }) => row)
   }
 
@@ -131,9 +148,18 @@ export class SubgraphReading {
     if (cause instanceof GraphQLError) return cause
     if (cause instanceof BadFilter) return refused(cause.message)
     if (isTooSlow(cause))
-      return refused('this takes too long to read: ask for fewer rows, or by a filter that fewer rows fit')
+      return this.#refused('this takes too long to read: ask for fewer rows, or by a filter that fewer rows fit')
     this.#onFailure(cause)
-    return new GraphQLError('ERR_INTERNAL')
+    return this.#refused('ERR_INTERNAL')
+  }
+
+  #refused(message: string): GraphQLError {
+    this.#refusal ??= refused(message)
+    return this.#refusal
+  }
+
+  #tooMany(what: 'rows' | 'values' | 'bytes'): GraphQLError {
+    return this.#refused(`an answer may have ${subgraphLimits[what]} ${what} in all: ask for fewer at once`)
   }
 }
 
@@ -142,8 +168,6 @@ interface Batch {
   readonly rows: Promise<ReadonlyMap<number, SubgraphRow[]>>
 }
 
-const tooMany = (what: 'rows' | 'values' | 'bytes') =>
-  refused(`an answer may have ${subgraphLimits[what]} ${what} in all: ask for fewer at once`)
 const refused = (message: string) => new GraphQLError(message)
 
 function within(name: string, value: number, most: number): number {

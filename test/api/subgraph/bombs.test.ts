@@ -1,5 +1,10 @@
-import { getIntrospectionQuery } from 'graphql'
+import { getIntrospectionQuery, parse } from 'graphql'
+import type { QueryConfig } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { run, subgraphSchema } from '../../../api/subgraph/execute.ts'
+import { SubgraphReading } from '../../../api/subgraph/read.ts'
+import { chainNames } from '../../../chains.config.ts'
+import type { Queryable } from '../../../db/pool.ts'
 import { subgraphLimits } from '../../../limits.config.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { seedRegistrations, type WorldAgent } from '../../support/api/registrations-world.ts'
@@ -186,4 +191,35 @@ test('an id in two spellings is one row', async () => {
   const ids = [`${chainId}:${id}`, `${chainId}:0${id}`, `${chainId}:000${id}`]
   const { data } = await ask('query ($ids: [ID!]) { agents(where: { id_in: $ids }) { id } }', { ids })
   expect(data?.agents).toEqual([{ id: ids[0] }])
+})
+
+test('the lists of a request are read one after the other, and none once it has asked for too much', async () => {
+  const agent = world.find(({ file }) => file) as WorldAgent
+  await database.pool.query(
+    `update registration_document set services = json_build_array(json_build_object('name', 'web', 'endpoint', $3::text))
+      where chain = $1 and agent_id = $2`,
+    [agent.chain, agent.id, 'x'.repeat(subgraphLimits.bytes / 3)],
+  )
+  let running = 0
+  let most = 0
+  let statements = 0
+  const query = async (config: QueryConfig) => {
+    statements++
+    most = Math.max(most, ++running)
+    return database.pool.query(config).finally(() => running--)
+  }
+  const schema = subgraphSchema()
+  const of = async (text: string) => {
+    const reading = new SubgraphReading({ query } as Queryable, chainNames, () => {})
+    statements = 0
+    return run(schema, reading, { document: parse(text), variables: undefined, operationName: undefined })
+  }
+  const file = (n: number) =>
+    `a${n}: agent(id: "${agent.chainId}:${agent.id}") { registrationFile { endpointsRawJson } }`
+  const { errors } = await of(`{ ${times(20, file)} }`)
+  expect(errors?.[0]?.message).toContain(`an answer may have ${subgraphLimits.bytes} bytes`)
+  expect([most, statements]).toEqual([1, 3])
+  // What is wrong with one id is no reason to leave out the others.
+  const { data } = await of('{ bad: agent(id: "\\u0000") { id } good: agents(first: 1) { feedback { id } } }')
+  expect([data?.bad, data?.good]).toEqual([null, [{ feedback: expect.any(Array) }]])
 })

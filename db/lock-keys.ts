@@ -30,6 +30,4 @@ export const lockClasses = {
   detachment: 8_011,
   /** The second number is the hash of a kind of derivation: held while keys of it are derived. */
   derivation: 8_012,
-  /** The second number is a chain id: held by the command that divides its settlements. */
-  division: 8_013,
 } as const

@@ -10,10 +10,8 @@ import {
   timesWithin,
 } from '../../db/queries/chain/archive.ts'
 import { certifiedRanges } from '../../db/queries/chain/audit.ts'
-import { isDivided, settlementsOf } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { settlementsReached } from '../../db/queries/mirror/finished-days.ts'
 import { settlementStarts } from '../../db/queries/time/settlement-starts.ts'
-import { Refusal } from '../../processors/refusal.ts'
 
 /** A certified block range. */
 type Certified = Awaited<ReturnType<typeof certifiedRanges>>[number]
@@ -33,15 +31,10 @@ const dayMs = 86_400_000
 
 /**
  * The partitions of a chain whose settlements are all older than `before` (ISO time) and which no archive is recorded
- * for, ascending. Throws a Refusal when the chain's settlements are not partitioned by block.
+ * for, ascending.
  */
 export async function candidatesOf(pool: pg.Pool, chain: ChainSettings, before: string): Promise<BlockPartition[]> {
   const { name } = chain
-  if (!(await isDivided(pool, settlementsOf(name)))) {
-    throw new Refusal(
-      `the settlements of ${name} are one table, which cannot be archived: npm run divide -- --chain ${name}`,
-    )
-  }
   const [start] = await settlementStarts(pool, { chains: [name], since: before })
   const begun = new Set((await readArchives(pool, name)).map(({ fromBlock }) => fromBlock))
   const all = await partitionsBefore(pool, name, start?.block ?? 0)

@@ -4,7 +4,6 @@ import { migrate } from '../../db/migrate.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { PartitionsAhead } from '../../processors/store/partitions-ahead.ts'
-import { makeUndivided } from '../support/chain/undivided.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, seedSettlement } from '../support/seed.ts'
 
@@ -96,7 +95,7 @@ test('partitions are made while others read and write, and once when several ask
   ])
 })
 
-test('every chain with a token is divided by blocks, one that is not yet stays so, and a chain without a token has none', async () => {
+test('every chain with a token is divided by blocks, and a chain without a token has none', async () => {
   const count = async () => (await database.pool.query('select count(*)::int from pg_inherits')).rows[0].count
   const { rows } = await database.pool.query(
     `select chain, isleaf from unnest(settlement_chain_names()) chain
@@ -107,9 +106,7 @@ test('every chain with a token is divided by blocks, one that is not yet stays s
       .toSorted()
       .map((chain) => ({ chain, isleaf: false })),
   )
-  await makeUndivided(database.pool, 'arbitrum')
   const before = await count()
-  await ensure('arbitrum', 900 * million)
   await new PartitionsAhead(database.url, 'gnosis').reach(900 * million)
   expect(await count()).toBe(before)
   expect(chainOf('gnosis').tokens).toEqual([])

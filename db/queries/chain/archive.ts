@@ -15,7 +15,7 @@ interface Sums {
 /** Blocks of an archived partition with no certificate ending inside them, and the totals of their settlements. */
 export interface ArchivePiece extends BlockRange, Sums {}
 
-/** A partition of a chain that is divided by blocks. */
+/** A partition of a chain's settlements. */
 export interface BlockPartition extends BlockRange {
   readonly name: string
   /** Size of its table with all indexes. */
@@ -39,7 +39,7 @@ export async function readArchived(db: Queryable, chain: string): Promise<Archiv
   return rows[0]
 }
 
-/** The partitions of a chain that end before a block, ascending; none when the chain is not divided. */
+/** The partitions of a chain that end before a block, ascending. */
 export async function partitionsBefore(db: Queryable, chain: string, block: number): Promise<BlockPartition[]> {
   const { rows } = await db.query<BlockPartition>({
     text: `

@@ -35,12 +35,12 @@ export async function emptyPartitions(
   const { rows } = await db.query<SettlementPartition>(
     `with leaf as (
        select c.oid::regclass::text as name, tree.parentrelid::regclass::text as parent,
-              case when tree.level = 0 then 0 else substring(bound from 'FROM \\((\\d+)\\)')::bigint end as first_block,
-              case when tree.level = 0 then 2147483646 else substring(bound from 'TO \\((\\d+)\\)')::bigint - 1 end as last_block
+              substring(bound from 'FROM \\((\\d+)\\)')::bigint as first_block,
+              substring(bound from 'TO \\((\\d+)\\)')::bigint - 1 as last_block
          from pg_partition_tree(to_regclass('settlement_' || $1)) tree
          join pg_class c on c.oid = tree.relid, pg_get_expr(c.relpartbound, c.oid) bound
         where tree.isleaf)
-     select name, coalesce(parent, 'settlement') as parent, first_block::int as "firstBlock", last_block::int as "lastBlock"
+     select name, parent, first_block::int as "firstBlock", last_block::int as "lastBlock"
        from leaf
       where first_block <= $3 and last_block >= $2
         and not exists (select from backfill_partition taken where taken.partition = leaf.name)
@@ -104,13 +104,6 @@ export async function indexQuickly(pool: pg.Pool, chain: string, aside: AsidePar
   await Promise.all(indexes.map((some) => inTransaction(pool, (db) => addIndexes(db, table, some))))
   await inTransaction(pool, (db) => addBoundsAndKey(db, chain, aside))
   await analyze(pool, table)
-}
-
-/** As `indexQuickly`, in the transaction of the caller. */
-export async function indexWithin(db: Queryable, chain: string, aside: AsidePartition): Promise<void> {
-  await addIndexes(db, aside.aside, indexes.flat())
-  await addBoundsAndKey(db, chain, aside)
-  await analyze(db, aside.aside)
 }
 
 /** Drops the indexes that an interrupted call has left; waits for one that is still being built for it. */

@@ -13,7 +13,6 @@ import { Freezer } from '../../../processors/freezer.ts'
 import { resetAll } from '../../../processors/reset/reset.ts'
 import { keepVerified } from '../../../processors/scope/scope.ts'
 import { startApi } from '../../support/api/api.ts'
-import { makeUndivided } from '../../support/chain/undivided.ts'
 import type { OwnDatabase } from '../../support/database.ts'
 import { exportedRows, exportFolder, manifestOf } from '../../support/exports.ts'
 import { runMain } from '../../support/mains.ts'
@@ -140,10 +139,6 @@ test('what is not sealed is refused with what mends it, and a plan says so witho
   ])
   expect(await settlementsOf(database)).toEqual(tables)
   expect(() => readArchiveRequest({ chain: 'base', before: '2019-08-01' }, now)).toThrow('at least 90 days ago')
-  await makeUndivided(pool, 'celo')
-  await expect(
-    runArchive({ ...archiveOf(database, folder), chain: { ...chain, name: 'celo' } }, task('plan')),
-  ).rejects.toThrow('npm run divide -- --chain celo')
 })
 
 test('a table that is not as certified is refused', async () => {

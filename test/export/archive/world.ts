@@ -12,9 +12,7 @@ import type { ServedManifest } from '../../../export/served/manifest.ts'
 import { paceOf } from '../../../export/served/pace.ts'
 import { serveRound } from '../../../export/served/round.ts'
 import { tallyTable } from '../../../processors/backfill/verify.ts'
-import { divideSettlements } from '../../../processors/divide/divide.ts'
 import { runIncome } from '../../derive/passes.ts'
-import { makeUndivided } from '../../support/chain/undivided.ts'
 import { createTestDatabase, type OwnDatabase, type TestDatabase } from '../../support/database.ts'
 import { proofTerms } from '../../support/exports.ts'
 import {
@@ -55,12 +53,10 @@ const blocks: readonly (readonly [number, number])[] = [
 
 /**
  * Two agents, paid at a verified address and at a wallet, in three partitions; a certificate reaches over a border.
- * `isDividedLate`: the partitions are made of one table once the rows are there.
  */
-export async function archiveWorld({ isDividedLate = false } = {}): Promise<OwnDatabase> {
+export async function archiveWorld(): Promise<OwnDatabase> {
   const database = await createTestDatabase()
   const { pool } = database
-  if (isDividedLate) await makeUndivided(pool, 'base')
   await inTransaction(pool, (db) => ensurePartitions(db, 'base', 32_500_000))
   await seedAgent(pool, { fid: 1, addresses: [own], chains: ['base'] })
   await seedAgent(pool, { fid: 2, addresses: [addressOf('owner')], chains: ['base'] })
@@ -104,7 +100,6 @@ export async function archiveWorld({ isDividedLate = false } = {}): Promise<OwnD
       checksum: String(tally?.checksum),
     })
   }
-  if (isDividedLate) await divideSettlements({ pool, chain, print: () => {} })
   await sumUp(database)
   return database
 }

@@ -9,7 +9,7 @@ const marking: Patience = { lockTimeoutMs: 500, pauseMs: 1_000, totalMs: 60_000 
 
 /**
  * The first partition of a chain that was not frozen and is not written any more: all of its blocks are final, audited where
- * they were read from a node, and nobody loads any. Undefined: there is none; a chain that is not divided has none.
+ * they were read from a node, and nobody loads any. Undefined: there is none.
  */
 export async function sealedPartition(db: Queryable, chain: string): Promise<string | undefined> {
   const { rows } = await db.query<{ name: string }>({

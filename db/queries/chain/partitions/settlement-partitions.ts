@@ -27,8 +27,7 @@ export const settlementStorage =
 
 /**
  * Gives a chain's settlements their partitions up to a block: as many blocks each as the chain's row says, fewer when at
- * the density of the blocks before they would get more than `mostPartitionRows`. What is there stays, also a table that is
- * not divided, because it is older than the chain's partitions: `npm run divide` divides it. To be called in a
+ * the density of the blocks before they would get more than `mostPartitionRows`. What is there stays. To be called in a
  * transaction. Readers and writers go on meanwhile; fails with SQLSTATE 55P03 while somebody else changes partitions.
  */
 export async function ensurePartitions(
@@ -45,66 +44,46 @@ export async function ensurePartitions(
     await makeTable(db, whole, 'partition by range (block_number)')
     await attach(db, { name: whole, parent: 'settlement', bound: `in (${pg.escapeLiteral(chain)})` })
   }
-  if (await isDivided(db, whole)) await extendPartitions(db, chain, whole, upTo, mostRows)
+  await extendPartitions(db, chain, upTo, mostRows)
 }
 
 /** Name of the table of a chain's settlements. */
-export const settlementsOf = (chain: ChainName) => `settlement_${chain}`
+const settlementsOf = (chain: ChainName) => `settlement_${chain}`
 
 /** Waits until nobody else changes which partitions a chain has, and keeps others from it until the transaction ends. */
-export async function lockPartitions(db: Queryable, chain: ChainName): Promise<void> {
+async function lockPartitions(db: Queryable, chain: ChainName): Promise<void> {
   await db.query('select pg_advisory_xact_lock($1, $2)', [lockClasses.partitions, chainOf(chain).id])
 }
 
-/** Whether a table has partitions by block; false too where there is none of the name. */
-export async function isDivided(db: Queryable, table: string): Promise<boolean> {
-  const { rows } = await db.query<{ divided: boolean }>(
-    `select exists (select from pg_class where oid = to_regclass($1) and relkind = 'p') as divided`,
-    [table],
-  )
-  return rows[0]?.divided === true
-}
-
-/** Gives `table`, which is or will be that of the chain's settlements, empty partitions up to a block. */
-export async function extendPartitions(
-  db: Queryable,
-  chain: ChainName,
-  table: string,
-  upTo: number,
-  mostRows = mostPartitionRows,
-): Promise<void> {
+/** Gives the table of a chain's settlements empty partitions up to a block. */
+async function extendPartitions(db: Queryable, chain: ChainName, upTo: number, mostRows: number): Promise<void> {
   for (let count = 0; ; count++) {
-    const next = await nextPartition(db, chain, table, mostRows)
+    const next = await nextPartition(db, chain, mostRows)
     if (next.firstBlock > upTo) return
     if (count === mostAtOnce) throw new Error(`${chain} has more than ${mostAtOnce} partitions to go to block ${upTo}`)
     await makeTable(db, next.name, `with ${settlementStorage}`)
-    await attachRange(db, table, next)
+    await attachRange(db, settlementsOf(chain), next)
   }
 }
 
 /** A partition by block; both ends inclusive. */
-export interface PartitionRange {
+interface PartitionRange {
   readonly name: string
   readonly firstBlock: number
   readonly lastBlock: number
 }
 
-/** The partition that follows the last one of `table`, which is or will be that of the chain's settlements. */
-export async function nextPartition(
-  db: Queryable,
-  chain: ChainName,
-  table: string,
-  mostRows = mostPartitionRows,
-): Promise<PartitionRange> {
+/** The partition that follows the last one of a chain. */
+async function nextPartition(db: Queryable, chain: ChainName, mostRows: number): Promise<PartitionRange> {
   const { partitions } = chainOf(chain)
-  const made = await readRanges(db, table)
+  const made = await readRanges(db, settlementsOf(chain))
   const first = made.at(-1)?.end ?? 0
   const end = Math.min(endOf(first, partitions, made, mostRows), maxBlock)
   return { name: nameOf(settlementsOf(chain), first), firstBlock: first, lastBlock: end - 1 }
 }
 
-/** Attaches a table to that of a chain's settlements. One with rows needs a check constraint that proves its bounds. */
-export async function attachRange(
+/** Attaches an empty table to that of a chain's settlements. */
+async function attachRange(
   db: Queryable,
   parent: string,
   { name, firstBlock, lastBlock }: PartitionRange,
@@ -164,8 +143,8 @@ function nameOf(table: string, first: number): string {
 }
 
 /** Made and attached in two steps, because making it as a partition at once would lock out who reads the parent. */
-export async function makeTable(db: Queryable, name: string, kind: string, like = 'including defaults'): Promise<void> {
-  await db.query(`create table ${pg.escapeIdentifier(name)} (like settlement ${like}) ${kind}`)
+async function makeTable(db: Queryable, name: string, kind: string): Promise<void> {
+  await db.query(`create table ${pg.escapeIdentifier(name)} (like settlement including defaults) ${kind}`)
 }
 
 async function attach(db: Queryable, { name, parent, bound }: { name: string; parent: string; bound: string }) {

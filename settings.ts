@@ -264,7 +264,9 @@ const network = {
   COUNTS_PAUSE_SECONDS: {
     form: seconds(0.1, 60), // answers promise counts of a minute ago
     default: '60',
-    about: 'seconds between rounds that update counts, payers, feedback, rankings and edges',
+    about:
+      'seconds between rounds that update counts, payers, feedback, edges, demand and totals; rankings wait nine times as ' +
+      'long as they take, if that is more',
     readers: ['enrichment'],
   },
   NEYNAR_URL: {

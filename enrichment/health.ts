@@ -12,8 +12,7 @@ interface HealthOptions {
   readonly failing: () => string | undefined
 }
 
-/** Readiness of the job: the database answers, no loop and no key fails, and the hub
- * is believed. */
+/** Readiness of the job: the database answers, no loop and no key fails, and the hub is believed. */
 export function createHealth({ pool, hubDoubt, failing }: HealthOptions) {
   async function notReady(): Promise<string | undefined> {
     try {

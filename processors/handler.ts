@@ -40,11 +40,15 @@ interface Batch {
 
 /**
  * Builds the SDK's batch handler, which maps blocks to rows and writes them. It may run again for the same blocks when
- * their transaction was rolled back, so it changes nothing but the store; `progress` counts what is committed.
+ * their transaction was rolled back, so it changes nothing but the store; `progress` counts and tells what is committed.
  */
 export function createHandler({ chain, findCalls, scope, progress, log }: Mapping): (batch: Batch) => Promise<void> {
   const tokens = new Set(chain.tokens.map((token) => token.address))
   const contracts = paymentContractsOf(chain.paymentContracts)
+  progress.onUpgrade = ({ timestamp: _, ...upgrade }) => {
+    const kind = tokens.has(upgrade.contract) ? 'token' : 'registry'
+    log.warn(upgrade, `a ${kind} was upgraded: check that its events still mean the same`)
+  }
   return async ({ store, blocks }) => {
     // First, because it checks the blocks.
     const settled = await settleBlocks(chain.name, tokens, blocks, findCalls, contracts)
@@ -58,8 +62,7 @@ export function createHandler({ chain, findCalls, scope, progress, log }: Mappin
     await store.insert(payments.map((row) => new Payment(toPayment(row))))
     await store.insert(toBuilderCodes([...settlements, ...payments]).map((codes) => new BuilderCode(codes)))
     await writeUnpaid(store, chain.name, unpaid)
-    tellUpgrades(chain, blocks, progress, log)
-    progress.add(blocks, settlements.length, unpaid)
+    progress.add(blocks, settlements.length, unpaid, upgradesIn(chain, blocks))
   }
 }
 
@@ -93,13 +96,4 @@ async function writeFeedback(store: Store, chain: ChainSettings, blocks: readonl
 async function writeCustody(store: Store, { name, social }: ChainSettings, blocks: readonly ChainBlock[]) {
   if (!social) return
   await store.insert(blocks.flatMap((block) => custodyChanges(name, block, social.idRegistry)))
-}
-
-/** Logs when a contract's proxy gets a new implementation. */
-function tellUpgrades(chain: ChainSettings, blocks: readonly ChainBlock[], progress: Progress, log: Logger) {
-  for (const { timestamp, ...upgrade } of upgradesIn(chain, blocks)) {
-    progress.upgradedAt = Math.max(progress.upgradedAt, timestamp)
-    const kind = chain.tokens.some(({ address }) => address === upgrade.contract) ? 'token' : 'registry'
-    log.warn(upgrade, `a ${kind} was upgraded: check that its events still mean the same`)
-  }
 }

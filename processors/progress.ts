@@ -1,6 +1,7 @@
 import { SourceWatch } from '../hosts/retries.ts'
 import type { ChainBlock } from './mapping/block.ts'
 import type { UnpaidCount } from './mapping/settle-blocks.ts'
+import type { Upgrade } from './mapping/upgrades.ts'
 
 /** Settlements, and authorizations that paid nothing, in some blocks. */
 interface Counts {
@@ -33,6 +34,8 @@ export class Progress {
   behindSince: number | undefined
   /** Time of the newest block in which a contract was upgraded, milliseconds since 1970; 0: this process saw none. */
   upgradedAt = 0
+  /** Called with each upgrade of a contract, once its block is committed. */
+  onUpgrade: (upgrade: Upgrade) => void = () => {}
   readonly totals: Counts = { settlements: 0, unpaid: 0 }
   /** Reorgs since the start, and how many indexed blocks the last one took back. */
   readonly reorgs = { count: 0, lastDepth: 0 }
@@ -44,6 +47,7 @@ export class Progress {
   #counts: Counts = { settlements: 0, unpaid: 0 }
   #beganAt = performance.now()
   #timestamps = new Map<number, number>()
+  #upgrades: Upgrade[] = []
 
   /** Sets the last block that an earlier process committed; undefined: none. */
   resume(indexedBlock: number | undefined): void {
@@ -76,12 +80,19 @@ export class Progress {
     this.#beganAt = performance.now()
     this.#counts = { settlements: 0, unpaid: 0 }
     this.#timestamps.clear()
+    this.#upgrades = []
   }
 
-  /** Counts blocks that the transaction has mapped; they enter `totals` when it is committed. */
-  add(blocks: readonly ChainBlock[], settlements: number, unpaid: readonly UnpaidCount[]): void {
+  /** Counts blocks that the transaction has mapped; they enter `totals`, and upgrades are told, when it is committed. */
+  add(
+    blocks: readonly ChainBlock[],
+    settlements: number,
+    unpaid: readonly UnpaidCount[],
+    upgrades: readonly Upgrade[],
+  ): void {
     this.#counts.settlements += settlements
     for (const { count } of unpaid) this.#counts.unpaid += count
+    this.#upgrades.push(...upgrades)
     const last = blocks.at(-1)?.header
     if (last) this.#timestamps.set(last.height, last.timestamp)
   }
@@ -98,6 +109,10 @@ export class Progress {
     this.behindSince = undefined
     this.totals.settlements += this.#counts.settlements
     this.totals.unpaid += this.#counts.unpaid
+    for (const upgrade of this.#upgrades.splice(0)) {
+      this.upgradedAt = Math.max(this.upgradedAt, upgrade.timestamp)
+      this.onUpgrade(upgrade)
+    }
     this.onCommit((performance.now() - this.#beganAt) / 1_000)
   }
 }

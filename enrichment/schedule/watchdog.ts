@@ -80,5 +80,5 @@ export const restMs = {
 /** The same of a kind that is derived by key; those that rest `with counts` rest for COUNTS_PAUSE_SECONDS. */
 export const derivationRestMs = { soon: second / 4, 'with sums': 5 * second } as const
 
-/** Rest after refreshing the rankings, as a multiple of its time: it reads all sums and may use a tenth of the time. */
+/** Rest after refreshing the rankings, as a multiple of its time: it reads all figures and may use a tenth of the time. */
 export const rankingsRestFactor = 9

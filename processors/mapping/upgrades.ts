@@ -3,7 +3,7 @@ import type { ChainSettings } from '../../chains.file.ts'
 import { addressOf, type ChainBlock } from './block.ts'
 
 /** A proxy's new implementation. Addresses are lowercase hex. */
-interface Upgrade {
+export interface Upgrade {
   readonly block: number
   /** Milliseconds since 1970. */
   readonly timestamp: number

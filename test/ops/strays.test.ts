@@ -58,7 +58,7 @@ test.each([
   ['what is no HTTP', 'hello\r\n\r\n'],
   ['half a request', 'POST /api/claim HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n{'],
   ['many requests in a row', 'GET /api/agent/1 HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(20)],
-  ['a stream', 'GET /api/changes/stream HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['a stream', 'GET /data/log.sse HTTP/1.1\r\nHost: a\r\n\r\n'],
 ])('a connection that breaks after %s is no error outside its request', async (_name, text) => {
   const { url, kill } = await startApiProcess({ DATABASE_URL: database.url })
   onTestFinished(kill)

@@ -197,7 +197,7 @@ test('rows, cursor and chain_state are written together or not at all', async ()
 test('chain_state names the last block, its time, the final block and the head as last seen', async () => {
   const mapped = (height: number) => {
     const header = { ...block(height), timestamp: 1_700_000_000_000 + height * 1_000 }
-    progress.add([{ header, logs: [], transactions: [] }], 0, [])
+    progress.add([{ header, logs: [], transactions: [] }], 0, [], [])
   }
   await chain.transact({ prevHead: genesis, nextHead: block(9) }, async () => mapped(9))
   expect(await state()).toMatchObject({ indexed_at: '2023-11-14T22:13:29+00:00', head_block: 9 })

@@ -108,13 +108,30 @@ test('failures of sources are told by source and kind', async () => {
   expect(text).toMatch(/^agent_directory_processor_source_wait_seconds_total\{chain="base",source="node"\} 0$/m)
 })
 
+test('an upgrade of a contract is told when its block is committed, once, however often the handler ran', () => {
+  const progress = new Progress()
+  const upgrade = { block: 9, timestamp: 5_000, contract: '0xa', implementation: '0xb' }
+  const told: unknown[] = []
+  progress.onUpgrade = (one) => told.push(one)
+  for (const _ of ['first', 'once more']) {
+    progress.begin()
+    progress.add([], 0, [], [upgrade])
+  }
+  expect([progress.upgradedAt, told]).toEqual([0, []])
+  progress.commit(9)
+  expect([progress.upgradedAt, told]).toEqual([5_000, [upgrade]])
+  progress.begin()
+  progress.commit(10)
+  expect(told).toEqual([upgrade])
+})
+
 test('rows are counted when they are committed, once, however often the handler ran', async () => {
   const progress = new Progress()
   const registry = new Registry()
   createHealth(base, progress, registry)
   for (const _ of ['first', 'once more']) {
     progress.begin()
-    progress.add([], 3, [{ blockNumber: 9, token: '0x', count: 2 }])
+    progress.add([], 3, [{ blockNumber: 9, token: '0x', count: 2 }], [])
   }
   expect(await registry.metrics()).toMatch(/^agent_directory_processor_settlements_total\{chain="base"\} 0$/m)
   progress.commit(9)

@@ -1,6 +1,6 @@
 -- Sums of the settlements of final blocks, so that an agent with millions of them is counted from a few rows. They hold
 -- everything but `settlement_unrolled`. Exact deltas: what comes is added and what goes is taken off, in the transaction
--- that moves the mark, mends, loads by recipient or resets; nobody is ever counted again. No sum is of nothing.
+-- that moves the mark, mends, loads by recipient or resets. No sum is of nothing.
 
 -- How far each chain is rolled up: blocks below next_block are, except those a backfill has reserved. The rows are made of
 -- the chain table whenever a database is migrated.

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { grouped, profileLimits, uptimeLimits } from '../../limits.config.ts'
-import { address, chainName, checkStatus, count, dollars, fid, time, tokenId } from './scalars.ts'
+import { address, chainName, checkStatus, count, dollars, fid, hash, time, tokenId } from './scalars.ts'
 import { payeeOutcome } from './sellers/payee.ts'
 
 // What sources outside the chains and the social network say about an agent.
@@ -229,15 +229,29 @@ const price = z
       .strictObject({
         by: z.string().meta({
           description:
-            'The address of `pay_to`, or the DID URL of a key that the host of the endpoint publishes (did:web).',
+            'The address of `pay_to`, or the DID URL of a key that the host of the endpoint publishes (did:web) or names in DNS ' +
+            '(did:jwk, did:pkh).',
         }),
+        since: maybeTime.meta({ description: 'When this signed offer was first seen.' }),
         valid_until: maybeTime.meta({ description: 'Null: the offer says no end.' }),
+        outcome: z
+          .enum(['fulfilled'])
+          .nullable()
+          .meta({
+            description:
+              'fulfilled: while the offer held, a payment of its token and amount to `pay_to` is in a final block. Null: none is known. ' +
+              'What it was paid for stands on no chain, so that nothing is said of payments of other amounts.',
+          }),
+        payment: z
+          .strictObject({ chain: chainName, tx_hash: hash, block_number: count, block_timestamp: time })
+          .nullable()
+          .meta({ id: 'OfferPayment', description: 'The newest such payment, as evidence.' }),
       })
       .nullable()
       .meta({
         id: 'OfferSignature',
         description:
-          'The key of `pay_to`, or one of the endpoint’s host, signed this offer for this endpoint (x402 offer-receipt, EIP-712 or ' +
+          'The key of `pay_to`, or one that the endpoint’s host names, signed this offer for this endpoint (x402 offer-receipt, EIP-712 or ' +
           'JWS). Null: the seller only says so.',
       }),
     payee: z

@@ -6,6 +6,7 @@ import type { SpecContent } from './content.ts'
 import { findingsOfDocument } from './findings/document.ts'
 import { type StoredFinding, sinceWhen } from './findings/finding.ts'
 import { readerVersion, type SpecKind } from './kinds.ts'
+import type { Price } from './prices.ts'
 import { type Check, type CheckUp, placeOf } from './probe.ts'
 import { noSale, type Sale } from './sale.ts'
 
@@ -86,7 +87,7 @@ function documentAfter(before: KnownDocument | undefined, check: Check, now: Dat
     backReference: before?.backReference ?? null,
     toolsChangedAt: hasChangedTool(before?.content, found?.content) ? now : (before?.toolsChangedAt ?? null),
     cardSignature: signatureAfter(before, found),
-    ...saleAfter(before, check),
+    ...saleAfter(before, check, now),
     reader: found ? readerVersion : (before?.reader ?? 0),
     firstSeenAt: before?.firstSeenAt ?? now,
     lastAliveAt: alive ? now : (before?.lastAliveAt ?? null),
@@ -115,11 +116,20 @@ function signatureAfter(before: KnownDocument | undefined, found: Check['found']
 }
 
 /** What is for sale after a check: a document read earlier keeps it when it now demands payment without naming any price. */
-function saleAfter(before: KnownDocument | undefined, { found, sale }: Check): Sale {
+function saleAfter(before: KnownDocument | undefined, { found, sale }: Check, now: Date): Sale {
   const { prices, resources, truncated } = before ?? noSale
   const known = { prices, resources, truncated }
   if (!sale) return known
-  return sale.prices.length === 0 && !found && before?.content ? known : sale
+  if (sale.prices.length === 0 && !found && before?.content) return known
+  return { ...sale, prices: sale.prices.map((price) => sinceSigned(price, prices, now)) }
+}
+
+/** A price with when its offer was first seen signed as it is. */
+function sinceSigned(price: Price, before: readonly Price[], now: Date): Price {
+  if (price.signedUntil === undefined) return price
+  const members = ['resource', 'scheme', 'network', 'amount', 'payTo', 'signedUntil', 'signedBy'] as const
+  const same = before.find((one) => members.every((member) => one[member] === price[member]))
+  return { ...price, signedSince: same?.signedSince ?? now.toISOString() }
 }
 
 /** Whether a tool kept its name but changed its definition, so that clients that approved the old one get the new. */

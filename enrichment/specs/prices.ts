@@ -40,6 +40,8 @@ export interface Price {
   readonly signedUntil?: string
   /** Another key that may sign for the endpoint signed it instead: its DID URL. */
   readonly signedBy?: string
+  /** When this signed offer was first seen, ISO 8601. */
+  readonly signedSince?: string
   /** Dollars, six decimals at most; null: not known. */
   readonly minUsd: string | null
   readonly maxUsd: string | null

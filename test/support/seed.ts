@@ -279,11 +279,13 @@ interface SeedSettlement {
   payer?: string
   facilitator?: string
   selector?: string
+  token?: string
 }
 
 export async function seedSettlement(pool: pg.Pool, settlement: SeedSettlement): Promise<void> {
   const { chain, recipient, block, logIndex = 0, amount = 1_500_000n, at = birth } = settlement
   const { payer = addressOf('payer'), facilitator = addressOf('facilitator'), selector = '0xe3ee160e' } = settlement
+  const { token = addressOf('token') } = settlement
   await insert(pool, 'settlement', {
     amount: String(amount),
     block_timestamp: at,
@@ -292,7 +294,7 @@ export async function seedSettlement(pool: pg.Pool, settlement: SeedSettlement):
     chain,
     selector_source: 'c',
     selector: bytes(selector),
-    token: bytes(addressOf('token')),
+    token: bytes(token),
     payer: bytes(payer),
     recipient: bytes(recipient),
     facilitator: bytes(facilitator),

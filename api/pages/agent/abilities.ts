@@ -50,8 +50,15 @@ function asked({ fid, verified_addresses: verified }: Profile, prices: readonly 
     return html`<li>${costs(price)}${resource !== null && html` for <bdi>${excerpt(resource, resourceCharacters)}</bdi>`}${
       description !== null &&
       html`<br><span class="sub"><bdi>${excerpt(description, descriptionCharacters)}</bdi></span>`
-    }${to !== null && html`<br><span class="sub">paid to ${isAddress.test(to) ? ownAddress(to) : html`<bdi>${excerpt(to, nameCharacters)}</bdi>`}${isAddress.test(to) && whose(price.payee, verified.includes(to))}${price.signature !== null && ', signed with its key'}</span>`}</li>`
+    }${to !== null && html`<br><span class="sub">paid to ${isAddress.test(to) ? ownAddress(to) : html`<bdi>${excerpt(to, nameCharacters)}</bdi>`}${isAddress.test(to) && whose(price.payee, verified.includes(to))}${signedWith(price)}</span>`}</li>`
   })}</ul><p class="sub">As its own documents and endpoints say. Nobody checked it, and it is not counted as income.${more} <a href="/api/agent/${fid}/prices">All as JSON</a></p></dd></div>`
+}
+
+/** Whose key signed a price, behind the address that is to be paid. */
+function signedWith({ signature, pay_to }: Price): string {
+  if (signature === null) return ''
+  const paid = signature.outcome === 'fulfilled' ? ', and paid as signed' : ''
+  return `, signed with ${signature.by === pay_to ? 'its key' : 'a key that the host names'}${paid}`
 }
 
 /** What is known of an address that wants to be paid, behind it. */

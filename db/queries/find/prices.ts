@@ -30,13 +30,18 @@ with one as (
            'min_amount_usd', (p.price->>'minUsd')::numeric(90,6),
            'max_amount_usd', (p.price->>'maxUsd')::numeric(90,6),
            'last_alive_at', ${isoTime('s.last_alive_at')},
-           'signature', case when p.price->>'signedUntil' is not null then json_build_object(
-             'by', coalesce(p.price->>'signedBy', p.price->>'payTo'), 'valid_until', ${isoTime("to_timestamp(nullif(p.price->>'signedUntil', 'always')::float8)")}) end,
+           'signature', case when d.signed_by is not null then json_build_object(
+             'by', d.signed_by, 'since', ${isoTime('d.signed_since')}, 'valid_until', ${isoTime('d.signed_until')},
+             'outcome', d.offer_outcome,
+             'payment', case when d.paid_tx_hash is not null then json_build_object(
+               'chain', d.chain, 'tx_hash', d.paid_tx_hash, 'block_number', d.paid_block_number,
+               'block_timestamp', ${isoTime('d.paid_at')}) end) end,
            'payee', json_build_object('outcome', y.outcome, 'chain', y.chain, 'erc8004_id', y.erc8004_id,
                                       'block_number', y.block_number, 'human', y.human_assurance)
          ) as price
     from agent_spec s
    cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place)
+    join directory.prices d on (d.fid, d.kind, d.url, d.place) = (s.fid, s.kind, s.url, p.place)
     join directory.payees y on (y.fid, y.kind, y.url, y.place) = (s.fid, s.kind, s.url, p.place)
    where s.fid = $1
 )

@@ -3,12 +3,21 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentPrices } from '../../../api/schemas/enriched.ts'
 import { payeeAnswer } from '../../../api/schemas/sellers/payee.ts'
 import { chains } from '../../../chains.config.ts'
+import { agentPrices as priceRows } from '../../../db/queries/find/prices.ts'
 import { demandFor, paidEndpoint, type Sale } from '../../../devnet/hosts/sellers.ts'
 import type { WebHost } from '../../../devnet/hosts/web-host.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
-import { addressOf, birth, seedChainState, seedWallet } from '../../support/seed.ts'
+import {
+  addressOf,
+  birth,
+  hashOf,
+  seedChainState,
+  seedPayment,
+  seedSettlement,
+  seedWallet,
+} from '../../support/seed.ts'
 import { mint, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
 // Sellers whose endpoints are read as any other: what each asks for is held against the registry.
@@ -103,6 +112,8 @@ const ask = async (query: Record<string, string>) =>
   payeeAnswer.parse(await (await api.get(`/api/payee?${new URLSearchParams(query)}`)).json())
 const pricesOf = async (fid: number) =>
   agentPrices.parse(await (await api.get(`/api/agent/${fid}/prices`)).json()).prices
+/** The API keeps its answers a while. */
+const parsedPrices = (rows: Awaited<ReturnType<typeof priceRows>>) => ({ ...rows, prices: JSON.parse(rows!.prices) })
 const badgeOf = async (fid: number) => (await api.get(`/badge/${fid}.json`)).text()
 const pageOf = async (fid: number) => (await api.get(`/agent/${fid}`)).text()
 
@@ -180,4 +191,59 @@ test('a price whose payee signed it says until when, in the answer and on the pa
     { pay_to: by, signature: { by, valid_until: '2027-01-15T08:00:00.000Z' } },
   ])
   expect(await pageOf(fid)).toContain('signed with its key')
+
+  // Payments to the same address: only the last three are of the token, for the amount, while the offer held and was seen.
+  const seen = clock.now()
+  const [token] = chains.base.tokens
+  const pay = (block: number, changes: object = {}) =>
+    seedSettlement(database.pool, {
+      chain: 'base',
+      recipient: by,
+      block,
+      amount: 10_000n,
+      token: token!.address,
+      at: new Date(seen.getTime() + block),
+      ...changes,
+    })
+  const signed = async () => {
+    const { rows } = await database.pool.query(
+      `select offer_outcome, paid_tx_hash, paid_block_number, signed_since from directory.prices where fid = $1`,
+      [fid],
+    )
+    return rows[0]
+  }
+  const none = { offer_outcome: null, paid_tx_hash: null, paid_block_number: null, signed_since: seen }
+  await pay(300, { amount: 9_999n })
+  await pay(301, { amount: 10_001n })
+  await pay(302, { token: stranger })
+  await pay(303, { at: new Date(seen.getTime() - 1) })
+  await pay(304, { at: new Date(1_800_000_001_000) })
+  await pay(305, { recipient: stranger })
+  await pay(351) // not final yet
+  expect(await signed()).toEqual(none)
+  await pay(306)
+  const paid = { offer_outcome: 'fulfilled', paid_tx_hash: hashOf('tx base 306'), paid_block_number: 306 }
+  expect(await signed()).toEqual({ ...paid, signed_since: seen })
+  // The offer is the same at the next look, and so is when it was first seen.
+  clock.pass(3_600_001)
+  await database.pool.query(`update source_state set due_at = $1 where source = 'spec_discovery'`, [clock.now()])
+  await job.read('spec_discovery')
+  expect(await signed()).toEqual({ ...paid, signed_since: seen })
+  await seedPayment(database.pool, {
+    kind: 'permit2_exact',
+    payee: by,
+    payer: stranger,
+    block: 307,
+    amount: 10_000n,
+    at: new Date(seen.getTime() + 307),
+    token: token!.address,
+  })
+  const [price] = agentPrices.parse({ fid, ...parsedPrices(await priceRows(database.pool, fid)) }).prices
+  expect(price).toMatchObject({
+    signature: {
+      since: seen.toISOString(),
+      outcome: 'fulfilled',
+      payment: { chain: 'base', tx_hash: hashOf('tx base 307'), block_number: 307 },
+    },
+  })
 })

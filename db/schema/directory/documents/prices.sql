@@ -7,9 +7,39 @@ select s.fid, s.kind, s.url, p.place::int as place, p.price->>'resource' as reso
        s.last_alive_at, s.last_check_at, coalesce((p.price->>'testnet')::boolean, false) as testnet,
        p.price->>'currency' as currency, case when p.price->>'currency' is not null then p.price->>'amount' end as currency_amount,
        case when p.price->>'signedUntil' is not null then coalesce(p.price->>'signedBy', p.price->>'payTo') end as signed_by,
-       to_timestamp(nullif(p.price->>'signedUntil', 'always')::float8) as signed_until
+       to_timestamp(nullif(p.price->>'signedUntil', 'always')::float8) as signed_until,
+       (p.price->>'signedSince')::timestamptz as signed_since,
+       case when paid.tx_hash is not null then 'fulfilled' end as offer_outcome,
+       '0x' || encode(paid.tx_hash, 'hex') as paid_tx_hash, paid.block_number as paid_block_number, paid.block_timestamp as paid_at
   from public.agent_spec s
- cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place);
+ cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place)
+  left join lateral (
+    -- Of somebody who is paid all the time, the newest thousand of each kind are looked at.
+    select i.tx_hash, i.block_number, i.block_timestamp
+      from (select chain, finalized_block,
+                   case when p.price->>'payTo' ~ '^0x[0-9a-f]{40}$' then decode(substr(p.price->>'payTo', 3), 'hex') end as payee,
+                   case when p.price->>'asset' ~ '^0x[0-9a-f]{40}$' then decode(substr(p.price->>'asset', 3), 'hex') end as token,
+                   case when p.price->>'currency' is null then (p.price->>'amount')::numeric end as most, coalesce(p.price->>'scheme', '') = 'upto' as may_be_less,
+                   (p.price->>'signedSince')::timestamptz as since,
+                   coalesce(to_timestamp(nullif(p.price->>'signedUntil', 'always')::float8), 'infinity') as until
+              from public.chain_state where chain = p.price->>'chain' and p.price->>'signedSince' is not null) o
+     cross join lateral (
+       (select c.tx_hash, c.block_number, c.block_timestamp, c.token, c.amount::numeric as gross
+          from public.settlement c
+         where c.recipient = o.payee and c.chain = o.chain
+         order by c.block_number desc
+         limit 1000)
+       union all
+       (select c.tx_hash, c.block_number, c.block_timestamp, c.token, c.gross
+          from public.payment c
+         where c.payee = o.payee and c.chain = o.chain and c.kind <> 'forwarded' and c.net <> 0
+           and c.block_timestamp >= o.since
+         order by c.block_timestamp desc
+         limit 1000)) i
+     where i.token = o.token and i.block_timestamp between o.since and o.until and i.block_number <= o.finalized_block
+       and (i.gross = o.most or (o.may_be_less and i.gross between 1 and o.most))
+     order by i.block_number desc
+     limit 1) paid on true;
 
 comment on view directory.prices is e'@behavior -*\nWhat agents say that they ask for, in the documents on their hosts and in the 402 answers of their endpoints. Nobody checked it, and it is no income. Give a fid.';
 comment on column directory.prices.fid is 'The agent’s id in the social network.';
@@ -31,5 +61,10 @@ comment on column directory.prices.last_check_at is 'When it was last asked for.
 comment on column directory.prices.testnet is 'Whether `network` is one for tests, where money is worth nothing.';
 comment on column directory.prices.currency is 'What `currency_amount` is in, as the seller writes it, where that is neither base units of `asset` nor dollars.';
 comment on column directory.prices.currency_amount is 'What is asked for in `currency`, as the seller writes it.';
-comment on column directory.prices.signed_by is 'Whose key signed the offer for its endpoint: the address of `pay_to`, or a key that the host publishes, by its DID URL; null: the seller only says so.';
+comment on column directory.prices.signed_by is 'Whose key signed the offer for its endpoint: the address of `pay_to`, or a key that the host publishes or names in DNS, by its DID URL; null: the seller only says so.';
 comment on column directory.prices.signed_until is 'Until when what is signed holds; null: it says no end, or is not signed.';
+comment on column directory.prices.signed_since is 'When this signed offer was first seen; null: it is not signed, or was not looked at since that is kept.';
+comment on column directory.prices.offer_outcome is 'fulfilled: while the signed offer held, a payment of its token and amount to `pay_to` is in a final block; null: none is known. What it was paid for stands on no chain, so that nothing is said of payments of other amounts.';
+comment on column directory.prices.paid_tx_hash is 'Transaction of the newest such payment.';
+comment on column directory.prices.paid_block_number is 'Its block, on `chain`.';
+comment on column directory.prices.paid_at is 'Time of that block.';

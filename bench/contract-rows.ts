@@ -52,6 +52,8 @@ const statements = (feedbackOnOne: number) => [
           registered_block + n, 3, registered_at + n * interval '1 minute', ${hash("concat_ws(' ', chain, agent_id, n)")}
      from agent_holding join registration using (chain, agent_id), generate_series(6, ${feedbackOnOne}) n
     where fid = 1`,
+  `insert into feedback_client (client, seen_at, is_idle, registrations, generation)
+   select client, min(block_timestamp), false, (array_agg(distinct chain || ':' || agent_id))[1:20], 1 from feedback group by client`,
   `insert into income_address (fid, address, chain, from_at, to_at)
    select fid, address, '', '-infinity', 'infinity' from verified_address`,
   `insert into feedback_response (id, chain, agent_id, client, feedback_index, responder, response_uri, response_hash,

@@ -13,6 +13,7 @@ npm run bench -- rollup [--rows <n>]
   reads       the statements behind reads, with one agent that has five million settlements: times and plans
   rollup      4,000,000 settlements, or n, half of them of one recipient: rolled up, one taken out and put back, some reset
   rankings    10,000,000 pairs, or n, of 100,000 agents: the rankings after each of three minutes in which some were paid
+  farms       10,000 clients of each make of feedback farm beside 60,000 honest ones: which are flagged
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents whose hosts answer at once
   exports     ten million settlements to Parquet; the log of 250,000 profiles
   log         only the log of 250,000 profiles
@@ -68,6 +69,10 @@ const benches: Record<string, (small: boolean, keep: boolean, given: Given) => P
     await benchRankings(
       small ? { agents: 1_000, pairs: rows, paid: 200 } : { agents: 100_000, pairs: rows, paid: 10_000 },
     )
+  },
+  async farms(small) {
+    const { benchFarms } = await import('./farms/farms.ts')
+    await benchFarms({ farm: small ? 400 : 10_000, honest: small ? 3_000 : 60_000, seed: 1 })
   },
   async backfill(small) {
     const { benchBackfill } = await import('./backfill.ts')

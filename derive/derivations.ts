@@ -6,6 +6,7 @@ import { deriveEdges, lookAround } from './edges.ts'
 import { deriveFeedbackFiles } from './feedback-files.ts'
 import { deriveIncome, deriveIncomeHours, routeWallets } from './income.ts'
 import { deriveLargeHolders, deriveSummedHolders } from './large-holders.ts'
+import { deriveCircles, deriveRaterGroups, deriveRaters } from './raters.ts'
 import { deriveRings } from './rings.ts'
 import { logFacts } from './transparency.ts'
 import { appendEvents } from './webhooks.ts'
@@ -28,6 +29,9 @@ export const derivations = [
   { kind: 'rings', batch: 50, rest: 'with sums', derive: deriveRings },
   { kind: 'income hours', batch: 500, turns: true, rest: 'with sums', derive: deriveIncomeHours },
   { kind: 'feedback files', batch: 500, rest: 'with sums', derive: deriveFeedbackFiles },
+  { kind: 'raters', batch: 500, rest: 'with sums', derive: deriveRaters },
+  { kind: 'circles', batch: 100, rest: 'with sums', derive: deriveCircles },
+  { kind: 'rater groups', batch: 50, rest: 'with counts', derive: deriveRaterGroups },
   { kind: 'demand', batch: 100, rest: 'with counts', derive: deriveDemand },
   { kind: 'figures', batch: 100, rest: 'with counts', derive: deriveFigures },
   { kind: 'totals', batch: 1_000, rest: 'with counts', derive: deriveTotals },

@@ -6,9 +6,9 @@ import { holdRollup } from '../db/queries/rollup/cursor.ts'
 export async function deriveRings(db: pg.PoolClient, addresses: readonly string[]): Promise<undefined> {
   await holdRollup(db)
   const own = await incomeAddressesOf(db, addresses)
-  const found = await findRings([...own], (payers) => paidBy(db, payers, ringBounds.payerSums), ringBounds)
+  const found = await findRings([...own], (payers) => paidBy(db, payers, mostPayerSums), ringBounds)
   const gone = addresses.filter((address) => !own.has(address))
-  await storeRings(db, [...found, ...gone.map((address) => ({ address, payers: [], reached: [] }))])
+  await storeRings(db, [...found, ...gone.map((address) => ({ address, payers: [], ring: [], reached: [] }))])
 }
 
 /** Bounds of the search for rings. */
@@ -17,13 +17,14 @@ export interface RingBounds {
   readonly payments: number
   /** Most sums by payer and recipient that are followed for one address. */
   readonly sums: number
-  /** Most sums of one payer. One with more is taken for an exchange or a payout service, and not followed. */
-  readonly payerSums: number
+  /** Fewest addresses of a ring. */
+  readonly fewestAddresses: number
 }
 
-export const ringBounds: RingBounds = { payments: 6, sums: 2_000, payerSums: 500 }
-/** Fewest addresses of a ring: two that pay each other back are `reciprocal` instead. */
-const fewestAddresses = 3
+/** Bounds of rings of money: two that pay each other back are `reciprocal` instead. */
+export const ringBounds: RingBounds = { payments: 6, sums: 2_000, fewestAddresses: 3 }
+/** Most sums of one payer. One with more is taken for an exchange or a payout service, and not followed. */
+const mostPayerSums = 500
 /** Two amounts are nearly equal when the lesser is at least this share of the greater. */
 const balance = { of: 4n, in: 5n }
 
@@ -31,7 +32,7 @@ type ReadPaid = (payers: readonly string[]) => Promise<readonly PayerSum[]>
 
 /**
  * Finds the payers that pay some addresses in a ring. The ring of an address is the set of all addresses, itself
- * included, on cycles of at most `payments` payments through it, if they are three or more. A payer of the address is
+ * included, on cycles of at most `payments` payments through it, if they are `fewestAddresses` or more. A payer of the address is
  * found when it is in the ring, and both receive from the ring nearly as much as they pay into it. The search follows
  * payments hop by hop; a hop that exceeds `sums` is left out, with everything behind it.
  *
@@ -52,7 +53,7 @@ export async function findRings(
     if (unknown.length > 0) for (const sum of await read(unknown)) known.get(sum.payer)?.push(sum)
     for (const search of searches) search.hop(known, bounds.sums)
   }
-  return searches.map((search) => search.found(bounds.payments))
+  return searches.map((search) => search.found(bounds))
 }
 
 class Search {
@@ -82,16 +83,17 @@ class Search {
     }
   }
 
-  found(payments: number): FoundRings {
+  found({ payments, fewestAddresses }: RingBounds): FoundRings {
     const { address, reached } = this
     const ring = this.ring(payments)
-    if (ring.size < fewestAddresses) return { address, payers: [], reached }
+    if (ring.size < fewestAddresses) return { address, payers: [], ring: [], reached }
     const inside = this.sums.filter(({ payer, recipient }) => ring.has(payer) && ring.has(recipient))
     const got = totals(inside, 'recipient')
     const gave = totals(inside, 'payer')
     const isBalanced = (one: string) => areNearlyEqual(got.get(one) ?? 0n, gave.get(one) ?? 0n)
     const paying = inside.filter(({ recipient }) => recipient === address).map(({ payer }) => payer)
-    return { address, payers: isBalanced(address) ? paying.filter(isBalanced) : [], reached }
+    const payers = isBalanced(address) ? paying.filter(isBalanced) : []
+    return { address, payers, ring: [...ring], reached }
   }
 
   /** Addresses on cycles of at most this many payments through the address. */

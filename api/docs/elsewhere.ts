@@ -35,6 +35,7 @@ const sqlOnly = [
   'demand',
   'facilitators',
   'feedback',
+  'feedback_clients',
   'feedback_responses',
   'feedback_totals',
   'flagged_addresses',

@@ -1,7 +1,8 @@
-import { hex, type KeyRows, type Mark } from './mark.ts'
+import { hex, type Kind } from './mark.ts'
 import { paidAgentMarks } from './paid-agents.ts'
 import { hourKey, hoursCoded, hoursPaid, hoursSent, isIncome, paidBetween, paidHour } from './paid-hours.ts'
-import { addressesReached, agentAddresses, change, claimEvent, heldBy, ownedBy } from './routes.ts'
+import { circles, raterGroups, raters } from './raters.ts'
+import { addressesReached, agentAddresses, change, claimEvent, heldBy, ownedBy, registration } from './routes.ts'
 import { webhookMarks } from './webhook-marks.ts'
 
 /** FIDs, and ids of registrations, of a part of the directory; the last part has all ids beyond. */
@@ -10,14 +11,6 @@ export const tokensOfPart = 1_024
 export const lastTokenPart = 4_095
 /** The part of the directory's sums that counts an agent, as a key of the kind `totals`. */
 export const partOfAgent = (fid: number) => `agents:${Math.floor(fid / agentsOfPart)}`
-
-interface Kind {
-  readonly marks: readonly Mark[]
-  /** Where all its keys are, to derive everything again. None where other kinds make all that matter due. */
-  readonly all: readonly KeyRows[]
-}
-
-const registration = `chain || ':' || agent_id`
 
 const verifiedOf = 'moved cross join unnest(moved.verified_addresses) as address'
 
@@ -296,6 +289,12 @@ export const kinds = {
     ],
     all: [{ table: `feedback where feedback_uri <> ''`, key: 'id' }],
   },
+  /** Clients who gave feedback, and what they did otherwise. Keys: addresses. */
+  raters,
+  /** Clients who rate each other in circles. Keys: addresses. */
+  circles,
+  /** Clients who act as one. Keys: a rule of feedback_rule with the subject of a group. */
+  'rater groups': raterGroups,
   /** Who pays agents, and who of them comes back. Keys: FIDs. */
   demand: {
     marks: paidAgentMarks,

@@ -22,6 +22,12 @@ export interface KeyRows {
   readonly key: string
 }
 
+export interface Kind {
+  readonly marks: readonly Mark[]
+  /** Where all its keys are, to derive everything again. None where other kinds make all that matter due. */
+  readonly all: readonly KeyRows[]
+}
+
 /** SQL: the hex digits of a column of bytes, as keys have them. */
 export function hex(column: string): string {
   return `encode(${column}, 'hex')`

@@ -3,6 +3,8 @@ import { hex, type Mark } from './mark.ts'
 // What leads from rows to keys, as marks of several kinds have it.
 
 export const claimEvent = `'claim:' || fid || ':' || seq`
+/** Key of the registration of a row. */
+export const registration = `chain || ':' || agent_id`
 export const change = `'change:' || seq`
 
 /** Registrations that addresses hold now. */

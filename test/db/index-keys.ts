@@ -64,6 +64,7 @@ const ours: readonly Keys[] = [
       ...one('measure', 'ranking ranking_day'),
       ...one('period', 'ranking ranking_day'),
       'claim_action.action',
+      'feedback_group.rule',
       'income_owner.because',
       'series_payers.length',
       'produced_content.name',
@@ -88,7 +89,13 @@ const ours: readonly Keys[] = [
   {
     who: 'a word of ours, a chain, and a number of 256 bits, or an address and an hour',
     bytes: longestChain + digits256 + 64,
-    keys: ['due.key', 'directory_sum.part', ...one('subject', 'source_state transparency_entry webhook_event')],
+    keys: [
+      'due.key',
+      'directory_sum.part',
+      'feedback_edge.registration',
+      'feedback_group.subject',
+      ...one('subject', 'source_state transparency_entry webhook_event'),
+    ],
   },
   {
     who: 'the name of a webhook: 12 characters behind wh-',
@@ -106,7 +113,9 @@ const fixed: readonly Keys[] = [
       ...one('address', 'facilitator_sender facilitator_signer farcaster_message income_address income_owner'),
       ...one('address', 'income_reach known_recipient oli_tag recipient_counts verified_address'),
       ...one('facilitator', 'facilitator_total income_sender payment settlement settlement_archive_sum'),
-      ...one('client', 'feedback feedback_response'),
+      ...one('client', 'feedback feedback_client feedback_edge feedback_reach feedback_response'),
+      ...one('address', 'feedback_edge feedback_reach'),
+      'feedback_client.funder',
       ...one('recipient', 'income_hour income_ring income_sender settlement settlement_archive_sum'),
       ...one('recipient', 'settlement_hourly settlement_payer settlement_total'),
       ...one('payer', 'income_reach income_ring payment payment_sum series_count_payer settlement'),

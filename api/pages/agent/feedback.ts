@@ -39,7 +39,10 @@ ${summary && summed(summary)}
 <p class="sub">Anybody may give feedback, and each tag has a scale of its own. ${list.next_cursor !== null && `The newest ${list.count}. `}<a href="/api/agent/${fid}/feedback?limit=100&amp;cursor=">All as JSON</a></p></section>`
 }
 
-function summed({ total, revoked, clients, by_agents, by_accounts, by_strangers, by_self, paid, tags }: Summary): Html {
+function summed(summary: Summary): Html {
+  const { total, revoked, clients, by_agents, by_accounts, by_strangers, by_self, paid, tags, count_unflagged } =
+    summary
+  const flagged = total - count_unflagged
   const kinds = [
     ...(by_agents > 0 ? [`${figure(by_agents)} from other agents`] : []),
     ...(by_accounts > 0 ? [`${figure(by_accounts)} from other accounts`] : []),
@@ -48,19 +51,19 @@ function summed({ total, revoked, clients, by_agents, by_accounts, by_strangers,
     ...(paid > 0 ? [`${figure(paid)} from those who had paid it before`] : []),
   ]
   const shown = tags.filter(({ tag }) => tag.trim() !== '').slice(0, mostTags)
-  return html`<p>${counted(total, 'piece of feedback', 'pieces of feedback')} from ${counted(clients, 'address', 'addresses')}${kinds.length > 0 && `: ${kinds.join(', ')}`}.${revoked > 0 && ` ${figure(revoked)} more ${revoked === 1 ? 'was' : 'were'} revoked.`}</p>
+  return html`<p>${counted(total, 'piece of feedback', 'pieces of feedback')} from ${counted(clients, 'address', 'addresses')}${kinds.length > 0 && `: ${kinds.join(', ')}`}.${revoked > 0 && ` ${figure(revoked)} more ${revoked === 1 ? 'was' : 'were'} revoked.`}${flagged > 0 && ` ${figure(flagged)} may be the same voice in many addresses.`}</p>
 ${shown.length > 0 && html`<ul class="tags" aria-label="Medians">${shown.map(({ tag, feedback: many, median }) => html`<li><bdi>${cut(tag)}</bdi> ${digits(median)} <span class="sub">median of ${figure(many)}</span></li>`)}</ul>`}`
 }
 
 function row(given: Feedback, names: Names): Html {
   const { chain, erc8004_id: id, value, tag1, tag2, grounds, before_holder, given_at } = given
-  const { revoked_at, tx_hash, answered, unit, file } = given
+  const { revoked_at, tx_hash, answered, unit, file, flags } = given
   const tags = [tag1, tag2].filter((tag) => tag.trim() !== '')
   const whole = `${digits(value)}${unit === null ? '' : unitSigns[unit]}`
   return html`<tr><th scope="row">${revoked_at === null ? whole : html`<s>${whole}</s> <span class="status" title="Revoked: it counts no more">revoked ${day(revoked_at)}</span>`}</th>
 <td data-name="On">${tags.length === 0 ? html`<span class="none">–</span>` : html`<bdi>${cut(tags.join(', '))}</bdi>`}</td>
 <td data-name="From"><span>${client(given, names)}</span></td>
-<td data-name="Rests on"><span>${grounds === 'contradicted' && file?.payment?.state === 'missing' ? 'a payment that we do not find' : groundWords[grounds]}${before_holder && html` <span class="status">before this holder</span>`}</span></td>
+<td data-name="Rests on"><span>${grounds === 'contradicted' && file?.payment?.state === 'missing' ? 'a payment that we do not find' : groundWords[grounds]}${before_holder && html` <span class="status">before this holder</span>`}${flags.map((flag) => html` <span class="status" title="Counted, and told apart">${flagWords[flag]}</span>`)}</span></td>
 <td data-name="Given"><span>${day(given_at)}${answered && html` <span class="sub">answered</span>`}</span></td>
 <td data-name="Where"><span><span class="chain ${chain}">${chainOf(chain).label}</span> #${excerpt(id, 12)} ${ownTransaction(chain, tx_hash)}</span></td></tr>`
 }
@@ -81,6 +84,14 @@ const groundWords: Readonly<Record<Feedback['grounds'], string>> = {
   file: 'a file',
   hash_mismatch: 'a file that does not fit',
   none: 'nothing',
+}
+/** Why many clients may be one, by `flags`. */
+const flagWords: Readonly<Record<Feedback['flags'][number], string>> = {
+  circle: 'rated in a circle',
+  funding_chain: 'in a chain of funders',
+  made_together: 'many of one hour',
+  only_rates: 'only rates',
+  shared_funder: 'one funder of many',
 }
 /** Units that are shown behind a value. */
 const unitSigns: Readonly<Record<NonNullable<Feedback['unit']>, string>> = {

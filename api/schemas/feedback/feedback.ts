@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { clientKinds, groundKinds } from '../../../db/queries/sql/feedback.ts'
+import { clientKinds, flagRules, groundKinds } from '../../../db/queries/sql/feedback.ts'
 import { profileLimits, rowLimits } from '../../../limits.config.ts'
 import { address, chainId, chainName, count, fid, hash, nextCursor, time, tokenId } from '../scalars.ts'
 
@@ -35,8 +35,20 @@ export const feedbackSummary = z
       })
       .meta({ description: 'By what it rests on.' }),
     count_grounded: count.meta({
-      description: 'That rests on a payment of the client, its own or one its file names.',
+      description: 'That rests on a payment of the client, its own or one its file names, and that no rule flags.',
     }),
+    count_unflagged: count.meta({ description: 'That no rule flags.' }),
+    flags: z
+      .strictObject({
+        circle: count,
+        funding_chain: count,
+        made_together: count,
+        only_rates: count,
+        shared_funder: count,
+      })
+      .meta({
+        description: 'By the rules that flag it; one may be flagged by several. It is in all other numbers too.',
+      }),
     before_holder: count.meta({
       description: 'Given to who held the registrations before, and not revoked; in no other number.',
     }),
@@ -48,8 +60,12 @@ export const feedbackSummary = z
           median: value,
           feedback_known: count.meta({ description: 'Of other agents and accounts.' }),
           median_known: value.nullable(),
-          count_grounded: count.meta({ description: 'That rests on a payment of the client.' }),
+          count_grounded: count.meta({
+            description: 'That rests on a payment of the client, and that no rule flags.',
+          }),
           median_grounded: value.nullable(),
+          count_unflagged: count.meta({ description: 'That no rule flags.' }),
+          median_unflagged: value.nullable(),
         }),
       )
       .max(profileLimits.feedbackTags)
@@ -131,6 +147,10 @@ const feedback = z
     answered: z.boolean().meta({
       description: 'Whether the agent responded, from an address that it verified or a wallet of its registrations.',
     }),
+    flags: z
+      .array(z.enum(flagRules))
+      .max(flagRules.length)
+      .meta({ description: 'The rules that say that its client may be one of many by which somebody rates. Sorted.' }),
   })
   .meta({ id: 'Feedback' })
 

@@ -16,6 +16,17 @@ export const feedback: Subject = {
  limit 20`,
     },
     {
+      question: 'What is known of a client of identity 1 on Base, and which rules flag it?',
+      growsWith: 'the feedback of the client',
+      sql: `select client_address, first_seen_at, funder_address, registrations, flags
+  from directory.feedback_clients
+ where client_bytes = (select client_bytes
+                         from directory.feedback
+                        where chain = 'base' and erc8004_id = 1
+                        order by block_timestamp, block_number, log_index
+                        limit 1)`,
+    },
+    {
       question: 'Which identities were given most feedback?',
       growsWith: 'the number of registrations',
       sql: `select chain, erc8004_id, standing, revoked

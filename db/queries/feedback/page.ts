@@ -1,7 +1,7 @@
 import type { ChainName } from '../../../chains.config.ts'
 import { profileLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { answered, feedbackValue, isJudged, shownTag } from '../sql/feedback.ts'
+import { answered, feedbackValue, flagsOf, isJudged, shownTag } from '../sql/feedback.ts'
 import { chainId, hex, isoTime, list } from '../sql/json-text.ts'
 
 /** Filters of a page of feedback; null: the filter is not set. */
@@ -97,7 +97,8 @@ const feedbackObject = `json_build_object(
                            where r.chain = f.chain and r.agent_id = f.agent_id and r.client = f.client
                              and r.feedback_index = f.feedback_index
                            limit ${profileLimits.responsesCounted}) r),
-    'answered', ${answered('f.fid')}
+    'answered', ${answered('f.fid')},
+    'flags', ${flagsOf('f')}
   )`
 
 // Every registration is read from the place on, as many rows as the page may look at. A filter that few rows match ends a

@@ -15,6 +15,8 @@ export interface FoundRings {
   readonly address: string
   /** Payers whose payments to it are part of a ring. */
   readonly payers: readonly string[]
+  /** All addresses of the ring, in no order. */
+  readonly ring: readonly string[]
   /** Addresses whose sums were read during the search. */
   readonly reached: readonly string[]
 }

@@ -10,6 +10,12 @@ export const clientKinds = ['self', 'agent', 'account', 'stranger'] as const
 /** Values of `grounds`, what feedback rests on, as of the view. */
 export const groundKinds = ['payment', 'payment_named', 'contradicted', 'file', 'hash_mismatch', 'none'] as const
 
+/** Values of `flags`, the rules by which feedback is flagged, as of the view feedback_rule. */
+export const flagRules = ['circle', 'funding_chain', 'made_together', 'only_rates', 'shared_funder'] as const
+
+/** SQL: array of the rules that flag a feedback `f`. */
+export const flagsOf = (f: string) => `array(select x.rule from feedback_flag x where x.id = ${f}.id order by x.rule)`
+
 /** SQL: whether the agent responded to a feedback `f`, from an address that it verified or a wallet of its registrations. */
 export const answered = (fid: string) => `exists (
          select from income_owner o
@@ -25,11 +31,13 @@ export const feedbackValue = (f: string) => `(${f}.value * ('1e-' || ${f}.value_
 /** SQL: a tag as it is shown; clients may write tags of any length. */
 export const shownTag = (tag: string) => `left(${tag}, ${profileLimits.feedbackTagCharacters})`
 
-/** SQL: whether feedback rests on a payment to the agent by somebody else. */
-const isGrounded = `grounds in ('payment', 'payment_named')`
+/** SQL: whether no rule flags feedback. */
+const isPlain = 'cardinality(flags) = 0'
+/** SQL: whether feedback rests on a payment to the agent by somebody else, and no rule flags it. */
+const isGrounded = `grounds in ('payment', 'payment_named') and ${isPlain}`
 const tagObject = `json_build_object('tag', t.tag, 'feedback', t.feedback, 'median', t.median,
       'feedback_known', t.feedback_known, 'median_known', t.median_known, 'count_grounded', t.count_grounded,
-      'median_grounded', t.median_grounded)`
+      'median_grounded', t.median_grounded, 'count_unflagged', t.count_unflagged, 'median_unflagged', t.median_unflagged)`
 const median = (value: string, filter = 'true') =>
   `percentile_disc(0.5) within group (order by ${value}) filter (where ${filter})`
 
@@ -43,7 +51,8 @@ export const isJudged = 'h.reason is null and not h.unsolicited'
 export const feedbackSummary = (agent: string) => `(
 with given as materialized (
   select f.revoked_block is null as stands, f.before_holder, f.kind, f.client, f.client_fid, f.paid, f.grounds,
-         ${answered('f.fid')} as answered, ${shownTag('f.tag1')} as tag, ${feedbackValue('f')} as value
+         ${answered('f.fid')} as answered, ${shownTag('f.tag1')} as tag, ${feedbackValue('f')} as value,
+         ${flagsOf('f')} as flags
     from judged_feedback f
    where f.fid = ${agent}.fid
 ),
@@ -52,7 +61,8 @@ tags as (
   select tag, count(*) as feedback, ${median('value')} as median,
          count(*) filter (where kind in ('agent', 'account')) as feedback_known,
          ${median('value', `kind in ('agent', 'account')`)} as median_known,
-         count(*) filter (where ${isGrounded}) as count_grounded, ${median('value', isGrounded)} as median_grounded
+         count(*) filter (where ${isGrounded}) as count_grounded, ${median('value', isGrounded)} as median_grounded,
+         count(*) filter (where ${isPlain}) as count_unflagged, ${median('value', isPlain)} as median_unflagged
     from judged
    where stands and tag <> ''
    group by tag
@@ -72,6 +82,8 @@ select json_build_object(
   'answered', count(*) filter (where stands and answered),
   'grounds', json_build_object(${groundKinds.map((one) => `'${one}', count(*) filter (where stands and grounds = '${one}')`).join(', ')}),
   'count_grounded', count(*) filter (where stands and ${isGrounded}),
+  'count_unflagged', count(*) filter (where stands and ${isPlain}),
+  'flags', json_build_object(${flagRules.map((one) => `'${one}', count(*) filter (where stands and '${one}' = any (flags))`).join(', ')}),
   'before_holder', (select count(*) from given where stands and before_holder),
   'tags', (select ${list(tagObject, 't.feedback_known desc, t.feedback desc, t.tag')} from tags t)
 )

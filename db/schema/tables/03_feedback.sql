@@ -20,7 +20,8 @@ create table feedback (
   revoked_block int,
   revoked_at timestamptz
 );
-create index feedback_client on feedback (client);
+-- Feedback of a client, oldest first.
+create index feedback_of_client on feedback (client, block_timestamp);
 create index feedback_block on feedback (chain, block_number);
 create index feedback_revoked on feedback (chain, revoked_block) where revoked_block is not null;
 -- Feedback of a registration, newest first, from any place on.

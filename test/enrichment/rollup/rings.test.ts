@@ -56,7 +56,7 @@ test('a hop of more sums than are followed is left out, and looked at again when
   const paid: Paid[] = [...round(4), ...wide]
   expect((await search(['0'], paid, { sums: 9 }))[0]?.payers).toEqual(['3'])
   const [found] = await search(['0'], paid, { sums: 7 })
-  expect(found).toEqual({ address: '0', payers: [], reached: ['0', '1', '2'] })
+  expect(found).toEqual({ address: '0', payers: [], ring: [], reached: ['0', '1', '2'] })
 })
 
 const one = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h')

@@ -6,7 +6,8 @@ select f.fid, f.chain, f.agent_id as erc8004_id, '0x' || encode(f.client, 'hex')
        f.block_number, f.log_index, f.block_timestamp, f.revoked_at, f.before_holder,
        f.unit, f.grounds, case f.grounds when 'payment' then public.payment_behind(f.fid, f.client, f.paid_at) ->> 'tx_hash'
                             when 'payment_named' then '0x' || encode(f.payment_tx, 'hex') end as payment_tx,
-       f.file_status, f.file_hash, f.named as file_payment
+       f.file_status, f.file_hash, f.named as file_payment,
+       array(select x.rule from public.feedback_flag x where x.id = f.id order by x.rule) as flags
   from public.judged_feedback f
  where exists (select from public.agent a where a.fid = f.fid);
 
@@ -33,3 +34,4 @@ comment on column directory.agent_feedback.payment_tx is 'Transaction of the pay
 comment on column directory.agent_feedback.file_status is 'What was read at its URI: ok, foreign (of other feedback), empty, unsupported, invalid, unreachable; null: nothing yet.';
 comment on column directory.agent_feedback.file_hash is 'What its hash is of: content (of the file), sdk (a form of it that a known SDK writes), none (zero), mismatch; null: nothing was read.';
 comment on column directory.agent_feedback.file_payment is 'Whether our rows have the payment that the file names: found, others (of somebody else, or later), missing, unknown; null: it names none.';
+comment on column directory.agent_feedback.flags is 'Rules that flag it: circle, funding_chain, made_together, only_rates, shared_funder; docs/rules.md has them. Empty: none.';

@@ -1,0 +1,131 @@
+import { hex, type Kind, type Mark } from './mark.ts'
+import { registration } from './routes.ts'
+
+// Who rates whom: the kinds `raters`, `circles` and `rater groups`.
+
+const isClient = (address: string) => `exists (select from feedback_client c where c.client = ${address})`
+const isFunder = (address: string) => `exists (select from feedback_client c where c.funder = ${address})`
+
+/** Sums by payer and payee: whose first payment, or whose having paid at all, is another. */
+const pairs = [
+  {
+    table: 'settlement_payer',
+    payee: 'recipient',
+    key: 'recipient, payer, chain, overload',
+    first: (row: string) => `coalesce(${row}.first_paid_at, ${row}.first_at)`,
+  },
+  { table: 'payment_sum', payee: 'payee', key: 'payee, payer, chain', first: (row: string) => `${row}.first_at` },
+] as const
+
+/** Marks of both tables: `from` leads from pairs that came, went or have another first payment to keys. */
+function pairMarks(key: string, from: (pair: { readonly rows: string; readonly payee: string }) => string): Mark[] {
+  return pairs.flatMap(({ table, payee, key: of, first }) => {
+    const changed = `(select moved.* from moved join were using (${of})
+              where (moved.amount > 0, ${first('moved')}) is distinct from (were.amount > 0, ${first('were')})) moved`
+    return [
+      { table, on: ['insert', 'delete'] as const, key, from: from({ rows: 'moved', payee }) },
+      { table, on: ['update'] as const, key, from: from({ rows: changed, payee }) },
+    ]
+  })
+}
+
+/** Clients who rated a registration behind an event of it: whom they rated is another. */
+const ratedBehind = {
+  key: hex('f.client'),
+  from: `moved
+      join feedback f on f.chain = moved.chain and f.agent_id = moved.agent_id and f.block_timestamp >= moved.block_timestamp
+                     and (f.block_number, f.log_index) > (moved.block_number, moved.log_index)`,
+}
+
+/** Clients whom those that moved were the first to pay. */
+const funded = (rows: string) => ({
+  key: hex('c.client'),
+  from: `${rows} join feedback_client c on c.funder = moved.client`,
+})
+
+const raterMarks: readonly Mark[] = [
+  { table: 'feedback', on: ['insert', 'delete'], key: hex('client') },
+  ...pairMarks(
+    hex('side.address'),
+    ({ rows, payee }) => `${rows} cross join lateral (values (moved.${payee}), (moved.payer)) side (address)
+     where ${isClient('side.address')}`,
+  ),
+  { table: 'registration_transfer', on: ['insert', 'delete'], ...ratedBehind },
+  { table: 'registration_wallet', on: ['insert', 'delete'], ...ratedBehind },
+  { table: 'feedback_client', on: ['insert', 'delete'], ...funded('moved') },
+  {
+    table: 'feedback_client',
+    on: ['update'],
+    ...funded(`(select moved.* from moved join were using (client)
+            where (moved.registrations, moved.funded_at, moved.generation)
+                  is distinct from (were.registrations, were.funded_at, were.generation)) moved`),
+  },
+]
+
+/** Both ends of an edge, and those whose search saw its client. */
+const aroundEdge = {
+  key: hex('one.address'),
+  from: `moved cross join lateral (
+       select moved.client as address union select moved.address
+        union select r.address from feedback_reach r where r.client = moved.client) one`,
+}
+
+const fundedBy = (funder: string) => `'shared_funder:' || ${hex(funder)}`
+const ratedOnly = (registration: string) => `'only_rates:' || ${registration}`
+const ratedAt = (registration: string, at: string) =>
+  `'made_together:' || ${registration} || ':' || floor(extract(epoch from ${at}) / 3600)::bigint`
+
+/** Groups that clients are of. */
+const groupsOf = (rows: string) => ({
+  key: 'one.key',
+  from: `${rows}
+     cross join lateral (
+       select ${fundedBy('moved.funder')} as key
+        union all
+       select unnest(array[${ratedOnly('registration')}, ${ratedAt('registration', 'moved.seen_at')}])
+         from unnest(moved.registrations) registration) one
+     where one.key is not null`,
+})
+
+const changedClients = `(
+       select sides.*
+         from moved join were using (client)
+        cross join lateral (values
+          (moved.funder, moved.registrations, moved.seen_at), (were.funder, were.registrations, were.seen_at))
+          sides (funder, registrations, seen_at)
+        where (moved.funder, moved.registrations, moved.seen_at, moved.is_idle)
+              is distinct from (were.funder, were.registrations, were.seen_at, were.is_idle)) moved`
+
+const groupMarks: readonly Mark[] = [
+  { table: 'feedback', on: ['insert', 'delete'], key: ratedOnly(registration) },
+  { table: 'feedback', on: ['insert', 'delete'], key: ratedAt(registration, 'block_timestamp') },
+  { table: 'feedback_client', on: ['insert', 'delete'], ...groupsOf('moved') },
+  { table: 'feedback_client', on: ['update'], ...groupsOf(changedClients) },
+  ...pairMarks(fundedBy('moved.payer'), ({ rows }) => `${rows} where ${isFunder('moved.payer')}`),
+]
+
+export const raters: Kind = {
+  marks: raterMarks,
+  all: [
+    { table: 'feedback', key: hex('client') },
+    { table: 'feedback_client', key: hex('client') },
+  ],
+}
+
+export const circles: Kind = {
+  marks: [{ table: 'feedback_edge', ...aroundEdge }],
+  all: [
+    { table: 'feedback_edge', key: hex('address') },
+    { table: 'feedback_reach', key: hex('address') },
+  ],
+}
+
+export const raterGroups: Kind = {
+  marks: groupMarks,
+  all: [
+    { table: 'feedback', key: ratedOnly(registration) },
+    { table: 'feedback', key: ratedAt(registration, 'block_timestamp') },
+    { table: 'feedback_client where funder is not null', key: fundedBy('funder') },
+    { table: `feedback_group where rule <> 'circle'`, key: `rule || ':' || subject` },
+  ],
+}

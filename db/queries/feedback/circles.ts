@@ -1,0 +1,106 @@
+import type { Queryable } from '../../pool.ts'
+import type { FoundRings, PayerSum } from '../income/rings.ts'
+
+// Clients who rate each other in circles: rows of feedback_group by the rule `circle`, each of one client.
+
+/** Edges towards one client that are read. One that more rated is in no circle. */
+const mostRaters = 500
+
+/** Those of some addresses, lowercase hex without 0x, that rate others and are rated, without payments. */
+export async function ratedRaters(db: Queryable, addresses: readonly string[]): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ address: string }>({
+    name: 'rated-raters',
+    text: `
+select given.address
+  from unnest($1::text[]) as given (address)
+ where exists (select from feedback_edge e where e.client = decode(given.address, 'hex') and not e.is_paid)
+   and exists (select from feedback_edge e where e.address = decode(given.address, 'hex') and not e.is_paid)`,
+    values: [addresses],
+  })
+  return new Set(rows.map(({ address }) => address))
+}
+
+/** Whom some clients rated without having paid them: each pair as a sum of one. */
+export async function ratedBy(db: Queryable, clients: readonly string[]): Promise<PayerSum[]> {
+  const { rows } = await db.query<{ payer: string; recipient: string }>({
+    name: 'rated-by',
+    text: `
+select distinct encode(e.client, 'hex') as payer, encode(e.address, 'hex') as recipient
+  from unnest($1::text[]) as given (client)
+  join feedback_edge e on e.client = decode(given.client, 'hex')
+ where not e.is_paid
+ order by 1, 2`,
+    values: [clients],
+  })
+  return rows.map((pair) => ({ ...pair, amount: 1n }))
+}
+
+const storeText = `
+with looked as materialized (select decode(address, 'hex') as address from unnest($1::text[]) address),
+reached as materialized (
+  select decode(address, 'hex') as address, decode(client, 'hex') as client from unnest($2::text[], $3::text[]) as r (address, client)
+),
+inside as materialized (
+  select decode(address, 'hex') as address, decode(other, 'hex') as other from unnest($4::text[], $5::text[]) as i (address, other)
+),
+unreached as (
+  delete from feedback_reach r
+   using looked
+   where r.address = looked.address
+     and not exists (select from reached w where (w.address, w.client) = (r.address, r.client))
+),
+noted as (
+  insert into feedback_reach (client, address) select client, address from reached order by client, address
+      on conflict do nothing
+),
+circle as materialized (
+  select one.address, count(*) as clients, max(given.n + got.n) as compared
+    from (select distinct address from inside) one
+    join inside using (address)
+    join feedback_rule rule on rule.name = 'circle'
+   cross join lateral (
+     select count(distinct e.registration) as n,
+            count(distinct e.registration) filter (
+              where exists (select from inside i where i.address = one.address and i.other = e.address)) as inside
+       from feedback_edge e
+      where e.client = one.address
+   ) given
+   cross join lateral (
+     select count(distinct e.client) as n, count(*) as edges,
+            count(distinct e.client) filter (
+              where exists (select from inside i where i.address = one.address and i.other = e.client)) as inside
+       from (select * from feedback_edge e where e.address = one.address limit ${mostRaters + 1}) e
+   ) got
+   where given.inside >= rule.least_share * given.n and got.inside >= rule.least_share * got.n and got.edges <= ${mostRaters}
+   group by one.address
+),
+gone as (
+  delete from feedback_group g
+   using looked
+   where g.rule = 'circle' and g.subject = encode(looked.address, 'hex')
+     and not exists (select from circle c where c.address = looked.address)
+)
+insert into feedback_group as g (rule, subject, clients, compared)
+select 'circle', encode(address, 'hex'), clients, compared from circle order by address
+    on conflict (rule, subject) do update set (clients, compared) = row(excluded.clients, excluded.compared)
+ where (g.clients, g.compared) is distinct from (excluded.clients, excluded.compared)`
+
+/**
+ * Stores which of some addresses are in a circle, and whose edges were looked at for them. They are where, of the registrations
+ * that they rated and of those who rated them, the share that the rule asks for is in the circle.
+ */
+export async function storeCircles(db: Queryable, found: readonly FoundRings[]): Promise<void> {
+  const reached = found.flatMap(({ address, reached }) => reached.map((client) => [address, client] as const))
+  const inside = found.flatMap(({ address, ring }) => ring.map((other) => [address, other] as const))
+  await db.query({
+    name: 'store-circles',
+    text: storeText,
+    values: [
+      found.map(({ address }) => address),
+      reached.map(([address]) => address),
+      reached.map(([, client]) => client),
+      inside.map(([address]) => address),
+      inside.map(([, other]) => other),
+    ],
+  })
+}

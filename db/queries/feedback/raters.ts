@@ -1,0 +1,123 @@
+import type { Queryable } from '../../pool.ts'
+
+// What is known of those who gave feedback: the tables feedback_client and feedback_edge.
+
+/** Feedback of one client that is read, the oldest. A client with more is never idle, and has no edges. */
+const mostFeedback = 1_000
+/** Registrations that an idle client, or one with edges, rated at most. */
+const mostRegistrations = 20
+/** Sums by payer of a client that are read. One with more has a business, and no funder. */
+const mostPayers = 1_000
+/** Highest generation; beyond it a chain of funders is only long. */
+const highestGeneration = 6
+
+const paid = (payer: string, address: string) => `(
+       exists (select from settlement_payer p where p.recipient = ${address} and p.payer = ${payer} and p.amount > 0)
+       or exists (select from payment_sum p where p.payee = ${address} and p.payer = ${payer} and p.amount > 0))`
+
+const values = ['seen_at', 'is_idle', 'registrations', 'funder', 'funded_at', 'generation']
+const columns = (row: string) => values.map((name) => `${row}.${name}`).join(', ')
+
+const text = `
+with given as materialized (select decode(key, 'hex') as client from unnest($1::text[]) key),
+rating as materialized (
+  select g.client, f.chain, f.agent_id, f.block_number, f.log_index, f.block_timestamp
+    from given g
+   cross join lateral (
+     select f.*
+       from feedback f
+      where f.client = g.client
+      order by f.block_timestamp, f.chain, f.block_number, f.log_index
+      limit ${mostFeedback + 1}
+   ) f
+),
+-- The first feedback on each registration.
+rated as materialized (
+  select r.*, row_number() over (partition by client order by block_timestamp, chain, block_number, log_index) as place
+    from (select distinct on (client, chain, agent_id) *, count(*) over (partition by client) as feedback
+            from rating
+           order by client, chain, agent_id, block_timestamp, block_number, log_index) r
+),
+known as materialized (
+  select client, min(block_timestamp) as rated_at, max(feedback) <= ${mostFeedback} and count(*) <= ${mostRegistrations} as is_few,
+         array_agg(chain || ':' || agent_id order by place) filter (where place <= ${mostRegistrations}) as registrations
+    from rated
+   group by client
+),
+first_paid as materialized (
+  select k.*, one.payers <= ${mostPayers} as is_told, one.at, one.payer,
+         exists (select from settlement_payer p where p.payer = k.client and p.recipient <> k.client and p.amount > 0)
+           or exists (select from payment_sum p where p.payer = k.client and p.payee <> k.client and p.amount > 0) as has_paid
+    from known k
+   cross join lateral (
+     select count(*) as payers, min(at) filter (where payer <> k.client) as at,
+            (array_agg(payer order by at, payer) filter (where payer <> k.client))[1] as payer
+       from (select payer, coalesce(first_paid_at, first_at) as at
+               from settlement_payer
+              where recipient = k.client and amount > 0
+              union all
+             select payer, first_at from payment_sum where payee = k.client and amount > 0
+              limit ${mostPayers + 1}) sums
+   ) one
+),
+client as materialized (
+  select client, registrations, is_few, is_few and is_told and not has_paid as is_idle,
+         case when is_told then least(rated_at, at) else rated_at end as seen_at,
+         case when is_told and at <= rated_at then payer end as funder,
+         case when is_told and at <= rated_at then at end as funded_at
+    from first_paid
+),
+wanted as materialized (
+  select c.*, least(${highestGeneration}, 1 + coalesce(f.generation, 0)) as generation
+    from client c
+    -- Who was paid first comes first: nobody is the own ancestor.
+    left join feedback_client f
+      on f.client = c.funder and f.registrations && c.registrations and coalesce(f.funded_at, '-infinity') < c.funded_at
+),
+gone as (
+  delete from feedback_client c using given g where c.client = g.client and not exists (select from wanted w where w.client = g.client)
+),
+stored as (
+  insert into feedback_client as c (client, ${values.join(', ')})
+  select w.client, ${columns('w')} from wanted w order by w.client
+      on conflict (client) do update set (${values.join(', ')}) = row(${columns('excluded')})
+   where (${columns('c')}) is distinct from (${columns('excluded')})
+),
+edge as materialized (
+  select distinct r.client, r.chain || ':' || r.agent_id as registration, one.address,
+         ${paid('r.client', 'one.address')} as is_paid
+    from rated r
+    join wanted w on w.client = r.client and w.is_few
+   cross join lateral (
+     (select t."to" as address
+        from registration_transfer t
+       where t.chain = r.chain and t.agent_id = r.agent_id and (t.block_number, t.log_index) < (r.block_number, r.log_index)
+       order by t.block_number desc, t.log_index desc
+       limit 1)
+      union
+     (select w.wallet
+        from registration_wallet w
+       where w.chain = r.chain and w.agent_id = r.agent_id and (w.block_number, w.log_index) < (r.block_number, r.log_index)
+       order by w.block_number desc, w.log_index desc
+       limit 1)
+   ) one
+   where one.address <> r.client
+),
+unedged as (
+  delete from feedback_edge e
+   using given g
+   where e.client = g.client
+     and not exists (select from edge w where (w.client, w.registration, w.address) = (e.client, e.registration, e.address))
+)
+insert into feedback_edge as e (client, registration, address, is_paid)
+select client, registration, address, is_paid from edge order by client, registration, address
+    on conflict (client, registration, address) do update set is_paid = excluded.is_paid
+ where e.is_paid <> excluded.is_paid`
+
+/**
+ * Makes what is stored of some clients, lowercase hex without 0x, what the facts say; of one without feedback, nothing. To be
+ * called under `holdRollup`.
+ */
+export async function deriveRatersOf(db: Queryable, clients: readonly string[]): Promise<void> {
+  await db.query({ name: 'derive-raters', text, values: [clients] })
+}

@@ -1,0 +1,35 @@
+import type pg from 'pg'
+import { ratedBy, ratedRaters, storeCircles } from '../db/queries/feedback/circles.ts'
+import { deriveGroupsOf } from '../db/queries/feedback/rater-groups.ts'
+import { deriveRatersOf } from '../db/queries/feedback/raters.ts'
+import { holdRollup } from '../db/queries/rollup/cursor.ts'
+import { allowLargeSums } from '../db/queries/server/transaction-settings.ts'
+import { findRings, type RingBounds } from './rings.ts'
+
+/** Bounds of the search for circles: of addresses that rate each other two are enough, and many are a community. */
+const circleBounds: RingBounds = { payments: 6, sums: 2_000, fewestAddresses: 2 }
+const mostAddresses = 20
+
+/** Derives what is known of clients who gave feedback, lowercase hex. The roll-up waits meanwhile. */
+export async function deriveRaters(db: pg.PoolClient, clients: readonly string[]): Promise<undefined> {
+  await holdRollup(db)
+  await deriveRatersOf(db, clients)
+}
+
+/** Searches the circles of addresses, lowercase hex. Nothing else derives clients meanwhile, as that holds the roll-up too. */
+export async function deriveCircles(db: pg.PoolClient, addresses: readonly string[]): Promise<undefined> {
+  await holdRollup(db)
+  const both = await ratedRaters(db, addresses)
+  const found = await findRings([...both], (clients) => ratedBy(db, clients), circleBounds)
+  const circles = found.map((one) =>
+    one.payers.length > 0 && one.ring.length <= mostAddresses ? one : { ...one, payers: [], ring: [] },
+  )
+  const others = addresses.filter((address) => !both.has(address))
+  await storeCircles(db, [...circles, ...others.map((address) => ({ address, payers: [], ring: [], reached: [] }))])
+}
+
+/** Counts groups of clients that may act as one. */
+export async function deriveRaterGroups(db: pg.PoolClient, keys: readonly string[]): Promise<undefined> {
+  await allowLargeSums(db)
+  await deriveGroupsOf(db, keys)
+}

@@ -102,6 +102,17 @@ test('the README has two commands and five things to try, and each of its four d
     expect([door, fences(door).flat().length]).toEqual([door, 1])
 })
 
+test('the README has a picture that is there, says whose word each thing is, and that the client is not on npm', () => {
+  const text = read('README.md')
+  const pictures = [...text.matchAll(/!\[[^\]]+\]\(([^)]+)\)/g)].map(([, path]) => path as string)
+  expect(pictures.map((path) => existsSync(join(root, path)))).toEqual([true])
+  const rows = [...text.matchAll(/^\| ([^|]+) \| ([^|]+) \|$/gm)].map((row) => row.slice(1) as [string, string])
+  for (const what of ['descriptions', 'prices', 'documents', 'tags', 'uptime'])
+    expect(rows.find(([names]) => names.includes(what))?.[1]).toMatch(/word|saw/)
+  expect(text).not.toMatch(/[Ee]very row comes from a chain/)
+  expect(text).toContain('It is not on npm')
+})
+
 test('a first installation is ten steps, each with its commands and how long it took', () => {
   const text = sectionsOf('docs/install.md', /^## (.+)$/gm).get('Ten steps') ?? ''
   const steps = [...partsOf(text, /^(\d+)\. \*\*/gm)]

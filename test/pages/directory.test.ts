@@ -265,6 +265,31 @@ test('a row whose description cannot be read stands without it, among all others
   expect(said).not.toContain(34)
 })
 
+test('the list is 60 kB at most, and ends 60 steps of the Tab key behind its beginning', async () => {
+  for (const path of ['/', '/?q=agent', '/?sort=most-active&page=2']) {
+    const page = await read(path)
+    expect(Buffer.byteLength(page), path).toBeLessThanOrEqual(60_000)
+    const list = page.slice(0, page.indexOf('</ol>', page.lastIndexOf('<li class="agent">')))
+    expect(listed(list), path).toEqual(listed(page))
+    const stops = [...list.matchAll(/<(?:a href|button|select|summary|textarea|input (?!type="hidden"))[^>]*/g)]
+    const reached = stops.filter(([tag]) => !tag.includes('tabindex="-1"'))
+    expect(reached.length, path).toBeLessThanOrEqual(60)
+  }
+})
+
+test('each page says whose word what it shows is', async () => {
+  for (const path of ['/', '/agent/1', '/status']) {
+    const [, footer = ''] = /<footer>([\s\S]*)<\/footer>/.exec(await read(path)) ?? []
+    for (const said of [
+      'events of public chains',
+      'signed messages',
+      'somebody’s word',
+      'uptime is what this service saw',
+    ])
+      expect(footer, path).toContain(said)
+  }
+})
+
 test('a page loads a style sheet, an icon and a script of ours, and may load no more', async () => {
   const response = await api.get('/?q=agent1')
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')

@@ -74,15 +74,21 @@ export interface BoundedDatabase extends Queryable, Counted {
 
 /**
  * The pool as requests use it: a statement waits for its turn until the deadline of its request, each client in a
- * line of its own, pages with half of the connections at most. The pool closes a connection whose statement failed,
+ * line of its own, and each client, like all pages together, with half of the connections at most. The pool closes a connection whose statement failed,
  * so that the next request never meets a broken one.
  */
 export function boundedDatabase(
   pool: Pick<pg.Pool, 'query' | 'options' | 'totalCount' | 'idleCount'>,
 ): BoundedDatabase {
   const slots = pool.options.max
-  const pageSlots = Math.ceil(slots / 2)
-  const turns = new Turns({ slots, pageSlots, maxWaiting, maxWaitingOfClient: maxWaiting / 2 })
+  const half = Math.ceil(slots / 2)
+  const turns = new Turns({
+    slots,
+    pageSlots: half,
+    slotsOfClient: half,
+    maxWaiting,
+    maxWaitingOfClient: maxWaiting / 2,
+  })
   let cancelledCount = 0
   const query = async (config: pg.QueryConfig) => {
     const { leftMs, end } = await turns.take()

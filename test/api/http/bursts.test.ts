@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { boundedDatabase } from '../../../api/http/database.ts'
+import { inLane } from '../../../api/http/database-turns.ts'
 import { createPool } from '../../../db/pool.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -89,4 +90,23 @@ test('pages that wait for the database hold half of the connections, and the API
       locker.release(true)
     }
   })
+})
+
+test('slow statements of one client leave connections to another one', async () => {
+  const pool = createPool({ databaseUrl: database.url, name: 'slow', max: 4 })
+  const holder = await database.pool.connect()
+  try {
+    await holder.query('select pg_advisory_lock(4930)')
+    const bounded = boundedDatabase(pool)
+    const slow = { text: 'select pg_advisory_xact_lock_shared(4930)' }
+    const all = Array.from({ length: 8 }, () => inLane('api', '192.0.2.1', () => bounded.query(slow)))
+    await until('one client waits', () => bounded.waitingCount === 6)
+    await inLane('api', '192.0.2.2', () => bounded.query({ text: 'select 1' }))
+    expect(bounded.waitingCount).toBe(6)
+    await holder.query('select pg_advisory_unlock(4930)')
+    expect(await Promise.all(all)).toHaveLength(8)
+  } finally {
+    holder.release(true)
+    await pool.end()
+  }
 })

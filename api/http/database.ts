@@ -74,8 +74,8 @@ export interface BoundedDatabase extends Queryable, Counted {
 
 /**
  * The pool as requests use it: a statement waits for its turn until the deadline of its request, each client in a
- * line of its own, and each client, like all pages together, with half of the connections at most. The pool closes a connection whose statement failed,
- * so that the next request never meets a broken one.
+ * line of its own. A client has half of the connections at most, as have all pages together. The pool closes a
+ * connection whose statement failed, so that the next request never meets a broken one.
  */
 export function boundedDatabase(
   pool: Pick<pg.Pool, 'query' | 'options' | 'totalCount' | 'idleCount'>,

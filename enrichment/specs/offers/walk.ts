@@ -26,7 +26,7 @@ function wrapped(document: unknown): readonly unknown[] {
 export function thingsOf(document: unknown): readonly unknown[] {
   const [inside = document] = wrapped(document)
   const { things, ways } = childrenOf(inside)
-  return things.length > 0 ? things.flatMap((thing) => innerThings(thing, 1)) : ways
+  return things.length > 0 ? withInner(things, 1) : ways
 }
 
 /** Whether a thing or a way to pay says what it costs, or how it is paid for. */
@@ -34,9 +34,13 @@ export function isPriced(thing: unknown): boolean {
   return childrenOf(thing).ways.length > 0 || termsOf(thing, noTerms).money !== null
 }
 
-function innerThings(thing: unknown, depth: number): unknown[] {
-  const inner = depth < deepest ? childrenOf(thing).things : []
-  return inner.length > 0 ? inner.flatMap((one) => innerThings(one, depth + 1)) : [thing]
+/** Things, those in their place that they hold. Beyond as many as are looked at for prices, a thing counts as one. */
+function withInner(things: readonly unknown[], depth: number): readonly unknown[] {
+  const opened = things.slice(0, documentWork.places).flatMap((thing) => {
+    const inner = depth < deepest ? childrenOf(thing).things : []
+    return inner.length > 0 ? withInner(inner, depth + 1) : [thing]
+  })
+  return [...opened, ...things.slice(documentWork.places)]
 }
 
 function* within(node: unknown, around: Terms, depth: number, isWay: boolean): Found {

@@ -179,6 +179,12 @@ test.each([
     expect(cpuMs(() => read(document))).toBeLessThan(2 * most)
 })
 
+test('things beyond those that are looked at cost next to nothing', () => {
+  const document = { x402Version: 1, resources: list(600_000, () => ({})) }
+  expect(cpuMs(() => saleIn(document))).toBeLessThan(most)
+  expect(readContent.x402({ x402Version: 1, resources: list(600_000, () => ({})) })?.pathCount).toBe(600_000)
+})
+
 test('a thing that can be paid for on more networks than are kept says so', () => {
   const { prices, truncated } = saleIn({ x402Version: 1, accepts: [{ network: list(30, String), price: '$1' }] })
   expect([prices.length, truncated.prices]).toEqual([20, 21])

@@ -70,7 +70,9 @@ const shapes: Record<string, (members: object) => object> = {
   'an extension': (members) => ({ ...api, 'x-payment-info': members, paths: paths() }),
   'an API': (members) => ({ ...api, ...members, paths: paths() }),
   entries: (members) => ({
-    ...{ name: 'a', url: '/', x402Version: 1 },
+    name: 'a',
+    url: '/',
+    x402Version: 1,
     ...objectOf(
       'skills tools servers services entries registrations resources'.split(' ').map((key) => [key, [members]]),
     ),

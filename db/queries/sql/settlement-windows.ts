@@ -1,5 +1,3 @@
-import { isListed } from './selectors.ts'
-
 /** A window of time, up to now, in which settlements are counted. */
 interface Window {
   /** Name of the column with the count; `<name>_amount` has the sum in base units. */
@@ -17,13 +15,10 @@ export const windowStart = {
 
 /** SQL expressions written in this folder, never values. */
 interface Counted {
-  /** A relation with one row for each recipient and a column `address`; it is scanned several times. */
+  /** A relation with one row for each recipient, a few hundred at most, and a column `address`; it is scanned several times. */
   readonly recipients: string
-  /**
-   * The relation that `besideSums` gives of these recipients and windows, where the recipients are a few hundred at most:
-   * each is looked up then. Null: all settlements are read.
-   */
-  readonly beside: string | null
+  /** The relation that `besideSums` gives of these recipients and windows. */
+  readonly beside: string
   /** Whether amounts are summed up too: exact sums of many rows take longer than counting them. */
   readonly amounts: boolean
   /** Whether there is a column `newest_at` with the time of the newest settlement; null: not known from this row. */
@@ -44,9 +39,7 @@ export function countedSettlements(counted: Counted): string {
   return [
     ...(counted.newest || edges.length < counted.windows.length ? [totals(counted)] : []),
     ...(edges.length > 0 ? [fullHours(counted, edges)] : []),
-    ...(counted.beside === null
-      ? [...edges.map((edge) => firstHour(counted, edge)), unrolled(counted)]
-      : [besideWindows(counted, counted.beside)]),
+    besideWindows(counted),
   ].join('\n union all')
 }
 
@@ -101,23 +94,14 @@ function columns(
   return [...counts, ...(newest ? [`${newestAt} as newest_at`] : [])].join(', ')
 }
 
-/** Sums over a table's rows by recipient: of few recipients one by one, so that nothing need be sorted by them. */
+/** Sums over a table's rows by recipient: of one after the other, so that nothing need be sorted by them. */
 function summed(counted: Counted, { table, counts, shown }: { table: string; counts: string; shown: string }): string {
-  const { recipients, beside } = counted
-  if (beside !== null) {
-    return `
-select recipient.address, ${countedColumns(counted)
-      .map((name) => `t.${name}`)
-      .join(', ')}
-  from ${recipients} as recipient
- cross join lateral (select ${counts} from ${table} t where t.recipient = recipient.address and ${shown}) t`
-  }
   return `
-select t.recipient as address, ${counts}
-  from ${recipients} as recipient
-  join ${table} t on t.recipient = recipient.address
- where ${shown}
- group by t.recipient`
+select recipient.address, ${countedColumns(counted)
+    .map((name) => `t.${name}`)
+    .join(', ')}
+  from ${counted.recipients} as recipient
+ cross join lateral (select ${counts} from ${table} t where t.recipient = recipient.address and ${shown}) t`
 }
 
 function totals(counted: Counted): string {
@@ -139,68 +123,8 @@ function fullHours(counted: Counted, edges: readonly Window[]): string {
   return summed(counted, { table: 'settlement_hourly', counts, shown })
 }
 
-/**
- * Of the hour a window begins in: the roll-up knows between which blocks its settlements are.
- *
- * Here and below, `offset 0` keeps the lookup a lookup: the planner cannot know that a range of blocks is short, and
- * would read all that a recipient ever received, or what everybody received in that hour.
- */
-function firstHour(counted: Counted, edge: Window): string {
-  const { recipients, overloads } = counted
-  const isFirst = `h.recipient = recipient.address and h.hour = ${hourOf(edge.since as string)}`
-  const counts = columns(counted, ({ name }) => (name === edge.name ? ['count(*)', 'sum(s.amount)'] : nothing))
-  return `
-select h.recipient, ${counts}
-  from ${recipients} as recipient
-  join settlement_hourly h on ${isFirst}
- cross join lateral (
-   select s.amount
-     from settlement s
-    where s.chain = h.chain and s.recipient = h.recipient and s.block_number between h.first_block and h.last_block
-      and h.overload <> ${isListed('s.selector')}
-      and s.block_timestamp > ${edge.since} and s.block_timestamp < h.hour + interval '1 hour'
-      and not exists (select from settlement_unrolled u
-                       where u.chain = s.chain and s.block_number between u.from_block and u.to_block)
-   offset 0
- ) s
- where ${overloads} or not h.overload
- group by h.recipient`
-}
-
-function unrolled(counted: Counted): string {
-  const { recipients, newest, overloads, windows } = counted
-  const sinces = windows.flatMap(({ since }) => since ?? [])
-  const isInAny =
-    newest || sinces.length < windows.length
-      ? 'true'
-      : `(${sinces.map((since) => `s.block_timestamp > ${since}`).join(' or ')})`
-  const counts = columns(
-    counted,
-    ({ since }) => {
-      const filter = since === null ? '' : `filter (where s.block_timestamp > ${since})`
-      return [`count(*) ${filter}`, `coalesce(sum(s.amount) ${filter}, 0)`]
-    },
-    'max(s.block_timestamp)',
-  )
-  const inRange = `s.chain = u.chain and s.block_number between u.from_block and u.to_block
-      and (${overloads} or ${isListed('s.selector')}) and ${isInAny}`
-  return `
-select s.recipient, ${countedColumns(counted)
-    .map((name) => `s.${name}`)
-    .join(', ')}
-  from settlement_unrolled u
- cross join lateral (
-   select s.recipient, ${counts}
-     from settlement s
-    where ${inRange}
-    group by s.recipient
-   offset 0
- ) s
-  join ${recipients} as recipient on recipient.address = s.recipient`
-}
-
-/** What the sums say nothing about, of few recipients. */
-function besideWindows(counted: Counted, beside: string): string {
+/** Settlements that are in no sum: those that are not rolled up, and those of the hour that a window begins in. */
+function besideWindows(counted: Counted): string {
   const counts = columns(
     counted,
     ({ since }) => {
@@ -211,7 +135,7 @@ function besideWindows(counted: Counted, beside: string): string {
   )
   return `
 select b.recipient, ${counts}
-  from ${beside} b
+  from ${counted.beside} b
  group by b.recipient`
 }
 

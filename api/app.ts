@@ -77,16 +77,8 @@ export interface ApiDeps extends Omit<Sources, 'totals' | 'leftOut' | 'primary'>
 export function createApp(deps: ApiDeps): Express {
   const cache = new Cache<Content>({ maxBytes: cacheBytes.answers, now: deps.now })
   const metrics = createMetrics({ ...deps, cache })
-  const { primary = deps.database, standby } = deps
-  const sources: Sources = {
-    ...deps,
-    primary,
-    totals: new Cache<Total>({ maxBytes: cacheBytes.totals, now: deps.now }),
-    leftOut(place, fid, err) {
-      metrics.countLeftOut(place)
-      deps.log.error({ err, fid, place }, 'an agent that cannot be shown is left out')
-    },
-  }
+  const { primary = deps.database } = deps
+  const sources = sourcesOf(deps, primary, metrics)
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag') // strong ones are made with the content
@@ -111,24 +103,7 @@ export function createApp(deps: ApiDeps): Express {
   dispatch.at(subgraphPath).use(subgraphRoutes(sources, deps.log))
   const refuse = answerErrors(deps.log, jsonOrProblem(deps.baseUrl))
   const { claims } = deps
-  let claimed: ClaimView | undefined
-  if (claims) {
-    const accepted = async (fid: number, addresses: readonly string[]) => {
-      await claims.derive(fid).catch((err) => deps.log.warn({ err, fid }, 'a claimed agent follows with the join'))
-      const isTouched = (subject: Subject) => subject.fid === fid || addresses.includes(String(subject.address))
-      await standby?.noteWritten()
-      cache.evict(isTouched)
-      sources.totals.evict(isTouched)
-    }
-    const needs = { ...sources, ...claims, database: primary, now: deps.now, accepted, judged: metrics.countClaim }
-    const { windowSeconds } = claims
-    claimed = { windowSeconds, lookAtManifest: createManifestLook(needs), lookForName: createNameLook(needs) }
-    for (const action of actions) {
-      const path = expressPath(action)
-      giveDeprecation(dispatch.at(path), action, deps.baseUrl)
-      dispatch.at(path)[action.method](path, ...action.serve(needs), refuse)
-    }
-  }
+  const claimed = claims && serveClaims(claims, { deps, sources, cache, metrics, dispatch, refuse })
   const answers = answerSigner({ ...deps, database: primary, cache })
   const answering = { sources, cache, onRead: metrics.countRead, sign: answers.sign }
   for (const route of routes) {
@@ -136,13 +111,7 @@ export function createApp(deps: ApiDeps): Express {
     giveDeprecation(dispatch.at(path), route, deps.baseUrl)
     dispatch.at(path).get(path, answer(route, answering), refuse)
   }
-  const seats = new Seats({ ...streamLimits, windowSeconds: streamLimits.lastSeconds.most, what: 'streams' })
-  const isStopping = () => deps.notReady() !== undefined
-  const onFailure = (err: unknown) => deps.log.warn({ err }, 'streams wait: the log cannot be read')
-  for (const stream of streams) {
-    const path = expressPath(stream)
-    dispatch.at(path).get(path, serveStream(stream, { sources, seats, isStopping, onFailure }), refuse)
-  }
+  serveStreams({ deps, sources, dispatch, refuse })
   for (const [path, methods] of methodsByPath([...routes, ...streams, ...(claims ? actions : [])])) {
     dispatch.at(path).all(path, refuseMethod(methods), refuse)
   }
@@ -155,18 +124,68 @@ export function createApp(deps: ApiDeps): Express {
   const budget = [pageLimiter({ store: deps.limiter.pageStore, now: deps.now }), waitInLane('pages')]
   const pictureBudget = [pictureLimiter({ now: deps.now }), waitInLane('pages')]
   const { pictures, painter, log, now } = deps
-  const pages = {
-    ...answering,
-    budget,
-    pictureBudget,
-    pictures,
-    painter,
-    claims: claimed,
-    log,
-    now,
-  }
-  app.use(pageRoutes(pages))
+  app.use(pageRoutes({ ...answering, budget, pictureBudget, pictures, painter, claims: claimed, log, now }))
   app.use(refusePath)
   app.use(refuse)
   return app
+}
+
+function sourcesOf(deps: ApiDeps, primary: Queryable, metrics: ReturnType<typeof createMetrics>): Sources {
+  return {
+    ...deps,
+    primary,
+    totals: new Cache<Total>({ maxBytes: cacheBytes.totals, now: deps.now }),
+    leftOut(place, fid, err) {
+      metrics.countLeftOut(place)
+      deps.log.error({ err, fid, place }, 'an agent that cannot be shown is left out')
+    },
+  }
+}
+
+/** What the routes of an app share. */
+interface Serving {
+  readonly deps: ApiDeps
+  readonly sources: Sources
+  readonly dispatch: Dispatch
+  readonly refuse: ReturnType<typeof answerErrors>
+}
+
+/** Routes of claims; returns what the claim page needs. */
+function serveClaims(
+  claims: NonNullable<ApiDeps['claims']>,
+  {
+    deps,
+    sources,
+    cache,
+    metrics,
+    dispatch,
+    refuse,
+  }: Serving & { readonly cache: Cache<Content>; readonly metrics: ReturnType<typeof createMetrics> },
+): ClaimView {
+  const { primary } = sources
+  const accepted = async (fid: number, addresses: readonly string[]) => {
+    await claims.derive(fid).catch((err) => deps.log.warn({ err, fid }, 'a claimed agent follows with the join'))
+    const isTouched = (subject: Subject) => subject.fid === fid || addresses.includes(String(subject.address))
+    await deps.standby?.noteWritten()
+    cache.evict(isTouched)
+    sources.totals.evict(isTouched)
+  }
+  const needs = { ...sources, ...claims, database: primary, now: deps.now, accepted, judged: metrics.countClaim }
+  for (const action of actions) {
+    const path = expressPath(action)
+    giveDeprecation(dispatch.at(path), action, deps.baseUrl)
+    dispatch.at(path)[action.method](path, ...action.serve(needs), refuse)
+  }
+  const { windowSeconds } = claims
+  return { windowSeconds, lookAtManifest: createManifestLook(needs), lookForName: createNameLook(needs) }
+}
+
+function serveStreams({ deps, sources, dispatch, refuse }: Serving): void {
+  const seats = new Seats({ ...streamLimits, windowSeconds: streamLimits.lastSeconds.most, what: 'streams' })
+  const isStopping = () => deps.notReady() !== undefined
+  const onFailure = (err: unknown) => deps.log.warn({ err }, 'streams wait: the log cannot be read')
+  for (const stream of streams) {
+    const path = expressPath(stream)
+    dispatch.at(path).get(path, serveStream(stream, { sources, seats, isStopping, onFailure }), refuse)
+  }
 }

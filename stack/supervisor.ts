@@ -60,14 +60,7 @@ export function createStack({ logFolder, processes, say, graceMs = defaultGraceM
   function launch(one: Supervised) {
     const { name, command, env } = one.task
     const log = openSync(one.log, 'a')
-    // With this process's loader. A process group of its own: a terminal's Ctrl-C reaches only us, and `signal` reaches
-    // what the process starts itself.
-    const child = spawn(process.execPath, [...process.execArgv, ...command], {
-      cwd: root,
-      env,
-      detached: true,
-      stdio: ['ignore', log, log],
-    })
+    const child = spawnInGroup(command, env, log)
     closeSync(log)
     one.child = child
     one.startedAt = Date.now()
@@ -113,6 +106,19 @@ export function createStack({ logFolder, processes, say, graceMs = defaultGraceM
       }
     },
   }
+}
+
+/**
+ * With this process's loader. A process group of its own: a terminal's Ctrl-C reaches only us, and `signal` reaches what
+ * the process starts itself.
+ */
+function spawnInGroup(command: Task['command'], env: NodeJS.ProcessEnv, log: number): ChildProcess {
+  return spawn(process.execPath, [...process.execArgv, ...command], {
+    cwd: root,
+    env,
+    detached: true,
+    stdio: ['ignore', log, log],
+  })
 }
 
 async function stopOne({ child }: Supervised, graceMs: number) {

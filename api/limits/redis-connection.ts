@@ -41,24 +41,11 @@ export function connectRedis(url: string, log: Logger): RedisSender {
   let stopped = false
   let takesWrites = false
   let later: NodeJS.Timeout | undefined
-  let pausedUntil = 0
+  const breaker = new Breaker()
   let trying = false
-  let misses = 0
-  let missedAt = 0
 
   const open = () => {
-    const opened = createClient({
-      url,
-      disableOfflineQueue: true,
-      pingInterval: pingEveryMs,
-      // Its own timeout does not cover a command once written, and costs more than the command.
-      commandOptions: { timeout: 0 },
-      socket: {
-        connectTimeout: connectTimeoutMs,
-        socketTimeout: silenceMs,
-        reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, slowestReconnectMs),
-      },
-    })
+    const opened = clientOf(url)
     opened.on('error', (error) => {
       if (opened !== client) return
       takesWrites = false
@@ -81,8 +68,7 @@ export function connectRedis(url: string, log: Logger): RedisSender {
   }
   const answered = () => {
     takesWrites = true
-    pausedUntil = 0
-    misses = 0
+    breaker.close()
     health.answered()
   }
   const leave = (opened: Client, error: Error) => {
@@ -97,13 +83,7 @@ export function connectRedis(url: string, log: Logger): RedisSender {
   }
   let client = open()
 
-  const miss = (sentAt: number) => {
-    if (sentAt < missedAt) return // sent beside the one that was missed: the same hiccup
-    misses += 1
-    missedAt = performance.now()
-    if (misses >= missesToOpen) pausedUntil = Date.now() + pauseMs
-  }
-  const isReady = () => client.isReady && takesWrites && Date.now() >= pausedUntil && !(pausedUntil > 0 && trying)
+  const isReady = () => client.isReady && takesWrites && breaker.lets(trying)
   return {
     isReady,
     async send(...command) {
@@ -117,7 +97,7 @@ export function connectRedis(url: string, log: Logger): RedisSender {
         return reply as unknown as RedisReply
       } catch (error) {
         if (isMissingScript(error)) throw error
-        if (error instanceof MissedReply || error instanceof ErrorReply) miss(sentAt)
+        if (error instanceof MissedReply || error instanceof ErrorReply) breaker.miss(sentAt)
         if (error instanceof ErrorReply) leave(asked, error)
         health.failed(error as Error)
         throw error
@@ -130,6 +110,45 @@ export function connectRedis(url: string, log: Logger): RedisSender {
       clearTimeout(later)
       client.destroy()
     },
+  }
+}
+
+function clientOf(url: string) {
+  return createClient({
+    url,
+    disableOfflineQueue: true,
+    pingInterval: pingEveryMs,
+    // Its own timeout does not cover a command once written, and costs more than the command.
+    commandOptions: { timeout: 0 },
+    socket: {
+      connectTimeout: connectTimeoutMs,
+      socketTimeout: silenceMs,
+      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, slowestReconnectMs),
+    },
+  })
+}
+
+/** Sends nothing for a while when replies were missed in a row; then a single command probes Redis. */
+class Breaker {
+  #pausedUntil = 0
+  #misses = 0
+  #missedAt = 0
+
+  close() {
+    this.#pausedUntil = 0
+    this.#misses = 0
+  }
+
+  miss(sentAt: number) {
+    if (sentAt < this.#missedAt) return // sent beside the one that was missed: the same hiccup
+    this.#misses += 1
+    this.#missedAt = performance.now()
+    if (this.#misses >= missesToOpen) this.#pausedUntil = Date.now() + pauseMs
+  }
+
+  /** Whether a command may be sent, while another one is on its way or not. */
+  lets(trying: boolean): boolean {
+    return Date.now() >= this.#pausedUntil && !(this.#pausedUntil > 0 && trying)
   }
 }
 

@@ -78,25 +78,12 @@ function entriesOf(filters: Filters): [string, string][] {
 
 /** The search box, and one link for each filter: it works without a script, and each state has an address. */
 export function filterBar(filters: Filters, facets: Facets | undefined): Html {
-  const { q, chain, claimed, codehost, protocol, skill, sells, alive, paid_30d, sort } = filters
+  const { q, chain, claimed, codehost, protocol, skill, sells, alive, paid_30d } = filters
   const kept = entriesOf({ ...filters, q: null, page: 1 })
   const count = (facet: 'chain' | 'claimed' | 'protocol' | 'alive' | 'paid_30d', value: string) =>
     facets && (facets[facet].find((one) => one.value === value)?.count ?? 0)
   const toggle = <F extends keyof Filters>(name: F, value: Filters[F]) =>
     directoryPath(filters, { [name]: filters[name] === value ? noFilters[name] : value })
-  const words = (facet: 'skill' | 'sells', title: string) => {
-    const chosen = filters[facet] ?? []
-    const all = [...new Set([...chosen, ...(facets?.[facet] ?? []).map(({ value }) => value)])]
-    const chips = all.map((name) =>
-      chip(
-        name.length <= wordCharacters ? name : `${firstCodePoints(name, wordCharacters)}…`,
-        chosen.includes(name),
-        directoryPath(filters, { [facet]: switched(filters[facet], name) }),
-        facets?.[facet].find(({ value }) => value === name)?.count,
-      ),
-    )
-    return chips.length > 0 && group(title, chips)
-  }
   return html`${searchBox(q, kept)}
 <nav class="filters" aria-label="Filters">
 ${group(
@@ -132,21 +119,46 @@ ${group(
       ),
     ) ?? [],
 )}
-${words('skill', 'Skill')}
-${words('sells', 'Sells')}
+${wordGroup('skill', 'Skill', filters, facets)}
+${wordGroup('sells', 'Sells', filters, facets)}
 </details>
-${group('Sort', [
-  ...(q === null ? [] : [chip('Best match', sort === 'best', directoryPath(filters, { sort: 'best' }))]),
-  ...Object.entries(sortNames).map(([word, name]) =>
-    chip(
-      name,
-      sort === word || (q === null && sort === 'best' && word === 'newest'),
-      directoryPath(filters, { sort: word as Filters['sort'] }),
-    ),
-  ),
-])}
+${sortGroup(filters)}
 </nav>
 ${facets && !facets.complete && html`<p class="sub">Numbers beside the filters are of ${figure(facets.counted)} agents; there are more.</p>`}`
+}
+
+/** Words that agents use, the chosen ones first; false: there are none. */
+function wordGroup(
+  facet: 'skill' | 'sells',
+  title: string,
+  filters: Filters,
+  facets: Facets | undefined,
+): Html | false {
+  const chosen = filters[facet] ?? []
+  const all = [...new Set([...chosen, ...(facets?.[facet] ?? []).map(({ value }) => value)])]
+  const chips = all.map((name) =>
+    chip(
+      name.length <= wordCharacters ? name : `${firstCodePoints(name, wordCharacters)}…`,
+      chosen.includes(name),
+      directoryPath(filters, { [facet]: switched(filters[facet], name) }),
+      facets?.[facet].find(({ value }) => value === name)?.count,
+    ),
+  )
+  return chips.length > 0 && group(title, chips)
+}
+
+function sortGroup(filters: Filters): Html {
+  const { q, sort } = filters
+  return group('Sort', [
+    ...(q === null ? [] : [chip('Best match', sort === 'best', directoryPath(filters, { sort: 'best' }))]),
+    ...Object.entries(sortNames).map(([word, name]) =>
+      chip(
+        name,
+        sort === word || (q === null && sort === 'best' && word === 'newest'),
+        directoryPath(filters, { sort: word as Filters['sort'] }),
+      ),
+    ),
+  ])
 }
 
 /** A list with the value added, or removed if it was there; null when nothing is left: no filter. */

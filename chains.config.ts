@@ -20,6 +20,8 @@ import type { Chain, Explorer, PaymentContract } from './chains.row.ts'
  *     them, and on 2026-02-23 they were in audit still: no registry is younger
  *  H  x402-foundation/x402, contracts/evm and its deployment records: the channels of batch-settlement, the same CREATE2
  *     address on every chain, audited in May 2026
+ *  E  base/commerce-payments, README: both escrows, on Base only; the first audit is of 2025-04-01, and no deployment is
+ *     older
  *  X  each network's documentation: its block explorer; all are of the Etherscan family and share their paths
  */
 
@@ -34,6 +36,14 @@ export function x402Contracts(fromBlock: number): readonly PaymentContract[] {
     { kind: 'permit2_exact', address: '0x402085c248eea27d92e8b30b2c58ed07f9e20001', fromBlock },
     { kind: 'permit2_upto', address: '0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002', fromBlock },
     { kind: 'batch_settlement', address: '0x4020074e9df2ce1dee5a9c1b5c3f541d02a10003', fromBlock },
+  ]
+}
+
+/** The escrows of commerce-payments, whose captures are payments. Source E. */
+function commerceEscrows(fromBlock: number): readonly PaymentContract[] {
+  return [
+    { kind: 'auth_capture', address: '0xf96815976523e00e65be8f34ca5e64b4f41eb19c', fromBlock }, // 1.1
+    { kind: 'auth_capture', address: '0xbdea0d1bcc5966192b070fdf62ab4ef5b4420cff', fromBlock }, // 1.0
   ]
 }
 
@@ -82,7 +92,7 @@ const defaults = {
     registry: { address: identityRegistry, fromBlock: 41663783 }, // A, B: 2026-02-03 11:08:33 UTC
     reputation: { address: reputationRegistry, fromBlock: 41663783 }, // A, B
     tokens: [{ address: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913', decimals: 6, fromBlock: 2797221 }], // C, D
-    paymentContracts: x402Contracts(42507726), // U: 2026-02-23
+    paymentContracts: [...x402Contracts(42507726), ...commerceEscrows(28338126)], // U: 2026-02-23; E: 2025-04-01
     // At 100,000 settlements an hour 1,000,000 blocks of two seconds are 55 million rows: three weeks. The other chains have
     // less in half a year. Below 30,000,000, of May 2025, almost nobody paid with signatures.
     partitions: { blocks: 1_000_000, oneBelow: 30_000_000 },

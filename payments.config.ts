@@ -1,17 +1,19 @@
 /** Kinds of contracts, other than tokens, whose logs prove payments. */
-export const contractKinds = ['permit2_exact', 'permit2_upto', 'batch_settlement'] as const
+export const contractKinds = ['permit2_exact', 'permit2_upto', 'batch_settlement', 'auth_capture'] as const
 export type ContractKind = (typeof contractKinds)[number]
 
 /** What a kind of row that a payment contract's log gives means for the sums. */
 interface PaymentKindRow {
   /** Kind of the contracts that log it. */
   readonly contract: ContractKind
-  /** Whether it is income of the payee; otherwise it says what is held for the payee, and is in no sum of income. */
+  /** Whether it is income of the payee, less income if its amount is below zero; otherwise it says what is held for the payee, and is in no sum of income. */
   readonly isIncome: boolean
   /** What it adds to what its contracts hold for the payee, in terms of its gross amount. */
   readonly held: 1 | 0 | -1
   /** Whether the contract serves x402 alone, so that its log is evidence of that. */
   readonly isX402: boolean
+  /** Whether its contract may give it back to the payer later, which is a row of its own below zero. */
+  readonly isRefundable?: true
 }
 
 const paid = { isIncome: true, held: 0, isX402: true } as const
@@ -28,6 +30,14 @@ export const paymentKinds = {
   /** What a payer put into a channel, and what went back to the payer unclaimed. */
   batch_deposit: { contract: 'batch_settlement', isIncome: false, held: 1, isX402: true },
   batch_return: { contract: 'batch_settlement', isIncome: false, held: -1, isX402: true },
+  /** What an operator took from a payer for a receiver at once, and what it captured, in parts perhaps, of what was held. */
+  escrow_charge: { contract: 'auth_capture', isIncome: true, held: 0, isX402: false, isRefundable: true },
+  escrow_capture: { contract: 'auth_capture', isIncome: true, held: -1, isX402: false, isRefundable: true },
+  /** What went back to the payer of what was charged or captured: less income, of the day on which it went. */
+  escrow_refund: { contract: 'auth_capture', isIncome: true, held: 0, isX402: false },
+  /** What a payer has authorized, and what went back unused: voided, or reclaimed. */
+  escrow_authorization: { contract: 'auth_capture', isIncome: false, held: 1, isX402: false },
+  escrow_return: { contract: 'auth_capture', isIncome: false, held: -1, isX402: false },
 } as const satisfies Record<string, PaymentKindRow>
 
 export type PaymentKind = keyof typeof paymentKinds

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { grouped, readingLimits, rowLimits } from '../../limits.config.ts'
 import { leanFields } from './lean-row.ts'
-import { count, dollars, time } from './scalars.ts'
+import { count, dollars, netDollars, time } from './scalars.ts'
 
 const rankedAgent = z
   .strictObject({
@@ -10,7 +10,7 @@ const rankedAgent = z
     settlement_count: count.meta({ description: 'In the window. 0: by income alone.' }),
     volume_usdc: dollars,
     unique_payers: count.meta({ description: 'Of settlements in the window.' }),
-    income_usdc: dollars.optional().meta({
+    income_usdc: netDollars.optional().meta({
       description:
         'With `by=income` and `by=repeat_payers`: income in the window, of every kind, without what the agent paid itself.',
     }),

@@ -70,6 +70,10 @@ export const checkStatus = z
 
 /** Dollars with six decimals. */
 export const dollars = z.number().nonnegative().meta({ description: 'Dollars; exact, six decimals.' })
+/** Dollars from which refunds are taken. */
+export const netDollars = z
+  .number()
+  .meta({ description: 'Dollars; exact, six decimals. Below zero: more went back to payers than came.' })
 
 /** A value of the chain table, looked up at each use: CHAINS_FILE may add chains after the schemas are made. */
 function ofChains<T extends string | number>(schema: z.ZodType<T>, values: () => T[]) {

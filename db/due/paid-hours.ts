@@ -26,12 +26,16 @@ export const hoursCoded = `(
        select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, log_index)) paid
      where ${isIncome('paid.recipient')}`
 
-/** Hours of payments, and of what was passed on from them. */
+/** Hours of payments, of what was passed on from them, and of what went back of them, which may have been stored before. */
 export const hoursPaid = `(
        ${rolledUp('chain, block_number, origin_log_index, payee, block_timestamp')}
        select payee as recipient, chain, block_timestamp as at from rolled
         union all
-       select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, origin_log_index)) paid
+       select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, origin_log_index)
+        union all
+       select p.payee, p.chain, p.block_timestamp
+         from moved join payment p on p.payee = moved.payee and p.payer = moved.payer and p.chain = moved.chain and p.net < 0
+        where moved.net > 0) paid
      where ${isIncome('paid.recipient')}`
 
 /** Key of the hour that a time is in: the recipient, the chain, and hours since 1970. */

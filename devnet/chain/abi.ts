@@ -98,6 +98,27 @@ export const channelsAbi = parseAbi([
   'event WithdrawFinalized(bytes32 indexed channelId, address indexed sender, uint128 amount)',
 ])
 
+const paymentInfo =
+  'struct PaymentInfo { address operator; address payer; address receiver; address token; uint120 maxAmount; uint48 preApprovalExpiry; uint48 authorizationExpiry; uint48 refundExpiry; uint16 minFeeBps; uint16 maxFeeBps; address feeReceiver; uint256 salt; }'
+/** ABI of the escrows of commerce-payments 1.1. Source: base/commerce-payments, src/AuthCaptureEscrow.sol. */
+export const commerceEscrowAbi = parseAbi([
+  paymentInfo,
+  'function authorize(PaymentInfo paymentInfo, uint256 amount, address tokenCollector, bytes collectorData)',
+  'function charge(PaymentInfo paymentInfo, uint256 amount, address tokenCollector, bytes collectorData, uint256 feeAmount, address feeReceiver)',
+  'function capture(PaymentInfo paymentInfo, uint256 amount, uint256 feeAmount, address feeReceiver)',
+  'function void(PaymentInfo paymentInfo)',
+  'function reclaim(PaymentInfo paymentInfo)',
+  'function refund(PaymentInfo paymentInfo, uint256 amount, address tokenCollector, bytes collectorData)',
+  'function stores(address operator) view returns (address)',
+  'function capturable(bytes32 paymentInfoHash) view returns (uint256)',
+  'event PaymentAuthorized(bytes32 indexed paymentInfoHash, PaymentInfo paymentInfo, uint256 amount, address tokenCollector)',
+  'event PaymentCharged(bytes32 indexed paymentInfoHash, PaymentInfo paymentInfo, uint256 amount, address tokenCollector, uint256 feeAmount, address feeReceiver)',
+  'event PaymentCaptured(bytes32 indexed paymentInfoHash, uint256 amount, uint256 feeAmount, address feeReceiver)',
+  'event PaymentVoided(bytes32 indexed paymentInfoHash, uint256 amount)',
+  'event PaymentReclaimed(bytes32 indexed paymentInfoHash, uint256 amount)',
+  'event PaymentRefunded(bytes32 indexed paymentInfoHash, uint256 amount, address tokenCollector)',
+])
+
 export const registrarAbi = parseAbi([
   'function registerMany(address registry, string[] uris, address to)',
   'function register(address registry, string uri, address heir)',

@@ -1,7 +1,7 @@
-import { type Address, encodeAbiParameters, encodeFunctionData, type Hex, keccak256, toBytes } from 'viem'
+import { type Address, encodeFunctionData, type Hex, keccak256, toBytes } from 'viem'
 import { channelsAbi } from './abi.ts'
 import type { Call, DevChain } from './chain.ts'
-import { type Authorization, depositOf } from './payments.ts'
+import { type Authorization, packed } from './payments.ts'
 
 /** A payment channel: whose money it holds, and for whom. */
 export interface Channel {
@@ -68,18 +68,6 @@ const withdrawDelay = 86_400
 
 function configOf({ payer, authorizer = payer, receiver, token, salt = keccak256(toBytes('channel')) }: Channel) {
   return { payer, payerAuthorizer: authorizer, receiver, receiverAuthorizer: receiver, token, withdrawDelay, salt }
-}
-
-function packed(authorization: Authorization): Hex {
-  const components = [
-    { name: 'token', type: 'address' },
-    { name: 'from', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-    { name: 'signature', type: 'bytes' },
-  ] as const
-  return encodeAbiParameters([{ type: 'tuple', components }], [depositOf(authorization)])
 }
 
 /** Throws on a chain without channels. */

@@ -39,6 +39,8 @@ export interface ChainAddresses {
   readonly depositCollector: Address
   /** Channels of batch-settlement; null where the chain table has none. */
   readonly channels: Address | null
+  /** Escrow of commerce-payments, the newest; null where the chain table has none. */
+  readonly commerceEscrow: Address | null
   readonly batchRegistrar: Address
   readonly passingRegistrar: Address
   readonly walletFactory: Address
@@ -72,6 +74,7 @@ export function addressesOf(name: ChainName): ChainAddresses {
     codelessProxy: own(11),
     depositCollector: own(12),
     channels: contractOf('batch_settlement'),
+    commerceEscrow: contractOf('auth_capture'),
     batchRegistrar: own(7),
     passingRegistrar: own(8),
     walletFactory: own(9),
@@ -142,6 +145,7 @@ export async function genesisOf(name: ChainName, { timestamp, funded }: GenesisO
   if (at.uptoProxy) place(at.uptoProxy, runtime('UptoPermit2Proxy'))
   place(at.depositCollector, runtime('DepositCollector'))
   if (at.channels) place(at.channels, runtime('PaymentChannels'))
+  if (at.commerceEscrow) place(at.commerceEscrow, runtime('CommerceEscrow'))
   place(at.columnBatcher, runtime('ColumnBatcher'))
   place(at.puller, runtime('Puller'))
   place(at.escrow, runtime('Escrow'))

@@ -1,4 +1,12 @@
-import { type Address, concat, encodeFunctionData, type Hex, type LocalAccount, parseSignature } from 'viem'
+import {
+  type Address,
+  concat,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  type LocalAccount,
+  parseSignature,
+} from 'viem'
 import { batcherAbi, bridgedDollarAbi, collectorAbi, columnBatcherAbi, depositCollectorAbi, dollarAbi } from './abi.ts'
 import type { Call, DevChain } from './chain.ts'
 import { dollarName } from './genesis.ts'
@@ -132,7 +140,7 @@ export function releaseFromEscrow(chain: DevChain, merchant: Address): Call {
 }
 
 /** An authorization as the deposit collector takes it. */
-export const depositOf = ({ token, from, value, nonce, signature }: Authorization) => ({
+const depositOf = ({ token, from, value, nonce, signature }: Authorization) => ({
   token,
   from,
   value,
@@ -140,6 +148,19 @@ export const depositOf = ({ token, from, value, nonce, signature }: Authorizatio
   nonce,
   signature,
 })
+
+/** An authorization as channels and escrows hand it to the deposit collector. */
+export function packed(authorization: Authorization): Hex {
+  const components = [
+    { name: 'token', type: 'address' },
+    { name: 'from', type: 'address' },
+    { name: 'value', type: 'uint256' },
+    { name: 'validBefore', type: 'uint256' },
+    { name: 'nonce', type: 'bytes32' },
+    { name: 'signature', type: 'bytes' },
+  ] as const
+  return encodeAbiParameters([{ type: 'tuple', components }], [depositOf(authorization)])
+}
 
 /** An escrow draws the highest amount of a payment: `kept` goes to its store, the rest back to the payer. */
 export function collectForEscrow(chain: DevChain, authorization: Authorization, store: Address, kept: bigint): Call {

@@ -3,6 +3,7 @@ import type { PaymentContract } from '../../chains.row.ts'
 import type { ContractKind } from '../../payments.config.ts'
 import type { ChainLog, SettlingTransaction } from './block.ts'
 import { channels } from './kinds/channels.ts'
+import { escrows } from './kinds/escrows.ts'
 import { permit2 } from './kinds/permit2.ts'
 import type { ContractPayment, KindRule } from './kinds/rule.ts'
 import { structsIn } from './kinds/structs.ts'
@@ -12,6 +13,7 @@ const kinds: Readonly<Record<ContractKind, KindRule>> = {
   permit2_exact: permit2('permit2_exact'),
   permit2_upto: permit2('permit2_upto'),
   batch_settlement: channels,
+  auth_capture: escrows,
 }
 
 /** Kinds of a chain's payment contracts, by lowercase address. */
@@ -64,7 +66,7 @@ export function provenPayments(
       continue
     }
     const rule = kinds[kind]
-    proven.push({ log, payment: rule.read(log, { before, input, subject: subjectOf(rule, log) }) })
+    proven.push({ log, payment: rule.read(log, { before, logs, input, subject: subjectOf(rule, log) }) })
     before = []
   }
   return proven

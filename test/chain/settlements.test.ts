@@ -2,7 +2,7 @@ import { type Hash, type Hex, isAddressEqual, type Log, parseEventLogs } from 'v
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chains } from '../../chains.config.ts'
 import { agentIncome, allIncome } from '../../db/queries/income/agent-income.ts'
-import { channelsAbi, dollarAbi } from '../../devnet/chain/abi.ts'
+import { channelsAbi, commerceEscrowAbi, dollarAbi } from '../../devnet/chain/abi.ts'
 import { accountOf, type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { runIncome } from '../derive/passes.ts'
@@ -10,7 +10,7 @@ import { memorySource } from '../doubles/portal/memory-source.ts'
 import { readBlocks } from '../doubles/portal/rpc-blocks.ts'
 import { type Portal, startPortal } from '../doubles/portal/server.ts'
 import { type RpcProxy, startRpcProxy } from '../doubles/rpc-proxy.ts'
-import { heldByChannels, incomeOfLogs } from '../support/chain/income-oracle.ts'
+import { heldByChannels, heldByEscrow, incomeOfLogs } from '../support/chain/income-oracle.ts'
 import { type ChainIndex, indexChain } from '../support/chain/index-chain.ts'
 import { describeDifference } from '../support/chain/oracle.ts'
 import { insert, seedAgent } from '../support/seed.ts'
@@ -19,11 +19,20 @@ import { batchCases } from './cases/batch.ts'
 import { channelCases } from './cases/channels.ts'
 import { contractCases } from './cases/contract.ts'
 import { directCases } from './cases/direct.ts'
+import { escrowCases } from './cases/escrows.ts'
 import { paymentCases } from './cases/payments.ts'
 import { type CaseOutcome, castAddresses, type ExpectedSettlement, setStage } from './cases/settlement-case.ts'
 import { unpaidCases } from './cases/unpaid.ts'
 
-const cases = [...directCases, ...batchCases, ...contractCases, ...unpaidCases, ...paymentCases, ...channelCases]
+const cases = [
+  ...directCases,
+  ...batchCases,
+  ...contractCases,
+  ...unpaidCases,
+  ...paymentCases,
+  ...channelCases,
+  ...escrowCases,
+]
 /** Blocks; more than the cases mine, so that a processor that is there when they are mined sees each of them hot. */
 const finality = 100
 const { dataset } = chains.base
@@ -144,16 +153,20 @@ test('income by kind is what the logs of the chain come to, of each agent and of
   expect(told((await allIncome(pool)).members)).toEqual(expected.all)
   expect(Object.keys(expected[1] ?? {}).sort()).toEqual([
     'batch_claim',
+    'escrow_capture',
+    'escrow_charge',
+    'escrow_refund',
     'forwarded',
     'permit2_exact',
     'permit2_upto',
     'settlement',
   ])
   // Of the channels of the merchant some are never claimed, and some are claimed in part.
-  const held = await heldByChannels(chain, agents[1] ?? [])
-  expect(held).toBeGreaterThan(0n)
+  const held = [await heldByChannels(chain, agents[1] ?? []), await heldByEscrow(chain, agents[1] ?? [])]
+  for (const amount of held) expect(amount).toBeGreaterThan(0n)
   expect(JSON.parse((await agentIncome(pool, 1)).members.pending ?? '')).toEqual([
-    { contract: 'batch_settlement', amount_usdc: Number(held) / 1e6 },
+    { contract: 'batch_settlement', amount_usdc: Number(held[0]) / 1e6 },
+    { contract: 'auth_capture', amount_usdc: Number(held[1]) / 1e6 },
   ])
   // The batch contract is an agent here; over all agents, what it forwards to the other two is not counted twice.
   expect(expected.all?.forwarded).not.toBe(expected[1]?.forwarded)
@@ -168,7 +181,7 @@ function told({ by_kind }: Record<string, string>): Record<string, string> {
     const [payments, amount] = sums.get(name) ?? [0, 0]
     sums.set(name, [payments + raw.payments, amount + Math.round(raw.amount_usdc * 1e6)])
   }
-  const paid = [...sums].filter(([, [payments]]) => payments > 0)
+  const paid = [...sums].filter(([, [payments, amount]]) => payments > 0 || amount !== 0)
   return Object.fromEntries(paid.map(([name, [payments, amount]]) => [name, `${payments}: ${amount}`]))
 }
 
@@ -222,8 +235,10 @@ async function storedOf({ database }: ChainIndex, hash: Hash) {
 
 /** Whether a log is one that a payment contract proves a payment with. */
 function isProof({ address, topics, data }: Log): boolean {
-  const { permit2Proxy, uptoProxy, channels } = chain.addresses
+  const { permit2Proxy, uptoProxy, channels, commerceEscrow } = chain.addresses
   if (address === permit2Proxy || address === uptoProxy) return true
+  if (address === commerceEscrow)
+    return parseEventLogs({ abi: commerceEscrowAbi, logs: [{ topics, data } as Log] }).length > 0
   const moves = ['Deposited', 'Claimed', 'Refunded', 'WithdrawFinalized']
   return (
     address === channels &&

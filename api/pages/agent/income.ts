@@ -24,7 +24,7 @@ export function selfChoice(fid: number, asked: Asked, self: Self): Html {
 
 /** Payments of all time by kind. */
 export function kindTable({ by_kind: all }: Income, isFiltered: boolean): Html {
-  const kinds = all.filter(({ raw }) => raw.payments > 0)
+  const kinds = all.filter(({ raw }) => raw.payments > 0 || Number(raw.amount_usdc) !== 0)
   return html`<div class="table" role="group" aria-label="Income by kind" tabindex="0"><table>
 <thead><tr><th scope="col">Kind, of all time</th><th scope="col" class="number">Payments</th><th scope="col" class="number">Amount</th></tr></thead>
 <tbody>${kinds.map(({ kind, raw, filtered }) => {
@@ -41,6 +41,9 @@ const kindNames: Readonly<Record<string, string>> = {
   permit2_exact: 'Permit2, exact amount',
   permit2_upto: 'Permit2, up to an amount',
   batch_claim: 'Claimed from a channel',
+  escrow_charge: 'Charged by an escrow',
+  escrow_capture: 'Captured from an escrow',
+  escrow_refund: 'Refunded by an escrow',
 }
 
 const pointsOf = ({ points }: IncomeSeries, isFiltered: boolean) =>

@@ -25,6 +25,7 @@ export function number(value: number): Html {
 
 /** Dollars rounded to the cent, half up; of less than a cent all decimals: "212.460001" as $212.46, "0.002" as $0.002. */
 export function cents(amount: string): string {
+  if (amount.startsWith('-')) return `−${cents(amount.slice(1))}`
   if (isFine(amount)) return dollars(amount)
   const [whole = '0', decimals = ''] = amount.split('.')
   const all = (BigInt(whole + decimals.slice(0, 3).padEnd(3, '0')) + 5n) / 10n

@@ -131,5 +131,7 @@ export function totalOf({ points }: { readonly points: readonly Paid[] }): { vol
     units += BigInt(whole + decimals.padEnd(6, '0'))
     count += settlements
   }
-  return { volume: `${units / 1_000_000n}.${String(units % 1_000_000n).padStart(6, '0')}`, count }
+  const sign = units < 0n ? '-' : ''
+  const size = units < 0n ? -units : units
+  return { volume: `${sign}${size / 1_000_000n}.${String(size % 1_000_000n).padStart(6, '0')}`, count }
 }

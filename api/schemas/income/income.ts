@@ -11,18 +11,21 @@ import {
   dollars,
   fid,
   hash,
+  netDollars,
   nextCursor,
   otherWalletChain,
   time,
 } from '../scalars.ts'
 
-const paid = z.strictObject({ payments: count, amount_usdc: dollars }).meta({ id: 'Paid' })
+const paid = z.strictObject({ payments: count, amount_usdc: netDollars }).meta({ id: 'Paid' })
 const kind = z.enum(incomeKinds).meta({
   id: 'IncomeKind',
   description:
     'eip3009_vrs, eip3009_bytes: transferWithAuthorization or receiveWithAuthorization, by the form of the signature. ' +
     'forwarded: passed on by a forwarder in the transaction that paid it. permit2_exact, permit2_upto: by one of the ' +
-    'proxies for Permit2 of x402. batch_claim: claimed from a channel of batch-settlement.',
+    'proxies for Permit2 of x402. batch_claim: claimed from a channel of batch-settlement. escrow_charge, ' +
+    'escrow_capture: from an escrow of commerce-payments, at once or of what was held, without the fee. escrow_refund: ' +
+    'what went back of these, below zero and no payment.',
 })
 const flag = z.enum(['self', 'same_owner', 'ring', 'none']).meta({
   id: 'IncomeFlag',
@@ -46,7 +49,7 @@ const sums = {
   x402: z
     .strictObject({
       payments: count,
-      amount_usdc: dollars,
+      amount_usdc: netDollars,
       share: z.number().min(0).max(1).nullable().meta({ description: 'Of the raw amount; null: there is none.' }),
     })
     .meta({
@@ -99,7 +102,8 @@ export const agentIncome = z
         description:
           'What contracts hold for the agent, by kind of contract: no income yet, and in no other sum. At most so much: a ' +
           'contract that keeps the terms of a channel may claim or refund without naming them. batch_settlement: put ' +
-          `into channels, not claimed, and not gone back. ${unheld}`,
+          'into channels, not claimed, and not gone back. auth_capture: authorized, not captured, and not gone back. ' +
+          unheld,
       }),
     flags: z.strictObject({
       self: paid,
@@ -107,7 +111,7 @@ export const agentIncome = z
       ring: paid,
       dust,
       reciprocal: z
-        .strictObject({ payers: count, payments: count, amount_usdc: dollars })
+        .strictObject({ payers: count, payments: count, amount_usdc: netDollars })
         .nullable()
         .meta({
           description:
@@ -168,9 +172,9 @@ export const incomeSeries = z
           .strictObject({
             start: time,
             payments: count,
-            amount_usdc: dollars,
+            amount_usdc: netDollars,
             filtered_payments: count,
-            filtered_amount_usdc: dollars,
+            filtered_amount_usdc: netDollars,
           })
           .meta({ id: 'IncomePoint' }),
       )
@@ -188,8 +192,11 @@ const payment = z
     payer_address: address,
     recipient_address: address,
     token_address: address,
-    amount: z.string().regex(/^\d+$/).meta({ description: 'Base units of the token.' }),
-    amount_usdc: dollars.nullable().meta({ description: 'Null: the token has no dollar figure.' }),
+    amount: z
+      .string()
+      .regex(/^-?\d+$/)
+      .meta({ description: 'Base units of the token; below zero: they went back to the payer.' }),
+    amount_usdc: netDollars.nullable().meta({ description: 'Null: the token has no dollar figure.' }),
     kind,
     forwarder_address: address.nullable().meta({ description: 'Who passed the money on. Null: not forwarded.' }),
     flag,

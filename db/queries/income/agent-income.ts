@@ -35,7 +35,8 @@ const members = `
   (select json_build_object(
      'payments', coalesce(sum(n) filter (where x402), 0)::bigint,
      'amount_usdc', ${dollars('coalesce(sum(amount) filter (where x402), 0)')},
-     'share', round(coalesce(sum(amount) filter (where x402), 0) / nullif(sum(amount), 0), 6)) from sums) as x402,
+     'share', case when sum(amount) > 0 then
+         round(least(greatest(coalesce(sum(amount) filter (where x402), 0) / sum(amount), 0), 1), 6) end) from sums) as x402,
   (select ${sums(`flag = 'self'`)} from sums) as self,
   (select ${sums(`flag = 'same_owner'`)} from sums) as same_owner,
   (select ${sums(`flag = 'ring'`)} from sums) as ring,
@@ -74,21 +75,21 @@ const text = (relation: string, names: readonly string[]) =>
 const common = ['raw', 'filtered', 'by_kind', 'x402', 'self', 'same_owner', 'ring', 'dust', 'other_tokens']
 
 const ofAll = `
-with sums as materialized (select * from income_total where n > 0)
+with sums as materialized (select * from income_total where n > 0 or amount <> 0)
 ${text(`select ${members}, (select ${isoTime(`min(${hourOf('key')})`)} from due where kind = 'income hours') as due`, common)}`
 
 const ofAgent = `
 with ${unrolledBlocks},
 sums as materialized (
   select kind, flag, x402, sum(n) as n, sum(amount) as amount, sum(dust_n) as dust_n, sum(dust_amount) as dust_amount,
-         sum(other_n) as other_n, min(first_at) as first_at, max(last_at) as last_at
+         sum(other_n) as other_n, min(first_at) filter (where n > 0) as first_at, max(last_at) filter (where n > 0) as last_at
     from income_hour where fid = $1 group by 1, 2, 3
 ),
 ${payingPairs({ fid: '$1', isBounded: true })},
 payer as materialized (
   select payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
          ${isOwn('$1', 'pair.payer', 'min(first_at)')} as own, bool_and(${isRing}) as ring
-    from pair group by payer
+    from pair group by payer having sum(n) > 0
 ),
 -- What the agent paid itself, by whom it paid: mostly little, so it is read whole, and not looked up for each payer.
 spent as materialized (
@@ -123,7 +124,7 @@ given as (
 holding as materialized (
   select p.*, ${heldContract('p')} as contract, ${heldSign('p')} * p.gross as held
     from (select distinct address from whose) one
-    join payment p on p.payee = one.address
+    join payment p on p.payee = one.address and p.token in (select decode(substr(address, 3), 'hex') from chain_contract)
    where ${isHolding('p')} and ${isDollar('p')} and ${isRolledUp('p')}
      and exists (select from whose w
                   where w.address = p.payee and w.chain in ('', p.chain)

@@ -92,12 +92,14 @@ sent as (
 fact as materialized (
   select a.fid, paid.hour, paid.recipient, paid.chain, paid.kind, ${incomeFlag('a.fid', 'paid')} as flag,
          ${evidence('paid')} <> 'none' as x402, ${isPassedOn('paid')} as passed_on,
-         min(paid.block_timestamp) as first_at, max(paid.block_timestamp) as last_at, count(*) as n,
+         min(paid.block_timestamp) as first_at, max(paid.block_timestamp) as last_at,
+         count(*) filter (where paid.amount >= 0) as n, -- what goes back to a payer is no payment
          coalesce(sum(paid.amount) filter (where is_dollar), 0) as amount, count(*) filter (where ${isDust('paid')}) as dust_n,
          coalesce(sum(paid.amount) filter (where ${isDust('paid')}), 0) as dust_amount,
          count(*) filter (where not is_dollar) as other_n
     from paid
    cross join lateral (${paidAgents('paid')}) a
+   where is_dollar or paid.amount >= 0
    group by 1, 2, 3, 4, 5, 6, 7, 8
    union all
   -- Who paid in an archived hour is not known any more: what was summed up of its settlements stays, while the address is

@@ -66,10 +66,12 @@ pair as (
    ) s
    where (select yes from countable)
    union all
-  select one.address, s.payer, s.chain, 1, s.amount, s.block_timestamp, s.block_timestamp
+  -- What went back to a payer is off the amount, and no payment.
+  select one.address, s.payer, s.chain, (paid_at is not null)::int, s.amount, s.paid_at, s.paid_at
     from (select distinct address from whose) one
    cross join lateral (
-     select s.payer, s.chain, case when s.is_dollar then s.amount else 0 end as amount, s.block_timestamp
+     select s.payer, s.chain, case when s.is_dollar then s.amount else 0 end as amount,
+            case when s.amount >= 0 then s.block_timestamp end as paid_at
        from ${otherPayments}
       where s.recipient = one.address and ${fid} in (${paidAgents('s')}) and ${isRolledUp('s')}
      offset 0

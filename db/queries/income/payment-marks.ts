@@ -18,7 +18,8 @@ export const incomeFlag = (fid: string, payment: string) => `case
            else 'none' end`
 
 /** SQL: whether a payment is dust. */
-export const isDust = (payment: string) => `is_dollar and ${payment}.amount < ${incomeLimits.dustBelow}`
+export const isDust = (payment: string) =>
+  `is_dollar and ${payment}.amount >= 0 and ${payment}.amount < ${incomeLimits.dustBelow}`
 
 /** What says that a payment is one of x402: `contract`, one of x402's own settled it; `facilitator`, a known one sent it;
  * `builder_code`, the calldata of its transaction names who had a part in it. */

@@ -16,6 +16,8 @@ export const incomeKinds = [
 
 const x402Kinds = textList(paymentKindsThat(({ isX402 }) => isX402))
 
+const refundableKinds = textList(paymentKindsThat(({ isRefundable = false }) => isRefundable))
+
 /** Kind of a settlement, by whether the signature was taken as bytes. */
 export const settlementKind = (overload: string) => `case when ${overload} then 'eip3009_bytes' else 'eip3009_vrs' end`
 
@@ -34,14 +36,21 @@ export const settledAgents = (settlement: string) => recipients(settlement)
 
 /**
  * SQL query: the agents that a payment is income of, each once. Not an agent through one of whose own addresses the
- * money went in the same transaction: it was its income there.
+ * money went in the same transaction: it was its income there. What went back to a payer is less income of the agents that
+ * something before it from that payer, by such a contract and in that token, is income of.
  */
 export const paidAgents = (payment: string) =>
   recipients(
     payment,
     `
         and not exists (select from income_address before
-                         where before.fid = i.fid and before.address = any (${payment}.through) and ${isThen('before', payment)})`,
+                         where before.fid = i.fid and before.address = any (${payment}.through) and ${isThen('before', payment)})
+        and (${payment}.amount >= 0 or exists (
+               select from payment earlier
+                where earlier.payer = ${payment}.payer and earlier.payee = ${payment}.recipient and earlier.chain = ${payment}.chain
+                  and earlier.token = ${payment}.token and earlier.kind in (${refundableKinds}) and earlier.net > 0
+                  and (earlier.block_number, earlier.log_index) < (${payment}.block_number, ${payment}.log_index)
+                  and ${isThen('i', 'earlier')}))`,
   )
 
 /** Whether a payment went through an address of any agent, whose income it was there. */

@@ -71,7 +71,7 @@ create table payment (
   payer bytea not null,          -- who signed, never a forwarder
   payee bytea not null,
   gross numeric(78, 0) not null, -- base units of the token
-  net numeric(78, 0) not null,   -- what came to the payee: without fees; 0: a contract holds it
+  net numeric(78, 0) not null,   -- what came to the payee: without fees; 0: a contract holds it; below zero: it went back
   facilitator bytea not null,
   tx_hash bytea not null,
   forwarder bytea,               -- forwarded: who passed it on
@@ -84,6 +84,11 @@ create index payment_payer on payment (payer, block_number desc);
 create index payment_facilitator on payment (facilitator, block_number desc);
 -- Payments of a payee by time, for pages and for sums of an hour.
 create index payment_received on payment (payee, block_timestamp, chain, block_number, log_index);
+-- What went back to a payer.
+create index payment_refund on payment (payee, payer) where net < 0;
+-- What contracts hold for a payee in some token, and what left them.
+create index payment_held on payment (payee, token)
+  where kind in ('batch_claim', 'batch_deposit', 'batch_return', 'escrow_capture', 'escrow_authorization', 'escrow_return');
 -- Payments of a transaction that somebody names.
 create index payment_tx on payment using hash (tx_hash);
 -- Payments that an address passed on.

@@ -10,6 +10,7 @@ export interface ContractPayment {
   readonly payer: string
   readonly payee: string
   readonly token: string
+  /** Below zero: it went back to the payer. */
   readonly gross: bigint
   /** What the payee got, without fees. */
   readonly net: bigint
@@ -21,6 +22,8 @@ export interface ContractPayment {
 interface LogContext {
   /** The transaction's logs since the previous log of a payment contract, without transfers of settlements. */
   readonly before: readonly ChainLog[]
+  /** All logs of the transaction, in order. */
+  readonly logs: readonly ChainLog[]
   /** The transaction's calldata. */
   readonly input: string
   /** Words of the struct that the log names by its hash, in hex digits; undefined: the calldata does not have it. */

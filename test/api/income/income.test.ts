@@ -154,6 +154,11 @@ test('income stands raw and filtered, by kind, with evidence, flags, payers and 
       { kind: 'permit2_exact', raw: { payments: 1, amount_usdc: 4 }, filtered: { payments: 1, amount_usdc: 4 } },
       { kind: 'permit2_upto', raw: { payments: 1, amount_usdc: 0 }, filtered: { payments: 1, amount_usdc: 0 } },
       { kind: 'batch_claim', raw: { payments: 0, amount_usdc: 0 }, filtered: { payments: 0, amount_usdc: 0 } },
+      ...['escrow_charge', 'escrow_capture', 'escrow_refund'].map((kind) => ({
+        kind,
+        raw: { payments: 0, amount_usdc: 0 },
+        filtered: { payments: 0, amount_usdc: 0 },
+      })),
     ],
     x402: { payments: 5, amount_usdc: 95, share: 0.887842 },
     other_tokens: { payments: 1 },
@@ -170,7 +175,7 @@ test('income stands raw and filtered, by kind, with evidence, flags, payers and 
     },
     first_paid_at: at(2).toISOString(),
     last_paid_at: at(42).toISOString(),
-    pending: [{ contract: 'batch_settlement', amount_usdc: 0 }],
+    pending: ['batch_settlement', 'auth_capture'].map((contract) => ({ contract, amount_usdc: 0 })),
     flags: {
       self: { payments: 1, amount_usdc: 7 },
       same_owner: { payments: 1, amount_usdc: 5 },

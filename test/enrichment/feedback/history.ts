@@ -10,7 +10,7 @@ import {
   seedVerification,
   seedWallet,
 } from '../../support/seed.ts'
-import { bytes, dollar, empty } from '../rollup/income-world.ts'
+import { bytes, dollar, empty } from '../rollup/income-rows.ts'
 
 // Random histories of who held what, verified which address and paid whom, and what feedback on a registration comes to
 // by the rule: counted over the facts one by one.

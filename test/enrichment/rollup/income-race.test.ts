@@ -5,7 +5,8 @@ import { runIncome, sumDueHours } from '../../derive/passes.ts'
 import { createTestDatabase, testDatabase } from '../../support/database.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 import { until } from '../../support/until.ts'
-import { empty, store, World } from './income-world.ts'
+import { empty, store } from './income-rows.ts'
+import { World } from './income-world.ts'
 
 const database = testDatabase()
 

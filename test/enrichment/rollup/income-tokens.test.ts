@@ -5,7 +5,8 @@ import { incomePayments } from '../../../db/queries/income/payments.ts'
 import { runIncome } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import { addressOf, seedPayment } from '../../support/seed.ts'
-import { dollar, empty, people, World } from './income-world.ts'
+import { dollar, empty, people } from './income-rows.ts'
+import { World } from './income-world.ts'
 
 const database = testDatabase()
 

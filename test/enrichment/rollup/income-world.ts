@@ -1,66 +1,29 @@
 import fc from 'fast-check'
 import type pg from 'pg'
-import { listedSelectors } from '../../../abi/selectors.ts'
 import { maxBlock } from '../../../db/block-range.ts'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
-import { writeContracts } from '../../../db/queries/chain/contracts.ts'
-import { deletePaymentsWithin, insertPayments } from '../../../db/queries/chain/payments/payments.ts'
+import { deletePaymentsWithin } from '../../../db/queries/chain/payments/payments.ts'
 import { deleteNewestSettlements } from '../../../db/queries/chain/reset.ts'
 import { lockRollup, rewindRollup, subtractFromRollup } from '../../../db/queries/rollup/cursor.ts'
 import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'
-import { addressOf, hashOf, insert, seedAgent, seedChainState } from '../../support/seed.ts'
-import { payerFlags } from './flag-oracle.ts'
-import { ringPayers } from './ring-oracle.ts'
-
-export const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
-export const people = ['one', 'two', 'three', 'four', 'five', 'six'].map(addressOf)
-const senders = ['known', 'other', 'unknown'].map((name) => addressOf(`sender ${name}`))
-const selectors = [...Object.values(listedSelectors), '0xcf092995']
-export const dollar = addressOf('dollar')
-export const fids = [1, 2]
-const lastBlock = 600
-const begin = Date.UTC(2023, 0, 1)
-/** Time of a block; 15 days pass every twenty blocks, so that some money comes back too late to be flagged. */
-export const timeOf = (block: number) =>
-  new Date(begin + block * 11 * 60_000 + Math.floor(block / 20) * 15 * 86_400_000)
-
-interface Paid {
-  readonly block: number
-  readonly logIndex: number
-  readonly payer: number
-  readonly recipient: number
-  readonly sender: number
-  readonly selector: number
-  readonly amount: number
-}
-
-/** A settlement or a payment by a Permit2 proxy, and how it was forwarded from hand to hand in the same transaction. */
-interface Passed {
-  readonly block: number
-  readonly origin: 'settlement' | 'permit2_exact' | 'permit2_upto' | 'batch_claim'
-  readonly isDollar: boolean
-  readonly sender: number
-  readonly payer: number
-  /** Recipients in order: the first is paid, the others are forwarded to. */
-  readonly hands: readonly number[]
-  readonly amount: number
-}
-interface OtherRow {
-  readonly block: number
-  readonly logIndex: number
-  readonly origin: Passed['origin']
-  readonly kind: string
-  readonly isDollar: boolean
-  readonly sender: number
-  readonly payer: number
-  readonly recipient: number
-  readonly amount: number
-  /** Earlier recipients of this money in the transaction, in order. */
-  readonly through: readonly number[]
-  readonly originLogIndex: number | null
-}
+import { insert } from '../../support/seed.ts'
+import { payerFlags, ringPayers } from './flag-oracle.ts'
+import {
+  bytes,
+  fids,
+  lastBlock,
+  type OtherRow,
+  type Paid,
+  type Passed,
+  people,
+  selectors,
+  senders,
+  store,
+  storeOthers,
+  timeOf,
+} from './income-rows.ts'
 
 export const person = fc.integer({ min: 0, max: people.length - 1 })
 export const paid = fc.record({
@@ -74,12 +37,27 @@ export const paid = fc.record({
 })
 export const passed: fc.Arbitrary<Passed> = fc.record({
   block: fc.integer({ min: 0, max: lastBlock }),
-  origin: fc.constantFrom('settlement', 'permit2_exact', 'permit2_upto', 'batch_claim'),
+  origin: fc.constantFrom(
+    'settlement',
+    'permit2_exact',
+    'permit2_upto',
+    'batch_claim',
+    'escrow_charge',
+    'escrow_charge',
+  ),
   isDollar: fc.boolean(),
   sender: fc.integer({ min: 0, max: senders.length - 1 }),
   payer: person,
   hands: fc.uniqueArray(person, { minLength: 1, maxLength: 4 }),
   amount: fc.oneof(fc.constantFrom(1, 999, 1_000), fc.integer({ min: 1, max: 2 ** 31 })),
+})
+/** Something goes back to a payer of an escrow, in a later block, or in any block to somebody who may never have paid. */
+const refund = fc.record({
+  kind: fc.constant('refund' as const),
+  which: fc.nat(),
+  after: fc.integer({ min: 0, max: 30 }),
+  amount: fc.integer({ min: 1, max: 2 ** 31 }),
+  stranger: fc.option(passed, { freq: 4 }),
 })
 /** One random step of everything that can change an agent's income. */
 export const step = fc.oneof(
@@ -87,6 +65,7 @@ export const step = fc.oneof(
   fc.record({ kind: fc.constant('pass on' as const), rows: fc.array(passed, { minLength: 1, maxLength: 5 }) }),
   fc.record({ kind: fc.constant('find' as const), rows: fc.array(passed, { minLength: 1, maxLength: 3 }) }),
   fc.record({ kind: fc.constant('drop' as const), which: fc.nat() }),
+  refund,
   fc.record({ kind: fc.constant('roll up' as const), blocks: fc.integer({ min: 0, max: 60 }) }),
   fc.record({ kind: fc.constant('sum' as const) }),
   fc.record({
@@ -154,6 +133,35 @@ export class World {
           await lockRollup(db, 'base')
           await this.#passOn(rows, db)
         })
+        return
+      }
+      case 'refund': {
+        const charges = this.others.filter(
+          ({ kind, block }) => kind === 'escrow_charge' && block + step.after <= lastBlock,
+        )
+        const charge = charges[step.which % charges.length]
+        const from = charge ?? step.stranger
+        if (!from) return
+        const { payer, isDollar } = step.stranger ?? from
+        const recipient = charge?.recipient ?? 0
+        const row: OtherRow = {
+          block: from.block + step.after,
+          logIndex: 10 * ++this.#transactions,
+          origin: 'escrow_refund',
+          kind: 'escrow_refund',
+          isDollar,
+          sender: from.sender,
+          payer,
+          recipient,
+          amount: -step.amount,
+          through: [],
+          originLogIndex: null,
+        }
+        await inTransaction(pool, async (db) => {
+          await lockRollup(db, 'base')
+          await storeOthers(db, [row])
+        })
+        this.others.push(row)
         return
       }
       case 'drop': {
@@ -265,7 +273,7 @@ export class World {
 
   /** All payments in dollars, settlements and others. */
   #dollars() {
-    return [...this.payments.values(), ...this.others.filter(({ isDollar }) => isDollar)]
+    return [...this.payments.values(), ...this.others.filter(({ isDollar, amount }) => isDollar && amount > 0)]
   }
 
   /** Final payments to an agent's addresses that did not pass through one of them before. */
@@ -278,18 +286,31 @@ export class World {
       through: [] as readonly number[],
     }))
     const isIts = (one: number) => this.verified.get(fid)?.includes(one) === true
-    return [...settled, ...this.others].filter(
+    const others = this.others.filter((row) => row.amount > 0 || this.#isOfCharge(row))
+    return [...settled, ...others].filter(
       ({ block, recipient, through }) => block <= this.final && isIts(recipient) && !through.some(isIts),
+    )
+  }
+
+  /** Whether something that a row gives back was charged before. */
+  #isOfCharge({ payer, recipient, isDollar, block, logIndex }: OtherRow): boolean {
+    return this.others.some(
+      (one) =>
+        one.kind === 'escrow_charge' &&
+        [one.payer, one.recipient, one.isDollar].join() === [payer, recipient, isDollar].join() &&
+        (one.block < block || (one.block === block && one.logIndex < logIndex)),
     )
   }
 
   /** Expected flags on an agent's payers. */
   flags(fid: number) {
-    const paid = this.#paid(fid).map(({ payer, block, isDollar, amount }) => ({
-      other: payer,
-      at: timeOf(block).getTime(),
-      amount: isDollar ? BigInt(amount) : 0n,
-    }))
+    const paid = this.#paid(fid)
+      .filter(isCounted)
+      .map(({ payer, block, isDollar, amount }) => ({
+        other: payer,
+        at: timeOf(block).getTime(),
+        amount: isDollar ? BigInt(amount) : 0n,
+      }))
     const given = this.#dollars()
       .filter(({ block, payer }) => block <= this.final && this.verified.get(fid)?.includes(payer))
       .map(({ block, recipient, amount }) => ({
@@ -310,19 +331,19 @@ export class World {
     const rings = this.#rings()
     const sums = new Map<string, [number, bigint, number, bigint, number]>()
     for (const fid of fids) {
-      for (const payment of this.#paid(fid)) {
+      for (const payment of this.#paid(fid).filter(isCounted)) {
         const isOwn = this.ever.get(fid)?.has(payment.payer) === true
         const other = rings[payment.recipient]?.includes(`${payment.payer}`) ? 'ring' : 'none'
         const flag = payment.payer === payment.recipient ? 'self' : isOwn ? 'same_owner' : other
         const hour = new Date(Math.floor(timeOf(payment.block).getTime() / 3_600_000) * 3_600_000).toISOString()
-        const isX402 = payment.origin !== 'settlement' || this.named.includes(payment.sender)
+        const isX402 = x402Origins.includes(payment.origin) || this.named.includes(payment.sender)
         const isPassedOn = payment.through.some((one) => fids.some((other) => this.verified.get(other)?.includes(one)))
         const key = [fid, hour, people[payment.recipient], payment.kind, flag, isX402, isPassedOn].join(' ')
         const sum = sums.get(key) ?? [0, 0n, 0, 0n, 0]
         const amount = payment.isDollar ? BigInt(payment.amount) : 0n
-        const dust = payment.isDollar && amount < 1_000n
+        const dust = payment.isDollar && amount >= 0n && amount < 1_000n
         sums.set(key, [
-          sum[0] + 1,
+          sum[0] + Number(payment.amount >= 0),
           sum[1] + amount,
           sum[2] + Number(dust),
           sum[3] + (dust ? amount : 0n),
@@ -334,61 +355,6 @@ export class World {
   }
 }
 
-const text = (hex: string | undefined) => `\\x${hex?.slice(2)}`
-
-async function storeOthers(db: Queryable, rows: readonly OtherRow[]): Promise<void> {
-  const columns = rows.map((row) => ({
-    id: `base-${row.block}-${row.logIndex}`,
-    chain: 'base',
-    block_number: row.block,
-    log_index: row.logIndex,
-    block_timestamp: timeOf(row.block),
-    kind: row.kind,
-    token: text(row.isDollar ? dollar : addressOf('token of nobody')),
-    payer: text(people[row.payer]),
-    payee: text(people[row.recipient]),
-    gross: row.amount,
-    net: row.amount,
-    facilitator: text(senders[row.sender]),
-    tx_hash: text(hashOf(`${row.block} ${row.originLogIndex ?? row.logIndex}`)),
-    forwarder: row.through.length === 0 ? null : text(people[row.through.at(-1) as number]),
-    origin_log_index: row.originLogIndex,
-    depth: row.through.length === 0 ? null : row.through.length,
-  }))
-  await insertPayments(db, JSON.stringify(columns))
-}
-
-export async function store(pool: pg.Pool, rows: readonly Paid[]): Promise<void> {
-  const columns = rows.map((row) => ({
-    amount: row.amount,
-    block_timestamp: timeOf(row.block),
-    block_number: row.block,
-    log_index: row.logIndex,
-    chain: 'base',
-    selector_source: 'c',
-    selector: text(selectors[row.selector]),
-    token: text(dollar),
-    payer: text(people[row.payer]),
-    recipient: text(people[row.recipient]),
-    facilitator: text(senders[row.sender]),
-    payment_nonce: text(hashOf(`${row.block} ${row.logIndex}`)),
-    tx_hash: text(hashOf(`${row.block}`)),
-  }))
-  await pool.query('insert into settlement select * from json_populate_recordset(null::settlement, $1::json)', [
-    JSON.stringify(columns),
-  ])
-}
-
-/** Empties the tables: no payments, and no verified addresses. */
-export async function empty(pool: pg.Pool): Promise<void> {
-  await pool.query(`
-    truncate settlement, payment, payment_sum, settlement_hourly, settlement_hour_total, facilitator_total, settlement_total, settlement_payer, income_sender, chain_state, agent,
-             agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_ring, income_reach, agent_demand,
-             due, registration_wallet, registration_approval, registration_operator, builder_code, registration_transfer, agent_holding, chain_contract cascade;
-    select set_config('directory.sums', 'hours, totals, payers, senders, first payments, sums of all', true);
-    update settlement_rollup set next_block = 0`)
-  await storeSenders(pool, 'test', [])
-  await writeContracts(pool, 'base', [{ address: dollar, fromBlock: 0 }])
-  await seedChainState(pool, { chain: 'base', indexed: lastBlock, finalized: -1 })
-  for (const fid of fids) await seedAgent(pool, { fid, addresses: [] })
-}
+const x402Origins = ['permit2_exact', 'permit2_upto', 'batch_claim']
+/** What goes back in another token than dollars is nothing: no payment, and no amount. */
+const isCounted = ({ amount, isDollar }: { amount: number; isDollar: boolean }) => amount >= 0 || isDollar

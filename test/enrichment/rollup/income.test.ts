@@ -8,7 +8,8 @@ import { runIncome } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { addressOf, hashOf, insert } from '../../support/seed.ts'
-import { bytes, dollar, empty, fids, first, paid, passed, people, person, step, store, World } from './income-world.ts'
+import { bytes, dollar, empty, fids, people, store } from './income-rows.ts'
+import { first, paid, passed, person, step, World } from './income-world.ts'
 
 const database = testDatabase()
 
@@ -18,7 +19,7 @@ select fid || ' ' || to_char(hour at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.M
        || n || ' ' || amount || ' ' || dust_n || ' ' || dust_amount || ' ' || other_n as line
   from income_hour`
 const totals = `
-select kind, flag, x402, n::text, amount::text, dust_n::text, dust_amount::text, other_n::text from income_total where n > 0 order by 1, 2, 3`
+select kind, flag, x402, n::text, amount::text, dust_n::text, dust_amount::text, other_n::text from income_total where n > 0 or amount <> 0 order by 1, 2, 3`
 const summed = `
 select kind, flag, x402, sum(n)::text as n, sum(amount)::text as amount, sum(dust_n)::text as dust_n,
        sum(dust_amount)::text as dust_amount, sum(other_n)::text as other_n
@@ -28,7 +29,7 @@ const sumsApart = `
 with told as (
   select payee, payer, chain, min(block_timestamp) as first_at, max(block_timestamp) as last_at, sum(net) as amount
     from payment p
-   where p.block_number <= $1 and p.token = $2
+   where p.block_number <= $1 and p.token = $2 and p.net > 0
    group by 1, 2, 3
 )
 select count(*)::int as apart

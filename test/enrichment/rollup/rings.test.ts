@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { findRings, type RingBounds, ringBounds } from '../../../derive/rings.ts'
-import { ringPayers } from './ring-oracle.ts'
+import { ringPayers } from './flag-oracle.ts'
 
 type Paid = readonly [payer: string, recipient: string, amount: number]
 

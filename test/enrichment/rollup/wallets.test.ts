@@ -14,7 +14,7 @@ import {
   seedSettlement,
   seedWallet,
 } from '../../support/seed.ts'
-import { bytes, empty } from './income-world.ts'
+import { bytes, empty } from './income-rows.ts'
 
 const database = testDatabase()
 

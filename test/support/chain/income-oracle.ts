@@ -1,5 +1,5 @@
 import { type Address, type Hex, type Log, parseEventLogs, zeroAddress } from 'viem'
-import { channelsAbi, dollarAbi } from '../../../devnet/chain/abi.ts'
+import { channelsAbi, commerceEscrowAbi, dollarAbi } from '../../../devnet/chain/abi.ts'
 import type { DevChain } from '../../../devnet/chain/chain.ts'
 
 /** Agents whose income is added up: lowercase addresses by agent name. */
@@ -12,8 +12,9 @@ interface Move {
   readonly amount: bigint
   readonly logIndex: number
 }
+type EscrowKind = 'escrow_charge' | 'escrow_capture' | 'escrow_refund'
 interface Got extends Move {
-  readonly kind: 'settlement' | 'permit2_exact' | 'permit2_upto' | 'forwarded' | 'batch_claim'
+  readonly kind: 'settlement' | 'permit2_exact' | 'permit2_upto' | 'forwarded' | 'batch_claim' | EscrowKind
   /** Addresses that the money passed in the transaction, after the payer. */
   readonly through: readonly string[]
 }
@@ -35,17 +36,18 @@ export async function incomeOfLogs(chain: DevChain, agents: Agents): Promise<Rec
     const { transactionHash } = log
     byTransaction.set(transactionHash, [...(byTransaction.get(transactionHash) ?? []), log])
   }
-  const got: Got[] = claimedIn(logs, lower(chain.addresses.channels as Address))
+  const escrow = lower(chain.addresses.commerceEscrow as Address)
+  const got: Got[] = [...claimedIn(logs, lower(chain.addresses.channels as Address)), ...escrowedIn(logs, escrow)]
   for (const [hash, one] of byTransaction) {
     const { input } = await chain.client.getTransaction({ hash: hash as Hex })
-    got.push(...gotIn(one, listed, proxies, input, lower(chain.addresses.channels as Address)))
+    got.push(...gotIn(one, listed, proxies, input, lower(chain.addresses.channels as Address), escrow))
   }
   const sums: Record<string, Record<string, [number, bigint]>> = {}
   const add = (name: string, { kind, token: paidIn, amount }: Got) => {
     const kinds = sums[name] ?? {}
     sums[name] = kinds
     const [count, sum] = kinds[kind] ?? [0, 0n]
-    kinds[kind] = [count + 1, sum + (listed.includes(paidIn) ? amount : 0n)]
+    kinds[kind] = [count + (kind === 'escrow_refund' ? 0 : 1), sum + (listed.includes(paidIn) ? amount : 0n)]
   }
   const own = Object.entries(agents)
   for (const one of got) {
@@ -73,6 +75,47 @@ export async function heldByChannels(chain: DevChain, receivers: readonly string
     held += (await read('balance', id)) - (await read('claimed', id))
   }
   return held
+}
+
+/** Base units that the escrow holds for some receivers, as the contract says. */
+export async function heldByEscrow(chain: DevChain, receivers: readonly string[]): Promise<bigint> {
+  const address = chain.addresses.commerceEscrow as Address
+  const logs = await chain.client.getLogs({ address, fromBlock: 0n, toBlock: 'latest' })
+  const authorized = parseEventLogs({ abi: commerceEscrowAbi, eventName: 'PaymentAuthorized', logs })
+  const theirs = authorized.filter(({ args }) => receivers.includes(lower(args.paymentInfo.receiver)))
+  let held = 0n
+  for (const id of new Set(theirs.map(({ args }) => args.paymentInfoHash))) {
+    held += await chain.client.readContract({ address, abi: commerceEscrowAbi, functionName: 'capturable', args: [id] })
+  }
+  return held
+}
+
+/** What an escrow paid receivers and took back, by the terms that were told when it got the money. */
+function escrowedIn(logs: readonly Log[], escrow: string): Got[] {
+  const events = parseEventLogs({
+    abi: commerceEscrowAbi,
+    logs: logs.filter(({ address }) => lower(address) === escrow),
+  })
+  const terms = new Map(
+    events.flatMap(({ args }) => ('paymentInfo' in args ? [[args.paymentInfoHash, args.paymentInfo]] : [])),
+  )
+  return events.flatMap(({ eventName, args, logIndex }): Got[] => {
+    const { payer, receiver, token } = terms.get(args.paymentInfoHash) as Record<
+      'payer' | 'receiver' | 'token',
+      Address
+    >
+    const move = {
+      token: lower(token),
+      from: lower(payer),
+      to: lower(receiver),
+      logIndex: Number(logIndex),
+      through: [],
+    }
+    if (eventName === 'PaymentRefunded') return [{ ...move, amount: -args.amount, kind: 'escrow_refund' }]
+    if (!('feeAmount' in args) || args.amount === args.feeAmount) return []
+    const kind = eventName === 'PaymentCharged' ? 'escrow_charge' : 'escrow_capture'
+    return [{ ...move, amount: args.amount - args.feeAmount, kind }]
+  })
 }
 
 /** What was claimed from channels, each of which was told of whole when it was created. */
@@ -110,6 +153,7 @@ function gotIn(
   proxies: ReadonlyMap<string, Got['kind']>,
   input: string,
   channels: string,
+  escrow: string,
 ): Got[] {
   const moves: Move[] = parseEventLogs({ abi: dollarAbi, eventName: 'Transfer', logs: [...logs] }).map(
     ({ address, args, logIndex }) => ({
@@ -132,6 +176,16 @@ function gotIn(
     if (!listed.includes(lower(address)) || !move || move.from !== lower(args.authorizer)) continue
     taken.add(move)
     got.push({ ...move, kind: 'settlement', through: [] })
+  }
+  // An escrow tells first what it pays out, which its own sums count.
+  for (const { args, logIndex } of parseEventLogs({
+    abi: commerceEscrowAbi,
+    logs: logs.filter(({ address }) => lower(address) === escrow),
+  })) {
+    if (!('feeAmount' in args)) continue
+    const net = args.amount - args.feeAmount
+    const move = moves.find((one) => one.logIndex > Number(logIndex) && one.amount === net && !taken.has(one))
+    if (move) taken.add(move)
   }
   // A proxy logs only that it paid, after the transfer.
   let behind = -1

@@ -14,11 +14,11 @@ comment on column directory.income.fid is 'The agent’s id in the social networ
 comment on column directory.income.hour is 'Beginning of the hour.';
 comment on column directory.income.chain is 'Lowercase name of the chain: ';
 comment on column directory.income.recipient_address is 'Who was paid.';
-comment on column directory.income.kind is 'eip3009_vrs or eip3009_bytes: a settlement, by the form of its signature; forwarded: passed on by a forwarder in the transaction that paid it; permit2_exact or permit2_upto: by one of x402’s proxies for Permit2; batch_claim: claimed from a channel of x402’s batch-settlement.';
+comment on column directory.income.kind is 'eip3009_vrs or eip3009_bytes: a settlement, by the form of its signature; forwarded: passed on by a forwarder in the transaction that paid it; permit2_exact or permit2_upto: by one of x402’s proxies for Permit2; batch_claim: claimed from a channel of x402’s batch-settlement; escrow_charge or escrow_capture: from an escrow of commerce-payments, at once or of what was held, without the fee; escrow_refund: what went back of these, in dollars below zero.';
 comment on column directory.income.flag is 'self: payer and recipient are one address; same_owner: the payer is or was an address of the same agent; ring: the money goes round over three addresses or more; none.';
 comment on column directory.income.filtered is 'Whether it counts as filtered income: there is no flag.';
 comment on column directory.income.x402 is 'Whether a known facilitator sent it, one of x402’s own contracts settled it, or the calldata of its transaction names who had a part in it.';
-comment on column directory.income.payments is 'Payments in it, whatever the token.';
+comment on column directory.income.payments is 'Payments in it, whatever the token; refunds are none.';
 comment on column directory.income.amount_usdc is 'Dollars, with all six decimals; without payments in other tokens.';
 comment on column directory.income.dust_payments is 'Those of them below a thousandth of a dollar.';
 comment on column directory.income.first_paid_at is 'Time of the first.';

@@ -6,7 +6,8 @@ import { settle } from '../../../../derive/pass.ts'
 import { runIncome } from '../../../derive/passes.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { rounds } from '../../../support/rounds.ts'
-import { empty, fids, first, step, timeOf, World } from '../income-world.ts'
+import { empty, fids, timeOf } from '../income-rows.ts'
+import { first, step, World } from '../income-world.ts'
 
 const database = testDatabase()
 const kinds = derivations.filter(({ kind }) => kind === 'demand')
@@ -29,11 +30,12 @@ function demandOf(world: World, fid: number, now: Date) {
     }))
   const payers = [...new Set(counted.map(({ payer }) => payer))]
     .map((payer) => counted.filter((one) => one.payer === payer).sort((a, b) => a.at - b.at))
-    .map((paid) => ({
+    .map((moved) => ({ moved, paid: moved.filter(({ amount }) => amount >= 0n) })) // what goes back is no payment
+    .map(({ moved, paid }) => ({
       n: paid.length,
       first: paid[0]?.at as number,
       last: paid.at(-1)?.at as number,
-      amount: paid.reduce((sum, { amount }) => sum + amount, 0n),
+      amount: moved.reduce((sum, { amount }) => sum + amount, 0n),
     }))
     .filter(({ amount }) => amount > 0n)
   if (payers.length === 0) return undefined

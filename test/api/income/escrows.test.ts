@@ -1,0 +1,92 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agentIncome, incomePayments, incomeSeries } from '../../../api/schemas/income/income.ts'
+import { writeContracts } from '../../../db/queries/chain/contracts.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import type { PaymentKind } from '../../../payments.config.ts'
+import { runIncome } from '../../derive/passes.ts'
+import { startApi, type TestApi } from '../../support/api/api.ts'
+import { testDatabase } from '../../support/database.ts'
+import { addressOf, birth, insert, seedAgent, seedChainState, seedPayment } from '../../support/seed.ts'
+
+const database = testDatabase()
+const day = 86_400_000
+const now = new Date(+birth + 2 * day)
+const seller = addressOf('seller')
+let api: TestApi
+
+async function log(kind: PaymentKind, block: number, amount: bigint, more = {}) {
+  const at = new Date(+birth + (block < 200 ? 0 : day))
+  await seedPayment(database.pool, { kind, amount, payer: addressOf('buyer'), payee: seller, block, at, ...more })
+}
+async function settle() {
+  while ((await rollUpSettlements({ pool: database.pool })) > 0);
+  while ((await runIncome({ pool: database.pool })) > 0);
+}
+
+beforeAll(async () => {
+  api = await startApi(database, { now: () => +now })
+  const { pool } = database
+  await seedChainState(pool, { chain: 'base', indexed: 1_000, finalized: 900, at: now })
+  await seedAgent(pool, { fid: 7, addresses: [seller] })
+  await insert(pool, 'agent_change', { fid: 7, kind: 'upsert', changed_at: birth })
+  await writeContracts(pool, 'base', [{ address: addressOf('token'), fromBlock: 0 }])
+  await log('escrow_authorization', 100, 9_000_000n, { net: 0n })
+  await log('escrow_capture', 101, 4_000_000n, { net: 3_900_000n })
+  await log('escrow_capture', 102, 1_000_000n)
+  await log('escrow_return', 103, 2_000_000n, { net: 0n })
+  await log('escrow_refund', 201, -1_500_000n)
+  await log('escrow_refund', 202, -7_000_000n, { payer: addressOf('nobody who paid') })
+  await log('escrow_refund', 203, -7_000_000n, { token: addressOf('other token') })
+  await settle()
+})
+afterAll(() => api.stop())
+
+const body = async (path: string) => (await api.get(path)).json()
+
+test('a refund is less income of its own day, no payment, and nothing where no payment is known', async () => {
+  const { by_kind, ...income } = agentIncome.parse(await body('/api/agent/7/income'))
+  expect(income).toMatchObject({
+    raw: { payments: 2, amount_usdc: 3.4 },
+    payers: { raw: 1, filtered: 1 },
+    x402: { payments: 0, amount_usdc: 0, share: 0 },
+    first_paid_at: birth.toISOString(),
+    last_paid_at: birth.toISOString(),
+    other_tokens: { payments: 0 },
+  })
+  expect(income.pending).toContainEqual({ contract: 'auth_capture', amount_usdc: 2 })
+  expect(by_kind.filter(({ kind }) => kind.startsWith('escrow')).map(({ kind, raw }) => [kind, raw])).toEqual([
+    ['escrow_charge', { payments: 0, amount_usdc: 0 }],
+    ['escrow_capture', { payments: 2, amount_usdc: 4.9 }],
+    ['escrow_refund', { payments: 0, amount_usdc: -1.5 }],
+  ])
+  const series = incomeSeries.parse(await body('/api/agent/7/income/timeseries?interval=day'))
+  const moved = series.points.filter(({ amount_usdc }) => amount_usdc !== 0)
+  expect(moved.map(({ payments, amount_usdc }) => [payments, amount_usdc])).toEqual([
+    [2, 4.9],
+    [0, -1.5],
+  ])
+  const { payments } = incomePayments.parse(await body('/api/agent/7/income/payments?order=asc'))
+  expect(payments.map(({ kind, amount, amount_usdc }) => [kind, amount, amount_usdc])).toEqual([
+    ['escrow_capture', '3900000', 3.9],
+    ['escrow_capture', '1000000', 1],
+    ['escrow_refund', '-1500000', -1.5],
+  ])
+  expect(await (await api.get('/agent/7')).text()).toMatch(/value="-1\.500000" title="-1\.500000 USD">−\$1/)
+})
+
+test('a payment that is found behind its refund counts the refund, too, in the hour of the refund', async () => {
+  await log('escrow_charge', 150, 7_000_000n, { payer: addressOf('nobody who paid') })
+  await settle()
+  const { rows } = await database.pool.query(
+    'select kind, sum(amount)::text as amount from income_hour where fid = 7 group by kind order by kind',
+  )
+  expect(rows).toEqual([
+    { kind: 'escrow_capture', amount: '4900000' },
+    { kind: 'escrow_charge', amount: '7000000' },
+    { kind: 'escrow_refund', amount: '-8500000' },
+  ])
+  await database.pool.query('delete from payment where block_number = 150')
+  await settle()
+  const { rows: left } = await database.pool.query(`select sum(amount)::text as amount from income_hour where fid = 7`)
+  expect(left).toEqual([{ amount: '3400000' }])
+})

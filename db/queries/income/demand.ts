@@ -29,16 +29,16 @@ const endOf = (days: number, time: string, condition: string) =>
 
 const derive = `
 with ${unrolledBlocks},${since},${payingPairs({ fid: '$2', isBounded: false })},
+-- Who paid dollars: what is of nothing, or of tokens that anybody makes, costs its sender no more than the gas.
 payer as materialized (
   select chain, payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
          ${isOwn('$2', 'pair.payer', 'min(first_at)')} as own
     from pair
-   where not ${isRing}
+   where pair.amount > 0 and not ${isRing}
    group by grouping sets ((chain, payer), (payer))
 ),
--- Who paid dollars: payments of nothing, and of tokens that anybody makes, cost their sender no more than the gas.
 counted as materialized (
-  select payer.*, since.*, n > 1 as paid_again from payer cross join since where not own and amount > 0
+  select payer.*, since.*, n > 1 as paid_again from payer cross join since where not own
 ),
 demand as materialized (
   select $2::bigint as fid, coalesce(chain, '') as chain, count(*) as payers,

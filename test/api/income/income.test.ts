@@ -163,14 +163,14 @@ test('income stands raw and filtered, by kind, with evidence, flags, payers and 
     x402: { payments: 5, amount_usdc: 95, share: 0.887842 },
     other_tokens: { payments: 1 },
     payers: { raw: 4, filtered: 2 },
-    // The customer paid at hours 2, 2 and 41, at last in another token; the other payer at 30, 40 and 42.
+    // The customer paid dollars at hour 2, twice; the other payer at 30, 40 and 42. What is in another token does not count.
     demand: {
       payers: 2,
       new_payers_30d: 2,
       repeat_payers_30d: 2,
       repeat_payers_all: 2,
-      payers_returned: 1,
-      median_seconds_between_payments: (19.5 + 6) * 1_800,
+      payers_returned: 0,
+      median_seconds_between_payments: 6 * 1_800,
       largest_payer_share: 0.989463,
     },
     first_paid_at: at(2).toISOString(),

@@ -23,11 +23,14 @@ function demandOf(world: World, fid: number, now: Date) {
   const counted = world
     .received(fid)
     .filter(({ payer, isRing }) => !isRing && !world.ever.get(fid)?.has(payer))
-    .map(({ payer, block, isDollar, amount }) => ({
+    .map(({ payer, recipient, kind, block, isDollar, amount }) => ({
       payer,
+      // Settlements are known by their sums, so one of nothing beside others counts; every other payment is known by itself.
+      sum: /^eip3009/.test(kind) ? `${payer} ${recipient} ${kind}` : undefined,
       at: +timeOf(block),
       amount: isDollar ? BigInt(amount) : 0n,
     }))
+    .filter(({ amount, sum }, _, all) => amount > 0n || (sum && all.some((one) => one.sum === sum && one.amount > 0n)))
   const payers = [...new Set(counted.map(({ payer }) => payer))]
     .map((payer) => counted.filter((one) => one.payer === payer).sort((a, b) => a.at - b.at))
     .map((moved) => ({ moved, paid: moved.filter(({ amount }) => amount >= 0n) })) // what goes back is no payment
@@ -37,7 +40,6 @@ function demandOf(world: World, fid: number, now: Date) {
       last: paid.at(-1)?.at as number,
       amount: moved.reduce((sum, { amount }) => sum + amount, 0n),
     }))
-    .filter(({ amount }) => amount > 0n)
   if (payers.length === 0) return undefined
   const again = payers.filter(({ n }) => n > 1)
   const gaps = again.map(({ n, first, last }) => (last - first) / 1_000 / (n - 1)).sort((a, b) => a - b)

@@ -97,7 +97,8 @@ test.for([
   ['a field', { fields: { ...thing, properties: { ...thing.properties, more: { type: 'string' } } } }],
   ['a request', { path: '/stuff' }],
 ] as const)('%s that a release had not has to be told', ([, parts]) => {
-  const [was, is] = [documentOf(), documentOf(parts)]
+  const was = documentOf()
+  const is = documentOf(parts)
   expect(untold(was, is, [change('second')])).toEqual(['listThings'])
   expect(untold(was, is, [{ ...change('second'), operations: ['listThings'] }])).toEqual([])
   expect(untold(is, is, [])).toEqual([])

@@ -149,6 +149,9 @@ test('a profile tells feedback of agents, accounts, strangers and its own apart,
   await give({ client: addressOf('other'), at: 19 })
   await give({ client: bob, at: 20, tag: 'speed', revoked: true })
   await give({ client: bob, at: 21, id: 8 }) // on a registration that the agent no longer holds
+  const ofAll = { count_grounded: 2, count_unflagged: 6, before_holder: 0 }
+  const ofQuality = { count_grounded: 2, median_grounded: -99.95, count_unflagged: 4, median_unflagged: 5 }
+  const ofSpeed = { count_grounded: 0, median_grounded: null, count_unflagged: 1, median_unflagged: 5 }
   expect(await summary()).toEqual({
     total: 6,
     revoked: 1,
@@ -161,7 +164,7 @@ test('a profile tells feedback of agents, accounts, strangers and its own apart,
     paid: 2,
     answered: 0,
     grounds: { payment: 2, payment_named: 0, contradicted: 0, file: 0, hash_mismatch: 0, none: 4 },
-    ...{ count_grounded: 2, count_unflagged: 6, before_holder: 0 },
+    ...ofAll,
     flags: { circle: 0, funding_chain: 0, made_together: 0, only_rates: 0, shared_funder: 0 },
     tags: [
       {
@@ -170,7 +173,7 @@ test('a profile tells feedback of agents, accounts, strangers and its own apart,
         median: 5,
         feedback_known: 2,
         median_known: -99.95,
-        ...{ count_grounded: 2, median_grounded: -99.95, count_unflagged: 4, median_unflagged: 5 },
+        ...ofQuality,
       },
       {
         tag: 'speed',
@@ -178,7 +181,7 @@ test('a profile tells feedback of agents, accounts, strangers and its own apart,
         median: 5,
         feedback_known: 1,
         median_known: 5,
-        ...{ count_grounded: 0, median_grounded: null, count_unflagged: 1, median_unflagged: 5 },
+        ...ofSpeed,
       },
     ],
   })

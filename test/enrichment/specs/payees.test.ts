@@ -192,7 +192,7 @@ test('a price whose payee signed it says until when, in the answer and on the pa
   ])
   expect(await pageOf(fid)).toContain('signed with its key')
 
-  // Payments to the same address: only the last three are of the token, for the amount, while the offer held and was seen.
+  // None of the first seven is of the offer: another amount, token, time or payee, or no final block.
   const seen = clock.now()
   const [token] = chains.base.tokens
   const pay = (block: number, changes: object = {}) =>
@@ -219,7 +219,7 @@ test('a price whose payee signed it says until when, in the answer and on the pa
   await pay(303, { at: new Date(seen.getTime() - 1) })
   await pay(304, { at: new Date(1_800_000_001_000) })
   await pay(305, { recipient: stranger })
-  await pay(351) // not final yet
+  await pay(351)
   expect(await signed()).toEqual(none)
   await pay(306)
   const paid = { offer_outcome: 'fulfilled', paid_tx_hash: hashOf('tx base 306'), paid_block_number: 306 }

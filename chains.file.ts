@@ -153,8 +153,10 @@ export function openChains({ CHAINS, CHAINS_FILE }: NodeJS.ProcessEnv): unknown 
   addChains(added)
   for (const [name, { partitions, tokens = [] } = {}] of Object.entries(overrides)) {
     if (partitions) amendChain(name, { partitions })
-    // Its settlements are counted and divided like any, though the table has the chain without them.
-    if (tokens.length > 0 && chainOf(name).tokens.length === 0) amendChain(name, { tokens })
+    // Its settlements are counted and divided like any, though the table has the chain without them; and amounts are
+    // looked for in base units, and symbols told, where a token has others than the table's.
+    const isNews = chainOf(name).tokens.length === 0 || tokens.some(({ decimals, symbol }) => decimals !== 6 || symbol)
+    if (tokens.length > 0 && isNews) amendChain(name, { tokens })
   }
   return file
 }

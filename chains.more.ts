@@ -81,7 +81,7 @@ export const readyChains: Readonly<Record<string, ReadyChain>> = {
     // L; 108 blocks before G's
     ...standing(52952790, [
       { address: '0x754704bc059f8c67012fed69bc8a327a5aafb603', decimals: 6, fromBlock: 0, domainName: 'USDC' }, // W
-      { address: '0xe7cd86e13ac4309349f30b3435a9d337750fc82d', decimals: 6, fromBlock: 0 }, // U: USDT0
+      { address: '0xe7cd86e13ac4309349f30b3435a9d337750fc82d', decimals: 6, fromBlock: 0, symbol: 'USDT0' }, // U
     ]),
     explorer: etherscan('https://monadscan.com'), // V
     hue: '#836ef9',
@@ -236,7 +236,7 @@ export const readyChains: Readonly<Record<string, ReadyChain>> = {
     hasTraces: false,
     finality: null,
     ...standing(12058809, [
-      { address: '0x5fc5360d0400a0fd4f2af552add042d716f1d168', decimals: 6, fromBlock: 0 }, // U: USDG
+      { address: '0x5fc5360d0400a0fd4f2af552add042d716f1d168', decimals: 6, fromBlock: 0, symbol: 'USDG' }, // U
     ]), // B
     explorer: blockscout('https://robinhoodchain.blockscout.com'), // V
     hue: '#a8c23a',

@@ -12,8 +12,10 @@ interface ContractAddress {
 
 /** A dollar token with EIP-3009 transfers. */
 export interface Token extends ContractAddress {
-  /** Base units are 10^-decimals dollars. Always 6: amounts are kept as integer millionths of a dollar. */
-  readonly decimals: 6
+  /** Base units are 10^-decimals dollars. Rows are summed in millionths of a dollar, whatever it is. */
+  readonly decimals: number
+  /** Absent: USDC. */
+  readonly symbol?: string
   /** `name` of the token's EIP-712 domain; absent: USD Coin, or no source names it. Only signers need it. */
   readonly domainName?: 'USDC'
 }

@@ -19,6 +19,9 @@ const deployment = z.strictObject({ address })
 /** Most calls in one request to a node, where an entry sets no fewer. */
 export const mostBatchCalls = 100
 
+/** Most decimals of a dollar token: an amount of base units has to fit numeric(38). */
+const mostDecimals = 18
+const mostDecimalsText = `must be a whole number from 0 to ${mostDecimals}`
 const millions = z.int().nonnegative().multipleOf(1_000_000, 'must be a multiple of 1000000')
 
 /** Entry of CHAINS_FILE for a chain that is in the table: a field that is given replaces the row's. */
@@ -39,7 +42,11 @@ export const override = z.strictObject({
   tokens: z
     .array(
       contract.extend({
-        decimals: z.literal(6, { error: 'must be 6: amounts are kept as integer millionths of a dollar' }),
+        decimals: z.int({ error: mostDecimalsText }).min(0, mostDecimalsText).max(mostDecimals, mostDecimalsText),
+        symbol: z
+          .string()
+          .regex(/^[A-Za-z0-9.]{1,12}$/, 'must be 1 to 12 letters, digits and dots')
+          .optional(),
         domainName: z.literal('USDC', { error: 'must be USDC, or left out' }).optional(),
       }),
     )

@@ -37,6 +37,15 @@ function perChain(type: string, value: (chain: Chain, position: number) => strin
   return `select (case $1 ${cases.join(' ')} end)::${type}`
 }
 
+/** Symbol of a token by its address; most are USDC, and an address that stands for two tokens is no token's. */
+function tokenSymbols(): string {
+  const named = chainNames.flatMap((name) => chainOf(name).tokens.filter(({ symbol }) => symbol !== undefined))
+  const cases = named.map(
+    ({ address, symbol = '' }) => `when '\\x${address.slice(2)}' then ${pg.escapeLiteral(symbol)}`,
+  )
+  return `select ${cases.length > 0 ? `case $1 ${cases.join(' ')} else 'USDC' end` : `'USDC'`}::text`
+}
+
 /** Creates the SQL functions that statements and views use for facts of chains; replaces only those that changed. */
 async function ensureFunctions(db: Queryable): Promise<void> {
   const wanted = [
@@ -61,6 +70,13 @@ async function ensureFunctions(db: Queryable): Promise<void> {
         tokens.length === 0 ? 'null' : String(Math.min(...tokens.map(({ fromBlock }) => fromBlock))),
       ),
     },
+    {
+      name: 'tokens_are_scaled',
+      takes: '',
+      gives: 'boolean',
+      body: `select ${chainNames.some((name) => chainOf(name).tokens.some(({ decimals }) => decimals !== 6))}`,
+    },
+    { name: 'token_symbol_of', takes: 'bytea', gives: 'text', body: tokenSymbols() },
     { name: 'chain_names', takes: '', gives: 'text[]', body: `select ${quoted(chainNames)}` },
     { name: 'settlement_chain_names', takes: '', gives: 'text[]', body: `select ${quoted(settlementChains())}` },
   ]

@@ -106,6 +106,8 @@ function csvType({ name, type }: ServedColumn): string {
       return 'BIGINT'
     case 'timestamp with time zone':
       return 'TIMESTAMPTZ'
+    case 'numeric(38,0)':
+      return 'DECIMAL(38,0)'
     case 'numeric':
       return name.endsWith('amount_usdc') ? 'DECIMAL(18,6)' : 'VARCHAR'
     default:

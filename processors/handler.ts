@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import { Any } from 'typeorm'
 import type { ChainSettings } from '../chains.file.ts'
 import { BuilderCode } from '../db/model/builderCode.model.ts'
+import { ExactAmount } from '../db/model/exactAmount.model.ts'
 import { Feedback } from '../db/model/feedback.model.ts'
 import { Payment } from '../db/model/payment.model.ts'
 import { Registration } from '../db/model/registration.model.ts'
@@ -13,6 +14,7 @@ import { applyFeedbackEvents, feedbackEvents, feedbackResponses } from './mappin
 import { paymentContractsOf } from './mapping/payment-kinds.ts'
 import { operatorChanges, registrationEvents } from './mapping/registration-events.ts'
 import { applyRegistrationEvents, registrationId } from './mapping/registrations.ts'
+import { tokensOf } from './mapping/scale.ts'
 import { settleBlocks } from './mapping/settle-blocks.ts'
 import type { FindCalls } from './mapping/settlements.ts'
 import { upgradesIn } from './mapping/upgrades.ts'
@@ -20,7 +22,7 @@ import type { Progress } from './progress.ts'
 import { ofKnownRecipients } from './scope/recipients.ts'
 import type { Scope } from './scope/scope.ts'
 import { connectionOf } from './store/connection.ts'
-import { toBuilderCodes, toPayment } from './store/settlement-record.ts'
+import { toBuilderCodes, toExactAmounts, toPayment } from './store/settlement-record.ts'
 import { writeSettlements, writeUnpaid } from './store/writer.ts'
 
 interface Mapping {
@@ -43,7 +45,7 @@ interface Batch {
  * their transaction was rolled back, so it changes nothing but the store; `progress` counts and tells what is committed.
  */
 export function createHandler({ chain, findCalls, scope, progress, log }: Mapping): (batch: Batch) => Promise<void> {
-  const tokens = new Set(chain.tokens.map((token) => token.address))
+  const tokens = tokensOf(chain)
   const contracts = paymentContractsOf(chain.paymentContracts)
   progress.onUpgrade = ({ timestamp: _, ...upgrade }) => {
     const kind = tokens.has(upgrade.contract) ? 'token' : 'registry'
@@ -60,7 +62,9 @@ export function createHandler({ chain, findCalls, scope, progress, log }: Mappin
     const { settlements, payments, unpaid } = scope === 'all' ? found : await ofKnownRecipients(db, chain, found)
     await writeSettlements(store, settlements)
     await store.insert(payments.map((row) => new Payment(toPayment(row))))
-    await store.insert(toBuilderCodes([...settlements, ...payments]).map((codes) => new BuilderCode(codes)))
+    const rows = [...settlements, ...payments]
+    await store.insert(toBuilderCodes(rows).map((codes) => new BuilderCode(codes)))
+    await store.insert(toExactAmounts(rows).map((exact) => new ExactAmount(exact)))
     await writeUnpaid(store, chain.name, unpaid)
     progress.add(blocks, settlements.length, unpaid, upgradesIn(chain, blocks))
   }

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { busiestChain, chainOf } from '../../chains.config.ts'
 import { readChains, settingsOf } from '../../chains.file.ts'
+import { tokensOf } from '../../processors/mapping/scale.ts'
 import { settleBlocks } from '../../processors/mapping/settle-blocks.ts'
 import { Progress } from '../../processors/progress.ts'
 import { createSource } from '../../processors/source/source.ts'
@@ -25,7 +26,7 @@ const progress = new Progress()
 const database = new ChainDatabase(process.env.DATABASE_URL as string, chain, progress, console)
 const log = pino({ level: 'error' })
 const source = createSource({ chain, portalKey: undefined, log, progress, final: () => undefined, backfilled: [] })
-const tokens = new Set(chain.tokens.map(({ address }) => address))
+const tokens = tokensOf(chain)
 
 source.processor.setBlockRange({ from: fromBlock, to }).run(database, async ({ store, blocks }) => {
   const { settlements } = await settleBlocks(chain.name, tokens, blocks, source.findCalls, new Map())

@@ -28,7 +28,7 @@ export class Settlement {
     blockTimestamp!: Date
 
     /**
-     * Base units: 10^-6 dollars.
+     * 10^-6 dollars; of a token with finer units the whole ones, and ExactAmount has the rest.
      */
     @BigIntColumn_({nullable: false})
     amount!: bigint

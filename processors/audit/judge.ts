@@ -1,13 +1,14 @@
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { type OtherRow, otherSettlements, readUnpaid } from '../../db/queries/chain/audit.ts'
-import { otherCodes } from '../../db/queries/chain/payments/builder-codes.ts'
+import { otherAttached } from '../../db/queries/chain/payments/attached.ts'
 import { otherPayments } from '../../db/queries/chain/payments/payments.ts'
 import { paymentContractsOf } from '../mapping/payment-kinds.ts'
+import { tokensOf } from '../mapping/scale.ts'
 import { type SettledBlocks, settleBlocks } from '../mapping/settle-blocks.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
-import { toRecord } from '../store/settlement-record.ts'
+import { attachedLists, toRecord } from '../store/settlement-record.ts'
 import { enoughDisputed } from './disputed.ts'
-import { expectedCodes, expectedPayments, keptOf, type Mendable, type Piece, type SettledPiece } from './mend.ts'
+import { expectedPayments, keptOf, type Mendable, type Piece, type SettledPiece } from './mend.ts'
 import type { NodeWord } from './node-word.ts'
 
 /** Which stored rows of a piece may be deleted or changed. */
@@ -56,7 +57,7 @@ async function othersOf(db: Queryable, { chain, scope }: Mendable, { range, foun
   const rows = [
     ...(await otherSettlements(db, name, range, expected)),
     ...(await otherPayments(db, name, range, expectedPayments(scope, kept))),
-    ...(await otherCodes(db, name, range, expectedCodes([...found.settlements, ...found.payments]))),
+    ...(await otherAttached(db, name, range, attachedLists([...found.settlements, ...found.payments]))),
   ]
   const counts = new Map(found.unpaid.map((one) => [unpaidKey(one), one.count]))
   const unpaid = (await readUnpaid(db, name, range)).filter((one) => counts.get(unpaidKey(one)) !== one.count)
@@ -68,7 +69,7 @@ async function othersOf(db: Queryable, { chain, scope }: Mendable, { range, foun
 
 /** Rows of a block as texts to compare, from the node's receipts. Undefined: it knows another block. */
 async function nodeTexts(
-  { chain: { name, tokens, paymentContracts } }: Mendable,
+  { chain }: Mendable,
   { hashes, found }: SettledPiece,
   node: NodeWord,
   findCalls: FindCalls,
@@ -79,10 +80,8 @@ async function nodeTexts(
   const transactions = new Set([...stored, ...given].flatMap(({ txHash }) => txHash ?? []))
   const block = await node.blockAt({ height, hash: hashes.get(height), transactions })
   if (!block) return undefined
-  const addresses = new Set(tokens.map(({ address }) => address))
-  return textsOf({
-    found: await settleBlocks(name, addresses, [block], findCalls, paymentContractsOf(paymentContracts)),
-  })
+  const contracts = paymentContractsOf(chain.paymentContracts)
+  return textsOf({ found: await settleBlocks(chain.name, tokensOf(chain), [block], findCalls, contracts) })
 }
 
 function textsOf({ found }: { readonly found: SettledBlocks }): Map<string, string> {

@@ -4,7 +4,7 @@ import type { BlockRange } from '../../db/block-range.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { deleteOthers, readUnpaid } from '../../db/queries/chain/audit.ts'
 import { deleteUnpaidWithin, insertUnpaid } from '../../db/queries/chain/backfill.ts'
-import { replaceCodes } from '../../db/queries/chain/payments/builder-codes.ts'
+import { replaceAttached } from '../../db/queries/chain/payments/attached.ts'
 import { replacePayments } from '../../db/queries/chain/payments/payments.ts'
 import { addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
 import { addMovedToRollup, lockRollup, subtractFromRollup } from '../../db/queries/rollup/cursor.ts'
@@ -12,12 +12,13 @@ import { withoutBackfilled } from '../backfilled.ts'
 import type { History } from '../history/history.ts'
 import type { ChainBlock } from '../mapping/block.ts'
 import { paymentContractsOf } from '../mapping/payment-kinds.ts'
+import { tokensOf } from '../mapping/scale.ts'
 import { type SettledBlocks, settleBlocks, type UnpaidCount } from '../mapping/settle-blocks.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { ofReadRecipients } from '../scope/recipients.ts'
 import type { Scope } from '../scope/scope.ts'
 import { jsonRows } from '../store/json-rows.ts'
-import { type CodedRow, toBuilderCodes, toPayment, toRecord } from '../store/settlement-record.ts'
+import { attachedLists, toPayment, toRecord } from '../store/settlement-record.ts'
 import { readBlocks } from './range-blocks.ts'
 
 /** Numbers of rows that differed from the source and were mended: settlements, payments and builder codes. */
@@ -48,7 +49,7 @@ export interface SettledPiece extends Piece {
 /** Reads the settlements and payments of a short range of final blocks. */
 export async function readSettled(
   history: History,
-  { name, tokens, paymentContracts }: ChainSettings,
+  chain: ChainSettings,
   range: BlockRange,
   findCalls: FindCalls,
   warn: (text: string) => void,
@@ -56,8 +57,8 @@ export async function readSettled(
   const blocks: ChainBlock[] = []
   await readBlocks(history, range, warn, (block) => void blocks.push(block))
   const hashes = new Map(blocks.map(({ header }) => [header.height, header.hash]))
-  const wanted = new Set(tokens.map(({ address }) => address))
-  const found = await settleBlocks(name, wanted, blocks, findCalls, paymentContractsOf(paymentContracts))
+  const contracts = paymentContractsOf(chain.paymentContracts)
+  const found = await settleBlocks(chain.name, tokensOf(chain), blocks, findCalls, contracts)
   return { range, found, hashes }
 }
 
@@ -93,7 +94,13 @@ export function mendRange(
     const keys = new Set(rows.map(({ blockNumber, logIndex }) => `${blockNumber}-${logIndex}`))
     const changed = deleted.filter(({ key }) => keys.has(key)).length
     const payments = await replacePayments(db, name, range, expectedPayments(scope, kept), agreed)
-    const codes = await replaceCodes(db, name, range, expectedCodes([...found.settlements, ...found.payments]), agreed)
+    const attached = await replaceAttached(
+      db,
+      name,
+      range,
+      attachedLists([...found.settlements, ...found.payments]),
+      agreed,
+    )
     // All of them, not only the kept ones: a backfill is complete by the time its blocks are audited, and has stored the
     // counts of each. Those of its blocks would be deleted here without being inserted again.
     const wrong = isWhole ? differingUnpaid(found.unpaid, await readUnpaid(db, name, range)) : 0
@@ -102,16 +109,13 @@ export function mendRange(
       await insertUnpaid(db, name, found.unpaid)
     }
     return {
-      missing: added.length - changed + payments.missing + codes.missing,
-      surplus: deleted.length - changed + payments.surplus + codes.surplus,
-      changed: changed + payments.changed + codes.changed,
+      missing: added.length - changed + payments.missing + attached.missing,
+      surplus: deleted.length - changed + payments.surplus + attached.surplus,
+      changed: changed + payments.changed + attached.changed,
       unpaid: wrong,
     }
   })
 }
-
-/** Builder codes of settlements and payments, kept or not, as JSON rows to compare with the table. */
-export const expectedCodes = (rows: readonly CodedRow[]) => jsonRows(toBuilderCodes(rows))
 
 /** Payments as JSON rows to compare with the table; `known`: no others to unknown recipients are compared. */
 export const expectedPayments = (scope: Scope, { payments }: Pick<SettledBlocks, 'payments'>) => ({

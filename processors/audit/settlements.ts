@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { BlockRange } from '../../db/block-range.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { areSettlements, countSettlements, readUnpaid } from '../../db/queries/chain/audit.ts'
-import { areCodes } from '../../db/queries/chain/payments/builder-codes.ts'
+import { areAttached } from '../../db/queries/chain/payments/attached.ts'
 import { arePayments } from '../../db/queries/chain/payments/payments.ts'
 import { boundedFailures } from '../../hosts/retries.ts'
 import { addTally, emptyTally, type Tally } from '../backfill/row-pages.ts'
@@ -13,12 +13,11 @@ import type { PaymentRow } from '../mapping/payments.ts'
 import type { UnpaidCount } from '../mapping/settle-blocks.ts'
 import { addPaymentTally, emptyPaymentTally, type PaymentTally, tallyPayments } from '../store/payment-tally.ts'
 import { encodeSettlements } from '../store/settlement-copy.ts'
-import { type CodedRow, toRecord } from '../store/settlement-record.ts'
+import { type AttachedRow, attachedLists, toRecord } from '../store/settlement-record.ts'
 import { areTooMany, DisputedRows, enoughDisputed } from './disputed.ts'
 import { judge } from './judge.ts'
 import {
   differingUnpaid,
-  expectedCodes,
   expectedPayments,
   keptOf,
   type Mendable,
@@ -61,7 +60,7 @@ async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Aud
   const { pool, chain, history, warn } = audit
   const unpaid: UnpaidCount[] = []
   const payments: PaymentRow[] = []
-  const codes: CodedRow[] = []
+  const codes: AttachedRow[] = []
   const shard = { firstBlock: range.fromBlock, lastBlock: range.toBlock }
   const certificate = await certifySource(history, chain, shard, warn, (found) => {
     unpaid.push(...found.unpaid)
@@ -73,7 +72,7 @@ async function auditAll(audit: SettlementsAudit, range: BlockRange): Promise<Aud
     if (!table || differences(certificate, table).length > 0) return false
     if (differingUnpaid(unpaid, await readUnpaid(pool, chain.name, range)) > 0) return false
     const ours = await inTransaction(pool, (db) => keptOf(db, chain, 'all', { settlements: [], payments, unpaid: [] }))
-    if (!(await areCodes(pool, chain.name, range, expectedCodes(codes)))) return false
+    if (!(await areAttached(pool, chain.name, range, attachedLists(codes)))) return false
     return arePayments(pool, chain.name, range, expectedPayments('all', ours))
   }
   if (await isSame()) return certificate
@@ -125,7 +124,7 @@ function lookAt({ pool, chain: { name }, chain, scope }: SettlementsAudit, { ran
     const isSame =
       (await areSettlements(db, name, range, expected)) &&
       (await arePayments(db, name, range, expectedPayments(scope, kept))) &&
-      (await areCodes(db, name, range, expectedCodes([...found.settlements, ...found.payments]))) &&
+      (await areAttached(db, name, range, attachedLists([...found.settlements, ...found.payments]))) &&
       differingUnpaid(found.unpaid, await readUnpaid(db, name, range)) === 0
     return isSame ? kept : undefined
   })

@@ -12,7 +12,7 @@ import {
   tryLockBackfill,
 } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
-import { deleteCodesWithin } from '../../db/queries/chain/payments/builder-codes.ts'
+import { deleteAttachedWithin } from '../../db/queries/chain/payments/attached.ts'
 import { deletePaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import { lastScopedBlock } from '../../db/queries/chain/scope.ts'
 import { refuseArchived } from '../archived-settlements.ts'
@@ -46,7 +46,7 @@ export function abandonRange(pool: pg.Pool, chain: ChainSettings, range: Range):
     await deleteUnpaidWithin(db, name, backfill)
     await deleteCopies(db, name, backfill)
     await deletePaymentsWithin(db, name, backfill)
-    await deleteCodesWithin(db, name, backfill)
+    await deleteAttachedWithin(db, name, backfill)
     await deleteSettlementsWithin(db, name, backfill)
     return shards.reduce((sum, { settlements }) => sum + settlements, 0)
   })

@@ -3,7 +3,7 @@ import { finished } from 'node:stream/promises'
 import type pg from 'pg'
 import { type CopyStreamQuery, from as copyFrom } from 'pg-copy-streams'
 import { insertUnpaid, moveShard, type ShardStep } from '../../db/queries/chain/backfill.ts'
-import { insertBuilderCodes } from '../../db/queries/chain/payments/builder-codes.ts'
+import { insertAttached } from '../../db/queries/chain/payments/attached.ts'
 import { insertPayments } from '../../db/queries/chain/payments/payments.ts'
 import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
@@ -11,7 +11,7 @@ import type { UnpaidCount } from '../mapping/settle-blocks.ts'
 import { Refusal } from '../refusal.ts'
 import { jsonPages } from '../store/json-rows.ts'
 import { copyHeader, copyTrailer } from '../store/settlement-copy.ts'
-import { type CodedRow, codePages, toPayment } from '../store/settlement-record.ts'
+import { type AttachedRow, attachedPages, toPayment } from '../store/settlement-record.ts'
 
 /** Bytes of decoded rows that may wait for the database before decoding pauses. */
 const maxWaitingBytes = 8 * 1024 * 1024
@@ -19,7 +19,7 @@ const maxWaitingBytes = 8 * 1024 * 1024
 interface BatchEnd {
   readonly unpaid: readonly UnpaidCount[]
   readonly payments: readonly PaymentRow[]
-  readonly codes: readonly CodedRow[]
+  readonly codes: readonly AttachedRow[]
   readonly step: ShardStep
 }
 
@@ -118,7 +118,7 @@ export class BatchWriter {
     const { unpaid, payments, codes, step } = batch.end as BatchEnd
     if (unpaid.length > 0) await insertUnpaid(client, this.chain, unpaid)
     for (const rows of jsonPages(payments.map(toPayment))) await insertPayments(client, rows)
-    for (const rows of codePages(codes)) await insertBuilderCodes(client, rows)
+    for (const rows of attachedPages(codes)) await insertAttached(client, rows)
     if (!(await moveShard(client, step))) {
       await client.query('rollback')
       throw new Refusal(`another process loads the blocks from ${step.firstBlock} on; nothing of this batch is kept`)

@@ -5,11 +5,12 @@ import type { ChainBlock } from '../mapping/block.ts'
 import { Matching } from '../mapping/matching.ts'
 import type { PaymentContracts } from '../mapping/payment-kinds.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
+import { isScaled, type Tokens } from '../mapping/scale.ts'
 import { wordDigits } from '../mapping/selector.ts'
 import { settleBlocks, type UnpaidCount } from '../mapping/settle-blocks.ts'
 import type { FindCalls, SettlementRow } from '../mapping/settlements.ts'
 import { writeRow } from '../store/settlement-copy.ts'
-import type { CodedRow } from '../store/settlement-record.ts'
+import { type AttachedRow, hasAttached } from '../store/settlement-record.ts'
 import { decode, fitsRow, same } from './hex-text.ts'
 import { PlaceFields } from './place-fields.ts'
 import { legRows } from './place-forwarded-legs.ts'
@@ -26,7 +27,7 @@ interface Sorted {
   /** Forwarded legs of the confirmed settlements. */
   readonly legs: readonly PaymentRow[]
   /** Those of the confirmed settlements and legs that have builder codes. */
-  readonly codes: readonly CodedRow[]
+  readonly codes: readonly AttachedRow[]
 }
 
 interface ConfirmedPlaces {
@@ -45,7 +46,7 @@ interface Sorting {
   isOpen: boolean
   readonly unpaid: string[]
   readonly legs: PaymentRow[]
-  readonly codes: CodedRow[]
+  readonly codes: AttachedRow[]
 }
 
 /** Blocks that wait for traces at a time. */
@@ -64,22 +65,25 @@ export class BlockEncoder {
   /** Payments beside the settlements, since the caller last emptied the list; few. */
   payments: PaymentRow[] = []
   /** Settlements and payments with builder codes, since the caller last emptied the list. */
-  codes: CodedRow[] = []
+  codes: AttachedRow[] = []
 
   readonly #open: ChainBlock[] = []
   readonly #template: RowTemplate
   readonly #fields: PlaceFields
   readonly #contracts: readonly Buffer[]
+  /** Tokens whose base units are not what rows are kept in: `settleBlocks` converts them. */
+  readonly #scaled: ReadonlySet<string>
 
   constructor(
     private readonly chain: ChainName,
-    private readonly tokens: ReadonlySet<string>,
+    private readonly tokens: Tokens,
     private readonly findCalls: FindCalls,
     private readonly contracts: PaymentContracts,
   ) {
     this.#template = rowTemplate(chain)
-    this.#fields = new PlaceFields(tokens)
+    this.#fields = new PlaceFields(tokens.keys())
     this.#contracts = [...contracts.keys()].map((address) => Buffer.from(address))
+    this.#scaled = new Set([...tokens].flatMap(([address, decimals]) => (isScaled(decimals) ? address : [])))
     this.pages = new RowPages(this.#template.bytes.length)
   }
 
@@ -119,7 +123,7 @@ export class BlockEncoder {
     )
     this.unpaid.push(...unpaid)
     this.payments.push(...payments)
-    this.codes.push(...[...settlements, ...payments].filter(isCoded))
+    this.codes.push(...[...settlements, ...payments].filter(hasAttached))
     const rows = new Map<number, SettlementRow[]>()
     for (const row of settlements) rows.set(row.blockNumber, [...(rows.get(row.blockNumber) ?? []), row])
     for (const ofBlock of rows.values()) this.#writeSettled(ofBlock)
@@ -181,7 +185,7 @@ export class BlockEncoder {
     return sorted ?? none
   }
 
-  /** Adds a transaction that its calldata decides to `sorted`; false: it does not, or an amount does not fit a row. */
+  /** Adds a transaction that its calldata decides to `sorted`; false: it does not, or an amount is not as rows have it. */
   #match(
     text: Buffer,
     scan: BlockScanner,
@@ -192,6 +196,8 @@ export class BlockEncoder {
   ): boolean {
     const fields = this.#fields
     if (!fields.read(text, scan, transaction, firstLog, end)) return false
+    if (this.#scaled.size > 0 && fields.transfers.some(({ token }) => this.#scaled.has(fields.addressAt(token))))
+      return false
     const { confirmed, open } = new Matching(fields)
     if (open.length > 0) return false
     for (const { transfer } of confirmed) if (!fitsRow(text, transfer.amount)) return false
@@ -213,7 +219,7 @@ export class BlockEncoder {
     if (fields.transfers.length > confirmed.length) {
       const legs = legRows(this.chain, fields, confirmed, scan, transaction, codes)
       sorted.legs.push(...legs)
-      sorted.codes.push(...legs.filter(isCoded))
+      sorted.codes.push(...legs.filter(hasAttached))
     }
     if (confirmed.length < fields.authorizations.length) {
       const paid = new Set(confirmed.map(({ authorization }) => authorization))
@@ -252,8 +258,6 @@ export class BlockEncoder {
     decode(text, (scan.txHashAt[places.transaction] as number) + 2, page, at + template.txHash, 32)
   }
 }
-
-const isCoded = ({ codes }: CodedRow) => codes !== undefined
 
 const addressDigits = 40
 /** Seconds from 1970-01-01 to 2000-01-01, from which Postgres counts. */

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { boundedFailures } from '../../hosts/retries.ts'
 import { grouped } from '../../limits.config.ts'
-import { type History, tokensOf } from '../history/history.ts'
+import type { History } from '../history/history.ts'
 import { RangeReader } from '../history/range-reader.ts'
+import { tokensOf } from '../mapping/scale.ts'
 import { BlockEncoder } from './block-encoder.ts'
 import type { BackfillConfig } from './config.ts'
 

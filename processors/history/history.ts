@@ -57,10 +57,6 @@ export function wantedOf({ tokens, paymentContracts }: Pick<ChainSettings, 'toke
   return { tokens: tokens.map(({ address }) => address), payments: paymentLogs(paymentContracts) }
 }
 
-/** Addresses of a chain's tokens. */
-export const tokensOf = ({ tokens }: Pick<ChainSettings, 'tokens'>): ReadonlySet<string> =>
-  new Set(tokens.map(({ address }) => address))
-
 /** Matches logs that have one of the values in every field that is given. */
 export interface LogFilter {
   readonly address: readonly string[]

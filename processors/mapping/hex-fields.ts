@@ -1,6 +1,7 @@
 import { events } from '../../abi/generated/dollar-token.ts'
 import { addressOf, type ChainLog, type ChainTransaction } from './block.ts'
 import type { Authorization, Calldata, TransactionFields, Transfer } from './fields.ts'
+import type { Tokens } from './scale.ts'
 import { paymentSelectors, selectorDigits, wordDigits } from './selector.ts'
 
 /** A transaction's fields as lowercase hex strings. */
@@ -13,7 +14,7 @@ export class TextFields implements TransactionFields<string> {
   constructor(
     private readonly transaction: Pick<ChainTransaction, 'to' | 'input'>,
     logs: readonly ChainLog[],
-    tokens: ReadonlySet<string>,
+    tokens: Pick<Tokens, 'has'>,
   ) {
     this.calldata = new TextCalldata(transaction.input)
     for (const [position, log] of logs.entries()) {

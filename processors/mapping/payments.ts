@@ -7,6 +7,7 @@ import { followLegs, type Paid } from './forwarded-legs.ts'
 import { TextFields, toTransfer } from './hex-fields.ts'
 import { isTransfer } from './kinds/rule.ts'
 import { type PaymentContracts, provenPayments } from './payment-kinds.ts'
+import { type ExactAmount, isScaled, millionths, type Tokens } from './scale.ts'
 
 /** Money that an address received other than as a settlement's recipient. Addresses and hashes are lowercase hex. */
 export interface PaymentRow {
@@ -20,7 +21,7 @@ export interface PaymentRow {
   readonly token: string
   readonly payer: string
   readonly payee: string
-  /** Base units. */
+  /** Base units; of a dollar token whole millionths of a dollar, whatever its units are. */
   readonly gross: bigint
   readonly net: bigint
   readonly facilitator: string
@@ -31,6 +32,8 @@ export interface PaymentRow {
   readonly depth: number | null
   /** Builder codes of the transaction; undefined: it has none. */
   readonly codes?: BuilderCodes | undefined
+  /** Of what the payee got, or gave up: of `net`, or of `gross` where that is 0. Undefined: `net` is exact. */
+  readonly exact?: ExactAmount | undefined
 }
 
 /** What all rows of one transaction share. */
@@ -48,7 +51,7 @@ export function paymentsOf(
   settling: SettlingTransaction,
   settled: readonly Paid<string>[],
   contracts: PaymentContracts,
-  tokens?: ReadonlySet<string>,
+  tokens?: Tokens,
 ): { payments: PaymentRow[]; unpaid: { logIndex: number; token: string }[] } {
   const { block, transaction, logs } = settling
   const place: Place = {
@@ -71,7 +74,8 @@ export function paymentsOf(
       continue
     }
     const { transfer, ...row } = payment
-    payments.push({ ...place, logIndex, ...row, forwarder: null, originLogIndex: null, depth: null })
+    const scaled = inMillionths(row, tokens)
+    payments.push({ ...place, logIndex, ...row, ...scaled, forwarder: null, originLogIndex: null, depth: null })
     if (transfer && isFollowed(transfer.token)) paid.push({ logIndex, payer: payment.payer, transfer })
   }
   // What a payment contract pays out of what it holds is told by its logs.
@@ -86,12 +90,21 @@ export function paymentsOf(
   for (const { paid: origin, transfer, depth } of followLegs(words, transfers, paid)) {
     const { logIndex: originLogIndex, payer } = origin
     const amount = words.amountOf(transfer.amount)
-    payments.push(toLegRow(place, { ...transfer, amount, depth, originLogIndex, payer }))
+    const leg = toLegRow(place, { ...transfer, amount, depth, originLogIndex, payer })
+    payments.push({ ...leg, ...inMillionths(leg, tokens) })
   }
   return { payments: payments.sort((a, b) => a.logIndex - b.logIndex), unpaid }
 }
 
-const words = new TextFields({ input: '0x' }, [], new Set())
+/** What changes in a payment when the base units of its token are no millionths of a dollar. */
+function inMillionths({ token, gross, net }: Pick<PaymentRow, 'token' | 'gross' | 'net'>, tokens: Tokens | undefined) {
+  const decimals = tokens?.get(token)
+  if (!isScaled(decimals)) return {}
+  const exact: ExactAmount = { baseUnits: net === 0n ? gross : net, decimals }
+  return { gross: millionths(gross, decimals), net: millionths(net, decimals), exact }
+}
+
+const words = new TextFields({ input: '0x' }, [], new Map())
 
 /** A leg with its values in lowercase hex. */
 interface LegValues {

@@ -4,6 +4,7 @@ import { Refusal } from '../refusal.ts'
 import { type ChainBlock, type ChainLog, transactionsOf } from './block.ts'
 import { kindOfLog, type PaymentContracts } from './payment-kinds.ts'
 import type { PaymentRow } from './payments.ts'
+import type { Tokens } from './scale.ts'
 import { type FindCalls, type SettlementRow, settle } from './settlements.ts'
 
 /** Authorizations of one token in one block that moved no money, or logs of one payment contract that prove none. */
@@ -26,7 +27,7 @@ export interface SettledBlocks {
  */
 export async function settleBlocks(
   chain: ChainName,
-  tokens: ReadonlySet<string>,
+  tokens: Tokens,
   blocks: readonly ChainBlock[],
   findCalls: FindCalls,
   contracts: PaymentContracts,
@@ -69,7 +70,7 @@ function checkNumbers(chain: ChainName, { header, logs }: ChainBlock) {
 }
 
 /** The transactions of a block in which a token executed an authorization or a contract paid, each with all its logs. */
-function settlingTransactions(block: ChainBlock, tokens: ReadonlySet<string>, contracts: PaymentContracts) {
+function settlingTransactions(block: ChainBlock, tokens: Tokens, contracts: PaymentContracts) {
   const settling = new Map<number, ChainLog[]>()
   for (const log of block.logs) {
     const isUsed = tokens.has(log.address) && events.AuthorizationUsed.is(log)

@@ -6,6 +6,7 @@ import { TextCalldata, TextFields } from './hex-fields.ts'
 import { Matching } from './matching.ts'
 import type { PaymentContracts } from './payment-kinds.ts'
 import { type PaymentRow, paymentsOf } from './payments.ts'
+import { type ExactAmount, isScaled, millionths, type Tokens } from './scale.ts'
 import { inferSelector, isExecutionOf } from './selector.ts'
 
 /** An authorization that was executed and paid. Addresses and hashes are lowercase hex. */
@@ -16,7 +17,7 @@ export interface SettlementRow {
   readonly logIndex: number
   /** Milliseconds since 1970. */
   readonly blockTimestamp: number
-  /** Base units, at most 2^63 - 1. */
+  /** Millionths of a dollar, at most 2^63 - 1; of a token with finer units the whole ones. */
   readonly amount: bigint
   readonly token: string
   readonly payer: string
@@ -28,6 +29,8 @@ export interface SettlementRow {
   readonly selectorSource: SelectorSource
   /** Builder codes of the transaction; undefined: it has none. */
   readonly codes?: BuilderCodes | undefined
+  /** Undefined: the token's base units are millionths. */
+  readonly exact?: ExactAmount | undefined
 }
 
 /** How the selector was found: in the calldata, in a trace, or inferred from the logs. */
@@ -65,7 +68,7 @@ const maxAmount = 2n ** 63n - 1n
  */
 export async function settle(
   chain: ChainName,
-  tokens: ReadonlySet<string>,
+  tokens: Tokens,
   settling: SettlingTransaction,
   findCalls: FindCalls,
   contracts: PaymentContracts,
@@ -83,7 +86,7 @@ export async function settle(
   }
   const paid = [...outcomes].map(([{ logIndex, authorizer: payer }, { transfer }]) => ({ logIndex, payer, transfer }))
   const { payments, unpaid } = paymentsOf(chain, settling, paid, contracts, tokens)
-  const settled = toRows(chain, settling, fields, outcomes)
+  const settled = toRows(chain, settling, fields, outcomes, tokens)
   return { ...settled, payments, unpaid: [...settled.unpaid, ...unpaid] }
 }
 
@@ -119,6 +122,7 @@ function toRows(
   { block, transaction }: SettlingTransaction,
   { authorizations }: TextFields,
   outcomes: Map<Authorization<string>, Outcome>,
+  tokens: Tokens,
 ): Pick<Settled, 'settlements' | 'unpaid'> {
   const settled: Pick<Settled, 'settlements' | 'unpaid'> = { settlements: [], unpaid: [] }
   const codes = builderCodesOf(transaction.input)
@@ -129,7 +133,9 @@ function toRows(
       continue
     }
     const { transfer, selector, source } = outcome
-    const amount = BigInt(transfer.amount)
+    const baseUnits = BigInt(transfer.amount)
+    const decimals = tokens.get(authorization.token)
+    const amount = millionths(baseUnits, decimals)
     if (amount > maxAmount) {
       const where = `${chain} block ${block.height}, log ${transfer.logIndex}`
       throw new Error(`${where}: an amount of ${amount} does not fit eight bytes; is this a dollar token?`)
@@ -149,6 +155,7 @@ function toRows(
       selector,
       selectorSource: source,
       codes,
+      exact: isScaled(decimals) ? { baseUnits, decimals } : undefined,
     })
   }
   return settled

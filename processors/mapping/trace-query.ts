@@ -1,5 +1,6 @@
 import { settlementSelectors } from '../../abi/selectors.ts'
 import { type BlockRange, lengthOf } from '../../db/block-range.ts'
+import type { Tokens } from './scale.ts'
 
 /** A call as the archives list it: its place in the tree instead of its children. */
 export interface FlatTrace {
@@ -27,7 +28,7 @@ const maxRequests = 8
 /** The traces of some final blocks, by block: few requests, each for blocks that are near each other. */
 export async function tracesIn(
   archive: TraceArchive,
-  tokens: ReadonlySet<string>,
+  tokens: Pick<Tokens, 'has' | 'keys'>,
   blocks: readonly number[],
 ): Promise<Map<number, FlatTrace[]>> {
   const found = new Map<number, FlatTrace[]>()
@@ -61,10 +62,10 @@ function rangesOf(blocks: readonly number[]): BlockRange[] {
 }
 
 /** Only calls that can have executed an authorization: a block's calls to a dollar token can be thousands. */
-function traceQuery(range: BlockRange, tokens: ReadonlySet<string>) {
+function traceQuery(range: BlockRange, tokens: Pick<Tokens, 'has' | 'keys'>) {
   return {
     ...range,
     fields: { trace: { error: true, callCallType: true, callTo: true, callInput: true } },
-    traces: [{ type: ['call'], callTo: [...tokens], callSighash: [...settlementSelectors], parents: true }],
+    traces: [{ type: ['call'], callTo: [...tokens.keys()], callSighash: [...settlementSelectors], parents: true }],
   }
 }

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { pauseMs, sourceBackoff } from '../../hosts/retries.ts'
 import { minute } from '../../ops/time.ts'
 import type { SettlingTransaction } from './block.ts'
+import type { Tokens } from './scale.ts'
 import type { FindCalls, TokenCall } from './settlements.ts'
 import { type FlatTrace, type TraceArchive, tracesIn } from './trace-query.ts'
 
@@ -28,7 +29,7 @@ interface TraceSources {
   /** Highest block the archive holds; undefined: not known yet. */
   readonly archiveHeight?: () => number | undefined
   readonly node?: TraceNode
-  readonly tokens: ReadonlySet<string>
+  readonly tokens: Pick<Tokens, 'has' | 'keys'>
   /** Whether an error is the node's answer that it has no trace. Any other error is a failure and is thrown. */
   readonly isRefusal: (error: unknown) => boolean
   readonly onRefusal: (txHash: string, error: Error) => void

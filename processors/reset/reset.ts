@@ -14,7 +14,7 @@ import {
 } from '../../db/queries/chain/backfill.ts'
 import { type ChainState, writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { noteFinalBlock, type StoredBlock } from '../../db/queries/chain/final-blocks.ts'
-import { deleteCodesWithin } from '../../db/queries/chain/payments/builder-codes.ts'
+import { deleteAttachedWithin } from '../../db/queries/chain/payments/attached.ts'
 import { deletePaymentsWithin, tallyPaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import {
   deleteApprovalsAbove,
@@ -87,7 +87,7 @@ export function resetTo(
     for (const { id } of backfills) await dropAside(db, id) // a complete one has none
     await deleteBackfillsAbove(db, name, block.height)
     await deleteCopies(db, name, { fromBlock: block.height + 1, toBlock: maxRangeEnd })
-    await deleteCodesWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
+    await deleteAttachedWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
     await deleteUnpaidAbove(db, name, block.height)
     await deleteAuditsAbove(db, name, block.height)
     await deleteTransfersAbove(db, name, block.height)
@@ -136,7 +136,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
     }
     await deleteBackfillsAbove(db, name, -1)
     await deletePaymentsWithin(db, name, { fromBlock: 0, toBlock: maxBlock })
-    await deleteCodesWithin(db, name, { fromBlock: 0, toBlock: maxBlock })
+    await deleteAttachedWithin(db, name, { fromBlock: 0, toBlock: maxBlock })
     await deleteUnpaidAbove(db, name, -1)
     await deleteAuditsAbove(db, name, -1)
     await deleteTransfersAbove(db, name, -1)

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import { insertBuilderCodes } from '../../db/queries/chain/payments/builder-codes.ts'
+import { insertAttached } from '../../db/queries/chain/payments/attached.ts'
 import { insertPayments } from '../../db/queries/chain/payments/payments.ts'
 import { addSettlements } from '../../db/queries/chain/recipient-settlements.ts'
 import { moveRecipients } from '../../db/queries/chain/scope.ts'
@@ -17,10 +17,11 @@ import type { Witness } from '../history/witness.ts'
 import type { ChainBlock } from '../mapping/block.ts'
 import { type PaymentContracts, paymentContractsOf } from '../mapping/payment-kinds.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
+import { type Tokens, tokensOf } from '../mapping/scale.ts'
 import { settleBlocks } from '../mapping/settle-blocks.ts'
 import type { FindCalls, SettlementRow } from '../mapping/settlements.ts'
 import { jsonPages } from '../store/json-rows.ts'
-import { codePages, toPayment, toRecord } from '../store/settlement-record.ts'
+import { attachedPages, toPayment, toRecord } from '../store/settlement-record.ts'
 import { hexOf, ofRecipients } from './recipients.ts'
 
 /** A step is committed when it reaches this many settlements or (`maxStepMs`) this age. */
@@ -54,7 +55,7 @@ export class HistoryLoad implements BlockSink {
   /** Settlements added so far, without those that were there before. */
   added = 0
   readonly #reader: RangeReader
-  readonly #tokens: ReadonlySet<string>
+  readonly #tokens: Tokens
   readonly #wanted: ReadonlySet<string>
   #blocks: ChainBlock[] = []
   #settlements: SettlementRow[] = []
@@ -65,7 +66,7 @@ export class HistoryLoad implements BlockSink {
   constructor(private readonly options: LoadOptions) {
     const { history, witness, fromBlock, toBlock, log, chain, recipients } = options
     this.#reader = new RangeReader(history, fromBlock, toBlock, log, { witness, attempts: boundedFailures })
-    this.#tokens = new Set(chain.tokens.map(({ address }) => address))
+    this.#tokens = tokensOf(chain)
     this.#contracts = paymentContractsOf(chain.paymentContracts)
     this.#wanted = new Set(recipients.map(hexOf))
   }
@@ -132,7 +133,7 @@ export class HistoryLoad implements BlockSink {
       const waiting = new Set(moved.map(hexOf))
       const { settlements: theirs, payments } = ofRecipients(ours, (recipient) => waiting.has(recipient))
       for (const rows of jsonPages(payments.map(toPayment))) await insertPayments(db, rows)
-      for (const rows of codePages([...theirs, ...payments])) await insertBuilderCodes(db, rows)
+      for (const rows of attachedPages([...theirs, ...payments])) await insertAttached(db, rows)
       return await addAll(db, chain, theirs)
     })
   }

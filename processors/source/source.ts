@@ -1,6 +1,7 @@
 import type { ChainSettings } from '../../chains.file.ts'
 import { hideAddresses, hostOf } from '../../hosts/addresses.ts'
 import { isAnswer } from '../../hosts/retries.ts'
+import { tokensOf } from '../mapping/scale.ts'
 import { createTraceLookup } from '../mapping/traces.ts'
 import { mayPass } from '../rpc-client.ts'
 import { ChainProcessor, type SourceOptions } from './chain-processor.ts'
@@ -19,7 +20,7 @@ export function createSource(options: SourceOptions) {
       archive: hasArchive && chain.hasTraces ? processor.historyArchive() : undefined,
       archiveHeight: () => options.progress.archiveBlock,
       node,
-      tokens: new Set(chain.tokens.map(({ address }) => address)),
+      tokens: tokensOf(chain),
       isRefusal: isAnswer,
       mayPass,
       onWait: (txHash, error) =>

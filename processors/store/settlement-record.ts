@@ -1,10 +1,12 @@
 import type { BuilderCode } from '../../db/model/builderCode.model.ts'
+import type { ExactAmount } from '../../db/model/exactAmount.model.ts'
 import type { Payment } from '../../db/model/payment.model.ts'
+import type { Attached, AttachedTable } from '../../db/queries/chain/payments/attached.ts'
 import type { StoredSettlement } from '../../db/queries/chain/settlement-arrays.ts'
 import { bytesOf } from '../mapping/block.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
 import type { SettlementRow } from '../mapping/settlements.ts'
-import { jsonPages } from './json-rows.ts'
+import { jsonPages, jsonRows } from './json-rows.ts'
 
 /** The row with the types of its columns, but for the chain's name. */
 export function toRecord(row: SettlementRow): StoredSettlement {
@@ -24,9 +26,9 @@ export function toRecord(row: SettlementRow): StoredSettlement {
   }
 }
 
-/** The columns of a payment's row; its builder codes have a table of their own. */
+/** The columns of a payment's row; its builder codes and its exact amount have tables of their own. */
 export function toPayment(row: PaymentRow): Payment {
-  const { codes: _, ...columns } = row
+  const { codes: _, exact: __, ...columns } = row
   const { chain, blockNumber, logIndex, forwarder } = row
   return {
     ...columns,
@@ -41,23 +43,41 @@ export function toPayment(row: PaymentRow): Payment {
   }
 }
 
-/** A settlement or payment, as far as its codes go. */
-export type CodedRow = Pick<SettlementRow, 'chain' | 'blockNumber' | 'logIndex' | 'codes'>
+/** A settlement or payment, as far as it has more than its row: builder codes, or an exact amount. */
+export type AttachedRow = Pick<SettlementRow, 'chain' | 'blockNumber' | 'logIndex' | 'codes' | 'exact'>
+
+export const hasAttached = ({ codes, exact }: AttachedRow) => codes !== undefined || exact !== undefined
 
 /** Rows per JSON array: they are small, and there may be as many as settlements. */
 const rowsPerPage = 5_000
 
-/** The codes of some settlements and payments as JSON arrays of rows with the columns' names. */
-export function codePages(rows: readonly CodedRow[]): string[] {
-  return jsonPages(toBuilderCodes(rows), rowsPerPage)
+/** What some settlements and payments have beside their rows, as JSON arrays of rows with the columns' names, by table. */
+export function attachedPages(
+  rows: readonly AttachedRow[],
+): { readonly table: AttachedTable; readonly rows: string }[] {
+  const pages = (table: AttachedTable, found: readonly object[]) =>
+    jsonPages(found, rowsPerPage).map((page) => ({ table, rows: page }))
+  return [...pages('builder_code', toBuilderCodes(rows)), ...pages('exact_amount', toExactAmounts(rows))]
+}
+
+/** The same in one list for each table, to compare with what is stored. */
+export function attachedLists(rows: readonly AttachedRow[]): Attached {
+  return { builder_code: jsonRows(toBuilderCodes(rows)), exact_amount: jsonRows(toExactAmounts(rows)) }
 }
 
 /** The codes of some settlements and payments as rows of their table; those without any have none. */
-export function toBuilderCodes(rows: readonly CodedRow[]): BuilderCode[] {
+export function toBuilderCodes(rows: readonly AttachedRow[]): BuilderCode[] {
   return rows.flatMap(({ chain, blockNumber, logIndex, codes }) => {
     if (!codes) return []
     const { facilitator, app, services } = codes
     const id = `${chain}-${blockNumber}-${logIndex}`
     return { id, chain, blockNumber, logIndex, facilitator, app, services: [...services] }
   })
+}
+
+/** The amounts of those whose tokens have other units than millionths of a dollar, as rows of their table. */
+export function toExactAmounts(rows: readonly AttachedRow[]): ExactAmount[] {
+  return rows.flatMap(({ chain, blockNumber, logIndex, exact }) =>
+    exact ? [{ id: `${chain}-${blockNumber}-${logIndex}`, chain, blockNumber, logIndex, ...exact }] : [],
+  )
 }

@@ -38,7 +38,10 @@ const ours: readonly Keys[] = [
         'chain',
         'agent_demand agent_edge agent_figure agent_holding agent_payer_hour audit_agent audit_certificate backfill',
       ),
-      ...one('chain', 'builder_code chain_contract chain_state facilitator_total feedback feedback_response'),
+      ...one(
+        'chain',
+        'builder_code chain_contract chain_state exact_amount facilitator_total feedback feedback_response',
+      ),
       ...one('chain', 'feedback_total fid_custody final_block head_range income_address income_agent income_hour'),
       ...one('chain', 'income_sender income_total known_recipient oli_tag payment payment_sum ranking ranking_day'),
       ...one('chain', 'registration registration_document registration_metadata registration_transfer'),
@@ -81,7 +84,10 @@ const ours: readonly Keys[] = [
     bytes: longestChain + digits256 + 32 + 2,
     keys: [
       'feedback_file.feedback_id',
-      ...one('id', 'builder_code feedback feedback_response fid_custody payment registration registration_metadata'),
+      ...one(
+        'id',
+        'builder_code exact_amount feedback feedback_response fid_custody payment registration registration_metadata',
+      ),
       ...one('id', 'registration_approval registration_operator registration_transfer registration_wallet settlement'),
       'unpaid_authorization.id',
     ],

@@ -19,18 +19,38 @@ interface Given {
   readonly input?: Hex
   readonly logs: ChainLog[]
   readonly tokens?: readonly string[]
+  /** Of the tokens; absent: 6. */
+  readonly decimals?: number
   readonly calls?: () => Promise<TokenCall[] | undefined>
 }
 
 async function settled({ to = batcher, from = facilitator, input = '0x12345678', logs, ...given }: Given) {
-  const { calls = neverAsked, tokens = [token] } = given
+  const { calls = neverAsked, tokens = [token], decimals = 6 } = given
   const transaction = { transactionIndex: 0, hash: `0x${'22'.repeat(32)}`, from, to, input }
-  const { settlements, unpaid } = await settle('base', new Set(tokens), { block, transaction, logs }, calls, new Map())
+  const { settlements, unpaid } = await settle(
+    'base',
+    new Map(tokens.map((address) => [address, decimals])),
+    { block, transaction, logs },
+    calls,
+    new Map(),
+  )
   const short = settlements.map((row) => [row.logIndex, row.amount, row.selector, row.selectorSource] as const)
   return { settlements, short, unpaid: unpaid.map(({ logIndex }) => logIndex) }
 }
 
 const payment = paymentOf('one')
+
+test('of a token with more decimals than a dollar is counted in, the row has whole millionths, and the exact amount', async () => {
+  const input = callOf('transfer', payment)
+  const logs = [used(payment, 7), moved(payment, 8)]
+  const { settlements } = await settled({ to: token, input, logs, decimals: 9 })
+  expect(settlements[0]).toMatchObject({ amount: 1_500n, exact: { baseUnits: 1_500_000n, decimals: 9 } })
+  const coarse = await settled({ to: token, input, logs, decimals: 2 })
+  expect(coarse.settlements[0]).toMatchObject({
+    amount: 15_000_000_000n,
+    exact: { baseUnits: 1_500_000n, decimals: 2 },
+  })
+})
 
 test('a direct payment becomes a settlement with everything that is known about it', async () => {
   const { settlements } = await settled({
@@ -66,7 +86,7 @@ test.each([
 ])('%s: the block is refused, not read without what was paid', async (_, logs) => {
   const settling = settleBlocks(
     'base',
-    new Set([token]),
+    new Map([[token, 6]]),
     [{ header: block, logs, transactions: [] }],
     noTraces,
     new Map(),

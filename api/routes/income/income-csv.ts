@@ -77,21 +77,9 @@ type Cell = string | number | boolean | null
 function lineOf(values: readonly Cell[]): string {
   const cells = [...values]
   const value = (name: (typeof columns)[number]) => String(values[columns.indexOf(name)])
-  if (values[dollarsAt] !== null) cells[dollarsAt] = dollarsOf(value('amount'))
   cells.push(chainOf(value('chain') as ChainName).explorer.transaction.replace('{hash}', value('tx_hash')))
   return `${cells.map(cellOf).join(',')}\r\n`
 }
-
-const dollarsAt = columns.indexOf('amount_usdc')
-
-/** Base units as dollars with all six decimals, as text: a JavaScript number would round large ones. */
-function dollarsOf(amount: string): string {
-  const digits = amount.padStart(decimals + 1, '0')
-  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
-}
-
-/** Decimals of every token that has a dollar figure. */
-const decimals = 6
 
 /** A value as a CSV cell, with `'` before what a spreadsheet takes for a formula (RFC 4180; OWASP, "CSV Injection"). */
 function cellOf(value: Cell): string {

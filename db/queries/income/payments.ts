@@ -11,7 +11,7 @@ import {
   settlementColumns,
   settlementKind,
 } from '../sql/income.ts'
-import { dollars, hex, isoTime } from '../sql/json-text.ts'
+import { exactDollars, hex, isoTime } from '../sql/json-text.ts'
 import { receivedSettlements, settlementOrder } from '../sql/received-settlements.ts'
 import { isListed } from '../sql/selectors.ts'
 import { settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
@@ -165,8 +165,8 @@ const paymentFields = {
   payer_address: hex('s.payer'),
   recipient_address: hex('s.recipient'),
   token_address: hex('s.token'),
-  amount: 's.amount::text',
-  amount_usdc: `case when s.is_dollar then ${dollars('s.amount')} end`,
+  amount: 'base_units_of(s.chain, s.block_number, s.log_index, s.amount)::text',
+  amount_usdc: `case when s.is_dollar then ${exactDollars('s', 's.amount')} end`,
   kind: 's.kind',
   forwarder_address: hex('s.forwarder'),
   flag: incomeFlag('$1', 's'),
@@ -184,7 +184,10 @@ const paymentFields = {
 type PaymentColumn = keyof typeof paymentFields
 
 function paymentAs(columns: readonly PaymentColumn[] | undefined): string {
-  if (columns) return `json_build_array(${columns.map((name) => paymentFields[name]).join(', ')})`
+  // As text: a JavaScript number would round large amounts.
+  const cell = (name: PaymentColumn) =>
+    name === 'amount_usdc' ? `(${paymentFields[name]})::text` : paymentFields[name]
+  if (columns) return `json_build_array(${columns.map(cell).join(', ')})`
   return `json_build_object(${Object.entries(paymentFields)
     .map(([name, field]) => `'${name}', ${field}`)
     .join(',\n    ')})`

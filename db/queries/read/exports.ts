@@ -34,6 +34,7 @@ export const exportTypes = [
   'bigint',
   'numeric',
   'numeric(20,0)',
+  'numeric(38,0)',
   'numeric(78,0)',
   'timestamp with time zone',
   'jsonb',

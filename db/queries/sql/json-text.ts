@@ -9,6 +9,10 @@ export const hex = (bytes: string) => `'0x' || encode(${bytes}, 'hex')`
 /** Dollars of an amount in millionths: an exact number with all six decimals. A division would round large ones. */
 export const dollars = (amount: string) => `(${amount} * 0.000001)`
 
+/** Exact dollars of a settlement or payment, whose own `amount` is in millionths; with more decimals where its token has. */
+export const exactDollars = (row: string, amount: string) =>
+  `dollars_of(${row}.chain, ${row}.block_number, ${row}.log_index, ${amount})`
+
 /** A list that is `[]`, not null, when it has no element. */
 export const list = (element: string, order: string) => `coalesce(json_agg(${element} order by ${order}), '[]')`
 

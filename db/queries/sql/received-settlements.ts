@@ -1,5 +1,5 @@
 import { archivedTo, isRolledUp, unrolledBlocks } from './block-states.ts'
-import { dollars, hex, isoTime } from './json-text.ts'
+import { exactDollars, hex, isoTime } from './json-text.ts'
 import { isListed } from './selectors.ts'
 
 /** SQL expressions written in this folder, never values. */
@@ -145,7 +145,7 @@ export const settlementObject = `json_build_object(
       'block_timestamp', ${isoTime('s.block_timestamp')},
       'payer_address', ${hex('s.payer')},
       'recipient_address', ${hex('s.recipient')},
-      'amount_usdc', ${dollars('s.amount')},
+      'amount_usdc', ${exactDollars('s', 's.amount')},
       'chain', s.chain,
       'selector', ${hex('s.selector')},
       'log_index', s.log_index,

@@ -11,7 +11,10 @@ import { toBuilderCodes } from '../../../processors/store/settlement-record.ts'
 import { addressFor, batcher, batchOf, callOf, type EntryPoint, moved, paymentOf, token, used } from '../calls.ts'
 
 const bridged = addressFor('bridged dollar')
-const tokens = new Set([token, bridged])
+const tokens = new Map([
+  [token, 6],
+  [bridged, 18], // whole millionths of 10^-18 dollars: the rule converts them, whichever way its block is read
+])
 const contracts = new Map([[addressFor('proxy'), 'permit2_exact' as const]])
 const byToken = (a: { token: string }, b: { token: string }) => (a.token < b.token ? -1 : 1)
 const byLog = (a: { logIndex: number }, b: { logIndex: number }) => a.logIndex - b.logIndex

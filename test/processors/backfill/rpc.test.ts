@@ -140,7 +140,7 @@ test('the history of a few recipients is their settlements, read from the blocks
   const recipients = [chain.addresses.puller, late.address].map((address) => String(address).toLowerCase())
   const tokens = settings.tokens.map(({ address }) => address)
   const history = openHistory(rpcSource(settings, node.url), { tokens, recipients })
-  const encoder = new BlockEncoder('base', new Set(tokens), async () => undefined, new Map())
+  const encoder = new BlockEncoder('base', new Map(tokens.map((token) => [token, 6])), async () => undefined, new Map())
   const slices = new Slices(history, 0, lastBlock, null, { warn: () => {} })
   while (!slices.isDone) await slices.advance(encoder)
   await encoder.settle()

@@ -74,7 +74,7 @@ function paidIn(
   logs: readonly ChainLog[],
   settled: readonly number[] = [],
   input = '0x',
-  tokens?: ReadonlySet<string>,
+  tokens?: ReadonlyMap<string, number>,
 ) {
   const transaction = { transactionIndex: 0, hash: `0x${'22'.repeat(32)}`, from: facilitator, to: shell, input }
   const block = { height: 7, hash: '0x', timestamp: 1000 }
@@ -109,7 +109,7 @@ describe('a forwarder', () => {
       [moved({ from: 1, to: 2, amount: 8_000, token }, 0), proof(1), ...logs],
       [],
       '0x',
-      new Set([dollar]),
+      new Map([[dollar, 6]]),
     ).payments
     expect(rows.map(({ kind, token: of }) => [kind, of])).toEqual([['permit2_exact', token]])
   })

@@ -21,6 +21,7 @@ const tables = [
   { table: 'settlement', order: 'block_number, log_index', without: ['id'] },
   { table: 'payment', order: 'block_number, log_index', without: [] },
   { table: 'builder_code', order: 'block_number, log_index', without: [] },
+  { table: 'exact_amount', order: 'block_number, log_index', without: [] },
   { table: 'unpaid_authorization', order: 'block_number, token', without: [] },
   stateTable,
 ] as const

@@ -12,12 +12,14 @@ export interface SettingsOptions {
   readonly gateway?: string
   /** First block of its contracts. Default: 0. */
   readonly fromBlock?: number
+  /** Decimals of its tokens. Default: 6. */
+  readonly decimals?: number
 }
 
 /** Content of CHAINS_FILE for a local chain. Default: RPC alone, from block 0, with the bridged dollar listed too. */
 export function chainSettings(
   { name, rpc, addresses }: DevChain,
-  { finality = 3, fromBlock = 0, ...sources }: SettingsOptions = {},
+  { finality = 3, fromBlock = 0, decimals = 6, ...sources }: SettingsOptions = {},
 ) {
   const { registry, reputation, token, bridgedToken, idRegistry } = addresses
   const tokens = token ? [token, bridgedToken] : []
@@ -29,7 +31,7 @@ export function chainSettings(
     finality,
     registry: { address: registry, fromBlock },
     reputation: { address: reputation, fromBlock },
-    tokens: tokens.map((address) => ({ address, decimals: 6, fromBlock })),
+    tokens: tokens.map((address) => ({ address, decimals, fromBlock })),
     paymentContracts: [
       ...chainOf(name).paymentContracts.map(({ kind, address }) => ({ kind, address, fromBlock })),
       ...(token ? [{ kind: 'permit2_exact', address: addresses.codelessProxy, fromBlock }] : []),

@@ -4,7 +4,7 @@ select v.fid, s.chain, s.block_number, s.log_index, '0x' || encode(s.tx_hash, 'h
        '0x' || encode(s.facilitator, 'hex') as facilitator_address,
        '0x' || encode(s.payment_nonce, 'hex') as payment_nonce, '0x' || encode(s.selector, 'hex') as selector,
        s.selector in ('\xe3ee160e', '\xef55bec6') as counted, s.amount, s.amount * 0.000001 as amount_usdc,
-       coalesce(s.block_number <= c.finalized_block, false) as final, 'USDC' as token_symbol
+       coalesce(s.block_number <= c.finalized_block, false) as final, token_symbol_of(s.token) as token_symbol
   from public.agent a
   join public.verified_address v on v.fid = a.fid and v.ended_at is null
   join public.settlement s on s.recipient = v.address
@@ -23,7 +23,7 @@ comment on column directory.agent_settlements.facilitator_address is 'Who sent t
 comment on column directory.agent_settlements.payment_nonce is 'Nonce of the authorization.';
 comment on column directory.agent_settlements.selector is 'Function called: 0xe3ee160e, 0xef55bec6, or an overload of them.';
 comment on column directory.agent_settlements.counted is 'Whether it is of one of the two selectors that rankings and counts of the API are made of.';
-comment on column directory.agent_settlements.amount is 'Base units of the token: millionths of a dollar.';
+comment on column directory.agent_settlements.amount is 'Millionths of a dollar; of a token with finer units the whole ones.';
 comment on column directory.agent_settlements.amount_usdc is 'Dollars, with all six decimals.';
 comment on column directory.agent_settlements.final is 'Whether it is at or below the finalized block: it will not be undone.';
-comment on column directory.agent_settlements.token_symbol is 'The stablecoin’s symbol: the tokens that are indexed are the chains’ native USDC.';
+comment on column directory.agent_settlements.token_symbol is 'The stablecoin’s symbol: on the seven chains that are built in, it is native USDC.';

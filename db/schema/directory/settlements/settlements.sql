@@ -6,8 +6,9 @@ select s.chain, s.block_number, s.log_index, '0x' || encode(s.tx_hash, 'hex') as
        '0x' || encode(s.payment_nonce, 'hex') as payment_nonce, '0x' || encode(s.selector, 'hex') as selector,
        s.selector in ('\xe3ee160e', '\xef55bec6') as counted,
        s.amount, s.amount * 0.000001 as amount_usdc, s.recipient as recipient_bytes,
-       coalesce(s.block_number <= c.finalized_block, false) as final, 'USDC' as token_symbol, s.payer as payer_bytes,
-       s.selector_source::text as selector_source
+       coalesce(s.block_number <= c.finalized_block, false) as final, token_symbol_of(s.token) as token_symbol, s.payer as payer_bytes,
+       s.selector_source::text as selector_source,
+       base_units_of(s.chain, s.block_number, s.log_index, s.amount)::numeric(38, 0) as base_units
   from public.settlement s
   left join public.chain_state c on c.chain = s.chain;
 
@@ -23,11 +24,12 @@ comment on column directory.settlements.facilitator_address is 'Who sent the tra
 comment on column directory.settlements.payment_nonce is 'Nonce of the authorization.';
 comment on column directory.settlements.selector is 'Function called: 0xe3ee160e, 0xef55bec6, or an overload of them.';
 comment on column directory.settlements.counted is 'Whether it is of one of the two selectors that rankings and counts of the API are made of.';
-comment on column directory.settlements.amount is 'Base units of the token: millionths of a dollar.';
+comment on column directory.settlements.amount is 'Millionths of a dollar; of a token with finer units the whole ones.';
 comment on column directory.settlements.amount_usdc is 'Dollars, with all six decimals.';
 comment on column directory.settlements.token_address is 'The stablecoin’s contract.';
 comment on column directory.settlements.recipient_bytes is 'The recipient as bytes: conditions on it use an index, those on the text do not.';
 comment on column directory.settlements.final is 'Whether it is at or below the finalized block: it will not be undone.';
-comment on column directory.settlements.token_symbol is 'The stablecoin’s symbol: the tokens that are indexed are the chains’ native USDC.';
+comment on column directory.settlements.token_symbol is 'The stablecoin’s symbol: on the seven chains that are built in, it is native USDC.';
 comment on column directory.settlements.payer_bytes is 'The payer as bytes: conditions on it use an index, those on the text do not.';
 comment on column directory.settlements.selector_source is 'How the selector was found: c, the transaction’s calldata; t, a trace; i, inferred from the logs.';
+comment on column directory.settlements.base_units is 'Exact amount in the token’s base units: `amount`, unless these are not millionths of a dollar.';

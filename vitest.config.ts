@@ -8,7 +8,11 @@ const house = ['test/boundaries.test.ts', 'test/house/**/*.test.ts']
 const enduring = 'test/**/*.endurance.test.ts'
 const endurance = process.env.ENDURANCE === '1'
 /** Endurance tests that need a worker of their own: they add a chain to their process, or start the whole local world. */
-const alone = ['test/chain/eighth-chain.endurance.test.ts', 'test/devnet/start.endurance.test.ts']
+const alone = [
+  'test/chain/eighth-chain.endurance.test.ts',
+  'test/chain/ready/all.endurance.test.ts',
+  'test/devnet/start.endurance.test.ts',
+]
 
 /** Tests that measure response times; they run after everything else, two at a time. */
 const quiet = endurance

@@ -14,7 +14,8 @@ test('tests start the project’s mains by startMain alone: compiled once, with 
 })
 
 test('what adds a chain to its process has a worker of its own: files after it would see that chain', async () => {
-  const [, alone = ''] = readFileSync(join(root, 'vitest.config.ts'), 'utf8').match(/^const alone = \[(.+)\]$/m) ?? []
+  const [, alone = ''] =
+    readFileSync(join(root, 'vitest.config.ts'), 'utf8').match(/^const alone = \[([^\]]+)\]$/m) ?? []
   const adding = (await readSources()).filter(
     ({ path, tree }) => path.endsWith('.test.ts') && /\baddChains\(\{/.test(tree.text),
   )

@@ -40,8 +40,9 @@ export const channels: KindRule = {
     if (!subject) return undefined
     const [owner = '', authorizer = '', receiver = '', , token = ''] = subject
     // Who signs the vouchers pays. With an authorizer the owner has signed nothing: anybody may open and fill a channel in
-    // the name of an address that never heard of it.
-    const payer = /^0*$/.test(authorizer) ? owner : authorizer
+    // the name of an address that never heard of it. Not in the receiver's own: it claims, so it knows, and what it put in
+    // itself is no income whatever keys sign for it.
+    const payer = /^0*$/.test(authorizer) || owner === receiver ? owner : authorizer
     const { kind, amount } = movedBy(log)
     if (amount === 0n) return undefined
     return {

@@ -22,9 +22,9 @@ const members = [
 ] as const
 
 /** Payers by kind of the payments that one claim from a channel leaves, whose deposit came from anybody. */
-function payersOf(payerAuthorizer: Address) {
+function payersOf(payerAuthorizer: Address, payer = address(1)) {
   const config = {
-    payer: address(1),
+    payer,
     payerAuthorizer,
     receiver: address(3),
     receiverAuthorizer: address(3),
@@ -64,6 +64,10 @@ describe('the payer of a channel', () => {
 
   test('is the one named where nobody else may sign', () => {
     expect(payersOf(zeroAddress).map(([, payer]) => payer)).toEqual([1, 1, 1])
+  })
+
+  test('is the receiver where that put its own money in, whatever key signs', () => {
+    expect(payersOf(address(2), address(3)).map(([, payer]) => payer)).toEqual([3, 3, 3])
   })
 })
 

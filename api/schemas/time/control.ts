@@ -37,6 +37,9 @@ const controlled = z
           `Who could change it: its owner, who is approved, and ${readingLimits.controlOperators} operators at most, the ` +
           `newest of the last ${grouped(readingLimits.operatorEvents)} that the owner named or took back.`,
       }),
+    operators_truncated: z.boolean().meta({
+      description: 'There may be more operators: there are, or the owner named or took back more than are looked at.',
+    }),
     agent_wallet: z
       .strictObject({ address, fid: verifier, ...event })
       .nullable()
@@ -53,8 +56,12 @@ const controlled = z
       .meta({
         description:
           'Contract that the metadata key `agent-binding` names (draft ERC-8217); whoever may write metadata can name any. ' +
-          'Unless it holds the registration it rules over nothing. Null: none.',
+          'Unless it holds the registration it rules over nothing. Null: none, or not known.',
       }),
+    binding_known: z.boolean().meta({
+      description:
+        'False: the key was set after `as_of`, and only its newest value is stored, so what it was then is not known.',
+    }),
   })
   .meta({ id: 'ControlledRegistration' })
 
@@ -77,7 +84,7 @@ export const agentControlAnswer = z
     truncated: z.boolean().meta({
       description:
         `More than ${readingLimits.controlRegistrations} registrations, or more than ` +
-        `${grouped(readingLimits.receivedRegistrations)} received by one address: the first are told.`,
+        `${grouped(readingLimits.receivedRegistrations)} received by one address: the first are told, those that strangers sent last.`,
     }),
   })
   .meta({ id: 'AgentControl' })

@@ -1,5 +1,6 @@
+import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
-import { operatorsNow } from '../sql/registration-objects.ts'
+import { approvedFor, operatorsOf } from '../sql/registration-objects.ts'
 
 /** Registrations of an agent that are looked at for who could change them, the first by chain and id. */
 const mostRegistrations = 1_000
@@ -13,19 +14,31 @@ export async function noteControl(db: Queryable, fids: readonly number[]): Promi
   await db.query({
     name: 'note-control',
     text: `
-with looked as materialized (
-  select a.fid, a.handle, a.agent_status,
-         sha256(convert_to(coalesce(string_agg(distinct c.line collate "C", ' ' order by c.line collate "C"), ''), 'UTF8')) as digest
+with held as materialized (
+  select a.fid, r.chain, r.agent_id, r.owner
     from agent a
-    left join lateral (
-      select c.by || ':' || encode(c.address, 'hex') as line
-        from (select h.chain, h.agent_id from agent_holding h
-               where h.fid = a.fid and h.reason is null and not h.unsolicited
-               order by h.chain, h.agent_id
-               limit ${mostRegistrations}) h
-        join registration r using (chain, agent_id)
-       cross join lateral (select r.owner as address, 'owner' as by union all select address, by from ${operatorsNow} o) c
-    ) c on true
+   cross join lateral (select h.chain, h.agent_id from agent_holding h
+                        where h.fid = a.fid and h.reason is null and not h.unsolicited
+                        order by h.chain, h.agent_id
+                        limit ${mostRegistrations}) h
+    join registration r using (chain, agent_id)
+   where a.fid = any ($1::bigint[])
+),
+-- An owner's operators act for all that it holds on a chain, so they are read once for all of it.
+line as (
+  select fid, 'owner:' || encode(owner, 'hex') as line from held
+   union
+  select r.fid, c.by || ':' || encode(c.address, 'hex') from held r cross join lateral ${approvedFor('r')} c
+   union
+  select r.fid, c.by || ':' || encode(c.address, 'hex')
+    from (select distinct fid, chain, owner from held) r
+   cross join lateral ${operatorsOf({ holder: 'r.owner', chain: 'r.chain', most: readingLimits.controlOperators })} c
+),
+looked as materialized (
+  select a.fid, a.handle, a.agent_status,
+         sha256(convert_to(coalesce(string_agg(l.line collate "C", ' ' order by l.line collate "C"), ''), 'UTF8')) as digest
+    from agent a
+    left join line l using (fid)
    where a.fid = any ($1::bigint[])
    group by a.fid
 ),

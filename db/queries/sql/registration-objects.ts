@@ -93,40 +93,46 @@ export const historyObject = `json_build_object(
     'wallet_chain', h.wallet_chain
   )`
 
-interface OthersMayAct {
-  /** Alias of the row with the columns `chain` and `agent_id`. */
-  readonly of: string
-  /** SQL of who holds it. */
+// Who else may act for a registration than its holder.
+
+/** SQL: whether an event is taken into account. */
+type Counts = (event: string) => string
+const always: Counts = () => 'true'
+
+interface Holder {
+  /** SQL of who holds. */
   readonly holder: string
+  /** SQL of the chain. */
+  readonly chain: string
   /** Operators at most, those named last. */
   readonly most?: number
-  /** SQL: whether an event is taken into account. */
-  readonly counts?: (event: string) => string
+  readonly counts?: Counts
 }
 
-/**
- * SQL: rows `address`, `by`, `since` and `tx` of who else may act for a registration: operators that its holder named on the
- * chain, and who is approved for it since its last transfer.
- */
-export const othersMayAct = ({
-  of,
-  holder,
-  most = readingLimits.operatorEvents,
-  counts = () => 'true',
-}: OthersMayAct) => `(
+/** SQL: rows `address`, `by`, `since` and `tx` of the operators that a holder named on a chain for all it holds there. */
+export const operatorsOf = ({ holder, chain, most = readingLimits.operatorEvents, counts = always }: Holder) => `
   (select o.operator as address, 'operator' as by, o.block_timestamp as since, o.tx_hash as tx
      from (select distinct on (o.operator) o.*
              from (select o.operator, o.approved, o.block_number, o.log_index, o.block_timestamp, o.tx_hash
                      from registration_operator o
-                    where o.owner = ${holder} and o.chain = ${of}.chain and ${counts('o')}
+                    where o.owner = ${holder} and o.chain = ${chain} and ${counts('o')}
                     order by o.block_number desc, o.log_index desc
                     limit ${readingLimits.operatorEvents}) o
             order by o.operator, o.block_number desc, o.log_index desc) o
     where o.approved
     order by o.block_number desc, o.log_index desc
-    limit ${most})
-   union all
-  select p.approved, 'approved', p.block_timestamp, p.tx_hash
+    limit ${most})`
+
+/** SQL: whether a holder said more of operators on a chain than is looked at. */
+export const saidMoreOfOperators = ({ holder, chain, counts = always }: Omit<Holder, 'most'>) => `exists (
+  select from registration_operator o
+   where o.owner = ${holder} and o.chain = ${chain} and ${counts('o')}
+   order by o.block_number desc, o.log_index desc
+  offset ${readingLimits.operatorEvents})`
+
+/** SQL: the row `address`, `by`, `since` and `tx` of who is approved for a registration `of` since its last transfer. */
+export const approvedFor = (of: string, counts = always) => `
+  (select p.approved as address, 'approved' as by, p.block_timestamp as since, p.tx_hash as tx
     from (select p.approved, p.block_number, p.log_index, p.block_timestamp, p.tx_hash
             from registration_approval p
            where p.chain = ${of}.chain and p.agent_id = ${of}.agent_id and ${counts('p')}
@@ -137,5 +143,6 @@ export const othersMayAct = ({
                       where t.chain = ${of}.chain and t.agent_id = ${of}.agent_id and ${counts('t')}
                         and (t.block_number, t.log_index) > (p.block_number, p.log_index)))`
 
-/** SQL: who else may act for a registration `r` now, of all operators that are looked at. */
-export const operatorsNow = othersMayAct({ of: 'r', holder: 'r.owner' })
+/** SQL: those who may act for a registration `r` now, its owner aside, with so many operators at most. */
+export const othersMayAct = (most?: number) =>
+  `(${operatorsOf({ holder: 'r.owner', chain: 'r.chain', most })} union all ${approvedFor('r')})`

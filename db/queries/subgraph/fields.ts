@@ -1,7 +1,7 @@
 import { profileLimits, readingLimits, subgraphLimits } from '../../../limits.config.ts'
 import { feedbackValue, shownTag } from '../sql/feedback.ts'
 import { chainId, hex } from '../sql/json-text.ts'
-import { operatorsNow, othersMayAct } from '../sql/registration-objects.ts'
+import { othersMayAct } from '../sql/registration-objects.ts'
 
 /** Kinds of fields: how a value is written in a filter, compared in SQL, and shown. */
 export type Kind = 'text' | 'bytes' | 'integer' | 'decimal' | 'time' | 'flag' | 'texts' | 'addresses'
@@ -115,8 +115,8 @@ export const agentFields = {
   agentWallet: { kind: 'bytes', sql: 'r.agent_wallet', optional: true, term: (value) => `wallet:${value}` },
   operators: {
     kind: 'addresses',
-    sql: addressesOf(operatorsNow),
-    shown: `to_json(${addressesOf(othersMayAct({ of: 'r', holder: 'r.owner', most: readingLimits.controlOperators }))})`,
+    sql: addressesOf(othersMayAct()),
+    shown: `to_json(${addressesOf(othersMayAct(readingLimits.controlOperators))})`,
     term: (value) => `operator:${value}`,
   },
   createdAt: time('s.registered_at'),

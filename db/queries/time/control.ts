@@ -1,7 +1,7 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainPosition, hex, isoTime, list } from '../sql/json-text.ts'
-import { othersMayAct } from '../sql/registration-objects.ts'
+import { approvedFor, operatorsOf, saidMoreOfOperators } from '../sql/registration-objects.ts'
 import { countsFrom, leadingFirst, saidAt } from '../sql/verification-time.ts'
 import { common, held, holdings, type Moment, truncated } from './as-of.ts'
 
@@ -22,8 +22,9 @@ const rights = {
 const controllers = `
   select 'owner' as by, h.address, h.received_at as since, h.received_tx as tx
    union all
-  select by, address, since, tx
-    from ${othersMayAct({ of: 'h', holder: 'h.address', most: readingLimits.controlOperators, counts: wasThere })} others`
+  select by, address, since, tx from operator o where o.chain = h.chain and o.holder = h.address and o.rank <= ${readingLimits.controlOperators}
+   union all
+  select by, address, since, tx from ${approvedFor('h', wasThere)} approved`
 
 /** SQL: the account that verified an address at the moment, of several the leading one. */
 const verifierOf = (address: string) => `(
@@ -58,6 +59,23 @@ const binding = `(
    where m.chain = h.chain and m.agent_id = h.agent_id and m.key = 'agent-binding' and length(m.value) = 20
      and ${wasThere('m')})`
 
+/** Of each key the newest value alone is stored: what it was before that was set is not known. */
+const isBindingKnown = `not exists (
+  select from registration_metadata m
+   where m.chain = h.chain and m.agent_id = h.agent_id and m.key = 'agent-binding' and not ${wasThere('m')})`
+
+/** What strangers sent goes last: they can send any number, and it would be all that is shown. */
+const isUnsolicited = `exists (
+  select from agent_holding sent
+   where sent.fid = $1 and sent.chain = h.chain and sent.agent_id = h.agent_id and sent.held_by = h.address and sent.unsolicited)`
+
+const areOperatorsCut = `exists (
+  select from holder
+   where holder.chain = h.chain and holder.holder = h.address
+     and (holder.said_more
+          or exists (select from operator o
+                      where o.chain = h.chain and o.holder = h.address and o.rank > ${readingLimits.controlOperators})))`
+
 /** JSON of `GET /api/agent/:fid/control`; a null moment is now. Undefined: the fid is not in the index. */
 export async function agentControl(db: Queryable, fid: number, at: Moment): Promise<string | undefined> {
   const { rows } = await db.query<{ body: string }>({
@@ -68,18 +86,29 @@ with member as (
     from verified_address v where v.fid = $1
 ),${holdings},
 then_held as (select * from holding h where ${holdsThen('h.begins', 'h.ends')} and h.chain in (select chain from known where yes)),
-shown as (
-  select * from then_held
-   order by ${chainPosition('chain')}, agent_id, address
+shown as materialized (
+  select * from then_held h
+   order by ${isUnsolicited}, ${chainPosition('chain')}, agent_id, address
    limit ${readingLimits.controlRegistrations}
+),
+holder as materialized (
+  select chain, address as holder, ${saidMoreOfOperators({ holder: 'one.address', chain: 'one.chain', counts: wasThere })} as said_more
+    from (select distinct chain, address from shown) one
+),
+operator as materialized (
+  select holder.chain, holder.holder, o.*, row_number() over (partition by holder.chain, holder.holder order by o.since desc, o.address) as rank
+    from holder
+   cross join lateral ${operatorsOf({ holder: 'holder.holder', chain: 'holder.chain', counts: wasThere })} o
 ),
 told as materialized (
   select h.chain, h.agent_id, h.address,
          json_build_object(
            'erc8004_id', h.agent_id, 'held_by', ${hex('h.address')},
            'controllers', (select ${list(controllerObject, `array_position('{owner,approved,operator}', c.by), c.since, c.address`)} from (${controllers}) c),
+           'operators_truncated', ${areOperatorsCut},
            'agent_wallet', ${agentWallet},
-           'binding', ${binding}) as body
+           'binding', ${binding},
+           'binding_known', ${isBindingKnown}) as body
     from shown h
    cross join lateral (
      select t.block_number, t.log_index

@@ -5,7 +5,7 @@ import { readingLimits } from '../../../limits.config.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { chainRows } from '../../support/chain/rows.ts'
 import { testDatabase } from '../../support/database.ts'
-import { addressOf, insert, seedAgent, seedChainState, seedVerification } from '../../support/seed.ts'
+import { addressOf, insert, seedAgent, seedChainState, seedHolding, seedVerification } from '../../support/seed.ts'
 
 const database = testDatabase()
 let api: TestApi
@@ -171,22 +171,69 @@ test('each controller comes with its rights, its event, and the agent that verif
       },
       { address: operator, by: 'operator', may: every, fid: 902, since: time(3).toISOString(), tx_hash: tx },
     ],
+    operators_truncated: false,
     agent_wallet: null,
     binding: { contract: approved, holds_token: false, since: time(4).toISOString(), tx_hash: tx },
+    binding_known: true,
   })
+  // Before the key was set the last time its value is not known; nothing else of then is another.
+  const then = await controlOf(901, `?as_of=${time(3).toISOString()}`)
+  const [before] = then.chains.find((one) => one.chain === chain)?.registrations ?? []
+  expect(before).toEqual({ ...registration, binding: null, binding_known: false })
   expect((await api.get('/api/agent/999999/control')).status).toBe(404)
 })
 
-test('of very many operators the newest are told', async () => {
-  const owner = addressOf('an owner with operators')
-  await seedAgent(database.pool, { fid: 903, addresses: [owner] })
-  await write.transfer({ chain, id: 903 }, null, owner, time(1))
-  await database.pool.query(
+/** Approvals of so many operators, whose first event has this number. */
+const nameOperators = (owner: string, count: number, block: number) =>
+  database.pool.query(
     `insert into registration_operator (id, chain, owner, operator, approved, block_number, log_index, block_timestamp, tx_hash)
-     select 'base-many-' || n, 'base', $1, substr(sha256(int4send(n)), 1, 20), true, 100000 + n, 0, $2, sha256(int4send(n))
-       from generate_series(1, 2000) n`,
-    [bytes(owner), time(2)],
+     select 'base-many-' || n, 'base', $1, substr(sha256(int4send(n)), 1, 20), true, n, 0, $2, sha256(int4send(n))
+       from generate_series($4::int, $4::int + $3::int - 1) n`,
+    [bytes(owner), time(2), count, block],
   )
-  const [registration] = (await controlOf(903)).chains.find((one) => one.chain === chain)?.registrations ?? []
-  expect(registration?.controllers.length).toBe(readingLimits.controlOperators + 1)
+
+/** An agent whose owner named so many operators, then so many approvals of another, and what is told of them. */
+async function ofOperators(fid: number, count: number, others = 0) {
+  const owner = addressOf(`the owner of ${fid}`)
+  await seedAgent(database.pool, { fid, addresses: [owner] })
+  await write.transfer({ chain, id: fid }, null, owner, time(1))
+  await nameOperators(owner, count, fid * 10_000)
+  await nameOperators(owner, others, fid * 10_000 + 5_000)
+  await database.pool.query('update registration_operator set operator = $1 where owner = $2 and block_number >= $3', [
+    bytes(addressOf('again')),
+    bytes(owner),
+    fid * 10_000 + 5_000,
+  ])
+  const [registration] = (await controlOf(fid)).chains.find((one) => one.chain === chain)?.registrations ?? []
+  const told = registration?.controllers.filter(({ by }) => by === 'operator')
+  return { told: told?.length, truncated: registration?.operators_truncated }
+}
+
+test('of very many operators the newest are told, and that there are more', async () => {
+  const most = readingLimits.controlOperators
+  expect(await ofOperators(903, most)).toEqual({ told: most, truncated: false })
+  expect(await ofOperators(904, most + 1)).toEqual({ told: most, truncated: true })
+})
+
+test('where an owner said more of operators than is looked at, it is told that there may be more', async () => {
+  const looked = readingLimits.operatorEvents
+  expect(await ofOperators(905, 1, looked - 1)).toEqual({ told: 2, truncated: false })
+  expect(await ofOperators(906, 1, looked)).toEqual({ told: 1, truncated: true })
+})
+
+test('registrations that strangers sent push out none of an agent’s own', async () => {
+  const owner = addressOf('an owner that is sent registrations')
+  const most = readingLimits.controlRegistrations
+  await seedAgent(database.pool, { fid: 907, addresses: [owner] })
+  for (let id = 1; id <= most; id++) {
+    await write.transfer({ chain, id: 907_000 + id }, addressOf('a stranger'), owner, time(1))
+    await seedHolding(database.pool, { fid: 907, chain, id: 907_000 + id, by: owner, unsolicited: true })
+  }
+  await write.transfer({ chain, id: 909_000 }, null, owner, time(1))
+  await seedHolding(database.pool, { fid: 907, chain, id: 909_000, by: owner })
+  const body = await controlOf(907)
+  const ids = body.chains.find((one) => one.chain === chain)?.registrations?.map(({ erc8004_id }) => erc8004_id)
+  expect(ids).toHaveLength(most)
+  expect(ids).toContain(909_000)
+  expect(body.truncated).toBe(true)
 })

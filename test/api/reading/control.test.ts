@@ -192,7 +192,7 @@ const nameOperators = (owner: string, count: number, block: number) =>
     [bytes(owner), time(2), count, block],
   )
 
-/** An agent whose owner named so many operators, then so many approvals of another, and what is told of them. */
+/** An agent whose owner named so many operators, then so many approvals of another; how many are told. */
 async function ofOperators(fid: number, count: number, others = 0) {
   const owner = addressOf(`the owner of ${fid}`)
   await seedAgent(database.pool, { fid, addresses: [owner] })

@@ -66,7 +66,8 @@ test('an amount of 18 decimals is stored in whole millionths and in base units, 
     const late = await indexChain(chain, { finality, decimals, ...source })
     onTestFinished(late.close)
     await late.untilHead()
-    const [ours, theirs] = [await live.tables(), await late.tables()]
+    const ours = await live.tables()
+    const theirs = await late.tables()
     expect(describeDifference({ ...theirs, chain_state: [] }, { ...ours, chain_state: [] })).toBe('')
   }
 })

@@ -132,7 +132,7 @@ function claimedIn(logs: readonly Log[], channels: string): Got[] {
       receiver: Address
       token: Address
     }
-    const signer = payerAuthorizer === zeroAddress ? payer : payerAuthorizer
+    const signer = payerAuthorizer === zeroAddress || payer === receiver ? payer : payerAuthorizer
     const move = { token: lower(token), from: lower(signer), to: lower(receiver), amount: args.claimAmount }
     return [{ ...move, logIndex: Number(logIndex), kind: 'batch_claim' as const, through: [] }]
   })

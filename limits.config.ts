@@ -112,6 +112,9 @@ export const readingLimits = {
   /** Operators that are told of one owner on one chain, and what he said of operators that is looked at for it, newest first. */
   controlOperators: 100,
   operatorEvents: 1_000,
+  /** Operators of one filter that are looked up by who named them, and holders for which one acts when it is. */
+  operatorsLooked: 10,
+  operatorHolders: 100,
   /** Accounts that verify or verified an address and are examined for it, the earliest ones. */
   verifiers: 1_000,
   /** Registrations in a portfolio, and agents in each of its two lists. */

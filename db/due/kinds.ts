@@ -109,11 +109,6 @@ export const kinds = {
       { table: 'registration_metadata', key: registration },
       { table: 'feedback', key: registration },
       { table: 'registration_approval', on: ['insert', 'delete'], key: registration },
-      {
-        table: 'registration_operator',
-        on: ['insert', 'delete'],
-        ...heldBy('moved', 'moved.owner and r.chain = moved.chain'),
-      },
       { table: 'verified_address', ...heldBy('moved', 'moved.address') },
       { table: 'agent', on: ['insert', 'delete'], ...heldBy(verifiedOf, 'address') },
       {

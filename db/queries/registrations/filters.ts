@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ChainName } from '../../../chains.config.ts'
 import { grouped, readingLimits } from '../../../limits.config.ts'
 import { partOf } from '../find/query-text.ts'
+import { type Acting, actsFor, lexeme } from './acting.ts'
 
 /** What a filter takes. `terms`: any of some words, `metadata`: any of `key` or `key=value`. */
 interface FilterValues {
@@ -118,31 +119,44 @@ interface Conditions {
 export function registrationConditions(
   filter: RegistrationFilter,
   parameter: (value: unknown, type: string) => string,
+  acting: Acting,
 ): Conditions {
   const given = Object.entries(registrationFilters).flatMap(([name, row]: [string, Filter]) => {
     const value = filter[name as FilterName]
     return value === null ? [] : [{ name, row, value }]
   })
-  const terms = given.flatMap(({ name, row, value }) =>
-    row.fits
-      ? []
-      : [
-          [value]
-            .flat()
-            .map((one) => lexeme(termOf(name, `${one}`)))
-            .join(' | '),
-        ],
-  )
+  const operator = filter.operator
+  const found = operator === null ? undefined : acting.get(operator)
+  const terms = given.flatMap(({ name, row, value }) => {
+    if (row.fits) return []
+    if (name === 'operator') return found ?? []
+    const any = [value].flat().map((one) => lexeme(termOf(name, `${one}`)))
+    return [any.join(' | ')]
+  })
   return {
     terms: terms.length === 0 ? null : terms.map((any) => `(${any})`).join(' & '),
     name: lookedFor(filter.name),
     description: lookedFor(filter.description),
     feedback: filter.min_feedback === '0' ? null : (filter.min_feedback as string | null),
-    others: given.flatMap(({ row, value }) =>
-      row.fits
-        ? [row.fits(row.type === 'part' ? `lower(${parameter(partOf(`${value}`), 'text')})` : parameter(value, 'text'))]
-        : [],
-    ),
+    others: [
+      ...given.flatMap(({ row, value }) =>
+        row.fits
+          ? [
+              row.fits(
+                row.type === 'part' ? `lower(${parameter(partOf(`${value}`), 'text')})` : parameter(value, 'text'),
+              ),
+            ]
+          : [],
+      ),
+      ...(operator === null || found
+        ? []
+        : [
+            actsFor(
+              parameter(lexeme(`operator:${operator}`), 'tsquery'),
+              parameter(Buffer.from(operator.slice(2), 'hex'), 'bytea'),
+            ),
+          ]),
+    ],
   }
 }
 
@@ -155,9 +169,6 @@ function termOf(name: string, value: string): string {
   const bytes = /^0x([0-9a-f]{2})+$/i.test(said) ? Buffer.from(said.slice(2), 'hex') : Buffer.from(said)
   return `metadata_value:${createHash('sha256').update(`${key}\0`).update(bytes).digest('hex')}`
 }
-
-/** A word of a text search query, whatever is in it. */
-export const lexeme = (word: string) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 
 /** The index has parts of three letters or digits, and would be read whole for anything without. */
 export const lookedFor = (text: string | null) => (text !== null && /[\p{L}\p{N}]{3}/u.test(text) ? text : null)

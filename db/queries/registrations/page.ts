@@ -3,6 +3,7 @@ import type { Queryable } from '../../pool.ts'
 import type { Installation } from '../sql/installation.ts'
 import { hex, list, type Member, members } from '../sql/json-text.ts'
 import { registrationMembers, truncated } from '../sql/registration-objects.ts'
+import { type Acting, actingTerms } from './acting.ts'
 import { type RegistrationFilter, registrationConditions } from './filters.ts'
 
 const limits = { walked: readingLimits.registrationsWalked, matched: readingLimits.registrationsMatched }
@@ -37,9 +38,11 @@ interface Rows {
  * further on in the order: the page is short, and `next` leads on to what was not looked at yet.
  */
 export async function registrationsPage(db: Queryable, page: RegistrationsPage): Promise<Rows> {
-  const walked = await read<Rows & { edge: string[] | null }>(db, walk(page))
+  const { operator } = page.filter
+  const acting = await actingTerms(db, operator === null ? [] : [operator])
+  const walked = await read<Rows & { edge: string[] | null }>(db, walk(page, acting))
   if (walked.edge === null) return walked
-  const lookup = matching(page)
+  const lookup = matching(page, acting)
   const matched = lookup && (await read<Rows & { complete: boolean }>(db, lookup))
   return matched?.complete ? matched : { ...walked, next: walked.edge }
 }
@@ -55,10 +58,10 @@ async function read<T>(db: Queryable, statement: Statement): Promise<T> {
   return rows[0] as T
 }
 
-function parts({ filter, sort, limit, after, installation }: RegistrationsPage) {
+function parts({ filter, sort, limit, after, installation }: RegistrationsPage, acting: Acting) {
   const values: unknown[] = [JSON.stringify(installation), limit]
   const parameter = (value: unknown, type: string) => `$${values.push(value)}::${type}`
-  const conditions = registrationConditions(filter, parameter)
+  const conditions = registrationConditions(filter, parameter, acting)
   const terms = conditions.terms === null ? null : parameter(conditions.terms, 'tsquery')
   const time = orders[sort]
   const [chain, ...others] = filter.chain ?? []
@@ -86,8 +89,8 @@ function parts({ filter, sort, limit, after, installation }: RegistrationsPage) 
 const whereOf = (conditions: readonly string[]) => (conditions.length === 0 ? '' : `where ${conditions.join(' and ')}`)
 
 /** `edge`: the last one looked at, where that was too few for a page; null: the page is complete. */
-function walk(page: RegistrationsPage): Statement {
-  const { values, time, order, key, place, fits } = parts(page)
+function walk(page: RegistrationsPage, acting: Acting): Statement {
+  const { values, time, order, key, place, fits } = parts(page, acting)
   const { walked } = page.most ?? limits
   const looked = `from searched_registration s ${whereOf(place)} order by ${order}`
   const found = `select s.* from (select s.* ${looked} limit ${walked}) s ${whereOf(fits)} order by ${order} limit $2::int + 1`
@@ -97,8 +100,8 @@ function walk(page: RegistrationsPage): Statement {
 }
 
 /** Undefined: there is nothing to look up by. `complete`: these are all. */
-function matching(page: RegistrationsPage): Statement | undefined {
-  const { values, parameter, conditions, order, key, place, fits, terms } = parts(page)
+function matching(page: RegistrationsPage, acting: Acting): Statement | undefined {
+  const { values, parameter, conditions, order, key, place, fits, terms } = parts(page, acting)
   const { name, description, feedback } = conditions
   const most = (page.most ?? limits).matched
   if ([terms, name, description, feedback].every((one) => one === null)) return undefined

@@ -1,7 +1,7 @@
 import { queryLimits, readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { hex } from '../sql/json-text.ts'
-import { othersMayAct } from '../sql/registration-objects.ts'
+import { approvedFor } from '../sql/registration-objects.ts'
 import { leadingFirst } from '../sql/verification-time.ts'
 
 /** Bytes of a term; no filter takes a longer one. */
@@ -40,7 +40,7 @@ const filters = [
   words('chain', 'r.chain'),
   words('owner', hex('r.owner')),
   words('wallet', hex('r.agent_wallet')),
-  words('operator', hex('o.address'), `${othersMayAct()} o`),
+  words('operator', hex('o.address'), `${approvedFor('r')} o`),
   words('active', 'd.active::text'),
   words('x402', 'd.x402_support::text'),
   words('fid', 'a.fid::text'),

@@ -18,6 +18,8 @@ export interface Field {
   readonly searched?: 'name' | 'description'
   /** Term of `searched_registration` that every row has in which this is the value, or in the list. */
   readonly term?: (value: string) => string
+  /** Whether it is who may act for a registration, which is looked up before. */
+  readonly acts?: true
   /** Query over its terms that every row fits in which this is not null, or true. */
   readonly terms?: string
 }
@@ -117,7 +119,7 @@ export const agentFields = {
     kind: 'addresses',
     sql: addressesOf(othersMayAct()),
     shown: `to_json(${addressesOf(othersMayAct(readingLimits.controlOperators))})`,
-    term: (value) => `operator:${value}`,
+    acts: true,
   },
   createdAt: time('s.registered_at'),
   updatedAt: time('s.updated_at'),

@@ -1,6 +1,7 @@
 import { subgraphLimits } from '../../../limits.config.ts'
 import { partOf } from '../find/query-text.ts'
-import { lexeme, lookedFor } from '../registrations/filters.ts'
+import { type Acting, lexeme } from '../registrations/acting.ts'
+import { lookedFor } from '../registrations/filters.ts'
 import type { Entity, IdField, Scope, ScopeKind } from './entities.ts'
 import type { Field, Kind } from './fields.ts'
 
@@ -80,12 +81,12 @@ type Parameter = (value: unknown, type: string) => string
 export function conditionsOf(
   entity: Entity,
   where: unknown,
-  { parameter, mayNarrow }: { parameter: Parameter; mayNarrow: boolean },
+  { parameter, mayNarrow, acting }: { parameter: Parameter; mayNarrow: boolean; acting: Acting },
 ): Conditions {
   const top = readParts(entity, where, { parts: 0, values: 0 })
   const pinned = mayNarrow ? top.find((part) => namesRows(part, entity)) : undefined
   const others = top.filter((part) => part !== pinned)
-  const left = { terms: mostTerms }
+  const left = { terms: mostTerms, acting }
   const terms = others.flatMap((part) => termsOf(part, left) ?? [])
   return {
     scopes: pinned && scopesOf(pinned, entity),
@@ -95,6 +96,16 @@ export function conditionsOf(
     described: partOfSearched(others, 'description'),
     rated: others.reduce<string | null>((found, part) => found ?? ratedBy(part), null),
   }
+}
+
+/** Addresses that registrations are looked for by, as they act for them. Throws BadFilter. */
+export function operatorsIn(entity: Entity, where: unknown): string[] {
+  const of = (part: Part): string[] => {
+    if ('all' in part) return part.all.flatMap(of)
+    if ('any' in part) return part.any.flatMap(of)
+    return part.of.field?.acts && part.value !== null ? [part.value].flat().map(String) : []
+  }
+  return readParts(entity, where, { parts: 0, values: 0 }).flatMap(of)
 }
 
 /** Whether a part names the rows that there can be, by their ids. */
@@ -304,7 +315,7 @@ const longestTerm = 450
 const isAscii = /^[ -~]*$/
 
 /** A query over terms that every row fits in which this holds; undefined: there is none. */
-function termsOf(part: Part, left: { terms: number }): string | undefined {
+function termsOf(part: Part, left: { terms: number; readonly acting: Acting }): string | undefined {
   if ('all' in part) {
     const all = part.all.flatMap((one) => termsOf(one, left) ?? [])
     return all.length === 0 ? undefined : `(${all.join(' & ')})`
@@ -317,6 +328,10 @@ function termsOf(part: Part, left: { terms: number }): string | undefined {
   const { operator, field } = of
   if (!field || operator.startsWith('not_') || (operator === 'not') !== (value === null)) return undefined
   if (field.terms !== undefined) return field.kind === 'flag' && value !== true ? undefined : field.terms
+  if (field.acts && value !== null && operator.startsWith('contains')) {
+    const found = [value].flat().flatMap((one) => left.acting.get(String(one)) ?? [])
+    return found.length === 0 ? undefined : `(${found.map((one) => `(${one})`).join(' & ')})`
+  }
   if (!field.term || !['', 'in', 'contains', 'contains_nocase'].includes(operator) || value === null) return undefined
   const words = [value].flat().map((one) => field.term?.(String(one)) as string)
   if (words.length === 0 || words.length > left.terms) return undefined

@@ -1,5 +1,6 @@
 import { subgraphLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { type Acting, actingTerms } from '../registrations/acting.ts'
 import { hex } from '../sql/json-text.ts'
 import {
   type Entity,
@@ -11,7 +12,7 @@ import {
   scopeColumns,
 } from './entities.ts'
 import type { Field } from './fields.ts'
-import { type Conditions, conditionsOf } from './filter.ts'
+import { type Conditions, conditionsOf, operatorsIn } from './filter.ts'
 
 /** What of a row is asked for: names of its fields, and of those of a file of it. */
 export type Wanted = ReadonlyMap<string, Wanted>
@@ -46,9 +47,10 @@ export interface SubgraphRow {
  * `mostBytes`. Throws BadFilter.
  */
 export async function subgraphList(db: Queryable, list: ListOf): Promise<SubgraphRow[] | undefined> {
-  const lookup = statementOf(list, true)
+  const acting = await actingTerms(db, operatorsIn(entities[list.entity], list.where))
+  const lookup = statementOf(list, true, acting)
   const found = lookup && (await read(db, lookup))
-  const { rows } = found?.complete ? found : await read(db, statementOf(list, false) as Statement)
+  const { rows } = found?.complete ? found : await read(db, statementOf(list, false, acting) as Statement)
   return rows ?? undefined
 }
 
@@ -68,11 +70,11 @@ async function read(db: Queryable, statement: Statement) {
  * registrations that fit are looked up before, and `complete` says whether these are all; undefined: there is nothing to
  * look up by.
  */
-function statementOf(list: ListOf, byIndex: boolean): Statement | undefined {
+function statementOf(list: ListOf, byIndex: boolean, acting: Acting): Statement | undefined {
   const entity: Entity = entities[list.entity]
   const values: unknown[] = []
   const parameter = (value: unknown, type: string) => `$${values.push(value)}::${type}`
-  const conditions = conditionsOf(entity, list.where, { parameter, mayNarrow: list.scopes.kind === 'chain' })
+  const conditions = conditionsOf(entity, list.where, { parameter, mayNarrow: list.scopes.kind === 'chain', acting })
   const matched = byIndex ? matchedBy(list, conditions, parameter) : undefined
   if (byIndex && matched === undefined) return undefined
   const { kind, rows, each } = narrowed(list.scopes, conditions.scopes)

@@ -1,0 +1,62 @@
+import { readingLimits } from '../../../limits.config.ts'
+import type { Queryable } from '../../pool.ts'
+import { hex } from '../sql/json-text.ts'
+
+/** A word of a text search query, whatever is in it. */
+export const lexeme = (word: string) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+
+/** What is looked for of an operator by terms of registrations; null: it acts for too many holders, or too much was said of it. */
+export type Acting = ReadonlyMap<string, string | null>
+
+interface Found {
+  readonly operator: string
+  readonly said: number
+  readonly holders: { readonly chain: string; readonly owner: string }[]
+}
+
+/**
+ * For each of these addresses a query over terms: it is approved for the registration, or an operator of who holds it. Who
+ * named an operator for all it holds is in no terms, as one such word would change those of every registration it holds.
+ */
+export async function actingTerms(db: Queryable, operators: readonly string[]): Promise<Acting> {
+  const looked = [...new Set(operators)].slice(0, readingLimits.operatorsLooked)
+  if (looked.length === 0) return new Map()
+  const { rows } = await db.query<Found>({
+    name: 'acting-terms',
+    text: `
+select ${hex('wanted.operator')} as operator, coalesce(sum(pair.n), 0)::int as said,
+       coalesce(json_agg(json_build_object('chain', pair.chain, 'owner', ${hex('pair.owner')})) filter (where pair.holds), '[]') as holders
+  from unnest($1::bytea[]) wanted (operator)
+  left join lateral (
+    select o.chain, o.owner, count(*) as n,
+           (array_agg(o.approved order by o.block_number desc, o.log_index desc))[1]
+             and exists (select from registration r where r.owner = o.owner and r.chain = o.chain and not r.burned) as holds
+      from (select * from registration_operator o
+             where o.operator = wanted.operator
+             order by o.chain, o.owner
+             limit ${readingLimits.operatorEvents} + 1) o
+     group by o.chain, o.owner) pair on true
+ group by wanted.operator`,
+    values: [looked.map((one) => Buffer.from(one.slice(2), 'hex'))],
+  })
+  return new Map(
+    rows.map(({ operator, said, holders }) => [
+      operator,
+      said > readingLimits.operatorEvents || holders.length > readingLimits.operatorHolders
+        ? null
+        : [
+            lexeme(`operator:${operator}`),
+            ...holders.map(({ chain, owner }) => `(${lexeme(`owner:${owner}`)} & ${lexeme(`chain:${chain}`)})`),
+          ].join(' | '),
+    ]),
+  )
+}
+
+/** SQL: whether an operator may act for a registration `s` of `searched_registration`, whoever else it acts for. */
+export const actsFor = (approved: string, operator: string) => `(s.terms @@ ${approved} or coalesce((
+  select o.approved
+    from registration r
+    join registration_operator o on o.owner = r.owner and o.chain = r.chain and o.operator = ${operator}
+   where r.chain = s.chain and r.agent_id = s.agent_id
+   order by o.block_number desc, o.log_index desc
+   limit 1), false))`

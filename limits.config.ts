@@ -296,6 +296,8 @@ export const webhookLimits = {
   deliveryDays: 30,
   /** Days for which an endpoint is kept that its account deleted, so that no proof serves twice. */
   deletedDays: 1,
+  /** Days after which an endpoint goes to which nothing is sent any more. */
+  endedDays: 30,
   /** Challenges that a FID may have sent. */
   challenges: { attempts: 20, seconds: 600 },
   /** Pings and replays of an endpoint. */

@@ -1,6 +1,11 @@
 import type pg from 'pg'
 import { forgetChanges } from '../../db/queries/read/changes.ts'
-import { forgetWebhookDeliveries, forgetWebhookEvents, forgetWebhooks } from '../../db/queries/webhooks/events.ts'
+import {
+  forgetEndedWebhooks,
+  forgetWebhookDeliveries,
+  forgetWebhookEvents,
+  forgetWebhooks,
+} from '../../db/queries/webhooks/events.ts'
 import { documentLimits, webhookLimits } from '../../limits.config.ts'
 import { day } from '../../ops/time.ts'
 
@@ -10,6 +15,7 @@ const kept = [
   { forget: forgetWebhookEvents, days: documentLimits.changeDays, most: 10_000 },
   { forget: forgetWebhookDeliveries, days: webhookLimits.deliveryDays, most: 10_000 },
   { forget: forgetWebhooks, days: webhookLimits.deletedDays, most: 10 }, // each with all that was sent there
+  { forget: forgetEndedWebhooks, days: webhookLimits.endedDays, most: 10 },
 ]
 
 interface ForgetContext {

@@ -132,7 +132,7 @@ const fixed: readonly Keys[] = [
       ...of('registration_operator', 'owner operator'),
       'feedback_response.responder',
       'oli_tag.attester',
-      'payment.forwarder',
+      ...of('payment', 'forwarder token'),
       'registration_transfer."to"',
       'series_count.of_address',
     ],

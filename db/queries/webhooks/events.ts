@@ -101,22 +101,37 @@ export async function forgetWebhookDeliveries(db: Queryable, { before, limit }: 
   const { rowCount } = await db.query({
     name: 'forget-webhook-deliveries',
     text: `delete from webhook_delivery where (id, at, seq) in (
-             select id, at, seq from webhook_delivery where at < $1 order by id, at, seq limit $2)`,
+             select id, at, seq from webhook_delivery where at < $1 order by at limit $2)`,
     values: [before, limit],
   })
   return rowCount ?? 0
 }
 
+/** Deletes attempts to send, and where an endpoint stood, with it; `old` is a query for its id and how often it was moved. */
+const forgetEndpoints = (old: string) => `
+with gone as (
+  delete from webhook w using (${old}) old where w.id = old.id and w.moves = old.moves returning w.id),
+standing as (delete from webhook_standing where id in (select id from gone)),
+deliveries as (delete from webhook_delivery where id in (select id from gone))
+select count(*)::int as gone from gone`
+
 /** Deletes endpoints that their accounts deleted before a time, at most `limit`, with what was sent there. Returns how many. */
 export async function forgetWebhooks(db: Queryable, { before, limit }: OldRows): Promise<number> {
   const { rows } = await db.query<{ gone: number }>({
     name: 'forget-webhooks',
-    text: `
-with gone as (
-  delete from webhook where id in (select id from webhook where deleted_at < $1 order by id limit $2) returning id),
-standing as (delete from webhook_standing where id in (select id from gone)),
-deliveries as (delete from webhook_delivery where id in (select id from gone))
-select count(*)::int as gone from gone`,
+    text: forgetEndpoints('select id, moves from webhook where deleted_at < $1 order by deleted_at, id limit $2'),
+    values: [before, limit],
+  })
+  return rows[0]?.gone ?? 0
+}
+
+/** Deletes endpoints that ended before a time and were not moved since, at most `limit`. Returns how many. */
+export async function forgetEndedWebhooks(db: Queryable, { before, limit }: OldRows): Promise<number> {
+  const { rows } = await db.query<{ gone: number }>({
+    name: 'forget-ended-webhooks',
+    text: forgetEndpoints(`
+      select s.id, s.moves from webhook_standing s join webhook w using (id, moves)
+       where s.ended_at < $1 order by s.ended_at, s.id limit $2`),
     values: [before, limit],
   })
   return rows[0]?.gone ?? 0

@@ -30,6 +30,7 @@ create table webhook (
   unique (fid, method, nonce)
 );
 create index webhook_fid on webhook (fid) where deleted_at is null;
+create index webhook_deleted on webhook (deleted_at) where deleted_at is not null;
 
 -- How far each endpoint was sent its events. Without a row: no further than `webhook` says.
 create table webhook_standing (
@@ -40,6 +41,7 @@ create table webhook_standing (
   ended_at timestamptz,         -- since when nothing is sent any more; null: it is
   ended_for text                -- gone: it answered 410; failed: nothing arrived for about 76 hours
 );
+create index webhook_standing_ended on webhook_standing (ended_at) where ended_at is not null;
 
 -- Attempts to send, for 30 days.
 create table webhook_delivery (
@@ -50,3 +52,4 @@ create table webhook_delivery (
   elapsed_ms int not null,
   primary key (id, at, seq)
 );
+create index webhook_delivery_at on webhook_delivery (at);

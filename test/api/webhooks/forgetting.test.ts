@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { moveWebhook } from '../../../db/queries/webhooks/endpoints.ts'
 import { storeSending } from '../../../db/queries/webhooks/sending.ts'
 import { forgetOldRows } from '../../../enrichment/join/old-rows.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -28,12 +29,14 @@ test('of the attempts to send to an endpoint the newest 1,000 are kept', async (
   await database.pool.query('delete from webhook_standing')
 })
 
-test('an endpoint goes a day after it was deleted, and the old attempts of one that ended', async () => {
+test('an endpoint goes a day after it was deleted and 30 after it ended, and old attempts before it', async () => {
   const deleted = {
     'wh-standing': null,
     'wh-just-deleted': daysAgo(0.9),
     'wh-long-deleted': daysAgo(1.1),
     'wh-ended': null,
+    'wh-ended-for-long': null,
+    'wh-moved-since': null,
   }
   for (const [id, deletedAt] of Object.entries(deleted)) {
     await insert(database.pool, 'webhook', {
@@ -49,10 +52,16 @@ test('an endpoint goes a day after it was deleted, and the old attempts of one t
       created_at: daysAgo(40),
       deleted_at: deletedAt,
     })
-    await send(id, [attempt(1, id === 'wh-ended' ? daysAgo(31) : now)], id === 'wh-ended' ? 'failed' : null)
+    const hasEnded = /ended$|long$|moved/.test(id) && deletedAt === null
+    await send(id, [attempt(1, hasEnded ? daysAgo(31) : now)], hasEnded ? 'failed' : null)
   }
+  const { pool } = database
+  await pool.query(`update webhook_standing set ended_at = $1 where id in ('wh-ended-for-long', 'wh-moved-since')`, [
+    daysAgo(30.1),
+  ])
+  await moveWebhook(pool, 'wh-moved-since', 0)
   while ((await forgetOldRows({ pool: database.pool, now: () => now })) > 0);
-  expect(await kept('webhook')).toEqual(['wh-ended', 'wh-just-deleted', 'wh-standing'])
-  expect(await kept('webhook_standing')).toEqual(['wh-ended', 'wh-just-deleted', 'wh-standing'])
+  expect(await kept('webhook')).toEqual(['wh-ended', 'wh-just-deleted', 'wh-moved-since', 'wh-standing'])
+  expect(await kept('webhook_standing')).toEqual(['wh-ended', 'wh-just-deleted', 'wh-moved-since', 'wh-standing'])
   expect(await kept('webhook_delivery')).toEqual(['wh-just-deleted', 'wh-standing'])
 })

@@ -120,16 +120,22 @@ given as (
    ) r
    where (select count(*) from spent) > ${most}
 ),
--- What contracts hold for the agent, of dollars alone: anybody deposits what is worth nothing.
-holding as materialized (
-  select p.*, ${heldContract('p')} as contract, ${heldSign('p')} * p.gross as held
+-- What contracts hold for the agent, of dollars alone: anybody deposits what is worth nothing. What does not count is read
+-- as well, so the bound is on that.
+deposited as materialized (
+  select p.*
     from (select distinct address from whose) one
     join payment p on p.payee = one.address and p.token in (select decode(substr(address, 3), 'hex') from chain_contract)
-   where ${isHolding('p')} and ${isDollar('p')} and ${isRolledUp('p')}
+   where ${isHolding('p')}
+   limit ${most} + 1
+),
+holding as (
+  select p.*, ${heldContract('p')} as contract, ${heldSign('p')} * p.gross as held
+    from deposited p
+   where ${isDollar('p')} and ${isRolledUp('p')}
      and exists (select from whose w
                   where w.address = p.payee and w.chain in ('', p.chain)
                     and w.from_at <= p.block_timestamp and p.block_timestamp < w.to_at)
-   limit ${most} + 1
 ),
 -- What a payer put in may be of a time that is not loaded yet: never less than nothing, and not at the cost of others.
 held as (
@@ -170,7 +176,7 @@ ${text(
                             order by k.place), '[]')
      from unnest(array[${textList(holdingContracts)}]) with ordinality as k (contract, place)
      left join held using (contract)
-   having (select count(*) from holding) <= ${most}) as pending,
+   having (select count(*) from deposited) <= ${most}) as pending,
   (select coalesce(json_agg(json_build_object(
             'address', ${hex('address')},
             'source', case chain when '' then 'verified' else 'agent_wallet' end,

@@ -97,3 +97,19 @@ test('any number of worthless deposits hides neither the payers of an agent nor 
   expect(JSON.parse(members.payers!)).toEqual({ raw: 3, filtered: 2 })
   expect(JSON.parse(members.pending!)).toContainEqual(held(5))
 })
+
+test('deposits that do not count yet are read up to the bound, beyond which it is not told what is held', async () => {
+  const { pool } = database
+  const { rows } = await pool.query(`select token from payment where kind = 'batch_claim' limit 1`)
+  const deposit = (first: number, last: number) =>
+    pool.query(
+      `insert into payment (id, chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net, facilitator, tx_hash)
+       select 'not final ' || i, 'base', 960, i, $1, 'batch_deposit', $2, $3, $4, 1, 0, $3, $3 from generate_series($5::int, $6) i`,
+      [birth, rows[0].token, Buffer.alloc(20, 7), Buffer.from(seller.slice(2), 'hex'), first, last],
+    )
+  const pending = async () => JSON.parse((await storedIncome(pool, 7)).members.pending ?? 'null')
+  await deposit(1, 10)
+  expect(await pending()).toContainEqual(held(5))
+  await deposit(11, readingLimits.payerSettlements)
+  expect(await pending()).toBeNull()
+})

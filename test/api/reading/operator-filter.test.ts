@@ -59,7 +59,8 @@ async function inSubgraph(operator: string): Promise<number[]> {
 }
 
 test('what an owner says of operators changes no words of its registrations, and finds all of them', async () => {
-  const [owner, operator] = [addressOf('one owner'), addressOf('one operator')]
+  const owner = addressOf('one owner')
+  const operator = addressOf('one operator')
   for (const id of [1, 2, 3]) await seedRegistration(database.pool, { chain, id, owner })
   await seedRegistration(database.pool, { chain, id: 4, owner: addressOf('another owner') })
   await derive()
@@ -89,7 +90,8 @@ test('one who acts for more holders than are looked up is found at all of them',
 })
 
 test('one of whom more was said than is looked at is found as well', async () => {
-  const [owner, operator] = [addressOf('who says much'), addressOf('of whom much is said')]
+  const owner = addressOf('who says much')
+  const operator = addressOf('of whom much is said')
   await seedRegistration(database.pool, { chain, id: 5_000, owner })
   await derive()
   for (let n = 0; n < 2; n++) await say(owner, operator)

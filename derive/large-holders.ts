@@ -1,9 +1,9 @@
 import type pg from 'pg'
+import { deriveFromSums } from '../db/queries/agents/agents.ts'
+import { deriveWithFollowUp } from '../db/queries/agents/follow-up.ts'
+import { deriveLargeHolder } from '../db/queries/agents/large-holders.ts'
+import { lockJoin } from '../db/queries/agents/lock.ts'
 import { markDue } from '../db/queries/due/queue.ts'
-import { deriveFromSums } from '../db/queries/join/agents.ts'
-import { deriveWithFollowUp } from '../db/queries/join/follow-up.ts'
-import { deriveLargeHolder } from '../db/queries/join/large-holders.ts'
-import { lockJoin } from '../db/queries/join/lock.ts'
 import type { DeriveContext } from './derivation.ts'
 
 /** Derives holdings of large holders without the join's lock, so that nobody waits for them; their rows are due then. */

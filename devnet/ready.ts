@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { defaultChainNames } from '../chains.config.ts'
 import { createPool } from '../db/pool.ts'
-import { type JoinProgress, readJoinProgress } from '../db/queries/join/progress.ts'
+import { type JoinProgress, readJoinProgress } from '../db/queries/agents/progress.ts'
 import { holders } from './description.ts'
 import type { RunningWorld } from './running-world.ts'
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { failingKey } from '../db/queries/due/queue.ts'
-import { ping } from '../db/queries/read/readiness.ts'
+import { ping } from '../db/queries/server/readiness.ts'
 
 /** Failures of a key in a row after which the health check fails: about ten minutes. */
 const mostAttempts = 10

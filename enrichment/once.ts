@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { liveAddresses, standingOf } from '../db/queries/join/verified-addresses.ts'
 import { registrationsHeldBy } from '../db/queries/sources/registration-documents.ts'
 import { leaseSubject } from '../db/queries/sources/source-state.ts'
+import { liveAddresses, standingOf } from '../db/queries/verifications/verified-addresses.ts'
 import type { DeriveContext } from '../derive/derivation.ts'
 import { derivations } from '../derive/derivations.ts'
 import { settle } from '../derive/pass.ts'

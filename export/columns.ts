@@ -1,6 +1,6 @@
 import { type ContractColumn, directoryViews } from '../db/contract/views.ts'
 import type { Queryable } from '../db/pool.ts'
-import { type ExportColumn, exportTypes } from '../db/queries/read/exports.ts'
+import { type ExportColumn, exportTypes } from '../db/queries/exports/exports.ts'
 
 /** A column of an export, with its description. */
 export interface DescribedColumn extends ExportColumn {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
-import type { ExportRow } from '../db/queries/read/exports.ts'
+import type { ExportRow } from '../db/queries/exports/exports.ts'
 
 /** A file being written; it is invalid until `finish`. */
 export interface PartFile {

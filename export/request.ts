@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { chainNames } from '../chains.config.ts'
-import { type ExportedName, type ExportFilter, exportedViews } from '../db/queries/read/exports.ts'
+import { type ExportedName, type ExportFilter, exportedViews } from '../db/queries/exports/exports.ts'
 import { UsageError } from '../ops/cli.ts'
 
 const formatNames = ['ndjson', 'csv', 'parquet'] as const

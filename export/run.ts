@@ -11,8 +11,8 @@ import {
   exportPage,
   snapshotTime,
   tryLockExport,
-} from '../db/queries/read/exports.ts'
-import { settlementStarts } from '../db/queries/time/settlement-starts.ts'
+} from '../db/queries/exports/exports.ts'
+import { settlementStarts } from '../db/queries/settlements/settlement-starts.ts'
 import { UsageError } from '../ops/cli.ts'
 import type { ProofTerms } from '../trust/proof/published.ts'
 import { archivedPages } from './archive/archived-rows.ts'

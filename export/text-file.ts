@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import type { ExportColumn, ExportRow } from '../db/queries/read/exports.ts'
+import type { ExportColumn, ExportRow } from '../db/queries/exports/exports.ts'
 import type { PartFile } from './part-file.ts'
 
 /** Opens a text file that begins with `head` and has what `lineOf` makes of each row. */

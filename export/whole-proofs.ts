@@ -1,6 +1,6 @@
 import type { Queryable } from '../db/pool.ts'
-import { claimProofs } from '../db/queries/read/claim-proofs.ts'
-import type { ExportColumn, ExportRow } from '../db/queries/read/exports.ts'
+import { claimProofs } from '../db/queries/claims/claim-proofs.ts'
+import type { ExportColumn, ExportRow } from '../db/queries/exports/exports.ts'
 import type { ProofTerms } from '../trust/proof/published.ts'
 import type { DescribedColumn } from './columns.ts'
 

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import type { ChainSettings } from '../chains.file.ts'
 import type { Queryable } from '../db/pool.ts'
-import { readCoverage } from '../db/queries/mirror/coverage.ts'
+import { readCoverage } from '../db/queries/log/coverage.ts'
 import { coverageLimits } from '../limits.config.ts'
 import type { Settings } from './tasks.ts'
 

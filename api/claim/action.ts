@@ -9,9 +9,9 @@ import {
   laterListing,
   setUnlisted,
   type UsedAction,
-} from '../../db/queries/join/claim-actions.ts'
-import { claimState, lockClaims } from '../../db/queries/join/claims.ts'
-import { liveAddresses } from '../../db/queries/join/verified-addresses.ts'
+} from '../../db/queries/claims/claim-actions.ts'
+import { claimState, lockClaims } from '../../db/queries/claims/claims.ts'
+import { liveAddresses } from '../../db/queries/verifications/verified-addresses.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
 import { ApiError } from '../http/errors.ts'
 import { lastUtcMidnight } from '../limits/window.ts'

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/pool.ts'
-import { lastEnd } from '../../db/queries/join/claim-actions.ts'
+import { lastEnd } from '../../db/queries/claims/claim-actions.ts'
 import {
   type ClaimOutcome,
   claimState,
@@ -9,7 +9,7 @@ import {
   insertClaim,
   lockClaims,
   storeStatus,
-} from '../../db/queries/join/claims.ts'
+} from '../../db/queries/claims/claims.ts'
 import { waitForStandby } from '../../db/safe-transaction.ts'
 import { canonicalJson } from '../../trust/canonical-json.ts'
 import { ApiError } from '../http/errors.ts'

@@ -1,7 +1,7 @@
 import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
 import { chainNames, chainOf, socialChain } from '../../chains.config.ts'
-import { liveGroundsOf } from '../../db/queries/join/grounds.ts'
+import { liveGroundsOf } from '../../db/queries/claims/grounds.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { claimLimits } from '../../limits.config.ts'
 import { createGroundsJudge } from '../../social/grounds/judge.ts'

@@ -1,4 +1,4 @@
-import { findManifestClaim } from '../../db/queries/join/claims.ts'
+import { findManifestClaim } from '../../db/queries/claims/claims.ts'
 import { ApiError } from '../http/errors.ts'
 import { countProof } from './attempts.ts'
 import type { ClaimDeps } from './claim.ts'

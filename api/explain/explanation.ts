@@ -1,5 +1,5 @@
-import type { AddressFacts, FidFacts, VerificationFact } from '../../db/queries/read/explain.ts'
-import type { AddressExplanation, AgentExplanation, ExplainedRule } from '../schemas/explain.ts'
+import type { AddressFacts, FidFacts, VerificationFact } from '../../db/queries/agents/explain.ts'
+import type { AddressExplanation, AgentExplanation, ExplainedRule } from '../schemas/agents/explain.ts'
 
 /** Explains why an account is or is not listed: each rule of docs/rules.md 6, what was found, what would fulfil it. */
 export function explainFid(fid: number, facts: FidFacts): AgentExplanation {

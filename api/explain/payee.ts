@@ -1,5 +1,5 @@
-import type { PayeeFacts } from '../../db/queries/find/payee.ts'
-import type { PayeeAnswer } from '../schemas/sellers/payee.ts'
+import type { PayeeFacts } from '../../db/queries/documents/payee.ts'
+import type { PayeeAnswer } from '../schemas/documents/payee.ts'
 
 interface Asked {
   readonly payTo: string | null

@@ -1,5 +1,5 @@
 import { chainOf } from '../../chains.config.ts'
-import type { FeedAgent } from '../../db/queries/read/newest-agents.ts'
+import type { FeedAgent } from '../../db/queries/agents/newest-agents.ts'
 import { documentLimits } from '../../limits.config.ts'
 import { firstCodePoints, html, oneLine } from '../pages/parts/text.ts'
 

@@ -1,4 +1,4 @@
-import type { DirectoryEvent } from '../../db/queries/mirror/directory-events.ts'
+import type { DirectoryEvent } from '../../db/queries/log/directory-events.ts'
 import { html, oneLine } from '../pages/parts/text.ts'
 import type { Entry } from './agent-entry.ts'
 

@@ -1,5 +1,5 @@
 import { chainOf } from '../../chains.config.ts'
-import type { FeedFilter } from '../../db/queries/read/newest-agents.ts'
+import type { FeedFilter } from '../../db/queries/agents/newest-agents.ts'
 
 /** Path of a filtered feed, always the same for the same filter, because it is the feed's id as well. */
 export function feedPath({ chain, claimed }: FeedFilter, path = '/feed.atom'): string {

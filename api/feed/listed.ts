@@ -1,4 +1,4 @@
-import type { FeedAgent } from '../../db/queries/read/newest-agents.ts'
+import type { FeedAgent } from '../../db/queries/agents/newest-agents.ts'
 import type { Sources } from '../http/route.ts'
 import { type Entry, toEntry } from './agent-entry.ts'
 import { atomFeed, type FeedOptions } from './atom.ts'

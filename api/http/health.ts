@@ -1,7 +1,7 @@
 import { type Response, Router } from 'express'
 import type { Registry } from 'prom-client'
 import type { Queryable } from '../../db/pool.ts'
-import { ping } from '../../db/queries/read/readiness.ts'
+import { ping } from '../../db/queries/server/readiness.ts'
 import type { Standby } from '../../db/standby.ts'
 import { sharedWhileRunning } from '../../ops/health.ts'
 import { inLane } from './database-turns.ts'

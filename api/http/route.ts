@@ -14,10 +14,11 @@ import type { ErrorCode } from './errors.ts'
  * are all made from that definition. Nothing about a request is repeated elsewhere.
  *
  * To add a GET that reads and may be cached (a `Route`):
- * 1. api/schemas/<answer>.ts: the answer as zod, every field with a `.meta({ description })` unless its name says it all.
- *    Pieces that several answers share are in api/schemas/scalars.ts and beside the profile.
- * 2. db/queries/read/<question>.ts: the question, as one named statement that gives the body as JSON text.
- * 3. api/routes/<noun>.ts: `export const noun = route({ ... })`. Path parameters come from api/http/parameters.ts
+ * 1. api/schemas/<noun>/<answer>.ts: the answer as zod, every field with a `.meta({ description })` unless its name says it
+ *    all. Pieces that several answers share are in api/schemas/scalars.ts and beside the profile. A noun, such as `agents` or
+ *    `settlements`, has the same folder name here and in the next two steps.
+ * 2. db/queries/<noun>/<question>.ts: the question, as one named statement that gives the body as JSON text.
+ * 3. api/routes/<noun>/<request>.ts: `export const name = route({ ... })`. Path parameters come from api/http/parameters.ts
  *    (`fidParameter`, `addressParameter`), which answer bad values with an error. Query parameters refuse nothing: an
  *    unknown word becomes the default, a number out of bounds the nearest bound (api/http/parameters.ts), and a filter
  *    that cannot be read matches nothing (api/http/filter-parameters.ts). A list with pages takes `cursorParameter`

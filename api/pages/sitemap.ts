@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { discoveryTotal } from '../../db/queries/find/discovery.ts'
-import { listedAgents } from '../../db/queries/read/sitemap.ts'
+import { listedAgents } from '../../db/queries/agents/sitemap.ts'
+import { discoveryTotal } from '../../db/queries/directory/discovery.ts'
 import { type Route, route, type Sources } from '../http/route.ts'
 import { type Html, html } from './parts/html.ts'
 

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { z } from 'zod'
-import { lockClaims } from '../../db/queries/join/claims.ts'
+import { lockClaims } from '../../db/queries/claims/claims.ts'
 import {
   deleteWebhook,
   deliveriesOf,

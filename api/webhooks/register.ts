@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import type { Queryable } from '../../db/pool.ts'
-import { lockClaims } from '../../db/queries/join/claims.ts'
+import { lockClaims } from '../../db/queries/claims/claims.ts'
 import { insertWebhook, isWebhookNonceUsed, standingWebhooks } from '../../db/queries/webhooks/endpoints.ts'
 import { webhookLimits } from '../../limits.config.ts'
 import { postMessage } from '../../net/webhook.ts'

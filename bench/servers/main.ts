@@ -15,7 +15,7 @@ import { connectRedis } from '../../api/limits/redis-connection.ts'
 import { FusedRedisStore } from '../../api/limits/redis-store.ts'
 import type { Limits } from '../../api/limits/window.ts'
 import { readChains } from '../../chains.file.ts'
-import { agentProfile } from '../../db/queries/read/profile.ts'
+import { agentProfile } from '../../db/queries/agents/profile.ts'
 
 // One of the servers that a benchmark compares, alone in its process: node … bench/servers/main.ts <kind>
 // `express` has only a route and a rate limit, which the service cannot do without.

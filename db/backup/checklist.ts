@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Queryable } from '../pool.ts'
-import { logHead } from '../queries/mirror/log.ts'
+import { logHead } from '../queries/log/log.ts'
 import { databaseName, lastClaimEvents } from '../queries/server/backup.ts'
 
 const hex = z.string().regex(/^[0-9a-f]{64}$/)

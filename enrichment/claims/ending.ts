@@ -1,4 +1,4 @@
-import type { CheckEvent, StandingClaim } from '../../db/queries/join/claim-checks.ts'
+import type { CheckEvent, StandingClaim } from '../../db/queries/claims/claim-checks.ts'
 import { day, hour } from '../../ops/time.ts'
 import { canonicalJson, type Json } from '../../trust/canonical-json.ts'
 

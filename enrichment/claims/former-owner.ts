@@ -1,6 +1,6 @@
 import { type Hex, toHex } from 'viem'
 import type { Queryable } from '../../db/pool.ts'
-import { type StandingClaim, storedVerification } from '../../db/queries/join/claim-checks.ts'
+import { type StandingClaim, storedVerification } from '../../db/queries/claims/claim-checks.ts'
 import { keyFactsOf } from '../../db/queries/sources/signer-keys.ts'
 import { askKeyStanding, type KeyStanding } from '../../social/key-standing.ts'
 import { networkTime } from '../../social/messages.ts'

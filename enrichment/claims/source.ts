@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { noteChecked, standingClaims, storeCheckEvent } from '../../db/queries/join/claim-checks.ts'
-import { lockClaims } from '../../db/queries/join/claims.ts'
+import { noteChecked, standingClaims, storeCheckEvent } from '../../db/queries/claims/claim-checks.ts'
+import { lockClaims } from '../../db/queries/claims/claims.ts'
 import type { Host } from '../../hosts/host.ts'
 import { sources } from '../../sources.config.ts'
 import { numberOf, type Source } from '../schedule/source.ts'

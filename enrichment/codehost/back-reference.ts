@@ -1,5 +1,5 @@
-import type { CodehostInput } from '../../db/queries/join/enrichment-inputs.ts'
 import type { StoredAccount } from '../../db/queries/sources/codehost-profiles.ts'
+import type { CodehostInput } from '../../db/queries/sources/enrichment-inputs.ts'
 import { isSharedPlatform } from '../../derive/shared-platforms.ts'
 import { isSameSite } from '../../derive/site.ts'
 

@@ -1,4 +1,4 @@
-import type { CodehostInput } from '../../db/queries/join/enrichment-inputs.ts'
+import type { CodehostInput } from '../../db/queries/sources/enrichment-inputs.ts'
 
 /** A GitHub account that an agent names, and where it names it. */
 interface NamedAccount {

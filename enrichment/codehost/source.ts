@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import { readCodehostInput } from '../../db/queries/join/enrichment-inputs.ts'
 import {
   forgetCodehostProfile,
   readCodehostProfile,
@@ -7,6 +6,7 @@ import {
   type StoredWork,
   storeCodehostProfile,
 } from '../../db/queries/sources/codehost-profiles.ts'
+import { readCodehostInput } from '../../db/queries/sources/enrichment-inputs.ts'
 import { sources } from '../../sources.config.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import type { Upstream } from '../upstream.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { readAgentInputs } from '../../db/queries/join/enrichment-inputs.ts'
+import { readAgentInputs } from '../../db/queries/sources/enrichment-inputs.ts'
 import { type StoredTag, storeTags } from '../../db/queries/sources/oli-tags.ts'
 import { sources } from '../../sources.config.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'

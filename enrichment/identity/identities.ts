@@ -1,4 +1,4 @@
-import type { AgentInput } from '../../db/queries/join/enrichment-inputs.ts'
+import type { AgentInput } from '../../db/queries/sources/enrichment-inputs.ts'
 import type { StoredIdentity } from '../../db/queries/sources/identities.ts'
 import { cleanCount, cleanText, cleanUrl } from '../outside-text.ts'
 import type { BioProfile } from './web3bio.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type AgentInput, readAgentInputs } from '../../db/queries/join/enrichment-inputs.ts'
+import { type AgentInput, readAgentInputs } from '../../db/queries/sources/enrichment-inputs.ts'
 import { storeIdentities } from '../../db/queries/sources/identities.ts'
 import { sources } from '../../sources.config.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'

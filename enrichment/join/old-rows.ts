@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { forgetChanges } from '../../db/queries/read/changes.ts'
+import { forgetChanges } from '../../db/queries/log/changes.ts'
 import {
   forgetEndedWebhooks,
   forgetWebhookDeliveries,

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import type { Address } from 'viem'
 import type { Queryable } from '../../db/pool.ts'
-import { endTakenBack, lockVerifications } from '../../db/queries/join/verified-addresses.ts'
 import {
   type ProvedMessage,
   type StoredMessage,
@@ -10,6 +9,7 @@ import {
 } from '../../db/queries/sources/farcaster-messages.ts'
 import { keyFactsOf } from '../../db/queries/sources/signer-keys.ts'
 import { liveGrounds } from '../../db/queries/sources/witnesses.ts'
+import { endTakenBack, lockVerifications } from '../../db/queries/verifications/verified-addresses.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import type { RemovalMessage, Removals } from '../../social/hub-grpc.ts'

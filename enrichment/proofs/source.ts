@@ -1,6 +1,5 @@
 import type pg from 'pg'
 import { type Hex, toHex } from 'viem'
-import { endTakenBack, lockVerifications } from '../../db/queries/join/verified-addresses.ts'
 import { messagesToProve, type ProvedMessage, storeProofs } from '../../db/queries/sources/farcaster-messages.ts'
 import {
   claimGrounds,
@@ -10,6 +9,7 @@ import {
   storeKeyStandings,
 } from '../../db/queries/sources/signer-keys.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
+import { endTakenBack, lockVerifications } from '../../db/queries/verifications/verified-addresses.ts'
 import type { Host } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { askKeyStanding, type KeyStanding } from '../../social/key-standing.ts'

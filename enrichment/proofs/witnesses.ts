@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/pool.ts'
-import { claimedAmong } from '../../db/queries/join/claim-checks.ts'
+import { claimedAmong } from '../../db/queries/claims/claim-checks.ts'
 import { storeWitnessStanding } from '../../db/queries/sources/hub-standing.ts'
 import { handleOf, storeNameWitness } from '../../db/queries/sources/social-profiles.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'

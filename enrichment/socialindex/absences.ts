@@ -1,7 +1,7 @@
 import type { Queryable } from '../../db/pool.ts'
-import { keptByWitnesses, type Settled, type VerifiedSet } from '../../db/queries/join/verified-addresses.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { storeWitness } from '../../db/queries/sources/witnesses.ts'
+import { keptByWitnesses, type Settled, type VerifiedSet } from '../../db/queries/verifications/verified-addresses.ts'
 import { sources } from '../../sources.config.ts'
 import { disputedAfterMs, storeTestimony } from '../proofs/witnesses.ts'
 

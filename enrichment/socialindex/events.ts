@@ -1,5 +1,10 @@
 import type { Queryable } from '../../db/pool.ts'
-import { claimedAmong } from '../../db/queries/join/claim-checks.ts'
+import { claimedAmong } from '../../db/queries/claims/claim-checks.ts'
+import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
+import { noteVerdicts, type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
+import { type StoredKeyMessage, storeKeyMessages } from '../../db/queries/sources/signer-keys.ts'
+import { noteActivity, setProfilePart } from '../../db/queries/sources/social-profiles.ts'
+import { askForSubjects, endLeases } from '../../db/queries/sources/source-state.ts'
 import {
   endVerification,
   listedAmong,
@@ -7,12 +12,7 @@ import {
   openVerification,
   removeUntimed,
   replaceVerification,
-} from '../../db/queries/join/verified-addresses.ts'
-import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
-import { noteVerdicts, type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
-import { type StoredKeyMessage, storeKeyMessages } from '../../db/queries/sources/signer-keys.ts'
-import { noteActivity, setProfilePart } from '../../db/queries/sources/social-profiles.ts'
-import { askForSubjects, endLeases } from '../../db/queries/sources/source-state.ts'
+} from '../../db/queries/verifications/verified-addresses.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { day, hour } from '../../ops/time.ts'
 import { firstIdBehind } from '../../social/events.ts'

@@ -1,5 +1,8 @@
 import type pg from 'pg'
 import type { Queryable } from '../../db/pool.ts'
+import { noteVerdicts, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
+import { confirmEmpty, forgetEmptied } from '../../db/queries/sources/hub-standing.ts'
+import { type StoredProfile, storeOtherAddresses, storeProfile } from '../../db/queries/sources/social-profiles.ts'
 import {
   type AddressSet,
   type AddressSets,
@@ -12,10 +15,7 @@ import {
   storeAddresses,
   unsettledFids,
   type VerifiedSet,
-} from '../../db/queries/join/verified-addresses.ts'
-import { noteVerdicts, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
-import { confirmEmpty, forgetEmptied } from '../../db/queries/sources/hub-standing.ts'
-import { type StoredProfile, storeOtherAddresses, storeProfile } from '../../db/queries/sources/social-profiles.ts'
+} from '../../db/queries/verifications/verified-addresses.ts'
 import { storableText } from '../../db/text.ts'
 import type { Host } from '../../hosts/host.ts'
 import { emptyAfterMs, settledBefore } from '../../social/hub-staleness.ts'

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/pool.ts'
-import { lockFollows, storeFollows } from '../../db/queries/join/edges.ts'
+import { lockFollows, storeFollows } from '../../db/queries/edges/edges.ts'
 import { endLeases } from '../../db/queries/sources/source-state.ts'
 import { mostFollows } from '../../social/hub.ts'
 import type { FollowChange } from '../../social/social-index.ts'

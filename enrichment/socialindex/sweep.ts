@@ -1,14 +1,14 @@
 import type { Queryable } from '../../db/pool.ts'
+import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
+import { noteVerdicts, type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
+import { askForSubjects, type LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import {
   type AddressSets,
   fidsToTime,
   liveAddresses,
   lockVerifications,
   type VerifiedSet,
-} from '../../db/queries/join/verified-addresses.ts'
-import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
-import { noteVerdicts, type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
-import { askForSubjects, type LeasedSubject } from '../../db/queries/sources/source-state.ts'
+} from '../../db/queries/verifications/verified-addresses.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { hour } from '../../ops/time.ts'
 import type { SocialIndex } from '../../social/social-index.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { liveAddresses } from '../../db/queries/join/verified-addresses.ts'
+import { liveAddresses } from '../../db/queries/verifications/verified-addresses.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import type { SocialChange, SocialIndex } from '../../social/social-index.ts'

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../db/pool.ts'
 import { readArchived } from '../../db/queries/chain/archive.ts'
-import type { ExportColumn, ExportRow, ExportStart } from '../../db/queries/read/exports.ts'
+import type { ExportColumn, ExportRow, ExportStart } from '../../db/queries/exports/exports.ts'
 import { archivedUntil } from '../../db/queries/rollup/cursor.ts'
 import { UsageError } from '../../ops/cli.ts'
 import { archivedFiles, type DayFile } from '../served/archived-days.ts'

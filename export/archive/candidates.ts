@@ -10,8 +10,8 @@ import {
   timesWithin,
 } from '../../db/queries/chain/archive.ts'
 import { certifiedRanges } from '../../db/queries/chain/audit.ts'
-import { settlementsReached } from '../../db/queries/mirror/finished-days.ts'
-import { settlementStarts } from '../../db/queries/time/settlement-starts.ts'
+import { settlementsReached } from '../../db/queries/exports/finished-days.ts'
+import { settlementStarts } from '../../db/queries/settlements/settlement-starts.ts'
 
 /** A certified block range. */
 type Certified = Awaited<ReturnType<typeof certifiedRanges>>[number]

@@ -11,8 +11,8 @@ import {
   recordPage,
   recordTables,
   writeRecord,
-} from '../../db/queries/mirror/claim-record.ts'
-import { beginSnapshot } from '../../db/queries/read/exports.ts'
+} from '../../db/queries/claims/claim-record.ts'
+import { beginSnapshot } from '../../db/queries/exports/exports.ts'
 import { UsageError } from '../../ops/cli.ts'
 
 /** Mode of the file, whatever the umask allows: it holds what is not public. */

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../db/pool.ts'
-import { type ExportColumn, exportedViews, exportPage } from '../../db/queries/read/exports.ts'
+import { type ExportColumn, exportedViews, exportPage } from '../../db/queries/exports/exports.ts'
 import { csvFields } from '../text-file.ts'
 import { furtherColumns, type ProofsOf, withProofs } from '../whole-proofs.ts'
 import type { Pace } from './pace.ts'

@@ -1,4 +1,4 @@
-import { factSets } from '../../db/queries/mirror/finished-days.ts'
+import { factSets } from '../../db/queries/exports/finished-days.ts'
 
 /** A dataset that is served as files: the rows of a view of the schema `directory`, or the profiles of the log. */
 export interface Dataset {

@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import type { BlockRange } from '../../db/block-range.ts'
 import { inTransaction } from '../../db/pool.ts'
-import { servedView } from '../../db/queries/mirror/served-rows.ts'
-import { beginSnapshot, type ExportColumn, snapshotTime } from '../../db/queries/read/exports.ts'
+import { beginSnapshot, type ExportColumn, snapshotTime } from '../../db/queries/exports/exports.ts'
+import { servedView } from '../../db/queries/exports/served-rows.ts'
 import type { Pace } from './pace.ts'
 import { copiedLines, division, type Part, writeRows } from './parts.ts'
 

@@ -1,6 +1,6 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ExportColumn } from '../../db/queries/read/exports.ts'
+import type { ExportColumn } from '../../db/queries/exports/exports.ts'
 import { Refusal } from '../../processors/refusal.ts'
 import type { DescribedColumn } from '../columns.ts'
 import { flushFolder } from '../part-file.ts'

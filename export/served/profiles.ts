@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { createGzip } from 'node:zlib'
 import type pg from 'pg'
-import { readLog } from '../../db/queries/mirror/log.ts'
+import { readLog } from '../../db/queries/log/log.ts'
 import type { Installation } from '../../db/queries/sql/installation.ts'
 import type { Pace } from './pace.ts'
 import { namePart, type Part, type Place, temporaryPath } from './parts.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { inTransaction } from '../../db/pool.ts'
-import { tryLockExport } from '../../db/queries/read/exports.ts'
+import { tryLockExport } from '../../db/queries/exports/exports.ts'
 import { UsageError } from '../../ops/cli.ts'
 import type { RoundHealth } from './health.ts'
 import { type RoundOptions, serveRound } from './round.ts'

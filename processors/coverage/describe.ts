@@ -1,4 +1,4 @@
-import type { ChainCoverage } from '../../db/queries/mirror/coverage.ts'
+import type { ChainCoverage } from '../../db/queries/log/coverage.ts'
 
 /** Coverage of a chain for an operator, one line per fact. */
 export function describeChain(chain: ChainCoverage): string {

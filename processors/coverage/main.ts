@@ -1,7 +1,7 @@
 import { openChains, readChains } from '../../chains.file.ts'
 import { openExisting } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
-import { readCoverage } from '../../db/queries/mirror/coverage.ts'
+import { readCoverage } from '../../db/queries/log/coverage.ts'
 import { coverageLimits } from '../../limits.config.ts'
 import { runCommand } from '../../ops/cli.ts'
 import { readSettings } from '../../settings.check.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { agentBatch } from '../../api/schemas/profile.ts'
+import { agentBatch } from '../../api/schemas/agents/profile.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, seedAgent, seedVerification } from '../support/seed.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addressSubjectAnswer } from '../../api/schemas/by-address.ts'
+import { addressSubjectAnswer } from '../../api/schemas/addresses/by-address.ts'
 import { profileLimits } from '../../limits.config.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { discoveryList } from '../../api/schemas/discovery.ts'
+import { discoveryList } from '../../api/schemas/directory/discovery.ts'
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, testDatabase } from '../support/database.ts'

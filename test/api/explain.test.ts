@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addressExplanation, agentExplanation } from '../../api/schemas/explain.ts'
+import { addressExplanation, agentExplanation } from '../../api/schemas/agents/explain.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import {

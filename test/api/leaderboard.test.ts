@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { leaderboardAnswer } from '../../api/schemas/leaderboard.ts'
+import { leaderboardAnswer } from '../../api/schemas/leaderboard/leaderboard.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, countSettlements, seedAgent, seedSettlement } from '../support/seed.ts'

@@ -1,14 +1,14 @@
 import { beforeAll, expect, test, vi } from 'vitest'
 import { settlementChains } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
-import { allSettlements } from '../../db/queries/read/all-settlements.ts'
-import { leaderboard, leaderboardPeriods } from '../../db/queries/read/leaderboard.ts'
-import { agentProfile, agentProfiles } from '../../db/queries/read/profile.ts'
-import { agentSettlements, settlementPage } from '../../db/queries/read/settlements.ts'
-import { directoryStats } from '../../db/queries/read/stats.ts'
-import { keptRanking } from '../../db/queries/time/kept-rankings.ts'
-import { addressPortfolio } from '../../db/queries/time/portfolio.ts'
-import { settlementSeries } from '../../db/queries/time/timeseries.ts'
+import { addressPortfolio } from '../../db/queries/addresses/portfolio.ts'
+import { agentProfile, agentProfiles } from '../../db/queries/agents/profile.ts'
+import { directoryStats } from '../../db/queries/directory/stats.ts'
+import { keptRanking } from '../../db/queries/leaderboard/kept-rankings.ts'
+import { leaderboard, leaderboardPeriods } from '../../db/queries/leaderboard/leaderboard.ts'
+import { allSettlements } from '../../db/queries/settlements/all-settlements.ts'
+import { agentSettlements, settlementPage } from '../../db/queries/settlements/settlements.ts'
+import { settlementSeries } from '../../db/queries/settlements/timeseries.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { testDatabase } from '../support/database.ts'
 import { planned } from '../support/recording.ts'
@@ -141,8 +141,8 @@ test('a search of two addresses ends for both where it ends for the one that is 
 
 test('pages of settlements to an agent are planned once on a connection, whoever paid; a few kinds of them in all', async () => {
   vi.resetModules() // queries of other test files in this worker have names already
-  const read = await import('../../db/queries/read/settlements.ts')
-  const { allSettlements: readAll } = await import('../../db/queries/read/all-settlements.ts')
+  const read = await import('../../db/queries/settlements/settlements.ts')
+  const { allSettlements: readAll } = await import('../../db/queries/settlements/all-settlements.ts')
   const client = await database.pool.connect()
   try {
     const plans = async () =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { settlementList } from '../../api/schemas/settlement.ts'
+import { settlementList } from '../../api/schemas/settlements/settlement.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, hashOf, seedAgent, seedChainState, seedSettlement } from '../support/seed.ts'

@@ -1,9 +1,9 @@
 import { createSiweMessage } from 'viem/siwe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { claimAnswer, textChallenge } from '../../api/schemas/claim.ts'
-import { profile } from '../../api/schemas/profile.ts'
+import { profile } from '../../api/schemas/agents/profile.ts'
+import { claimAnswer, textChallenge } from '../../api/schemas/claims/claim.ts'
 import { inTransaction } from '../../db/pool.ts'
-import { lockJoin } from '../../db/queries/join/lock.ts'
+import { lockJoin } from '../../db/queries/agents/lock.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import { failure } from '../support/api/api.ts'
 import {

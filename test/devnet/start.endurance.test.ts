@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { chainNames, chainOf } from '../../chains.config.ts'
 import { samples } from '../../db/contract/questions.ts'
 import { createPool } from '../../db/pool.ts'
-import { readJoinProgress } from '../../db/queries/join/progress.ts'
+import { readJoinProgress } from '../../db/queries/agents/progress.ts'
 import { type Devnet, type DevnetProcess, devnetReadyMs, payByHand, startDevnet } from '../support/devnet.ts'
 import { runMain } from '../support/mains.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { agentAddresses } from '../../db/queries/read/addresses.ts'
-import { claimHistory } from '../../db/queries/read/provable-claims.ts'
+import { agentAddresses } from '../../db/queries/addresses/addresses.ts'
+import { claimHistory } from '../../db/queries/claims/provable-claims.ts'
 import { startHubGrpc } from '../../devnet/hub/grpc.ts'
 import { type Message, type MessageSigner, makeMessage } from '../../devnet/hub/messages.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'

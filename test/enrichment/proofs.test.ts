@@ -1,6 +1,6 @@
 import { type Hex, padHex, serializeErc6492Signature } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { agentAddresses } from '../../db/queries/read/addresses.ts'
+import { agentAddresses } from '../../db/queries/addresses/addresses.ts'
 import { accountOf, type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
 import { addAppKey, registerFid, removeAppKey, transferFid } from '../../devnet/chain/farcaster.ts'
 import { walletOf as contractOf, createWallet } from '../../devnet/chain/wallets.ts'

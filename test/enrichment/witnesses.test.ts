@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { agentAddresses } from '../../db/queries/read/addresses.ts'
+import { agentAddresses } from '../../db/queries/addresses/addresses.ts'
 import { startHubGrpc } from '../../devnet/hub/grpc.ts'
 import { makeMessage } from '../../devnet/hub/messages.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'

@@ -62,7 +62,7 @@ test('sentences that repeat a limit or the order of checks say what the code say
 })
 
 /** Files that state or enforce limits for API clients. */
-const told = /^(api\/(routes|schemas|docs|claim|feed|limits|mcp)\/|db\/queries\/(read|sql)\/)/
+const told = /^(api\/(routes|schemas|docs|claim|feed|limits|mcp)\/|db\/queries\/)/
 /** Numbers in texts that are no limits: of standards, dates, durations and hex. */
 const otherNumbers =
   /(EIP|ERC|RFC|ISO|Atom|OpenAPI|secp|UTF-|uint|base|with) ?-?[0-9.]+|20[0-9]{2}-[0-9]{2}|[0-9]+ days|0x/

@@ -28,6 +28,24 @@ function isData(path: string): boolean {
   return /^(test\/fixtures|db\/migrations|db\/model)\//.test(path) || path.includes('/generated/')
 }
 
+/** Folders of requests or answers that read no rows, and why. */
+const withoutQueries: Record<string, string> = {
+  reference: 'errors and changes of the API itself, which are tables in code',
+}
+
+test('what is asked about has the same folder name in routes, schemas and queries', () => {
+  const files = listFiles()
+  const inside = (room: string) => {
+    const paths = files.filter((path) => path.startsWith(room)).map((path) => path.slice(room.length))
+    return [...new Set(paths.map((path) => path.split('/')[0] as string))]
+  }
+  const routes = inside('api/routes/')
+  const schemas = inside('api/schemas/').filter((name) => !name.endsWith('.ts')) // what all answers share
+  const queries = inside('db/queries/')
+  expect(routes.filter((noun) => !queries.includes(noun))).toEqual(Object.keys(withoutQueries))
+  expect(schemas.filter((noun) => !routes.includes(noun))).toEqual([])
+})
+
 /** Most lines of a function, from its name to its closing brace: what fits on a screen. */
 const mostLines = 60
 /** Functions that are longer. The list only shrinks: a row goes when its function is short enough. */

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { type Hex, hexToString, padHex, serializeErc6492Signature } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refreshRankings } from '../../db/queries/rollup/rankings.ts'
+import { refreshRankings } from '../../db/queries/leaderboard/rankings.ts'
 import { type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
 import { createWallet, walletOf } from '../../devnet/chain/wallets.ts'
 import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { agentPrices } from '../../api/schemas/enriched.ts'
+import { agentPrices } from '../../api/schemas/documents/enriched.ts'
 import { feedbackList } from '../../api/schemas/feedback/feedback.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { strangeScripts, textOf } from '../support/api/markup.ts'

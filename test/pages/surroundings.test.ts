@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type Element, xml2js } from 'xml-js'
-import { refreshRankings } from '../../db/queries/rollup/rankings.ts'
+import { refreshRankings } from '../../db/queries/leaderboard/rankings.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { textOf } from '../support/api/markup.ts'
 import { testDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { readChains } from '../../chains.file.ts'
-import { markHoldersUnknownTo } from '../../db/queries/join/holders.ts'
+import { markHoldersUnknownTo } from '../../db/queries/agents/holders.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import { readConfig } from '../../enrichment/config.ts'
 import { createSources } from '../../enrichment/installed-sources.ts'

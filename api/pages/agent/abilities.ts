@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { chainOf } from '../../../chains.config.ts'
-import type { agentPrices } from '../../schemas/enriched.ts'
+import type { agentPrices } from '../../schemas/documents/enriched.ts'
 import type { Profile } from '../parts/answers.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { amount, price as exact, figure } from '../parts/figures.ts'

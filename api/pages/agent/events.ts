@@ -1,5 +1,5 @@
 import { chainOf, type chains } from '../../../chains.config.ts'
-import { protocolNames } from '../../schemas/enriched.ts'
+import { protocolNames } from '../../schemas/documents/enriched.ts'
 import type { Profile } from '../parts/answers.ts'
 import { statusBadge } from '../parts/badges.ts'
 import { type Html, html } from '../parts/html.ts'

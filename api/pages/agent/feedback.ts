@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { chainOf } from '../../../chains.config.ts'
-import { feedback as feedbackRoute } from '../../routes/find/feedback.ts'
+import { feedback as feedbackRoute } from '../../routes/feedback/feedback.ts'
 import type { feedbackList } from '../../schemas/feedback/feedback.ts'
 import type { Profile } from '../parts/answers.ts'
 import type { Exact } from '../parts/exact-json.ts'

@@ -1,5 +1,5 @@
 import { chainOf } from '../../../chains.config.ts'
-import type { Earned } from '../../../db/queries/find/earned.ts'
+import type { Earned } from '../../../db/queries/income/earned.ts'
 import type { Profile, Settlement } from '../parts/answers.ts'
 import { amount, counted, number } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'

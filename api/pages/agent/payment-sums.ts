@@ -1,4 +1,4 @@
-import { settlementSeries } from '../../../db/queries/time/timeseries.ts'
+import { settlementSeries } from '../../../db/queries/settlements/timeseries.ts'
 import { parseExact } from '../parts/exact-json.ts'
 import type { World } from '../parts/page.ts'
 import type { Series } from '../parts/series.ts'

@@ -1,6 +1,6 @@
 import { chainOf } from '../../../chains.config.ts'
 import { rowLimits } from '../../../limits.config.ts'
-import type { HeldRegistration } from '../../schemas/registration.ts'
+import type { HeldRegistration } from '../../schemas/registrations/registration.ts'
 import type { Profile } from '../parts/answers.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { counted, figure } from '../parts/figures.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { addressList } from '../../schemas/addresses.ts'
+import type { addressList } from '../../schemas/addresses/addresses.ts'
 import type { Profile } from '../parts/answers.ts'
 import { statedMark } from '../parts/badges.ts'
 import type { Exact } from '../parts/exact-json.ts'

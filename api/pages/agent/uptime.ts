@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { agentUptime } from '../../schemas/enriched.ts'
+import type { agentUptime } from '../../schemas/documents/enriched.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { counted } from '../parts/figures.ts'
 import { html } from '../parts/html.ts'

@@ -1,5 +1,5 @@
 import { chainNames, chainOf } from '../../../chains.config.ts'
-import type { Earned } from '../../../db/queries/find/earned.ts'
+import type { Earned } from '../../../db/queries/income/earned.ts'
 import type { Profile } from '../parts/answers.ts'
 import { colorOf, initial, nameOf } from '../parts/avatar.ts'
 import { cents } from '../parts/figures.ts'

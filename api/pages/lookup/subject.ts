@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import type { NameStanding } from '../../claim/name-look.ts'
 import { addressParameter, fidParameter } from '../../http/parameters.ts'
-import { search } from '../../routes/find/search.ts'
-import type { searchAnswer } from '../../schemas/search.ts'
+import { search } from '../../routes/directory/search.ts'
+import type { searchAnswer } from '../../schemas/directory/search.ts'
 import { type Html, html } from '../parts/html.ts'
 import { askExact, type World } from '../parts/page.ts'
 

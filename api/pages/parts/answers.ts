@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { profile } from '../../schemas/profile.ts'
-import type { settlement } from '../../schemas/settlement.ts'
+import type { profile } from '../../schemas/agents/profile.ts'
+import type { settlement } from '../../schemas/settlements/settlement.ts'
 import type { Exact } from './exact-json.ts'
 
 // Answers of the API as pages read them.

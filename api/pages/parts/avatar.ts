@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Face } from '../../../db/queries/read/profile.ts'
+import type { Face } from '../../../db/queries/agents/profile.ts'
 import { type Html, html } from './html.ts'
 import { shortName } from './text.ts'
 

@@ -1,4 +1,4 @@
-import { type AddressName, addressNames } from '../../../db/queries/read/address-names.ts'
+import { type AddressName, addressNames } from '../../../db/queries/addresses/address-names.ts'
 import type { Settlement } from './answers.ts'
 import { type Html, html } from './html.ts'
 import { agentLink } from './links.ts'

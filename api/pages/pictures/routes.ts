@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express'
-import { agentFace } from '../../../db/queries/read/profile.ts'
+import { agentFace } from '../../../db/queries/agents/profile.ts'
 import { answerAlways } from '../../http/answer.ts'
 import { Content } from '../../http/content.ts'
 import { ApiError } from '../../http/errors.ts'

@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express'
 import { z } from 'zod'
-import type { ActionName } from '../../../db/queries/join/claim-actions.ts'
+import type { ActionName } from '../../../db/queries/claims/claim-actions.ts'
 import { createActions } from '../../claim/action.ts'
 import type { ClaimDeps } from '../../claim/claim.ts'
 import { sendJson } from '../../http/content.ts'
 import { type Action, json } from '../../http/route.ts'
-import { listingAnswer, ownerRequest, withdrawalAnswer, withdrawalRequest } from '../../schemas/claim-actions.ts'
+import { listingAnswer, ownerRequest, withdrawalAnswer, withdrawalRequest } from '../../schemas/claims/claim-actions.ts'
 import { attemptOf, claim, readClaimBody } from './claim.ts'
 
 function actionOf(

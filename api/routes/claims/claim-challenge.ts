@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import { chainNames, chainOf } from '../../../chains.config.ts'
-import { liveAddresses, standingOf } from '../../../db/queries/join/verified-addresses.ts'
+import { liveAddresses, standingOf } from '../../../db/queries/verifications/verified-addresses.ts'
 import { claimActions, claimMessage } from '../../../trust/claim-text.ts'
 import type { ClaimDeps } from '../../claim/claim.ts'
 import { defaultChainId } from '../../claim/eip191.ts'
@@ -12,7 +12,7 @@ import { sendJson } from '../../http/content.ts'
 import { ApiError } from '../../http/errors.ts'
 import { addressParameter, fidParameter, refusals } from '../../http/parameters.ts'
 import { type Action, json } from '../../http/route.ts'
-import { challengeAnswer } from '../../schemas/claim.ts'
+import { challengeAnswer } from '../../schemas/claims/claim.ts'
 
 const chainIds = () => chainNames.map((name) => chainOf(name).id)
 

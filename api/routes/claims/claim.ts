@@ -8,7 +8,7 @@ import { invalidRequest } from '../../http/errors.ts'
 import { flagParameter } from '../../http/parameters.ts'
 import { clientOf } from '../../http/rate-limit-key.ts'
 import { type Action, json } from '../../http/route.ts'
-import { claimAnswer, claimRequest } from '../../schemas/claim.ts'
+import { claimAnswer, claimRequest } from '../../schemas/claims/claim.ts'
 
 const { attempts, attemptSeconds } = claimLimits
 

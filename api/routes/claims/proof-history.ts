@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import { shownHistory } from '../../../db/queries/read/provable-claims.ts'
+import { shownHistory } from '../../../db/queries/claims/provable-claims.ts'
 import { rowLimits } from '../../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import { fidParameter, integerParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
-import { claimHistoryList } from '../../schemas/proof.ts'
+import { claimHistoryList } from '../../schemas/claims/proof.ts'
 
 const path = '/api/agent/{fid}/proof/history'
 

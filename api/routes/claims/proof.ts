@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { registriesOf } from '../../../chains.file.ts'
-import { claimProofs } from '../../../db/queries/read/claim-proofs.ts'
+import { claimProofs } from '../../../db/queries/claims/claim-proofs.ts'
 import { claimLimits } from '../../../limits.config.ts'
 import { minute, second } from '../../../ops/time.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
-import { claimProof } from '../../schemas/proof.ts'
+import { claimProof } from '../../schemas/claims/proof.ts'
 
 const wait = `${(claimLimits.proofWaitSeconds * second) / minute} minutes`
 

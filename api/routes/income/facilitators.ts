@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { facilitatorList as readFacilitators } from '../../../db/queries/income/facilitators.ts'
-import { completeUntil } from '../../../db/queries/time/timeseries.ts'
+import { completeUntil } from '../../../db/queries/settlements/timeseries.ts'
 import { json, route } from '../../http/route.ts'
 import { facilitatorList } from '../../schemas/income/facilitators.ts'
 

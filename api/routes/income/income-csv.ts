@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type ChainName, chainOf } from '../../../chains.config.ts'
+import { agentExists } from '../../../db/queries/agents/agent-exists.ts'
 import { countedIncomePayments, incomePayments as readPayments } from '../../../db/queries/income/payments.ts'
-import { agentExists } from '../../../db/queries/time/agent-exists.ts'
 import { grouped, incomeLimits } from '../../../limits.config.ts'
 import { invalidRequest } from '../../http/errors.ts'
 import { askable } from '../../http/filter-parameters.ts'

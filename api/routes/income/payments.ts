@@ -1,12 +1,12 @@
 import { z } from 'zod'
+import { agentExists } from '../../../db/queries/agents/agent-exists.ts'
 import { incomePayments as readPayments } from '../../../db/queries/income/payments.ts'
-import { agentExists } from '../../../db/queries/time/agent-exists.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import { askable } from '../../http/filter-parameters.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
 import { incomePayments } from '../../schemas/income/income.ts'
-import { settlementColumns, settlementFilters, settlementPaging } from '../settlements.ts'
+import { settlementColumns, settlementFilters, settlementPaging } from '../settlements/settlements.ts'
 
 const { chain, since, until } = settlementFilters
 export const incomeFilters = { chain, since, until }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { intervals } from '../../../db/queries/settlements/buckets.ts'
 import { incomeKinds } from '../../../db/queries/sql/income.ts'
-import { intervals } from '../../../db/queries/time/buckets.ts'
 import { grouped, incomeLimits, readingLimits, rowLimits } from '../../../limits.config.ts'
 import { holdingContracts } from '../../../payments.config.ts'
 import {

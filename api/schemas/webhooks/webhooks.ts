@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { webhookLimits } from '../../../limits.config.ts'
 import { webhookTypes } from '../../../trust/webhooks/types.ts'
-import { claimRequest } from '../claim.ts'
+import { claimRequest } from '../claims/claim.ts'
 import { count, fid, time } from '../scalars.ts'
 
 const id = z.string()

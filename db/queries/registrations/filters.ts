@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ChainName } from '../../../chains.config.ts'
 import { grouped, readingLimits } from '../../../limits.config.ts'
-import { partOf } from '../find/query-text.ts'
+import { partOf } from '../directory/query-text.ts'
 import { type Acting, actsFor, lexeme } from './acting.ts'
 
 /** What a filter takes. `terms`: any of some words, `metadata`: any of `key` or `key=value`. */

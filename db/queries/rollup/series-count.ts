@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import type { ChainName } from '../../../chains.config.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
+import type { Interval } from '../settlements/buckets.ts'
+import { startsAt } from '../settlements/settlement-starts.ts'
 import { isListed } from '../sql/selectors.ts'
-import type { Interval } from '../time/buckets.ts'
-import { startsAt } from '../time/settlement-starts.ts'
 
 // How many paid in one point of a series with too many settlements for a statement: read in slices, over as many rounds as
 // it takes. One point is counted at a time. Its payers and amounts are collected in tables of their own, with a mark of what

@@ -1,5 +1,5 @@
 import { subgraphLimits } from '../../../limits.config.ts'
-import { partOf } from '../find/query-text.ts'
+import { partOf } from '../directory/query-text.ts'
 import { type Acting, lexeme } from '../registrations/acting.ts'
 import { lookedFor } from '../registrations/filters.ts'
 import type { Entity, IdField, Scope, ScopeKind } from './entities.ts'

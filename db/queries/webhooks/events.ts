@@ -1,5 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import type { OldRows } from '../read/changes.ts'
+import type { OldRows } from '../log/changes.ts'
 
 /** An event that was appended. */
 interface Appended {

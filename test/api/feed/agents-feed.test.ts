@@ -1,7 +1,7 @@
 import { parseAtomFeed } from 'feedsmith'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inTransaction } from '../../../db/pool.ts'
-import { delistedAgents } from '../../../db/queries/read/newest-agents.ts'
+import { delistedAgents } from '../../../db/queries/agents/newest-agents.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { child, entriesOf, textOf } from '../../support/api/feed-xml.ts'
 import { testDatabase } from '../../support/database.ts'

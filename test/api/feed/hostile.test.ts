@@ -3,7 +3,7 @@ import Parser from 'rss-parser'
 import { expect, test } from 'vitest'
 import { toEntry } from '../../../api/feed/agent-entry.ts'
 import { atomFeed } from '../../../api/feed/atom.ts'
-import type { FeedAgent } from '../../../db/queries/read/newest-agents.ts'
+import type { FeedAgent } from '../../../db/queries/agents/newest-agents.ts'
 import { child, entriesOf, textOf } from '../../support/api/feed-xml.ts'
 import { rounds } from '../../support/rounds.ts'
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { facilitatorList } from '../../../api/schemas/income/facilitators.ts'
 import { agentIncome, incomeSeries, incomeStats } from '../../../api/schemas/income/income.ts'
-import { agentSeries } from '../../../api/schemas/timeseries.ts'
+import { agentSeries } from '../../../api/schemas/settlements/timeseries.ts'
 import { facilitators } from '../../../db/facilitator-list.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'

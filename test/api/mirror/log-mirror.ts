@@ -1,4 +1,4 @@
-import { logLine } from '../../../api/routes/mirror/log.ts'
+import { logLine } from '../../../api/routes/log/log.ts'
 
 /** What a mirror keeps between its runs. */
 interface Kept {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { agentControlAnswer } from '../../../api/schemas/time/control.ts'
+import { agentControlAnswer } from '../../../api/schemas/agents/control.ts'
 import { readingLimits } from '../../../limits.config.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { chainRows } from '../../support/chain/rows.ts'

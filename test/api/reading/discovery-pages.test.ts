@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { discoverySelection } from '../../../api/schemas/discovery.ts'
+import { discoverySelection } from '../../../api/schemas/directory/discovery.ts'
 import type { ChainName } from '../../../chains.config.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'

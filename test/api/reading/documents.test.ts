@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { searchAnswer } from '../../../api/schemas/search.ts'
-import { deriveWords } from '../../../db/queries/join/agent-words.ts'
+import { searchAnswer } from '../../../api/schemas/directory/search.ts'
+import { deriveWords } from '../../../db/queries/agents/agent-words.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { insert, seedAgent } from '../../support/seed.ts'

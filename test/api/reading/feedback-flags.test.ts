@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { profile } from '../../../api/schemas/agents/profile.ts'
 import { feedbackList } from '../../../api/schemas/feedback/feedback.ts'
-import { profile } from '../../../api/schemas/profile.ts'
 import { markDue } from '../../../db/queries/due/queue.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'

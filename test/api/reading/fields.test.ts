@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { agentFieldsBatch, profile } from '../../../api/schemas/profile.ts'
+import { agentFieldsBatch, profile } from '../../../api/schemas/agents/profile.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import {

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { onTestFinished } from 'vitest'
 import { type ChainName, chainNames, chainOf, chains } from '../../../chains.config.ts'
-import { agentProfile } from '../../../db/queries/read/profile.ts'
+import { agentProfile } from '../../../db/queries/agents/profile.ts'
 import { pagesOf } from '../../../devnet/hosts/agent-pages.ts'
 import { type IpfsGateway, startGateway } from '../../../devnet/hosts/gateway.ts'
 import { startWebHost, type WebHost } from '../../../devnet/hosts/web-host.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chainNames } from '../../../chains.config.ts'
-import { deriveAgents } from '../../../db/queries/join/agents.ts'
+import { deriveAgents } from '../../../db/queries/agents/agents.ts'
 import { storeVerifiedSet } from '../../../enrichment/socialindex/fids.ts'
 import { mostDelaySeconds } from '../../../social/hub-staleness.ts'
 import { runJoin, runLargeHolders } from '../../derive/passes.ts'

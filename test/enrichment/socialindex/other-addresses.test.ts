@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { addressList } from '../../../api/schemas/addresses.ts'
-import { agentAddresses } from '../../../db/queries/read/addresses.ts'
+import { addressList } from '../../../api/schemas/addresses/addresses.ts'
+import { agentAddresses } from '../../../db/queries/addresses/addresses.ts'
 import { first, mint, scene, setScenes, verify } from '../../support/chain/one-token.ts'
 
 setScenes()

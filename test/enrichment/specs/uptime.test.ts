@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { agentUptime } from '../../../db/queries/time/uptime.ts'
+import { agentUptime } from '../../../db/queries/documents/uptime.ts'
 import type { WebHost } from '../../../devnet/hosts/web-host.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'

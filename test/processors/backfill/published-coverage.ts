@@ -1,4 +1,4 @@
-import { coverage } from '../../../api/schemas/mirror/coverage.ts'
+import { coverage } from '../../../api/schemas/log/coverage.ts'
 import { readChains } from '../../../chains.file.ts'
 import { startApi } from '../../support/api/api.ts'
 import type { TestDatabase } from '../../support/database.ts'

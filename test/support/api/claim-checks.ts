@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { claimHistory } from '../../../db/queries/read/provable-claims.ts'
+import { claimHistory } from '../../../db/queries/claims/provable-claims.ts'
 import { minute } from '../../../ops/time.ts'
 import type { SealedClaimEvent } from '../../../trust/claim-event.ts'
 import { type EnrichmentJob, startJob } from '../enrichment-job.ts'

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { type RegistrationFilter, registrationFilters } from '../../../db/queries/registrations/filters.ts'
+import { registrationSorts, registrationsPage } from '../../../db/queries/registrations/page.ts'
+import { rowLimits } from '../../../limits.config.ts'
+import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
+import {
+  addressFilter,
+  askable,
+  countFilter,
+  flagFilter,
+  namesFilter,
+  numberFilter,
+  partFilter,
+  textsFilter,
+  timeFilter,
+} from '../../http/filter-parameters.ts'
+import { chainsParameter, integerParameter, wordParameter } from '../../http/parameters.ts'
+import { installationOf, json, route } from '../../http/route.ts'
+import { allRegistrationsList } from '../../schemas/registrations/registration.ts'
+
+const path = '/api/registrations'
+
+/** The parameter of a filter by its type. */
+const parameters = {
+  chains: () => chainsParameter,
+  terms: namesFilter,
+  metadata: textsFilter,
+  term: addressFilter,
+  flag: flagFilter,
+  part: partFilter,
+  count: countFilter,
+  number: numberFilter,
+  time: timeFilter,
+} as const
+
+const filters = Object.fromEntries(
+  Object.entries(registrationFilters).map(([name, { type, says }]) => [name, parameters[type](says)]),
+)
+
+/** GET /api/registrations */
+export const allRegistrations = route({
+  path,
+  operationId: 'listAllRegistrations',
+  summary: 'All registrations of all chains, whoever holds them, by filter.',
+  params: z.object({}),
+  query: z.object({
+    ...filters,
+    sort: wordParameter(
+      registrationSorts,
+      'updated',
+      'Order: by the last event of a registration, or by when it was made.',
+    ),
+    limit: integerParameter(rowLimits.registrations, 'Rows at most.'),
+    cursor: cursorParameter,
+  }),
+  answer: {
+    type: json,
+    schema: allRegistrationsList,
+    description:
+      'The newest first, without those that were burned. A page for which very many registrations would have to be looked ' +
+      'at is short, or empty; only a `next_cursor` of null says that nothing follows.',
+  },
+  errors: ['ERR_NOT_FOUND'],
+  maxAgeSeconds: 30,
+  freshSeconds: 5,
+  async read({ sort, limit, cursor, ...given }, { database, chains, baseUrl }) {
+    const list = { name: [path, sort, given], order: ['time', 'word', 'token'] as const }
+    const after = readCursor(list, cursor)
+    const asked = askable(given)
+    const isAnything = Object.values<unknown>(given).every((value) => !Array.isArray(value) || value.length > 0)
+    const installation = installationOf({ chains, baseUrl })
+    const page =
+      asked && isAnything
+        ? await registrationsPage(database, {
+            filter: asked as unknown as RegistrationFilter,
+            sort,
+            limit,
+            after,
+            installation,
+          })
+        : { rows: '[]', count: 0, next: null }
+    const fields = { count: `${page.count}`, registrations: page.rows }
+    return pagedBody(list, page, { fields, url: `${baseUrl}${path}`, query: { ...given, sort, limit } })
+  },
+})

@@ -156,9 +156,10 @@ select ${asked.join(', ')} from ${file}
   }
 }
 
-/** A column, with times and dollars as whole numbers. */
+/** A column, with times and dollars as whole numbers, and numbers of any length as text. */
 function wholeNumber(column: string, type: string): string {
   if (type.startsWith('TIMESTAMP')) return `epoch_us(${column}) as ${column}`
+  if (type === 'DECIMAL(38,0)') return `${column}::varchar as ${column}`
   return type.startsWith('DECIMAL') ? `(${column} * 1000000)::bigint as ${column}` : column
 }
 

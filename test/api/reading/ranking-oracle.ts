@@ -43,8 +43,12 @@ export function oracle(
         own.includes(recipient) && (chain === null || on === chain) && !own.includes(payer),
     )
     const earned = others.filter(({ at }) => at >= begins[period])
-    const timesOf = (payer: string) => others.filter((one) => one.payer === payer).map(({ at }) => at)
-    const repeat = [...new Set(others.map(({ payer }) => payer))]
+    // Settlements of nothing count beside others in one sum alone.
+    const sumOf = ({ payer, recipient, chain: on, overload }: Paid) => `${payer} ${recipient} ${on} ${overload}`
+    const worth = new Set(others.filter(({ amount }) => amount > 0).map(sumOf))
+    const paid = others.filter((one) => worth.has(sumOf(one)))
+    const timesOf = (payer: string) => paid.filter((one) => one.payer === payer).map(({ at }) => at)
+    const repeat = [...new Set(paid.map(({ payer }) => payer))]
       .map(timesOf)
       .filter((times) => times.length > 1 && Math.max(...times) >= begins[period])
     return {

@@ -12,7 +12,7 @@ create table exact_amount (
 
 -- Whether a token of the chain table has other base units than millionths; made of that table whenever a database is
 -- migrated. While none has, nothing below looks for amounts.
-create function tokens_are_scaled() returns boolean language sql immutable parallel safe as 'select false';
+create or replace function tokens_are_scaled() returns boolean language sql immutable parallel safe as 'select false';
 
 -- Base units that a settlement or payment paid, and its dollars, both exact; `amount` is what its row has.
 create function base_units_of(of_chain text, of_block int, of_log int, amount numeric) returns numeric
@@ -31,4 +31,4 @@ create function dollars_of(of_chain text, of_block int, of_log int, amount numer
 $$;
 
 -- Symbol of a token of the chain table, from there as well.
-create function token_symbol_of(bytea) returns text language sql immutable parallel safe as 'select ''USDC''::text';
+create or replace function token_symbol_of(bytea) returns text language sql immutable parallel safe as 'select ''USDC''::text';

@@ -26,7 +26,7 @@ const mayHaveNone = new RegExp(
     'paid less often|went from one agent|changed hands|hold a week ago|written on chain|trust models|payers do agents 1 and 2 share',
     'more than one account|address was one address|edges does|claims stand|claims of agent|responded|was said last',
     'did one address pay|one address receive day by day|paid it before|never paid|ten thousand|facilitators settled',
-    'descriptions on|hosts of agent|label the addresses|names is agent|asks for|code accounts|loads of backfills|certified',
+    'descriptions on|hosts of agent|client of identity 1|label the addresses|names is agent|asks for|code accounts|loads of backfills|certified',
   ].join('|'),
 )
 

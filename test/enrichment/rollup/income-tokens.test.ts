@@ -37,7 +37,7 @@ test('a token that is listed from a block on is no dollars in payments before it
 
   const filter = { chain: null, since: null, until: null }
   const { rows } = await incomePayments(pool, { fid: 1, limit: 10, order: 'asc', filter, columns: ['amount_usdc'] })
-  expect(JSON.parse(rows)).toEqual([[null], [5], [5]])
+  expect(JSON.parse(rows)).toEqual([[null], ['5.000000'], ['5.000000']])
   const { raw, other_tokens } = (await agentIncome(pool, 1)).members
   expect([raw, other_tokens].map((text) => JSON.parse(text ?? ''))).toEqual([
     { payments: 3, amount_usdc: 10 },

@@ -81,6 +81,11 @@ const things: Readonly<Record<string, readonly string[]>> = {
     countOf('agent_feedback where fid = 1'),
     countOf('agent_feedback f join directory.addresses v using (fid) where f.fid = 1'),
   ],
+  'the feedback on the identity, and that of the client': [
+    countOf(`feedback where chain = 'base' and erc8004_id = 1`),
+    countOf(`feedback where client_bytes = (select client_bytes from directory.feedback where chain = 'base' and erc8004_id = 1
+              order by block_timestamp, block_number, log_index limit 1)`),
+  ],
   'the responses to feedback on the agent': [
     countOf('holdings h join directory.feedback_responses r using (chain, erc8004_id) where h.fid = 1'),
   ],

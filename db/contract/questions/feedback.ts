@@ -17,7 +17,7 @@ export const feedback: Subject = {
     },
     {
       question: 'What is known of a client of identity 1 on Base, and which rules flag it?',
-      growsWith: 'the feedback of the client',
+      growsWith: 'the feedback on the identity, and that of the client',
       sql: `select client_address, first_seen_at, funder_address, registrations, flags
   from directory.feedback_clients
  where client_bytes = (select client_bytes

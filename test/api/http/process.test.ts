@@ -25,7 +25,7 @@ test('SIGTERM lets the requests in flight end, takes no new ones, and ends with 
   const asked = Array.from({ length: 20 }, (_, n) => fetch(`${url}/api/agent/${n + 1}`))
   await until('the requests wait for the lock', async () => {
     const { rows } = await database.pool.query('select count(*) as n from pg_locks where not granted')
-    return rows[0].n >= 10
+    return rows[0].n >= 5 // one client holds half of the connections at most
   })
   terminate()
   await until('new connections are refused', () =>

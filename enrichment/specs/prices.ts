@@ -172,7 +172,7 @@ function* operations(document: unknown, paths: unknown): Found {
 function extensionsOf(object: unknown): Record<string, unknown> {
   const members = Object.entries(fieldsOf(object)).filter(([key]) => /^x[-_]/i.test(key))
   const inside = members.filter(([key]) => means(key, 'extension'))
-  const said = inside.flatMap(([, one]) =>
+  const said = inside.flatMap(([, one]): [string, unknown][] =>
     Array.isArray(one) ? [['accepts', one]] : typeof one === 'object' ? Object.entries(one ?? {}) : [['price', one]],
   )
   return Object.fromEntries([...members.filter(([key]) => means(key, 'price', 'usd')), ...said])

@@ -92,6 +92,46 @@ test('what others say of an agent is shown with who said it, what it rests on, a
   expect(textOf(section)).toContain('1 more was revoked.')
 })
 
+test('feedback of a client that a rule flags is shown with the rule, and counted as perhaps one voice', async () => {
+  const { pool } = database
+  const client = Buffer.from(addressOf('flagged').slice(2), 'hex')
+  await seedAgent(pool, { fid: 32, handle: 'rated', addresses: [addressOf('rated')], chains: ['base'] })
+  await seedRegistration(pool, { chain: 'base', id: 3_200, owner: addressOf('rated') })
+  await seedHolding(pool, { fid: 32, chain: 'base', id: 3_200, by: addressOf('rated'), block: 0 })
+  await insert(pool, 'feedback', {
+    id: 'base-3200-flagged',
+    chain: 'base',
+    agent_id: 3_200,
+    client,
+    feedback_index: 1,
+    value: 100,
+    value_decimals: 0,
+    tag1: 'starred',
+    tag2: '',
+    endpoint: '',
+    feedback_uri: '',
+    feedback_hash: Buffer.alloc(32),
+    block_number: 39_000_000,
+    log_index: 0,
+    block_timestamp: today,
+    tx_hash: Buffer.alloc(32, 1),
+  })
+  const funder = Buffer.alloc(20, 7)
+  await insert(pool, 'feedback_client', {
+    client,
+    seen_at: today,
+    is_idle: true,
+    registrations: ['base:3200'],
+    funder,
+    generation: 5,
+  })
+  const group = { rule: 'shared_funder', subject: funder.toString('hex'), clients: 30, compared: 30 }
+  await insert(pool, 'feedback_group', group)
+  const page = textOf(await read('/agent/32'))
+  expect(page).toMatch(/ 100 of 100 starred 0x\w{4}…\w{4} nothing in a chain of funders one funder of many /)
+  expect(page).toContain('1 may be the same voice in many addresses.')
+})
+
 test('what a stranger sent leads nowhere, and the page says how much is not shown', async () => {
   const { pool } = database
   await seedAgent(pool, { fid: 9, addresses: [addressOf('sent')] })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { agentFeedback, everyFeedback } from '../../../db/queries/feedback/page.ts'
-import { clientKinds, groundKinds } from '../../../db/queries/sql/feedback.ts'
+import { clientKinds, flagRules, groundKinds } from '../../../db/queries/sql/feedback.ts'
 import { grouped, profileLimits, rowLimits } from '../../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import {
@@ -30,6 +30,8 @@ export const feedback = route({
     paid: flagFilter('Whether the address had paid the agent before.'),
     revoked: flagFilter('Whether it was revoked.'),
     grounds: wordsFilter(groundKinds, 'What it rests on.'),
+    flagged: flagFilter('Whether any rule flags it.'),
+    flag: wordsFilter(flagRules, 'Rule that flags it.'),
     tag1: textFilter(profileLimits.feedbackTagCharacters, 'First tag, whole.'),
     tag2: textFilter(profileLimits.feedbackTagCharacters, 'Second tag, whole.'),
     endpoint: textFilter(profileLimits.feedbackUriCharacters, 'Endpoint, whole.'),

@@ -11,6 +11,10 @@ interface FeedbackFilter {
   readonly paid: boolean | null
   readonly revoked: boolean | null
   readonly grounds: readonly string[] | null
+  /** Whether any rule flags it. */
+  readonly flagged: boolean | null
+  /** Rules, any of which flags it. */
+  readonly flag: readonly string[] | null
   readonly tag1: string | null
   readonly tag2: string | null
   readonly endpoint: string | null
@@ -29,6 +33,8 @@ export const everyFeedback: FeedbackFilter = {
   paid: null,
   revoked: null,
   grounds: null,
+  flagged: null,
+  flag: null,
   tag1: null,
   tag2: null,
   endpoint: null,
@@ -146,6 +152,8 @@ matching as materialized (
      and ($9::text[] is null or f.kind = any ($9))
      and ($10::boolean is null or f.paid = $10)
      and ($18::text[] is null or f.grounds = any ($18))
+     and ($19::boolean is null or exists (select from feedback_flag x where x.id = looked.id) = $19)
+     and ($20::text[] is null or exists (select from feedback_flag x where x.id = looked.id and x.rule = any ($20)))
 ),
 page as materialized (select * from matching order by place limit $2::int)
 select (select ${list(feedbackObject, 'f.place')} from page f)::text as rows,
@@ -165,12 +173,13 @@ export async function agentFeedback(
   db: Queryable,
   { fid, limit, filter, after }: FeedbackPage,
 ): Promise<{ rows: string; count: number; next: string[] | null } | undefined> {
-  const { chain, by, paid, revoked, grounds, tag1, tag2, endpoint, min_value, client, since } = filter
-  const isFiltered = [by, paid, revoked, grounds, tag1, tag2, endpoint, min_value, client].some((one) => one !== null)
+  const { chain, since, ...judged } = filter
+  const { by, paid, revoked, grounds, flagged, flag, tag1, tag2, endpoint, min_value, client } = judged
+  const isFiltered = Object.values(judged).some((one) => one !== null)
   const looked = isFiltered ? profileLimits.feedbackLookedAt : limit
   const place = Array.from({ length: 4 }, (_, n) => after?.[n] ?? null)
   const who = client && Buffer.from(client.slice(2), 'hex')
-  const words = [since, tag1, tag2, endpoint, min_value, who, grounds]
+  const words = [since, tag1, tag2, endpoint, min_value, who, grounds, flagged, flag]
   const { rows } = await db.query<{ rows: string; count: number; next: string[] | null }>({
     name: 'agent-feedback',
     text,

@@ -62,6 +62,11 @@ async function give(client: string, at: number, value: number) {
 }
 
 const summary = async () => profile.parse(await (await api.get('/api/agent/1')).json()).feedback
+/** Indexes of the feedback that a filter finds, the newest first. */
+const found = async (filter: string) =>
+  feedbackList
+    .parse(await (await api.get(`/api/agent/1/feedback?${filter}`)).json())
+    .feedback.map(({ feedback_index }) => feedback_index)
 const listed = async () => feedbackList.parse(await (await api.get('/api/agent/1/feedback')).json()).feedback
 
 test('flagged feedback is listed with its rules, counted, and left out of what is grounded', async () => {
@@ -89,17 +94,24 @@ test('flagged feedback is listed with its rules, counted, and left out of what i
     ['funding_chain', 'shared_funder'],
     ['shared_funder'],
   ])
+  expect(await found('flagged=true')).toEqual([17, 16, 15])
+  expect(await found('flagged=false')).toEqual([])
+  expect(await found('flag=funding_chain')).toEqual([16])
+  expect(await found('flag=only_rates&flag=funding_chain')).toEqual([17, 16])
+  expect(await found('flag=only_rates&paid=true')).toEqual([])
+  expect(await found('flag=unheard')).toEqual([])
+  expect(await found('flagged=perhaps')).toEqual([])
   const inSql = await pool.query('select flags from directory.agent_feedback where fid = 1 order by block_number desc')
   expect(inSql.rows.map(({ flags }) => flags)).toEqual([
     ['only_rates'],
     ['funding_chain', 'shared_funder'],
     ['shared_funder'],
   ])
-  const found = await pool.query(
+  const clientsInSql = await pool.query(
     'select client_address, funder_address, flags from directory.feedback_clients where client_bytes = $1',
     [bytes(clients[0]!)],
   )
-  expect(found.rows).toEqual([
+  expect(clientsInSql.rows).toEqual([
     { client_address: clients[0], funder_address: addressOf('funder'), flags: ['funding_chain', 'shared_funder'] },
   ])
   expect(await summary()).toMatchObject({
@@ -120,6 +132,8 @@ test('flagged feedback is listed with its rules, counted, and left out of what i
     ],
   })
   await pool.query(`delete from feedback_group where rule = 'shared_funder'`)
+  expect(await found('flagged=true')).toEqual([17, 16])
+  expect(await found('flagged=false')).toEqual([15])
   expect(await summary()).toMatchObject({
     count_grounded: 1,
     count_unflagged: 1,

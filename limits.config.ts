@@ -285,6 +285,9 @@ export const webhookLimits = {
   /** Endpoints of a FID that are sent events, and FIDs that one of them may name. */
   ofFid: 5,
   fids: 100,
+  /** Chains that an endpoint may name, and dollars below which it may want no settlement. */
+  chains: 100,
+  minAmount: 1_000_000_000,
   /** Time within which an endpoint has to answer an event, and a challenge or a ping. */
   answerSeconds: 15,
   challengeSeconds: 10,

@@ -10,12 +10,13 @@ const endpoint = 'endpoint:'
 export async function appendEvents(
   db: pg.PoolClient,
   keys: readonly string[],
-  { now }: DeriveContext,
+  { now, settlementOverloads }: DeriveContext,
 ): Promise<undefined> {
   const ids = keys.filter((key) => key.startsWith(endpoint)).map((key) => key.slice(endpoint.length))
   const events = await appendWebhookEvents(
     db,
     keys.filter((key) => !key.startsWith(endpoint)),
+    settlementOverloads === 'all',
   )
   if (events.length + ids.length > 0)
     await wakeWebhooks(db, { events, ids }, { source: sources.webhooks.name, now: now() })

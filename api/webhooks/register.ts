@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
+import { chainNames } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { lockClaims } from '../../db/queries/claims/claims.ts'
 import { insertWebhook, isWebhookNonceUsed, standingWebhooks } from '../../db/queries/webhooks/endpoints.ts'
@@ -31,6 +32,21 @@ const wishes = z.object({
     .max(webhookLimits.fids, `must be at most ${webhookLimits.fids}`)
     .transform((fids) => [...new Set(fids)])
     .optional(),
+  chains: z
+    .array(z.string('must be the name of a chain'), 'must be a list')
+    .min(1, 'must name a chain, or be left out')
+    .max(webhookLimits.chains, `must be at most ${webhookLimits.chains}`)
+    .refine(
+      (chains) => chains.every((name) => chainNames.includes(name)),
+      'must be names of chains that this service indexes',
+    )
+    .transform((chains) => [...new Set(chains)])
+    .optional(),
+  min_amount: z
+    .number('must be dollars')
+    .min(0, 'must not be below 0')
+    .max(webhookLimits.minAmount, 'must be less')
+    .optional(),
 })
 
 /** Body of a 200 answer to a registration: secret and token are said once. */
@@ -41,6 +57,8 @@ interface Registered {
   readonly url: string
   readonly types: readonly string[]
   readonly fids: readonly number[] | null
+  readonly chains: readonly string[] | null
+  readonly min_amount: number | null
   readonly secret: string
   readonly public_key: string
   readonly manage_token: string
@@ -57,7 +75,7 @@ export function createRegistrations(deps: ClaimDeps): (attempt: Omit<ClaimAttemp
   return async ({ client, ...sent }) => {
     const secret = secretOf(deps)
     const attempt = readProof(sent, 'webhook', ['eip191', 'jfs'], deps).read()
-    const { url, types, fids = null } = parseFields(wishes, bodyOf(sent.body))
+    const { url, types, fids = null, chains = null, min_amount = null } = parseFields(wishes, bodyOf(sent.body))
     const refuse = () => refuseUsed(deps, attempt)
     await examineProof(attempt, { refuse, refuseManifest: refuse }, { attempts: deps.attempts, client })
     await refuse()
@@ -66,42 +84,55 @@ export function createRegistrations(deps: ClaimDeps): (attempt: Omit<ClaimAttemp
       what: 'challenges for a FID',
     })
     const id = `wh-${randomBytes(idBytes).toString('base64url').replaceAll('_', '-')}`
-    const keys = webhookKeys(secret, id)
-    const challenge = randomBytes(challengeBytes).toString('hex')
     const at = new Date(deps.now())
-    const body = JSON.stringify({ type: 'webhook.challenge', timestamp: at.toISOString(), data: { challenge } })
-    const answered = await postMessage(deps.door, url, {
-      body,
-      headers: webhookHeaders(keys, { id: `${id}_challenge`, at, body }),
-      maxBytes: webhookLimits.answerBytes,
-      timeoutMs: webhookLimits.challengeSeconds * second,
-    })
-    if (answered.outcome !== 'ok' || !answers(answered.text, challenge)) {
-      const found = answered.outcome === 'ok' ? 'another answer' : (answered.outcome ?? 'busy')
-      throw invalidFields([{ path: 'url', problem: `must answer the challenge that it is sent: ${found}` }])
-    }
+    const keys = webhookKeys(secret, id)
+    await challenge(deps, { id, url, at, keys })
     const token = `wht_${randomBytes(tokenBytes).toString('hex')}`
     const { fid, method, proof, proofSha256 } = attempt
+    const wanted = { url, types, fids, chains, minAmount: min_amount }
+    const proven = { fid, method, nonce: proof.nonce, proofSha256, tokenSha256: tokenSha256(token) }
     await deps.transaction(async (db) => {
       await lockClaims(db, fid)
       await refuseUsed({ ...deps, database: db }, attempt)
-      const { nonce } = proof
-      const stored = {
-        id,
-        fid,
-        url,
-        types,
-        fids,
-        method,
-        nonce,
-        proofSha256,
-        tokenSha256: tokenSha256(token),
-        createdAt: at,
-      }
-      await insertWebhook(db, stored)
+      await insertWebhook(db, { id, ...wanted, ...proven, createdAt: at })
     })
-    return { ok: true, id, fid, url, types, fids, secret: keys.secret, public_key: keys.publicKey, manage_token: token }
+    return {
+      ok: true,
+      id,
+      fid,
+      url,
+      types,
+      fids,
+      chains,
+      min_amount,
+      secret: keys.secret,
+      public_key: keys.publicKey,
+      manage_token: token,
+    }
   }
+}
+
+/** Has an endpoint agree. Throws ERR_PAYLOAD_INVALID when it does not answer its challenge. */
+async function challenge(
+  { door }: Pick<ClaimDeps, 'door'>,
+  {
+    id,
+    url,
+    at,
+    keys,
+  }: { readonly id: string; readonly url: string; readonly at: Date; readonly keys: ReturnType<typeof webhookKeys> },
+): Promise<void> {
+  const word = randomBytes(challengeBytes).toString('hex')
+  const body = JSON.stringify({ type: 'webhook.challenge', timestamp: at.toISOString(), data: { challenge: word } })
+  const { outcome, text } = await postMessage(door, url, {
+    body,
+    headers: webhookHeaders(keys, { id: `${id}_challenge`, at, body }),
+    maxBytes: webhookLimits.answerBytes,
+    timeoutMs: webhookLimits.challengeSeconds * second,
+  })
+  if (outcome === 'ok' && answers(text, word)) return
+  const found = outcome === 'ok' ? 'another answer' : (outcome ?? 'busy')
+  throw invalidFields([{ path: 'url', problem: `must answer the challenge that it is sent: ${found}` }])
 }
 
 /** The secret of this service's webhooks. Throws ERR_NOT_FOUND: it has none. */

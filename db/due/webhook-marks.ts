@@ -1,3 +1,5 @@
+import { documentLimits } from '../../limits.config.ts'
+import type { WebhookType } from '../../trust/webhooks/types.ts'
 import type { Mark } from './mark.ts'
 import { change, claimEvent } from './routes.ts'
 
@@ -5,6 +7,11 @@ import { change, claimEvent } from './routes.ts'
 
 /** Whether somebody has a webhook. */
 const isListening = 'exists (select from webhook where deleted_at is null)'
+/** Whether somebody has one for events of a type. */
+const isListeningTo = (type: WebhookType) =>
+  `exists (select from webhook where deleted_at is null and '${type}' = any (types))`
+/** Older rows are a past that is being loaded: events are kept for as long. */
+const isRecent = (row: string) => `${row}.block_timestamp > now() - interval '${documentLimits.changeDays} days'`
 /** What a look at an endpoint of an agent found. */
 const lookAt = (what: string) =>
   `'${what}:' || fid || ':' || kind || ':' || (extract(epoch from moved.last_check_at) * 1000)::bigint || ':' || url`
@@ -29,5 +36,30 @@ export const webhookMarks: readonly Mark[] = [
     key: lookAt('pay_to'),
     from: `moved join were using (fid, kind, url)
      where moved.prices <> were.prices and ${payees('moved')} <> ${payees('were')} and ${isListening}`,
+  },
+  {
+    table: 'registration_operator',
+    on: ['insert'],
+    key: `'operator:' || id`,
+    from: `moved where approved and ${isRecent('moved')} and ${isListeningTo('operator.added')}`,
+  },
+  {
+    table: 'registration_approval',
+    on: ['insert'],
+    key: `'approval:' || id`,
+    from: `moved where approved is not null and ${isRecent('moved')} and ${isListeningTo('operator.added')}`,
+  },
+  // Blocks are rolled up when they are final: what is told of here is not undone.
+  {
+    table: 'settlement_rollup',
+    on: ['update'],
+    key: `'settlement:' || paid.chain || ':' || paid.block_number || ':' || paid.log_index`,
+    from: `moved join were using (chain)
+     cross join lateral (
+       select * from settlement s
+        where s.chain = moved.chain and s.block_number >= were.next_block and s.block_number < moved.next_block
+       offset 0) paid
+     where ${isListeningTo('settlement.received')} and ${isRecent('paid')}
+       and exists (select from verified_address v where v.address = paid.recipient and v.ended_at is null)`,
   },
 ]

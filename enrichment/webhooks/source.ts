@@ -144,9 +144,7 @@ async function sendInOrder(
 }
 
 function messageOf({ seq, type, fid, at, data }: WebhookEvent, baseUrl: string): string {
-  return JSON.stringify({
-    type,
-    timestamp: at,
-    data: { seq, fid, profile_url: `${baseUrl}/api/agent/${fid}`, ...data },
-  })
+  const common = JSON.stringify({ seq, fid, profile_url: `${baseUrl}/api/agent/${fid}` })
+  const members = [common, data].map((object) => object.slice(1, -1)).filter((text) => text !== '')
+  return `{"type":${JSON.stringify(type)},"timestamp":${JSON.stringify(at)},"data":{${members.join(',')}}}`
 }

@@ -6,7 +6,10 @@ export const webhookTypes = [
   'agent.claimed',
   'endpoint.down',
   'pay_to.changed',
+  'operator.added',
+  'settlement.received',
 ] as const
+export type WebhookType = (typeof webhookTypes)[number]
 
 /** Longest address of an endpoint, in characters. */
 const longestUrl = 500

@@ -2,17 +2,26 @@ import { z } from 'zod'
 import { webhookLimits } from '../../../limits.config.ts'
 import { webhookTypes } from '../../../trust/webhooks/types.ts'
 import { claimRequest } from '../claims/claim.ts'
-import { count, fid, time } from '../scalars.ts'
+import { chainName, count, fid, time } from '../scalars.ts'
 
 const id = z.string()
 const url = z.string().meta({ description: 'https, on port 443, without a fragment; written as browsers write it.' })
 const types = z.array(z.enum(webhookTypes))
 const fids = z.array(fid).max(webhookLimits.fids)
 
+const chains = z.array(chainName).max(webhookLimits.chains)
+const minAmount = z.number().min(0).max(webhookLimits.minAmount)
+
 const wishes = z.object({
   url: url.meta({ description: 'In the signed text, or in the payload as `url`, too.' }),
   types,
   fids: fids.optional().meta({ description: 'Whose events; absent: everybody’s.' }),
+  chains: chains
+    .optional()
+    .meta({ description: 'Of events that name a chain, those on these; absent: on every chain.' }),
+  min_amount: minAmount
+    .optional()
+    .meta({ description: 'Of settlements received, those of as many dollars; absent: all.' }),
 })
 
 /** Body of POST /api/webhooks. */
@@ -31,6 +40,8 @@ export const webhookAnswer = z
     url,
     types,
     fids: fids.nullable(),
+    chains: chains.nullable(),
+    min_amount: minAmount.nullable(),
     secret: z.string().meta({ description: 'For signatures v1; said once.' }),
     public_key: z.string().meta({ description: 'For signatures v1a.' }),
     manage_token: z.string().meta({ description: 'Said once; a new proof registers another endpoint.' }),
@@ -44,6 +55,8 @@ export const webhookShown = z
     url,
     types,
     fids: fids.nullable(),
+    chains: chains.nullable(),
+    min_amount: minAmount.nullable(),
     created_at: time,
     after_seq: count.meta({ description: 'Events up to this one were sent, or are not wanted.' }),
     state: z.enum(['active', 'retrying', 'ended']),

@@ -8,6 +8,10 @@ interface NewWebhook {
   readonly types: readonly string[]
   /** Null: everybody's. */
   readonly fids: readonly number[] | null
+  /** Of events that name a chain, only those on these; null: on every chain. */
+  readonly chains: readonly string[] | null
+  /** Of events of a payment, only those of as many dollars; null: of every payment. */
+  readonly minAmount: number | null
   readonly method: string
   readonly nonce: string
   readonly proofSha256: Buffer
@@ -20,8 +24,8 @@ export async function insertWebhook(db: Queryable, one: NewWebhook): Promise<voi
   await db.query({
     name: 'insert-webhook',
     text: `
-insert into webhook (id, fid, url, types, fids, method, nonce, proof_sha256, token_sha256, created_at, after_seq)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (select coalesce(max(seq), 0) from webhook_event))`,
+insert into webhook (id, fid, url, types, fids, method, nonce, proof_sha256, token_sha256, created_at, chains, min_amount, after_seq)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, (select coalesce(max(seq), 0) from webhook_event))`,
     values: [
       one.id,
       one.fid,
@@ -33,6 +37,8 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (select coalesce(max(seq), 0) f
       one.proofSha256,
       one.tokenSha256,
       one.createdAt,
+      one.chains,
+      one.minAmount,
     ],
   })
 }
@@ -70,6 +76,8 @@ export interface ShownWebhook {
   readonly url: string
   readonly types: string[]
   readonly fids: number[] | null
+  readonly chains: string[] | null
+  readonly min_amount: number | null
   readonly created_at: string
   readonly after_seq: number
   readonly state: 'active' | 'retrying' | 'ended'
@@ -88,7 +96,8 @@ export async function webhookOfToken(
   const { rows } = await db.query<ShownWebhook>({
     name: 'webhook-of-token',
     text: `
-select w.id, w.fid, w.url, w.types, w.fids, ${isoTime('w.created_at')} as created_at,
+select w.id, w.fid, w.url, w.types, w.fids, w.chains, w.min_amount::float8 as min_amount,
+       ${isoTime('w.created_at')} as created_at,
        coalesce(s.after_seq, w.after_seq) as after_seq,
        case when s.ended_at is not null then 'ended' when q.failures > 0 then 'retrying' else 'active' end as state,
        s.ended_for, ${isoTime('s.ended_at')} as ended_at, coalesce(q.failures, 0) as failures,

@@ -1,20 +1,29 @@
 import type { Queryable } from '../../pool.ts'
 import type { OldRows } from '../log/changes.ts'
+import { exactDollars, hex } from '../sql/json-text.ts'
+import { isListed } from '../sql/selectors.ts'
+import { wantsSuch } from './wishes.ts'
 
 /** An event that was appended. */
 interface Appended {
   readonly type: string
   readonly fid: number
+  /** Null: it names none. */
+  readonly chain: string | null
+  /** Dollars of its payment, exact. Null: it is of none. */
+  readonly amount: string | null
 }
 
+/** Accounts of agents that verify an address now: `v`. */
+const agentsWith = (address: string) =>
+  `join verified_address v on v.address = ${address} and v.ended_at is null
+    join agent a on a.fid = v.fid`
+
 /**
- * Appends events of facts by their keys, in the order of their times; those that are there already are passed over. Call it
- * where nobody else does until the transaction ends.
+ * Events of facts by their keys, $1, as the relation `coming`; $2: settlements by overloads of the two selectors count. A
+ * fact may concern several accounts, each of which has an event then.
  */
-export async function appendWebhookEvents(db: Queryable, keys: readonly string[]): Promise<Appended[]> {
-  const { rows } = await db.query<Appended>({
-    name: 'append-webhook-events',
-    text: `
+const coming = `
 with wanted as materialized (select key, string_to_array(key, ':') as part from unnest($1::text[]) as wanted (key)),
 looked as materialized (
   select w.key, w.part[1] as what, s.fid, s.kind, s.url, s.prices, to_timestamp(w.part[4]::numeric / 1000) as at,
@@ -46,15 +55,63 @@ coming as (
            array(select distinct price->>'payTo' from jsonb_array_elements(prices) as price
                   where price->>'payTo' is not null order by 1))::jsonb, 'pay_to.changed'
     from looked where what = 'pay_to'
-)
+   union all
+  select w.key || ':' || v.fid, v.fid, o.block_timestamp, 0,
+         json_build_object('chain', o.chain, 'operator_address', ${hex('o.operator')}, 'owner_address', ${hex('o.owner')},
+           'tx_hash', ${hex('o.tx_hash')})::jsonb, 'operator.added'
+    from wanted w
+    join registration_operator o on o.id = array_to_string(w.part[2:], ':') and o.approved
+    ${agentsWith('o.owner')}
+   where w.part[1] = 'operator'
+     and not coalesce((select p.approved from registration_operator p
+                        where p.owner = o.owner and p.chain = o.chain and p.operator = o.operator
+                          and (p.block_number, p.log_index) < (o.block_number, o.log_index)
+                        order by p.block_number desc, p.log_index desc limit 1), false)
+   union all
+  select w.key || ':' || v.fid, v.fid, o.block_timestamp, 0,
+         json_build_object('chain', o.chain, 'operator_address', ${hex('o.approved')}, 'owner_address', ${hex('o.owner')},
+           'tx_hash', ${hex('o.tx_hash')}, 'erc8004_id', o.agent_id)::jsonb, 'operator.added'
+    from wanted w
+    join registration_approval o on o.id = array_to_string(w.part[2:], ':') and o.approved is not null
+    ${agentsWith('o.owner')}
+   where w.part[1] = 'approval'
+   union all
+  select w.key || ':' || v.fid, v.fid, s.block_timestamp, 0,
+         json_build_object('chain', s.chain, 'block_number', s.block_number, 'log_index', s.log_index,
+           'tx_hash', ${hex('s.tx_hash')}, 'payer_address', ${hex('s.payer')}, 'recipient_address', ${hex('s.recipient')},
+           'amount_usdc', ${exactDollars('s', 's.amount')})::jsonb, 'settlement.received'
+    from wanted w
+    join settlement s on s.chain = w.part[2]
+                     and s.block_number = case w.part[1] when 'settlement' then w.part[3]::int end
+                     and s.log_index = case w.part[1] when 'settlement' then w.part[4]::int end
+                     and ($2 or ${isListed('s.selector')})
+    ${agentsWith('s.recipient')}
+)`
+
+/**
+ * Appends events of facts by their keys, in the order of their times; those that are there already are passed over. Call it
+ * where nobody else does until the transaction ends. `overloads`: settlements by overloads of the two selectors count.
+ */
+export async function appendWebhookEvents(
+  db: Queryable,
+  keys: readonly string[],
+  overloads: boolean,
+): Promise<Appended[]> {
+  const { rows } = await db.query<Appended>({
+    name: 'append-webhook-events',
+    text: `
+${coming}
 insert into webhook_event (subject, type, fid, at, data)
 select key, type, fid, at, data from coming order by at, fid, place, key
     on conflict (subject) do nothing
-returning type, fid`,
-    values: [keys],
+returning type, fid, data->>'chain' as chain, data->>'amount_usdc' as amount`,
+    values: [keys, overloads],
   })
   return rows
 }
+
+/** Columns of an event `e` that was appended, as `wakeWebhooks` has it. */
+const appended = { type: 'e.type', chain: 'e.chain', amount: 'e.amount' }
 
 /**
  * Has endpoints sent the events that they want, except for those that wait because they failed; and those with these ids
@@ -69,20 +126,37 @@ export async function wakeWebhooks(
   await db.query({
     name: 'wake-webhooks',
     text: `
+with event as materialized (
+  select * from unnest($4::text[], $5::bigint[], $6::text[], $7::numeric[]) as event (type, fid, chain, amount)),
+-- Each endpoint that wants everybody's is compared with a row a type and chain, and each event with those that want its FID.
+such as materialized (select type, chain, max(amount) as amount from event group by type, chain),
+wanting as materialized (
+  select w.id, w.moves from webhook w
+   where w.deleted_at is null and w.fids is null and exists (select from such e where ${wantsSuch(appended)})
+   union
+  select w.id, w.moves from event e join webhook w on w.deleted_at is null and w.fids @> array[e.fid]
+   where ${wantsSuch(appended)}
+   union
+  select w.id, w.moves from webhook w where w.deleted_at is null and w.id = any ($3::text[]))
 insert into source_state as s (source, subject, due_at)
 select $1, 'webhook:' || w.id, $2
-  from webhook w
- where w.deleted_at is null
-   and (w.id = any ($3::text[])
-        or exists (select from unnest($4::text[], $5::bigint[]) as event (type, fid)
-                    where event.type = any (w.types) and (w.fids is null or event.fid = any (w.fids))))
-   and not exists (select from webhook_standing t where t.id = w.id and t.moves = w.moves and t.ended_at is not null)
+  from wanting w
+ where not exists (select from webhook_standing t where t.id = w.id and t.moves = w.moves and t.ended_at is not null)
  order by w.id
     on conflict (source, subject) do update
    set due_at = case when s.lease_id is null then least(s.due_at, excluded.due_at) else s.due_at end,
        failures = case when s.lease_id is null then 0 else s.failures end
- where s.failures = 0 or s.subject = any (select 'webhook:' || id from unnest($3::text[]) as moved (id))`,
-    values: [source, now, ids, events.map(({ type }) => type), events.map(({ fid }) => fid)],
+ where s.failures = 0 and s.due_at > excluded.due_at
+    or s.subject = any (select 'webhook:' || id from unnest($3::text[]) as moved (id))`,
+    values: [
+      source,
+      now,
+      ids,
+      events.map(({ type }) => type),
+      events.map(({ fid }) => fid),
+      events.map(({ chain }) => chain),
+      events.map(({ amount }) => amount),
+    ],
   })
 }
 

@@ -1,6 +1,7 @@
 import { webhookLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import { isoTime } from '../sql/json-text.ts'
+import { stored, wantsSuch } from './wishes.ts'
 
 /** An endpoint that is sent events. */
 export interface WebhookToSend {
@@ -16,7 +17,7 @@ const standing = `
   from webhook w
   left join webhook_standing s on s.id = w.id and s.moves = w.moves`
 const sentTo = 'coalesce(s.after_seq, w.after_seq)'
-const wants = `e.type = any (w.types) and (w.fids is null or e.fid = any (w.fids))`
+const wants = `${wantsSuch(stored)} and (w.fids is null or e.fid = any (w.fids))`
 
 /** Undefined: nothing is sent there any more. */
 export async function webhookToSend(db: Queryable, id: string): Promise<WebhookToSend | undefined> {
@@ -34,7 +35,8 @@ export interface WebhookEvent {
   readonly type: string
   readonly fid: number
   readonly at: string
-  readonly data: Readonly<Record<string, unknown>>
+  /** JSON of an object, whose numbers a JavaScript number would round. */
+  readonly data: string
 }
 
 /** The next events that an endpoint wants, in order, and the newest of all; 0: there is none. */
@@ -47,9 +49,18 @@ export async function eventsFor(
     name: 'events-for-webhook',
     text: `
 select (select coalesce(max(seq), 0) from webhook_event) as head,
-       (select coalesce(json_agg(json_build_object('seq', seq, 'type', type, 'fid', fid, 'at', ${isoTime('at')}, 'data', data)
+       (select coalesce(json_agg(json_build_object('seq', seq, 'type', type, 'fid', fid, 'at', ${isoTime('at')}, 'data', data::text)
                                  order by seq), '[]')
-          from (select e.* from webhook w join webhook_event e on e.seq > $2 and ${wants}
+          from (select e.*
+                  from webhook w
+                 cross join lateral (
+                   (select e.* from webhook_event e
+                     where w.fids is null and e.seq > $2 and ${wantsSuch(stored)} order by e.seq limit $3)
+                    union all
+                   select e.* from unnest(w.fids) as wanted (fid)
+                    cross join lateral (
+                      select e.* from webhook_event e
+                       where e.fid = wanted.fid and e.seq > $2 and ${wantsSuch(stored)} order by e.seq limit $3) e) e
                  where w.id = $1 order by e.seq limit $3) next) as events`,
     values: [id, afterSeq, limit],
   })

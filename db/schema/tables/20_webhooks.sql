@@ -5,12 +5,13 @@
 create table webhook_event (
   seq bigint generated always as identity primary key,
   subject text not null unique, -- key of the fact, as in db/due/kinds.ts
-  type text not null,           -- agent.listed, agent.updated, agent.delisted, agent.claimed, endpoint.down, pay_to.changed
+  type text not null,           -- of trust/webhooks/types.ts
   fid bigint not null,
   at timestamptz not null,
   data jsonb not null           -- what it says besides
 );
 create index webhook_event_at on webhook_event (at);
+create index webhook_event_fid on webhook_event (fid, seq);
 
 -- Endpoints, as their accounts registered them. They stay for a day when they were deleted, so that a proof serves once.
 create table webhook (
@@ -27,9 +28,12 @@ create table webhook (
   moves int not null default 0, -- how often `after_seq` was set since
   created_at timestamptz not null,
   deleted_at timestamptz,
+  chains text[],                -- of events that name a chain, only those on these; null: on every chain
+  min_amount numeric,           -- of events of a payment, only those of as many dollars; null: of every payment
   unique (fid, method, nonce)
 );
 create index webhook_fid on webhook (fid) where deleted_at is null;
+create index webhook_fids on webhook using gin (fids) where deleted_at is null;
 create index webhook_deleted on webhook (deleted_at) where deleted_at is not null;
 
 -- How far each endpoint was sent its events. Without a row: no further than `webhook` says.

@@ -341,6 +341,8 @@ export const graphqlLimits = {
   timeouts: { planning: 1_000, execution: 5_000 },
   /** Timeout of one SQL statement, and of the wait for a connection, in milliseconds. */
   statementMs: 2_000,
+  /** The same of the one statement that reads the catalogue at the start, which nobody's request waits for. */
+  catalogueMs: 60_000,
 } as const
 
 /** Limits of `/subgraph`, whose clients ask for pages of a thousand. */

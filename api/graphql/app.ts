@@ -1,9 +1,11 @@
 import express, { type Express } from 'express'
+import type pg from 'pg'
 import type { Logger } from 'pino'
 import { postgraphile } from 'postgraphile'
 import { grafserv } from 'postgraphile/grafserv/express/v4'
 import type { Queryable } from '../../db/pool.ts'
 import type { Standby } from '../../db/standby.ts'
+import { graphqlLimits } from '../../limits.config.ts'
 import { readConnections } from '../http/database.ts'
 import { waitInLane } from '../http/database-turns.ts'
 import { answerErrors } from '../http/error-answer.ts'
@@ -42,9 +44,16 @@ export interface GraphqlApp {
 export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   const { log } = deps
   const connections = createGraphqlPool(deps.databaseUrl)
-  const preset = createPreset(deps.standby ? readConnections(deps.standby, connections) : connections, log)
-  const instance = postgraphile(preset)
+  const operations = deps.standby ? readConnections(deps.standby, connections) : connections
+  const catalogue = createGraphqlPool(deps.databaseUrl, graphqlLimits.catalogueMs)
+  let reads: Pick<pg.Pool, 'connect'> = catalogue
+  const connect = () => reads.connect()
+  const instance = postgraphile(
+    createPreset({ options: operations.options, connect: connect as pg.Pool['connect'] }, log),
+  )
   const schema = await instance.getSchema()
+  await catalogue.end()
+  reads = operations
   const nothingKept = { bytes: 0, size: 0 }
   const metrics = createMetrics({ ...deps, cache: nothingKept })
   const app = express()

@@ -6,14 +6,14 @@ import { graphqlLimits } from '../../limits.config.ts'
 const settings = '-c role=directory_reader -c default_transaction_read_only=on -c jit=off'
 const connections = 4
 
-/** Connection pool of GraphQL operations. */
-export function createGraphqlPool(databaseUrl: string): pg.Pool {
+/** Connection pool of GraphQL operations, whose statements and waits for a connection have a timeout in milliseconds. */
+export function createGraphqlPool(databaseUrl: string, timeoutMs: number = graphqlLimits.statementMs): pg.Pool {
   const named = withSettings(databaseUrl, { after: settings })
   return createPool({
     databaseUrl: named,
     name: 'graphql',
     max: connections,
-    statementTimeoutMs: graphqlLimits.statementMs,
-    connectTimeoutMs: graphqlLimits.statementMs,
+    statementTimeoutMs: timeoutMs,
+    connectTimeoutMs: timeoutMs,
   })
 }

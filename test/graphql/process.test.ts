@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { graphqlLimits } from '../../limits.config.ts'
 import { type ApiProcess, startGraphqlProcess } from '../support/api/process.ts'
 import { testDatabase } from '../support/database.ts'
 import { runMain } from '../support/mains.ts'
@@ -50,6 +51,24 @@ test('it refuses while Redis is gone, and counts again once it is back', async (
   await redis.restart()
   await until('it counts again', async () => (await ask(graphql)).status === 200)
   expect(await metrics(graphql)).toContain('agent_directory_limiter_ready 1')
+})
+
+test('a catalogue that takes longer to read than an operation may does not end its start', async () => {
+  const locker = await database.pool.connect()
+  await locker.query('begin; lock table pg_catalog.pg_description in access exclusive mode')
+  const started = start()
+  await until('it has waited for the catalogue for longer than an operation may', async () => {
+    const { rows } = await database.pool.query(
+      `select true from pg_stat_activity
+       where datname = current_database() and application_name = 'graphql' and wait_event_type = 'Lock'
+         and clock_timestamp() - query_start > $1 * interval '1 ms'`,
+      [graphqlLimits.statementMs + 500],
+    )
+    return rows.length > 0
+  })
+  await locker.query('commit')
+  locker.release()
+  expect((await ask(await started)).status).toBe(200)
 })
 
 test('SIGTERM ends it with 0, and a second later nobody listens', async () => {

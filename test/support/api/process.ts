@@ -37,7 +37,10 @@ async function startHttpProcess(main: string, portName: string, env: Record<stri
     fetch(`${url}/readyz`)
       .then(({ ok }) => ok)
       .catch(() => false)
-  await until(`${main} is ready`, answers)
+  const ended = exit.then(([code, signal]) => {
+    throw new Error(`${main} ended before it was ready: ${signal ?? code}`)
+  })
+  await Promise.race([until(`${main} is ready`, answers), ended])
   return {
     url,
     lines,

@@ -1,5 +1,5 @@
 /** Kinds of contracts, other than tokens, whose logs prove payments. */
-export const contractKinds = ['permit2_exact', 'permit2_upto', 'batch_settlement', 'auth_capture'] as const
+export const contractKinds = ['permit2_exact', 'permit2_upto', 'batch_settlement', 'auth_capture', 'jobs'] as const
 export type ContractKind = (typeof contractKinds)[number]
 
 /** What a kind of row that a payment contract's log gives means for the sums. */
@@ -14,6 +14,8 @@ interface PaymentKindRow {
   readonly isX402: boolean
   /** Whether its contract may give it back to the payer later, which is a row of its own below zero. */
   readonly isRefundable?: true
+  /** Whether its logs do not say who paid: that is told where its subject was funded, in an earlier transaction. */
+  readonly isFundedBefore?: true
 }
 
 const paid = { isIncome: true, held: 0, isX402: true } as const
@@ -38,6 +40,13 @@ export const paymentKinds = {
   /** What a payer has authorized, and what went back unused: voided, or reclaimed. */
   escrow_authorization: { contract: 'auth_capture', isIncome: false, held: 1, isX402: false },
   escrow_return: { contract: 'auth_capture', isIncome: false, held: -1, isX402: false },
+  /**
+   * What a client put into a job, for whomever it names its provider elsewhere; what the job paid, to that provider or whom
+   * it named; and what went back to the client, which was nobody's income. Between these the money is the contract's own.
+   */
+  job_funding: { contract: 'jobs', isIncome: false, held: 0, isX402: false },
+  job_release: { contract: 'jobs', isIncome: true, held: 0, isX402: false, isFundedBefore: true },
+  job_return: { contract: 'jobs', isIncome: false, held: 0, isX402: false },
 } as const satisfies Record<string, PaymentKindRow>
 
 export type PaymentKind = keyof typeof paymentKinds
@@ -51,3 +60,9 @@ export function paymentKindsThat(holds: (row: PaymentKindRow) => boolean): Payme
 export const holdingContracts = contractKinds.filter((contract) =>
   Object.values<PaymentKindRow>(paymentKinds).some((row) => row.contract === contract && row.held !== 0),
 )
+
+/** Whether the payer of a kind's rows is found in other rows, those that fund their subject. */
+export function isFundedBefore(kind: PaymentKind): boolean {
+  const row: PaymentKindRow = paymentKinds[kind]
+  return row.isFundedBefore === true
+}

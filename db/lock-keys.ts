@@ -30,4 +30,9 @@ export const lockClasses = {
   detachment: 8_011,
   /** The second number is the hash of a kind of derivation: held while keys of it are derived. */
   derivation: 8_012,
+  /**
+   * The second number is the hash of a chain's name: held while payments are written that find their payer in each other.
+   * db/schema/tables/04_settlements.sql contains this number.
+   */
+  funders: 8_013,
 } as const

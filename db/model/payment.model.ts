@@ -90,4 +90,16 @@ export class Payment {
      */
     @IntColumn_({nullable: true})
     depth!: number | undefined | null
+
+    /**
+     * What its contract holds the money under: a job, after the contract's address, or a channel.
+     */
+    @BytesColumn_({nullable: true})
+    subject!: Uint8Array | undefined | null
+
+    /**
+     * Of a claim: who put the most into the channel at once, when that is not its payer. Found by the database.
+     */
+    @BytesColumn_({nullable: true})
+    funder!: Uint8Array | undefined | null
 }

@@ -156,3 +156,14 @@ export const keyRegistryAbi = parseAbi([
   'event Add(uint256 indexed fid, uint32 indexed keyType, bytes indexed key, bytes keyBytes, uint8 metadataType, bytes metadata)',
   'event Remove(uint256 indexed fid, bytes indexed key, bytes keyBytes)',
 ])
+
+/** ABI of the contract of jobs; its events are those of ERC-8183. */
+export const jobsAbi = parseAbi([
+  'function createJob(address provider, address token) returns (uint256 jobId)',
+  'function fund(uint256 jobId, uint256 amount)',
+  'function complete(uint256 jobId, uint256 amount, uint256 fee)',
+  'function claimRefund(uint256 jobId)',
+  'event JobFunded(uint256 indexed jobId, address indexed client, uint256 amount)',
+  'event PaymentReleased(uint256 indexed jobId, address indexed provider, uint256 amount)',
+  'event Refunded(uint256 indexed jobId, address indexed client, uint256 amount)',
+])

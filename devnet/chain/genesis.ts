@@ -41,6 +41,8 @@ export interface ChainAddresses {
   readonly channels: Address | null
   /** Escrow of commerce-payments, the newest; null where the chain table has none. */
   readonly commerceEscrow: Address | null
+  /** Jobs of ERC-8183; no chain table lists them, as every operator has its own. */
+  readonly jobs: Address
   readonly batchRegistrar: Address
   readonly passingRegistrar: Address
   readonly walletFactory: Address
@@ -75,6 +77,7 @@ export function addressesOf(name: ChainName): ChainAddresses {
     depositCollector: own(12),
     channels: contractOf('batch_settlement'),
     commerceEscrow: contractOf('auth_capture'),
+    jobs: own(13),
     batchRegistrar: own(7),
     passingRegistrar: own(8),
     walletFactory: own(9),
@@ -146,6 +149,7 @@ export async function genesisOf(name: ChainName, { timestamp, funded }: GenesisO
   place(at.depositCollector, runtime('DepositCollector'))
   if (at.channels) place(at.channels, runtime('PaymentChannels'))
   if (at.commerceEscrow) place(at.commerceEscrow, runtime('CommerceEscrow'))
+  place(at.jobs, runtime('Jobs'))
   place(at.columnBatcher, runtime('ColumnBatcher'))
   place(at.puller, runtime('Puller'))
   place(at.escrow, runtime('Escrow'))

@@ -4,6 +4,7 @@ import type { ContractKind } from '../../payments.config.ts'
 import type { ChainLog, SettlingTransaction } from './block.ts'
 import { channels } from './kinds/channels.ts'
 import { escrows } from './kinds/escrows.ts'
+import { jobs } from './kinds/jobs.ts'
 import { permit2 } from './kinds/permit2.ts'
 import type { ContractPayment, KindRule } from './kinds/rule.ts'
 import { structsIn } from './kinds/structs.ts'
@@ -14,6 +15,7 @@ const kinds: Readonly<Record<ContractKind, KindRule>> = {
   permit2_upto: permit2('permit2_upto'),
   batch_settlement: channels,
   auth_capture: escrows,
+  jobs,
 }
 
 /** Kinds of a chain's payment contracts, by lowercase address. */

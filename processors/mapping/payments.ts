@@ -30,6 +30,8 @@ export interface PaymentRow {
   readonly forwarder: string | null
   readonly originLogIndex: number | null
   readonly depth: number | null
+  /** What a contract holds the money under, in hex; null: it names nothing, or this is a forwarded leg. */
+  readonly subject: string | null
   /** Builder codes of the transaction; undefined: it has none. */
   readonly codes?: BuilderCodes | undefined
   /** Of what the payee got, or gave up: of `net`, or of `gross` where that is 0. Undefined: `net` is exact. */
@@ -73,9 +75,18 @@ export function paymentsOf(
       unpaid.push({ logIndex, token: log.address })
       continue
     }
-    const { transfer, ...row } = payment
+    const { transfer, subject = null, ...row } = payment
     const scaled = inMillionths(row, tokens)
-    payments.push({ ...place, logIndex, ...row, ...scaled, forwarder: null, originLogIndex: null, depth: null })
+    payments.push({
+      ...place,
+      logIndex,
+      ...row,
+      ...scaled,
+      subject,
+      forwarder: null,
+      originLogIndex: null,
+      depth: null,
+    })
     if (transfer && isFollowed(transfer.token)) paid.push({ logIndex, payer: payment.payer, transfer })
   }
   // What a payment contract pays out of what it holds is told by its logs.
@@ -132,5 +143,6 @@ export function toLegRow(place: Place, leg: LegValues): PaymentRow {
     forwarder: from,
     originLogIndex,
     depth,
+    subject: null,
   }
 }

@@ -34,7 +34,8 @@ export async function ofKnownRecipients(
 
 /**
  * The settlements and payments whose recipient is wanted in their block. With a leg also what it is read with, whoever
- * was paid there: the payment that it is of and the hops before it tell whose income it was already.
+ * was paid there: the payment that it is of and the hops before it tell whose income it was already. And what was put into
+ * jobs, which does not say whom it will pay, and says who paid that.
  */
 export function ofRecipients(
   { settlements, payments, unpaid }: SettledBlocks,
@@ -50,7 +51,9 @@ export function ofRecipients(
   }
   return {
     settlements: settlements.filter(({ recipient, blockNumber }) => isWanted(recipient, blockNumber)),
-    payments: payments.filter((one) => isPaid(one) || hopsOf(one) < (mostHops.get(keyOf(one)) ?? 0)),
+    payments: payments.filter(
+      (one) => isPaid(one) || one.kind === 'job_funding' || hopsOf(one) < (mostHops.get(keyOf(one)) ?? 0),
+    ),
     unpaid,
   }
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { isFundedBefore } from '../../payments.config.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
 
 /** Totals of some payments, whatever their order. */
@@ -25,7 +26,13 @@ export function tallyPayments(payments: readonly PaymentRow[]): PaymentTally {
 
 function textOf(row: PaymentRow): string {
   const { blockNumber, logIndex, blockTimestamp, kind, token, payer, payee, gross, net, facilitator, txHash } = row
-  const { forwarder, originLogIndex, depth } = row
-  const always = [blockNumber, logIndex, blockTimestamp, kind, token, payer, payee, gross, net, facilitator, txHash]
-  return [...always, ...(forwarder === null ? [] : [forwarder, originLogIndex, depth])].join(' ')
+  const { forwarder, originLogIndex, depth, subject } = row
+  const always = [blockNumber, logIndex, blockTimestamp, kind, token, payee, gross, net, facilitator, txHash]
+  return [
+    ...always,
+    // Found in other rows of the table, not in its transaction.
+    ...(kind !== 'forwarded' && isFundedBefore(kind) ? [] : [payer]),
+    ...(forwarder === null ? [] : [forwarder, originLogIndex, depth]),
+    ...(subject === null ? [] : [subject]),
+  ].join(' ')
 }

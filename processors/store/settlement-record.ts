@@ -29,7 +29,7 @@ export function toRecord(row: SettlementRow): StoredSettlement {
 /** The columns of a payment's row; its builder codes and its exact amount have tables of their own. */
 export function toPayment(row: PaymentRow): Payment {
   const { codes: _, exact: __, ...columns } = row
-  const { chain, blockNumber, logIndex, forwarder } = row
+  const { chain, blockNumber, logIndex, forwarder, subject } = row
   return {
     ...columns,
     id: `${chain}-${blockNumber}-${logIndex}`,
@@ -40,6 +40,8 @@ export function toPayment(row: PaymentRow): Payment {
     facilitator: bytesOf(row.facilitator),
     txHash: bytesOf(row.txHash),
     forwarder: forwarder === null ? null : bytesOf(forwarder),
+    subject: subject === null ? null : bytesOf(subject),
+    funder: null,
   }
 }
 

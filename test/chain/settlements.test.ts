@@ -2,7 +2,7 @@ import { type Hash, type Hex, isAddressEqual, type Log, parseEventLogs } from 'v
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { chains } from '../../chains.config.ts'
 import { agentIncome, allIncome } from '../../db/queries/income/agent-income.ts'
-import { channelsAbi, commerceEscrowAbi, dollarAbi } from '../../devnet/chain/abi.ts'
+import { channelsAbi, commerceEscrowAbi, dollarAbi, jobsAbi } from '../../devnet/chain/abi.ts'
 import { accountOf, type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { runIncome } from '../derive/passes.ts'
@@ -20,6 +20,7 @@ import { channelCases } from './cases/channels.ts'
 import { contractCases } from './cases/contract.ts'
 import { directCases } from './cases/direct.ts'
 import { escrowCases } from './cases/escrows.ts'
+import { jobCases } from './cases/jobs.ts'
 import { paymentCases } from './cases/payments.ts'
 import { type CaseOutcome, castAddresses, type ExpectedSettlement, setStage } from './cases/settlement-case.ts'
 import { unpaidCases } from './cases/unpaid.ts'
@@ -32,6 +33,7 @@ const cases = [
   ...paymentCases,
   ...channelCases,
   ...escrowCases,
+  ...jobCases,
 ]
 /** Blocks; more than the cases mine, so that a processor that is there when they are mined sees each of them hot. */
 const finality = 100
@@ -157,6 +159,7 @@ test('income by kind is what the logs of the chain come to, of each agent and of
     'escrow_charge',
     'escrow_refund',
     'forwarded',
+    'job_release',
     'permit2_exact',
     'permit2_upto',
     'settlement',
@@ -235,10 +238,14 @@ async function storedOf({ database }: ChainIndex, hash: Hash) {
 
 /** Whether a log is one that a payment contract proves a payment with. */
 function isProof({ address, topics, data }: Log): boolean {
-  const { permit2Proxy, uptoProxy, channels, commerceEscrow } = chain.addresses
+  const { permit2Proxy, uptoProxy, channels, commerceEscrow, jobs } = chain.addresses
   if (address === permit2Proxy || address === uptoProxy) return true
   if (address === commerceEscrow)
     return parseEventLogs({ abi: commerceEscrowAbi, logs: [{ topics, data } as Log] }).length > 0
+  if (address === jobs) {
+    const told = parseEventLogs({ abi: jobsAbi, logs: [{ topics, data } as Log] })
+    return told.some(({ args }) => args.amount > 0n)
+  }
   const moves = ['Deposited', 'Claimed', 'Refunded', 'WithdrawFinalized']
   return (
     address === channels &&

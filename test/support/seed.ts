@@ -320,11 +320,13 @@ interface SeedPayment {
   forwarder?: string
   originLogIndex?: number
   depth?: number
+  /** Hex digits behind 0x. */
+  subject?: string
 }
 
 export async function seedPayment(pool: pg.Pool, payment: SeedPayment): Promise<void> {
   const { chain = 'base', kind, payee, payer, block, logIndex = 0, amount, at } = payment
-  const { forwarder, originLogIndex, depth } = payment
+  const { forwarder, originLogIndex, depth, subject } = payment
   const { token = addressOf('token'), facilitator = addressOf('facilitator') } = payment
   await insert(pool, 'payment', {
     id: `${chain}-${block}-${logIndex}`,
@@ -343,6 +345,7 @@ export async function seedPayment(pool: pg.Pool, payment: SeedPayment): Promise<
     forwarder: forwarder === undefined ? null : bytes(forwarder),
     origin_log_index: originLogIndex ?? null,
     depth: depth ?? null,
+    subject: subject === undefined ? null : bytes(subject),
   })
 }
 

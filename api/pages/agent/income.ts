@@ -44,6 +44,7 @@ const kindNames: Readonly<Record<string, string>> = {
   escrow_charge: 'Charged by an escrow',
   escrow_capture: 'Captured from an escrow',
   escrow_refund: 'Refunded by an escrow',
+  job_release: 'Paid by a job',
 }
 
 const pointsOf = ({ points }: IncomeSeries, isFiltered: boolean) =>

@@ -25,7 +25,7 @@ const kind = z.enum(incomeKinds).meta({
     'forwarded: passed on by a forwarder in the transaction that paid it. permit2_exact, permit2_upto: by one of the ' +
     'proxies for Permit2 of x402. batch_claim: claimed from a channel of batch-settlement. escrow_charge, ' +
     'escrow_capture: from an escrow of commerce-payments, at once or of what was held, without the fee. escrow_refund: ' +
-    'what went back of these, below zero and no payment.',
+    'what went back of these, below zero and no payment. job_release: paid by a job of ERC-8183, without the fees.',
 })
 const flag = z.enum(['self', 'same_owner', 'ring', 'none']).meta({
   id: 'IncomeFlag',

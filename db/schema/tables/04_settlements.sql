@@ -68,7 +68,7 @@ create table payment (
   block_timestamp timestamptz not null,
   kind text not null,            -- forwarded, and those of payments.config.ts
   token bytea not null,          -- of payments by contracts: any
-  payer bytea not null,          -- who signed, never a forwarder
+  payer bytea not null,          -- who signed, never a forwarder; job_release: who funded the job, or its contract while nobody is known
   payee bytea not null,
   gross numeric(78, 0) not null, -- base units of the token
   net numeric(78, 0) not null,   -- what came to the payee: without fees; 0: a contract holds it; below zero: it went back
@@ -77,6 +77,9 @@ create table payment (
   forwarder bytea,               -- forwarded: who passed it on
   origin_log_index int,          -- forwarded: the settlement or payment of the same block whose money it is
   depth int,                     -- forwarded: hops from the payee of that one
+  -- What its contract holds the money under: a job, behind the contract's address, or a channel; null: it names nothing.
+  subject bytea,
+  funder bytea,                  -- batch_claim: who put the most into the channel at once, if that is not the payer
   unique (chain, block_number, log_index),
   check ((kind = 'forwarded') = (forwarder is not null and origin_log_index is not null and depth is not null))
 );
@@ -93,6 +96,63 @@ create index payment_held on payment (payee, token)
 create index payment_tx on payment using hash (tx_hash);
 -- Payments that an address passed on.
 create index payment_forwarder on payment (forwarder) where forwarder is not null;
+
+-- What was put into a job or channel, the most at once first; and what came out.
+create index payment_subject on payment (subject, chain, gross desc) where subject is not null;
+
+-- Who put money there that a job or channel pays out: of what came before, the most at once; null: nobody is known to have.
+create function funder_of(p payment) returns bytea language sql stable as $$
+  select f.payer from payment f
+   where f.subject = p.subject and f.chain = p.chain
+     and f.kind = case p.kind when 'job_release' then 'job_funding' else 'batch_deposit' end
+     and (f.block_number, f.log_index) < (p.block_number, p.log_index)
+   order by f.gross desc, f.block_number, f.log_index
+   limit 1
+$$;
+
+-- The row with what its funding tells. That is in another transaction, which may be loaded later than this one, and by somebody
+-- else at the same time: so whoever writes either holds a lock of the chain until it commits.
+create function with_funder(p payment) returns payment language plpgsql as $$
+declare
+  found_funder bytea := funder_of(p);
+begin
+  if p.kind = 'job_release' then
+    p.payer := coalesce(found_funder, substr(p.subject, 1, 20));
+  else
+    p.funder := nullif(found_funder, p.payer);
+  end if;
+  return p;
+end $$;
+
+create function find_funder() returns trigger language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(8013, hashtext(new.chain));
+  return with_funder(new);
+end $$;
+create trigger payment_funder before insert on payment
+  for each row when (new.subject is not null and new.kind in ('job_release', 'batch_claim')) execute function find_funder();
+
+-- What was paid out of a job or channel behind a funding that came or went, and is somebody else's money thereby, is written
+-- again: sums and marks follow rows that come and go.
+create function follow_funding() returns trigger language plpgsql as $$
+declare
+  moved payment := coalesce(new, old);
+begin
+  perform pg_advisory_xact_lock(8013, hashtext(moved.chain));
+  with gone as (
+    delete from payment p
+     where p.subject = moved.subject and p.chain = moved.chain and p.kind in ('job_release', 'batch_claim')
+       and (p.block_number, p.log_index) > (moved.block_number, moved.log_index)
+       and with_funder(p) is distinct from p
+    returning p.*
+  )
+  insert into payment select * from gone;
+  return null;
+end $$;
+create trigger payment_funded after insert on payment
+  for each row when (new.subject is not null and new.kind in ('job_funding', 'batch_deposit')) execute function follow_funding();
+create trigger payment_unfunded after delete on payment
+  for each row when (old.subject is not null and old.kind in ('job_funding', 'batch_deposit')) execute function follow_funding();
 
 -- Everything that addresses got, a row each. What went through a forwarder is there as a settlement to it and as the legs
 -- that it paid: right for the sum of one payee, too much for the sum of all.

@@ -16,6 +16,8 @@ export interface ContractPayment {
   readonly net: bigint
   /** Transfer that moved the money to the payee; undefined: none did in this transaction. */
   readonly transfer: Transfer<string> | undefined
+  /** What the contract holds the money under, in hex, unique on its chain; undefined: it names nothing. */
+  readonly subject?: string | undefined
 }
 
 /** What a log is read with. */

@@ -216,6 +216,7 @@ function paid(logIndex: number, payee: string, leg: Partial<PaymentRow> = {}): P
     forwarder: null,
     originLogIndex: null,
     depth: null,
+    subject: null,
     ...leg,
   }
 }

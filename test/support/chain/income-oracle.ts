@@ -1,5 +1,5 @@
 import { type Address, type Hex, type Log, parseEventLogs, zeroAddress } from 'viem'
-import { channelsAbi, commerceEscrowAbi, dollarAbi } from '../../../devnet/chain/abi.ts'
+import { channelsAbi, commerceEscrowAbi, dollarAbi, jobsAbi } from '../../../devnet/chain/abi.ts'
 import type { DevChain } from '../../../devnet/chain/chain.ts'
 
 /** Agents whose income is added up: lowercase addresses by agent name. */
@@ -14,7 +14,14 @@ interface Move {
 }
 type EscrowKind = 'escrow_charge' | 'escrow_capture' | 'escrow_refund'
 interface Got extends Move {
-  readonly kind: 'settlement' | 'permit2_exact' | 'permit2_upto' | 'forwarded' | 'batch_claim' | EscrowKind
+  readonly kind:
+    | 'settlement'
+    | 'permit2_exact'
+    | 'permit2_upto'
+    | 'forwarded'
+    | 'batch_claim'
+    | 'job_release'
+    | EscrowKind
   /** Addresses that the money passed in the transaction, after the payer. */
   readonly through: readonly string[]
 }
@@ -37,7 +44,11 @@ export async function incomeOfLogs(chain: DevChain, agents: Agents): Promise<Rec
     byTransaction.set(transactionHash, [...(byTransaction.get(transactionHash) ?? []), log])
   }
   const escrow = lower(chain.addresses.commerceEscrow as Address)
-  const got: Got[] = [...claimedIn(logs, lower(chain.addresses.channels as Address)), ...escrowedIn(logs, escrow)]
+  const got: Got[] = [
+    ...claimedIn(logs, lower(chain.addresses.channels as Address)),
+    ...escrowedIn(logs, escrow),
+    ...releasedIn(logs, lower(chain.addresses.jobs)),
+  ]
   for (const [hash, one] of byTransaction) {
     const { input } = await chain.client.getTransaction({ hash: hash as Hex })
     got.push(...gotIn(one, listed, proxies, input, lower(chain.addresses.channels as Address), escrow))
@@ -115,6 +126,27 @@ function escrowedIn(logs: readonly Log[], escrow: string): Got[] {
     if (!('feeAmount' in args) || args.amount === args.feeAmount) return []
     const kind = eventName === 'PaymentCharged' ? 'escrow_charge' : 'escrow_capture'
     return [{ ...move, amount: args.amount - args.feeAmount, kind }]
+  })
+}
+
+/** What jobs paid, in the token that they were funded in, as the test lets no job change it. */
+function releasedIn(logs: readonly Log[], jobs: string): Got[] {
+  const events = parseEventLogs({ abi: jobsAbi, logs: logs.filter(({ address }) => lower(address) === jobs) })
+  const transfers = parseEventLogs({ abi: dollarAbi, eventName: 'Transfer', logs: [...logs] })
+  const funded = new Map<bigint, { token: string; client: string }>()
+  return events.flatMap((event): Got[] => {
+    const { args, logIndex } = event
+    if (args.amount === 0n) return []
+    if (event.eventName === 'JobFunded') {
+      const moved = transfers.find(
+        (one) => one.transactionHash === event.transactionHash && lower(one.args.to) === jobs,
+      )
+      funded.set(args.jobId, { token: lower(moved?.address as Address), client: lower(event.args.client) })
+    }
+    if (event.eventName !== 'PaymentReleased') return []
+    const { token, client } = funded.get(args.jobId) as { token: string; client: string }
+    const move = { token, from: client, to: lower(event.args.provider), amount: args.amount }
+    return [{ ...move, logIndex: Number(logIndex), kind: 'job_release', through: [] }]
   })
 }
 

@@ -34,7 +34,12 @@ export function chainSettings(
     tokens: tokens.map((address) => ({ address, decimals, fromBlock })),
     paymentContracts: [
       ...chainOf(name).paymentContracts.map(({ kind, address }) => ({ kind, address, fromBlock })),
-      ...(token ? [{ kind: 'permit2_exact', address: addresses.codelessProxy, fromBlock }] : []),
+      ...(token
+        ? [
+            { kind: 'permit2_exact', address: addresses.codelessProxy, fromBlock },
+            { kind: 'jobs', address: addresses.jobs, fromBlock },
+          ]
+        : []),
     ],
     ...(idRegistry ? { idRegistry: { address: idRegistry } } : {}),
   }

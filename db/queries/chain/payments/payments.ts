@@ -1,5 +1,7 @@
+import { paymentKindsThat } from '../../../../payments.config.ts'
 import type { BlockRange } from '../../../block-range.ts'
 import type { Queryable } from '../../../pool.ts'
+import { textList } from '../../sql/json-text.ts'
 import type { OtherRow } from '../audit.ts'
 
 /**
@@ -35,8 +37,9 @@ select count(*)::float8 as payments,
          + 18446744073709551616, 18446744073709551616)::text as checksum -- a bigint has a sign, which the sum has not
   from (
     select concat_ws(' ', block_number, log_index, (extract(epoch from block_timestamp) * 1000)::bigint, kind,
-                     ${hexText('token')}, ${hexText('payer')}, ${hexText('payee')}, gross, net,
-                     ${hexText('facilitator')}, ${hexText('tx_hash')}, ${hexText('forwarder')}, origin_log_index, depth) as line
+                     ${hexText('token')}, ${hexText('payee')}, gross, net, ${hexText('facilitator')}, ${hexText('tx_hash')},
+                     case when ${isFundedBefore('payment')} then null else ${hexText('payer')} end,
+                     ${hexText('forwarder')}, origin_log_index, depth, ${hexText('subject')}) as line
       from payment
      where chain = $1 and block_number between $2 and $3
   ) payments`,
@@ -45,6 +48,10 @@ select count(*)::float8 as payments,
   const { payments = 0, checksum = '0' } = rows[0] ?? {}
   return { payments, paymentChecksum: BigInt(checksum) }
 }
+
+/** SQL: whether the payer of a row is found in other rows. */
+const isFundedBefore = (row: string) =>
+  `${row}.kind in (${textList(paymentKindsThat(({ isFundedBefore = false }) => isFundedBefore))})`
 
 const hexText = (column: string) => `'0x' || encode(${column}, 'hex')`
 
@@ -68,7 +75,9 @@ const audited = `t.chain = $1 and t.block_number between $2 and $3
                     where k.chain = $1 and k.address = t.payee and k.ended_block is null
                       and (t.block_number > k.to_block or t.block_number < k.next_block)))`
 const expected = `expected as materialized (select * from json_populate_recordset(null::payment, $5::json))`
-const isOther = `not exists (select from expected e where e.id = t.id and to_jsonb(e) = to_jsonb(t))`
+/** A row as its transaction alone says it, without what was found in others. */
+const told = (row: string) => `to_jsonb(${row}) - 'funder' - case when ${isFundedBefore(row)} then 'payer' else '' end`
+const isOther = `not exists (select from expected e where e.id = t.id and ${told('e')} = ${told('t')})`
 
 const valuesOf = (chain: string, { fromBlock, toBlock }: BlockRange, { rows, known }: ExpectedPayments) => [
   chain,

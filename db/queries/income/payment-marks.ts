@@ -4,7 +4,7 @@ import { incomeLimits } from '../../../limits.config.ts'
 
 /**
  * SQL: whether an address is or was the agent's own at a time. Of payments; the view judged_feedback says the same of who
- * gave feedback.
+ * gave feedback, but for operators.
  */
 export const isOwn = (fid: string, address: string, at: string) => `exists (
              select from income_owner o where o.fid = ${fid} and o.address = ${address} and o.from_at <= ${at}

@@ -16,8 +16,8 @@ create index income_address_address on income_address (address);
 
 -- Addresses that are or were the agent's own, as far as the directory can see: from `from_at` on, a payment from one is no
 -- income, and feedback from one is the agent's own. What an address got before it was verified is income, so verified ones
--- count from the beginning. An owner may name anybody an operator, without being asked back: such a one is the agent's own
--- for as long as it is named and no longer.
+-- count from the beginning. An owner may name anybody an operator, without being asked back: a payment from such a one is no
+-- income for as long as it is named, and its feedback is not the agent's own.
 create table income_owner (
   fid bigint not null,
   address bytea not null,

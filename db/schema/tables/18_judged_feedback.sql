@@ -60,7 +60,8 @@ $$;
 
 -- Every feedback on the registrations that agents hold now, but for those that strangers sent: not feedback on their holder.
 -- Fast for one fid. Whose the client is, is told as of the block of the feedback:
--- self: an address that is or was the agent's own, as of income (income_owner), or of who held the registration before;
+-- self: an address that is or was the agent's own, as of income (income_owner), or of who held the registration before. An
+-- operator is not: an owner may name its critics, and the registry takes no feedback from those who can act for a registration;
 -- agent, account: another one's verified address, or its wallet; stranger: nobody's.
 create view judged_feedback as
 select h.fid, f.*, not tenure.held as before_holder,
@@ -104,15 +105,14 @@ select h.fid, f.*, not tenure.held as before_holder,
  cross join lateral (
    select exists (select from income_owner o
                    where o.fid = h.fid and o.address = f.client and o.from_at <= f.block_timestamp
-                     and (o.because <> 'operator' or o.to_at > f.block_timestamp)) as is_own,
+                     and o.because <> 'operator') as is_own,
           not tenure.held and (
             exists (select from registration_wallet w
                      where w.chain = f.chain and w.agent_id = f.agent_id and w.wallet = f.client
                        and (w.block_number, w.log_index) < (f.block_number, f.log_index))
             or exists (select from agent_holding p
                          join income_owner o on o.fid = p.fid and o.address = f.client
-                                            and o.from_at <= f.block_timestamp
-                                            and (o.because <> 'operator' or o.to_at > f.block_timestamp)
+                                            and o.from_at <= f.block_timestamp and o.because <> 'operator'
                         where p.chain = f.chain and p.agent_id = f.agent_id
                           and (p.acquired_block, p.acquired_log_index) < (f.block_number, f.log_index))) as is_past
    offset 0

@@ -191,7 +191,7 @@ interface Holding extends Span {
   readonly isNow: boolean
 }
 
-/** What is to be said of each feedback, for each agent that holds the registration now. */
+/** What is to be said of each feedback, for each agent that holds the registration now. Operators change nothing of it. */
 export function expected(events: History): string[] {
   const spans = fids.flatMap((fid) => people.flatMap((_, who) => verified(events, fid, who)))
   const held = tokens.flatMap((one) => holdings(events, one, spans))
@@ -204,11 +204,9 @@ export function expected(events: History): string[] {
         .map((w) => ({ fid: holding.fid, who: w.who, from: w.at, to: Math.min(w.to, releaseOf(events, holding)) }))
         .filter((w) => w.from < w.to && !liveNow(w.fid, w.who)),
     )
-  const operators = acting(events, held, liveNow)
   const isOwn = (fid: number, who: number, at: number) =>
     spans.some((v) => v.fid === fid && v.who === who) ||
     wallets.some((w) => w.fid === fid && w.who === who && w.from <= at) ||
-    operators.some((o) => o.fid === fid && o.who === who && o.from <= at && at < o.to) ||
     held.some((h) => h.fid === fid && moves(events, h.token).some((m) => m.who === who && m.at < h.from && m.at <= at))
   const said: string[] = []
   for (const now of held.filter(({ isNow }) => isNow)) {
@@ -286,29 +284,6 @@ function named(events: History, of: number): { at: number; who: number; to: numb
   return words.flatMap(({ at, who }, place) =>
     who === null ? [] : [{ at, who, to: words[place + 1]?.at ?? Infinity }],
   )
-}
-
-/** Who could act for an account, and when: operators of its addresses, and who was approved while one of them held. */
-function acting(events: History, held: readonly Holding[], liveNow: (fid: number, who: number) => boolean): Span[] {
-  const found: Span[] = []
-  for (const [from, one] of events.entries()) {
-    if (one.kind === 'operator' && one.approved && one.owner !== one.who) {
-      const next = events.findIndex(
-        (other, at) => at > from && other.kind === 'operator' && other.owner === one.owner && other.who === one.who,
-      )
-      const to = next < 0 ? Infinity : next
-      for (const fid of fids) if (liveNow(fid, one.owner)) found.push({ fid, who: one.who, from, to })
-    }
-    if (one.kind === 'approve' && one.who !== null) {
-      const next = events.findIndex((other, at) => at > from && other.kind === 'approve' && other.token === one.token)
-      for (const h of held) {
-        if (h.token !== one.token || h.from > from || releaseOf(events, h) < from || !liveNow(h.fid, h.who)) continue
-        const to = Math.min(next < 0 ? Infinity : next, releaseOf(events, h))
-        found.push({ fid: h.fid, who: one.who, from, to })
-      }
-    }
-  }
-  return found
 }
 
 /** Holdings of the accounts: of an address that verified the account before it lost the registration, or while it came. */

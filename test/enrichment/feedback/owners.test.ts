@@ -7,21 +7,26 @@ import { birth } from '../../support/seed.ts'
 import { expected, history, store } from './history.ts'
 
 const database = testDatabase()
+const now = () => new Date(birth.getTime() + 86_400_000)
+
+async function judged(): Promise<string[]> {
+  const { rows } = await database.pool.query<{ said: string }>(
+    `select concat_ws(' ', fid, id, kind, coalesce(client_fid::text, ''), paid, before_holder) as said from judged_feedback`,
+  )
+  return rows.map((row) => row.said.replace(/\bt\b/g, 'true').replace(/\bf\b/g, 'false')).sort()
+}
 
 test('whose the client of a feedback was, and whether it had paid, is what a count over the facts says', async () => {
   const { pool } = database
-  const context = { pool, now: () => new Date(birth.getTime() + 86_400_000), settlementOverloads: 'spec' } as const
+  const context = { pool, now, settlementOverloads: 'spec' } as const
   const seen = new Set<string>()
   await fc.assert(
     fc.asyncProperty(history, async (events) => {
       await store(pool, events)
       await deriveAll(context)
-      const { rows } = await pool.query<{ said: string }>(
-        `select concat_ws(' ', fid, id, kind, coalesce(client_fid::text, ''), paid, before_holder) as said from judged_feedback`,
-      )
-      const said = rows.map((row) => row.said.replace(/\bt\b/g, 'true').replace(/\bf\b/g, 'false'))
+      const said = await judged()
       for (const one of said) seen.add(one.split(' ').slice(2).join(' ').replace(/\d+/, 'n'))
-      expect([...said].sort()).toEqual(expected(events))
+      expect(said).toEqual(expected(events))
     }),
     { numRuns: rounds(10, 60), endOnFailure: true },
   )
@@ -38,4 +43,22 @@ test('whose the client of a feedback was, and whether it had paid, is what a cou
     [...seen].some((one) => one.endsWith('true')),
     'before the holder',
   ).toBe(true)
+})
+
+test('a paying customer stays a stranger whom the agent names its operator, or approves for its registration, unasked', async () => {
+  const { pool } = database
+  const paidAndRated = (who: number) => [
+    { kind: 'pay' as const, who, to: 0, how: 'bytes' },
+    { kind: 'operator' as const, owner: 0, who, approved: true },
+    { kind: 'approve' as const, token: 1, who },
+    { kind: 'rate' as const, token: 1, who },
+  ]
+  await store(pool, [
+    { kind: 'verify', fid: 1, who: 0 },
+    { kind: 'transfer', token: 1, who: 0 },
+    ...paidAndRated(3),
+    ...paidAndRated(4),
+  ])
+  await deriveAll({ pool, now, settlementOverloads: 'spec' })
+  expect(await judged()).toEqual(['1 5 stranger  true false', '1 9 stranger  true false'])
 })

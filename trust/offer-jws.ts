@@ -7,6 +7,9 @@ export type KeyOf = (kid: string) => Promise<JsonWebKey | undefined>
 /** Most characters of a signed text; offers have some six hundred. */
 const longest = 16_384
 
+/** A DID URL has no other characters: https://www.w3.org/TR/did-1.0/#did-url-syntax. */
+const didUrl = /^did:[\x21-\x7e]{1,2000}$/
+
 /** What a key signed, and its DID URL. */
 interface SignedText {
   readonly payload: unknown
@@ -23,8 +26,8 @@ export async function signedPayload(text: string, keyOf: KeyOf): Promise<SignedT
   const [head, body, signature, ...more] = text.length > longest ? [] : text.split('.')
   if (!head || !body || !signature || more.length > 0) return undefined
   const { alg, kid, jwk, crit } = objectOf(head)
-  if (typeof alg !== 'string' || typeof kid !== 'string' || !isCheckedAlgorithm(alg) || crit !== undefined)
-    return undefined
+  if (typeof alg !== 'string' || !isCheckedAlgorithm(alg) || crit !== undefined) return undefined
+  if (typeof kid !== 'string' || !didUrl.test(kid)) return undefined
   const known = await keyOf(kid)
   const key = known && keyFor(alg, known)
   if (!key) return undefined

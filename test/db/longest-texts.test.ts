@@ -20,7 +20,7 @@ import { longestOfIdentity, toIdentities } from '../../enrichment/identity/ident
 import { judgeMessage } from '../../enrichment/proofs/messages.ts'
 import { storableProfile } from '../../enrichment/socialindex/fids.ts'
 import { candidatesOf } from '../../enrichment/specs/candidates.ts'
-import { noSale } from '../../enrichment/specs/sale.ts'
+import { noSale, saleIn } from '../../enrichment/specs/sale.ts'
 import { claimLimits } from '../../limits.config.ts'
 import { maxUrlLength } from '../../net/target.ts'
 import { applyRegistrationEvents } from '../../processors/mapping/registrations.ts'
@@ -138,6 +138,23 @@ test('the domain of an endpoint is stored as long as a name can be, and a longer
   ])
 })
 
+/** A document as it is stored after a look that found nothing in it. */
+function lookedAt<Check extends object>(check: Check) {
+  const found = { domainVerified: false, backReference: null, toolsChangedAt: null, cardSignature: null }
+  const standing = { ...found, findings: [], chainBlocks: [], answers: null, ...noSale }
+  const times = { firstSeenAt: now, lastAliveAt: now, lastCheckAt: now, lastCheckStatus: 'ok', consecutiveFailures: 0 }
+  return {
+    ...check,
+    ...standing,
+    ...times,
+    declared: true,
+    content: undefined,
+    sha256: null,
+    version: undefined,
+    reader: 1,
+  }
+}
+
 test('the place of a document is stored as long as an address can be, and a longer one is not asked', async () => {
   const place = (length: number) => `https://a.com/${hardAscii(length - 'https://a.com/'.length)}`
   const service = (endpoint: string) => ({ name: 'x402', endpoint, version: null, contradicted: false })
@@ -151,19 +168,7 @@ test('the place of a document is stored as long as an address can be, and a long
 
   const url = place(maxUrlLength)
   const check = { kind: 'openapi', url, httpStatus: 200, latencyMs: 1 }
-  const standing = {
-    domainVerified: false,
-    backReference: null,
-    toolsChangedAt: null,
-    cardSignature: null,
-    findings: [],
-    chainBlocks: [],
-    answers: null,
-    ...noSale,
-  }
-  const times = { firstSeenAt: now, lastAliveAt: now, lastCheckAt: now, lastCheckStatus: 'ok', consecutiveFailures: 0 }
-  const unread = { declared: true, content: undefined, sha256: null, version: undefined, reader: 1 }
-  await storeSpecs(database.pool, fid, [{ ...check, ...standing, ...times, ...unread }])
+  await storeSpecs(database.pool, fid, [lookedAt(check)])
   await keepProbes(
     database.pool,
     fid,
@@ -172,6 +177,17 @@ test('the place of a document is stored as long as an address can be, and a long
   )
   for (const table of ['agent_spec', 'spec_probe', 'spec_day'])
     expect(await rowsOf(`select url from ${table} where fid = $1`, fid)).toEqual([{ url }])
+})
+
+test('a text that Postgres refuses keeps nothing else of a look at an agent from being stored', async () => {
+  const refused = 'did:web:a.com#\u0000\ud800'
+  const { prices } = saleIn({ accepts: [{ scheme: 'exact', network: 'base', amount: '1' }] })
+  const signed = prices.map((price) => ({ ...price, signedBy: refused }))
+  const check = { kind: 'x402', url: 'https://a.com/paid', httpStatus: 402, latencyMs: 1 }
+  await storeSpecs(database.pool, fid, [{ ...lookedAt(check), prices: signed }])
+  expect(await rowsOf(`select prices -> 0 ->> 'signedBy' as by from agent_spec where fid = $1`, fid)).toEqual([
+    { by: 'did:web:a.com#\ufffd\ufffd' },
+  ])
 })
 
 test('an identity on another platform is stored with texts cut to their bounds', async () => {

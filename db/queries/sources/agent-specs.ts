@@ -1,6 +1,7 @@
 import type { ChainName } from '../../../chains.config.ts'
 import { sources } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
+import { storableText } from '../../text.ts'
 import { forgetUptime } from './uptime.ts'
 
 /** Kinds of machine-readable documents that an agent may publish about itself. */
@@ -147,7 +148,7 @@ select fid, kind, url, ${columns} from given
     on conflict (fid, kind, url) do update
    set (${columns}) = row(${of('excluded')})
  where (${of('s')}) is distinct from (${of('excluded')})`,
-    values: [fid, JSON.stringify(documents.map(toRecord))],
+    values: [fid, JSON.stringify(documents.map(toRecord), storable)],
   })
 }
 
@@ -221,6 +222,11 @@ delete from agent_spec where fid = any ($1::bigint[])`,
 
 function toRecord({ sha256, version, ...document }: StoredSpec) {
   return { ...document, sha256Hex: sha256?.toString('hex') ?? null, known_version: version ?? null }
+}
+
+/** One text that Postgres refuses would keep all that was seen of the agent from being stored. */
+function storable(_: string, value: unknown) {
+  return typeof value === 'string' ? storableText(value) : value
 }
 
 /** A row as `to_json` writes it. */

@@ -166,6 +166,12 @@ test.for<[string, Parameters<typeof markOfJws>[0]]>([
   ['an algorithm of shared secrets', { header: { alg: 'HS256' } }],
   ['no algorithm', { header: { alg: 'none' } }],
   ['no name of a key', { header: { kid: undefined } }],
+  ...[`${did}#\u0000`, `${did}#\ud800`, `${did}# `, `${did}#${'k'.repeat(2_000)}`].map(
+    (other): [string, Parameters<typeof markOfJws>[0]] => [
+      `the key ${JSON.stringify(other).slice(0, 40)}, which is no DID URL`,
+      { header: { kid: other }, keyOf: async () => jwkOf('ES256K') },
+    ],
+  ),
   ['demands on who reads it', { header: { crit: ['b64'], b64: false } }],
   ['another amount', { payload: { amount: '1' } }],
   ['another resource', { payload: { resourceUrl: 'https://seller.example/other' } }],

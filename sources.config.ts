@@ -121,6 +121,8 @@ export interface SourceRow {
   readonly perRead: number
   /** Passes at the same time, so that subjects that take long do not hold up the rest; default: 1. */
   readonly loops?: number
+  /** Reads that a loop may have under way, so that it begins others while some take long; default: a pass waits for its own. */
+  readonly atOnce?: number
   /** Duration of a lease, in milliseconds; after it any process may lease an unfinished subject again. */
   readonly leaseMs: number
 }
@@ -363,7 +365,8 @@ export const sources = {
     retry: { baseMs: second, capMs: second }, // the source has pauses of its own
     batch: 200,
     perRead: 1,
-    loops: 4, // a receiver may take 15 seconds to answer
+    loops: 4,
+    atOnce: 500, // a receiver may take 15 seconds to answer
     leaseMs: 2 * minute,
   },
 } as const satisfies Record<string, SourceRow>

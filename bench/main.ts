@@ -15,6 +15,8 @@ npm run bench -- rollup [--rows <n>]
   rankings    10,000,000 pairs, or n, of 100,000 agents: the rankings after each of three minutes in which some were paid
   farms       10,000 clients of each make of feedback farm beside 60,000 honest ones: which are flagged
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents whose hosts answer at once
+  webhooks    10,000 endpoints want one change, and some of them are slow or dead: seconds until they have it, and what the API's
+              readers notice; fails if 95 of 100 take more than 30
   exports     ten million settlements to Parquet; the log of 250,000 profiles
   log         only the log of 250,000 profiles
   rehearsal   200,000 settlements, or n, through the real commands, with everything that happens to an installation; fails
@@ -87,6 +89,10 @@ const benches: Record<string, (small: boolean, keep: boolean, given: Given) => P
       seconds: small ? 2 : 10,
       rounds: small ? 1 : 3,
     })
+  },
+  async webhooks(small) {
+    const { benchWebhooks } = await import('./enrichment/webhooks.ts')
+    await benchWebhooks(small ? { subscribers: 200, changes: 10 } : { subscribers: 10_000, changes: 100 })
   },
   async exports(small) {
     const { benchExports } = await import('./exports.ts')

@@ -29,7 +29,7 @@ import { rollUpSettlements } from './join/rollup.ts'
 import { createMetrics } from './metrics.ts'
 import { isAnswer, type OnceRequest, readOnce } from './once.ts'
 import { repeat } from './schedule/loop.ts'
-import { runPass } from './schedule/scheduler.ts'
+import { createPasses } from './schedule/passes.ts'
 import { createWatchdog, derivationRestMs, rankingsRestFactor, restMs } from './schedule/watchdog.ts'
 import { hubSubject } from './socialindex/shards.ts'
 
@@ -139,17 +139,19 @@ export async function runEnrichment({
   })
 
   const sourceLoops = installed.flatMap((source) =>
-    Array.from({ length: source.loops ?? 1 }, (_, index) =>
-      loop(
+    Array.from({ length: source.loops ?? 1 }, async (_, index) => {
+      const passes = createPasses(source, pass)
+      await loop(
         index === 0 ? source.name : `${source.name} ${index + 1}`,
         async () => {
-          const { leased, outcomes } = await runPass(source, pass)
+          const { leased, outcomes } = await passes.run()
           for (const outcome of outcomes) metrics.read(source.name, outcome)
           return leased
         },
         restMs.source,
-      ),
-    ),
+      )
+      await passes.ended()
+    }),
   )
   const refresh = async () => {
     await refreshCounts(join)

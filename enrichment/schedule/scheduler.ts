@@ -27,7 +27,7 @@ export interface Pass {
 }
 
 /** How many subjects a pass leased, and how their reads ended. */
-interface PassResult {
+export interface PassResult {
   readonly leased: number
   readonly outcomes: readonly string[]
 }
@@ -48,23 +48,33 @@ const unforeseen = 'unforeseen'
  * Throws when not even a failure can be stored, because the database cannot be reached; leases then expire.
  */
 export async function runPass(source: Source, pass: Pass): Promise<PassResult> {
-  const leaseId = randomUUID()
-  const subjects = await lease(source, pass, leaseId)
-  const letGo = holdLease(source, pass, subjects, leaseId)
-  const reads = chunks(subjects, source.perRead).map((group) => readGroup(source, pass, group, leaseId))
+  const { leased, reads } = await beginPass(source, pass, source.batch)
   const settled = await Promise.allSettled(reads)
-  letGo()
   const broken = settled.find((result) => result.status === 'rejected')
   if (broken) throw broken.reason
-  return {
-    leased: subjects.length,
-    outcomes: settled.flatMap((result) => (result as PromiseFulfilledResult<string[]>).value),
-  }
+  return { leased, outcomes: settled.flatMap((result) => (result as PromiseFulfilledResult<string[]>).value) }
 }
 
-async function lease(source: Source, { pool, now }: Pass, leaseId: string): Promise<LeasedSubject[]> {
-  const limit = Math.min(source.batch, source.host.capacity())
-  if (limit === 0) return []
+/** A pass whose reads have begun. */
+interface BegunPass {
+  readonly leased: number
+  /** Each resolves with its outcomes. */
+  readonly reads: readonly Promise<string[]>[]
+}
+
+/** Leases due subjects, `most` at most, and begins to read them. Their lease is held until all reads have ended. */
+export async function beginPass(source: Source, pass: Pass, most: number): Promise<BegunPass> {
+  const leaseId = randomUUID()
+  const subjects = await lease(source, pass, leaseId, most)
+  const letGo = holdLease(source, pass, subjects, leaseId)
+  const reads = chunks(subjects, source.perRead).map((group) => readGroup(source, pass, group, leaseId))
+  Promise.allSettled(reads).then(letGo)
+  return { leased: subjects.length, reads }
+}
+
+async function lease(source: Source, { pool, now }: Pass, leaseId: string, most: number): Promise<LeasedSubject[]> {
+  const limit = Math.min(source.batch, source.host.capacity(), most)
+  if (limit <= 0) return []
   const at = now()
   const order = { source: source.name, leaseId, now: at, until: new Date(at.getTime() + source.leaseMs) }
   const reserved = limit > 1 ? Math.ceil(limit * tailShare) : 0

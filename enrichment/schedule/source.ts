@@ -4,7 +4,8 @@ import type { Host } from '../../hosts/host.ts'
 import type { SourceRow } from '../../sources.config.ts'
 
 /** A source of enrichment: how its subjects are read. The scheduler calls it when they are due. */
-export interface Source extends Pick<SourceRow, 'name' | 'batch' | 'perRead' | 'leaseMs' | 'retry' | 'loops'> {
+export interface Source
+  extends Pick<SourceRow, 'name' | 'batch' | 'perRead' | 'leaseMs' | 'retry' | 'loops' | 'atOnce'> {
   readonly host: Host
   /** Only reads. Throws NoAnswer when the host does not answer, HostClosed when it may not be asked now. */
   read(subjects: readonly LeasedSubject[]): Promise<Reading>

@@ -130,20 +130,16 @@ export async function storeSending(
 ): Promise<void> {
   const successes = attempts.filter(({ outcome }) => outcome === 'ok').map(({ at }) => at.getTime())
   await db.query({
-    name: 'store-webhook-standing',
+    name: 'store-webhook-sending',
     text: `
-insert into webhook_standing as s (id, moves, after_seq, last_success_at, ended_at, ended_for)
-values ($1, $2, $3, $4, case when $5::text is not null then $6::timestamptz end, $5)
-    on conflict (id) do update
-   set moves = excluded.moves, after_seq = excluded.after_seq,
-       last_success_at = coalesce(excluded.last_success_at, s.last_success_at),
-       ended_at = excluded.ended_at, ended_for = excluded.ended_for`,
-    values: [id, moves, afterSeq, successes.length > 0 ? new Date(Math.max(...successes)) : null, endedFor, now],
-  })
-  await db.query({
-    name: 'store-webhook-deliveries',
-    text: `
-with old as (
+with standing as (
+  insert into webhook_standing as s (id, moves, after_seq, last_success_at, ended_at, ended_for)
+  values ($1, $7, $8, $9, case when $10::text is not null then $11::timestamptz end, $10)
+      on conflict (id) do update
+     set moves = excluded.moves, after_seq = excluded.after_seq,
+         last_success_at = coalesce(excluded.last_success_at, s.last_success_at),
+         ended_at = excluded.ended_at, ended_for = excluded.ended_for),
+old as (
   delete from webhook_delivery
    where id = $1 and (at, seq) <= (select at, seq from webhook_delivery where id = $1
                                     order by at desc, seq desc offset $6 limit 1))
@@ -157,6 +153,11 @@ select $1, * from unnest($2::bigint[], $3::timestamptz[], $4::text[], $5::int[])
       attempts.map(({ outcome }) => outcome),
       attempts.map(({ elapsedMs }) => elapsedMs),
       webhookLimits.deliveriesKept - attempts.length,
+      moves,
+      afterSeq,
+      successes.length > 0 ? new Date(Math.max(...successes)) : null,
+      endedFor,
+      now,
     ],
   })
 }

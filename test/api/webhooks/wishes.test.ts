@@ -6,7 +6,8 @@ import { addressOf, insert, seedAgent, seedChainState, seedSettlement } from '..
 let hooks: Awaited<ReturnType<typeof startWebhookStage>>
 let pool: typeof hooks.stage.database.pool
 const bytes = (address: string | null) => address && Buffer.from(address.slice(2), 'hex')
-const [ada, bob] = [addressOf('an address of Ada'), addressOf('an address of Bob')]
+const ada = addressOf('an address of Ada')
+const bob = addressOf('an address of Bob')
 let block = 1_000
 
 beforeAll(async () => {

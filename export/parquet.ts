@@ -35,9 +35,9 @@ interface ParquetFile {
 const longestRow = 16 * 1024 * 1024
 
 /**
- * Writes rows of CSV to Parquet files, compressed with zstd: dollars are DECIMAL(18,6), times TIMESTAMP WITH TIME ZONE in
- * microseconds, arrays lists, and numbers that may exceed 64 bits text. Lines end with `\n`; null is an empty field, an
- * empty text `""`, an array JSON. Nothing more is taken from `lines` than DuckDB has read (backpressure). No rows make
+ * Writes rows of CSV to Parquet files, compressed with zstd: dollars are DECIMAL(18,6), of finer amounts the whole
+ * millionths, times TIMESTAMP WITH TIME ZONE in microseconds, arrays lists, and numbers that may exceed 64 bits text. Lines
+ * end with `\n`; null is an empty field, an empty text `""`, an array JSON. Nothing more is taken from `lines` than DuckDB has read (backpressure). No rows make
  * one file without rows. Throws what `lines` throws, and what DuckDB says of a row; the files are then to be deleted.
  *
  * The rows go through a named pipe beside the files: DuckDB reads files alone, and its own readers of rows cost more.
@@ -96,7 +96,7 @@ copy (select ${columns.map(selected).join(', ')}
 }
 
 /** The type that a field of CSV is read as. */
-function csvType({ name, type }: ServedColumn): string {
+function csvType({ type }: ServedColumn): string {
   switch (type) {
     case 'boolean':
       return 'BOOLEAN'
@@ -109,7 +109,7 @@ function csvType({ name, type }: ServedColumn): string {
     case 'numeric(38,0)':
       return 'DECIMAL(38,0)'
     case 'numeric':
-      return name.endsWith('amount_usdc') ? 'DECIMAL(18,6)' : 'VARCHAR'
+      return 'VARCHAR'
     default:
       return 'VARCHAR'
   }
@@ -118,6 +118,8 @@ function csvType({ name, type }: ServedColumn): string {
 function selected({ name, type, isHex }: ServedColumn): string {
   const column = identifier(name)
   if (isHex) return `'0x' || ${column}[3:] as ${column}` // the database writes \x
+  if (type === 'numeric' && name.endsWith('amount_usdc'))
+    return `regexp_extract(${column}, '^-?[0-9]+([.][0-9]{1,6})?')::DECIMAL(18,6) as ${column}`
   return type === 'text[]' ? `from_json(${column}, '["VARCHAR"]') as ${column}` : column
 }
 

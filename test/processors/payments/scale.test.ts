@@ -99,7 +99,11 @@ test('JSON and SQL have all digits; sums are made of whole millionths', async ()
     '0.000000000000000007',
   ])
   expect(shown.map(({ base_units }) => base_units)).toEqual(paid.map(String))
-  expect(shown.map(({ amount_usdc }) => amount_usdc)).toEqual(['1.234567', '5.000000', '0.000000'])
+  expect(shown.map(({ amount_usdc }) => amount_usdc)).toEqual([
+    '1.234567890123456789',
+    '5.000000000000000000',
+    '0.000000000000000007',
+  ])
   // Of the table's own token alone: the chain that is local has another one.
   const symbols = await pool.query('select token_symbol_of($1) as one, token_symbol_of($2) as other', [
     Buffer.from(chains.base.tokens[0]!.address.slice(2), 'hex'),

@@ -1,3 +1,4 @@
+-- Where no token is scaled, the planner leaves the functions out, which would be called for each row.
 -- How a selector was found goes into the files: without it a row could not be made again from them.
 create or replace view directory.settlements as
 select s.chain, s.block_number, s.log_index, '0x' || encode(s.tx_hash, 'hex') as tx_hash, s.block_timestamp,
@@ -5,10 +6,14 @@ select s.chain, s.block_number, s.log_index, '0x' || encode(s.tx_hash, 'hex') as
        '0x' || encode(s.facilitator, 'hex') as facilitator_address, '0x' || encode(s.token, 'hex') as token_address,
        '0x' || encode(s.payment_nonce, 'hex') as payment_nonce, '0x' || encode(s.selector, 'hex') as selector,
        s.selector in ('\xe3ee160e', '\xef55bec6') as counted,
-       s.amount, s.amount * 0.000001 as amount_usdc, s.recipient as recipient_bytes,
+       s.amount,
+       case when tokens_are_scaled() then dollars_of(s.chain, s.block_number, s.log_index, s.amount)
+            else s.amount * 0.000001 end as amount_usdc,
+       s.recipient as recipient_bytes,
        coalesce(s.block_number <= c.finalized_block, false) as final, token_symbol_of(s.token) as token_symbol, s.payer as payer_bytes,
        s.selector_source::text as selector_source,
-       base_units_of(s.chain, s.block_number, s.log_index, s.amount)::numeric(38, 0) as base_units
+       case when tokens_are_scaled() then base_units_of(s.chain, s.block_number, s.log_index, s.amount)
+            else s.amount end::numeric(38, 0) as base_units
   from public.settlement s
   left join public.chain_state c on c.chain = s.chain;
 
@@ -25,7 +30,7 @@ comment on column directory.settlements.payment_nonce is 'Nonce of the authoriza
 comment on column directory.settlements.selector is 'Function called: 0xe3ee160e, 0xef55bec6, or an overload of them.';
 comment on column directory.settlements.counted is 'Whether it is of one of the two selectors that rankings and counts of the API are made of.';
 comment on column directory.settlements.amount is 'Millionths of a dollar; of a token with finer units the whole ones.';
-comment on column directory.settlements.amount_usdc is 'Dollars, with all six decimals.';
+comment on column directory.settlements.amount_usdc is 'Dollars, with all six decimals; of a token with finer units, with all that it has.';
 comment on column directory.settlements.token_address is 'The stablecoin’s contract.';
 comment on column directory.settlements.recipient_bytes is 'The recipient as bytes: conditions on it use an index, those on the text do not.';
 comment on column directory.settlements.final is 'Whether it is at or below the finalized block: it will not be undone.';

@@ -21,7 +21,8 @@ import { createHandler } from './handler.ts'
 import { createHealth } from './health.ts'
 import type { Wanted } from './history/history.ts'
 import { sourceOf } from './history/source-address.ts'
-import { openHistory, witnessAt } from './history/sources.ts'
+import { openHistory, openWitness, witnessAt } from './history/sources.ts'
+import { LateLoader } from './late/loader.ts'
 import { Progress } from './progress.ts'
 import { openScope } from './scope/open.ts'
 import { createSource } from './source/source.ts'
@@ -95,6 +96,7 @@ export async function runProcessor(
     openWitness: (filters) => witnessAt(chain, filters, (text) => seldom.isDue('witness') && log.warn(text)),
   })
   const auditor = openAuditor(databaseUrl, config, log)
+  const late = openLate(databaseUrl, config, log)
   const freezer = chain.partitions ? new Freezer({ databaseUrl, chain, log }) : undefined
   health = createHealth(chain, progress, source.metrics.registry, {
     loader: known?.loader,
@@ -103,7 +105,7 @@ export async function runProcessor(
   })
   source.metrics.port = portOf(await serve())
   ending.push(async () => {
-    const beside = [known?.loader, auditor, freezer].map((one) => one?.close(stopGraceMs))
+    const beside = [known?.loader, auditor, late, freezer].map((one) => one?.close(stopGraceMs))
     await Promise.all([database.close(stopGraceMs), ...beside])
   })
 
@@ -112,6 +114,7 @@ export async function runProcessor(
   if (source.node) await checkNode(source.node, chain)
   known?.loader.start()
   auditor?.start()
+  late.start()
   freezer?.start()
   source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, scope, progress, log }))
 }
@@ -123,6 +126,19 @@ function openAuditor(databaseUrl: string, { chain, portalKey, scope, auditPauseM
   const pauseMs = auditPauseMs
   const open = (wanted: Wanted) => openHistory(source, wanted)
   return new Auditor({ databaseUrl, chain, scope, source: source.kind, openHistory: open, pauseMs, log })
+}
+
+/** The loader of what contracts paid that came to the chain table late. */
+function openLate(databaseUrl: string, { chain, portalKey, scope }: ProcessorConfig, log: Logger) {
+  const source = sourceOf(chain, portalKey)
+  return new LateLoader({
+    databaseUrl,
+    chain,
+    scope,
+    openHistory: (wanted) => openHistory(source, wanted),
+    openWitness: (wanted) => openWitness(source, chain, wanted, (text) => log.warn(text)),
+    log,
+  })
 }
 
 /** Checks the database before the start and restores `progress` from it. Returns the ranges that backfills load. */

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { readChains } from '../../chains.file.ts'
 import { writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { readContracts } from '../../db/queries/chain/contracts.ts'
+import { lateContracts, moveLate } from '../../db/queries/chain/payments/late.ts'
 import { rememberContracts } from '../../processors/contracts.ts'
 import { createTestDatabase } from '../support/database.ts'
 
@@ -58,6 +59,31 @@ test('what is loaded by recipient beyond the indexed blocks is loaded again with
     await rememberContracts(pool, chain)
     expect(await next()).toBe(chain === base ? 6_000_000 : 4_000_000)
   }
+})
+
+test('what a payment contract paid in blocks that are indexed already is marked to be loaded, and nothing else', async () => {
+  const pool = await indexed(5_000_000)
+  const proxy = { kind: 'permit2_exact' as const, address: `0x${'cd'.repeat(20)}`, fromBlock: 4_000_000 }
+  const withProxy = (fromBlock: number) => ({
+    ...base,
+    paymentContracts: [...base.paymentContracts, { ...proxy, fromBlock }],
+  })
+  const late = () => lateContracts(pool, 'base')
+  expect(await late()).toEqual([])
+  await rememberContracts(pool, withProxy(6_000_000))
+  expect(await late()).toEqual([])
+  await rememberContracts(pool, withProxy(4_000_000))
+  await rememberContracts(pool, withProxy(4_000_000))
+  const { address } = proxy
+  expect(await late()).toEqual([{ address, nextBlock: 4_000_000, toBlock: 5_000_000 }])
+  const step = { addresses: [address], fromBlock: 4_000_000, nextBlock: 4_500_000 }
+  expect(await moveLate(pool, 'base', step)).toBe(true)
+  expect(await moveLate(pool, 'base', step)).toBe(false)
+  await rememberContracts(pool, withProxy(3_000_000))
+  expect(await late()).toEqual([{ address, nextBlock: 3_000_000, toBlock: 5_000_000 }])
+  await moveLate(pool, 'base', { addresses: [address], fromBlock: 3_000_000, nextBlock: 5_000_001 })
+  await rememberContracts(pool, withProxy(2_900_000))
+  expect(await late()).toEqual([{ address, nextBlock: 2_900_000, toBlock: 2_999_999 }])
 })
 
 test('a payment contract is recorded from the first block that the others are read from, or later', async () => {

@@ -256,6 +256,17 @@ export async function insertUnpaid(
   )
 }
 
+/** Deletes the counts of some tokens or contracts in some blocks. */
+export async function deleteUnpaidOf(
+  db: Queryable,
+  chain: string,
+  counts: readonly { readonly blockNumber: number; readonly token: string }[],
+): Promise<void> {
+  await db.query('delete from unpaid_authorization where id = any ($1::text[])', [
+    counts.map(({ blockNumber, token }) => `${chain}-${blockNumber}-${token}`),
+  ])
+}
+
 /** Deletes a backfill: its reservation, its shards, and the state of its partitions and roll-up. */
 export async function deleteBackfill(db: Queryable, id: number): Promise<void> {
   await db.query(

@@ -18,6 +18,10 @@ create table chain_contract (
   chain text not null,
   address text not null, -- lowercase hex
   from_block int not null,
+  -- A payment contract that was added when its chain was indexed already: what it paid up to to_block is loaded by the
+  -- processor, from next_block on. Null: nothing is left to load.
+  next_block int,
+  to_block int,
   primary key (chain, address)
 );
 

@@ -1,5 +1,7 @@
 import { chainOf } from '../../../chains.config.ts'
+import type { PaymentContract } from '../../../chains.row.ts'
 import type { DevChain } from '../../../devnet/chain/chain.ts'
+import { type ContractKind, contractKinds } from '../../../payments.config.ts'
 
 export interface SettingsOptions {
   /** Blocks below the head that may still be replaced. */
@@ -12,6 +14,8 @@ export interface SettingsOptions {
   readonly gateway?: string
   /** First block of its contracts. Default: 0. */
   readonly fromBlock?: number
+  /** Kinds of its payment contracts. Default: all. */
+  readonly kinds?: readonly ContractKind[]
   /** Decimals of its tokens. Default: 6. */
   readonly decimals?: number
 }
@@ -19,10 +23,19 @@ export interface SettingsOptions {
 /** Content of CHAINS_FILE for a local chain. Default: RPC alone, from block 0, with the bridged dollar listed too. */
 export function chainSettings(
   { name, rpc, addresses }: DevChain,
-  { finality = 3, fromBlock = 0, decimals = 6, ...sources }: SettingsOptions = {},
+  { finality = 3, fromBlock = 0, decimals = 6, kinds = contractKinds, ...sources }: SettingsOptions = {},
 ) {
   const { registry, reputation, token, bridgedToken, idRegistry } = addresses
   const tokens = token ? [token, bridgedToken] : []
+  const contracts: readonly PaymentContract[] = [
+    ...chainOf(name).paymentContracts.map((contract) => ({ ...contract, fromBlock })),
+    ...(token
+      ? [
+          { kind: 'permit2_exact' as const, address: addresses.codelessProxy, fromBlock },
+          { kind: 'jobs' as const, address: addresses.jobs, fromBlock },
+        ]
+      : []),
+  ]
   const row = {
     rpc,
     portal: null,
@@ -32,15 +45,7 @@ export function chainSettings(
     registry: { address: registry, fromBlock },
     reputation: { address: reputation, fromBlock },
     tokens: tokens.map((address) => ({ address, decimals, fromBlock })),
-    paymentContracts: [
-      ...chainOf(name).paymentContracts.map(({ kind, address }) => ({ kind, address, fromBlock })),
-      ...(token
-        ? [
-            { kind: 'permit2_exact', address: addresses.codelessProxy, fromBlock },
-            { kind: 'jobs', address: addresses.jobs, fromBlock },
-          ]
-        : []),
-    ],
+    paymentContracts: contracts.filter(({ kind }) => kinds.includes(kind)),
     ...(idRegistry ? { idRegistry: { address: idRegistry } } : {}),
   }
   return { [name]: row }

@@ -27,19 +27,32 @@ export async function deletePaymentsWithin(
   await db.query('delete from payment where chain = $1 and block_number between $2 and $3', [chain, fromBlock, toBlock])
 }
 
+const hexText = (column: string) => `'0x' || encode(${column}, 'hex')`
+
+/** SQL: whether the payer of a row is found in other rows. */
+const isFundedBefore = (row: string) =>
+  `${row}.kind in (${textList(paymentKindsThat(({ isFundedBefore = false }) => isFundedBefore))})`
+
+/** SQL: what certificates hash of a row of `payment`. */
+export const tallied = `concat_ws(' ', block_number, log_index, (extract(epoch from block_timestamp) * 1000)::bigint, kind,
+                     ${hexText('token')}, ${hexText('payee')}, gross, net, ${hexText('facilitator')}, ${hexText('tx_hash')},
+                     case when ${isFundedBefore('payment')} then null else ${hexText('payer')} end,
+                     ${hexText('forwarder')}, origin_log_index, depth, ${hexText('subject')})`
+
+/** SQL: the first eight bytes of the SHA-256 of a text, as a number with a sign. */
+export const hashed = (text: string) =>
+  `('x' || left(encode(sha256(convert_to(${text}, 'UTF8')), 'hex'), 16))::bit(64)::bigint`
+
 /** Totals of the payments of a range: how many, and the sum modulo 2^64 of the first eight bytes of the SHA-256 of each. */
 export async function tallyPaymentsWithin(db: Queryable, chain: string, { fromBlock, toBlock }: BlockRange) {
   const { rows } = await db.query<{ payments: number; checksum: string }>({
     name: 'tally-payments-within',
     text: `
 select count(*)::float8 as payments,
-       mod(mod(coalesce(sum(('x' || left(encode(sha256(convert_to(line, 'UTF8')), 'hex'), 16))::bit(64)::bigint), 0), 18446744073709551616)
+       mod(mod(coalesce(sum(${hashed('line')}), 0), 18446744073709551616)
          + 18446744073709551616, 18446744073709551616)::text as checksum -- a bigint has a sign, which the sum has not
   from (
-    select concat_ws(' ', block_number, log_index, (extract(epoch from block_timestamp) * 1000)::bigint, kind,
-                     ${hexText('token')}, ${hexText('payee')}, gross, net, ${hexText('facilitator')}, ${hexText('tx_hash')},
-                     case when ${isFundedBefore('payment')} then null else ${hexText('payer')} end,
-                     ${hexText('forwarder')}, origin_log_index, depth, ${hexText('subject')}) as line
+    select ${tallied} as line
       from payment
      where chain = $1 and block_number between $2 and $3
   ) payments`,
@@ -48,12 +61,6 @@ select count(*)::float8 as payments,
   const { payments = 0, checksum = '0' } = rows[0] ?? {}
   return { payments, paymentChecksum: BigInt(checksum) }
 }
-
-/** SQL: whether the payer of a row is found in other rows. */
-const isFundedBefore = (row: string) =>
-  `${row}.kind in (${textList(paymentKindsThat(({ isFundedBefore = false }) => isFundedBefore))})`
-
-const hexText = (column: string) => `'0x' || encode(${column}, 'hex')`
 
 /** The payments that a range should have. */
 interface ExpectedPayments {
@@ -75,8 +82,9 @@ const audited = `t.chain = $1 and t.block_number between $2 and $3
                     where k.chain = $1 and k.address = t.payee and k.ended_block is null
                       and (t.block_number > k.to_block or t.block_number < k.next_block)))`
 const expected = `expected as materialized (select * from json_populate_recordset(null::payment, $5::json))`
-/** A row as its transaction alone says it, without what was found in others. */
-const told = (row: string) => `to_jsonb(${row}) - 'funder' - case when ${isFundedBefore(row)} then 'payer' else '' end`
+/** SQL: a row as its transaction alone says it, without what was found in others. */
+export const told = (row: string) =>
+  `to_jsonb(${row}) - 'funder' - case when ${isFundedBefore(row)} then 'payer' else '' end`
 const isOther = `not exists (select from expected e where e.id = t.id and ${told('e')} = ${told('t')})`
 
 const valuesOf = (chain: string, { fromBlock, toBlock }: BlockRange, { rows, known }: ExpectedPayments) => [

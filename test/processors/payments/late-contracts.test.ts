@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { chains } from '../../../chains.config.ts'
+import { type DevChain, startDevChain } from '../../../devnet/chain/chain.ts'
+import { contractKinds } from '../../../payments.config.ts'
+import { channelCases } from '../../chain/cases/channels.ts'
+import { escrowCases } from '../../chain/cases/escrows.ts'
+import { jobCases } from '../../chain/cases/jobs.ts'
+import { paymentCases } from '../../chain/cases/payments.ts'
+import { castAddresses, setStage } from '../../chain/cases/settlement-case.ts'
+import { memorySource } from '../../doubles/portal/memory-source.ts'
+import { readBlocks } from '../../doubles/portal/rpc-blocks.ts'
+import { type Portal, startPortal } from '../../doubles/portal/server.ts'
+import { cleanTables, startProcessor, untilSame } from '../../support/chain/index-chain.ts'
+import { readChainTables } from '../../support/chain/oracle.ts'
+import type { SettingsOptions } from '../../support/chain/settings.ts'
+import { createTestDatabase } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
+
+const finality = 20
+let chain: DevChain
+let portal: Portal
+
+beforeAll(async () => {
+  chain = await startDevChain('base', { funded: castAddresses })
+  const stage = await setStage(chain)
+  for (const { act } of [...paymentCases, ...channelCases, ...escrowCases, ...jobCases]) await act(stage)
+  await chain.client.mine({ blocks: 2 * finality })
+  const blocks = await readBlocks(chain.rpc, 0, Number(await chain.client.getBlockNumber()) - finality)
+  portal = await startPortal({ datasets: { [chains.base.dataset]: memorySource({ blocks }) } })
+})
+afterAll(async () => {
+  await portal?.stop()
+  await chain?.stop()
+})
+
+test.each([
+  ['a node', (): SettingsOptions => ({ finality })],
+  ['a Portal, with the node as its witness', (): SettingsOptions => ({ finality, portal: portal.url })],
+])('what contracts paid before they came to the chain table is loaded from %s', async (_, options) => {
+  const database = await createTestDatabase()
+  onTestFinished(() => database.drop())
+  const whole = await cleanTables(chain, options())
+  const head = Number(await chain.client.getBlockNumber())
+  const isLoaded = async () => {
+    const { rows } = await database.pool.query('select from chain_contract where next_block is not null')
+    return rows.length === 0
+  }
+  for (const kinds of [['permit2_exact'] as const, ['permit2_exact', 'auth_capture'] as const, contractKinds]) {
+    const processor = await startProcessor(chain, database, { ...options(), kinds })
+    try {
+      await processor.untilIndexed(head)
+      await until('everything is loaded', isLoaded)
+      if (kinds === contractKinds) await untilSame({ database, processor }, chain, whole)
+      const { payment } = await readChainTables(database.pool, chain.name)
+      if (kinds !== contractKinds) expect(payment.length).toBeLessThan(whole.payment.length)
+    } finally {
+      await processor.stop()
+    }
+  }
+})

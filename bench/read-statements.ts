@@ -11,7 +11,7 @@ import { payeeFacts } from '../db/queries/documents/payee.ts'
 import { agentPrices } from '../db/queries/documents/prices.ts'
 import { agentFeedback, everyFeedback } from '../db/queries/feedback/page.ts'
 import { incomePayments } from '../db/queries/income/payments.ts'
-import { keptRanking } from '../db/queries/leaderboard/kept-rankings.ts'
+import { leaderboard } from '../db/queries/leaderboard/leaderboard.ts'
 import { agentRegistrations } from '../db/queries/registrations/registrations.ts'
 import { allSettlements } from '../db/queries/settlements/all-settlements.ts'
 import { bucketsOf, type Interval } from '../db/queries/settlements/buckets.ts'
@@ -198,8 +198,8 @@ export function listStatements({
     walked('cross-chain', ['1', '1', '20']),
     walked('most-active', ['1', '10', '20']),
     walked('most-earned', ['0', '0', '20']),
-    { name: 'ranking by payers on a chain', run: (db) => keptRanking(db, { ...ranking, daysAgo: null }) },
-    { name: 'ranking with its change', run: (db) => keptRanking(db, { ...ranking, daysAgo: 1 }) },
+    { name: 'ranking by payers on a chain', run: (db) => leaderboard(db, { ...ranking, daysAgo: null }) },
+    { name: 'ranking with its change', run: (db) => leaderboard(db, { ...ranking, daysAgo: 1 }) },
   ]
 }
 

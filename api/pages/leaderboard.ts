@@ -48,18 +48,14 @@ export function leaderboardPage(world: World): Route {
     async view(asked) {
       const kept = await askExact<Ranking>(world, leaderboard, leaderboard.query.parse(inputOf(asked)))
       if (!kept) return undefined
-      // Before the job has counted once, stored rankings are empty; by settlements on all chains it is counted live.
       const isCounted = kept.counted || asked.chain?.length === 0
-      const isPlain = !isCounted && (asked.by === 'income' || asked.by === 'settlements') && asked.chain === null
-      const plain = { period: asked.period, limit: `${ranked}` }
-      const now = isPlain ? await askExact<Ranking>(world, leaderboard, leaderboard.query.parse(plain)) : undefined
       const head = {
         title: 'Leaderboard',
         description: `The AI agents that earned most: ${periods[asked.period].toLowerCase()}.`,
         path: pathOf(asked),
-        skip: (now ?? kept).agents.length > 0 ? { to: 'agents', name: 'Skip to the first agent' } : undefined,
+        skip: kept.agents.length > 0 ? { to: 'agents', name: 'Skip to the first agent' } : undefined,
       }
-      return layout(world, head, show(now ?? kept, asked, { now: world.now(), isCounted }))
+      return layout(world, head, show(kept, asked, { now: world.now(), isCounted }))
     },
   })
 }
@@ -79,7 +75,7 @@ function inputOf({ period, by, chain, self }: Asked): Record<string, string> {
 
 interface Moment {
   readonly now: number
-  /** Whether the job has counted once; a ranking counted live instead includes self-payments. */
+  /** Whether the job has counted once. */
   readonly isCounted: boolean
 }
 
@@ -89,14 +85,14 @@ function show(
   { now, isCounted }: Moment,
 ): Html {
   const { period, by, chain, self } = asked
-  const isWithout = (self === 'without' || isOfOthers(by)) && (isCounted || agents.length === 0)
+  const isWithout = self === 'without' || isOfOthers(by)
   const asOf = html`, as of ${minute(made)}${compared && html`; arrows since ${day(compared)}`}`
   const chip = (name: string, chosen: boolean, change: Partial<Asked>) =>
     html`<li><a class="chip" href="${pathOf({ ...asked, ...change })}"${chosen && html` aria-current="true"`}>${name}</a></li>`
   const group = (name: string, chips: readonly Html[]) =>
     html`<div class="group"><span class="label" id="by-${name.toLowerCase()}">${name}</span><ul aria-labelledby="by-${name.toLowerCase()}">${chips}</ul></div>`
   return html`<section class="hero"><h1>Leaderboard</h1>
-<p class="lead">Agents ranked by ${by === 'repeat_payers' ? 'how many came back to pay again' : by === 'income' ? 'what they earned, by payments of every kind' : 'what they received'}. What an agent paid itself is ${isWithout ? 'left out' : 'counted'}${!isCounted && agents.length > 0 && html`, and they are ranked by settlements, until the first round of counting is over`}.</p></section>
+<p class="lead">Agents ranked by ${by === 'repeat_payers' ? 'how many came back to pay again' : by === 'income' ? 'what they earned, by payments of every kind' : 'what they received'}. What an agent paid itself is ${isWithout ? 'left out' : 'counted'}.</p></section>
 <nav class="filters" aria-label="Ranking">
 ${group(
   'Time',
@@ -118,7 +114,7 @@ ${
   ])
 }
 </nav>
-<p class="count"><span>${isCounted || agents.length > 0 ? html`${counted(agents.length, 'agent')}${asOf}` : 'Not counted yet'}</span> <a href="/api/leaderboard?${new URLSearchParams(inputOf(asked)).toString()}">JSON</a></p>
+<p class="count"><span>${isCounted ? html`${counted(agents.length, 'agent')}${asOf}` : 'Not counted yet'}</span> <a href="/api/leaderboard?${new URLSearchParams(inputOf(asked)).toString()}">JSON</a></p>
 ${
   agents.length === 0
     ? html`<p class="empty">${isCounted ? 'No agent was paid in this time.' : 'This ranking is being counted: the first round is not over yet. Look again in a few minutes.'}</p>`

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import { leaderboard } from '../../db/queries/leaderboard/leaderboard.ts'
+import { refreshRankings } from '../../db/queries/leaderboard/rankings.ts'
 import { markOtherFigures } from '../../db/queries/rollup/agent-figures.ts'
 import { agentSettlements } from '../../db/queries/settlements/settlements.ts'
 import { derivations } from '../../derive/derivations.ts'
@@ -74,13 +75,16 @@ const figures = derivations.filter(({ kind }) => kind === 'figures')
 async function keepPayers(settlementOverloads: 'spec' | 'all') {
   const now = new Date()
   await markOtherFigures(database.pool, { settlementOverloads, now })
-  await settle(figures, { pool: database.pool, now: () => now, settlementOverloads })
+  const context = { pool: database.pool, now: () => now, settlementOverloads }
+  await settle(figures, context)
+  await refreshRankings(context)
 }
+const ofAll = { period: 'all', by: 'settlements', chain: null, excludeSelf: false, daysAgo: null, now: 0 } as const
 const leftOut = (fid: number) => expect.unreachable(`${fid} is left out`)
 test('a ranking tells how many paid without reading who did', async () => {
   await keepPayers('all')
   const read = await rowsRead(async (client) => {
-    const body = await leaderboard(client, { period: 'all', limit: 100, settlementOverloads: 'all', leftOut })
+    const body = await leaderboard(client, { ...ofAll, limit: 100, leftOut })
     expect(JSON.parse(body).agents).toMatchObject([
       { fid: 1, settlement_count: flood + shown, unique_payers: flood + 1 },
     ])

@@ -4,8 +4,7 @@ import type { Queryable } from '../../db/pool.ts'
 import { addressPortfolio } from '../../db/queries/addresses/portfolio.ts'
 import { agentProfile, agentProfiles } from '../../db/queries/agents/profile.ts'
 import { directoryStats } from '../../db/queries/directory/stats.ts'
-import { keptRanking } from '../../db/queries/leaderboard/kept-rankings.ts'
-import { leaderboard, leaderboardPeriods } from '../../db/queries/leaderboard/leaderboard.ts'
+import { leaderboard } from '../../db/queries/leaderboard/leaderboard.ts'
 import { allSettlements } from '../../db/queries/settlements/all-settlements.ts'
 import { agentSettlements, settlementPage } from '../../db/queries/settlements/settlements.ts'
 import { settlementSeries } from '../../db/queries/settlements/timeseries.ts'
@@ -63,13 +62,8 @@ test.each([
   ['its settlements', 300, (db: Queryable) => agentSettlements(db, { fid, limit: 100, settlementOverloads })],
   ['its profile', 1_500, (db: Queryable) => agentProfile(db, { fid, settlementOverloads, installation })],
   ['its days', 1_500, (db: Queryable) => settlementSeries(db, { fid, ...lastDays(30), ...ofAll })],
-  ['a ranking', 1_500, (db: Queryable) => leaderboard(db, { period: '30d', limit: 100, settlementOverloads, leftOut })],
-  [
-    'a ranking since ever',
-    1_500,
-    (db: Queryable) => leaderboard(db, { period: 'all', limit: 100, settlementOverloads, leftOut }),
-  ],
-  ['a ranking by payers', 0, (db: Queryable) => keptRanking(db, { ...ranking, daysAgo: 1 })],
+  ['a ranking', 0, (db: Queryable) => leaderboard(db, { ...ranking, by: 'settlements', daysAgo: null })],
+  ['a ranking by payers', 0, (db: Queryable) => leaderboard(db, { ...ranking, daysAgo: 1 })],
   ['its payments by nobody', 1_500, (db: Queryable) => settlementPage(db, { ...paidBy, fid, mostExamined: 500 })],
   [
     'payments by nobody, to it',
@@ -121,15 +115,6 @@ test('whether clients of feedback paid is looked up by agent and client, not amo
   const { plan } = await planned(database.pool, (db) => agentProfile(db, { fid, settlementOverloads, installation }))
   const looked = plan.filter((line) => line.includes('settlement_payer'))
   expect(looked).toEqual([expect.stringContaining('settlement_payer_pkey')])
-})
-
-test.each(leaderboardPeriods)('a ranking of %s names no partition of settlements either', async (period) => {
-  const { answer, plan } = await planned(database.pool, (db) =>
-    leaderboard(db, { period, limit: 100, settlementOverloads, leftOut }),
-  )
-  expect(JSON.parse(answer).count).toBe(1)
-  expect(plan.join()).toContain(' on settlement_total')
-  expect(settlementPartitions(plan)).toEqual([])
 })
 
 test('a search of two addresses ends for both where it ends for the one that is paid more', async () => {

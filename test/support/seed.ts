@@ -4,6 +4,7 @@ import type { ChainName } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { activityOf } from '../../db/queries/agents/activity.ts'
 import { deriveSearchedAgents } from '../../db/queries/agents/agent-words.ts'
+import { refreshRankings } from '../../db/queries/leaderboard/rankings.ts'
 import { figureWindows } from '../../db/queries/rollup/figure-parts.ts'
 import { refreshCounts } from '../../enrichment/join/counts.ts'
 import type { PaymentKind } from '../../payments.config.ts'
@@ -361,9 +362,11 @@ export async function countAgent(
   )
 }
 
-/** Counts the settlements to agents so far and the whole directory, as a round of the job does. */
+/** Counts the settlements to agents so far and the whole directory, and ranks the agents, as a round of the job does. */
 export async function countSettlements(pool: pg.Pool, now = new Date()): Promise<void> {
-  await refreshCounts({ pool, now: () => now, settlementOverloads: 'spec' })
+  const context = { pool, now: () => now, settlementOverloads: 'spec' } as const
+  await refreshCounts(context)
+  await refreshRankings(context)
 }
 
 export async function seedChainState(

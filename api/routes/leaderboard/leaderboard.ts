@@ -1,6 +1,9 @@
 import { z } from 'zod'
-import { keptRanking, rankingMeasures } from '../../../db/queries/leaderboard/kept-rankings.ts'
-import { leaderboardPeriods, leaderboard as rank } from '../../../db/queries/leaderboard/leaderboard.ts'
+import {
+  leaderboardPeriods,
+  leaderboard as rank,
+  rankingMeasures,
+} from '../../../db/queries/leaderboard/leaderboard.ts'
 import { rowLimits } from '../../../limits.config.ts'
 import { askable, chainFilter } from '../../http/filter-parameters.ts'
 import { flagParameter, integerParameter, wordParameter } from '../../http/parameters.ts'
@@ -39,8 +42,8 @@ export const leaderboard = route({
     type: json,
     schema: leaderboardAnswer,
     description:
-      'The ranking. By settlements on all chains it is as of now; by anything else, or with `change`, as of the ' +
-      'last round of counting (`generated_at`), in a window that begins with a full hour.',
+      'The ranking as of the last round of counting (`generated_at`). The windows of income and of repeat payers begin ' +
+      'with a full hour.',
   },
   errors: [],
   tool: {
@@ -50,12 +53,16 @@ export const leaderboard = route({
   },
   maxAgeSeconds: 60,
   freshSeconds: 60,
-  read({ period, limit, by, chain, exclude_self, change }, { database, settlementOverloads, leftOut, now }) {
-    const asked = { period, limit, leftOut: (fid: number, cause: unknown) => leftOut('leaderboard', fid, cause) }
-    const excludeSelf = exclude_self === true
-    const daysAgo = daysOfChange[change]
-    return by === 'settlements' && chain === null && !excludeSelf && daysAgo === null
-      ? rank(database, { ...asked, settlementOverloads })
-      : keptRanking(database, { ...asked, by, chain: askable({ chain })?.chain, excludeSelf, daysAgo, now: now() })
+  read({ period, limit, by, chain, exclude_self, change }, { database, leftOut, now }) {
+    return rank(database, {
+      period,
+      by,
+      chain: chain === null ? null : askable({ chain })?.chain,
+      excludeSelf: exclude_self === true,
+      daysAgo: daysOfChange[change],
+      limit,
+      now: now(),
+      leftOut: (fid, cause) => leftOut('leaderboard', fid, cause),
+    })
   },
 })

@@ -2,9 +2,10 @@ import type pg from 'pg'
 import { readingLimits } from '../../../limits.config.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
 import { allFigureSteps } from '../rollup/agent-figures.ts'
-import { columns, type FigureWindow } from '../rollup/figure-parts.ts'
+import { columns } from '../rollup/figure-parts.ts'
 import { allowLargeSums } from '../server/transaction-settings.ts'
-import type { rankingMeasures } from './kept-rankings.ts'
+import { periods, type rankingMeasures } from './leaderboard.ts'
+import { exactFigureSteps } from './window-edges.ts'
 
 const { ranks: mostRanked, rankingDays: keptDays } = readingLimits
 /** Rows of expired days deleted per round; a day takes several rounds. */
@@ -32,8 +33,6 @@ export async function refreshRankings({ pool, now, settlementOverloads }: Rankin
     await forgetDays(db, at)
   })
 }
-
-const periods: Record<string, FigureWindow> = { '7d': 'last_7d', '30d': 'last_30d', all: 'ever' }
 
 /** Sort columns of each measure, before the FID. Agents for which the last column is zero are left out. */
 const measures = {
@@ -71,10 +70,10 @@ const orders = Object.entries(periods).flatMap(([period, window]) =>
  */
 const copyFigures = `
 create temporary table ranking_figure on commit drop as
-${allFigureSteps},
+${allFigureSteps},${exactFigureSteps},
 demanded as not materialized (
   select f.*, ${repeats.map((name) => `coalesce(d.${name}, 0) as ${name}`).join(', ')}
-    from (select ${columns} from figure union all select ${columns} from derived) f
+    from exact f
     left join agent_demand d using (fid, chain)
 ),
 known as materialized (
@@ -97,14 +96,25 @@ select ${columns}, ${repeats.join(', ')}
  where ${orders.map(({ first, counted }, place) => `${counted} > 0 and ${first} >= coalesce(l.least_${place}, 0)`).join('\n    or ')}`
 
 const key = ['period', 'measure', 'chain', 'own', 'rank']
-const values = ['fid', 'settlements', 'volume', 'payers', 'income_n', 'income', 'repeat_payers', 'newest_at']
+const values = [
+  'fid',
+  'settlements',
+  'volume',
+  'payers',
+  'income_n',
+  'income',
+  'repeat_payers',
+  'newest_at',
+  'last_30d',
+  'ever',
+]
 
 const rankings = orders.map(
   ({ period, measure, window, figureOf, order, counted }) => `
-    (select '${period}' as period, '${measure}' as measure, chain, own, fid, settlements, volume, payers, income_n, income, repeat_payers, newest_at,
+    (select '${period}' as period, '${measure}' as measure, chain, own, fid, settlements, volume, payers, income_n, income, repeat_payers, newest_at, last_30d, ever,
             row_number() over (order by first desc, second desc, third desc, fid) as rank
        from (select f.chain, f.own, f.fid, ${window} as settlements, ${window}_amount as volume, ${window}_payers as payers,
-                    ${figureOf.income_n} as income_n, ${figureOf.income} as income, ${figureOf.repeat_payers} as repeat_payers, newest_at,
+                    ${figureOf.income_n} as income_n, ${figureOf.income} as income, ${figureOf.repeat_payers} as repeat_payers, newest_at, f.last_30d, f.ever,
                     ${['first', 'second', 'third'].map((name, place) => `${order[place]} as ${name}`).join(', ')}
                from ranking_figure f
               where f.chain = of.chain and f.own = of.own and ${counted} > 0

@@ -11,6 +11,7 @@ import {
   isKept,
   isMovedLittle,
   noPayments,
+  recent,
   since,
   sumsOf,
   unrolledPayments,
@@ -34,7 +35,13 @@ everyone as materialized (
 ),
 unrolled as materialized (
   select s.recipient, s.payer, u.chain, max(s.block_timestamp) as last_at,
-         ${sumsOf(figureWindows, '1', 's.amount', 's.block_timestamp')}
+         ${sumsOf(figureWindows, '1', 's.amount', 's.block_timestamp')},
+         ${recent
+           .map((name) => {
+             const filter = `filter (where s.block_timestamp >= since.${name} and s.block_timestamp <= since.${name}_begins)`
+             return `count(*) ${filter} as early_${name}, coalesce(sum(s.amount) ${filter}, 0) as early_${name}_amount`
+           })
+           .join(',\n         ')}
     from unrolled_blocks u
    cross join since
    cross join lateral (

@@ -9,7 +9,7 @@ import { windowStart } from '../sql/settlement-windows.ts'
 /** Moved pairs of an agent beyond which counting all its pairs is no slower. */
 const mostMoves = 20_000
 
-const recent = ['last_7d', 'last_30d'] as const
+export const recent = ['last_7d', 'last_30d'] as const
 export const figureWindows = [...recent, 'ever'] as const
 export type FigureWindow = (typeof figureWindows)[number]
 
@@ -36,22 +36,16 @@ const zeros = (names: readonly FigureWindow[]) => each(names, (name) => `0 as ${
  */
 export const since = `
 since as materialized (
-  select date_trunc('hour', ${windowStart.last_7d('$1::timestamptz')}, 'UTC') as last_7d,
-         date_trunc('hour', ${windowStart.last_30d('$1::timestamptz')}, 'UTC') as last_30d
+  select ${each(recent, (name) => `date_trunc('hour', ${windowStart[name]('$1::timestamptz')}, 'UTC') as ${name}, ${windowStart[name]('$1::timestamptz')} as ${name}_begins`)}
 )`
 
 /** Whether the payers of an agent `a` are being kept for what it is now; `d` is its row of figure_derivation. */
 export const isBegun = 'd.overloads = $2::boolean and d.addresses = a.verified_addresses'
 /** Whether pairs have only come or been paid by again since, and not so many that counting all of them is no slower. */
-export const isMovedLittle = isMovedBy(mostMoves)
+export const isMovedLittle = `(
+         select count(*) <= ${mostMoves} and not coalesce(bool_or(back), false)
+           from (select m.back from payer_move m where m.fid = a.fid limit ${mostMoves} + 1) few)`
 export const isKept = `coalesce(d.counted and ${isBegun}, false)`
-
-/** Whether pairs have only come or been paid by again since, at most so many. */
-export function isMovedBy(most: number): string {
-  return `(
-         select count(*) <= ${most} and not coalesce(bool_or(back), false)
-           from (select m.back from payer_move m where m.fid = a.fid limit ${most} + 1) few)`
-}
 
 /** Payments that are not rolled up of the agents in `asked`. */
 export const unrolledPayments = `
@@ -74,9 +68,8 @@ fresh as (
  *
  * Of agents whose payers are kept, only who moved or is in `fresh` is looked up: it has all the pairs of such a payer with
  * the agent, as they are and as they were when agent_payer_hour was written. Of the others it has all pairs, as new ones.
- * `moved`: a condition on `asked` that leaves out moves, of agents whose payers are taken as they were kept.
  */
-export const payments = (fresh: string, moved = 'true') => `
+const payments = (fresh: string) => `
 member as materialized (
   select fid, addresses, is_kept, address from asked cross join unnest(addresses) as address
 ),${fresh},
@@ -84,7 +77,7 @@ move as materialized (
   select m.fid, m.recipient, m.payer, m.chain, m.overload, (array_agg(m.before order by m.seq))[1] as before
     from asked
     join payer_move m using (fid)
-   where asked.is_kept and ${moved} and ($2::boolean or not m.overload)
+   where asked.is_kept and ($2::boolean or not m.overload)
    group by m.fid, m.recipient, m.payer, m.chain, m.overload
 ),
 late as (

@@ -58,20 +58,6 @@ export const besideSums = ({
   readonly sinces: readonly string[]
 }): string => `settlements_beside_windows(${addresses}, array[${sinces.join(', ')}]::timestamptz[], ${overloads})`
 
-/** Columns of `agent` with its settlements as last counted, a window each; each has an index. */
-type CountedWindow = 'settlements_7d' | 'settlements_30d' | 'settlements_all'
-
-/** Agents that are looked at beyond those a leaderboard shows: who is about to move up. */
-export const spareAgents = 50
-
-/**
- * A statement with the fid and verified_addresses of the agents that a leaderboard of `shown` rows (an SQL expression) may
- * show: those that were paid most often in a window when they were last counted, and whoever was as often.
- */
-export const busiestAgents = (window: CountedWindow, shown: string) => `
-  select fid, verified_addresses from agent where ${window} > 0
-   order by ${window} desc fetch first (${shown} + ${spareAgents}) rows with ties`
-
 /** The names of `countedSettlements`' columns but the address, in their order. */
 export const countedColumns = ({ windows, amounts, newest }: Counted): string[] => [
   ...windows.flatMap(({ name }) => (amounts ? [name, `${name}_amount`] : [name])),

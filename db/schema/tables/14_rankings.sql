@@ -22,6 +22,8 @@ create table ranking (
   income_n bigint not null default 0,
   income numeric(38, 0) not null default 0, -- base units
   repeat_payers bigint not null default 0,
+  last_30d bigint not null default 0,       -- settlements that count, counted together with the others
+  ever bigint not null default 0,
   primary key (period, measure, chain, own, rank)
 );
 

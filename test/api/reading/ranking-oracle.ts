@@ -20,9 +20,13 @@ export interface Paid {
   readonly overload: boolean
 }
 
-const hourBefore = (length: number) => Math.floor((now - length) / hourMs) * hourMs
-export const begins = { '7d': hourBefore(7 * dayMs), '30d': hourBefore(30 * dayMs), all: 0 } as const
-export type Period = keyof typeof begins
+const lengths = { '7d': 7 * dayMs, '30d': 30 * dayMs, all: now } as const
+type Period = keyof typeof lengths
+export const periods = Object.keys(lengths) as Period[]
+/** Whether a settlement is in a window. */
+const isIn = (period: Period, at: number) => at > now - lengths[period]
+/** Whether income is, whose windows begin with a full hour. */
+const isEarnedIn = (period: Period, at: number) => at >= Math.floor((now - lengths[period]) / hourMs) * hourMs
 type Figure = 'settlements' | 'volume' | 'payers' | 'income' | 'income_n' | 'repeat_payers'
 
 /** The ranking by its definition. `rows`: settlements that count; `final`: ones that may be income, of any selector. */
@@ -37,12 +41,12 @@ export function oracle(
       ({ recipient, payer, chain: on }) =>
         own.includes(recipient) && (chain === null || on === chain) && !(excludeSelf && own.includes(payer)),
     )
-    const counted = all.filter(({ at }) => at >= begins[period])
+    const counted = all.filter(({ at }) => isIn(period, at))
     const others = final.filter(
       ({ recipient, payer, chain: on }) =>
         own.includes(recipient) && (chain === null || on === chain) && !own.includes(payer),
     )
-    const earned = others.filter(({ at }) => at >= begins[period])
+    const earned = others.filter(({ at }) => isEarnedIn(period, at))
     // Settlements of nothing count beside others in one sum alone.
     const sumOf = ({ payer, recipient, chain: on, overload }: Paid) => `${payer} ${recipient} ${on} ${overload}`
     const worth = new Set(others.filter(({ amount }) => amount > 0).map(sumOf))
@@ -50,7 +54,7 @@ export function oracle(
     const timesOf = (payer: string) => paid.filter((one) => one.payer === payer).map(({ at }) => at)
     const repeat = [...new Set(paid.map(({ payer }) => payer))]
       .map(timesOf)
-      .filter((times) => times.length > 1 && Math.max(...times) >= begins[period])
+      .filter((times) => times.length > 1 && isEarnedIn(period, Math.max(...times)))
     return {
       fid: Number(fid),
       income_n: earned.length,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { refreshRankings } from '../../../db/queries/leaderboard/rankings.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import {
@@ -61,6 +62,7 @@ beforeAll(async () => {
   }
   await seedSettlement(pool, { chain: 'celo', recipient: two, block: 900, at: at(25), amount: 7n })
   await countSettlements(pool, at(60))
+  await refreshRankings({ pool, now: () => new Date(), settlementOverloads: 'spec' })
 })
 afterAll(() => api.stop())
 

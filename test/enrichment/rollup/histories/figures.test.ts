@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import type pg from 'pg'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { inTransaction } from '../../../../db/pool.ts'
 import { leaderboard, leaderboardPeriods } from '../../../../db/queries/leaderboard/leaderboard.ts'
+import { refreshRankings } from '../../../../db/queries/leaderboard/rankings.ts'
 import { allFigureSteps, markOtherFigures } from '../../../../db/queries/rollup/agent-figures.ts'
 import { deriveAgain } from '../../../../derive/again.ts'
 import { derivations } from '../../../../derive/derivations.ts'
@@ -16,12 +17,6 @@ import { empty, finalize, payers, recipients, rollUp, store, timeOf } from '../w
 import { claims, steps, World } from './steps.ts'
 
 const database = testDatabase()
-beforeAll(() =>
-  database.pool.query(`
-    create schema clock;
-    create function clock.now() returns timestamptz language sql stable
-    return current_setting('clock.now')::timestamptz`),
-)
 beforeEach(reset)
 const hourMs = 3_600_000
 const fids = [1, 2, 3]
@@ -107,14 +102,24 @@ select fid::int, chain, own, newest_at::text, ${values
   .join(', ')}
   from paid full join earned using (fid, chain, own) ${sorted}`
 
+const ofEverybody = {
+  by: 'settlements',
+  chain: null,
+  excludeSelf: false,
+  daysAgo: null,
+  limit: 10,
+  now: 0,
+  leftOut: () => {},
+} as const
 const spans = { '7d': '7 days', '30d': '30 days', all: null }
 /** A leaderboard counted from the settlements themselves. */
 const ranked = `
 select (row_number() over (order by count(*) desc, sum(s.amount) desc, a.fid))::int as rank, a.fid::int,
-       count(*)::int as settlement_count, count(distinct s.payer)::int as unique_payers
+       count(*)::int as settlement_count, count(distinct s.payer)::int as unique_payers,
+       (sum(s.amount) / 1e6)::float8 as volume_usdc
   from agent a
   join settlement s on s.recipient = any (a.verified_addresses)
- where ($1 or s.selector in ('\\xe3ee160e', '\\xef55bec6')) and ($2::interval is null or s.block_timestamp > now() - $2)
+ where ($1 or s.selector in ('\\xe3ee160e', '\\xef55bec6')) and ($2::interval is null or s.block_timestamp > $3::timestamptz - $2)
  group by a.fid
  order by rank`
 
@@ -183,29 +188,24 @@ class Installation {
     await this.expectLeaderboards()
   }
 
-  /** Asserts that leaderboards are those of all settlements there are, to the second, for agents that the counters know. */
+  /** Asserts that leaderboards are those of all settlements there are, to the millisecond. */
   async expectLeaderboards(): Promise<void> {
     const { pool, now, settlementOverloads } = this
     await refreshCounts(this.context())
     await expectCounts(pool, this)
-    await inTransaction(pool, async (db) => {
-      await db.query(
-        `select set_config('search_path', 'clock, pg_catalog, public', true), set_config('clock.now', $1, true)`,
-        [now],
-      )
-      for (const period of leaderboardPeriods) {
-        const ranking = JSON.parse(await leaderboard(db, { period, limit: 10, settlementOverloads, leftOut: () => {} }))
-        const { rows } = await db.query(ranked, [settlementOverloads === 'all', spans[period]])
-        expect(ranking).toMatchObject({ count: rows.length, agents: rows })
-      }
-    })
+    await refreshRankings(this.context())
+    for (const period of leaderboardPeriods) {
+      const ranking = JSON.parse(await leaderboard(pool, { ...ofEverybody, period }))
+      const { rows } = await pool.query(ranked, [settlementOverloads === 'all', spans[period], now])
+      expect(ranking).toMatchObject({ count: rows.length, agents: rows })
+    }
   }
 }
 
 async function reset(): Promise<void> {
   await empty(database)
   await database.pool.query(
-    `truncate agent, verified_address, agent_change, agent_figure, figure_derivation, agent_payer_hour, payer_move, due, recipient_counts,
+    `truncate agent, verified_address, agent_change, agent_figure, figure_derivation, agent_payer_hour, payer_move, due, recipient_counts, ranking, ranking_day, ranking_round,
               income_hour, income_agent, income_total cascade`,
   )
 }

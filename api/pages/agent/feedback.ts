@@ -63,7 +63,7 @@ function row(given: Feedback, names: Names): Html {
   return html`<tr><th scope="row">${revoked_at === null ? whole : html`<s>${whole}</s> <span class="status" title="Revoked: it counts no more">revoked ${day(revoked_at)}</span>`}</th>
 <td data-name="On">${tags.length === 0 ? html`<span class="none">–</span>` : html`<bdi>${cut(tags.join(', '))}</bdi>`}</td>
 <td data-name="From"><span>${client(given, names)}</span></td>
-<td data-name="Rests on"><span>${grounds === 'contradicted' && file?.payment?.state === 'missing' ? 'a payment that we do not find' : groundWords[grounds]}${before_holder && html` <span class="status">before this holder</span>`}${flags.map((flag) => html` <span class="status" title="Counted, and told apart">${flagWords[flag]}</span>`)}</span></td>
+<td data-name="Rests on"><span>${grounds === 'file' && file?.payment && file.payment.state !== 'found' ? 'a payment that is not indexed' : groundWords[grounds]}${before_holder && html` <span class="status">before this holder</span>`}${flags.map((flag) => html` <span class="status" title="Counted, and told apart">${flagWords[flag]}</span>`)}</span></td>
 <td data-name="Given"><span>${day(given_at)}${answered && html` <span class="sub">answered</span>`}</span></td>
 <td data-name="Where"><span><span class="chain ${chain}">${chainOf(chain).label}</span> #${excerpt(id, 12)} ${ownTransaction(chain, tx_hash)}</span></td></tr>`
 }

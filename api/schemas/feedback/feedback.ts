@@ -110,7 +110,7 @@ const feedback = z
     grounds: z.enum(groundKinds).meta({
       description:
         'What it rests on. payment: a payment of the client before it; payment_named: one that its file names, and that is ' +
-        'ours; contradicted: the named one is not there, or somebody else’s; file: a file that fits; hash_mismatch; none.',
+        'ours; contradicted: the named one came later, or another one made it; file: a file that fits; hash_mismatch; none.',
     }),
     payment: z
       .strictObject({ chain: chainName, tx_hash: hash, block_number: count, log_index: count })
@@ -133,7 +133,8 @@ const feedback = z
             from_address: address.nullable(),
             to_address: address.nullable(),
             state: z.enum(['found', 'others', 'missing', 'unknown']).meta({
-              description: 'Of this client and before it; of somebody else, or later; nowhere; not known.',
+              description:
+                'found: of this client and before it; others: later, or made by another one than it says; missing: no row has it, as none has plain transfers; unknown.',
             }),
           })
           .nullable()

@@ -2,6 +2,8 @@ import { sources } from '../../../sources.config.ts'
 import type { Queryable } from '../../pool.ts'
 
 const source = sources.feedbackFiles.name
+/** How much later than the feedback a payment was at least that was not made before it: clocks of chains differ. */
+const laterAtLeast = `interval '10 minutes'`
 /** Recipients of a transaction that are kept, by their first logs. */
 const mostRecipients = 1_000
 
@@ -116,15 +118,7 @@ select '${source}', 'feedback:' || f.id, $2,
   })
 }
 
-/**
- * Looks up the payments that files name, in final blocks: those of the transaction are found that the client made, to whom
- * the file says, not later than the feedback. Only of a chain that is indexed whole they can be said to be missing. Returns
- * the files whose payments may still come, with the time of the feedback.
- */
-export async function matchPayments(db: Queryable, ids: readonly string[]): Promise<{ id: string; givenAt: Date }[]> {
-  const { rows } = await db.query<{ id: string; givenAt: Date }>({
-    name: 'match-named-payments',
-    text: `
+const matchText = `
 with wanted as materialized (
   select f.id, f.client, f.block_timestamp, kept.payment_from, kept.payment_to, kept.payment_tx, c.chain, c.finalized_block,
          c.indexed_at > f.block_timestamp + interval '1 hour'
@@ -138,14 +132,24 @@ with wanted as materialized (
 ),
 matched as (
   select w.id, w.block_timestamp, one.*,
-         case when one.chain is not null then 'found' when paid.any_row then 'others' when w.is_whole then 'missing'
-              else 'unknown' end as named
+         case when one.chain is not null then 'found' when paid.is_others then 'others'
+              when w.is_whole and not paid.any_row then 'missing' else 'unknown' end as named
     from wanted w
    cross join lateral (
-     select exists (select from settlement s where s.chain = w.chain and s.tx_hash = w.payment_tx
-                       and s.block_number <= w.finalized_block)
-         or exists (select from payment p where p.tx_hash = w.payment_tx and p.chain = w.chain
-                       and p.block_number <= w.finalized_block) as any_row
+     select count(*) > 0 as any_row,
+            min(its.at) > w.block_timestamp + ${laterAtLeast}
+              or count(*) = 1 and w.payment_from = w.client
+                 and bool_and(its.is_known and its.payer <> w.client and its.recipient = w.payment_to) as is_others
+       from ((select s.block_timestamp as at, s.payer, s.recipient,
+                     s.amount > 0 and exists (select from facilitator_sender k where k.address = s.facilitator) as is_known
+                from settlement s
+               where s.chain = w.chain and s.tx_hash = w.payment_tx and s.block_number <= w.finalized_block
+               limit 2)
+              union all
+             (select p.block_timestamp, p.payer, p.payee, false
+                from payment p
+               where p.tx_hash = w.payment_tx and p.chain = w.chain and p.block_number <= w.finalized_block
+               limit 2)) its
    ) paid
     left join lateral (
       select its.chain, its.block_number, its.at, array_agg(its.recipient order by its.log_index, its.recipient) as recipients,
@@ -176,7 +180,20 @@ stored as (
      and (kept.named, kept.named_chain, kept.named_block, kept.named_recipients, kept.named_log_indexes)
          is distinct from (m.named, m.chain, m.block_number, m.recipients, m.log_indexes)
 )
-select id, block_timestamp as "givenAt" from matched where named in ('missing', 'unknown') order by id`,
+select id, block_timestamp as "givenAt" from matched where named in ('missing', 'unknown') order by id`
+
+/**
+ * Looks up the payments that files name, in final blocks: those of the transaction are found that the client made, to whom
+ * the file says, not later than the feedback. Only of a chain that is indexed whole they can be said to be missing: our rows
+ * lack them, as they lack each plain transfer. A transaction may move more than our rows say, and who paid may have another
+ * address. So it is somebody else's only where it came later, or where the file says that the client itself paid and a known
+ * facilitator settled nothing else in it than another one's payment to that recipient. Returns the files whose payments may
+ * still come, with the time of the feedback.
+ */
+export async function matchPayments(db: Queryable, ids: readonly string[]): Promise<{ id: string; givenAt: Date }[]> {
+  const { rows } = await db.query<{ id: string; givenAt: Date }>({
+    name: 'match-named-payments',
+    text: matchText,
     values: [ids],
   })
   return rows

@@ -110,8 +110,8 @@ create table feedback_file (
   payment_chain_id bigint,
   payment_tx bytea,              -- null: it names none
   read_at timestamptz not null,
-  -- Whether our rows have it: found, others (the transaction pays, but not from this client or not before), missing, or
-  -- unknown, as we do not have all of that chain; null: it names none, or nobody has looked yet.
+  -- Whether our rows have it: found; others (it came later than the feedback, or the client says that it paid what another one
+  -- did); missing, where a plain transfer is as well; or unknown; null: it names none, or nobody has looked yet.
   named text,
   named_chain text,              -- found: which it is
   named_block int,

@@ -72,9 +72,9 @@ select h.fid, f.*, not tenure.held as before_holder,
        case when own.is_own then h.fid else k.fid end as client_fid,
        coalesce(paid.at < f.block_timestamp, false) and not own.is_own and not own.is_past and k.fid is distinct from h.fid as paid,
        paid.at as paid_at, -- the first time the client paid the agent, before it or behind
-       -- What it rests on. A payment that a file names counts if we have it, and never one of the same owner. One to an address
-       -- that is known as the agent's only since then neither counts nor contradicts.
-       case when file.status = 'ok' and file.hash <> 'mismatch' and (file.named in ('missing', 'others') or named.is_others)
+       -- What it rests on. A payment that a file names counts if we have it, and never one of the same owner. One that we lack
+       -- neither counts nor contradicts, nor does one to another address: the agent may have asked for payments there.
+       case when file.status = 'ok' and file.hash <> 'mismatch' and file.named = 'others'
               then 'contradicted'
             when file.status = 'ok' and file.hash <> 'mismatch' and named.is_ours
                  and not own.is_own and not own.is_past and k.fid is distinct from h.fid
@@ -153,7 +153,7 @@ select h.fid, f.*, not tenure.held as before_holder,
  ) paid
   left join feedback_file file on file.feedback_id = f.id
   left join lateral (
-    select bool_or(i.from_at <= file.named_at) as is_ours, count(i) = 0 as is_others,
+    select bool_or(i.from_at <= file.named_at) as is_ours,
            coalesce(min(p.log_index) filter (where i.from_at <= file.named_at), min(p.log_index)) as log_index
       from unnest(file.named_recipients, file.named_log_indexes) p (recipient, log_index)
       left join income_address i

@@ -56,7 +56,7 @@ interface Row {
   } | null
 }
 
-test('what feedback rests on: exchanged and wrong files, named payments of ours, of others, and of nobody', async () => {
+test('what feedback rests on: exchanged and wrong files, named payments of ours, of others, and those of which our rows say nothing', async () => {
   const { pool } = database
   const [host] = (await startHosts(1)) as [Awaited<ReturnType<typeof startHosts>>[number]]
   const job = startAgentsJob({ database, clock, hosts: [host] })
@@ -82,6 +82,23 @@ test('what feedback rests on: exchanged and wrong files, named payments of ours,
   const soon = new Date(at.getTime() + 1)
   for (const [logIndex, recipient] of [addressOf('elsewhere'), later, later].entries())
     await seedSettlement(pool, { chain: 'base', block: 404, logIndex, payer, recipient, at: soon })
+  // Other people's payments to the agent, by somebody's word and by an account of a known facilitator; one of later; one of a
+  // critic to an address that only the agent's answer names.
+  const critic = addressOf('critic')
+  const known = addressOf('known facilitator')
+  await insert(pool, 'facilitator_sender', { address: bytes(known), name: 'known', source: 'list' })
+  await seedSettlement(pool, { chain: 'base', block: 405, payer: other, recipient: holder, at: paidAt })
+  await seedSettlement(pool, {
+    chain: 'base',
+    block: 406,
+    payer: other,
+    recipient: holder,
+    at: paidAt,
+    facilitator: known,
+  })
+  const dayLater = new Date(at.getTime() + 86_400_000)
+  await seedSettlement(pool, { chain: 'base', block: 407, payer: critic, recipient: holder, at: dayLater })
+  await seedSettlement(pool, { chain: 'base', block: 408, payer: critic, recipient: addressOf('declared'), at: paidAt })
   const paid = hashOf('tx base 400')
   const elsewhere = hashOf('tx base 401')
 
@@ -121,6 +138,19 @@ test('what feedback rests on: exchanged and wrong files, named payments of ours,
 
   await give({ index: 13, uri: place(13), hash: put(13, { ...said, ...unsaid(hashOf('tx base 404')) }), at: soon })
 
+  const byCritic = (index: number, block: number, fromAddress: string) => {
+    const proofOfPayment = { fromAddress, toAddress: holder, chainId: '8453', txHash: hashOf(`tx base ${block}`) }
+    const hash = put(index, { ...said, clientAddress: critic, proofOfPayment })
+    return give({ index, client: critic, uri: place(index), hash, at })
+  }
+  await byCritic(14, 405, critic)
+  await byCritic(15, 406, other)
+  await byCritic(16, 406, critic)
+  await byCritic(17, 407, critic)
+  const toDeclared = { ...said, clientAddress: critic, ...unsaid(hashOf('tx base 408')) }
+  toDeclared.proofOfPayment.fromAddress = critic
+  await give({ index: 18, client: critic, uri: place(18), hash: put(18, toDeclared), at })
+
   const context = { pool, now: clock.now, settlementOverloads: 'spec' } as const
   await deriveAll(context)
   await job.read('feedback_files')
@@ -140,17 +170,23 @@ test('what feedback rests on: exchanged and wrong files, named payments of ours,
   ).toEqual([
     [1, 'payment', undefined, undefined, undefined],
     [2, 'payment_named', 'ok', 'content', 'found'],
-    [3, 'contradicted', 'ok', 'content', 'others'],
-    [4, 'contradicted', 'ok', 'content', 'missing'],
-    [5, 'hash_mismatch', 'ok', 'mismatch', 'others'],
+    [3, 'payment', 'ok', 'content', 'unknown'],
+    [4, 'payment', 'ok', 'content', 'missing'],
+    [5, 'hash_mismatch', 'ok', 'mismatch', 'unknown'],
     [6, 'file', 'ok', 'sdk', undefined],
     [7, 'none', 'foreign', 'content', undefined],
     [8, 'file', 'ok', 'none', undefined],
-    [9, 'contradicted', 'ok', 'content', 'others'],
+    [9, 'file', 'ok', 'content', 'unknown'],
     [10, 'none', 'unreachable', null, undefined],
     [11, 'payment_named', 'ok', 'content', 'found'],
     [12, 'payment', 'ok', 'content', 'found'],
     [13, 'payment_named', 'ok', 'content', 'found'],
+    // What may have been paid in the same transaction is not seen, nor whose other wallet it was: none of it is a lie.
+    [14, 'file', 'ok', 'content', 'unknown'],
+    [15, 'file', 'ok', 'content', 'unknown'],
+    [16, 'contradicted', 'ok', 'content', 'others'],
+    [17, 'contradicted', 'ok', 'content', 'others'],
+    [18, 'file', 'ok', 'content', 'found'],
   ])
   const payments = rows.map(({ payment }) => [payment?.tx_hash, payment?.block_number, payment?.log_index])
   expect([0, 1, 10, 12].map((place) => payments[place])).toEqual([
@@ -170,9 +206,9 @@ test('what feedback rests on: exchanged and wrong files, named payments of ours,
     })
     return (JSON.parse(found!.rows) as Row[]).map((row) => row.feedback_index).sort((a, b) => a - b)
   }
-  expect(await filtered({ grounds: ['file', 'payment'] })).toEqual([1, 6, 8, 12])
+  expect(await filtered({ grounds: ['file', 'payment'] })).toEqual([1, 3, 4, 6, 8, 9, 12, 14, 15, 18])
   expect(await filtered({ client: payer })).toEqual([1, 2, 3, 4, 11, 12, 13])
-  expect(await filtered({ tag1: 'uptime', min_value: '99.77' })).toHaveLength(13)
+  expect(await filtered({ tag1: 'uptime', min_value: '99.77' })).toHaveLength(18)
   expect(await filtered({ min_value: '99.78' })).toEqual([])
   expect(await filtered({ tag1: 'starred' })).toEqual([])
   expect(await filtered({ since: soon.toISOString() })).toEqual([13])

@@ -1,3 +1,4 @@
+import { siteOf } from '../../derive/site.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import type { Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
@@ -37,7 +38,7 @@ export async function examine(hosts: AgentHosts, onChain: OnChain, url: URL): Pr
   const named = url.protocol === 'http:' && hosts.secured(url).protocol === 'https:' ? [finding('plain_http')] : []
   try {
     const { is, findings, offers = [] } = await askedBy(hosts, hosts.secured(url))
-    const looked = await onChain(offers, url.origin)
+    const looked = await onChain(offers, { site: siteOf(url) ?? url.host })
     const all = [...named, ...findings, ...looked.findings, ...(await listing(hosts, url))]
     return { is, findings: all, blocks: looked.blocks }
   } catch (error) {

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import { mostRegistrations, noteSpecCheck, readSpecInputs, storeSpecs } from '../../db/queries/sources/agent-specs.ts'
 import { keepProbes } from '../../db/queries/sources/uptime.ts'
 import { answering, isReadable } from '../../db/queries/sql/uptime.ts'
+import { siteOf } from '../../derive/site.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { sources } from '../../sources.config.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
@@ -44,7 +45,7 @@ export function specs({ pool, hosts, chains, onChain, now }: SpecsOptions): Sour
       const look = await withChains(await checkUp(hosts, { ...inputs, holdings, known, turn: now().toISOString() }), {
         onChain,
         known,
-        asker: `fid ${fid}`,
+        agent: `${fid}`,
       })
       const { checks, closedUntil, wasAsked } = look
       if (checks.length === 0 && closedUntil)
@@ -82,18 +83,19 @@ export function specs({ pool, hosts, chains, onChain, now }: SpecsOptions): Sour
 interface Asking {
   readonly onChain: OnChain
   readonly known: readonly KnownDocument[]
-  readonly asker: string
+  readonly agent: string
 }
 
 /** A check-up with what chains say of what is for sale in it, in documents that are as they were too. */
-async function withChains(look: CheckUp, { onChain, known, asker }: Asking): Promise<CheckUp> {
+async function withChains(look: CheckUp, { onChain, known, agent }: Asking): Promise<CheckUp> {
   const before = new Map(known.map((document) => [`${document.kind} ${document.url}`, document.prices]))
   const checks: Check[] = []
-  // One after the other: each takes from what the asker may have looked at.
+  // One after the other: each takes from what the agent may have looked at.
   for (const check of look.checks) {
     const isUnchanged = check.status === 'ok' && !check.found && !check.sale
     const offers = check.sale?.prices ?? (isUnchanged ? before.get(placeOf(check.candidate)) : undefined) ?? []
-    const { findings, blocks } = await onChain(offers, asker)
+    const { url } = check.candidate
+    const { findings, blocks } = await onChain(offers, { agent, site: siteOf(url) ?? url.host })
     checks.push({ ...check, findings: [...(check.findings ?? []), ...findings], blocks })
   }
   return { ...look, checks }

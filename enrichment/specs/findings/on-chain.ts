@@ -11,10 +11,11 @@ const mostWays = 4
 const mostKept = 10_000
 const keptMs = hour
 /**
- * Unknown ways to pay of one asker that are looked at within that time, and askers that are counted: terms that are others
- * each time pass the answers that are kept, and would take the node from everybody else.
+ * Unknown ways to pay that are looked at within that time for one agent, and on one site whoever names it, and how many of
+ * both are counted: terms that are others each time pass the answers that are kept, and would take the node from everybody
+ * else. A site has more, as several agents may sell there; registrations that lead to it cost nothing.
  */
-const mostNew = 16
+const mostNew = { agent: 16, site: 64 } as const
 const mostAskers = 100_000
 
 /** A block that a chain was asked at. */
@@ -35,8 +36,10 @@ interface Looked {
 /** What an offer says of a token and who is to get it. */
 export type Offered = Pick<Price, 'chain' | 'scheme' | 'asset' | 'payTo' | 'transferMethod'>
 
-/** `asker`: whoever brought the offers of one place, by a name that others do not have. */
-export type OnChain = (offers: readonly Offered[], asker: string) => Promise<Looked>
+/** Whoever brought the offers of one place, by names that others do not have. */
+type Asker = { readonly [kind in keyof typeof mostNew]?: string }
+
+export type OnChain = (offers: readonly Offered[], asker: Asker) => Promise<Looked>
 
 interface OnChainOptions {
   /** The node of a chain by its id. */
@@ -89,14 +92,17 @@ export function createOnChain({ nodeOf, slot, now }: OnChainOptions): OnChain {
   })
   const looks = new LRUCache<string, number>({ max: mostAskers, ...time, noUpdateTTL: true })
 
-  async function look(terms: Terms, asker: string) {
+  async function look(terms: Terms, asker: Asker) {
     const key = Object.values(terms).join(' ')
     const kept = known.get(key)
     if (kept) return kept
     const node = nodeOf(chainOf(terms.chain).id)
-    const made = looks.get(asker) ?? 0
-    if (!node?.isSet || made >= mostNew) return undefined
-    looks.set(asker, made + 1)
+    const made = Object.entries(asker).map(([kind, name]) => {
+      const by = `${kind} ${name}`
+      return { by, count: looks.get(by) ?? 0, most: mostNew[kind as keyof Asker] }
+    })
+    if (!node?.isSet || made.some(({ count, most }) => count >= most)) return undefined
+    for (const { by, count } of made) looks.set(by, count + 1)
     await slot()
     const { number, timestamp } = await node.client().getBlock({ blockTag: 'latest' })
     const findings = await findingsOf(node, terms, number, slot)

@@ -95,7 +95,9 @@ function countedOnChain() {
   let calls = 0
   const slot = async () => void calls++
   const ask = createOnChain({ nodeOf: world.nodeOf, slot, now: clock.now })
-  return { ask: (offers: Parameters<OnChain>[0], asker = 'somebody') => ask(offers, asker), calls: () => calls }
+  const asked = (offers: Parameters<OnChain>[0], agent = 'somebody', site?: string) =>
+    ask(offers, { agent, ...(site && { site }) })
+  return { ask: asked, calls: () => calls }
 }
 
 test('a chain is asked once an hour for the same terms, at a block that is named', async () => {
@@ -127,6 +129,17 @@ test('who names others to be paid each time has no more than a share of the node
   expect((await ask(offersTo(addressOf('payee 39')), 'somebody else')).findings).toEqual([])
   clock.pass(3_600_001)
   expect((await ask(offersTo(addressOf('payee 20')), 'crowd')).findings).toEqual([])
+})
+
+test('many agents that name one site have together no more than the share of a site', async () => {
+  const { ask } = countedOnChain()
+  const answers: string[] = []
+  for (let at = 0; at < 66; at++) {
+    const { findings } = await ask(offersTo(addressOf(`payee ${at}`)), `agent ${at % 8}`, 'shop.xyz')
+    answers.push(...findings.map(({ code }) => code))
+  }
+  expect(answers).toEqual(['chain_not_checked', 'chain_not_checked'])
+  expect((await ask(offersTo(addressOf('payee 65')), 'agent 8', 'other.xyz')).findings).toEqual([])
 })
 
 test('of more ways to pay than are looked at, a finding says how many were not', async () => {
@@ -187,7 +200,7 @@ test('a token that moves nothing at all, as some do for an amount of zero, is no
   const address: `0x${string}` = '0x00000000000000000000000000000000007e2000'
   await chain.client.setCode({ address, bytecode })
   const { prices } = saleIn(demandFor({ url: host.url, payTo: addressOf('seller'), asset: address }))
-  expect((await onChain(prices, 'somebody')).findings).toEqual([])
+  expect((await onChain(prices, {})).findings).toEqual([])
 })
 
 const diagnosisOf = async (fid: number, query = '') =>

@@ -277,7 +277,7 @@ export const sources = {
     label: 'Specs on agents’ hosts',
     profileField: 'spec_discovery',
     once: 'fid',
-    cadenceMs: { well: 6 * hour, failing: hour, nothing: 7 * day },
+    cadenceMs: { well: 6 * hour, failing: hour, pages: day, nothing: 7 * day },
     retry: { baseMs: hour, capMs: 7 * day },
     batch: 10,
     perRead: 1,

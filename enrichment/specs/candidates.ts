@@ -103,6 +103,9 @@ function declaredAt(name: string, url: URL, contradicted: boolean): Candidate[] 
   if (/\bmcp\b/.test(name))
     return [declared('mcp', url, true), { ...declared('mcp', below(url, '/server-card')), declared: false }]
   if (/x402/.test(name)) return [declared('x402', url)]
+  if (/\b(home ?page|site|web([ -]?(app|page|site|ui))?)\b/.test(name))
+    // A platform answers for every name, also for those of nobody.
+    return isSharedPlatform(url) ? [] : [declared('web', url)]
   if (isJson && (/a2a|card/.test(name) || /\/agent(-card)?\.json$/.test(url.pathname))) return [declared('a2a', url)]
   if (!/a2a/.test(name)) return []
   return [declared('a2a', below(url, '/.well-known/agent-card.json')), declared('a2a', url)]

@@ -112,7 +112,7 @@ function answersAfter(before: KnownDocument | undefined, { answered, status }: C
 /** Verdict on a card's signatures after a check: where none was come to, that on the same card before. */
 function signatureAfter(before: KnownDocument | undefined, found: Check['found']): KnownDocument['cardSignature'] {
   if (found?.cardSignature !== undefined) return found.cardSignature
-  return !found || (before?.sha256 && found.sha256.equals(before.sha256)) ? (before?.cardSignature ?? null) : null
+  return !found || (before?.sha256 && found.sha256?.equals(before.sha256)) ? (before?.cardSignature ?? null) : null
 }
 
 /** What is for sale after a check: a document read earlier keeps it when it now demands payment without naming any price. */
@@ -149,13 +149,14 @@ function isDead({ consecutiveFailures, lastAliveAt }: KnownDocument, now: Date):
   return consecutiveFailures >= deadly.failures && silentMs > deadly.silentMs
 }
 
-/** Whether a document counts as published: it gave a sign of life and is not dead. */
+/** Whether it is alive still, as far as is known: it gave a sign of life and is not dead. */
 export function stands(document: KnownDocument, now: Date): boolean {
   return document.lastAliveAt !== null && !isDead(document, now)
 }
 
-/** Verdict of a check-up on the agent as a whole. */
-export function standingOf(documents: readonly KnownDocument[], { checks }: CheckUp, now: Date): SpecStanding {
+/** Verdict of a check-up on the documents of an agent as a whole; its web pages are none. */
+export function standingOf(all: readonly KnownDocument[], { checks }: CheckUp, now: Date): SpecStanding {
+  const documents = all.filter(({ kind }) => kind !== 'web')
   if (documents.some((document) => stands(document, now))) return 'found'
   const declared = documents.filter((document) => document.declared)
   const wrong: readonly SpecStatus[] = ['not_json', 'schema_mismatch', 'too_large', 'redirect_refused']

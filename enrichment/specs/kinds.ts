@@ -12,6 +12,7 @@ export const readContent: Record<SpecKind, (value: unknown) => SpecContent | und
   a2a: toA2aCard,
   mcp: toMcpCard,
   openapi: toOpenApi,
+  web: () => undefined, // of a page only the status counts
   x402: toX402Manifest,
 }
 
@@ -21,10 +22,11 @@ export const readContent: Record<SpecKind, (value: unknown) => SpecContent | und
  */
 export const readerVersion = 3
 
-/** Longest document in bytes, by kind; whole catalogues of an x402 seller have been seen with 800 kB. */
+/** Longest document in bytes, by kind; 0: its body is not read. Whole catalogues of an x402 seller have been seen with 800 kB. */
 export const maxSpecBytes: Record<SpecKind, number> = {
   a2a: 256 * 1024,
   mcp: 256 * 1024,
   openapi: 2 * 1024 * 1024,
+  web: 0,
   x402: 2 * 1024 * 1024,
 }

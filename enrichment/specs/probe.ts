@@ -35,7 +35,8 @@ export interface Check {
   /** The document that was read; undefined: none, or with status `ok` it is the known version, unchanged. */
   readonly found?: {
     readonly content: SpecContent
-    readonly sha256: Buffer
+    /** Null: its body was not read. */
+    readonly sha256: Buffer | null
     readonly version: Version
     /** Verdict on the signatures of an A2A card; null: the document is not a card; undefined: none was come to this time. */
     readonly cardSignature: CardSignature | null | undefined
@@ -136,8 +137,10 @@ async function askDocument(
   spend: Spend,
 ): Promise<[Check, ...Check[]]> {
   const { kind, url } = candidate
-  const options = { ...specRequests, maxBytes: maxSpecBytes[kind], redirects, mayRedirect: isSameSite }
-  const answer = toAnswer(await hosts.fetch(url, { ...options, headers: conditionsOf(known) }))
+  const options = { ...specRequests, maxBytes: maxSpecBytes[kind], redirects }
+  if (kind === 'web') return [toWebCheck(candidate, await hosts.fetch(url, { ...options, ...asReader(spend) }))]
+  const headers = conditionsOf(known)
+  const answer = toAnswer(await hosts.fetch(url, { ...options, headers, mayRedirect: isSameSite }))
   const catalog = kind === 'mcp' && answer.status === 200 ? toCatalog(answer.value, url) : undefined
   if (!catalog) return [await toCheck(hosts, candidate, answer, known, spend)]
   const { checks, unasked, cut } = await askCards(hosts, candidate, answer, catalog, spend)
@@ -158,6 +161,21 @@ async function askDocument(
     ...checks.filter((check) => isElsewhere || check !== first).map((check) => toLed(withCut(check, cut), url)),
   ]
 }
+
+/** A page may lie on another site by now, which is asked as one of its own would be. */
+const asReader = (spend: Spend) => {
+  const mayRedirect = (from: URL, to: URL) => isSameSite(from, to) || spend(to.host)
+  return { headers: { accept: 'text/html, */*;q=0.1' }, mayRedirect }
+}
+
+function toWebCheck(candidate: Candidate, answer: Fetched): Check {
+  const status = statusOf(answer.status) ?? 'ok'
+  const found = { content: page, sha256: null, version: noVersion, cardSignature: null }
+  return { ...toResult(candidate, answer), status, ...(status === 'ok' && { found }) }
+}
+
+/** What a web page says is not read. */
+const page: SpecContent = { title: null, version: null, skills: [], tools: [], pathCount: null, details: {} }
 
 const toResult = (candidate: Candidate, { status, elapsedMs }: Fetched) => {
   return { candidate, httpStatus: status, latencyMs: Math.round(elapsedMs) }

@@ -127,6 +127,8 @@ function probesOf(documents: readonly KnownDocument[], now: Date) {
 function ttlOf(documents: readonly KnownDocument[], now: Date): number {
   const standing = documents.filter((document) => stands(document, now))
   if (standing.length === 0) return cadenceMs.nothing
+  // A page that stays away is asked as seldom: each look asks for every usual place as well.
+  if (standing.every(({ kind }) => kind === 'web')) return cadenceMs.pages
   return standing.every(({ consecutiveFailures }) => isReadable(consecutiveFailures))
     ? cadenceMs.well
     : cadenceMs.failing

@@ -74,7 +74,7 @@ function found({ agent_specs: { documents } }: Profile): Happening[] {
           {
             id: `found-${kind}-${encodeURIComponent(url)}`,
             at,
-            text: `Serves ${protocolNames[kind]} at ${URL.parse(url)?.host ?? url}`,
+            text: `Serves ${kind === 'web' ? 'a web page' : protocolNames[kind]} at ${URL.parse(url)?.host ?? url}`,
           },
         ],
   )

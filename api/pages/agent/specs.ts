@@ -12,6 +12,7 @@ const kinds: Record<Document['kind'], string> = {
   a2a: 'A2A agent card',
   mcp: 'MCP server',
   openapi: 'OpenAPI',
+  web: 'Web page',
   x402: 'x402 resource',
 }
 

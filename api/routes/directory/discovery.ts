@@ -55,7 +55,10 @@ export const facetFilters = {
   claimed: claimedParameter,
   spec: discoveryQuery.shape.spec,
   codehost: discoveryQuery.shape.codehost,
-  protocol: wordsFilter(documentKinds, 'Kinds of descriptions found on the agent’s hosts.'),
+  protocol: wordsFilter(
+    documentKinds,
+    'Kinds of descriptions found on the agent’s hosts; `web`: a page that a registration names, and that was there.',
+  ),
   skill: namesFilter('Skill that such a description names, or a registration declares, in any case.'),
   sells: namesFilter('Name or tag of a service that its x402 documents or 402 answers say it sells, in any case.'),
   alive: flagFilter('Whether one of them answered when it was checked last.'),

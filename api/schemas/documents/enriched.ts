@@ -38,8 +38,8 @@ const uptime = (days: number) =>
     })
 const uptimes = { uptime_7d: uptime(7), uptime_30d: uptime(30) }
 
-/** Kinds of spec documents, with their names for people. */
-export const protocolNames = { a2a: 'A2A', mcp: 'MCP', openapi: 'OpenAPI', x402: 'x402' } as const
+/** Kinds of spec documents and of pages, with their names for people. */
+export const protocolNames = { a2a: 'A2A', mcp: 'MCP', openapi: 'OpenAPI', web: 'Web', x402: 'x402' } as const
 type Protocol = keyof typeof protocolNames
 
 const specDetails = z
@@ -87,9 +87,10 @@ const soldResource = z
 
 const specDocument = z
   .strictObject({
-    kind: z
-      .enum(Object.keys(protocolNames) as [Protocol, ...Protocol[]])
-      .meta({ description: 'A2A agent card, MCP server, OpenAPI description, or x402 resources.' }),
+    kind: z.enum(Object.keys(protocolNames) as [Protocol, ...Protocol[]]).meta({
+      description:
+        'A2A agent card, MCP server, OpenAPI description, x402 resources; web: a page that a registration names.',
+    }),
     url: z.string(),
     version: text.meta({ description: 'As the document says.' }),
     title: text.meta({ description: 'As the document says.' }),
@@ -139,7 +140,7 @@ const specDocument = z
       .strictObject({
         code: z.enum([...checkStatus.options, 'not_asked']).meta({
           description:
-            'ok: the right answer of its protocol. payment_required, auth_required: somebody is there, too. not_asked: it ' +
+            'ok: the right answer of its protocol, of a page any 2xx. payment_required, auth_required: somebody is there, too. not_asked: it ' +
             'names no place that can be asked. Else why it does not answer.',
         }),
         since: time.meta({ description: 'Since when it has answered so.' }),
@@ -154,7 +155,7 @@ const specDocument = z
   .meta({ id: 'SpecDocument' })
 
 const cut = count.optional()
-/** Liveness of an agent's best spec document, then all of its documents. */
+/** Liveness of an agent's best spec document, which no page is, then all that was looked at. */
 export const agentSpecs = z
   .strictObject({
     last_alive_at: maybeTime,

@@ -80,7 +80,7 @@ wanted as (
       select md5(string_agg(row(kind, url, title, version, skills, tools, path_count, content_sha256, domain_verified,
                                 card_signature, back_reference, last_check_status, details, resources, truncated, answers)::text, ',' order by kind, url)
                  || coalesce(nullif(k.truncated, '{}')::text, ''))::uuid as spec_digest,
-             max(last_alive_at) as last_alive_at
+             max(last_alive_at) filter (where kind <> 'web') as last_alive_at
         from agent_spec where agent_spec.fid = s.fid
    ) d
    cross join lateral (${enriched}) e

@@ -4,8 +4,8 @@ import type { Queryable } from '../../pool.ts'
 import { storableText } from '../../text.ts'
 import { forgetUptime } from './uptime.ts'
 
-/** Kinds of machine-readable documents that an agent may publish about itself. */
-export const documentKinds = ['a2a', 'mcp', 'openapi', 'x402'] as const
+/** What is looked at on an agent's hosts: machine-readable documents about it, and the web pages that it names. */
+export const documentKinds = ['a2a', 'mcp', 'openapi', 'web', 'x402'] as const
 
 /** A document on an agent's host; texts are clean and short enough. Meaning of the fields: docs/rules.md 3. */
 export interface StoredSpec {

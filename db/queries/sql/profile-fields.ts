@@ -65,7 +65,7 @@ select ${list(
   left join (${uptimeOf('a.fid')}) u using (kind, url)
  where s.fid = a.fid`
 
-/** Liveness is that of the best document: alive now before alive once, then the one seen alive last. */
+/** Liveness is that of the best document, which no page is: alive now before alive once, then the one seen alive last. */
 const specs = `(
 select json_build_object(
   'last_alive_at', ${isoTime('best.last_alive_at')},
@@ -77,7 +77,7 @@ select json_build_object(
   from (select) as one
   left join lateral (
     select s.last_alive_at, s.last_check_at, s.last_check_status
-      from agent_spec s where s.fid = a.fid
+      from agent_spec s where s.fid = a.fid and s.kind <> 'web'
      order by ${isReadableRow} desc, s.last_alive_at desc nulls last, s.kind, s.url
      limit 1
   ) best on true

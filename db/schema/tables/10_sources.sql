@@ -107,7 +107,7 @@ create table codehost_profile (
 -- Machine-readable documents on agents' own hosts, with the history of their checks.
 create table agent_spec (
   fid bigint not null,
-  kind text not null,                       -- a2a, mcp, openapi, x402
+  kind text not null,                       -- a2a, mcp, openapi, web, x402
   url text not null,
   declared boolean not null,                -- named by a registration; else found where such documents usually lie
   has_content boolean not null,             -- a document was read here once

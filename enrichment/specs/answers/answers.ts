@@ -12,8 +12,11 @@ import { countedHosts, RequestsSpent } from '../spec-requests.ts'
 import { type Answered, askOptions, type Interface } from './answered.ts'
 import { askForTask } from './task.ts'
 
+/** Kinds of documents that lead to a place; a web page is the place itself. */
+type DescribedKind = Exclude<SpecKind, 'web'>
+
 /** Asks a place of one kind; throws what a request throws. */
-const asking: Record<SpecKind, (hosts: AgentHosts, url: URL, at: Interface) => Promise<Answered | undefined>> = {
+const asking: Record<DescribedKind, (hosts: AgentHosts, url: URL, at: Interface) => Promise<Answered | undefined>> = {
   a2a: askForTask,
   async mcp(hosts, url) {
     const { status: code, latencyMs } = await askServer(hosts, url)
@@ -66,7 +69,7 @@ export function createAnswers({ hosts, spend }: AnswersOptions): Answers {
   const counted = countedHosts(hosts, spend)
   const asked = new Map<string, Promise<Answered | undefined>>()
 
-  async function ask(kind: SpecKind, url: URL, at: Interface): Promise<Answered | undefined> {
+  async function ask(kind: DescribedKind, url: URL, at: Interface): Promise<Answered | undefined> {
     try {
       return (await asking[kind](counted, url, at)) ?? notAsked
     } catch (error) {
@@ -83,6 +86,7 @@ export function createAnswers({ hosts, spend }: AnswersOptions): Answers {
   return async ({ candidate, status, latencyMs }, details) => {
     const { kind, url, session } = candidate
     const itself = { code: status, latencyMs }
+    if (kind === 'web') return itself
     if (session) asked.set(`${kind} ${url.href}`, Promise.resolve(itself))
     const isFinal = session || isOutOfReach(status) || status === 'auth_required' || status === 'payment_required'
     if (isFinal || (status !== 'ok' && !details)) return itself
@@ -109,6 +113,6 @@ function addressOf({ url }: Interface, document: URL): URL | undefined {
     : undefined
 }
 
-function isSpoken(kind: SpecKind, { binding }: Interface): boolean {
+function isSpoken(kind: DescribedKind, { binding }: Interface): boolean {
   return kind !== 'a2a' || !/grpc/i.test(binding ?? '')
 }

@@ -31,7 +31,13 @@ test('an endpoint is looked at for what its name, or its path, says it is', () =
   expect(declaredOf(['mcp', 'https://a.shop.xyz/mcp.json'])).toEqual(['mcp https://a.shop.xyz/mcp.json'])
   expect(declaredOf([null, 'https://a.shop.xyz/openapi.json'])).toEqual(['openapi https://a.shop.xyz/openapi.json'])
   expect(declaredOf(['x402', 'https://a.shop.xyz/pay'])).toEqual(['x402 https://a.shop.xyz/pay'])
-  expect(declaredOf(['web', 'https://a.shop.xyz/'], ['email', 'mailto:a@shop.xyz'], ['ENS', 'ada.eth'])).toEqual([])
+  expect(declaredOf(['web', 'https://a.shop.xyz/'], ['email', 'mailto:a@shop.xyz'], ['ENS', 'ada.eth'])).toEqual([
+    'web https://a.shop.xyz/',
+  ])
+  for (const name of ['Website', 'web app', 'Web-UI', 'homepage', 'site'])
+    expect(declaredOf([name, 'https://a.shop.xyz/#top'])).toEqual(['web https://a.shop.xyz/'])
+  for (const name of ['web3', 'webhook', 'agentWallet', 'sitemap'])
+    expect(declaredOf([name, 'https://a.shop.xyz/'])).toEqual([])
 })
 
 test('where an MCP endpoint does not answer, the card beside it is looked at, which nobody has promised', () => {
@@ -62,7 +68,10 @@ test('the usual places are looked at on the agent’s own hosts, each address on
 })
 
 test('a page on somebody’s platform brings no places at the platform’s root', () => {
-  expect(placesOf([['web', 'https://github.com/ada/agent']], 'https://x.com/ada').origins).toEqual([])
+  expect(placesOf([['web', 'https://github.com/ada/agent']], 'https://x.com/ada')).toMatchObject({
+    groups: [],
+    origins: [],
+  })
   expect(placesOf([['web', 'https://ada.vercel.app/']]).origins.map(({ host }) => host)).toEqual(['ada.vercel.app'])
 })
 
@@ -71,7 +80,7 @@ test('templates, credentials and other schemes are no places, and no more than t
   expect(placesOf(services.map((endpoint) => ['web', endpoint] as const)).groups).toEqual([])
   const many = Array.from({ length: 21 }, (_, index) => ['web', `https://a${index}.shop.xyz/`] as const)
   expect(placesOf(many).origins).toHaveLength(20)
-  expect(placesOf(many).truncated).toEqual({ hosts: 21 })
+  expect(placesOf(many).truncated).toEqual({ hosts: 21, places: 21 })
   expect(placesOf(many.slice(1)).truncated).toEqual({})
   const paid = Array.from({ length: 61 }, (_, index) => ['x402', `https://a.shop.xyz/${index}`] as const)
   expect(placesOf(paid).truncated).toEqual({ places: 61 })
@@ -88,7 +97,7 @@ test('the services of all recorded registration files can be looked at', () => {
       if (first?.declared) counts[first.kind] = (counts[first.kind] ?? 0) + 1
     }
   }
-  expect(counts).toEqual({ a2a: 66, mcp: 64, openapi: 1, x402: 17 })
+  expect(counts).toEqual({ a2a: 66, mcp: 64, openapi: 1, web: 78, x402: 17 })
 })
 
 test('a place is contradicted when every file that names it lists other agents', () => {

@@ -94,7 +94,7 @@ test('a redirect is followed on the same site and refused to another', async () 
 
 test('a look is at four hosts at most, and each has its turn', async () => {
   const hosts = await startHosts(6)
-  const services = hosts.map(({ url }) => ['web', url] as const)
+  const services = hosts.map(({ url }) => ['gallery', url] as const)
   const counts = () => hosts.map(({ requests }) => requests.length)
   const { places } = await lookAt(hosts, ...services)
   expect(counts().filter((count) => count > 0)).toEqual([12, 12, 12, 12])

@@ -9,7 +9,7 @@ select fid, kind, url, title, version, skills, tools, path_count, domain_verifie
 
 comment on view directory.specs is e'@primaryKey fid,kind,url\n@foreignKey (fid) references directory.agents (fid)|@fieldName agent|@foreignFieldName specs\n@name spec\nMachine-readable descriptions on agents’ own hosts, with their liveness.';
 comment on column directory.specs.fid is 'The agent’s id in the social network.';
-comment on column directory.specs.kind is 'a2a, mcp, openapi or x402.';
+comment on column directory.specs.kind is 'a2a, mcp, openapi or x402; web: a page that a registration names.';
 comment on column directory.specs.url is 'Where it lies.';
 comment on column directory.specs.title is 'Its title.';
 comment on column directory.specs.version is 'The version it gives itself.';

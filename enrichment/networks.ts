@@ -24,7 +24,7 @@ const longest = 200
 export function networkOf(text: string): Network {
   if (text.length > longest) return { chain: null, testnet: null }
   const name = text.trim().toLowerCase()
-  const bare = name.replace(/^eip155:/, '')
+  const bare = name.replace(/^(eip[-_]?155|evm)[:/]/, '')
   const id = /^0x[0-9a-f]{1,8}$/.test(bare) ? String(Number(bare)) : bare
   if (testNames.test(name) || testIds.has(id)) return { chain: null, testnet: true }
   const chain = findChain(id) ?? findChain(id.replace(/[\s_:-]?mainnet$/, '')) ?? byOtherName(id)

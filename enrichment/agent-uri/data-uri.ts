@@ -1,4 +1,4 @@
-import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib'
 import { maxDocumentBytes } from './registration-file.ts'
 
 /**
@@ -19,7 +19,9 @@ export function readDataUri(uri: string): Uint8Array | undefined {
     .map((one) => one.trim())
   const text = uri.slice(comma + 1)
   const bytes =
-    parameters.includes('base64') && !text.trimStart().startsWith('{') ? fromBase64(text) : fromPercent(text)
+    (parameters.includes('base64') && !text.trimStart().startsWith('{')) || isPlainBase64(text)
+      ? fromBase64(text)
+      : fromPercent(text)
   const named = (...names: string[]) => {
     const found = parameters.map((one) => one.split('=', 2)).find(([name = '']) => names.includes(name))
     return found?.[1]?.replaceAll('"', '').trim()
@@ -36,6 +38,9 @@ export function readBareBase64(text: string): Uint8Array | undefined {
   if (brace === 0x7b) return bytes
   return brace === 0x1f && next === 0x8b ? inflate(bytes, undefined) : undefined
 }
+
+/** Whether a text that nothing marks as base64 is a document in it. */
+const isPlainBase64 = (text: string) => /^(eyJ|ewo|ewog|H4sI)[A-Za-z0-9+/_-]+={0,2}$/.test(text)
 
 function fromBase64(text: string): Uint8Array {
   return Buffer.from(Buffer.from(decoded(text)).toString('latin1').replaceAll(/\s/g, ''), 'base64')
@@ -93,12 +98,20 @@ function inflate(bytes: Uint8Array, encoding: string | undefined): Uint8Array | 
 
 const unpackers: Readonly<Record<string, (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array>> = {
   gzip: gunzipSync,
-  deflate: inflateSync,
+  deflate: inflated,
+  zlib: inflated,
   br: brotliDecompressSync,
+  brotli: brotliDecompressSync,
   zstd: zstdDecompressSync,
+}
+
+/** With the header of zlib or, as some write it, without. */
+function inflated(bytes: Uint8Array, options: { maxOutputLength: number }): Uint8Array {
+  return bytes[0] === 0x78 ? inflateSync(bytes, options) : inflateRawSync(bytes, options)
 }
 
 function magic([first, second]: Uint8Array): string {
   if (first === 0x1f && second === 0x8b) return 'gzip'
+  if (first === 0x78 && [0x01, 0x5e, 0x9c, 0xda].includes(second!)) return 'zlib'
   return first === 0x28 && second === 0xb5 ? 'zstd' : ''
 }

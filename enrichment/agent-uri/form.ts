@@ -23,6 +23,7 @@ export function parseForm(uri: string): Form {
     return bytes && bytes.length <= maxDocumentBytes ? { kind: 'inline', bytes } : nothing('invalid')
   }
   if (text.startsWith('{')) return { kind: 'inline', bytes: Buffer.from(text) }
+  if (/^%7b/i.test(text)) return parseForm(`data:,${text}`)
   if (/^https?:\/\//i.test(text)) return webForm(text)
   if (/^ipfs:\/\//i.test(text)) return ipfsForm(text.slice('ipfs://'.length))
   if (/^\/?ipfs\//.test(text) || parseCid(text.split('/', 1)[0]!)) return ipfsForm(text.replace(/^\//, ''))

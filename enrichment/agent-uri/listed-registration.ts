@@ -11,9 +11,19 @@ export interface ListedRegistration {
 
 /** Keys in use, in lower case and without underscores. */
 const spellings = {
-  registry: ['agentregistry', 'registry', 'identityregistry', 'registryaddress', 'contract', 'contractaddress'],
-  agentId: ['agentid', 'tokenid', 'id', 'erc8004id'],
-  chain: ['chainid', 'chain', 'network', 'networkid'],
+  registry: [
+    'agentregistry',
+    'registry',
+    'identityregistry',
+    'registryaddress',
+    'agentregistryaddress',
+    'identityregistryaddress',
+    'caip10',
+    'contract',
+    'contractaddress',
+  ],
+  agentId: ['agentid', 'tokenid', 'agenttokenid', 'id', 'erc8004id', 'nftid', 'registrationid', 'caip19', 'did'],
+  chain: ['chainid', 'chain', 'network', 'networkid', 'chainname'],
 }
 
 /**
@@ -47,18 +57,26 @@ interface Parts {
 
 /** [eip155:][chain:][erc721:]registry[:id], the chain with an id alone, or an id; undefined: nothing of it. */
 function partsOf(value: unknown): Parts | undefined {
-  const text = scalarText(value)
+  const text = withChainId(scalarText(value)?.replace(/^did:[a-z0-9]+:/, ''))
   if (text === undefined || text === '') return undefined
   const form =
-    /^(?:(?:eip155:)?(?<chain>[1-9]\d{0,18})[:/])?(?:erc721:)?(?:(?<address>0x[0-9a-f]{40})(?:[:/#]+(?<id>\d{1,78}))?|#?(?<alone>\d{1,78}))$/
+    /^(?:(?:eip155:)?(?<chain>[1-9]\d{0,18})[:/#])?(?:erc721:)?(?:(?<address>0x[0-9a-f]{40})(?:[:/#]+(?<id>\d{1,78}))?|(?:(?:agent|erc-?8004|token|id|no\.?)[\s:_-]*)?#?(?<alone>\d{1,78}))$/
   const { chain, address, id, alone } = form.exec(text)?.groups ?? {}
   const agentId = (id ?? alone)?.replace(/^0+(?=\d)/, '')
   return { ...(chain && { chain }), ...(address && { address }), ...(agentId && { agentId }) }
 }
 
+/** A text that begins with the name of a chain of the table, with its number instead: `base:17`. */
+function withChainId(text: string | undefined): string | undefined {
+  const { name, rest } = /^(?<name>[a-z][a-z -]*)(?<rest>[:/#].+)$/.exec(text ?? '')?.groups ?? {}
+  const chain = name === undefined ? null : networkOf(name).chain
+  return chain === null ? text : `${chainOf(chain).id}${rest}`
+}
+
 /** A chain's id; `unknown`: it is named, but no number and no chain of the table. */
 function chainIdOf(value: unknown): string {
-  const text = scalarText(value)
+  const inside = membersOf(value)
+  const text = scalarText(inside.get('id') ?? inside.get('chainid') ?? value)
   if (text === undefined) return 'unknown'
   const id = /^(?:eip155:)?([1-9]\d{0,18})$/.exec(text)?.[1]
   const { chain } = networkOf(text)

@@ -47,21 +47,40 @@ const mostRegistrations = 50
  */
 const spellings = {
   services: ['services', 'endpoints'],
-  trust: ['supportedtrust', 'supportedtrusts', 'trustmodels'],
-  x402: ['x402support', 'x402supported', 'x402enabled', 'x402'],
-  image: ['image', 'imageurl', 'images', 'logo', 'icon'],
+  title: ['name', 'title', 'displayname', 'agentname'],
+  registrations: ['registrations', 'registration'],
+  trust: ['supportedtrust', 'supportedtrusts', 'trustmodels', 'trust'],
+  x402: ['x402support', 'x402supported', 'x402enabled', 'supportsx402', 'acceptsx402', 'x402'],
+  image: ['image', 'imageurl', 'images', 'logo', 'logourl', 'icon', 'iconurl', 'avatar', 'avatarurl', 'picture'],
   active: ['active', 'isactive'],
   /** Of a service. */
-  name: ['name', 'servicetype', 'type', 'kind', 'id', 'protocol'],
-  endpoint: ['endpoint', 'url', 'serviceendpoint', 'uri', 'baseurl'],
+  name: ['name', 'servicetype', 'servicename', 'type', 'kind', 'id', 'protocol', 'label', 'title'],
+  endpoint: ['endpoint', 'url', 'serviceendpoint', 'serviceurl', 'endpointurl', 'uri', 'baseurl', 'href', 'link'],
   /** Of an entry in the list of trust models. */
-  model: ['type', 'protocol', 'model', 'name'],
+  model: ['type', 'protocol', 'model', 'trustmodel', 'kind', 'name', 'id'],
+  /** Of a place that is an object. */
+  address: ['url', 'src', 'uri', 'href'],
   /** One level around the file. */
-  wrapper: ['agent', 'registration', 'agentregistration', 'metadata', 'data', 'manifest', 'profile'],
+  wrapper: [
+    'agent',
+    'registration',
+    'agentregistration',
+    'registrationfile',
+    'erc8004',
+    'metadata',
+    'data',
+    'manifest',
+    'profile',
+    'properties',
+    'payload',
+    'content',
+    'result',
+  ],
 } as const
 
-/** Services that may be named by a key of the file itself: `mcpEndpoint`, `a2a_endpoint`. */
+/** Services that may be named by a key of the file itself: `mcpEndpoint`, `a2a_url`. */
 const flatServices = { mcp: 'MCP', a2a: 'A2A', web: 'web', oasf: 'OASF', api: 'api', x402: 'x402', openapi: 'openapi' }
+const flatEndings = ['endpoint', 'url', 'serverurl', 'siteurl', 'cardurl', '']
 
 /**
  * Reads a parsed JSON value as an ERC-8004 registration file, with the keys that older and mistaken files use, in any
@@ -85,14 +104,14 @@ function fileOf(fields: Fields): RegistrationFile | undefined {
   const listed = spellings.services.flatMap((key) => servicesOf(fields.get(key)))
   const services = withFlat(listed, fields)
   const supportedTrust = trustOf(first(fields, 'trust'))
-  const registrations = registrationsOf(fields.get('registrations'))
+  const registrations = registrationsOf(first(fields, 'registrations'))
   const truncated = {
     ...(services.length > mostServices && { services: services.length }),
     ...(supportedTrust.length > mostTrust && { supported_trust: supportedTrust.length }),
     ...((registrations?.length ?? 0) > mostRegistrations && { registrations: registrations?.length }),
   } as Record<string, number>
   const file = {
-    name: textOf(fields.get('name'), longest.name),
+    name: textOf(first(fields, 'title'), longest.name),
     description: textOf(fields.get('description'), longest.description),
     image: imageOf(first(fields, 'image')),
     active: booleanOf(first(fields, 'active')),
@@ -110,7 +129,7 @@ function fileOf(fields: Fields): RegistrationFile | undefined {
 function withFlat(services: readonly Service[], fields: Fields): Service[] {
   const all = [...services]
   for (const [key, name] of Object.entries(flatServices)) {
-    const endpoint = urlOf(fields.get(`${key}endpoint`))
+    const endpoint = flatEndings.map((ending) => webUrlOf(fields.get(`${key}${ending}`))).find((one) => one) ?? null
     const declared = declaredIn(fields, key)
     if (endpoint === null && !declared) continue
     const at = all.findIndex(
@@ -174,19 +193,25 @@ function urlOf(value: unknown): string | null {
   return typeof value === 'string' && value.length <= longest.url ? textOf(value, longest.url) : null
 }
 
+/** Of a key that may mean something else, such as `x402: true`. */
+const webUrlOf = (value: unknown) => (typeof value === 'string' && /^\s*https?:\/\//i.test(value) ? urlOf(value) : null)
+
 /** The first of an image's addresses; each may be an object that has it. */
 function imageOf(value: unknown): string | null {
-  return (
-    [value].flat().flatMap((one) => urlOf(fieldsOf(one)?.get('url') ?? fieldsOf(one)?.get('src') ?? one) ?? [])[0] ??
-    null
-  )
+  return [value].flat().flatMap((one) => placeOf(one) ?? [])[0] ?? null
+}
+
+/** An address, or that of an object that has one. */
+function placeOf(value: unknown): string | null {
+  const fields = fieldsOf(value)
+  return urlOf(fields ? first(fields, 'address') : value)
 }
 
 function booleanOf(value: unknown): boolean | null {
   const text = typeof value === 'string' ? value.trim().toLowerCase() : value
-  return text === true || text === 'true' || text === 'yes'
+  return text === true || text === 1 || text === 'true' || text === 'yes' || text === '1'
     ? true
-    : text === false || text === 'false' || text === 'no'
+    : text === false || text === 0 || text === 'false' || text === 'no' || text === '0'
       ? false
       : null
 }
@@ -205,9 +230,11 @@ function servicesOf(value: unknown): Service[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, entry]) => {
     const name = textOf(key, longest.name)
-    if (typeof entry === 'string') return { name, endpoint: urlOf(entry), version: null }
-    const service = serviceOf(entry)
-    return service ? { ...service, name: service.name ?? name } : []
+    return [entry].flat().flatMap((one) => {
+      if (typeof one === 'string') return { name, endpoint: urlOf(one), version: null }
+      const service = serviceOf(one)
+      return service ? { ...service, name: service.name ?? name } : []
+    })
   })
 }
 
@@ -223,7 +250,7 @@ function serviceOf(entry: unknown): Service | undefined {
   const declared = declaredIn(fields, '', 'mcp', 'a2a')
   const service = {
     name: textOf(first(fields, 'name'), longest.name),
-    endpoint: urlOf(first(fields, 'endpoint')),
+    endpoint: placeOf(first(fields, 'endpoint')),
     version: textOf(fields.get('version'), longest.name),
     ...(declared && { declared }),
   }
@@ -231,7 +258,9 @@ function serviceOf(entry: unknown): Service | undefined {
 }
 
 function trustOf(value: unknown): string[] {
-  const entries = Array.isArray(value) ? value : typeof value === 'string' ? [value] : []
+  const map = fieldsOf(value)
+  const named = map && Object.entries(value as object).flatMap(([key, one]) => (booleanOf(one) === false ? [] : [key]))
+  const entries = named ?? (Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [])
   const texts = entries.map((entry) => {
     const fields = fieldsOf(entry)
     return textOf(fields ? first(fields, 'model') : entry, longest.trust)
@@ -240,6 +269,16 @@ function trustOf(value: unknown): string[] {
 }
 
 function registrationsOf(value: unknown): ListedRegistration[] | null {
-  if (!Array.isArray(value)) return null
-  return value.flatMap((entry) => toListedRegistration(entry) ?? [])
+  if (Array.isArray(value)) return value.flatMap((entry) => toListedRegistration(entry) ?? [])
+  const fields = fieldsOf(value)
+  if (!fields) return null
+  // One entry, or a map of them by their chains.
+  const own = toListedRegistration(value)
+  const listed = own
+    ? [own]
+    : Object.entries(value as object).flatMap(([chain, one]) => {
+        const entry = fieldsOf(one) ? toListedRegistration({ chain, ...(one as object) }) : undefined
+        return entry ?? []
+      })
+  return listed.length > 0 ? listed : null
 }

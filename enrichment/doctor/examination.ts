@@ -79,9 +79,9 @@ function judge(answer: Fetched, url: URL): Told | undefined {
   if (answer.status === 401) return { is: null, findings: [finding('auth_required')] }
   const value = answer.status === 200 ? parsed(answer.body) : undefined
   if (value === undefined) return undefined
-  if (toCatalog(value, url)) return { is: 'catalog', findings: [] }
   const is = kinds.find((kind) => readContent[kind](value) !== undefined)
-  return is && { is, findings: [], offers: saleIn(value, is).prices }
+  if (is) return { is, findings: [], offers: saleIn(value, is).prices }
+  return toCatalog(value, url) && { is: 'catalog', findings: [] }
 }
 
 /** Whether the host says which agents are its own. */

@@ -85,7 +85,7 @@ function entryOf(key: string | null, entry: unknown, meaning: Meaning, depth: nu
   if (typeof group === 'object') return entriesIn(group, meaning, depth + 1)
   if (!isObject && key !== null && typeof entry !== 'string') return []
   const named = isObject ? (members.get('name') ?? key) : (key ?? entry)
-  const name = shortText(named) ?? shortText(members.get('id'))
+  const name = shortText(named) ?? shortText(membersOf(named).get('name')) ?? shortText(members.get('id'))
   const id = shortText(members.get('id'))
   return name === null ? [] : [{ name, id, tags: textsIn(members.get('tags')) }]
 }
@@ -140,7 +140,7 @@ export function securityIn(value: unknown): NonNullable<SpecDetails['security']>
     const name = shortText(key)
     // In A2A 1.0 the type is the key one level further in.
     const [type] = Object.keys(fieldsOf(scheme))
-    const inside = type && /SecurityScheme$/i.test(type) ? type.replace(/_?SecurityScheme$/i, '') : typeOf(scheme)
+    const inside = type && /security_?scheme$/i.test(type) ? type.replace(/_?security_?scheme$/i, '') : typeOf(scheme)
     return name === null || typeof scheme !== 'object' ? [] : [{ name, type: shortText(inside) }]
   })
 }
@@ -154,5 +154,5 @@ const typeOf = (scheme: unknown) => membersOf(scheme).get('schemeType')
 export function isRegistrationFile(value: unknown): boolean {
   const { type, url, skills, supportedInterfaces } = fieldsOf(value)
   const isCard = Array.isArray(skills) && (url !== undefined || supportedInterfaces !== undefined)
-  return /e(ip|rc)-?8004/i.test(shortText(type) ?? '') && !isCard
+  return [type].flat().some((one) => /e(ip|rc)-?8004/i.test(shortText(one) ?? '')) && !isCard
 }

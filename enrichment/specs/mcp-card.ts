@@ -1,3 +1,4 @@
+import { textOf } from '../../trust/text.ts'
 import { type SpecContent, shortText } from './content.ts'
 import { contentOf, type Interface, interfacesIn, isRegistrationFile, listedIn, securityIn } from './listing.ts'
 import { fieldsOf, type Members, membersOf } from './offers/spellings.ts'
@@ -11,7 +12,9 @@ const otherKinds = ['openapi', 'swagger', 'skills', 'x402Version']
  * Reads a server card, or a list of servers, whatever its keys are called (offers/spellings.ts); undefined: neither.
  * Source: Model Context Protocol, SEP-1649 and SEP-2127 (drafts); `mcpServers` as in the configuration of clients.
  */
-export function toMcpCard(value: unknown): SpecContent | undefined {
+export function toMcpCard(whole: unknown): SpecContent | undefined {
+  // Some have all of it one level further in, beside what they say of other protocols.
+  const value = 'mcp' in fieldsOf(whole) ? { ...fieldsOf(whole), ...fieldsOf(fieldsOf(whole).mcp) } : whole
   const fields = fieldsOf(value)
   const members = membersOf(value)
   if (otherKinds.some((key) => key in fields) || isRegistrationFile(value)) return undefined
@@ -46,7 +49,9 @@ function toolsIn(members: Members) {
 /** Servers of a list or a map, by their keys; an entry may be wrapped in `server`, as in answers of a registry. */
 function serversIn(value: unknown): (readonly [string | null, object])[] {
   const isServer = (one: unknown) =>
-    ['url', 'command', 'name', 'remotes', 'serverInfo'].some((key) => key in fieldsOf(one))
+    membersOf(one).get('place') !== undefined ||
+    ['command', 'name', 'remotes', 'serverInfo'].some((key) => key in fieldsOf(one))
+  if (typeof value === 'string') return /^https?:\/\//i.test(value) ? [[null, { url: value }]] : []
   const entries: [string | null, unknown][] = Array.isArray(value)
     ? value.map((one) => [null, one])
     : isServer(value)
@@ -62,9 +67,13 @@ function placesOf(key: string | null, server: unknown): Interface[] {
   const members = membersOf(server)
   const name = shownOf(members) ?? key
   const own = { name, version: shortText(members.get('protocolVersion')) }
+  // A program that brings clients to a server elsewhere, as `npx mcp-remote https://…`.
+  const { args } = fieldsOf(server)
+  const remote = Array.isArray(args) ? args.find((one) => /^https?:\/\//i.test(textOf(one))) : undefined
   const ways = members.all('interfaces').filter((one) => typeof one === 'object')
   return [
     ...(members.get('place') === undefined ? [] : interfacesIn(key === null ? server : { ...fieldsOf(server), name })),
+    ...interfacesIn(remote, own),
     ...ways.flatMap((one) => interfacesIn(one, own)),
   ]
 }

@@ -158,12 +158,16 @@ function* operations(document: unknown, paths: unknown): Found {
     for (const [method, operation] of Object.entries(fieldsOf(item))) {
       if (!methods.includes(method)) continue
       yield undefined
-      const own = extensionsOf(operation)
+      const { summary, responses, 'x-payment-info': info } = fieldsOf(operation)
+      const demand = fieldsOf(responses)['402']
+      const own = { ...extensionsOf(demand), ...extensionsOf(operation) }
       if (!isSaid && Object.keys(own).length === 0) continue
-      const { summary, 'x-payment-info': info } = fieldsOf(operation)
       const description = shortText(summary)
       const terms = { ...noTerms, description, resource: shortText(`${method.toUpperCase()} ${path}`) }
-      yield* offersIn(beside(own, ofItem, about), { ...terms, bareIsDollars: info !== undefined })
+      yield* offersIn(beside(own, ofItem, about), {
+        ...terms,
+        bareIsDollars: (info ?? fieldsOf(demand)['x-payment-info']) !== undefined,
+      })
     }
   }
 }
@@ -175,5 +179,26 @@ function extensionsOf(object: unknown): Record<string, unknown> {
   const said = inside.flatMap(([, one]): [string, unknown][] =>
     Array.isArray(one) ? [['accepts', one]] : typeof one === 'object' ? Object.entries(one ?? {}) : [['price', one]],
   )
-  return Object.fromEntries([...members.filter(([key]) => means(key, 'price', 'usd')), ...said])
+  const own = members.flatMap(([key, one]): [string, unknown][] => {
+    const plain = key.replace(/^x[-_]/i, '')
+    // What is spelt with its prefix stays apart from what stands within an extension.
+    return means(key, 'price', 'usd') ? [[key, one]] : means(plain, ...ownMeanings) ? [[plain, one]] : []
+  })
+  return Object.fromEntries([...own, ...said])
 }
+
+/** What an operation says by extensions of its own, beside those that hold all of it. */
+const ownMeanings = [
+  'price',
+  'usd',
+  'usdCents',
+  'usdc',
+  'eur',
+  'eth',
+  'sol',
+  'sats',
+  'credits',
+  'network',
+  'payTo',
+  'asset',
+] as const

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import type { Fetched } from '../../net/door.ts'
 import { textOf } from '../../trust/text.ts'
 import { parsed, type SpecContent, shortText } from './content.ts'
-import { contentOf, interfacesIn } from './listing.ts'
+import { contentOf, interfacesIn, isRegistrationFile } from './listing.ts'
 import { fieldsOf, membersOf } from './offers/spellings.ts'
-import { isPriced, thingsOf } from './offers/walk.ts'
+import { commonTerms, isPriced, thingsOf } from './offers/walk.ts'
 
 /** Keys of other documents that hold lists of services or resources, too. */
 const otherKinds = ['openapi', 'swagger', 'skills', 'serverInfo', 'mcpServers', 'jsonrpc']
@@ -19,7 +19,7 @@ const ownLists = ['resources', 'items', 'accepts']
  */
 export function toX402Manifest(value: unknown): SpecContent | undefined {
   const fields = fieldsOf(value)
-  if (otherKinds.some((key) => key in fields)) return undefined
+  if (otherKinds.some((key) => key in fields) || isRegistrationFile(value)) return undefined
   const things = thingsOf(value)
   const members = membersOf(value)
   const version =
@@ -29,8 +29,12 @@ export function toX402Manifest(value: unknown): SpecContent | undefined {
       .map((thing) => membersOf(thing).get('version'))
       .find((one) => one != null)
   const isVersioned = shortText(version) !== null && ownLists.some((key) => Array.isArray(fields[key]))
-  const isPaid = (one: unknown) => membersOf(one).get('payTo') !== undefined || isPriced(one)
-  if (things.length === 0 || !(isVersioned || isPaid(value) || things.slice(0, mostLooked).some(isPaid)))
+  const around = commonTerms(value)
+  const isPaid = (one: unknown) => membersOf(one).get('payTo') !== undefined || isPriced(one, around)
+  if (
+    things.length === 0 ||
+    !(isVersioned || members.get('payTo') !== undefined || isPriced(value) || things.slice(0, mostLooked).some(isPaid))
+  )
     return undefined
   const title = shortText(members.get('title'))
   return contentOf({

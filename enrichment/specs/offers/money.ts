@@ -10,26 +10,37 @@ interface NamedMoney {
   readonly network: string | null
 }
 
-const number = String.raw`(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+`
+/** A comma stands before three digits or, as in half of the world, before the fraction. */
+const number = String.raw`(?:0,\d+|\d+,\d{1,2}(?![\d,.])|(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)`
 const range = String.raw`(?<least>${number})(?:\s*(?:-|–|—|to)\s*\$?(?<most>${number}))?`
-const unit = String.raw`(?:\p{L}[\p{L}\p{Sc}.]{1,11}\d?|\p{Sc})`
+const unit = String.raw`(?:\$?\p{L}[\p{L}\p{Sc}.]{1,11}\d?|\p{Sc})`
 /** What a price is for when it is for one thing: "per 1,000" or "a month" is another price. */
 const rate = String.raw`(?:\s*(?:\/|per|each|a)\s*(?:api\s+)?(?:call|request|req|query|use|hit|invocation|execution|run|lookup|search|report|message|transaction|tx|item|result|page|record|image)s?)?`
 const place = String.raw`(?:\s+on\s+(?<network>[\w: -]+))?`
 const forms = [
-  new RegExp(`^(?:us)?(?<currency>\\$)\\s?${range}\\s*(?:usdc?)?${rate}${place}$`, 'iu'),
+  new RegExp(`^(?:usd?)?(?<currency>\\$)\\s?${range}\\s*(?:usdc?)?${rate}${place}$`, 'iu'),
   new RegExp(`^${range}\\s*(?<currency>${unit})?${rate}${place}$`, 'iu'),
-  new RegExp(`^(?<currency>[A-Z]{3,6}|\\p{Sc})\\s*${range}${rate}${place}$`, 'u'),
+  new RegExp(`^(?<currency>\\$?[A-Z]{3,10}|[A-Z]{0,3}\\p{Sc})\\s*${range}${rate}${place}$`, 'u'),
 ]
 const longest = 100
+/** Words before an amount that make a bound or a guess of it. */
+const hedged =
+  /^(?<word>from|starting (?:at|from)|up to|at (?:least|most)|about|approx\.?|~|≈|[<>≤≥]=?)\s*(?<rest>\S.*)$/isu
+/** Codes of currencies (ISO 4217): behind a `$` they say whose dollars it means. */
+const currencyCodes = new Set(Intl.supportedValuesOf('currency'))
 
 /** Reads a text such as "$0.01 per call", "0.5 SOL", "€2" or 0.01; undefined: it names no amount. */
 export function moneyIn(value: unknown): NamedMoney | undefined {
-  const given = typeof value === 'number' ? String(value) : value
+  const given = typeof value === 'number' ? plainNumber(value) : value
   if (typeof given !== 'string' || given.length > longest) return undefined
   // A run of blanks could be divided among the parts of a form in many ways.
   const text = given.trim().replaceAll(/\s+/g, ' ')
   if (text === '') return undefined
+  const { word, rest: hedgedRest } = hedged.exec(text)?.groups ?? {}
+  if (word !== undefined) {
+    const named = moneyIn(hedgedRest)
+    return named && { ...named, amount: shortText(`${word} ${named.amount}`)! }
+  }
   for (const form of forms) {
     const { least, most, currency, network } = form.exec(text)?.groups ?? {}
     if (least === undefined) continue
@@ -37,20 +48,36 @@ export function moneyIn(value: unknown): NamedMoney | undefined {
     return { amount, currency: currency ?? null, network: network ?? null }
   }
   // It says more than an amount, such as "$2 per million tokens": kept as it is, and no dollars.
-  const more = new RegExp(`^(?:us)?\\$\\s?(?<amount>(?:${number}).*)$`, 'isu').exec(text)?.groups
-  if (more) return { amount: shortText(more.amount)!, currency: 'USD', network: null }
+  const more = new RegExp(`^(?:us)?\\$\\s?(?<least>${number})(?<rest>.*)$`, 'isu').exec(text)?.groups
+  if (more) {
+    const [behind = '', code = ''] = /^\s*([A-Z]{3})\b/u.exec(more.rest!) ?? []
+    const isOther = currencyCodes.has(code) && code !== 'USD'
+    const rest = isOther ? more.rest!.slice(behind.length) : more.rest
+    return { amount: shortText(`${more.least}${rest}`)!, currency: isOther ? code : 'USD', network: null }
+  }
   const named = new RegExp(`^(?<least>${number})\\s*(?<currency>[A-Z]{3,6})\\b(?<rest>.*)$`, 'su').exec(text)?.groups
   if (!named) return undefined
   return { amount: shortText(`${named.least}${named.rest}`)!, currency: named.currency!, network: null }
 }
 
-const digits = (text: string) => text.replaceAll(',', '').replace(/^\./, '0.')
+const digits = (text: string) =>
+  /^(0,\d+|\d+,\d{1,2})$/.test(text) ? text.replace(',', '.') : text.replaceAll(',', '').replace(/^\./, '0.')
+
+/** A number without an exponent. */
+const plainNumber = (value: number) =>
+  /e/.test(String(value))
+    ? value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 20 })
+    : String(value)
+
+/** Whether a unit is what a price is for, and no currency: `request`, `per call`. */
+export const isOfUse = (unit: string) =>
+  /^(per[ _-]?)?(api[ _-]?)?(call|request|req|query|use|token|minute|hour|second|message|task|item)s?$/i.test(unit)
 
 /** Whether a currency is the dollar itself. A dollar token is one only on a chain of the table. */
 export const isDollar = (currency: string) => /^(usd|us\$|\$)$/i.test(currency)
 
 /** Whether a symbol is that of the chain table's dollar tokens; of bridged and other ones it is not. */
-export const isTokenSymbol = (text: string) => /^(usdc|usd coin)$/i.test(text)
+export const isTokenSymbol = (text: string) => /^(\$?usdc|usd coin)$/i.test(text)
 
 /** The least and the most of an amount in whole units, six decimals at most; undefined: it is finer, or no amount. */
 export function boundsOf(amount: string): readonly [string | null, string | null] | undefined {

@@ -3,8 +3,8 @@ import { profileLimits } from '../../../limits.config.ts'
 import { type ListedRegistration, toListedRegistration } from '../../agent-uri/listed-registration.ts'
 import { networkOf } from '../../networks.ts'
 import { shortText } from '../content.ts'
-import { boundsOf, isDollar, moneyIn, shifted } from './money.ts'
-import { fieldsOf, type Members, membersOf } from './spellings.ts'
+import { boundsOf, isDollar, isOfUse, moneyIn, shifted } from './money.ts'
+import { beside, fieldsOf, type Meaning, type Members, membersOf } from './spellings.ts'
 
 /** What is known of an offer at one place of a document; what stands further in adds to it. Null: it is not said. */
 export interface Terms {
@@ -58,7 +58,7 @@ export const noTerms: Terms = {
 export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
   const members = membersOf(object)
   // A price that is an object may name the asset itself, and the network.
-  const inner = [...members.all('price'), ...members.all('ways')].filter(isPriceObject).map(membersOf)[0]
+  const inner = [...members.all('price'), ...members.all('ways')].filter(isPriceObject).map(pricedMembers)[0]
   const first = (...meanings: Parameters<Members['get']>) => members.get(...meanings) ?? inner?.get(...meanings)
   const about = membersOf(members.get('resource'))
   const { asset, network: assetNetwork, decimals } = assetOf(members) ?? (inner && assetOf(inner)) ?? noAsset
@@ -67,7 +67,8 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
     (one) => shortText(fieldsOf(one).id ?? one) ?? [],
   )
   const networks = named.length > 0 ? named : assetNetwork !== null ? [assetNetwork] : around.networks
-  const written = shortText(first('currency'))
+  const unit = shortText(first('currency'))
+  const written = unit !== null && isOfUse(unit) ? null : unit
   // Some write the address of the token as the currency.
   const isAddress = written !== null && addressForm.test(written)
   const { assetTransferMethod, erc8004 } = fieldsOf(members.get('extra'))
@@ -78,7 +79,7 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
     scheme: shortText(first('scheme')) ?? around.scheme,
     networks,
     asset: asset ?? (isAddress ? written.toLowerCase() : around.asset),
-    payTo: addressText(first('payTo')) ?? around.payTo,
+    payTo: payeeIn(first('payTo'), networks) ?? around.payTo,
     // Source: x402 specification, schemes exact and upto on EVM.
     transferMethod: shortText(assetTransferMethod) ?? around.transferMethod,
     // Source: draft ERC-8478, `extra.erc8004` of a payment requirement.
@@ -100,10 +101,56 @@ const addressForm = /^0x[0-9a-f]{40}$/i
 /** Whether a value is an object with an amount, and so part of what it stands in. */
 export function isPriceObject(value: unknown): boolean {
   const members = membersOf(value)
-  const hasAmount = (['amount', 'units', 'usd', 'least', 'most', 'leastUsd', 'mostUsd', 'price'] as const).some(
-    (meaning) => members.get(meaning) !== undefined,
-  )
+  const hasAmount = amounts.some((meaning) => members.get(meaning) !== undefined)
   return hasAmount && members.get('payTo') === undefined && members.get('ways') === undefined
+}
+
+/** Currencies of amounts whose keys name them. */
+const keyed = {
+  usdc: 'USDC',
+  usdt: 'USDT',
+  eur: 'EUR',
+  eth: 'ETH',
+  sol: 'SOL',
+  sats: 'sats',
+  cents: 'cents',
+  credits: 'credits',
+} as const satisfies Partial<Record<Meaning, string>>
+const keyedMeanings = Object.keys(keyed) as (keyof typeof keyed)[]
+
+const amounts: readonly Meaning[] = [
+  'amount',
+  'units',
+  'usd',
+  'least',
+  'most',
+  'leastUsd',
+  'mostUsd',
+  'price',
+  'value',
+  'usdCents',
+  ...keyedMeanings,
+]
+
+/** Members of a price that is an object, where `value` is the price unless another is there. */
+function pricedMembers(object: unknown): Members {
+  const members = membersOf(object)
+  const value = members.get('value')
+  const isOnly = value !== undefined && !amounts.some((one) => one !== 'value' && members.get(one) !== undefined)
+  return isOnly ? membersOf(beside(fieldsOf(object), { price: value })) : members
+}
+
+/** Whom to pay: an address, an object that has one, or a map of them by network of which one is meant. */
+function payeeIn(value: unknown, networks: readonly string[]): string | null {
+  if (typeof value !== 'object' || value === null) return addressText(value)
+  const own = addressText(membersOf(value).get('address'))
+  if (own !== null) return own
+  const entries = Object.entries(fieldsOf(value))
+  const [network, ...others] = networks
+  const { chain = null } = network !== undefined && others.length === 0 ? networkOf(network) : {}
+  const fits = entries.filter(([key]) => key === network || (chain !== null && networkOf(key).chain === chain))
+  const [only, ...more] = networks.length === 0 ? entries : fits
+  return only && more.length === 0 ? addressText(only[1]) : null
 }
 
 function addressText(value: unknown): string | null {
@@ -173,7 +220,7 @@ function moneyOf(
     ...(amount ? [] : [members.get('units'), members.get('amount')]).flatMap((one) => of(one, true)),
     ...texts.flatMap((one) => of(one, false)),
   ]
-  const spread = rangeOf(members, terms)
+  const spread = keyedMoney(members, terms) ?? rangeOf(members, terms)
   const dollars = [usd, ...price, spread].find((one) => one && (one.minUsd !== null || one.maxUsd !== null))
   const kept = amount ?? [...price, spread].find((one) => one && one.amount !== null)
   if (!kept && !dollars) return undefined
@@ -182,8 +229,19 @@ function moneyOf(
   return { ...none, amount: kept?.amount ?? null, currency: kept?.currency ?? null, minUsd, maxUsd, network }
 }
 
+/** Money in a currency that its key names; undefined: there is none, or it names another one itself. */
+function keyedMoney(members: Members, terms: Omit<Terms, 'money'>): Said | undefined {
+  for (const meaning of keyedMeanings) {
+    const named = moneyIn(members.get(meaning))
+    if (named) return inCurrency(named.amount, named.currency ?? keyed[meaning], terms)
+  }
+  return undefined
+}
+
 /** Dollars by a key that says so. */
 function dollarsIn(members: Members) {
+  const cents = digitsOf(members.get('usdCents'))
+  if (cents !== null) return { amount: null, currency: null, minUsd: shifted(cents, 2), maxUsd: shifted(cents, 2) }
   const of = (meaning: 'usd' | 'leastUsd' | 'mostUsd') => {
     const named = moneyIn(members.get(meaning))
     const isOther = named?.currency != null && !isDollar(named.currency)

@@ -29,9 +29,15 @@ export function thingsOf(document: unknown): readonly unknown[] {
   return things.length > 0 ? withInner(things, 1) : ways
 }
 
-/** Whether a thing or a way to pay says what it costs, or how it is paid for. */
-export function isPriced(thing: unknown): boolean {
-  return childrenOf(thing).ways.length > 0 || termsOf(thing, noTerms).money !== null
+/** Whether a thing or a way to pay says what it costs, or how it is paid for; `around`: what is known of all of them. */
+export function isPriced(thing: unknown, around: Terms = noTerms): boolean {
+  return childrenOf(thing).ways.length > 0 || termsOf(thing, around).money !== null
+}
+
+/** What a document says of all that it sells; no terms: not where, nor whom, to pay. */
+export function commonTerms(document: unknown): Terms {
+  const terms = termsOf(document, noTerms)
+  return terms.networks.length > 0 || terms.payTo !== null ? { ...terms, money: null } : noTerms
 }
 
 /** Things, those in their place that they hold. Beyond as many as are looked at for prices, a thing counts as one. */
@@ -116,7 +122,7 @@ function readList(value: object, keyIs: 'resource' | 'network'): readonly unknow
   const isEntry = entryMarks.some((meaning) => members.get(meaning) !== undefined) || !isMap(value)
   if (isEntry) return [value]
   return Object.entries(value).flatMap(([key, one]) => {
-    if (keyIs === 'network' && networkOf(key).chain === null && !isObject(one)) return []
+    if (keyIs === 'network' && networkOf(key).chain === null && !isObject(one) && !isPath(key)) return []
     const named = keyIs === 'network' && isNetworkName(key) ? { network: key } : { resource: key }
     if (Array.isArray(one)) return [{ ...named, accepts: one }]
     if (!isObject(one)) return [/^https?:/i.test(String(one)) ? { resource: one } : { ...named, price: one }]
@@ -144,8 +150,10 @@ const entryMarks: readonly Meaning[] = [
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** Whether a key is a place: a path, with or without a method, or an address. */
+const isPath = (key: string) => /^(\/|[A-Z]+ \/|https?:)/.test(key)
+
 const isMap = (value: object) =>
   Object.entries(value).some(
-    ([key, one]) =>
-      (typeof one === 'object' && one !== null && !means(key, 'price')) || /^(\/|[A-Z]+ \/|https?:)/.test(key),
+    ([key, one]) => (typeof one === 'object' && one !== null && !means(key, 'price')) || isPath(key),
   )

@@ -22,7 +22,7 @@ test('what the recorded documents say is understood under every key they say it 
   expect(counted(({ active }) => active !== null)).toBe(233)
   expect(counted(({ x402Support }) => x402Support !== null)).toBe(191)
   expect(counted(({ x402Support }) => x402Support === true)).toBe(113)
-  expect(counted(({ supportedTrust }) => supportedTrust.length > 0)).toBe(189)
+  expect(counted(({ supportedTrust }) => supportedTrust.length > 0)).toBe(193)
   expect(counted(({ services }) => services.length > 0)).toBe(231)
   const services = understood.flatMap((file) => file.services)
   expect(services).toHaveLength(551)

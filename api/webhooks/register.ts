@@ -3,7 +3,12 @@ import { z } from 'zod'
 import { chainNames } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { lockClaims } from '../../db/queries/claims/claims.ts'
-import { insertWebhook, isWebhookNonceUsed, standingWebhooks } from '../../db/queries/webhooks/endpoints.ts'
+import {
+  deleteOldest,
+  insertWebhook,
+  isWebhookNonceUsed,
+  standingWebhooks,
+} from '../../db/queries/webhooks/endpoints.ts'
 import { webhookLimits } from '../../limits.config.ts'
 import { postMessage } from '../../net/webhook.ts'
 import { second } from '../../ops/time.ts'
@@ -77,8 +82,10 @@ export function createRegistrations(deps: ClaimDeps): (attempt: Omit<ClaimAttemp
     const attempt = readProof(sent, 'webhook', ['eip191', 'jfs'], deps).read()
     const { url, types, fids = null, chains = null, min_amount = null } = parseFields(wishes, bodyOf(sent.body))
     const refuse = () => refuseUsed(deps, attempt)
-    await examineProof(attempt, { refuse, refuseManifest: refuse }, { attempts: deps.attempts, client })
+    const used = { refuse, refuseManifest: refuse }
+    const { byCustody } = await examineProof(attempt, used, { attempts: deps.attempts, client })
     await refuse()
+    if (!byCustody) await refuseMany(deps.database, attempt.fid)
     await countMessage(deps, `webhook challenge:${attempt.fid}`, {
       ...webhookLimits.challenges,
       what: 'challenges for a FID',
@@ -94,6 +101,8 @@ export function createRegistrations(deps: ClaimDeps): (attempt: Omit<ClaimAttemp
     await deps.transaction(async (db) => {
       await lockClaims(db, fid)
       await refuseUsed({ ...deps, database: db }, attempt)
+      if (byCustody) await deleteOldest(db, fid, { keep: webhookLimits.ofFid - 1, at })
+      else await refuseMany(db, fid)
       await insertWebhook(db, { id, ...wanted, ...proven, createdAt: at })
     })
     return {
@@ -166,12 +175,11 @@ function bodyOf(bytes: Uint8Array): unknown {
   }
 }
 
-/** Throws when a nonce was accepted before, or the account has as many endpoints as it may. */
+/** Throws when a nonce was accepted before. */
 async function refuseUsed({ database }: Pick<ClaimDeps, 'database'>, { fid, method, proof }: ReadProof): Promise<void> {
   const fields = { fid, method, nonce: proof.nonce }
   if (await isWebhookNonceUsed(database, fields))
     throw new ApiError('ERR_NONCE_USED', 'a proof needs a nonce that was not used yet', fields)
-  await refuseMany(database, fid)
 }
 
 /**
@@ -180,7 +188,7 @@ async function refuseUsed({ database }: Pick<ClaimDeps, 'database'>, { fid, meth
  */
 export async function refuseMany(db: Queryable, fid: number, revived?: string): Promise<void> {
   if ((await standingWebhooks(db, fid, revived)) < webhookLimits.ofFid) return
-  const problem = `must be one of at most ${webhookLimits.ofFid} of the fid; delete one, or wait until it ends`
+  const problem = `must be one of at most ${webhookLimits.ofFid} of the fid; delete one, wait until it ends, or prove it by the custody address`
   throw invalidFields([{ path: revived === undefined ? 'url' : 'id', problem }])
 }
 

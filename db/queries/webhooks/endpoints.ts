@@ -56,14 +56,18 @@ export async function isWebhookNonceUsed(
   return rows[0]?.isUsed === true
 }
 
-/** How many endpoints of an account are sent events, `other` aside. */
+/** The endpoint `w` is sent events. */
+const stands = `
+       w.deleted_at is null
+   and not exists (select from webhook_standing s where s.id = w.id and s.moves = w.moves and s.ended_at is not null)`
+
+/** How many endpoints of an account are sent events, `other` not counted. */
 export async function standingWebhooks(db: Queryable, fid: number, other: string | undefined): Promise<number> {
   const { rows } = await db.query<{ standing: number }>({
     name: 'standing-webhooks',
     text: `
 select count(*) as standing from webhook w
- where w.fid = $1 and w.deleted_at is null and w.id is distinct from $2
-   and not exists (select from webhook_standing s where s.id = w.id and s.moves = w.moves and s.ended_at is not null)`,
+ where w.fid = $1 and w.id is distinct from $2 and ${stands}`,
     values: [fid, other ?? null],
   })
   return rows[0]?.standing ?? 0
@@ -110,6 +114,21 @@ select w.id, w.fid, w.url, w.types, w.fids, w.chains, w.min_amount::float8 as mi
     values: [id, tokenSha256, source],
   })
   return rows[0]
+}
+
+/** Deletes the oldest endpoints of an account that are sent events, so that at most `keep` are left. */
+export async function deleteOldest(
+  db: Queryable,
+  fid: number,
+  { keep, at }: { readonly keep: number; readonly at: Date },
+): Promise<void> {
+  await db.query({
+    name: 'delete-oldest-webhooks',
+    text: `
+update webhook set deleted_at = $3
+ where id in (select w.id from webhook w where w.fid = $1 and ${stands} order by w.created_at desc, w.id offset $2)`,
+    values: [fid, keep, at],
+  })
 }
 
 export async function deleteWebhook(db: Queryable, id: string, at: Date): Promise<void> {

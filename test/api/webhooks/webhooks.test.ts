@@ -244,6 +244,22 @@ test('an endpoint that ended is not revived beside as many as its FID may have',
   expect(await replay(webhooks[1]!)).toBe(200) // it stands already
 })
 
+test('the custody address registers in the place of the oldest where others have taken all', async () => {
+  const claimant = await stage.claimant()
+  const taken: Registered[] = []
+  for (let more = 0; more < webhookLimits.ofFid; more++) {
+    taken.push(await hooks.register(hooks.newUrl(), {}, claimant))
+    stage.clock.now += 1_000
+  }
+  const url = hooks.newUrl()
+  const body = { ...(await hooks.proofOf(claimant, url)), url, types: ['agent.updated'] }
+  expect((await hooks.call('POST', '/api/webhooks', undefined, body)).status).toBe(400)
+  const owned = await hooks.register(hooks.newUrl(), {}, { ...claimant, account: claimant.custody })
+  const found = async ({ id, manage_token }: Registered) =>
+    (await hooks.call('GET', `/api/webhooks/${id}`, manage_token)).status
+  expect(await Promise.all([...taken, owned].map(found))).toEqual([404, ...taken.map(() => 200)])
+})
+
 test('an id that none can have is answered as one that nobody has', async () => {
   const token = `wht_${'0'.repeat(48)}`
   for (const id of ['%00', 'wh-%00', 'wh-', `wh-${'a'.repeat(33)}`, 'wh-unknown'])

@@ -34,6 +34,13 @@ const statements = (feedbackOnOne: number) => [
   `insert into registration_metadata (id, chain, agent_id, key, value, block_number, log_index, block_timestamp)
    select chain || '-' || agent_id || '-' || key, chain, agent_id, key, '\\x01', registered_block, 2, registered_at
      from registration, unnest(array['agentWallet', 'category']) key`,
+  `insert into registry_event (id, chain, agent_id, event, account, uri, uri_length, block_number, log_index, block_timestamp, tx_hash)
+   select id || '-registered', chain, agent_id, 'Registered', owner, agent_uri, agent_uri_length, registered_block, 1, registered_at, registered_tx
+     from registration`,
+  `insert into registry_event (id, chain, agent_id, event, key, value, block_number, log_index, block_timestamp, tx_hash)
+   select m.id, m.chain, m.agent_id, 'MetadataSet', m.key, m.value, m.block_number, 2 + (m.key <> 'agentWallet')::int, m.block_timestamp,
+          r.registered_tx
+     from registration_metadata m join registration r using (chain, agent_id)`,
   `insert into registration_document (chain, agent_id, uri_status, name, services, supported_trust, updated_at)
    select chain, agent_id, 'ok', 'Agent ' || agent_id,
           json_build_array(json_build_object('name', 'A2A', 'endpoint', agent_uri),

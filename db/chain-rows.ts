@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type ChainName, chainNames, chainOf, settlementChains } from '../chains.config.ts'
+import { chainNames, chainOf, identityRegistry, reputationRegistry, settlementChains } from '../chains.config.ts'
 import type { Chain } from '../chains.row.ts'
 import type { Queryable } from './pool.ts'
 import { ensurePartitions } from './queries/chain/partitions/settlement-partitions.ts'
@@ -28,8 +28,7 @@ export async function ensureChainRows(db: Queryable): Promise<void> {
   )
 }
 
-const quoted = (names: readonly ChainName[]) =>
-  `array[${names.map((name) => pg.escapeLiteral(name)).join(', ')}]::text[]`
+const quoted = (names: readonly string[]) => `array[${names.map((name) => pg.escapeLiteral(name)).join(', ')}]::text[]`
 
 /** A value of each chain by its name; null: there is no such chain. Small enough for the planner to put it in place. */
 function perChain(type: string, value: (chain: Chain, position: number) => string): string {
@@ -77,6 +76,24 @@ async function ensureFunctions(db: Queryable): Promise<void> {
       body: `select ${chainNames.some((name) => chainOf(name).tokens.some(({ decimals }) => decimals !== 6))}`,
     },
     { name: 'token_symbol_of', takes: 'bytea', gives: 'text', body: tokenSymbols() },
+    {
+      name: 'chain_identity_registry_of',
+      takes: 'text',
+      gives: 'text',
+      body: perChain('text', ({ registry }) => pg.escapeLiteral(registry.address)),
+    },
+    {
+      name: 'chain_reputation_registry_of',
+      takes: 'text',
+      gives: 'text',
+      body: perChain('text', ({ reputation }) => pg.escapeLiteral(reputation.address)),
+    },
+    {
+      name: 'official_registries',
+      takes: '',
+      gives: 'text[]',
+      body: `select ${quoted([identityRegistry, reputationRegistry])}`,
+    },
     { name: 'chain_names', takes: '', gives: 'text[]', body: `select ${quoted(chainNames)}` },
     { name: 'settlement_chain_names', takes: '', gives: 'text[]', body: `select ${quoted(settlementChains())}` },
   ]

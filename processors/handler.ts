@@ -22,6 +22,7 @@ import type { Progress } from './progress.ts'
 import { ofKnownRecipients } from './scope/recipients.ts'
 import type { Scope } from './scope/scope.ts'
 import { connectionOf } from './store/connection.ts'
+import { registryEvents } from './store/registry-events.ts'
 import { toBuilderCodes, toExactAmounts, toPayment } from './store/settlement-record.ts'
 import { writeSettlements, writeUnpaid } from './store/writer.ts'
 
@@ -86,6 +87,7 @@ async function writeRegistrations(store: Store, chain: ChainSettings, blocks: re
   await store.upsert(metadata)
   await store.insert(wallets)
   await store.insert(approvals)
+  await store.insert(registryEvents(chain.name, events))
 }
 
 async function writeFeedback(store: Store, chain: ChainSettings, blocks: readonly ChainBlock[]) {
@@ -95,6 +97,7 @@ async function writeFeedback(store: Store, chain: ChainSettings, blocks: readonl
   const revoked = events.flatMap((event) => (event.kind === 'revoked' ? [event.id] : []))
   const existing = revoked.length > 0 ? await store.findBy(Feedback, { id: Any(revoked) }) : []
   await store.upsert(applyFeedbackEvents(existing, events))
+  await store.insert(registryEvents(chain.name, events))
 }
 
 async function writeCustody(store: Store, { name, social }: ChainSettings, blocks: readonly ChainBlock[]) {

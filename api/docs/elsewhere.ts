@@ -46,6 +46,7 @@ const sqlOnly = [
   'payers',
   'prices',
   'registration_metadata',
+  'registry_events',
   'reservations',
   'services',
   'settlements',

@@ -19,6 +19,7 @@ import { applyFeedbackEvents } from '../mapping/feedback.ts'
 import { applyRegistrationEvents, registrationId } from '../mapping/registrations.ts'
 import { stateSchema } from '../store/database.ts'
 import { jsonRows } from '../store/json-rows.ts'
+import { registryEvents } from '../store/registry-events.ts'
 import { type ContractEvents, logsOfAgents, readContractEvents } from './contract-events.ts'
 import { confirmEvents, mostAsked } from './contract-word.ts'
 import { areTooMany, DisputedRows } from './disputed.ts'
@@ -50,6 +51,7 @@ export function agentsUnlike(
     metadata: jsonRows(made.metadata),
     wallets: jsonRows(made.wallets),
     approvals: jsonRows(made.approvals),
+    events: jsonRows(registryEvents(name, [...registrations, ...feedback])),
     registrations: jsonRows(
       made.registrations.map(({ id, agentId, updatedBlock, agentUri, agentUriLength, agentUriSha256 }) => ({
         agentId,
@@ -116,7 +118,8 @@ function rowsOfAgent(
   { registrations, feedback, responses }: ContractEvents,
 ): AgentRows {
   const mine = (event: { readonly agentId: bigint }) => event.agentId === agentId
-  const made = applyRegistrationEvents(name, [], registrations.filter(mine))
+  const changes = registrations.filter(mine)
+  const made = applyRegistrationEvents(name, [], changes)
   const given = feedback.filter((event) => mine(event.kind === 'given' ? event.row : event))
   return [
     ['registration', made.registrations],
@@ -124,6 +127,7 @@ function rowsOfAgent(
     ['registration_transfer', made.transfers],
     ['registration_wallet', made.wallets],
     ['registration_approval', made.approvals],
+    ['registry_event', registryEvents(name, [...changes, ...given])],
     ['feedback', applyFeedbackEvents([], given)],
     ['feedback_response', responses.filter(mine)],
   ]

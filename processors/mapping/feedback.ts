@@ -4,6 +4,7 @@ import { Feedback } from '../../db/model/feedback.model.ts'
 import { FeedbackResponse } from '../../db/model/feedbackResponse.model.ts'
 import { storableText } from '../../db/text.ts'
 import { bytesOf, type ChainBlock, type ChainLog, transactionsOf } from './block.ts'
+import type { EventPlace } from './registration-events.ts'
 
 /** Most code points of each of a feedback's texts; longer ones are cut. */
 const maxTextCodePoints = 64 * 1024
@@ -11,13 +12,12 @@ const maxTextCodePoints = 64 * 1024
 /** Feedback that was given or revoked. */
 export type FeedbackEvent =
   | { readonly kind: 'given'; readonly row: Feedback }
-  | {
+  | (EventPlace & {
       readonly kind: 'revoked'
       readonly id: string
-      readonly agentId: bigint
-      readonly blockNumber: number
-      readonly blockTimestamp: Date
-    }
+      readonly client: Buffer
+      readonly feedbackIndex: bigint
+    })
 
 /** Feedback given and revoked in a block, in log order. Throws when an event of the registry does not decode. */
 export function feedbackEvents(chain: ChainName, block: ChainBlock, registry: string): FeedbackEvent[] {
@@ -32,7 +32,19 @@ export function feedbackEvents(chain: ChainName, block: ChainBlock, registry: st
         const { agentId, clientAddress, feedbackIndex } = events.FeedbackRevoked.decode(log)
         const id = feedbackId(chain, agentId, clientAddress, feedbackIndex)
         const { height, timestamp } = block.header
-        return [{ kind: 'revoked', id, agentId, blockNumber: height, blockTimestamp: new Date(timestamp) }]
+        return [
+          {
+            kind: 'revoked',
+            id,
+            agentId,
+            client: bytesOf(clientAddress),
+            feedbackIndex: BigInt(feedbackIndex),
+            blockNumber: height,
+            logIndex: log.logIndex,
+            blockTimestamp: new Date(timestamp),
+            txHash: bytesOf(transactionOf(log.transactionIndex).hash),
+          },
+        ]
       }
       return []
     })

@@ -8,8 +8,8 @@ export type RegistrationEvent = EventPlace &
   (
     | { readonly kind: 'transfer'; readonly from: Buffer | null; readonly to: Buffer | null }
     | { readonly kind: 'approval'; readonly owner: Buffer; readonly approved: Buffer | null }
-    | { readonly kind: 'registered'; readonly uri: Buffer }
-    | { readonly kind: 'uri'; readonly uri: Buffer }
+    | { readonly kind: 'registered'; readonly uri: Buffer; readonly owner: Buffer }
+    | { readonly kind: 'uri'; readonly uri: Buffer; readonly updatedBy: Buffer }
     | { readonly kind: 'metadata'; readonly key: Buffer; readonly value: Buffer }
   )
 
@@ -24,8 +24,8 @@ export interface EventPlace {
 const zeroAddress = `0x${'0'.repeat(40)}`
 
 /**
- * The registry's events of a block in log order. Of `Registered` the owner is left out: a receiving contract can have
- * passed the registration on before it is logged, so that it may be wrong the moment it is written.
+ * The registry's events of a block in log order. The owner that `Registered` names is nobody's word on who holds it: a
+ * receiving contract can have passed the registration on before it is logged.
  *
  * Throws when an event of the registry does not decode: that is an indexing error, not data.
  */
@@ -80,12 +80,12 @@ function contentOf(log: ChainLog) {
     return { kind: 'approval', agentId: tokenId, owner: bytesOf(owner), approved: holderOf(approved) }
   }
   if (events.Registered.is(log)) {
-    const { agentId, agentURI } = events.Registered.decode(log)
-    return { kind: 'registered', agentId, uri: bytesOf(agentURI) }
+    const { agentId, agentURI, owner } = events.Registered.decode(log)
+    return { kind: 'registered', agentId, uri: bytesOf(agentURI), owner: bytesOf(owner) }
   }
   if (events.URIUpdated.is(log)) {
-    const { agentId, newURI } = events.URIUpdated.decode(log)
-    return { kind: 'uri', agentId, uri: bytesOf(newURI) }
+    const { agentId, newURI, updatedBy } = events.URIUpdated.decode(log)
+    return { kind: 'uri', agentId, uri: bytesOf(newURI), updatedBy: bytesOf(updatedBy) }
   }
   if (events.MetadataSet.is(log)) {
     const { agentId, metadataKey, metadataValue } = events.MetadataSet.decode(log)

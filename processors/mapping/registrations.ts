@@ -13,7 +13,7 @@ import { toWallet } from './wallet.ts'
 /** Bytes of a URI at most; of a longer one only length and hash are kept. */
 export const maxUriBytes = 256 * 1024
 /** Most code points of a metadata key, and most bytes of its value; what is behind them is not kept. */
-const maxEntryLength = 64 * 1024
+export const maxEntryLength = 64 * 1024
 
 /** Rows that a run of registry events writes. Each id occurs once in each list. */
 interface RegistrationChanges {

@@ -25,6 +25,7 @@ import {
   deleteFinalBlocksAbove,
   deleteNewestSettlements,
   deleteRegistrationsChangedAbove,
+  deleteRegistryEventsAbove,
   deleteSums,
   deleteTransfersAbove,
   deleteUnpaidAbove,
@@ -93,6 +94,7 @@ export function resetTo(
     await deleteTransfersAbove(db, name, block.height)
     await deleteWalletsAbove(db, name, block.height)
     await deleteApprovalsAbove(db, name, block.height)
+    await deleteRegistryEventsAbove(db, name, block.height)
     await deleteFeedbackAbove(db, name, block.height)
     await deleteCustodyAbove(db, name, block.height)
     await restoreFeedbackRevokedAbove(db, name, block.height)
@@ -142,6 +144,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
     await deleteTransfersAbove(db, name, -1)
     await deleteWalletsAbove(db, name, -1)
     await deleteApprovalsAbove(db, name, -1)
+    await deleteRegistryEventsAbove(db, name, -1)
     await deleteFeedbackAbove(db, name, -1)
     await deleteCustodyAbove(db, name, -1)
     await deleteRegistrationsChangedAbove(db, name, -1)

@@ -156,7 +156,13 @@ test.each([
     describeDifference(stateless(await readChainTables(database.pool, 'optimism')), expected)
   const before = await difference()
   const ofAgents = ['registration', 'registration_transfer', 'registration_metadata', 'feedback', 'feedback_response']
-  for (const table of [...ofAgents, 'registration_approval', 'registration_operator', 'fid_custody']) {
+  for (const table of [
+    ...ofAgents,
+    'registration_approval',
+    'registry_event',
+    'registration_operator',
+    'fid_custody',
+  ]) {
     expect(before).toMatch(new RegExp(`^${table}: .* [1-9]\\d* missing`, 'm'))
   }
   expect(before).toMatch(/^settlement: .* [1-9]\d* missing/m)

@@ -1,5 +1,8 @@
-import { type Hex, keccak256, toBytes, zeroAddress } from 'viem'
+import { type Abi, decodeEventLog, type Hex, keccak256, toBytes, toEventSelector, zeroAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import identityAbi from '../../abi/identity-registry.json' with { type: 'json' }
+import reputationAbi from '../../abi/reputation-registry.json' with { type: 'json' }
+import { chainOf } from '../../chains.config.ts'
 import * as identity from '../../devnet/chain/identity.ts'
 import { createWallet, executeAs, walletOf } from '../../devnet/chain/wallets.ts'
 import { cleanTables } from '../support/chain/index-chain.ts'
@@ -205,6 +208,52 @@ test('blocks that come final leave the very rows that they left when they came h
   await chain.client.mine({ blocks: finality })
   await index.untilHead()
   expect(describeDifference(await index.tables(), await cleanTables(chain, { finality }))).toBe('')
+})
+
+test('every log of the registries is a row of registry_events, with its arguments', async () => {
+  const { chain, index } = stage
+  await index.untilHead()
+  const { registry, reputation } = chainOf('gnosis')
+  const rows = await stage.query(
+    `select event, contract_address, is_official, erc8004_id, args, block_number, log_index, tx_hash
+       from directory.registry_events where chain = 'gnosis' order by block_number, log_index`,
+  )
+  const repeated = toEventSelector('MetadataUpdate(uint256)') // ERC-4906, beside each URI
+  const logs = await chain.client.getLogs({ fromBlock: 0n, toBlock: 'latest' })
+  const told = logs
+    .filter(({ address, topics }) => [registry.address, reputation.address].includes(address) && topics[0] !== repeated)
+    .map(({ address, data, topics, blockNumber, logIndex, transactionHash }) => {
+      const abi = (address === registry.address ? identityAbi : reputationAbi) as Abi
+      const { eventName = '', args } = decodeEventLog({ abi, data, topics })
+      const shown = Object.entries(args as unknown as Record<string, unknown>)
+        .filter(([name]) => !name.startsWith('indexed')) // hashes of other arguments
+        .map(([name, value]) => [name, typeof value === 'string' && /^0x/i.test(value) ? value.toLowerCase() : value])
+        .map(([name, value]) => [name, typeof value === 'bigint' ? `${value}` : value])
+        .map(([name, value]) => [name, typeof value === 'string' ? value.replaceAll('\0', '\ufffd') : value])
+      return {
+        event: eventName,
+        contract_address: address,
+        args: Object.fromEntries(shown),
+        block_number: Number(blockNumber),
+        log_index: logIndex,
+        tx_hash: transactionHash,
+      }
+    })
+    .filter(({ event }) => event !== 'Upgraded')
+  expect(rows).toHaveLength(told.length)
+  expect(rows.every((row) => row.is_official)).toBe(true)
+  expect(rows).toEqual(told.map((row) => expect.objectContaining(row)))
+  expect([...new Set(rows.map(({ event }) => event))].sort()).toEqual([
+    'Approval',
+    'ApprovalForAll',
+    'FeedbackRevoked',
+    'MetadataSet',
+    'NewFeedback',
+    'Registered',
+    'ResponseAppended',
+    'Transfer',
+    'URIUpdated',
+  ])
 })
 
 /** A contract wallet of this owner. */

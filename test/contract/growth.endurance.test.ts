@@ -86,6 +86,7 @@ const things: Readonly<Record<string, readonly string[]>> = {
     countOf(`feedback where client_bytes = (select client_bytes from directory.feedback where chain = 'base' and erc8004_id = 1
               order by block_timestamp, block_number, log_index limit 1)`),
   ],
+  'the events of the identity': [countOf(`registry_events where chain = 'base' and erc8004_id = 1`)],
   'the responses to feedback on the agent': [
     countOf('holdings h join directory.feedback_responses r using (chain, erc8004_id) where h.fid = 1'),
   ],

@@ -47,7 +47,7 @@ const ours: readonly Keys[] = [
       ...one('chain', 'registration registration_document registration_metadata registration_transfer'),
       ...one(
         'chain',
-        'registration_approval registration_operator registration_wallet searched_registration series_payers settlement settlement_archive settlement_archive_piece',
+        'registration_approval registration_operator registration_wallet registry_event searched_registration series_payers settlement settlement_archive settlement_archive_piece',
       ),
       ...one('chain', 'settlement_archive_sum settlement_hour_total settlement_hourly settlement_payer'),
       ...one('chain', 'settlement_rollup settlement_scope settlement_total'),
@@ -88,7 +88,10 @@ const ours: readonly Keys[] = [
         'id',
         'builder_code exact_amount feedback feedback_response fid_custody payment registration registration_metadata',
       ),
-      ...one('id', 'registration_approval registration_operator registration_transfer registration_wallet settlement'),
+      ...one(
+        'id',
+        'registration_approval registration_operator registration_transfer registration_wallet registry_event settlement',
+      ),
       'unpaid_authorization.id',
     ],
   },
@@ -158,7 +161,7 @@ const fixed: readonly Keys[] = [
       ...one('agent_id', 'agent_holding audit_agent feedback feedback_response feedback_total registration'),
       ...one(
         'agent_id',
-        'registration_approval registration_document registration_metadata registration_transfer registration_wallet searched_registration',
+        'registration_approval registration_document registration_metadata registration_transfer registration_wallet registry_event searched_registration',
       ),
       'feedback_response.feedback_index',
       'fid_custody.fid',

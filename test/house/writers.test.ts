@@ -12,6 +12,7 @@ const known = {
     'registration_transfer',
     'registration_approval',
     'registration_operator',
+    'registry_event',
     'settlement',
     'feedback',
     'feedback_response',

@@ -66,6 +66,15 @@ export const registrations: Subject = {
  order by m.chain, m.erc8004_id, m.key`,
     },
     {
+      question: 'What happened to identity 1 on Base, event by event?',
+      growsWith: 'the events of the identity',
+      sql: `select event, args, block_timestamp, tx_hash
+  from directory.registry_events
+ where chain = 'base' and erc8004_id = 1
+ order by block_number desc, log_index desc
+ limit 20`,
+    },
+    {
       // To count the registrations behind the names, all of them would be sorted: five times as long.
       question: 'How often do documents name each service?',
       growsWith: 'the number of registrations; 400,000 take five seconds on two cores with a load of 24',

@@ -13,6 +13,8 @@ export interface EventRows {
   readonly wallets: string
   /** Rows of `registration_approval`. */
   readonly approvals: string
+  /** Rows of `registry_event`. */
+  readonly events: string
   /** Objects with agent_id, updated_block and uri; uri null: the range did not set it. */
   readonly registrations: string
   /** Rows of `feedback`, without their revocations. */
@@ -37,6 +39,11 @@ select e.agent_id, t.agent_id
 select e.agent_id, t.agent_id
   from (select * from json_populate_recordset(null::registration_approval, $11::json)) e
   full join (select * from registration_approval where chain = $1 and block_number between $2 and $3) t using (id)
+ where to_jsonb(e) is distinct from to_jsonb(t)
+ union all
+select e.agent_id, t.agent_id
+  from (select * from json_populate_recordset(null::registry_event, $12::json)) e
+  full join (select * from registry_event where chain = $1 and block_number between $2 and $3) t using (id)
  where to_jsonb(e) is distinct from to_jsonb(t)
  union all
 select e.agent_id, t.agent_id
@@ -104,6 +111,7 @@ export async function differingFrom(
       rows.responses,
       rows.wallets,
       rows.approvals,
+      rows.events,
     ],
   })
   return found.map(({ agentId }) => BigInt(agentId))
@@ -128,6 +136,7 @@ export async function blocksOfAgents(
     'registration_metadata',
     'registration_wallet',
     'registration_approval',
+    'registry_event',
     'feedback',
     'feedback_response',
   ]
@@ -206,6 +215,7 @@ export async function countRowsOfAgent(db: Queryable, chain: string, agentId: bi
 select ((select count(*) from registration_transfer where chain = $1 and agent_id = $2)
       + (select count(*) from registration_metadata where chain = $1 and agent_id = $2)
       + (select count(*) from registration_approval where chain = $1 and agent_id = $2)
+      + (select count(*) from registry_event where chain = $1 and agent_id = $2)
       + (select count(*) from feedback where chain = $1 and agent_id = $2)
       + (select count(*) from feedback_response where chain = $1 and agent_id = $2))::float8 as rows`,
     values: [chain, String(agentId)],

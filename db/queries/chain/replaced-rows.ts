@@ -18,6 +18,7 @@ const agentTables = {
   registration_transfer: { block: 'block_number', blocks: 'array[t.block_number]', tx: 't.tx_hash' },
   registration_wallet: { block: 'block_number', blocks: 'array[t.block_number]', tx: 't.tx_hash' },
   registration_approval: { block: 'block_number', blocks: 'array[t.block_number]', tx: 't.tx_hash' },
+  registry_event: { block: 'block_number', blocks: 'array[t.block_number]', tx: 't.tx_hash' },
   feedback: { block: 'block_number', blocks: 'array[t.block_number, t.revoked_block]', tx: 't.tx_hash' },
   feedback_response: { block: 'block_number', blocks: 'array[t.block_number]', tx: 't.tx_hash' },
 } as const

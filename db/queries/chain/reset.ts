@@ -52,6 +52,10 @@ export async function deleteApprovalsAbove(db: Queryable, chain: string, block: 
   await db.query('delete from registration_operator where chain = $1 and block_number > $2', [chain, block])
 }
 
+export async function deleteRegistryEventsAbove(db: Queryable, chain: string, block: number): Promise<void> {
+  await db.query('delete from registry_event where chain = $1 and block_number > $2', [chain, block])
+}
+
 export async function deleteFeedbackAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query('delete from feedback where chain = $1 and block_number > $2', [chain, block])
   await db.query('delete from feedback_response where chain = $1 and block_number > $2', [chain, block])

@@ -15,6 +15,7 @@ const tables = [
   { table: 'registration_wallet', order: 'block_number, log_index', without: [] },
   { table: 'registration_approval', order: 'block_number, log_index', without: [] },
   { table: 'registration_operator', order: 'block_number, log_index', without: [] },
+  { table: 'registry_event', order: 'block_number, log_index', without: [] },
   { table: 'feedback', order: 'agent_id, client, feedback_index', without: [] },
   { table: 'feedback_response', order: 'block_number, log_index', without: [] },
   { table: 'fid_custody', order: 'block_number, log_index', without: [] },

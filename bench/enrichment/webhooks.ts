@@ -24,7 +24,8 @@ interface WebhooksBenchOptions {
 }
 
 const agents = 1_000
-const [slowShare, deadShare] = [0.05, 0.05]
+const slowShare = 0.05
+const deadShare = 0.05
 const slowMs = 10 * second
 /** Time within which 95 of 100 messages have to arrive at endpoints that answer at once. */
 const goalSeconds = 30

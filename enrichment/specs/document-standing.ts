@@ -127,7 +127,7 @@ function saleAfter(before: KnownDocument | undefined, { found, sale }: Check, no
 /** A price with when its offer was first seen signed as it is. */
 function sinceSigned(price: Price, before: readonly Price[], now: Date): Price {
   if (price.signedUntil === undefined) return price
-  const members = ['resource', 'scheme', 'network', 'amount', 'payTo', 'signedUntil', 'signedBy'] as const
+  const members = ['resource', 'scheme', 'network', 'asset', 'amount', 'payTo', 'signedUntil', 'signedBy'] as const
   const same = before.find((one) => members.every((member) => one[member] === price[member]))
   return { ...price, signedSince: same?.signedSince ?? now.toISOString() }
 }

@@ -1,5 +1,5 @@
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { agentPrices } from '../../../api/schemas/documents/enriched.ts'
 import { payeeAnswer } from '../../../api/schemas/documents/payee.ts'
 import { chains } from '../../../chains.config.ts'
@@ -220,9 +220,23 @@ test('a price whose payee signed it says until when, in the answer and on the pa
   await pay(304, { at: new Date(1_800_000_001_000) })
   await pay(305, { recipient: stranger })
   await pay(351)
+  // And these two are its own: from itself, and from an address that it verifies.
+  await pay(308, { payer: by })
+  const own = `insert into income_owner (fid, address) values ($1, $2) on conflict do nothing`
+  await database.pool.query(own, [fid, Buffer.from(ownerOf(fid).slice(2), 'hex')])
+  await pay(309, { payer: ownerOf(fid) })
   expect(await signed()).toEqual(none)
   await pay(306)
   const paid = { offer_outcome: 'fulfilled', paid_tx_hash: hashOf('tx base 306'), paid_block_number: 306 }
+  expect(await signed()).toEqual({ ...paid, signed_since: seen })
+  // A thousand authorizations of nothing to it hide no payment.
+  await database.pool.query(
+    `insert into settlement (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token, payer,
+                             recipient, facilitator, payment_nonce, tx_hash)
+     select 0, s.block_timestamp, s.block_number, n, s.chain, s.selector_source, s.selector, s.token, s.payer, s.recipient,
+            s.facilitator, s.payment_nonce, s.tx_hash
+       from settlement s cross join generate_series(1, 1500) n where s.block_number = 309`,
+  )
   expect(await signed()).toEqual({ ...paid, signed_since: seen })
   // The offer is the same at the next look, and so is when it was first seen.
   clock.pass(3_600_001)
@@ -246,4 +260,22 @@ test('a price whose payee signed it says until when, in the answer and on the pa
       payment: { chain: 'base', tx_hash: hashOf('tx base 307'), block_number: 307 },
     },
   })
+
+  // Of a token of finer units, what was paid is in its base units, and not in those of its row.
+  const scaled = (is: boolean) =>
+    database.pool.query(
+      `create or replace function tokens_are_scaled() returns boolean language sql immutable parallel safe as 'select ${is}'`,
+    )
+  await scaled(true)
+  onTestFinished(async () => void (await scaled(false)))
+  const exact = (block: number, units: number) =>
+    database.pool.query(
+      `insert into exact_amount (id, chain, block_number, log_index, base_units, decimals) values ($1, 'base', $2, 0, $3, 18)`,
+      [`exact ${block}`, block, units],
+    )
+  await exact(306, 10_000_000)
+  await exact(307, 10_000_000)
+  await pay(310, { amount: 7n })
+  await exact(310, 10_000)
+  expect(await signed()).toMatchObject({ paid_block_number: 310 })
 })

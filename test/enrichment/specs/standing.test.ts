@@ -83,6 +83,18 @@ test('a document that was read keeps its prices until it, or a demand for paymen
   ).toEqual([])
 })
 
+test('a signed offer was first seen when it was signed as it is, with its asset', () => {
+  const offer = { resource: url, asset: '0xaa', amount: '10000', signedUntil: 'always' }
+  const before = { ...offer, signedSince: ago(100).toISOString() }
+  const after = (prices: object[]) => {
+    const sale = { ...noSale, prices } as Sale
+    const known = document({ prices: [before] as unknown as Sale['prices'] })
+    return look([known], [{ ...check('payment_required'), sale }]).documents[0]?.prices[0]?.signedSince
+  }
+  expect(after([offer])).toBe(before.signedSince)
+  expect(after([{ ...offer, asset: '0xbb' }])).toBe(now.toISOString())
+})
+
 test('where no verdict on a card was come to, the one on the same card stays', () => {
   const after = (sha256: Buffer, cardSignature: 'none' | undefined) => {
     const found = { content: document().content!, sha256, version: { etag: null, lastModified: null }, cardSignature }

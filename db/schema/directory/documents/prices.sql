@@ -14,7 +14,8 @@ select s.fid, s.kind, s.url, p.place::int as place, p.price->>'resource' as reso
   from public.agent_spec s
  cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place)
   left join lateral (
-    -- Of somebody who is paid all the time, the newest thousand of each kind are looked at.
+    -- Of somebody who is paid all the time, the newest five thousand of each kind are looked at, whatever they paid. What the
+    -- seller or an own address of the agent paid fulfils nothing.
     select i.tx_hash, i.block_number, i.block_timestamp
       from (select chain, finalized_block,
                    case when p.price->>'payTo' ~ '^0x[0-9a-f]{40}$' then decode(substr(p.price->>'payTo', 3), 'hex') end as payee,
@@ -24,20 +25,24 @@ select s.fid, s.kind, s.url, p.place::int as place, p.price->>'resource' as reso
                    coalesce(to_timestamp(nullif(p.price->>'signedUntil', 'always')::float8), 'infinity') as until
               from public.chain_state where chain = p.price->>'chain' and p.price->>'signedSince' is not null) o
      cross join lateral (
-       (select c.tx_hash, c.block_number, c.block_timestamp, c.token, c.amount::numeric as gross
+       (select c.tx_hash, c.block_number, c.log_index, c.block_timestamp, c.token, c.payer, c.amount::numeric as gross, true as is_payment
           from public.settlement c
          where c.recipient = o.payee and c.chain = o.chain
          order by c.block_number desc
-         limit 1000)
+         limit 5000)
        union all
-       (select c.tx_hash, c.block_number, c.block_timestamp, c.token, c.gross
+       (select c.tx_hash, c.block_number, c.log_index, c.block_timestamp, c.token, c.payer, c.gross, c.kind <> 'forwarded' and c.net > 0
           from public.payment c
-         where c.payee = o.payee and c.chain = o.chain and c.kind <> 'forwarded' and c.net <> 0
-           and c.block_timestamp >= o.since
+         where c.payee = o.payee and c.chain = o.chain and c.block_timestamp between o.since and o.until
          order by c.block_timestamp desc
-         limit 1000)) i
-     where i.token = o.token and i.block_timestamp between o.since and o.until and i.block_number <= o.finalized_block
-       and (i.gross = o.most or (o.may_be_less and i.gross between 1 and o.most))
+         limit 5000)) i
+     where i.is_payment and i.token = o.token and i.block_timestamp between o.since and o.until and i.block_number <= o.finalized_block
+       and case when o.may_be_less then base_units_of(o.chain, i.block_number, i.log_index, i.gross) between 1 and o.most
+                else base_units_of(o.chain, i.block_number, i.log_index, i.gross) = o.most end
+       and i.payer <> o.payee
+       and not exists (select from public.income_owner w
+                        where w.fid = s.fid and w.address = i.payer and w.from_at <= i.block_timestamp
+                          and (w.because <> 'operator' or w.to_at > i.block_timestamp))
      order by i.block_number desc
      limit 1) paid on true;
 
@@ -64,7 +69,7 @@ comment on column directory.prices.currency_amount is 'What is asked for in `cur
 comment on column directory.prices.signed_by is 'Whose key signed the offer for its endpoint: the address of `pay_to`, or a key that the host publishes or names in DNS, by its DID URL; null: the seller only says so.';
 comment on column directory.prices.signed_until is 'Until when what is signed holds; null: it says no end, or is not signed.';
 comment on column directory.prices.signed_since is 'When this signed offer was first seen; null: it is not signed, or was not looked at since that is kept.';
-comment on column directory.prices.offer_outcome is 'fulfilled: while the signed offer held, a payment of its token and amount to `pay_to` is in a final block; null: none is known. What it was paid for stands on no chain, so that nothing is said of payments of other amounts.';
+comment on column directory.prices.offer_outcome is 'fulfilled: while the signed offer held, a payment of its token and amount to `pay_to`, by others than that and the agent’s own addresses, is in a final block; null: none is known. What it was paid for stands on no chain, so that nothing is said of payments of other amounts.';
 comment on column directory.prices.paid_tx_hash is 'Transaction of the newest such payment.';
 comment on column directory.prices.paid_block_number is 'Its block, on `chain`.';
 comment on column directory.prices.paid_at is 'Time of that block.';

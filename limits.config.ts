@@ -56,6 +56,8 @@ export const incomeLimits = {
   csvLines: 10_000,
   /** Amount in base units below which a payment is dust: a thousandth of a dollar. */
   dustBelow: 1_000,
+  /** Rows of an escrow's payment before a refund, the newest, in which is looked for what is left to be refunded. */
+  rowsBeforeRefund: 100,
   /** A payer counts as the single one from this share of the value on, if there is any, and at least so many payments. */
   singlePayer: { share: 0.95, payments: 20 },
   /** Money, if it was any, counts as paid back when at least this share goes the other way within so many days. */

@@ -12,8 +12,6 @@ interface PaymentKindRow {
   readonly held: 1 | 0 | -1
   /** Whether the contract serves x402 alone, so that its log is evidence of that. */
   readonly isX402: boolean
-  /** Whether its contract may give it back to the payer later, which is a row of its own below zero. */
-  readonly isRefundable?: true
   /** Whether its logs do not say who paid: that is told where its subject was funded, in an earlier transaction. */
   readonly isFundedBefore?: true
 }
@@ -33,9 +31,12 @@ export const paymentKinds = {
   batch_deposit: { contract: 'batch_settlement', isIncome: false, held: 1, isX402: true },
   batch_return: { contract: 'batch_settlement', isIncome: false, held: -1, isX402: true },
   /** What an operator took from a payer for a receiver at once, and what it captured, in parts perhaps, of what was held. */
-  escrow_charge: { contract: 'auth_capture', isIncome: true, held: 0, isX402: false, isRefundable: true },
-  escrow_capture: { contract: 'auth_capture', isIncome: true, held: -1, isX402: false, isRefundable: true },
-  /** What went back to the payer of what was charged or captured: less income, of the day on which it went. */
+  escrow_charge: { contract: 'auth_capture', isIncome: true, held: 0, isX402: false },
+  escrow_capture: { contract: 'auth_capture', isIncome: true, held: -1, isX402: false },
+  /**
+   * What went back to the payer of what was charged or captured, below zero: less income, of the day on which it went, as far
+   * as the payment of its subject brought any.
+   */
   escrow_refund: { contract: 'auth_capture', isIncome: true, held: 0, isX402: false },
   /** What a payer has authorized, and what went back unused: voided, or reclaimed. */
   escrow_authorization: { contract: 'auth_capture', isIncome: false, held: 1, isX402: false },
@@ -55,6 +56,9 @@ export type PaymentKind = keyof typeof paymentKinds
 export function paymentKindsThat(holds: (row: PaymentKindRow) => boolean): PaymentKind[] {
   return (Object.keys(paymentKinds) as PaymentKind[]).filter((kind) => holds(paymentKinds[kind]))
 }
+
+/** Kinds of the rows that refunds share a subject with, and of refunds. */
+export const refundedKinds = paymentKindsThat(({ contract }) => contract === paymentKinds.escrow_refund.contract)
 
 /** Kinds of contracts that hold money for a payee before it is the payee's. */
 export const holdingContracts = contractKinds.filter((contract) =>

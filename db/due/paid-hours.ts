@@ -1,3 +1,5 @@
+import { incomeLimits } from '../../limits.config.ts'
+import { refundedKinds } from '../../payments.config.ts'
 import { hex } from './mark.ts'
 
 // Hours in which addresses of agents were paid, from the rows that tell of payments: marks of the kind `income hours`.
@@ -26,7 +28,12 @@ export const hoursCoded = `(
        select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, log_index)) paid
      where ${isIncome('paid.recipient')}`
 
-/** Hours of payments, of what was passed on from them, and of what went back of them, which may have been stored before. */
+const refunded = refundedKinds.map((kind) => `'${kind}'`).join(', ')
+
+/**
+ * Hours of payments, of what was passed on from them, and of refunds behind them of the same subject, which may have been stored
+ * before: as far as a refund looks back for what is left.
+ */
 export const hoursPaid = `(
        ${rolledUp('chain, block_number, origin_log_index, payee, block_timestamp')}
        select payee as recipient, chain, block_timestamp as at from rolled
@@ -34,8 +41,15 @@ export const hoursPaid = `(
        select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, origin_log_index)
         union all
        select p.payee, p.chain, p.block_timestamp
-         from moved join payment p on p.payee = moved.payee and p.payer = moved.payer and p.chain = moved.chain and p.net < 0
-        where moved.net > 0) paid
+         from moved
+        cross join lateral (
+          select later.payee, later.chain, later.block_timestamp, later.net
+            from payment later
+           where later.subject = moved.subject and later.chain = moved.chain
+             and (later.block_number, later.log_index) > (moved.block_number, moved.log_index)
+           order by later.block_number, later.log_index
+           limit ${incomeLimits.rowsBeforeRefund}) p
+        where moved.kind in (${refunded}) and p.net < 0) paid
      where ${isIncome('paid.recipient')}`
 
 /** Key of the hour that a time is in: the recipient, the chain, and hours since 1970. */

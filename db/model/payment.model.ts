@@ -92,7 +92,7 @@ export class Payment {
     depth!: number | undefined | null
 
     /**
-     * What its contract holds the money under: a job, after the contract's address, or a channel.
+     * What the rows of a job, of an escrow's payment or of a channel have in common, unique on the chain.
      */
     @BytesColumn_({nullable: true})
     subject!: Uint8Array | undefined | null

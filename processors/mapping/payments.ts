@@ -30,7 +30,7 @@ export interface PaymentRow {
   readonly forwarder: string | null
   readonly originLogIndex: number | null
   readonly depth: number | null
-  /** What a contract holds the money under, in hex; null: it names nothing, or this is a forwarded leg. */
+  /** What the rows of a job, of a payment or of a channel have in common, in hex; null: nothing, or a forwarded leg. */
   readonly subject: string | null
   /** Builder codes of the transaction; undefined: it has none. */
   readonly codes?: BuilderCodes | undefined

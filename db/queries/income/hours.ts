@@ -94,7 +94,7 @@ fact as materialized (
          ${evidence('paid')} <> 'none' as x402, ${isPassedOn('paid')} as passed_on,
          min(paid.block_timestamp) as first_at, max(paid.block_timestamp) as last_at,
          count(*) filter (where paid.amount >= 0) as n, -- what goes back to a payer is no payment
-         coalesce(sum(paid.amount) filter (where is_dollar), 0) as amount, count(*) filter (where ${isDust('paid')}) as dust_n,
+         coalesce(sum(a.amount) filter (where is_dollar), 0) as amount, count(*) filter (where ${isDust('paid')}) as dust_n,
          coalesce(sum(paid.amount) filter (where ${isDust('paid')}), 0) as dust_amount,
          count(*) filter (where not is_dollar) as other_n
     from paid

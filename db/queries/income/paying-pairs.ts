@@ -1,6 +1,6 @@
 import { readingLimits } from '../../../limits.config.ts'
 import { isRolledUp } from '../sql/block-states.ts'
-import { otherPayments, paidAgents } from '../sql/income.ts'
+import { countedFor, otherPayments } from '../sql/income.ts'
 import { isListed } from '../sql/selectors.ts'
 
 const most = readingLimits.payerSettlements
@@ -70,10 +70,11 @@ pair as (
   select one.address, s.payer, s.chain, (paid_at is not null)::int, s.amount, s.paid_at, s.paid_at
     from (select distinct address from whose) one
    cross join lateral (
-     select s.payer, s.chain, case when s.is_dollar then s.amount else 0 end as amount,
+     select s.payer, s.chain, case when s.is_dollar then counted.amount else 0 end as amount,
             case when s.amount >= 0 then s.block_timestamp end as paid_at
        from ${otherPayments}
-      where s.recipient = one.address and ${fid} in (${paidAgents('s')}) and ${isRolledUp('s')}
+      ${countedFor(fid, 's')}
+      where s.recipient = one.address and ${isRolledUp('s')}
      offset 0
    ) s
    where (select yes from countable)

@@ -3,9 +3,10 @@ import { hourKey } from '../../due/paid-hours.ts'
 import type { Queryable } from '../../pool.ts'
 import { availableSince, isArchived } from '../sql/block-states.ts'
 import {
+  countedColumns,
+  countedFor,
   dueHours,
   otherPayments,
-  paidAgents,
   paymentColumns,
   settledAgents,
   settlementColumns,
@@ -73,7 +74,6 @@ export async function incomePayments(
     hours: [...hours, ...itsHours],
     rows: [...rows, ...itsTime, isSettled],
   })
-  const isPaid = `$1 in (${paidAgents('s')})`
   // Unnamed: planned with its values, as filters that are there and those that are not want other plans.
   const found = await db.query<PaymentPage>({
     text: `
@@ -87,8 +87,9 @@ recent as (
           (select s.kind, ${paymentColumns}
              from recipient
             cross join lateral (
-              select * from ${otherPayments}
-               where ${['s.recipient = recipient.address', ...rows, ...itsTime, isPaid].join(' and ')}
+              select s.kind, ${countedColumns} from ${otherPayments}
+               ${countedFor('$1', 's')}
+               where ${['s.recipient = recipient.address', ...rows, ...itsTime].join(' and ')}
                order by ${settlementOrder(order)} limit ${one}) s
             order by ${settlementOrder(order)} limit ${one})) s
    order by ${settlementOrder(order)} limit ${one}

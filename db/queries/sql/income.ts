@@ -1,9 +1,11 @@
+import { incomeLimits } from '../../../limits.config.ts'
 import { type PaymentKind, paymentKinds, paymentKindsThat } from '../../../payments.config.ts'
 import { hourKey } from '../../due/paid-hours.ts'
 import { isoTime, textList } from './json-text.ts'
 
-// What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator, block_timestamp, and
-// `through`, the addresses of the same transaction that the money went through, null: none. Arguments are SQL
+// What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator, block_timestamp,
+// block_number, log_index, amount, `subject`, as in the table, and `through`, the addresses of the same transaction that the
+// money went through, null: none. Arguments are SQL
 // expressions written in this folder, never values.
 
 /** Kinds of payment, in the order in which they are told: settlements by the form of the signature, and the others. */
@@ -15,8 +17,6 @@ export const incomeKinds = [
 ] as const
 
 const x402Kinds = textList(paymentKindsThat(({ isX402 }) => isX402))
-
-const refundableKinds = textList(paymentKindsThat(({ isRefundable = false }) => isRefundable))
 
 /** Kind of a settlement, by whether the signature was taken as bytes. */
 export const settlementKind = (overload: string) => `case when ${overload} then 'eip3009_bytes' else 'eip3009_vrs' end`
@@ -35,23 +35,37 @@ const recipients = (payment: string, others = '') => `
 export const settledAgents = (settlement: string) => recipients(settlement)
 
 /**
- * SQL query: the agents that a payment is income of, each once. Not an agent through one of whose own addresses the
- * money went in the same transaction: it was its income there. What went back to a payer is less income of the agents that
- * something before it from that payer, by such a contract and in that token, is income of.
+ * SQL query: the agents that a payment is income of, each once, with the amount that it is income with. Not an agent through
+ * one of whose own addresses the money went in the same transaction: it was its income there. What went back to a payer is
+ * less income of an agent, by what is left at most of what the same payment brought it before.
  */
-export const paidAgents = (payment: string) =>
-  recipients(
-    payment,
-    `
+export const paidAgents = (payment: string) => `
+     select its.fid, counted.amount
+       from (${recipients(
+         payment,
+         `
         and not exists (select from income_address before
-                         where before.fid = i.fid and before.address = any (${payment}.through) and ${isThen('before', payment)})
-        and (${payment}.amount >= 0 or exists (
-               select from payment earlier
-                where earlier.payer = ${payment}.payer and earlier.payee = ${payment}.recipient and earlier.chain = ${payment}.chain
-                  and earlier.token = ${payment}.token and earlier.kind in (${refundableKinds}) and earlier.net > 0
-                  and (earlier.block_number, earlier.log_index) < (${payment}.block_number, ${payment}.log_index)
-                  and ${isThen('i', 'earlier')}))`,
-  )
+                         where before.fid = i.fid and before.address = any (${payment}.through) and ${isThen('before', payment)})`,
+       )}) its
+      cross join lateral (
+        select case when ${payment}.amount >= 0 then ${payment}.amount
+                    else greatest(${payment}.amount, -${leftBefore('its.fid', payment)}) end as amount) counted
+      where ${payment}.amount >= 0 or counted.amount < 0`
+
+/**
+ * SQL: what is left, at a refund, of what its payment brought an agent. Of the newest rows of it alone, so that nobody makes it
+ * dear to know; those before them can only have left more.
+ */
+const leftBefore = (fid: string, refund: string) => `coalesce((
+          select greatest(sum(earlier.net), 0)
+            from (select e.chain, e.block_timestamp, e.payee, e.net
+                    from payment e
+                   where e.subject = ${refund}.subject and e.chain = ${refund}.chain
+                     and (e.block_number, e.log_index) < (${refund}.block_number, ${refund}.log_index)
+                   order by e.block_number desc, e.log_index desc
+                   limit ${incomeLimits.rowsBeforeRefund}) earlier
+           where exists (select from income_address i
+                          where i.fid = ${fid} and i.address = earlier.payee and ${isThen('i', 'earlier')})), 0)`
 
 /** Whether a payment went through an address of any agent, whose income it was there. */
 export const isPassedOn = (payment: string) => `(${payment}.through is not null and exists (
@@ -61,7 +75,7 @@ export const isPassedOn = (payment: string) => `(${payment}.through is not null 
 /** Columns that settlements `s` and the rows of `otherPayments` have in common. */
 export const settlementColumns = `s.recipient, s.chain, s.payer, s.facilitator, s.block_number, s.block_timestamp, s.log_index,
              s.tx_hash, s.token, s.amount::numeric(78, 0) as amount, true as is_dollar, false as by_contract,
-             null::bytea as forwarder, null::bytea[] as through`
+             null::bytea as forwarder, null::bytea[] as through, null::bytea as subject`
 
 const names = [
   'recipient',
@@ -78,9 +92,15 @@ const names = [
   'by_contract',
   'forwarder',
   'through',
+  'subject',
 ]
 /** The columns of `settlementColumns`, read from `otherPayments`. */
 export const paymentColumns = names.map((name) => `s.${name}`).join(', ')
+/** The same, with the amount that is an agent's income: `counted` is a row of `paidAgents`. */
+export const countedColumns = names.map((name) => (name === 'amount' ? 'counted.amount' : `s.${name}`)).join(', ')
+/** SQL: a row of `paidAgents`, as `counted`, if a payment is income of an agent. */
+export const countedFor = (fid: string, payment: string) => `cross join lateral (
+       select its.amount from (${paidAgents(payment)}) its where its.fid = ${fid}) counted`
 
 /** SQL: whether a row of `payment` is in a token that is counted as dollars. */
 export const isDollar = (payment: string) => `exists (select from chain_contract c
@@ -119,7 +139,7 @@ export const otherPayments = `(
                                   and b.depth = hop.depth
                 )
                 select address from hop) end as through,
-              p.kind
+              p.subject, p.kind
          from payment p
          left join payment origin on origin.chain = p.chain and origin.block_number = p.block_number
                                  and origin.log_index = p.origin_log_index

@@ -77,7 +77,8 @@ create table payment (
   forwarder bytea,               -- forwarded: who passed it on
   origin_log_index int,          -- forwarded: the settlement or payment of the same block whose money it is
   depth int,                     -- forwarded: hops from the payee of that one
-  -- What its contract holds the money under: a job, behind the contract's address, or a channel; null: it names nothing.
+  -- What the rows of one payment, channel or job have in common, unique on the chain: a job behind the address of its
+  -- contract, a payment of an escrow, by the hash of its terms, behind the address of its operator; null: nothing.
   subject bytea,
   funder bytea,                  -- batch_claim: who put the most into the channel at once, if that is not the payer
   unique (chain, block_number, log_index),
@@ -87,8 +88,6 @@ create index payment_payer on payment (payer, block_number desc);
 create index payment_facilitator on payment (facilitator, block_number desc);
 -- Payments of a payee by time, for pages and for sums of an hour.
 create index payment_received on payment (payee, block_timestamp, chain, block_number, log_index);
--- What went back to a payer.
-create index payment_refund on payment (payee, payer) where net < 0;
 -- What contracts hold for a payee in some token, and what left them.
 create index payment_held on payment (payee, token)
   where kind in ('batch_claim', 'batch_deposit', 'batch_return', 'escrow_capture', 'escrow_authorization', 'escrow_return');
@@ -99,6 +98,8 @@ create index payment_forwarder on payment (forwarder) where forwarder is not nul
 
 -- What was put into a job or channel, the most at once first; and what came out.
 create index payment_subject on payment (subject, chain, gross desc) where subject is not null;
+-- The rows of a subject in the order of the chain: refunds of a payment, and what it had brought before them.
+create index payment_of_subject on payment (subject, chain, block_number, log_index) where subject is not null;
 
 -- Who put money there that a job or channel pays out: of what came before, the most at once; null: nobody is known to have.
 create function funder_of(p payment) returns bytea language sql stable as $$
@@ -197,18 +198,25 @@ create table exact_amount (
 -- migrated. While none has, nothing below looks for amounts.
 create function tokens_are_scaled() returns boolean language sql immutable parallel safe as 'select false';
 
--- Base units that a settlement or payment paid, and its dollars, both exact; `amount` is what its row has.
+-- Base units that a settlement or payment paid, and its dollars, both exact; `amount` is what its row has, or the part of a
+-- refund that is less income.
 create function base_units_of(of_chain text, of_block int, of_log int, amount numeric) returns numeric
   language sql stable parallel safe as $$
   select case when tokens_are_scaled() then coalesce(
-           (select e.base_units from exact_amount e
+           (select case when amount < 0 and amount > trunc(e.base_units * ('1e' || 6 - e.decimals)::numeric)
+                          then trunc(amount * ('1e' || e.decimals - 6)::numeric)
+                        else e.base_units end
+              from exact_amount e
              where e.chain = of_chain and e.block_number = of_block and e.log_index = of_log), amount)
          else amount end
 $$;
 create function dollars_of(of_chain text, of_block int, of_log int, amount numeric) returns numeric
   language sql stable parallel safe as $$
   select case when tokens_are_scaled() then coalesce(
-           (select e.base_units * ('1e-' || e.decimals)::numeric from exact_amount e
+           (select case when amount < 0 and amount > trunc(e.base_units * ('1e' || 6 - e.decimals)::numeric)
+                          then amount * 0.000001
+                        else e.base_units * ('1e-' || e.decimals)::numeric end
+              from exact_amount e
              where e.chain = of_chain and e.block_number = of_block and e.log_index = of_log), amount * 0.000001)
          else amount * 0.000001 end
 $$;

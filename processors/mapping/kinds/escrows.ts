@@ -38,10 +38,11 @@ const wholeBps = 10_000n
 export const escrows: KindRule = {
   topic0: [...Object.values(events), ...Object.values(first)].map(({ topic }) => topic),
   subject: terms,
-  read(log, { logs, subject }) {
+  read(log, { logs, subject: named }) {
     const { kind, amount, fee = 0n } = movedBy(log)
-    const [, payer, payee, token] = (isTold(log) ? toldIn(log) : subject) ?? []
-    if (payer === undefined || payee === undefined || token === undefined || amount === 0n) return undefined
+    const [operator, payer, payee, token] = (isTold(log) ? toldIn(log) : named) ?? []
+    if (operator === undefined || payer === undefined || payee === undefined || token === undefined || amount === 0n)
+      return undefined
     const isPaid = kind === 'escrow_charge' || kind === 'escrow_capture'
     const payment = {
       kind,
@@ -51,7 +52,8 @@ export const escrows: KindRule = {
       gross: kind === 'escrow_refund' ? -amount : amount,
       net: isPaid ? amount - fee : kind === 'escrow_refund' ? -amount : 0n,
     }
-    return { ...payment, transfer: isPaid ? transferOf(payment, log, logs) : undefined }
+    const subject = `${addressOf(operator)}${log.topics[1]?.slice(2) ?? ''}`
+    return { ...payment, transfer: isPaid ? transferOf(payment, log, logs) : undefined, subject }
   },
 }
 

@@ -16,7 +16,7 @@ export interface ContractPayment {
   readonly net: bigint
   /** Transfer that moved the money to the payee; undefined: none did in this transaction. */
   readonly transfer: Transfer<string> | undefined
-  /** What the contract holds the money under, in hex, unique on its chain; undefined: it names nothing. */
+  /** What the rows of a job, of a payment or of a channel have in common, in hex, unique on the chain; undefined: nothing. */
   readonly subject?: string | undefined
 }
 

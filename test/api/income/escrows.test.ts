@@ -6,7 +6,7 @@ import type { PaymentKind } from '../../../payments.config.ts'
 import { runIncome } from '../../derive/passes.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
-import { addressOf, birth, insert, seedAgent, seedChainState, seedPayment } from '../../support/seed.ts'
+import { addressOf, birth, hashOf, insert, seedAgent, seedChainState, seedPayment } from '../../support/seed.ts'
 
 const database = testDatabase()
 const day = 86_400_000
@@ -14,9 +14,12 @@ const now = new Date(+birth + 2 * day)
 const seller = addressOf('seller')
 let api: TestApi
 
+const nobody = { payer: addressOf('nobody who paid'), subject: hashOf('nobody') }
+
 async function log(kind: PaymentKind, block: number, amount: bigint, more = {}) {
   const at = new Date(+birth + (block < 200 ? 0 : day))
-  await seedPayment(database.pool, { kind, amount, payer: addressOf('buyer'), payee: seller, block, at, ...more })
+  const payment = { kind, amount, payer: addressOf('buyer'), payee: seller, block, at, subject: hashOf('purchase') }
+  await seedPayment(database.pool, { ...payment, ...more })
 }
 async function settle() {
   while ((await rollUpSettlements({ pool: database.pool })) > 0);
@@ -35,8 +38,8 @@ beforeAll(async () => {
   await log('escrow_capture', 102, 1_000_000n)
   await log('escrow_return', 103, 2_000_000n, { net: 0n })
   await log('escrow_refund', 201, -1_500_000n)
-  await log('escrow_refund', 202, -7_000_000n, { payer: addressOf('nobody who paid') })
-  await log('escrow_refund', 203, -7_000_000n, { token: addressOf('other token') })
+  await log('escrow_refund', 202, -7_000_000n, { ...nobody })
+  await log('escrow_refund', 203, -7_000_000n, { token: addressOf('other token'), subject: hashOf('other token') })
   await settle()
 })
 afterAll(() => api.stop())
@@ -75,7 +78,7 @@ test('a refund is less income of its own day, no payment, and nothing where no p
 })
 
 test('a payment that is found behind its refund counts the refund, too, in the hour of the refund', async () => {
-  await log('escrow_charge', 150, 7_000_000n, { payer: addressOf('nobody who paid') })
+  await log('escrow_charge', 150, 7_000_000n, { ...nobody })
   await settle()
   const { rows } = await database.pool.query(
     'select kind, sum(amount)::text as amount from income_hour where fid = 7 group by kind order by kind',
@@ -89,4 +92,24 @@ test('a payment that is found behind its refund counts the refund, too, in the h
   await settle()
   const { rows: left } = await database.pool.query(`select sum(amount)::text as amount from income_hour where fid = 7`)
   expect(left).toEqual([{ amount: '3400000' }])
+})
+
+test('a refund takes off no more than what is left of its payment, whoever paid whom before', async () => {
+  const summed = 'select sum(n)::int as n, sum(amount)::text as amount from income_hour where fid = 7'
+  expect((await database.pool.query(summed)).rows).toEqual([{ n: 2, amount: '3400000' }])
+  // All of it is a fee: nothing came to the seller that could go back.
+  await log('escrow_charge', 160, 5_000_000n, { net: 0n, subject: hashOf('all is a fee') })
+  await log('escrow_refund', 210, -5_000_000n, { subject: hashOf('all is a fee') })
+  await log('escrow_charge', 161, 2_000_000n, { net: 1_900_000n, subject: hashOf('in parts') })
+  await log('escrow_refund', 211, -1_500_000n, { subject: hashOf('in parts') })
+  await log('escrow_refund', 212, -500_000n, { subject: hashOf('in parts') })
+  await log('escrow_refund', 213, -500_000n, { subject: hashOf('in parts') })
+  await settle()
+  expect((await database.pool.query(summed)).rows).toEqual([{ n: 3, amount: '3400000' }])
+  const { payments } = incomePayments.parse(await body('/api/agent/7/income/payments?order=desc&limit=3'))
+  expect(payments.map(({ kind, amount, amount_usdc }) => [kind, amount, amount_usdc])).toEqual([
+    ['escrow_refund', '-400000', -0.4],
+    ['escrow_refund', '-1500000', -1.5],
+    ['escrow_refund', '-1500000', -1.5],
+  ])
 })

@@ -52,8 +52,12 @@ export interface OtherRow {
   /** Earlier recipients of this money in the transaction, in order. */
   readonly through: readonly number[]
   readonly originLogIndex: number | null
+  /** What an escrow's rows of one payment have in common. */
+  readonly subject?: number
 }
 
+/** Behind the address of nobody, as whoever operates it is nobody that pays. */
+const subjectOf = (number: number) => `${addressOf('operator')}${hashOf(`subject ${number}`).slice(2)}`
 const text = (hex: string | undefined) => `\\x${hex?.slice(2)}`
 
 export async function storeOthers(db: Queryable, rows: readonly OtherRow[]): Promise<void> {
@@ -74,6 +78,7 @@ export async function storeOthers(db: Queryable, rows: readonly OtherRow[]): Pro
     forwarder: row.through.length === 0 ? null : text(people[row.through.at(-1) as number]),
     origin_log_index: row.originLogIndex,
     depth: row.through.length === 0 ? null : row.through.length,
+    subject: row.subject === undefined ? null : text(subjectOf(row.subject)),
   }))
   await insertPayments(db, JSON.stringify(columns))
 }

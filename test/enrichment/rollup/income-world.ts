@@ -156,6 +156,8 @@ export class World {
           amount: -step.amount,
           through: [],
           originLogIndex: null,
+          // Of a stranger: of a payment that nobody made.
+          subject: step.stranger ? -1 : (charge?.subject ?? -1),
         }
         await inTransaction(pool, async (db) => {
           await lockRollup(db, 'base')
@@ -245,6 +247,7 @@ export class World {
         amount,
         through: path.slice(0, at),
         originLogIndex: at === 0 ? null : first,
+        ...(at === 0 && origin === 'escrow_charge' ? { subject: first } : {}),
       }))
       if (origin === 'settlement') {
         const row = { block, logIndex: first, payer, recipient: path[0] as number, sender, selector: 0, amount }
@@ -286,19 +289,22 @@ export class World {
       through: [] as readonly number[],
     }))
     const isIts = (one: number) => this.verified.get(fid)?.includes(one) === true
-    const others = this.others.filter((row) => row.amount > 0 || this.#isOfCharge(row))
+    const others = this.others
+      .map((row) => (row.amount > 0 ? row : { ...row, amount: -Math.min(-row.amount, this.#leftBefore(row)) }))
+      .filter(({ amount }) => amount !== 0)
     return [...settled, ...others].filter(
       ({ block, recipient, through }) => block <= this.final && isIts(recipient) && !through.some(isIts),
     )
   }
 
-  /** Whether something that a row gives back was charged before. */
-  #isOfCharge({ payer, recipient, isDollar, block, logIndex }: OtherRow): boolean {
-    return this.others.some(
-      (one) =>
-        one.kind === 'escrow_charge' &&
-        [one.payer, one.recipient, one.isDollar].join() === [payer, recipient, isDollar].join() &&
-        (one.block < block || (one.block === block && one.logIndex < logIndex)),
+  /** What is left, before a row, of what its subject brought. */
+  #leftBefore({ subject, block, logIndex }: OtherRow): number {
+    const earlier = this.others.filter(
+      (one) => one.subject === subject && (one.block < block || (one.block === block && one.logIndex < logIndex)),
+    )
+    return Math.max(
+      0,
+      earlier.reduce((sum, { amount }) => sum + amount, 0),
     )
   }
 

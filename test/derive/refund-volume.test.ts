@@ -1,0 +1,88 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Queryable } from '../../db/pool.ts'
+import { deriveDemandOf } from '../../db/queries/income/demand.ts'
+import { incomePayments } from '../../db/queries/income/payments.ts'
+import { addToRollup, lockRollup, moveRollup } from '../../db/queries/rollup/cursor.ts'
+import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
+import { incomeLimits } from '../../limits.config.ts'
+import { testDatabase } from '../support/database.ts'
+import { rowsRead } from '../support/rows-read.ts'
+import { addressOf, birth, insert, seedAgent, seedChainState } from '../support/seed.ts'
+import { runIncome, sumDueHours } from './passes.ts'
+
+// A stranger charges and refunds as often as the gas is worth it, all to one address in one hour. Rows are counted: with
+// one look at each pair for each other pair there would be millions.
+
+const pairs = 1_000
+const fid = 1
+const seller = addressOf('seller')
+const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
+const database = testDatabase()
+
+/** Charges of which all is a fee, or their refunds, in one block; a subject each, or one for all. */
+const insertRows = (db: Queryable, kind: 'escrow_charge' | 'escrow_refund', block: number, subject: string) =>
+  db.query(
+    `insert into payment (id, chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net,
+                          facilitator, tx_hash, subject)
+     select 'base-' || $1::int || '-' || n, 'base', $1, n, $2, $3, $4, $5, $6, 10,
+            case when $3 = 'escrow_refund' then -10 when n = ${pairs} then 10 else 0 end, $5, int4send(n), ${subject}
+       from generate_series(1, ${pairs}) n`,
+    [block, birth, kind, bytes(addressOf('token')), bytes(addressOf('buyer')), bytes(seller)],
+  )
+
+beforeAll(async () => {
+  const { pool } = database
+  await seedAgent(pool, { fid, addresses: [seller] })
+  await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: birth })
+  await insert(pool, 'chain_contract', { chain: 'base', address: addressOf('token'), from_block: 0 })
+  await seedChainState(pool, { chain: 'base', indexed: 200, finalized: 1 })
+  while ((await rollUpSettlements({ pool })) + (await runIncome({ pool })) > 0);
+})
+
+describe.each([
+  ['a payment each', `int4send($1 * 0 + n)`, 40],
+  // Each row marks the refunds next behind it, and each refund looks at the newest rows before it and whose address was paid.
+  ['one payment', `int4send($1 * 0)`, 40 + 4 * incomeLimits.rowsBeforeRefund],
+])('thousands of refunds of %s', (_, subject, rowsOfPair) => {
+  const most = pairs * rowsOfPair
+  test('are summed up, counted as demand and listed with so many rows read for each at most', async () => {
+    const read = await rowsRead(database.pool, async (db) => {
+      await insertRows(db, 'escrow_charge', 100, subject)
+      await insertRows(db, 'escrow_refund', 101, subject)
+      await db.query('analyze payment')
+      await lockRollup(db, 'base')
+      await addToRollup(db, 'base', { fromBlock: 2, toBlock: 200 })
+      await moveRollup(db, 'base', 201)
+      expect(await sumDueHours(db, { hours: 500, payments: 50_000 })).toBe(1)
+      const { rows } = await db.query('select n::int, amount::int from income_hour order by kind')
+      expect(rows).toEqual([
+        { n: 1, amount: 10 },
+        { n: 0, amount: -10 },
+      ])
+    })
+    expect(read).toBeLessThan(most)
+    const after = await rowsRead(database.pool, async (db) => {
+      await insertRows(db, 'escrow_charge', 100, subject)
+      await insertRows(db, 'escrow_refund', 101, subject)
+      await db.query('analyze payment')
+      await lockRollup(db, 'base')
+      await addToRollup(db, 'base', { fromBlock: 2, toBlock: 200 })
+      await moveRollup(db, 'base', 201)
+      await deriveDemandOf(db, fid, birth)
+      const filter = { chain: null, since: null, until: null }
+      await incomePayments(db, { fid, limit: 100, order: 'desc', filter })
+    })
+    expect(after).toBeLessThan(2 * most)
+  })
+
+  test('are marked with so many rows read for each at most when what they refund is found behind them', async () => {
+    const read = await rowsRead(database.pool, async (db) => {
+      await insertRows(db, 'escrow_refund', 101, subject)
+      await db.query('analyze payment')
+      await insertRows(db, 'escrow_charge', 100, subject)
+      const { rows } = await db.query(`select count(*)::int as marked from due where kind = 'income hours'`)
+      expect(rows).not.toEqual([{ marked: 0 }])
+    })
+    expect(read).toBeLessThan(most)
+  })
+})

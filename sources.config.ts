@@ -1,4 +1,4 @@
-import type { Backoff } from './hosts/retries.ts'
+import type { Backoff } from './ops/backoff.ts'
 import { day, hour, minute, second } from './ops/time.ts'
 
 /**

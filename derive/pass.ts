@@ -1,11 +1,11 @@
 import { inTransaction } from '../db/pool.ts'
 import { isAnyDue, markDue, markLater, takeDue } from '../db/queries/due/queue.ts'
+import { doubledMs } from '../ops/backoff.ts'
 import { minute, second } from '../ops/time.ts'
 import type { Derivation, DeriveContext } from './derivation.ts'
 
-/** Milliseconds until a key that failed is derived again, at first and at most: they double. */
-const firstRetryMs = second
-const longestRetryMs = 5 * minute
+/** How long a key that failed waits for its next attempt. */
+const retry = { baseMs: second, capMs: 5 * minute }
 /** Failed keys after which a pass ends; the others are taken by the next. */
 const mostFailures = 10
 
@@ -76,7 +76,7 @@ function deferFirst({ kind }: Derivation, { pool, now }: DeriveContext): Promise
   return inTransaction(pool, async (db) => {
     const [first] = await takeDue(db, { kind, now: now(), limit: 1 })
     if (!first) return undefined
-    const waitMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(first.attempts, 20))
+    const waitMs = doubledMs(retry, first.attempts)
     await markDue(db, kind, [first.key], { dueAt: new Date(now().getTime() + waitMs), attempts: first.attempts + 1 })
     return first.key
   })

@@ -3,7 +3,11 @@ import { bearableRest, retryAfterMs, shortestRestMs, unnamedRestMs } from '../ho
 import type { Door, Fetched, FetchOptions } from '../net/door.ts'
 import type { EgressAllow } from '../net/egress.ts'
 import { DoorError, type DoorReason } from '../net/errors.ts'
-import { minute } from '../ops/time.ts'
+import { type Backoff, doubledMs } from '../ops/backoff.ts'
+import { hour, minute } from '../ops/time.ts'
+
+/** Pauses after 429s in a row. */
+const refused: Backoff = { baseMs: shortestRestMs, capMs: hour }
 
 interface AgentHostsOptions {
   readonly door: Door
@@ -151,7 +155,7 @@ function rest(host: AgentHost, askedMs: number): number {
   // Otherwise the request was on its way already when the pause began.
   if (host.state() === 'answering') host.refusals++
   // Twice as long with each 429 in a row: a host that never names a time would be asked all the time.
-  const ms = bearableRest(Math.max(askedMs, shortestRestMs * 2 ** (host.refusals - 1)))
+  const ms = bearableRest(Math.max(askedMs, doubledMs(refused, host.refusals - 1)))
   host.restFor(ms)
   return ms
 }

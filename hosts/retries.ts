@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Backoff, doubledMs } from '../ops/backoff.ts'
 import { minute } from '../ops/time.ts'
 import { meaningOfStatus } from './meaning.ts'
 
@@ -9,8 +10,6 @@ import { meaningOfStatus } from './meaning.ts'
 export const boundedFailures = 12
 /** Pauses after failures in a row, whichever source of a chain fails. */
 export const sourceBackoff: Backoff = { baseMs: 250, capMs: 10_000 }
-/** No jitter: one process asks one source, so no other client retries at the same moment. */
-const undithered = () => 1
 /** Longest Retry-After that is honoured, in milliseconds. */
 const longestRetryAfterMs = 5 * 60_000
 
@@ -151,31 +150,12 @@ function kindOf(error: Error): FailureKind {
   return error.retryAfterMs === undefined ? 'useless' : 'busy'
 }
 
-/** Backoff in milliseconds after `failures` in a row, or the Retry-After (`asked`, milliseconds) up to a bound. */
-export function pauseMs(limits: Backoff, failures: number, asked?: number): number {
-  return asked === undefined ? backoffMs(limits, failures - 1, undithered) : Math.min(asked, longestRetryAfterMs)
-}
-
-/** Limits of an exponential backoff: `baseMs` before the first retry, doubled with each failure, at most `capMs`. */
-export interface Backoff {
-  readonly baseMs: number
-  readonly capMs: number
-}
-
-/** A number from 0 to below 1, as Math.random. */
-export type Random = () => number
-
 /**
- * Exponential backoff with full jitter, in milliseconds. `failures`: failures in a row before the latest one (0: the
- * latest was the first). The jitter keeps subjects that failed together from coming back together.
+ * Backoff in milliseconds after `failures` in a row, or the Retry-After (`asked`, milliseconds) up to a bound. No jitter: one
+ * process asks one source, so no other client retries at the same moment.
  */
-export function backoffMs({ baseMs, capMs }: Backoff, failures: number, random: Random): number {
-  return Math.ceil(Math.min(capMs, baseMs * 2 ** Math.min(failures, 30)) * random())
-}
-
-/** `ms` give or take a tenth at random, so that subjects read together drift apart. */
-export function jittered(ms: number, random: Random): number {
-  return Math.round(ms * (0.9 + 0.2 * random()))
+export function pauseMs(limits: Backoff, failures: number, asked?: number): number {
+  return asked === undefined ? doubledMs(limits, failures - 1) : Math.min(asked, longestRetryAfterMs)
 }
 
 /** Shortest time between two lines about the same trouble, in milliseconds. */

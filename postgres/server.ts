@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { chown, mkdir, open, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Backoff, doubledMs } from '../ops/backoff.ts'
 import { freePort } from '../ops/ports.ts'
 import { type PostgresHome, runAs } from './home.ts'
 
@@ -32,6 +33,8 @@ export interface Server {
 const defaultStartTimeoutMs = 60_000
 const stopTimeoutMs = 60_000
 const pollMs = 25
+/** Pauses before a server that did not start for a passing reason is started again. */
+const starts: Backoff = { baseMs: 50, capMs: 10_000 }
 const startAttempts = 5
 /** Size of the server's log above which the next start begins a new one, and keeps this one as `.old`. */
 const logBytes = 10 * 1024 * 1024
@@ -71,7 +74,7 @@ export async function startServer(home: PostgresHome, options: EmbeddedOptions):
     if (attempt === startAttempts || !passing.test(problem)) {
       throw new Error(`the embedded Postgres did not start; its log ${logPath(home)} ends:\n${problem}`)
     }
-    await delay(pollMs * 2 ** attempt)
+    await delay(doubledMs(starts, attempt - 1))
   }
 }
 

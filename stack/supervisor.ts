@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { type Backoff, doubledMs } from '../ops/backoff.ts'
 import { type ProcessFile, signal } from './processes.ts'
 
 /** One of the project's processes. */
@@ -45,8 +46,7 @@ interface Supervised {
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const defaultGraceMs = 15_000
-const firstBackoffMs = 500
-const longestBackoffMs = 30_000
+const restarts: Backoff = { baseMs: 500, capMs: 30_000 }
 /** A process that ran this long counts as recovered: its backoff starts again. */
 const stableMs = 60_000
 const logTailBytes = 4_096
@@ -77,8 +77,7 @@ export function createStack({ logFolder, processes, say, graceMs = defaultGraceM
   function startAgain(one: Supervised, how: string) {
     if (Date.now() - one.startedAt > stableMs) one.failures = 0
     if (one.failures === 0) say(`${one.task.name} ended (${how}) and is being restarted${quote(lastLine(one.log))}`)
-    const backoff = Math.min(longestBackoffMs, firstBackoffMs * 2 ** one.failures++)
-    one.restart = setTimeout(() => launch(one), backoff)
+    one.restart = setTimeout(() => launch(one), doubledMs(restarts, one.failures++))
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { RedisReply } from 'rate-limit-redis'
 import { createClient, ErrorReply } from 'redis'
+import { type Backoff, doubledMs } from '../../ops/backoff.ts'
 
 /**
  * The timeout of a reply: the client library itself has none for a command that is already written. Counted in ticks
@@ -18,6 +19,7 @@ const connectTimeoutMs = 1_000
 const silenceMs = 3_000
 const pingEveryMs = 1_000
 const slowestReconnectMs = 500
+const reconnects: Backoff = { baseMs: 50, capMs: slowestReconnectMs }
 /**
  * What a connection has to take before anything is counted over it: a write, by the commands that count. A replica, a
  * server that is loading its data, one out of memory or one that may not write to its disk answers pings all the same.
@@ -123,7 +125,7 @@ function clientOf(url: string) {
     socket: {
       connectTimeout: connectTimeoutMs,
       socketTimeout: silenceMs,
-      reconnectStrategy: (retries) => Math.min(50 * 2 ** retries, slowestReconnectMs),
+      reconnectStrategy: (retries) => doubledMs(reconnects, retries),
     },
   })
 }

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { doubledMs } from '../../ops/backoff.ts'
+import { second } from '../../ops/time.ts'
 import type { Watchdog } from './watchdog.ts'
 
 interface Loop {
@@ -16,8 +18,7 @@ interface Loop {
   readonly watchdog: Watchdog
 }
 
-const firstRetryMs = 1_000
-const longestRetryMs = 30_000
+const retry = { baseMs: second, capMs: 30 * second }
 
 /**
  * Repeats passes until the signal; the pass in flight is finished. A pass that throws is logged and retried with
@@ -44,7 +45,7 @@ export async function repeat({
       if (failures > 0) log.info(`${name} works again`)
       failures = 0
     } catch (error) {
-      waitMs = Math.min(longestRetryMs, firstRetryMs * 2 ** Math.min(failures, 10))
+      waitMs = doubledMs(retry, failures)
       if (failures === 0) log.error({ err: error }, `${name} failed and will be retried`)
       failures++
     }

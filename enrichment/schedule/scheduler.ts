@@ -14,7 +14,7 @@ import {
 } from '../../db/queries/sources/source-state.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
-import { backoffMs, jittered, type Random } from '../../hosts/retries.ts'
+import { backoffMs, jittered, type Random } from '../../ops/backoff.ts'
 import { minute, second } from '../../ops/time.ts'
 import { LeaseLost, type Reading, type Source } from './source.ts'
 

@@ -10,11 +10,11 @@ import {
   webhookToSend,
 } from '../../db/queries/webhooks/sending.ts'
 import { createHost, HostClosed } from '../../hosts/host.ts'
-import { jittered } from '../../hosts/retries.ts'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
 import { webhookLimits } from '../../limits.config.ts'
 import type { Door } from '../../net/door.ts'
 import { postMessage } from '../../net/webhook.ts'
+import { jittered } from '../../ops/backoff.ts'
 import { day, hour, minute, second } from '../../ops/time.ts'
 import { sources } from '../../sources.config.ts'
 import { webhookHeaders, webhookKeys } from '../../trust/webhooks/signature.ts'

@@ -53,7 +53,6 @@ const longer: readonly string[] = [
   'api/limits/redis-connection.ts connectRedis',
   'enrichment/claims/manifest.ts createManifests',
   'enrichment/installed-sources.ts createSources',
-  'enrichment/run.ts runEnrichment',
   'export/archive/main.ts without a name',
   'export/main.ts without a name',
   'processors/run.ts runProcessor',

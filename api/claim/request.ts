@@ -1,8 +1,8 @@
-import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
 import { ApiError, invalidRequest } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
 import { decodeEip191 } from './eip191.ts'
 import { decodeJfs } from './jfs.ts'
+import { readJsonBody } from './json-body.ts'
 import type { ClaimBody, Decode } from './proof-method.ts'
 import { decodeWellKnown } from './well-known.ts'
 
@@ -33,13 +33,7 @@ export function readRequest(
 }
 
 function readObject(bytes: Uint8Array): ClaimBody {
-  let value: unknown
-  try {
-    value = parseStrictJson(bytes)
-  } catch (error) {
-    if (error instanceof JsonProblem) throw invalidRequest('body', error.message)
-    throw error
-  }
+  const value = readJsonBody(bytes)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw invalidRequest('body', 'must be a JSON object')
   }

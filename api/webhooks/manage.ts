@@ -12,12 +12,12 @@ import { webhookLimits } from '../../limits.config.ts'
 import { postMessage } from '../../net/webhook.ts'
 import { second } from '../../ops/time.ts'
 import { sources } from '../../sources.config.ts'
-import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
 import { webhookHeaders, webhookKeys } from '../../trust/webhooks/signature.ts'
 import type { ClaimDeps } from '../claim/claim.ts'
+import { readJsonBody } from '../claim/json-body.ts'
 import { parseFields } from '../claim/proof-method.ts'
 import { sendJson } from '../http/content.ts'
-import { ApiError, invalidRequest } from '../http/errors.ts'
+import { ApiError } from '../http/errors.ts'
 import { countMessage, refuseMany, secretOf, tokenSha256 } from './register.ts'
 
 const { name: source } = sources.webhooks
@@ -72,22 +72,13 @@ const place = z.object({
 /** Has an endpoint sent what comes behind an event, again or for the first time, even if it had ended. */
 export async function replay(deps: ClaimDeps, { id, fid }: ShownWebhook, req: Request): Promise<object> {
   await countUse(deps, id)
-  const { after_seq } = parseFields(place, jsonOf(req))
+  const { after_seq } = parseFields(place, readJsonBody(req.body))
   await deps.transaction(async (db) => {
     await lockClaims(db, fid)
     await refuseMany(db, fid, id)
     await moveWebhook(db, id, after_seq)
   })
   return { ok: true, after_seq }
-}
-
-function jsonOf(req: Request): unknown {
-  try {
-    return parseStrictJson(Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0))
-  } catch (error) {
-    if (error instanceof JsonProblem) throw invalidRequest('body', error.message)
-    throw error
-  }
 }
 
 const countUse = (deps: ClaimDeps, id: string) =>

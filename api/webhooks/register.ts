@@ -12,13 +12,13 @@ import {
 import { webhookLimits } from '../../limits.config.ts'
 import { postMessage } from '../../net/webhook.ts'
 import { second } from '../../ops/time.ts'
-import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
 import { webhookHeaders, webhookKeys } from '../../trust/webhooks/signature.ts'
 import { webhookTypes } from '../../trust/webhooks/types.ts'
 import type { ClaimAttempt, ClaimDeps } from '../claim/claim.ts'
 import { examineProof, type ReadProof, readProof } from '../claim/examination.ts'
+import { readJsonBody } from '../claim/json-body.ts'
 import { invalidFields, parseFields } from '../claim/proof-method.ts'
-import { ApiError, invalidRequest } from '../http/errors.ts'
+import { ApiError } from '../http/errors.ts'
 
 const idBytes = 9
 const tokenBytes = 24
@@ -80,7 +80,7 @@ export function createRegistrations(deps: ClaimDeps): (attempt: Omit<ClaimAttemp
   return async ({ client, ...sent }) => {
     const secret = secretOf(deps)
     const attempt = readProof(sent, 'webhook', ['eip191', 'jfs'], deps).read()
-    const { url, types, fids = null, chains = null, min_amount = null } = parseFields(wishes, bodyOf(sent.body))
+    const { url, types, fids = null, chains = null, min_amount = null } = parseFields(wishes, readJsonBody(sent.body))
     const refuse = () => refuseUsed(deps, attempt)
     const used = { refuse, refuseManifest: refuse }
     const { byCustody } = await examineProof(attempt, used, { attempts: deps.attempts, client })
@@ -163,16 +163,6 @@ export async function countMessage(
     limits: { attempts: most, windowSeconds },
     retryAfterSeconds: Math.ceil(leftMs / 1_000),
   })
-}
-
-/** A JSON object, as `readProof` has found it to be. */
-function bodyOf(bytes: Uint8Array): unknown {
-  try {
-    return parseStrictJson(bytes)
-  } catch (error) {
-    if (error instanceof JsonProblem) throw invalidRequest('body', error.message)
-    throw error
-  }
 }
 
 /** Throws when a nonce was accepted before. */

@@ -100,6 +100,10 @@ export const registrationFilters = {
 } as const satisfies Record<string, Filter>
 
 type FilterName = keyof typeof registrationFilters
+/** Filters that the terms of a row say, and what `metadata` looks for with a value. */
+export type TermName =
+  | { [name in FilterName]: (typeof registrationFilters)[name] extends { fits: unknown } ? never : name }[FilterName]
+  | 'metadata_value'
 export type RegistrationFilter = {
   readonly [name in FilterName]: FilterValues[(typeof registrationFilters)[name]['type']] | null
 }

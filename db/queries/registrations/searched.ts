@@ -3,20 +3,22 @@ import type { Queryable } from '../../pool.ts'
 import { hex } from '../sql/json-text.ts'
 import { approvedFor } from '../sql/registration-objects.ts'
 import { leadingFirst } from '../sql/verification-time.ts'
+import type { TermName } from './filters.ts'
 
 /** Bytes of a term; no filter takes a longer one. */
 const longestTerm = 450
 /** Bytes of the terms of a row. Beyond 1 MiB, which nothing checks, a row would hold other words than it was given. */
 const mostBytes = 512 * 1024
 
-/** SQL: one row `term` for each `<filter>:<word>` that a registration `r` with its document `d` and agent `a` fits. */
-const words = (filter: string, word: string, from = '') =>
-  `select '${filter}:' || ${word} as term${from && ` from ${from}`}`
+/** SQL, given a filter: one row `term` for each `<filter>:<word>` that a registration `r` with its document `d` and agent `a` fits. */
+const words =
+  (word: string, from = '') =>
+  (filter: TermName) =>
+    `select '${filter}:' || ${word} as term${from && ` from ${from}`}`
 const services = `json_array_elements(d.services) service`
 /** A list of what a service of some name, or any, is said to be able to do. */
-const declared = (filter: string, list: string, of = 'true') =>
+const declared = (list: string, of = 'true') =>
   words(
-    filter,
     'lower(word)',
     `${services} cross join json_array_elements_text(service -> 'declared' -> '${list}') word where ${of}`,
   )
@@ -36,36 +38,37 @@ const feedback = `(
    where f.revoked_block is null) f`
 
 /** The first go in first. */
-const filters = [
-  words('chain', 'r.chain'),
-  words('owner', hex('r.owner')),
-  words('wallet', hex('r.agent_wallet')),
-  words('operator', hex('o.address'), `${approvedFor('r')} o`),
-  words('active', 'd.active::text'),
-  words('x402', 'd.x402_support::text'),
-  words('fid', 'a.fid::text'),
-  words('human', '(a.fid is not null)::text'),
-  words('trust', 'lower(word)', `json_array_elements_text(d.supported_trust) word`),
-  words('service', `lower(service ->> 'name')`, services),
-  declared('oasf_skill', 'skills', isOasf),
-  declared('oasf_domain', 'domains', isOasf),
-  declared('skill', 'skills'),
-  declared('tool', 'tools'),
-  declared('prompt', 'prompts'),
-  declared('resource', 'resources'),
-  words('metadata', 'm.key', metadata),
-  words('metadata_value', `encode(sha256(convert_to(m.key, 'UTF8') || '\\x00' || m.value), 'hex')`, metadata),
-  words('feedback_client', hex('f.client'), feedback),
-  words(
-    'feedback_tag',
+const filters: Readonly<Record<TermName, (filter: TermName) => string>> = {
+  chain: words('r.chain'),
+  owner: words(hex('r.owner')),
+  wallet: words(hex('r.agent_wallet')),
+  operator: words(hex('o.address'), `${approvedFor('r')} o`),
+  active: words('d.active::text'),
+  x402: words('d.x402_support::text'),
+  fid: words('a.fid::text'),
+  human: words('(a.fid is not null)::text'),
+  trust: words('lower(word)', `json_array_elements_text(d.supported_trust) word`),
+  service: words(`lower(service ->> 'name')`, services),
+  oasf_skill: declared('skills', isOasf),
+  oasf_domain: declared('domains', isOasf),
+  skill: declared('skills'),
+  tool: declared('tools'),
+  prompt: declared('prompts'),
+  resource: declared('resources'),
+  metadata: words('m.key', metadata),
+  metadata_value: words(`encode(sha256(convert_to(m.key, 'UTF8') || '\\x00' || m.value), 'hex')`, metadata),
+  feedback_client: words(hex('f.client'), feedback),
+  feedback_tag: words(
     'lower(tag)',
     `${feedback} cross join lateral (values (f.tag1), (f.tag2)) of (tag)
       where length(tag) between 1 and ${queryLimits.nameCharacters}`,
   ),
-]
+}
 const terms = `
   select term, sum(octet_length(term)) over (order by rank, term collate "C") as bytes
-    from (${filters.map((one, rank) => `select distinct ${rank} as rank, term from (${one}) one`).join('\n union all ')}) one
+    from (${Object.entries(filters)
+      .map(([name, of], rank) => `select distinct ${rank} as rank, term from (${of(name as TermName)}) one`)
+      .join('\n union all ')}) one
    where octet_length(term) <= ${longestTerm}`
 
 const columns = [

@@ -6,6 +6,22 @@ interface Asked {
   readonly network: string | null
 }
 
+type Outcome = PayeeAnswer['outcome']
+
+/** What ties an address to an agent beside its registry: a row for each. */
+interface Binding {
+  readonly name: PayeeAnswer['not_checked'][number]
+  /** Outcomes that it can change; no other is held against it. */
+  readonly changes: readonly Outcome[]
+  /** The outcome with it; undefined: it says nothing. Null: its form is not published, so that nobody reads it here. */
+  readonly outcomeOf: ((facts: PayeeFacts) => Outcome | undefined) | null
+}
+
+// Source: draft ERC-8478, of which only the head is public.
+const bindings: readonly Binding[] = [
+  { name: 'payee-delegation', changes: ['mismatch', 'owner-only'], outcomeOf: null },
+]
+
 type Evidence = PayeeAnswer['evidence'][number]
 type Registered = NonNullable<PayeeFacts['registration']>
 const nothing = { chain: null, block_number: null, tx_hash: null, url: null, sha256: null }
@@ -14,7 +30,9 @@ const nothing = { chain: null, block_number: null, tx_hash: null, url: null, sha
 export function payeeFound(asked: Asked, facts: PayeeFacts): Omit<PayeeAnswer, 'agent'> {
   const { offer, registration } = facts
   const payTo = asked.payTo ?? offer?.pay_to ?? null
-  const outcome = facts.outcome as PayeeAnswer['outcome']
+  const ofRegistry = facts.outcome as Outcome
+  const others = bindings.filter(({ changes }) => changes.includes(ofRegistry))
+  const outcome = others.map((one) => one.outcomeOf?.(facts)).find((one) => one !== undefined) ?? ofRegistry
   return {
     outcome,
     human: facts.human as PayeeAnswer['human'],
@@ -30,7 +48,7 @@ export function payeeFound(asked: Asked, facts: PayeeFacts): Omit<PayeeAnswer, '
       block_number: registration?.block_number ?? null,
       block_timestamp: registration?.block_timestamp ?? null,
     },
-    not_checked: ['mismatch', 'owner-only'].includes(outcome) ? ['payee-delegation'] : [],
+    not_checked: others.filter((one) => one.outcomeOf === null).map(({ name }) => name),
   }
 }
 

@@ -114,6 +114,9 @@ export const readingLimits = {
   /** Operators that are told of one owner on one chain, and what he said of operators that is looked at for it, newest first. */
   controlOperators: 100,
   operatorEvents: 1_000,
+  /** Owners, and modules, of a Safe that are told; names that a document claims of which it is told whether they say so too. */
+  safeOwners: 20,
+  claimedNames: 3,
   /** Operators of one filter that are looked up by who named them, and holders for which one acts when it is. */
   operatorsLooked: 10,
   operatorHolders: 100,

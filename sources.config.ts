@@ -105,10 +105,7 @@ export interface SourceRow {
   readonly label: string
   /** Attempts set `last_<field>_at` of the profile, which sources may share; absent: the profile has no such field. */
   readonly profileField?: string
-  /**
-   * The part of an agent whose change makes the source due at once; every agent is then a subject of it. Absent: its
-   * subjects are scheduled elsewhere.
-   */
+  /** The part of an agent whose change makes the source due at once, and of which every agent is a subject. Absent: none is. */
   readonly askedAbout?: 'addresses' | 'accounts' | 'messages' | 'nothing'
   /** What `enrichment --once --fid` reads: the FID, its verified addresses, or the registrations these hold. */
   readonly once?: 'fid' | 'addresses' | 'registrations'
@@ -210,6 +207,18 @@ export const sources = {
     label: 'Files of feedback',
     cadenceMs: {},
     retry: { baseMs: minute, capMs: 7 * day },
+    batch: 20,
+    perRead: 1,
+    leaseMs: 3 * minute,
+  },
+  /** Asks chains who commands what may act for registrations. `behind`: no final block has the last event yet. */
+  control: {
+    name: 'control_readings',
+    subject: 'token',
+    label: 'Who can act for agents',
+    once: 'registrations',
+    cadenceMs: { held: day, others: 7 * day, behind: 10 * minute },
+    retry: daily,
     batch: 20,
     perRead: 1,
     leaseMs: 3 * minute,

@@ -4,6 +4,7 @@ import { deriveWithFollowUp } from '../db/queries/agents/follow-up.ts'
 import { markAgentsOf, markHoldersOf, unknownHolders } from '../db/queries/agents/holders.ts'
 import { lockJoin } from '../db/queries/agents/lock.ts'
 import { deriveSearchedRegistrations } from '../db/queries/registrations/searched.ts'
+import { askForControl, askForControlOf } from '../db/queries/sources/control-readings.ts'
 import { askForDocuments } from '../db/queries/sources/registration-documents.ts'
 import { addSubjects } from '../db/queries/sources/source-state.ts'
 import { sources } from '../sources.config.ts'
@@ -51,12 +52,23 @@ export async function deriveAgents(
 }
 
 /** Derives the rows by which the search over all registrations finds these. */
-export async function deriveSearched(db: pg.PoolClient, keys: readonly string[]): Promise<undefined> {
+export async function deriveSearched(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { now }: DeriveContext,
+): Promise<undefined> {
   await deriveSearchedRegistrations(db, keys)
+  await askForControl(db, keys, now())
 }
 
-/** Notes as events of the directory which agents others could change now. */
-export async function deriveControl(db: pg.PoolClient, keys: readonly string[]): Promise<undefined> {
+/** Notes as events of the directory which agents others could change now, and asks chains who these are. */
+export async function deriveControl(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { now }: DeriveContext,
+): Promise<undefined> {
   await lockJoin(db)
-  await noteControl(db, keys.map(Number))
+  const fids = keys.map(Number)
+  await noteControl(db, fids)
+  await askForControlOf(db, fids, now())
 }

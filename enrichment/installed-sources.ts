@@ -18,6 +18,7 @@ import { agentUris } from './agent-uri/source.ts'
 import { createManifests } from './claims/manifest.ts'
 import { claimChecks } from './claims/source.ts'
 import type { Config } from './config.ts'
+import { controlReadings } from './control/source.ts'
 import { logCosignatures } from './cosignatures/source.ts'
 import { createLogWitness } from './cosignatures/witness.ts'
 import { facilitatorSigners } from './facilitators/source.ts'
@@ -107,6 +108,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
 
   const proofWorld = createProofWorld(chains)
   const nodeHost = createSharedHost({ name: 'proofs', requestsPerSecond: proofNode.requestsPerSecond, ...shared })
+  const controlHost = createSharedHost({ name: 'nodes', requestsPerSecond: proofNode.requestsPerSecond, ...shared })
   const onChain = createOnChain({ nodeOf: proofWorld.nodeOf, slot: () => nodeHost.slot('spare'), now })
   const proofs = proofWorld.registries.canAnswer ? [socialProofs({ pool, world: proofWorld, host: nodeHost, now })] : []
   const allUrls = followed.candidates.map(({ url }) => url)
@@ -146,6 +148,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
       : [belief.guard(socialSweep({ ...options, social: spareHub }))]),
     agentUris({ pool, host: agentHosts.host, resolve, now, chains }),
     feedbackFiles({ pool, host: agentHosts.host, readContent: createContents(reading), now }),
+    controlReadings({ pool, host: controlHost, chains, nodeOf: proofWorld.nodeOf, now }),
     specs({ pool, hosts: agentHosts, chains, onChain, now }),
     ...(config.asksFacilitators ? [facilitatorSigners({ hosts: agentHosts })] : []),
     ...(logWitnesses.length > 0 ? [logCosignatures({ pool, witnesses: logWitnesses, now })] : []),
@@ -159,6 +162,7 @@ export function createSources({ config, chains, pool, now, politeness }: Sources
     hosts: [
       ...followed.candidates.map(({ host }) => host),
       nodeHost,
+      controlHost,
       claimHost,
       witnessHost,
       ...(neynarHost ? [neynarHost] : []),

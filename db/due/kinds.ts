@@ -133,6 +133,12 @@ export const kinds = {
         key: 'h.fid',
         from: 'moved join agent_holding h on h.chain = moved.chain and h.agent_id = moved.agent_id and h.reason is null',
       },
+      {
+        table: 'control_reading',
+        on: ['insert', 'update'],
+        key: 'h.fid',
+        from: 'moved join agent_holding h on h.chain = moved.chain and h.agent_id = moved.agent_id and h.reason is null',
+      },
     ],
     all: [
       { table: 'agent', key: 'fid' },

@@ -47,7 +47,7 @@ const ours: readonly Keys[] = [
       ...one('chain', 'registration registration_document registration_metadata registration_transfer'),
       ...one(
         'chain',
-        'registration_approval registration_operator registration_wallet registry_event searched_registration series_payers settlement settlement_archive settlement_archive_piece',
+        'control_reading registration_approval registration_operator registration_wallet registry_event searched_registration series_payers settlement settlement_archive settlement_archive_piece',
       ),
       ...one('chain', 'settlement_archive_sum settlement_hour_total settlement_hourly settlement_payer'),
       ...one('chain', 'settlement_rollup settlement_scope settlement_total'),
@@ -133,6 +133,7 @@ const fixed: readonly Keys[] = [
       ...one('payee', 'payment payment_sum'),
       ...of('agent_holding', 'held_by transferred_to'),
       ...of('registration', 'agent_wallet owner'),
+      'control_reading.master',
       ...of('registration_operator', 'owner operator'),
       'feedback_response.responder',
       'oli_tag.attester',
@@ -161,7 +162,7 @@ const fixed: readonly Keys[] = [
       ...one('agent_id', 'agent_holding audit_agent feedback feedback_response feedback_total registration'),
       ...one(
         'agent_id',
-        'registration_approval registration_document registration_metadata registration_transfer registration_wallet registry_event searched_registration',
+        'control_reading registration_approval registration_document registration_metadata registration_transfer registration_wallet registry_event searched_registration',
       ),
       'feedback_response.feedback_index',
       'fid_custody.fid',

@@ -9,6 +9,67 @@ const event = {
 }
 const verifier = fid.nullable().meta({ description: 'Agent that verified the address then; null: none.' })
 
+const readAt = {
+  block_number: count.nullable().meta({ description: 'Final block that the chain was asked at; null: it was not.' }),
+  block_timestamp: time.nullable(),
+}
+const digits = z.string().regex(/^[0-9]{1,78}$/)
+const known = z
+  .strictObject({ address, fid: fid.nullable() })
+  .meta({ id: 'KnownAddress', description: 'An address, and the agent that verified it; null: none.' })
+
+/** What a chain says of an address at a final block. */
+const account = z
+  .strictObject({
+    kind: z.enum(['key', 'delegated', 'safe', 'token_bound', 'contract', 'not_checked']).meta({
+      description:
+        'key: no code; delegated: its key commands it, and `delegate` acts for it (EIP-7702); safe: its code answers like a ' +
+        'Safe, which any contract can, so compare `code_hash`; token_bound: the account of `token` (ERC-6551); contract: any ' +
+        'other code; not_checked: no node could be asked.',
+    }),
+    code_hash: hash.nullable().meta({ description: 'Keccak-256 of its code.' }),
+    delegate: address.nullable(),
+    owners: z.array(known).max(readingLimits.safeOwners).meta({ description: 'The first owners of a Safe.' }),
+    owners_total: count,
+    threshold: count.nullable().meta({ description: 'Owners of a Safe that have to agree.' }),
+    modules: z
+      .array(address)
+      .max(readingLimits.safeOwners)
+      .nullable()
+      .meta({ description: 'The first modules of a Safe, each of which may act without its owners. Null: not told.' }),
+    token: z
+      .strictObject({
+        chain_id: z.number().int().nonnegative(),
+        contract: address,
+        token_id: digits,
+        holder: address
+          .nullable()
+          .meta({ description: 'Null: the token is on another chain, or its holder is not told.' }),
+        fid: fid.nullable(),
+      })
+      .nullable()
+      .meta({ description: 'Whose holder commands the account.' }),
+    ...readAt,
+  })
+  .nullable()
+  .meta({ id: 'AccountRead', description: 'What the address is. Null: not read yet, or `as_of` was given.' })
+
+const boundTo = z
+  .strictObject({
+    status: z.enum(['verified', 'unverified', 'not_checked']).meta({
+      description:
+        'verified: the contract holds the registration and binds it to this token, which has a holder; not_checked: no node ' +
+        'could be asked.',
+    }),
+    standard: z.enum(['erc721', 'erc1155', 'erc6909']).nullable(),
+    contract: address.nullable(),
+    token_id: digits.nullable(),
+    holder: address.nullable().meta({ description: 'Null: not known, or the token may have several.' }),
+    fid: fid.nullable().meta({ description: 'Agent that verified the holder.' }),
+    ...readAt,
+  })
+  .meta({ id: 'BoundTo', description: 'Token that a registration is bound to (draft ERC-8217).' })
+
 const controller = z
   .strictObject({
     address,
@@ -22,6 +83,7 @@ const controller = z
       .meta({ description: 'What the registry lets it change.' }),
     fid: verifier,
     ...event,
+    account,
   })
   .meta({ id: 'Controller' })
 
@@ -41,7 +103,7 @@ const controlled = z
       description: 'There may be more operators: there are, or the owner named or took back more than are looked at.',
     }),
     agent_wallet: z
-      .strictObject({ address, fid: verifier, ...event })
+      .strictObject({ address, fid: verifier, ...event, account })
       .nullable()
       .meta({
         description: '`agentWallet` of the registry, which may change nothing of it; it is paid, and gives feedback.',
@@ -51,6 +113,10 @@ const controlled = z
         contract: address,
         holds_token: z.boolean().meta({ description: 'Whether that contract held the registration.' }),
         ...event,
+        bound_to: boundTo.nullable().meta({
+          description:
+            'What that contract says. Null: it does not hold the registration, was not asked yet, or `as_of` was given.',
+        }),
       })
       .nullable()
       .meta({
@@ -62,6 +128,21 @@ const controlled = z
       description:
         'False: the key was set after `as_of`, and only its newest value is stored, so what it was then is not known.',
     }),
+    names: z
+      .array(
+        z.strictObject({
+          name: z.string(),
+          status: z.enum(['confirmed', 'unconfirmed', 'not_checked', 'invalid']).meta({
+            description:
+              'confirmed: the text record of draft ENSIP-25 for this registration is set at the name; not_checked: no node ' +
+              'could be asked, or the resolver sends its readers to another host; invalid: no name of ENS.',
+          }),
+          ...readAt,
+        }),
+      )
+      .max(readingLimits.claimedNames)
+      .nullable()
+      .meta({ description: 'Names of ENS that its document claims, the first by name. Null: `as_of` was given.' }),
   })
   .meta({ id: 'ControlledRegistration' })
 
@@ -81,9 +162,18 @@ export const agentControlAnswer = z
         }),
       )
       .meta({ description: 'Every chain.' }),
+    bound: z
+      .array(z.strictObject({ chain: chainName, erc8004_id: tokenId, contract: address, bound_to: boundTo }))
+      .max(readingLimits.controlRegistrations)
+      .nullable()
+      .meta({
+        description:
+          'Registrations that contracts hold for the holder of a token that an address of the account holds. Anybody can ' +
+          'write such a contract. Null: `as_of` was given.',
+      }),
     truncated: z.boolean().meta({
       description:
-        `More than ${readingLimits.controlRegistrations} registrations, or more than ` +
+        `More than ${readingLimits.controlRegistrations} registrations, or as many in \`bound\`, or more than ` +
         `${grouped(readingLimits.receivedRegistrations)} received by one address: the first are told, those that strangers sent last.`,
     }),
   })

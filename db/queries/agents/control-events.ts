@@ -5,9 +5,13 @@ import { approvedFor, operatorsOf } from '../sql/registration-objects.ts'
 /** Registrations of an agent that are looked at for who could change them, the first by chain and id. */
 const mostRegistrations = 1_000
 
+/** SQL: one digest of the distinct lines of a group. */
+const digest = (line: string) =>
+  `sha256(convert_to(coalesce(string_agg(distinct (${line}) collate "C", ' ' order by (${line}) collate "C"), ''), 'UTF8'))`
+
 /**
  * Notes an event for each of these agents whose registrations other addresses could change now, or the same by other
- * means, than when it was looked at last; an agent that is looked at first has no event. To be called under `lockJoin`, as
+ * means, than when it was looked at last, or of whose contracts others are owners; what is looked at first has no event. To be called under `lockJoin`, as
  * everything that appends events.
  */
 export async function noteControl(db: Queryable, fids: readonly number[]): Promise<void> {
@@ -34,9 +38,19 @@ line as (
     from (select distinct fid, chain, owner from held) r
    cross join lateral ${operatorsOf({ holder: 'r.owner', chain: 'r.chain', most: readingLimits.controlOperators })} c
 ),
+-- Who commands those that are contracts, once all of an agent's registrations were read.
+commanded as (
+  select r.fid, ${digest(`concat_ws(':', account ->> 'address', account ->> 'delegate', account ->> 'owners', account ->> 'threshold',
+                             account ->> 'modules', account -> 'token' ->> 'holder')`)} as digest
+    from held r
+    left join control_reading k using (chain, agent_id)
+    left join json_array_elements(k.accounts) account on true
+   group by r.fid
+  having bool_and(k.chain is not null and coalesce(account ->> 'kind', 'key') <> 'not_checked')
+),
 looked as materialized (
-  select a.fid, a.handle, a.agent_status,
-         sha256(convert_to(coalesce(string_agg(l.line collate "C", ' ' order by l.line collate "C"), ''), 'UTF8')) as digest
+  select a.fid, a.handle, a.agent_status, ${digest('l.line')} as digest,
+         (select c.digest from commanded c where c.fid = a.fid) as read_digest
     from agent a
     left join line l using (fid)
    where a.fid = any ($1::bigint[])
@@ -47,13 +61,15 @@ gone as (
    where c.fid = any ($1::bigint[]) and not exists (select from agent a where a.fid = c.fid)
 ),
 kept as (
-  insert into agent_control as c (fid, digest) select fid, digest from looked order by fid
-      on conflict (fid) do update set digest = excluded.digest where c.digest <> excluded.digest
+  insert into agent_control as c (fid, digest, read_digest) select fid, digest, read_digest from looked order by fid
+      on conflict (fid) do update
+     set digest = excluded.digest, read_digest = coalesce(excluded.read_digest, c.read_digest)
+   where c.digest <> excluded.digest or c.read_digest is distinct from coalesce(excluded.read_digest, c.read_digest)
 )
 insert into directory_event (fid, kind, handle, status)
 select l.fid, 'control', l.handle, l.agent_status
   from looked l join agent_control before using (fid)
- where before.digest <> l.digest
+ where before.digest <> l.digest or before.read_digest <> l.read_digest
  order by l.fid`,
     values: [fids],
   })

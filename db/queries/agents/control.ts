@@ -33,16 +33,40 @@ const verifierOf = (address: string) => `(
      and not exists (select from unlisted u where u.fid = v.fid)
    order by ${leadingFirst} limit 1)`
 
+/** SQL: an address that a reading has as text. */
+const bytesOf = (text: string) => `decode(substr(${text}, 3), 'hex')`
+
+/**
+ * SQL: what a chain said of an address that acts for a registration `h`, `k` being the reading of that. What was read is
+ * of one block alone: null at other moments.
+ */
+const accountOf = (address: string) => `case when $2::timestamptz is null then (
+    select json_build_object(
+             'kind', read.account -> 'kind', 'code_hash', read.account -> 'code_hash', 'delegate', read.account -> 'delegate',
+             'owners', (select ${list(`json_build_object('address', o.address, 'fid', ${verifierOf(bytesOf('o.address'))})`, 'o.place')}
+                          from json_array_elements_text(read.account -> 'owners') with ordinality o (address, place)),
+             'owners_total', read.account -> 'owners_total', 'threshold', read.account -> 'threshold',
+             'modules', read.account -> 'modules',
+             'token', case when read.account ->> 'token' is not null then json_build_object(
+               'chain_id', (read.account #>> '{token,chain_id}')::numeric, 'contract', read.account #> '{token,contract}',
+               'token_id', read.account #> '{token,token_id}', 'holder', read.account #> '{token,holder}',
+               'fid', ${verifierOf(bytesOf(`read.account #>> '{token,holder}'`))}) end,
+             'block_number', read.account -> 'block_number', 'block_timestamp', read.account -> 'block_timestamp')
+      from json_array_elements(k.accounts) read (account)
+     where read.account ->> 'address' = ${hex(address)}) end`
+
 const controllerObject = `json_build_object(
   'address', ${hex('c.address')}, 'by', c.by,
   'may', case c.by ${Object.entries(rights)
     .map(([by, may]) => `when '${by}' then '${JSON.stringify(may)}'::json`)
     .join(' ')} end,
-  'fid', ${verifierOf('c.address')}, 'since', ${isoTime('c.since')}, 'tx_hash', ${hex('c.tx')})`
+  'fid', ${verifierOf('c.address')}, 'since', ${isoTime('c.since')}, 'tx_hash', ${hex('c.tx')},
+  'account', ${accountOf('c.address')})`
 
 const agentWallet = `(
   select json_build_object('address', ${hex('w.wallet')}, 'fid', ${verifierOf('w.wallet')},
-                           'since', ${isoTime('w.block_timestamp')}, 'tx_hash', ${hex('w.tx_hash')})
+                           'since', ${isoTime('w.block_timestamp')}, 'tx_hash', ${hex('w.tx_hash')},
+                           'account', ${accountOf('w.wallet')})
     from (select w.wallet, w.block_timestamp, w.tx_hash
             from registration_wallet w
            where w.chain = h.chain and w.agent_id = h.agent_id
@@ -51,10 +75,32 @@ const agentWallet = `(
            limit 1) w
    where w.wallet is not null)`
 
+/** SQL: the token that a contract bound a registration to, by the reading `k`. Source: draft ERC-8217. */
+const boundTo = `json_build_object(
+  'status', k.binding_status, 'standard', k.binding_standard, 'contract', ${hex('k.token_contract')},
+  'token_id', k.token_id::text, 'holder', ${hex('k.master')}, 'fid', ${verifierOf('k.master')},
+  'block_number', k.binding_block, 'block_timestamp', ${isoTime('k.binding_block_at')})`
+
+/** SQL: what the names say that the document claims of the registration `h`, by the reading `k`. */
+const names = `case when $2::timestamptz is null then coalesce(k.names, '[]') end`
+
+/** SQL: registrations that contracts hold for whoever holds the tokens they are bound to, where that is the account. */
+const bound = `(
+  select k.*, r.owner
+    from verified_address v
+    join control_reading k on k.master = v.address and k.binding_status = 'verified'
+    join registration r using (chain, agent_id)
+   where v.fid = $1 and v.ended_at is null and $2::timestamptz is null and r.owner = k.binding
+   order by ${chainPosition('k.chain')}, k.agent_id
+   limit ${readingLimits.controlRegistrations} + 1)`
+const boundObject = `json_build_object(
+  'chain', k.chain, 'erc8004_id', k.agent_id, 'contract', ${hex('k.binding')}, 'bound_to', ${boundTo})`
+
 /** Source: draft ERC-8217, metadata key agent-binding, whose value is the address of a contract. */
 const binding = `(
   select json_build_object('contract', ${hex('m.value')}, 'holds_token', m.value = h.address,
-                           'since', ${isoTime('m.block_timestamp')}, 'tx_hash', ${hex('m.tx_hash')})
+                           'since', ${isoTime('m.block_timestamp')}, 'tx_hash', ${hex('m.tx_hash')},
+                           'bound_to', case when $2::timestamptz is null and k.binding = m.value then ${boundTo} end)
     from registration_metadata m
    where m.chain = h.chain and m.agent_id = h.agent_id and m.key = 'agent-binding' and length(m.value) = 20
      and ${wasThere('m')})`
@@ -76,11 +122,7 @@ const areOperatorsCut = `exists (
           or exists (select from operator o
                       where o.chain = h.chain and o.holder = h.address and o.rank > ${readingLimits.controlOperators})))`
 
-/** JSON of `GET /api/agent/:fid/control`; a null moment is now. Undefined: the fid is not in the index. */
-export async function agentControl(db: Queryable, fid: number, at: Moment): Promise<string | undefined> {
-  const { rows } = await db.query<{ body: string }>({
-    name: 'agent-control',
-    text: `
+const text = `
 with member as (
   select v.address, ${countsFrom('v')} as begins, ${saidAt('v')} as said, v.ended_at as ends
     from verified_address v where v.fid = $1
@@ -100,6 +142,7 @@ operator as materialized (
     from holder
    cross join lateral ${operatorsOf({ holder: 'holder.holder', chain: 'holder.chain', counts: wasThere })} o
 ),
+bound as materialized ${bound},
 told as materialized (
   select h.chain, h.agent_id, h.address,
          json_build_object(
@@ -108,8 +151,10 @@ told as materialized (
            'operators_truncated', ${areOperatorsCut},
            'agent_wallet', ${agentWallet},
            'binding', ${binding},
-           'binding_known', ${isBindingKnown}) as body
+           'binding_known', ${isBindingKnown},
+           'names', ${names}) as body
     from shown h
+    left join control_reading k using (chain, agent_id)
    cross join lateral (
      select t.block_number, t.log_index
        from registration_transfer t
@@ -127,9 +172,18 @@ select json_build_object(
                select ${list('t.body', 't.agent_id, t.address')} from told t where t.chain = known.chain) end)`,
              chainPosition('known.chain'),
            )} from known),
-         'truncated', ${truncated} or (select count(*) from then_held) > ${readingLimits.controlRegistrations})::text as body
+         'bound', case when $2::timestamptz is null then (
+           select ${list(boundObject, `${chainPosition('k.chain')}, k.agent_id`)}
+             from (select * from bound limit ${readingLimits.controlRegistrations}) k) end,
+         'truncated', ${truncated} or (select count(*) from bound) > ${readingLimits.controlRegistrations} or (select count(*) from then_held) > ${readingLimits.controlRegistrations})::text as body
   from agent a
- where a.fid = $1`,
+ where a.fid = $1`
+
+/** JSON of `GET /api/agent/:fid/control`; a null moment is now. Undefined: the fid is not in the index. */
+export async function agentControl(db: Queryable, fid: number, at: Moment): Promise<string | undefined> {
+  const { rows } = await db.query<{ body: string }>({
+    name: 'agent-control',
+    text,
     values: [fid, at === null ? null : new Date(at).toISOString()],
   })
   return rows[0]?.body

@@ -211,7 +211,8 @@ create trigger agent_standing_changed after update of claimed, agent_status on a
 -- Who could change an agent's registrations when that was looked at last, by whose change an event is noted.
 create table agent_control (
   fid bigint primary key,
-  digest bytea not null -- SHA-256 of the owners, operators and approved addresses of its registrations
+  digest bytea not null, -- SHA-256 of the owners, operators and approved addresses of its registrations
+  read_digest bytea -- of who commands these, as chains said when all of them had been read; null: they never were
 );
 
 -- What agents are found by, derived with `agent`: their names, and what their registrations and documents say of them.

@@ -160,7 +160,7 @@ test('each controller comes with its rights, its event, and the agent that verif
     erc8004_id: 901,
     held_by: owner,
     controllers: [
-      { address: owner, by: 'owner', may: every, fid: 901, since: time(1).toISOString(), tx_hash: tx },
+      { address: owner, by: 'owner', may: every, fid: 901, since: time(1).toISOString(), tx_hash: tx, account: null },
       {
         address: approved,
         by: 'approved',
@@ -168,18 +168,28 @@ test('each controller comes with its rights, its event, and the agent that verif
         fid: null,
         since: time(2).toISOString(),
         tx_hash: tx,
+        account: null,
       },
-      { address: operator, by: 'operator', may: every, fid: 902, since: time(3).toISOString(), tx_hash: tx },
+      {
+        address: operator,
+        by: 'operator',
+        may: every,
+        fid: 902,
+        since: time(3).toISOString(),
+        tx_hash: tx,
+        account: null,
+      },
     ],
     operators_truncated: false,
     agent_wallet: null,
-    binding: { contract: approved, holds_token: false, since: time(4).toISOString(), tx_hash: tx },
+    binding: { contract: approved, holds_token: false, since: time(4).toISOString(), tx_hash: tx, bound_to: null },
     binding_known: true,
+    names: [],
   })
   // Before the key was set the last time its value is not known; nothing else of then is another.
   const then = await controlOf(901, `?as_of=${time(3).toISOString()}`)
   const [before] = then.chains.find((one) => one.chain === chain)?.registrations ?? []
-  expect(before).toEqual({ ...registration, binding: null, binding_known: false })
+  expect(before).toEqual({ ...registration, binding: null, binding_known: false, names: null })
   expect((await api.get('/api/agent/999999/control')).status).toBe(404)
 })
 

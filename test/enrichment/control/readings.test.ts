@@ -1,0 +1,260 @@
+import { encodeAbiParameters, encodeFunctionResult, type Hex, pad, parseAbi, toFunctionSelector, toHex } from 'viem'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { agentControlAnswer } from '../../../api/schemas/agents/control.ts'
+import { chains } from '../../../chains.config.ts'
+import { agentControl } from '../../../db/queries/agents/control.ts'
+import { type DevChain, startDevChain } from '../../../devnet/chain/chain.ts'
+import { controlReadings } from '../../../enrichment/control/source.ts'
+import { runPass } from '../../../enrichment/schedule/scheduler.ts'
+import { createHost } from '../../../hosts/host.ts'
+import { createProofWorld } from '../../../social/proof-world.ts'
+import { deriveAll } from '../../derive/again.ts'
+import { answeringCode } from '../../support/chain/answering-code.ts'
+import { testDatabase } from '../../support/database.ts'
+import { createClock } from '../../support/enrichment-job.ts'
+import { addressOf, birth, insert, seedChainState } from '../../support/seed.ts'
+import { mintTo } from '../upstreams/job.ts'
+
+// Contracts that act for registrations, on a chain of ours with look-alikes of Safe, ERC-6551, ERC-8217 and ENS.
+const database = testDatabase()
+const clock = createClock('2026-06-01T00:00:00Z')
+const contextOf = () => ({ pool: database.pool, now: clock.now, settlementOverloads: 'spec' }) as const
+let base: DevChain
+let ethereum: DevChain
+let world: ReturnType<typeof createProofWorld>
+
+beforeAll(async () => {
+  ;[base, ethereum] = await Promise.all([startDevChain('base'), startDevChain('ethereum')])
+  world = createProofWorld({
+    ...chains,
+    base: { ...chains.base, rpc: base.rpc },
+    ethereum: { ...chains.ethereum, rpc: ethereum.rpc },
+  })
+  await seedChainState(database.pool, { chain: 'base', indexed: 1_000, finalized: 1_000, at: clock.now() })
+})
+afterAll(async () => {
+  await world.close()
+  await Promise.all([base.stop(), ethereum.stop()])
+})
+
+const hex = (name: string) => addressOf(name) as Hex
+const [key, delegated, safe, bound, plain, binder, master] = [
+  'key',
+  'delegated',
+  'safe',
+  'token bound',
+  'plain',
+  'binder',
+  'master',
+].map(hex) as [Hex, Hex, Hex, Hex, Hex, Hex, Hex]
+const owners = [hex('first owner'), hex('second owner')]
+const nft = hex('nft')
+const word = (value: Hex | bigint | number) => pad(typeof value === 'string' ? value : toHex(value)) as Hex
+
+const safeAbi = parseAbi([
+  'function getOwners() view returns (address[])',
+  'function getThreshold() view returns (uint256)',
+  'function getModulesPaginated(address start, uint256 pageSize) view returns (address[] array, address next)',
+])
+const safeCode = (of: readonly Hex[]) =>
+  answeringCode({
+    '0xa0e67e2b': encodeFunctionResult({ abi: safeAbi, functionName: 'getOwners', result: of }),
+    '0xe75235b8': word(of.length),
+    '0xcc2f8452': encodeFunctionResult({
+      abi: safeAbi,
+      functionName: 'getModulesPaginated',
+      result: [[hex('module')], '0x0000000000000000000000000000000000000001'],
+    }),
+  })
+const ofToken = (chainId: number) =>
+  `0x363d3d373d3d3d363d73${'11'.repeat(20)}5af43d82803e903d91602b57fd5bf3${[0, chainId, nft, 77]
+    .map((value) => word(value as Hex).slice(2))
+    .join('')}` as Hex
+
+const put = ({ client }: DevChain, address: Hex, bytecode: Hex) => client.setCode({ address, bytecode })
+/** Makes what was done final. */
+const finalize = async () => Promise.all([base, ethereum].map(({ client }) => client.mine({ blocks: 100 })))
+
+const source = (nodeOf = world.nodeOf) =>
+  controlReadings({
+    pool: database.pool,
+    host: createHost({ name: 'nodes', requestsPerSecond: 100_000 }),
+    chains,
+    nodeOf,
+    now: clock.now,
+  })
+async function read(nodeOf?: typeof world.nodeOf) {
+  await deriveAll(contextOf())
+  const outcomes: string[] = []
+  const one = source(nodeOf)
+  const failed: unknown[] = []
+  for (;;) {
+    const { leased, outcomes: some } = await runPass(one, {
+      ...contextOf(),
+      random: () => 0.5,
+      failed: (e) => failed.push(e),
+    })
+    if (leased === 0) break
+    outcomes.push(...some)
+  }
+  expect(failed).toEqual([])
+  await deriveAll(contextOf())
+  return outcomes
+}
+/** The answer, not one that the API kept for some seconds. */
+const controlOf = async (fid: number, at: Date | null = null) => {
+  const text = await agentControl(database.pool, fid, at?.getTime() ?? null)
+  const body = agentControlAnswer.parse(JSON.parse(text!))
+  return { ...body, held: body.chains.find(({ chain }) => chain === 'base')!.registrations! }
+}
+const eventsOf = async (fid: number) => {
+  const { rows } = await database.pool.query(`select from directory_event where kind = 'control' and fid = $1`, [fid])
+  return rows.length
+}
+/** Metadata that the owner set. */
+const setMetadata = (id: number, name: string, value: Hex) =>
+  insert(database.pool, 'registration_metadata', {
+    id: `base-${id}-${name}`,
+    chain: 'base',
+    agent_id: id,
+    key: name,
+    value: Buffer.from(value.slice(2), 'hex'),
+    block_number: 101,
+    log_index: id,
+    block_timestamp: birth,
+    tx_hash: Buffer.alloc(32, 1),
+  })
+const nameServices = (id: number, names: readonly string[]) =>
+  insert(database.pool, 'registration_document', {
+    chain: 'base',
+    agent_id: id,
+    uri_status: 'ok',
+    services: JSON.stringify(names.map((endpoint) => ({ name: 'ENS', endpoint, version: null }))),
+    updated_at: clock.now(),
+  })
+
+test('what owners are is told at a final block, with who commands contracts; changes of owners are events', async () => {
+  await put(base, delegated, `0xef0100${hex('delegate').slice(2)}`)
+  await put(base, safe, safeCode(owners))
+  await put(base, bound, ofToken(8453))
+  await put(base, plain, answeringCode({ '0x8da5cb5b': word(key) }))
+  await put(base, nft, answeringCode({ '0x6352211e': word(master) }))
+  await finalize()
+  await mintTo(database.pool, { fid: 1, addresses: [key, delegated, safe, bound, plain] })
+  await mintTo(database.pool, { fid: 2, addresses: [owners[0]!] })
+  expect(await read()).toEqual(Array.from({ length: 6 }, () => 'ok'))
+
+  const { held } = await controlOf(1)
+  const account = (id: number) => held.find(({ erc8004_id }) => Number(erc8004_id) === id)!.controllers[0]!.account!
+  expect([100, 101, 102, 103, 104].map((id) => account(id).kind)).toEqual([
+    'key',
+    'delegated',
+    'safe',
+    'token_bound',
+    'contract',
+  ])
+  expect(account(100)).toMatchObject({ code_hash: null, block_number: expect.any(Number) })
+  expect(account(101).delegate).toBe(hex('delegate'))
+  expect(account(102)).toMatchObject({
+    owners: [
+      { address: owners[0], fid: 2 },
+      { address: owners[1], fid: null },
+    ],
+    owners_total: 2,
+    threshold: 2,
+    modules: [hex('module')],
+    code_hash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+  })
+  expect(account(103).token).toEqual({ chain_id: 8453, contract: nft, token_id: '77', holder: master, fid: null })
+  // What was read is of one block: nothing is said of another time.
+  const then = await controlOf(1, clock.now())
+  expect(then.held.map(({ controllers }) => controllers[0]!.account)).toEqual([null, null, null, null, null])
+  expect([then.bound, then.held[0]!.names]).toEqual([null, null])
+
+  expect(await eventsOf(1)).toBe(0)
+  await put(base, safe, safeCode([owners[1]!]))
+  await finalize()
+  clock.pass(2 * 86_400_000)
+  expect(await read()).toHaveLength(6)
+  expect(await eventsOf(1)).toBe(1)
+  expect((await controlOf(1)).held[2]!.controllers[0]!.account!.owners).toEqual([{ address: owners[1], fid: null }])
+})
+
+test('a node that fails, or is not there, changes nothing that was read, and is told of what was not', async () => {
+  const before = (await controlOf(1)).held
+  const silent = createProofWorld({ ...chains, base: { ...chains.base, rpc: 'http://127.0.0.1:9' } })
+  clock.pass(2 * 86_400_000)
+  await mintTo(database.pool, { fid: 3, addresses: [hex('owner of 3')] })
+  expect(new Set(await read(silent.nodeOf))).toEqual(new Set(['unreachable']))
+  expect((await controlOf(1)).held).toEqual(before)
+  expect((await controlOf(3)).held[0]!.controllers[0]!.account).toMatchObject({
+    kind: 'not_checked',
+    block_number: null,
+  })
+  await silent.close()
+  const none = createProofWorld(chains)
+  await mintTo(database.pool, { fid: 4, addresses: [hex('owner of 4')] })
+  clock.pass(2 * 86_400_000)
+  expect(await read(none.nodeOf)).toContain('ok')
+  expect((await controlOf(4)).held[0]!.controllers[0]!.account).toMatchObject({ kind: 'not_checked' })
+})
+
+test('a registration that a contract holds for the holder of another token is listed for whoever verified that', async () => {
+  const binding = encodeAbiParameters([{ type: 'uint8' }, { type: 'address' }, { type: 'uint256' }], [0, nft, 77n])
+  await put(base, binder, answeringCode({ '0x4d69ebc2': binding }))
+  await finalize()
+  await mintTo(database.pool, { fid: 5, addresses: [master] })
+  // Held by the contract, and by somebody who only names it.
+  await mintTo(database.pool, { fid: 6, addresses: [binder, hex('pretender')] })
+  await database.pool.query('delete from verified_address where fid = 6 and address = $1', [
+    Buffer.from(binder.slice(2), 'hex'),
+  ])
+  for (const id of [600, 601]) await setMetadata(id, 'agent-binding', binder)
+  await read()
+  const { bound: listed } = await controlOf(5)
+  const token = { standard: 'erc721', contract: nft, token_id: '77', holder: master, fid: 5 }
+  expect(listed).toMatchObject([
+    { chain: 'base', erc8004_id: 600, contract: binder, bound_to: { status: 'verified', ...token } },
+  ])
+  expect((await controlOf(6)).held).toMatchObject([
+    { erc8004_id: 601, binding: { contract: binder, holds_token: false, bound_to: null } },
+  ])
+  // The contract says no such thing any more, or the token went on.
+  await put(base, binder, answeringCode({ '0xfc0c546a': word(1) }))
+  await finalize()
+  clock.pass(8 * 86_400_000)
+  await read()
+  expect((await controlOf(5)).bound).toEqual([])
+})
+
+test('names of ENS count when their text record names the registration back', async () => {
+  const resolver = hex('resolver')
+  const offChain = hex('resolver of another host')
+  const registry = '0x00000000000c2e074ec69a0dfb2997ba6c7d2e1e'
+  const text = (value: string) => encodeAbiParameters([{ type: 'string' }], [value])
+  await mintTo(database.pool, { fid: 7, addresses: [hex('owner of 7')] })
+  await nameServices(700, ['agent.eth', 'not a name', 'x'])
+  await put(ethereum, registry, answeringCode({ [toFunctionSelector('resolver(bytes32)')]: word(resolver) }))
+  await put(ethereum, resolver, answeringCode({ '0x59d1d43c': text('1') }))
+  await finalize()
+  await read()
+  const names = async () => (await controlOf(7)).held[0]!.names!.map(({ name, status }) => `${name}: ${status}`)
+  expect(await names()).toEqual(['agent.eth: confirmed', 'not a name: invalid'])
+  const again = async () => {
+    await finalize()
+    clock.pass(2 * 86_400_000)
+    await read()
+    return (await names())[0]
+  }
+  await put(ethereum, resolver, answeringCode({ '0x59d1d43c': text('') }))
+  expect(await again()).toBe('agent.eth: unconfirmed')
+  await put(ethereum, registry, answeringCode({ [toFunctionSelector('resolver(bytes32)')]: word(offChain) }))
+  await put(ethereum, offChain, answeringCode({ '0x00000001': '0x' }))
+  expect(await again()).toBe('agent.eth: not_checked')
+  // A resolver that answers for its names by `resolve` (ENSIP-10).
+  const wild = encodeAbiParameters([{ type: 'bytes' }], [text('yes')])
+  await put(ethereum, offChain, answeringCode({ [toFunctionSelector('resolve(bytes,bytes)')]: wild }))
+  expect(await again()).toBe('agent.eth: confirmed')
+  await put(ethereum, registry, answeringCode({ [toFunctionSelector('resolver(bytes32)')]: word(0) }))
+  expect(await again()).toBe('agent.eth: unconfirmed')
+})

@@ -39,81 +39,96 @@ export interface RedisSender {
  * old connection stays with what is a replica now.
  */
 export function connectRedis(url: string, log: Logger): RedisSender {
-  const health = logChanges(log)
-  let stopped = false
-  let takesWrites = false
-  let later: NodeJS.Timeout | undefined
-  const breaker = new Breaker()
-  let trying = false
+  return new Connection(url, log)
+}
 
-  const open = () => {
-    const opened = clientOf(url)
+class Connection implements RedisSender {
+  readonly #health
+  readonly #breaker = new Breaker()
+  #client
+  #stopped = false
+  #takesWrites = false
+  #later: NodeJS.Timeout | undefined
+  #trying = false
+
+  constructor(
+    private readonly url: string,
+    private readonly log: Logger,
+  ) {
+    this.#health = logChanges(log)
+    this.#client = this.#open()
+  }
+
+  readonly isReady = () => this.#client.isReady && this.#takesWrites && this.#breaker.lets(this.#trying)
+
+  readonly send = async (...command: string[]): Promise<RedisReply> => {
+    if (!this.isReady()) throw new Error('Redis does not answer')
+    const asked = this.#client
+    this.#trying = true
+    const sentAt = performance.now()
+    try {
+      const reply = await inTime(asked.sendCommand(command))
+      if (asked === this.#client) this.#answered()
+      return reply as unknown as RedisReply
+    } catch (error) {
+      if (isMissingScript(error)) throw error
+      if (error instanceof MissedReply || error instanceof ErrorReply) this.#breaker.miss(sentAt)
+      if (error instanceof ErrorReply) this.#leave(asked, error)
+      this.#health.failed(error as Error)
+      throw error
+    } finally {
+      this.#trying = false
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearTimeout(this.#later)
+    this.#client.destroy()
+  }
+
+  #open(): Client {
+    const opened = clientOf(this.url)
     opened.on('error', (error) => {
-      if (opened !== client) return
-      takesWrites = false
-      health.failed(error)
+      if (opened !== this.#client) return
+      this.#takesWrites = false
+      this.#health.failed(error)
     })
-    opened.on('ready', () => tryOut(opened))
+    opened.on('ready', () => this.#tryOut(opened))
     opened.connect().catch((error) => {
-      if (!stopped && opened === client) log.error({ err: error }, 'gave up connecting to Redis')
+      if (!this.#stopped && opened === this.#client) this.log.error({ err: error }, 'gave up connecting to Redis')
     })
     return opened
   }
-  type Client = ReturnType<typeof open>
-  const tryOut = async (opened: Client) => {
+
+  async #tryOut(opened: Client): Promise<void> {
     try {
       await inTime(opened.sendCommand(trial))
-      if (opened === client) answered()
+      if (opened === this.#client) this.#answered()
     } catch (error) {
-      leave(opened, error as Error)
+      this.#leave(opened, error as Error)
     }
   }
-  const answered = () => {
-    takesWrites = true
-    breaker.close()
-    health.answered()
+
+  #answered(): void {
+    this.#takesWrites = true
+    this.#breaker.close()
+    this.#health.answered()
   }
-  const leave = (opened: Client, error: Error) => {
-    if (stopped || opened !== client || later) return
-    takesWrites = false
-    health.failed(error)
+
+  #leave(opened: Client, error: Error): void {
+    if (this.#stopped || opened !== this.#client || this.#later) return
+    this.#takesWrites = false
+    this.#health.failed(error)
     opened.destroy()
-    later = setTimeout(() => {
-      later = undefined
-      client = open()
+    this.#later = setTimeout(() => {
+      this.#later = undefined
+      this.#client = this.#open()
     }, slowestReconnectMs)
   }
-  let client = open()
-
-  const isReady = () => client.isReady && takesWrites && breaker.lets(trying)
-  return {
-    isReady,
-    async send(...command) {
-      if (!isReady()) throw new Error('Redis does not answer')
-      const asked = client
-      trying = true
-      const sentAt = performance.now()
-      try {
-        const reply = await inTime(asked.sendCommand(command))
-        if (asked === client) answered()
-        return reply as unknown as RedisReply
-      } catch (error) {
-        if (isMissingScript(error)) throw error
-        if (error instanceof MissedReply || error instanceof ErrorReply) breaker.miss(sentAt)
-        if (error instanceof ErrorReply) leave(asked, error)
-        health.failed(error as Error)
-        throw error
-      } finally {
-        trying = false
-      }
-    },
-    async stop() {
-      stopped = true
-      clearTimeout(later)
-      client.destroy()
-    },
-  }
 }
+
+type Client = ReturnType<typeof clientOf>
 
 function clientOf(url: string) {
   return createClient({

@@ -60,29 +60,22 @@ await runCommand({ usage, options }, async ({ values }) => {
     statementTimeoutMs: 0, // reading a partition takes long
   })
   const registries = Object.fromEntries(Object.entries(chains).map(([name, { registry }]) => [name, registry.address]))
+  const { SERVICE_NAME: serviceName, SITE_URL: siteUrl, BASE_URL: baseUrl } = vars
+  const portalKey = request.reload ? readSettings('backfill', process.env, () => {}).vars.PORTAL_API_KEY : undefined
   const archive: Archive = {
     pool,
     databaseUrl: database.databaseUrl,
     chain,
     folder,
     print: console.log,
-    readAgain: readerOf(
-      chain,
-      request.reload ? readSettings('backfill', process.env, () => {}).vars.PORTAL_API_KEY : undefined,
-      console.warn,
-    ),
+    readAgain: readerOf(chain, portalKey, console.warn),
     serve: (untilDay, rewrite) =>
       serveRound({
         pool,
         folder,
         pace: paceOf(request.rowsPerSecond),
-        installation: { registries, baseUrl: vars.BASE_URL },
-        terms: {
-          serviceName: vars.SERVICE_NAME,
-          siteUrl: vars.SITE_URL,
-          baseUrl: vars.BASE_URL,
-          registries: registriesOf(chains),
-        },
+        installation: { registries, baseUrl },
+        terms: { serviceName, siteUrl, baseUrl, registries: registriesOf(chains) },
         now: () => new Date(),
         tell: console.log,
         only: { chain: chain.name, untilDay, rewrite },

@@ -37,8 +37,9 @@ const longestRow = 16 * 1024 * 1024
 /**
  * Writes rows of CSV to Parquet files, compressed with zstd: dollars are DECIMAL(18,6), of finer amounts the whole
  * millionths, times TIMESTAMP WITH TIME ZONE in microseconds, arrays lists, and numbers that may exceed 64 bits text. Lines
- * end with `\n`; null is an empty field, an empty text `""`, an array JSON. Nothing more is taken from `lines` than DuckDB has read (backpressure). No rows make
- * one file without rows. Throws what `lines` throws, and what DuckDB says of a row; the files are then to be deleted.
+ * end with `\n`; null is an empty field, an empty text `""`, an array JSON. Nothing more is taken from `lines` than DuckDB
+ * has read (backpressure). No rows make one file without rows. Throws what `lines` throws, and what DuckDB says of a row; the
+ * files are then to be deleted.
  *
  * The rows go through a named pipe beside the files: DuckDB reads files alone, and its own readers of rows cost more.
  */
@@ -108,8 +109,6 @@ function csvType({ type }: ServedColumn): string {
       return 'TIMESTAMPTZ'
     case 'numeric(38,0)':
       return 'DECIMAL(38,0)'
-    case 'numeric':
-      return 'VARCHAR'
     default:
       return 'VARCHAR'
   }

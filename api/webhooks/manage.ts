@@ -5,14 +5,15 @@ import {
   deleteWebhook,
   deliveriesOf,
   moveWebhook,
+  rotateWebhook,
   type ShownWebhook,
   webhookOfToken,
 } from '../../db/queries/webhooks/endpoints.ts'
 import { webhookLimits } from '../../limits.config.ts'
 import { postMessage } from '../../net/webhook.ts'
-import { second } from '../../ops/time.ts'
+import { hour, second } from '../../ops/time.ts'
 import { sources } from '../../sources.config.ts'
-import { webhookHeaders, webhookKeys } from '../../trust/webhooks/signature.ts'
+import { overlapHours, signingKeys, webhookHeaders, webhookKeys } from '../../trust/webhooks/signature.ts'
 import type { ClaimDeps } from '../claim/claim.ts'
 import { readJsonBody } from '../claim/json-body.ts'
 import { parseFields } from '../claim/proof-method.ts'
@@ -52,17 +53,29 @@ export async function endWebhook({ database, now }: ClaimDeps, { id }: ShownWebh
 }
 
 /** Sends an endpoint a message that is no event, and says what came of it. */
-export async function ping(deps: ClaimDeps, { id, url }: ShownWebhook): Promise<object> {
+export async function ping(deps: ClaimDeps, { id, url, secret_version, rotated_at }: ShownWebhook): Promise<object> {
   await countUse(deps, id)
   const at = new Date(deps.now())
+  const rotatedAt = rotated_at === null ? null : new Date(rotated_at)
+  const keys = signingKeys(secretOf(deps), { id, version: secret_version, rotatedAt }, at)
   const body = JSON.stringify({ type: 'webhook.ping', timestamp: at.toISOString(), data: {} })
   const { outcome, elapsedMs } = await postMessage(deps.door, url, {
     body,
-    headers: webhookHeaders(webhookKeys(secretOf(deps), id), { id: `${id}_ping_${at.getTime()}`, at, body }),
+    headers: webhookHeaders(keys, { id: `${id}_ping_${at.getTime()}`, at, body }),
     maxBytes: 0,
     timeoutMs: webhookLimits.challengeSeconds * second,
   })
   return { ok: outcome === 'ok', outcome: outcome ?? 'busy', elapsed_ms: Math.round(elapsedMs) }
+}
+
+/** Gives an endpoint another secret; for a time, its messages are signed with the one before as well. */
+export async function rotate(deps: ClaimDeps, { id }: ShownWebhook): Promise<object> {
+  await countUse(deps, id)
+  const master = secretOf(deps)
+  const at = new Date(deps.now())
+  const { secret, publicKey } = webhookKeys(master, id, await rotateWebhook(deps.database, id, at))
+  const previousUntil = new Date(at.getTime() + overlapHours * hour).toISOString()
+  return { ok: true, id, secret, public_key: publicKey, previous_until: previousUntil }
 }
 
 const place = z.object({
@@ -75,11 +88,11 @@ export async function replay(deps: ClaimDeps, { id, fid }: ShownWebhook, req: Re
   const { after_seq } = parseFields(place, readJsonBody(req.body))
   await deps.transaction(async (db) => {
     await lockClaims(db, fid)
-    await refuseMany(db, fid, id)
+    await refuseMany(db, fid, { path: 'id', value: id })
     await moveWebhook(db, id, after_seq)
   })
   return { ok: true, after_seq }
 }
 
 const countUse = (deps: ClaimDeps, id: string) =>
-  countMessage(deps, `webhook:${id}`, { ...webhookLimits.uses, what: 'pings and replays of an endpoint' })
+  countMessage(deps, `webhook:${id}`, { ...webhookLimits.uses, what: 'pings, replays and rotations of an endpoint' })

@@ -85,7 +85,9 @@ export function createRegistrations(deps: ClaimDeps): (attempt: Omit<ClaimAttemp
     const used = { refuse, refuseManifest: refuse }
     const { byCustody } = await examineProof(attempt, used, { attempts: deps.attempts, client })
     await refuse()
-    if (!byCustody) await refuseMany(deps.database, attempt.fid)
+    // By an app key nobody takes the place of an endpoint: its holder may be an app that the account no longer trusts.
+    const room = { path: 'url', value: attempt.method === 'eip191' ? url : undefined } as const
+    if (!byCustody) await refuseMany(deps.database, attempt.fid, room)
     await countMessage(deps, `webhook challenge:${attempt.fid}`, {
       ...webhookLimits.challenges,
       what: 'challenges for a FID',
@@ -102,7 +104,7 @@ export function createRegistrations(deps: ClaimDeps): (attempt: Omit<ClaimAttemp
       await lockClaims(db, fid)
       await refuseUsed({ ...deps, database: db }, attempt)
       if (byCustody) await deleteOldest(db, fid, { keep: webhookLimits.ofFid - 1, at })
-      else await refuseMany(db, fid)
+      else await refuseMany(db, fid, room)
       await insertWebhook(db, { id, ...wanted, ...proven, createdAt: at })
     })
     return {
@@ -135,7 +137,7 @@ async function challenge(
   const body = JSON.stringify({ type: 'webhook.challenge', timestamp: at.toISOString(), data: { challenge: word } })
   const { outcome, text } = await postMessage(door, url, {
     body,
-    headers: webhookHeaders(keys, { id: `${id}_challenge`, at, body }),
+    headers: webhookHeaders([keys], { id: `${id}_challenge`, at, body }),
     maxBytes: webhookLimits.answerBytes,
     timeoutMs: webhookLimits.challengeSeconds * second,
   })
@@ -173,13 +175,17 @@ async function refuseUsed({ database }: Pick<ClaimDeps, 'database'>, { fid, meth
 }
 
 /**
- * Throws when an account has as many endpoints as it may. `revived`: the one that would be sent events again, which may be
- * among them.
+ * Throws when an account has as many endpoints as it may. `value`: id or address of the one that would be sent events, which
+ * may be among them, undefined if it is not; `path`: the field that is refused.
  */
-export async function refuseMany(db: Queryable, fid: number, revived?: string): Promise<void> {
-  if ((await standingWebhooks(db, fid, revived)) < webhookLimits.ofFid) return
+export async function refuseMany(
+  db: Queryable,
+  fid: number,
+  { path, value }: { readonly path: 'id' | 'url'; readonly value?: string | undefined },
+): Promise<void> {
+  if ((await standingWebhooks(db, fid, value)) < webhookLimits.ofFid) return
   const problem = `must be one of at most ${webhookLimits.ofFid} of the fid; delete one, wait until it ends, or prove it by the custody address`
-  throw invalidFields([{ path: revived === undefined ? 'url' : 'id', problem }])
+  throw invalidFields([{ path, problem }])
 }
 
 /** Whether an answer is the challenge, as text or as JSON. */

@@ -20,7 +20,13 @@ const payees = (spec: string) =>
   `array(select distinct price->>'payTo' from jsonb_array_elements(${spec}.prices) as price where price->>'payTo' is not null order by 1)`
 
 export const webhookMarks: readonly Mark[] = [
-  { table: 'webhook', on: ['insert', 'update'], key: `'endpoint:' || id`, from: 'moved where deleted_at is null' },
+  { table: 'webhook', on: ['insert'], key: `'endpoint:' || id` },
+  {
+    table: 'webhook',
+    on: ['update'],
+    key: `'endpoint:' || id`,
+    from: 'moved join were using (id) where moved.deleted_at is null and moved.moves <> were.moves',
+  },
   { table: 'agent_change', on: ['insert'], key: change, from: `moved where ${isListening}` },
   { table: 'claim_event', on: ['insert'], key: claimEvent, from: `moved where kind = 'claimed' and ${isListening}` },
   {

@@ -17,7 +17,7 @@ import { postMessage } from '../../net/webhook.ts'
 import { jittered } from '../../ops/backoff.ts'
 import { day, hour, minute, second } from '../../ops/time.ts'
 import { sources } from '../../sources.config.ts'
-import { webhookHeaders, webhookKeys } from '../../trust/webhooks/signature.ts'
+import { signingKeys, webhookHeaders } from '../../trust/webhooks/signature.ts'
 import type { Reading, Source } from '../schedule/source.ts'
 
 interface WebhooksOptions {
@@ -115,14 +115,16 @@ export function webhooks(options: WebhooksOptions): Source {
 
 /** Sends events until one is not taken, or others have their turn. */
 async function sendInOrder(
-  { id, url, afterSeq: from }: WebhookToSend,
+  endpoint: WebhookToSend,
   events: readonly WebhookEvent[],
   failures: number,
   { door, secret, baseUrl, now }: WebhooksOptions,
 ): Promise<Sent> {
+  const { id, url, afterSeq: from } = endpoint
+  const keys = signingKeys(secret, endpoint, now())
   const send = (event: WebhookEvent) => {
     const body = messageOf(event, baseUrl)
-    const headers = webhookHeaders(webhookKeys(secret, id), { id: `${id}_${event.seq}`, at: now(), body })
+    const headers = webhookHeaders(keys, { id: `${id}_${event.seq}`, at: now(), body })
     return postMessage(door, url, { body, headers, maxBytes: 0, timeoutMs: webhookLimits.answerSeconds * second })
   }
   const attempts: Attempt[] = []

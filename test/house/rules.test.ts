@@ -132,7 +132,7 @@ function limitRows(): string[] {
     [
       'messages to webhooks on request',
       `${webhookLimits.challenges.attempts} challenges in ${webhookLimits.challenges.seconds / 60} minutes a FID; ` +
-        `${webhookLimits.uses.attempts} pings and replays in ${webhookLimits.uses.seconds} seconds a webhook`,
+        `${webhookLimits.uses.attempts} pings, replays and rotations in ${webhookLimits.uses.seconds} seconds a webhook`,
     ],
     [
       'signed time',

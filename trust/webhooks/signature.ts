@@ -7,6 +7,18 @@ const secretBytes = 32
 const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 const spkiPrefixBytes = 12
 
+/** Hours for which messages are signed with the secret before as well, after it was replaced. */
+export const overlapHours = 24
+
+/** Which secret an endpoint has. */
+export interface SecretOf {
+  readonly id: string
+  /** 1 at first. */
+  readonly version: number
+  /** When the version before was replaced; null: there was none. */
+  readonly rotatedAt: Date | null
+}
+
 /** What an endpoint's messages are signed with, derived from one secret of the service: none is stored. */
 interface WebhookKeys {
   /** For whoever checks `v1`: `whsec_` and base64. */
@@ -17,9 +29,16 @@ interface WebhookKeys {
   readonly signingKey: KeyObject
 }
 
-export function webhookKeys(master: string, id: string): WebhookKeys {
+/** Keys of the secret that an endpoint has, and, for `overlapHours`, of the one before. */
+export function signingKeys(master: string, { id, version, rotatedAt }: SecretOf, now: Date): readonly WebhookKeys[] {
+  const isOverlap = rotatedAt !== null && now.getTime() - rotatedAt.getTime() < overlapHours * 3_600_000
+  return (isOverlap ? [version, version - 1] : [version]).map((one) => webhookKeys(master, id, one))
+}
+
+export function webhookKeys(master: string, id: string, version = 1): WebhookKeys {
+  const whose = version === 1 ? id : `${id} ${version}`
   const derived = (use: string) =>
-    Buffer.from(hkdfSync('sha256', master, '', `agent-directory webhook ${use} ${id}`, secretBytes))
+    Buffer.from(hkdfSync('sha256', master, '', `agent-directory webhook ${use} ${whose}`, secretBytes))
   const hmacKey = derived('v1')
   const der = Buffer.concat([pkcs8Prefix, derived('v1a')])
   const signingKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
@@ -32,19 +51,21 @@ export function webhookKeys(master: string, id: string): WebhookKeys {
   }
 }
 
-/** Headers of a message. The time is that of the attempt. */
+/** Headers of a message, signed with all of some keys. The time is that of the attempt. */
 export function webhookHeaders(
-  { hmacKey, signingKey }: Pick<WebhookKeys, 'hmacKey' | 'signingKey'>,
+  keys: readonly Pick<WebhookKeys, 'hmacKey' | 'signingKey'>[],
   { id, at, body }: { readonly id: string; readonly at: Date; readonly body: string },
 ) {
   const seconds = String(Math.floor(at.getTime() / 1_000))
   const signed = Buffer.from(`${id}.${seconds}.${body}`)
-  const hmac = createHmac('sha256', hmacKey).update(signed).digest('base64')
-  const signature = sign(null, signed, signingKey).toString('base64')
+  const signatures = keys.map(({ hmacKey, signingKey }) => {
+    const hmac = createHmac('sha256', hmacKey).update(signed).digest('base64')
+    return `v1,${hmac} v1a,${sign(null, signed, signingKey).toString('base64')}`
+  })
   return {
     'content-type': 'application/json',
     'webhook-id': id,
     'webhook-timestamp': seconds,
-    'webhook-signature': `v1,${hmac} v1a,${signature}`,
+    'webhook-signature': signatures.join(' '),
   }
 }

@@ -1738,6 +1738,8 @@ export const examples: Readonly<Record<string, unknown>> = {
     "fids": [
       1155
     ],
+    "chains": null,
+    "min_amount": null,
     "secret": "whsec_Xn4kO0l5s7QnWJ4wq0bqkF3C1vM8R2m9dE6tYzUuH0A=",
     "public_key": "whpk_2bq8Tqj3J5mH0mYk1rN7vX9cB4dF6gL8sQ0wE2zR5tU=",
     "manage_token": "wht_5f0c2b7e9a1d4c6f8b3e0a5d7c9f1b2e4a6d8c0f2b5e7a9d"
@@ -1753,7 +1755,11 @@ export const examples: Readonly<Record<string, unknown>> = {
     "fids": [
       1155
     ],
+    "chains": null,
+    "min_amount": null,
     "created_at": "2026-11-23T01:12:10.000Z",
+    "secret_version": 1,
+    "rotated_at": null,
     "after_seq": 812,
     "state": "retrying",
     "ended_for": null,
@@ -1782,6 +1788,13 @@ export const examples: Readonly<Record<string, unknown>> = {
     "ok": true,
     "outcome": "ok",
     "elapsed_ms": 61
+  },
+  "rotateWebhook": {
+    "ok": true,
+    "id": "wh-7Qd2kPz0aB1c",
+    "secret": "whsec_Q0m3dVb9tL1xJ7cR5yN2pH8wK4sF6gZaEoUiTqXrYvM=",
+    "public_key": "whpk_9sX1cV7bN3mQ5wE8rT2yU6iO4pA0dF+gHjKlZxCvBnM=",
+    "previous_until": "2026-11-24T01:12:10.000Z"
   },
   "replayWebhook": {
     "ok": true,

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express'
 import { z } from 'zod'
 import { webhookLimits } from '../../../limits.config.ts'
+import { overlapHours } from '../../../trust/webhooks/signature.ts'
 import type { ClaimDeps } from '../../claim/claim.ts'
 import { sendJson } from '../../http/content.ts'
 import { type Action, json } from '../../http/route.ts'
@@ -11,9 +12,10 @@ import {
   webhookMoved,
   webhookPinged,
   webhookRequest,
+  webhookRotated,
   webhookShown,
 } from '../../schemas/webhooks/webhooks.ts'
-import { endWebhook, ping, replay, showDeliveries, withWebhook } from '../../webhooks/manage.ts'
+import { endWebhook, ping, replay, rotate, showDeliveries, withWebhook } from '../../webhooks/manage.ts'
 import { createRegistrations } from '../../webhooks/register.ts'
 import { attemptOf, claim, readClaimBody } from '../claims/claim.ts'
 
@@ -24,7 +26,7 @@ const headers = z.object({
 })
 const query = z.object({})
 const { challengeSeconds, uses, ofFid, deliveries } = webhookLimits
-const often = `${uses.attempts} of both in ${uses.seconds} seconds.`
+const often = `${uses.attempts} of them in ${uses.seconds} seconds.`
 
 /** POST /api/webhooks */
 const register: Action<ClaimDeps> = {
@@ -92,17 +94,27 @@ export const webhookActions: readonly Action<ClaimDeps>[] = [
     path: `${path}/ping`,
     operationId: 'pingWebhook',
     summary: 'Sends an endpoint a message to try it.',
-    description: `A message \`webhook.ping\`, now. With replays, ${often}`,
+    description: `A message \`webhook.ping\`, now. With replays and rotations, ${often}`,
     answer: { type: json, schema: webhookPinged, description: 'What came of it.' },
     errors: ['ERR_NOT_FOUND', 'ERR_RATE_LIMITED'],
     serve: (deps) => [withWebhook(deps, (webhook) => ping(deps, webhook))],
   }),
   about({
     method: 'post',
+    path: `${path}/rotate`,
+    operationId: 'rotateWebhook',
+    summary: 'Gives an endpoint another secret.',
+    description: `Messages are signed with both for ${overlapHours} hours, then with the new one alone. With pings and replays, ${often}`,
+    answer: { type: json, schema: webhookRotated, description: 'The new secret, said once.' },
+    errors: ['ERR_NOT_FOUND', 'ERR_RATE_LIMITED'],
+    serve: (deps) => [withWebhook(deps, (webhook) => rotate(deps, webhook))],
+  }),
+  about({
+    method: 'post',
     path: `${path}/replay`,
     operationId: 'replayWebhook',
     summary: 'Sends an endpoint the events behind one again.',
-    description: `Under the ids that they had. It also revives an endpoint that ended. With pings, ${often}`,
+    description: `Under the ids that they had. It also revives an endpoint that ended. With pings and rotations, ${often}`,
     body: z.object({ after_seq: z.int().min(0) }).meta({ id: 'WebhookReplay' }),
     answer: { type: json, schema: webhookMoved, description: 'They are sent shortly.' },
     errors: ['ERR_NOT_FOUND', 'ERR_PAYLOAD_INVALID', 'ERR_RATE_LIMITED'],

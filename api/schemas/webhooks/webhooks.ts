@@ -44,7 +44,9 @@ export const webhookAnswer = z
     min_amount: minAmount.nullable(),
     secret: z.string().meta({ description: 'For signatures v1; said once.' }),
     public_key: z.string().meta({ description: 'For signatures v1a.' }),
-    manage_token: z.string().meta({ description: 'Said once; a new proof registers another endpoint.' }),
+    manage_token: z
+      .string()
+      .meta({ description: 'Said once; a new proof by a wallet, for the same address, takes the endpoint’s place.' }),
   })
   .meta({ id: 'WebhookAnswer' })
 
@@ -58,6 +60,8 @@ export const webhookShown = z
     chains: chains.nullable(),
     min_amount: minAmount.nullable(),
     created_at: time,
+    secret_version: count.meta({ description: '1 at first; each rotation gives the next.' }),
+    rotated_at: time.nullable(),
     after_seq: count.meta({ description: 'Events up to this one were sent, or are not wanted.' }),
     state: z.enum(['active', 'retrying', 'ended']),
     ended_for: z.enum(['gone', 'failed']).nullable(),
@@ -83,5 +87,14 @@ export const webhookDeliveries = z
 export const webhookPinged = z
   .strictObject({ ok: z.boolean(), outcome, elapsed_ms: count })
   .meta({ id: 'WebhookPinged' })
+export const webhookRotated = z
+  .strictObject({
+    ok: z.literal(true),
+    id,
+    secret: z.string().meta({ description: 'For signatures v1; said once.' }),
+    public_key: z.string().meta({ description: 'For signatures v1a.' }),
+    previous_until: time.meta({ description: 'Until then messages are signed with the secret before as well.' }),
+  })
+  .meta({ id: 'WebhookRotated' })
 export const webhookMoved = z.strictObject({ ok: z.literal(true), after_seq: count }).meta({ id: 'WebhookMoved' })
 export const webhookDeleted = z.strictObject({ ok: z.literal(true), id }).meta({ id: 'WebhookDeleted' })

@@ -19,13 +19,22 @@ interface NewWebhook {
   readonly createdAt: Date
 }
 
-/** Stores an endpoint, which is sent what comes from now on. Call it under `lockClaims`, when its nonce is known to be free. */
+/**
+ * Stores an endpoint, which is sent what comes from now on. Proven by a wallet, it takes the place of those of its account
+ * at the same address, which end, and is sent what they were not. Call it under `lockClaims`, when its nonce is known to be free.
+ */
 export async function insertWebhook(db: Queryable, one: NewWebhook): Promise<void> {
   await db.query({
     name: 'insert-webhook',
     text: `
+with replaced as (
+  update webhook set deleted_at = $10
+   where fid = $2 and url = $3 and deleted_at is null and $6 = 'eip191' returning id, moves, after_seq)
 insert into webhook (id, fid, url, types, fids, method, nonce, proof_sha256, token_sha256, created_at, chains, min_amount, after_seq)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, (select coalesce(max(seq), 0) from webhook_event))`,
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, coalesce(
+  (select max(coalesce(s.after_seq, r.after_seq))
+     from replaced r left join webhook_standing s on s.id = r.id and s.moves = r.moves),
+  (select coalesce(max(seq), 0) from webhook_event)))`,
     values: [
       one.id,
       one.fid,
@@ -61,13 +70,13 @@ const stands = `
        w.deleted_at is null
    and not exists (select from webhook_standing s where s.id = w.id and s.moves = w.moves and s.ended_at is not null)`
 
-/** How many endpoints of an account are sent events, `other` not counted. */
+/** How many endpoints of an account are sent events, besides the one with this id or address. */
 export async function standingWebhooks(db: Queryable, fid: number, other: string | undefined): Promise<number> {
   const { rows } = await db.query<{ standing: number }>({
     name: 'standing-webhooks',
     text: `
 select count(*) as standing from webhook w
- where w.fid = $1 and w.id is distinct from $2 and ${stands}`,
+ where w.fid = $1 and w.id is distinct from $2 and w.url is distinct from $2 and ${stands}`,
     values: [fid, other ?? null],
   })
   return rows[0]?.standing ?? 0
@@ -83,6 +92,8 @@ export interface ShownWebhook {
   readonly chains: string[] | null
   readonly min_amount: number | null
   readonly created_at: string
+  readonly secret_version: number
+  readonly rotated_at: string | null
   readonly after_seq: number
   readonly state: 'active' | 'retrying' | 'ended'
   readonly ended_for: string | null
@@ -101,7 +112,7 @@ export async function webhookOfToken(
     name: 'webhook-of-token',
     text: `
 select w.id, w.fid, w.url, w.types, w.fids, w.chains, w.min_amount::float8 as min_amount,
-       ${isoTime('w.created_at')} as created_at,
+       ${isoTime('w.created_at')} as created_at, w.secret_version, ${isoTime('w.rotated_at')} as rotated_at,
        coalesce(s.after_seq, w.after_seq) as after_seq,
        case when s.ended_at is not null then 'ended' when q.failures > 0 then 'retrying' else 'active' end as state,
        s.ended_for, ${isoTime('s.ended_at')} as ended_at, coalesce(q.failures, 0) as failures,
@@ -129,6 +140,17 @@ update webhook set deleted_at = $3
  where id in (select w.id from webhook w where w.fid = $1 and ${stands} order by w.created_at desc, w.id offset $2)`,
     values: [fid, keep, at],
   })
+}
+
+/** Gives an endpoint its next secret. Returns which. */
+export async function rotateWebhook(db: Queryable, id: string, at: Date): Promise<number> {
+  const { rows } = await db.query<{ version: number }>({
+    name: 'rotate-webhook',
+    text: `update webhook set secret_version = secret_version + 1, rotated_at = $2 where id = $1
+           returning secret_version as version`,
+    values: [id, at],
+  })
+  return rows[0]?.version ?? 1
 }
 
 export async function deleteWebhook(db: Queryable, id: string, at: Date): Promise<void> {

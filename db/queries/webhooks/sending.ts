@@ -1,11 +1,11 @@
 import { webhookLimits } from '../../../limits.config.ts'
+import type { SecretOf } from '../../../trust/webhooks/signature.ts'
 import type { Queryable } from '../../pool.ts'
 import { isoTime } from '../sql/json-text.ts'
 import { stored, wantsSuch } from './wishes.ts'
 
 /** An endpoint that is sent events. */
-export interface WebhookToSend {
-  readonly id: string
+export interface WebhookToSend extends SecretOf {
   readonly url: string
   readonly moves: number
   /** It has had what comes before. */
@@ -23,7 +23,7 @@ const wants = `${wantsSuch(stored)} and (w.fids is null or e.fid = any (w.fids))
 export async function webhookToSend(db: Queryable, id: string): Promise<WebhookToSend | undefined> {
   const { rows } = await db.query<WebhookToSend>({
     name: 'webhook-to-send',
-    text: `select w.id, w.url, w.moves, ${sentTo} as "afterSeq" ${standing}
+    text: `select w.id, w.url, w.moves, w.secret_version as version, w.rotated_at as "rotatedAt", ${sentTo} as "afterSeq" ${standing}
             where w.id = $1 and w.deleted_at is null and s.ended_at is null`,
     values: [id],
   })

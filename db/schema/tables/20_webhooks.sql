@@ -30,6 +30,8 @@ create table webhook (
   deleted_at timestamptz,
   chains text[],                -- of events that name a chain, only those on these; null: on every chain
   min_amount numeric,           -- of events of a payment, only those of as many dollars; null: of every payment
+  secret_version int not null default 1,
+  rotated_at timestamptz,       -- when the version before was replaced; null: there was none
   unique (fid, method, nonce)
 );
 create index webhook_fid on webhook (fid) where deleted_at is null;

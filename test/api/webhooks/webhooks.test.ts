@@ -181,7 +181,12 @@ test('an endpoint that does not answer the challenge is not registered, nor one 
     'ERR_JFS_PAYLOAD_INVALID',
   ])
   for (let more = 0; more < 3; more++) await hooks.register(hooks.newUrl(), {}, claimant)
-  expect(await ask({ ...(await hooks.proofOf(claimant, url)), url, types })).toEqual([400, 'ERR_PAYLOAD_INVALID'])
+  const sixth = hooks.newUrl()
+  expect(await ask({ ...(await hooks.proofOf(claimant, sixth)), url: sixth, types })).toEqual([
+    400,
+    'ERR_PAYLOAD_INVALID',
+  ])
+  expect(await ask({ ...(await hooks.proofOf(claimant, url)), url, types })).toEqual([200, undefined])
 
   const none = await stage.api.get('/api/webhooks', {
     method: 'POST',

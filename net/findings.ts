@@ -319,6 +319,13 @@ export const findingTable = {
     fix: 'Sign it again.',
     found: registry,
   },
+  not_answering: {
+    severity: 'warns',
+    meaning:
+      'The card can be read, but what it leads to does not answer a harmless request of its protocol as it should.',
+    fix: 'Serve the agent or the server at the address in the card, or correct the address. `detail` says how it answered.',
+    found: 'by asking an agent for a task that cannot exist, and an MCP server for its handshake',
+  },
   file_unread: {
     severity: 'blocks',
     meaning: 'The registration file cannot be read: it is empty, out of reach, or no JSON.',

@@ -3,10 +3,12 @@ import { HostClosed } from '../../hosts/host.ts'
 import type { Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
+import { createAnswers } from '../specs/answers/answers.ts'
 import { toCatalog } from '../specs/catalog.ts'
 import { statusOf } from '../specs/check-status.ts'
 import { parsed } from '../specs/content.ts'
 import { findingsOfDemand } from '../specs/findings/demand.ts'
+import { findingsOfAnswer } from '../specs/findings/document.ts'
 import { type Finding, finding } from '../specs/findings/finding.ts'
 import type { AskedBlock, Offered, OnChain } from '../specs/findings/on-chain.ts'
 import { maxSpecBytes, readContent, type SpecKind } from '../specs/kinds.ts'
@@ -32,7 +34,7 @@ const listPath = '/.well-known/agent-registration.json'
 
 /**
  * Looks at an endpoint now, as any client would: what it is, and what keeps callers or buyers from it. Nothing is called,
- * changed or paid there; at most ten requests go out.
+ * changed or paid there; at most twelve requests go out.
  */
 export async function examine(hosts: AgentHosts, onChain: OnChain, url: URL): Promise<Examined> {
   const named = url.protocol === 'http:' && hosts.secured(url).protocol === 'https:' ? [finding('plain_http')] : []
@@ -50,7 +52,7 @@ async function askedBy(hosts: AgentHosts, url: URL): Promise<Told> {
   const options = { ...specRequests, maxBytes: maxSpecBytes.x402, redirects }
   const answer = await hosts.fetch(url, { ...options, headers: { accept: 'application/json' } })
   const judged = judge(answer, url)
-  if (judged) return judged
+  if (judged) return { ...judged, findings: [...judged.findings, ...(await heard(hosts, url, judged, answer))] }
   // What takes POST alone may want to be paid for it, or be an MCP server.
   const posted = await hosts.fetch(url, {
     ...options,
@@ -66,6 +68,19 @@ async function askedBy(hosts: AgentHosts, url: URL): Promise<Told> {
   if (first !== undefined && first !== 'payment_required' && first !== 'ok')
     return { is: null, findings: [finding(first, `HTTP ${answer.status}`)] }
   return { is: 'page', findings: [finding(parsed(answer.body) === undefined ? 'not_json' : 'schema_mismatch')] }
+}
+
+/** Most requests to what a card leads to. */
+const mostRequests = 6
+
+/** Whether somebody answers where a card leads. */
+async function heard(hosts: AgentHosts, url: URL, { is }: Told, answer: Fetched): Promise<Finding[]> {
+  if (is !== 'a2a' && is !== 'mcp') return []
+  let left = mostRequests
+  const ask = createAnswers({ hosts, spend: () => left-- > 0 })
+  const candidate = { kind: is, url, declared: true, session: false, contradicted: false }
+  const check = { candidate, status: 'ok', latencyMs: null } as const
+  return findingsOfAnswer(is, (await ask(check, readContent[is](parsed(answer.body))?.details)) ?? null)
 }
 
 const demanded = (answer: Fetched, url: URL): Told => {

@@ -8,6 +8,7 @@ import { demandFor, paidEndpoint } from '../../../devnet/hosts/sellers.ts'
 import { startWebHost, type WebHost } from '../../../devnet/hosts/web-host.ts'
 import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
 import { examine } from '../../../enrichment/doctor/examination.ts'
+import { findingsOfDocument } from '../../../enrichment/specs/findings/document.ts'
 import { createOnChain, type OnChain } from '../../../enrichment/specs/findings/on-chain.ts'
 import { saleIn } from '../../../enrichment/specs/sale.ts'
 import { createDoor } from '../../../net/door.ts'
@@ -201,6 +202,21 @@ test('a token that moves nothing at all, as some do for an amount of zero, is no
   await chain.client.setCode({ address, bytecode })
   const { prices } = saleIn(demandFor({ url: host.url, payTo: addressOf('seller'), asset: address }))
   expect((await onChain(prices, {})).findings).toEqual([])
+})
+
+test('a card that leads to nobody is a finding, now and in what is kept, until somebody answers', async () => {
+  host.pages.set('/card.json', { body: { name: 'n', url: '/a2a', skills: [] } })
+  const codes = async () =>
+    (await examine(hosts, onChain, new URL(`${host.url}/card.json`))).findings.map(({ code }) => code)
+  expect(await codes()).toContain('not_answering')
+  const looked = { declared: true, httpStatus: 200, backReference: null, cardSignature: null }
+  const kept = (kind: 'a2a' | 'x402', code: string) =>
+    findingsOfDocument({ ...looked, kind, status: 'ok', answers: { code } })
+  expect(kept('a2a', 'not_found')).toEqual([{ code: 'not_answering', detail: 'not_found' }])
+  for (const code of ['ok', 'auth_required', 'payment_required', 'not_asked']) expect(kept('a2a', code)).toEqual([])
+  expect(kept('x402', 'http_4xx')).toEqual([])
+  host.pages.set('/a2a', { body: { jsonrpc: '2.0', id: 1, error: { code: -32001, message: 'Task not found' } } })
+  expect(await codes()).not.toContain('not_answering')
 })
 
 const diagnosisOf = async (fid: number, query = '') =>

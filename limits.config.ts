@@ -252,10 +252,7 @@ const signedTimeSeconds = 900
 
 export const claimLimits = {
   bodyBytes: 16 * 1024,
-  /**
-   * Attempts to claim that pass the cheap checks: per client; and fetches from a host, per client, and of all clients those
-   * that do not find the claimant's FID.
-   */
+  /** Attempts to claim that pass the cheap checks, per client; fetches from a host: per client, and of all those without the FID. */
   attempts: { client: 10, 'client and host': 6, host: 60 },
   /** Length of the window in which `attempts` are counted; it begins with the first attempt. */
   attemptSeconds: 600,
@@ -391,10 +388,7 @@ export const subgraphLimits = {
 export const documentWork = {
   /** Things for sale and ways to pay for them, each with what holds for it. */
   places: 2_000,
-  /**
-   * Characters of a JSON Schema, and of a value that is held against it; what may be gone through of both, levels of it, and
-   * characters of a reference within the schema.
-   */
+  /** Characters of a JSON Schema, and of a value held against it; steps through both; levels; characters of a reference in it. */
   schemaCharacters: 65_536,
   schemaSteps: 10_000,
   schemaLevels: 32,

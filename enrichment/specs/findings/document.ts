@@ -19,8 +19,8 @@ interface Looked {
 }
 
 /**
- * That nobody is there where a card leads: others' descriptions name no request of which the right answer is known. Empty: somebody
- * is, or that was not asked.
+ * That nobody is there where a card leads; no other description names a request of which the right answer is known. Empty:
+ * somebody is there, or was not asked.
  */
 export function findingsOfAnswer(kind: SpecKind, answers: { readonly code: string } | null): Finding[] {
   const isCard = kind === 'a2a' || kind === 'mcp'

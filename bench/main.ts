@@ -7,6 +7,7 @@ npm run bench -- <name> [--small] [--keep]
 npm run bench -- rehearsal [--rows <n>] [--in <folder>]
 npm run bench -- upgrade [--rows <n>]
 npm run bench -- rollup [--rows <n>]
+npm run bench -- webhooks [--rows <n>]
 
   backfill    loads a million settlements with the backfill, against COPY alone and a plain processor
   api         the read API against a bare server and two frameworks; search; the bulk document
@@ -15,8 +16,8 @@ npm run bench -- rollup [--rows <n>]
   rankings    10,000,000 pairs, or n, of 100,000 agents: the rankings after each of three minutes in which some were paid
   farms       10,000 clients of each make of feedback farm beside 60,000 honest ones: which are flagged
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents whose hosts answer at once
-  webhooks    10,000 endpoints want one change, and some of them are slow or dead: seconds until they have it, and what the API's
-              readers notice; fails if 95 of 100 take more than 30
+  webhooks    10,000 endpoints, or n, want one change, and some of them are slow or dead: seconds until they have it, and
+              what the API's readers notice; fails if 95 of 100 take more than 30
   exports     ten million settlements to Parquet; the log of 250,000 profiles
   log         only the log of 250,000 profiles
   rehearsal   200,000 settlements, or n, through the real commands, with everything that happens to an installation; fails
@@ -37,7 +38,7 @@ Each prints a table and, as its last line, one JSON object.
 `
 
 interface Given {
-  /** Settlements of a rehearsal, an upgrade or a roll-up, pairs of rankings; undefined: the benchmark's default. */
+  /** Settlements of a rehearsal, an upgrade or a roll-up, pairs of rankings, endpoints; undefined: the benchmark's default. */
   readonly rows: number | undefined
   readonly folder: string
 }
@@ -90,9 +91,9 @@ const benches: Record<string, (small: boolean, keep: boolean, given: Given) => P
       rounds: small ? 1 : 3,
     })
   },
-  async webhooks(small) {
+  async webhooks(small, _keep, { rows = small ? 200 : 10_000 }) {
     const { benchWebhooks } = await import('./enrichment/webhooks.ts')
-    await benchWebhooks(small ? { subscribers: 200, changes: 10 } : { subscribers: 10_000, changes: 100 })
+    await benchWebhooks({ subscribers: rows, changes: Math.ceil(rows / 100) })
   },
   async exports(small) {
     const { benchExports } = await import('./exports.ts')
@@ -149,8 +150,8 @@ await runCommand({ usage, options, maxPositionals: 1 }, async ({ values, positio
   if (!bench)
     throw new UsageError(`${name || 'no name'} is not a benchmark; there are ${Object.keys(benches).join(', ')}`)
   if (values.keep && name !== 'reads') throw new UsageError('--keep is for reads')
-  if (values.rows !== undefined && !['rehearsal', 'upgrade', 'rankings', 'rollup'].includes(name)) {
-    throw new UsageError('--rows is for the rehearsal, the upgrade, the rankings and the roll-up')
+  if (values.rows !== undefined && !['rehearsal', 'upgrade', 'rankings', 'rollup', 'webhooks'].includes(name)) {
+    throw new UsageError('--rows is for the rehearsal, the upgrade, the rankings, the roll-up and webhooks')
   }
   if (values.in !== undefined && name !== 'rehearsal') throw new UsageError('--in is for the rehearsal')
   const rows = values.rows === undefined ? undefined : Number(values.rows)

@@ -1,9 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { beginPass, type Pass, type PassResult, runPass } from './scheduler.ts'
 import type { Source } from './source.ts'
 
-/** Milliseconds that a pass waits for its reads before others begin. */
-const turnMs = 250
+/** Milliseconds without the end of any of its reads after which a pass leaves the others to themselves. */
+const quietMs = 500
 
 /** The passes of one loop of a source. */
 interface Passes {
@@ -14,8 +13,8 @@ interface Passes {
 }
 
 /**
- * Passes of a loop, of which each waits for all its reads, or, for a source with `atOnce`, for a moment only: few hosts
- * that take long then hold up none of the others. Outcomes and failures of a read that outlasts its pass are those of the
+ * Passes of a loop, of which each waits for all its reads, or, for a source with `atOnce`, for as long as they keep ending:
+ * few hosts that take long then hold up none of the others, and no more is begun than the database takes. Outcomes and failures of a read that outlasts its pass are those of the
  * pass after it.
  */
 export function createPasses(source: Source, pass: Pass): Passes {
@@ -37,9 +36,7 @@ export function createPasses(source: Source, pass: Pass): Passes {
         underWay.add(ending)
         return ending
       })
-      const stopped = new AbortController()
-      await Promise.race([Promise.all(begun), delay(turnMs, undefined, { signal: stopped.signal }).catch(() => {})])
-      stopped.abort()
+      await untilQuiet(begun)
       if (failures.length > 0) throw failures.splice(0)[0]
       return { leased, outcomes: outcomes.splice(0) }
     },
@@ -47,4 +44,20 @@ export function createPasses(source: Source, pass: Pass): Passes {
       await Promise.all(underWay)
     },
   }
+}
+
+/** Resolves when all have ended, or none has for `quietMs`. They do not reject. */
+function untilQuiet(all: readonly Promise<void>[]): Promise<void> {
+  if (all.length === 0) return Promise.resolve()
+  return new Promise((resolve) => {
+    let left = all.length
+    let timer = setTimeout(resolve, quietMs)
+    for (const one of all) {
+      one.then(() => {
+        clearTimeout(timer)
+        if (--left === 0) resolve()
+        else timer = setTimeout(resolve, quietMs)
+      })
+    }
+  })
 }

@@ -39,11 +39,27 @@ export function x402Contracts(fromBlock: number): readonly PaymentContract[] {
   ]
 }
 
-/** The escrows of commerce-payments, whose captures are payments. Source E. */
+/**
+ * The escrows of commerce-payments, whose captures are payments, each with its collectors: by EIP-3009, by Permit2, of what
+ * was approved before, and by spend permissions. Source E.
+ */
 function commerceEscrows(fromBlock: number): readonly PaymentContract[] {
+  const newest = [
+    '0x8612dfdc421f80336cd14e8ef9cb1e765db5ab88',
+    '0xd69831aed5bfe262067ec4c751f4f830ecdd446e',
+    '0xf1f9c408c787b2bc6caeb91e5bbec434a5c8d2ea',
+    '0xb508c1c0a13849693dc175307667653c5977a408',
+  ]
+  const first = [
+    '0x0e3df9510de65469c4518d7843919c0b8c7a7757',
+    '0x992476b9ee81d52a5bda0622c333938d0af0ab26',
+    '0x1b77abd71fcd21fbe2398ae821aa27d1e6b94bc6',
+    '0x8d9f34934dc9619e5dc3df27d0a40b4a744e7eaa',
+  ]
+  const escrow = { kind: 'auth_capture', fromBlock } as const
   return [
-    { kind: 'auth_capture', address: '0xf96815976523e00e65be8f34ca5e64b4f41eb19c', fromBlock }, // 1.1
-    { kind: 'auth_capture', address: '0xbdea0d1bcc5966192b070fdf62ab4ef5b4420cff', fromBlock }, // 1.0
+    { ...escrow, address: '0xf96815976523e00e65be8f34ca5e64b4f41eb19c', collectors: newest }, // 1.1
+    { ...escrow, address: '0xbdea0d1bcc5966192b070fdf62ab4ef5b4420cff', collectors: first }, // 1.0
   ]
 }
 

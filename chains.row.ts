@@ -23,6 +23,11 @@ export interface Token extends ContractAddress {
 /** A contract whose logs prove payments by other means than EIP-3009. They may be in any token. */
 export interface PaymentContract extends ContractAddress {
   readonly kind: ContractKind
+  /**
+   * Of an escrow: the contracts, in lowercase hex, that draw money from its payer alone, and with the payer's consent. Absent:
+   * none is known to.
+   */
+  readonly collectors?: readonly string[]
 }
 
 /** URL templates of a block explorer's pages. */

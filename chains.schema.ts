@@ -55,8 +55,12 @@ export const override = z.strictObject({
   paymentContracts: z
     .array(
       z.strictObject(
-        { kind: z.enum(contractKinds, { error: `must be one of ${contractKinds.join(', ')}` }), ...contract.shape },
-        { error: wanted('kind, address and fromBlock') },
+        {
+          kind: z.enum(contractKinds, { error: `must be one of ${contractKinds.join(', ')}` }),
+          ...contract.shape,
+          collectors: z.array(contract.shape.address).max(16).optional(),
+        },
+        { error: wanted('kind, address and fromBlock, and collectors or not') },
       ),
     )
     .max(16)

@@ -32,15 +32,15 @@ export const paymentKinds = {
   batch_return: { contract: 'batch_settlement', isIncome: false, held: -1, isX402: true },
   /** What an operator took from a payer for a receiver at once, and what it captured, in parts perhaps, of what was held. */
   escrow_charge: { contract: 'auth_capture', isIncome: true, held: 0, isX402: false },
-  escrow_capture: { contract: 'auth_capture', isIncome: true, held: -1, isX402: false },
+  escrow_capture: { contract: 'auth_capture', isIncome: true, held: -1, isX402: false, isFundedBefore: true },
   /**
    * What went back to the payer of what was charged or captured, below zero: less income, of the day on which it went, as far
    * as the payment of its subject brought any.
    */
-  escrow_refund: { contract: 'auth_capture', isIncome: true, held: 0, isX402: false },
+  escrow_refund: { contract: 'auth_capture', isIncome: true, held: 0, isX402: false, isFundedBefore: true },
   /** What a payer has authorized, and what went back unused: voided, or reclaimed. */
   escrow_authorization: { contract: 'auth_capture', isIncome: false, held: 1, isX402: false },
-  escrow_return: { contract: 'auth_capture', isIncome: false, held: -1, isX402: false },
+  escrow_return: { contract: 'auth_capture', isIncome: false, held: -1, isX402: false, isFundedBefore: true },
   /**
    * What a client put into a job, for whomever it names its provider elsewhere; what the job paid, to that provider or whom
    * it named; and what went back to the client, which was nobody's income. Between these the money is the contract's own.

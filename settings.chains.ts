@@ -57,7 +57,7 @@ export const perChain: Readonly<Record<string, Setting>> = {
     about: 'path of a JSON file that overrides rows of the chain table or adds chains to it, keyed by chain',
     more:
       'Fields: enabled, rpc, portal, dataset, gateway, finality (blocks), registry, reputation {address, fromBlock}, tokens ' +
-      '[{address, decimals, fromBlock}], paymentContracts [{kind, address, fromBlock}], partitions {blocks, oneBelow}, keyRegistry {address}, ' +
+      '[{address, decimals, fromBlock}], paymentContracts [{kind, address, fromBlock, collectors [address]}], partitions {blocks, oneBelow}, keyRegistry {address}, ' +
       'idRegistry {address, fromBlock; 0 if left out}. portal, gateway or rpc null: that source is off. An added chain also has id, label, feedTerm, hasTraces, explorer {transaction, address, block, token}, ' +
       'hue, and its own variables RPC_<NAME> and GATEWAY_<NAME>.',
     readers: readersOfTable,

@@ -26,7 +26,12 @@ export function chainSettings(
         registry: { address: registry.address, fromBlock },
         reputation: { address: reputation.address, fromBlock },
         tokens: tokens.map(({ address, decimals }) => ({ address, decimals, fromBlock: 0 })),
-        paymentContracts: paymentContracts.map(({ kind, address }) => ({ kind, address, fromBlock: 0 })),
+        paymentContracts: paymentContracts.map(({ kind, address }) => ({
+          kind,
+          address,
+          fromBlock: 0,
+          ...(kind === 'auth_capture' ? { collectors: [running[name].addresses.depositCollector] } : {}),
+        })),
         ...(social ? { idRegistry: { address: social.idRegistry } } : {}),
       }
       return [name, settings]

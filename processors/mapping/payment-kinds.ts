@@ -18,11 +18,19 @@ const kinds: Readonly<Record<ContractKind, KindRule>> = {
   jobs,
 }
 
-/** Kinds of a chain's payment contracts, by lowercase address. */
-export type PaymentContracts = ReadonlyMap<string, ContractKind>
+/** What is known of a payment contract: its kind, and of an escrow which collectors draw money from its payer alone. */
+interface KnownContract {
+  readonly kind: ContractKind
+  readonly collectors: ReadonlySet<string>
+}
+
+/** A chain's payment contracts, by lowercase address. */
+export type PaymentContracts = ReadonlyMap<string, KnownContract>
 
 export function paymentContractsOf(contracts: readonly PaymentContract[]): PaymentContracts {
-  return new Map(contracts.map(({ address, kind }) => [address, kind]))
+  return new Map(
+    contracts.map(({ address, kind, collectors = [] }) => [address, { kind, collectors: new Set(collectors) }]),
+  )
 }
 
 /** Filter for the logs that prove payments by some contracts; undefined: there are no contracts. */
@@ -34,7 +42,7 @@ export function paymentLogs(contracts: readonly Pick<PaymentContract, 'address' 
 
 /** Kind of the contract whose log this is; undefined: the log does not prove a payment. */
 export function kindOfLog({ address, topics }: ChainLog, contracts: PaymentContracts): ContractKind | undefined {
-  const kind = contracts.get(address)
+  const kind = contracts.get(address)?.kind
   return kind && kinds[kind].topic0.includes(topics[0] ?? '') ? kind : undefined
 }
 
@@ -68,7 +76,8 @@ export function provenPayments(
       continue
     }
     const rule = kinds[kind]
-    proven.push({ log, payment: rule.read(log, { before, logs, input, subject: subjectOf(rule, log) }) })
+    const collectors = contracts.get(log.address)?.collectors ?? new Set()
+    proven.push({ log, payment: rule.read(log, { before, logs, input, subject: subjectOf(rule, log), collectors }) })
     before = []
   }
   return proven

@@ -5,7 +5,8 @@ import { isRing, payingPairs } from './paying-pairs.ts'
 import { isOwn } from './payment-marks.ts'
 
 // Demand: how many pay an agent, and how many of them come back. Of payers that are not the agent itself, without what goes
-// round, of every kind of payment, who paid dollars, in blocks that are rolled up. All of it follows from the sums by payer.
+// round, of every kind of payment, who paid dollars and did not get all of them back, in blocks that are rolled up. All of
+// it follows from the sums by payer.
 
 /** Of a payer: longer than this between the first and the newest payment, and it has returned. */
 const returnedAfter = `interval '1 day'`
@@ -29,13 +30,15 @@ const endOf = (days: number, time: string, condition: string) =>
 
 const derive = `
 with ${unrolledBlocks},${since},${payingPairs({ fid: '$2', isBounded: false })},
--- Who paid dollars: what is of nothing, or of tokens that anybody makes, costs its sender no more than the gas.
+-- Who paid dollars: what is of nothing, of tokens that anybody makes, or goes back by a refund costs its sender no more than the
+-- gas.
 payer as materialized (
   select chain, payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
          ${isOwn('$2', 'pair.payer', 'min(first_at)')} as own
     from pair
-   where pair.amount > 0 and not ${isRing}
+   where pair.amount <> 0 and not ${isRing}
    group by grouping sets ((chain, payer), (payer))
+  having sum(amount) > 0
 ),
 counted as materialized (
   select payer.*, since.*, n > 1 as paid_again from payer cross join since where not own

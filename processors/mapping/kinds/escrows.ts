@@ -33,26 +33,30 @@ const wholeBps = 10_000n
  * Logs that hold money carry the terms of the payment; the others name them by their hash, and every call of the contract
  * is given them whole. They come before the transfers that they tell of.
  *
+ * The terms are the operator's words: a collector of its choosing may draw the money from anybody. So the payer is the one of
+ * the terms only behind a collector that is known to draw from nobody else; otherwise it is the operator, who called. Logs
+ * of what was held or paid before do not name the collector: the table finds their payer in the row of the log that did.
+ *
  * Source: base/commerce-payments, src/AuthCaptureEscrow.sol, 1.0 and 1.1.
  */
 export const escrows: KindRule = {
   topic0: [...Object.values(events), ...Object.values(first)].map(({ topic }) => topic),
   subject: terms,
-  read(log, { logs, subject: named }) {
+  read(log, { logs, subject: named, collectors }) {
     const { kind, amount, fee = 0n } = movedBy(log)
-    const [operator, payer, payee, token] = (isTold(log) ? toldIn(log) : named) ?? []
-    if (operator === undefined || payer === undefined || payee === undefined || token === undefined || amount === 0n)
-      return undefined
+    const words = isTold(log) ? wordsOf(log, 0, terms.digits.length) : named
+    if (!words || amount === 0n) return undefined
+    const [operator = '', payer = '', payee = '', token = ''] = words.map(addressOf)
     const isPaid = kind === 'escrow_charge' || kind === 'escrow_capture'
     const payment = {
       kind,
-      payer: addressOf(payer),
-      payee: addressOf(payee),
-      token: addressOf(token),
+      payer: isTold(log) && collectors.has(collectorOf(log)) ? payer : operator,
+      payee,
+      token,
       gross: kind === 'escrow_refund' ? -amount : amount,
       net: isPaid ? amount - fee : kind === 'escrow_refund' ? -amount : 0n,
     }
-    const subject = `${addressOf(operator)}${log.topics[1]?.slice(2) ?? ''}`
+    const subject = `${operator}${log.topics[1]?.slice(2) ?? ''}`
     return { ...payment, transfer: isPaid ? transferOf(payment, log, logs) : undefined, subject }
   },
 }
@@ -60,10 +64,14 @@ export const escrows: KindRule = {
 const isTold = (log: ChainLog) =>
   [events.PaymentAuthorized, events.PaymentCharged, first.PaymentCharged].some((event) => event.is(log))
 
-/** The terms in a log's data, before all else. */
-function toldIn({ data }: ChainLog): readonly string[] {
-  return terms.digits.map((_, word) => data.slice(2 + word * wordDigits, 2 + (word + 1) * wordDigits))
-}
+/** Words of a log's data: the terms before all else, then the amount and the collector. */
+const wordsOf = ({ data }: ChainLog, from: number, to: number): readonly string[] =>
+  Array.from({ length: to - from }, (_, at) =>
+    data.slice(2 + (from + at) * wordDigits, 2 + (from + at + 1) * wordDigits),
+  )
+
+const collectorPlace = terms.digits.length + 1
+const collectorOf = (log: ChainLog) => addressOf(wordsOf(log, collectorPlace, collectorPlace + 1)[0] ?? '')
 
 function movedBy(log: ChainLog): { kind: PaymentKind; amount: bigint; fee?: bigint } {
   if (events.PaymentAuthorized.is(log))

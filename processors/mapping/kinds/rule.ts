@@ -30,6 +30,8 @@ interface LogContext {
   readonly input: string
   /** Words of the struct that the log names by its hash, in hex digits; undefined: the calldata does not have it. */
   readonly subject: readonly string[] | undefined
+  /** Contracts that draw money for an escrow from its payer alone, in lowercase hex. */
+  readonly collectors: ReadonlySet<string>
 }
 
 /** How the logs of one kind of contracts are read. */

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentIncome, incomePayments, incomeSeries } from '../../../api/schemas/income/income.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
+import { derivations } from '../../../derive/derivations.ts'
+import { settle as settleKinds } from '../../../derive/pass.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
 import type { PaymentKind } from '../../../payments.config.ts'
 import { runIncome } from '../../derive/passes.ts'
@@ -25,6 +27,12 @@ async function settle() {
   while ((await rollUpSettlements({ pool: database.pool })) > 0);
   while ((await runIncome({ pool: database.pool })) > 0);
 }
+
+const settleDemand = () =>
+  settleKinds(
+    derivations.filter(({ kind }) => kind === 'demand'),
+    { pool: database.pool, now: () => now, settlementOverloads: 'spec' },
+  )
 
 beforeAll(async () => {
   api = await startApi(database, { now: () => +now })
@@ -112,4 +120,18 @@ test('a refund takes off no more than what is left of its payment, whoever paid 
     ['escrow_refund', '-1500000', -1.5],
     ['escrow_refund', '-1500000', -1.5],
   ])
+})
+
+test('who got all of it back is no payer that demand counts', async () => {
+  const charge = { payer: addressOf('in and out'), subject: hashOf('in and out') }
+  await log('escrow_charge', 170, 3_000_000n, charge)
+  await settle()
+  const demand = () =>
+    database.pool.query(`select payers::int, amount::text from agent_demand where fid = 7 and chain = ''`)
+  await settleDemand()
+  expect((await demand()).rows).toEqual([{ payers: 2, amount: '6400000' }])
+  await log('escrow_refund', 220, -3_000_000n, charge)
+  await settle()
+  await settleDemand()
+  expect((await demand()).rows).toEqual([{ payers: 1, amount: '3400000' }])
 })

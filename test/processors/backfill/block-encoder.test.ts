@@ -5,6 +5,7 @@ import { BlockEncoder } from '../../../processors/backfill/block-encoder.ts'
 import { BlockScanner } from '../../../processors/history/block-scanner.ts'
 import { type ArchiveBlock, toChainBlock } from '../../../processors/history/history.ts'
 import type { ChainLog, ChainTransaction } from '../../../processors/mapping/block.ts'
+import { paymentContractsOf } from '../../../processors/mapping/payment-kinds.ts'
 import { settleBlocks } from '../../../processors/mapping/settle-blocks.ts'
 import { encodeSettlements } from '../../../processors/store/settlement-copy.ts'
 import { toBuilderCodes } from '../../../processors/store/settlement-record.ts'
@@ -15,7 +16,7 @@ const tokens = new Map([
   [token, 6],
   [bridged, 18], // whole millionths of 10^-18 dollars: the rule converts them, whichever way its block is read
 ])
-const contracts = new Map([[addressFor('proxy'), 'permit2_exact' as const]])
+const contracts = paymentContractsOf([{ address: addressFor('proxy'), kind: 'permit2_exact', fromBlock: 0 }])
 const byToken = (a: { token: string }, b: { token: string }) => (a.token < b.token ? -1 : 1)
 const byLog = (a: { logIndex: number }, b: { logIndex: number }) => a.logIndex - b.logIndex
 const noTraces = async () => undefined

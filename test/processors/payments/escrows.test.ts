@@ -6,7 +6,8 @@ import { paymentContractsOf } from '../../../processors/mapping/payment-kinds.ts
 import { paymentsOf } from '../../../processors/mapping/payments.ts'
 
 const contracts = chains.base.paymentContracts
-const [newest, first] = contracts.filter(({ kind }) => kind === 'auth_capture').map(({ address }) => address as Hex)
+const escrows = contracts.filter(({ kind }) => kind === 'auth_capture')
+const [newest, first] = escrows.map(({ address }) => address as Hex)
 const address = (number: number) => pad(numberToHex(number), { size: 20 })
 
 const info = {
@@ -70,7 +71,7 @@ function paymentsBy(escrow: Hex, topic: string, data: string, input: Hex = captu
     paymentContractsOf(contracts),
   )
   const told = payments.map(({ kind, payer, payee, gross, net }) => [kind, Number(payer), Number(payee), gross, net])
-  return unpaid.length > 0 ? 'unpaid' : told[0]
+  return unpaid.length > 0 ? 'unpaid' : (told[0] ?? [])
 }
 
 // Topics of the contracts as they were published.
@@ -83,33 +84,33 @@ const refunded = '0x1bf415371b303ca6b8bbb4ce479b177cba5ad15dbe0c9a7750a588aa6bcd
 
 describe('an escrow of commerce-payments', () => {
   test('tells its fee, and the first one what part of the amount it is, rounded down', () => {
-    expect(paymentsBy(newest!, charged, terms + words(101n, address(8), 3n, address(5)))).toEqual([
-      'escrow_charge',
-      2,
-      3,
-      101n,
-      98n,
-    ])
-    expect(paymentsBy(first!, firstCharged, terms + words(101n, address(8), 299n, address(5)))).toEqual([
-      'escrow_charge',
-      2,
-      3,
-      101n,
-      98n,
-    ])
-    expect(paymentsBy(newest!, captured, words(101n, 3n, address(5)))).toEqual(['escrow_capture', 2, 3, 101n, 98n])
-    expect(paymentsBy(first!, firstCaptured, words(101n, 299n, address(5)))).toEqual([
-      'escrow_capture',
-      2,
-      3,
-      101n,
-      98n,
-    ])
+    const fees = [
+      paymentsBy(newest!, charged, terms + words(101n, address(8), 3n, address(5))),
+      paymentsBy(first!, firstCharged, terms + words(101n, address(8), 299n, address(5))),
+      paymentsBy(newest!, captured, words(101n, 3n, address(5))),
+      paymentsBy(first!, firstCaptured, words(101n, 299n, address(5))),
+    ]
+    const paid = (kind: string) => [kind, 1, 3, 101n, 98n]
+    expect(fees).toEqual(['escrow_charge', 'escrow_charge', 'escrow_capture', 'escrow_capture'].map(paid))
   })
 
   test('gives back what was held, which was nobody’s, and what was paid, which is less income', () => {
-    expect(paymentsBy(newest!, reclaimed, words(7n))).toEqual(['escrow_return', 2, 3, 7n, 0n])
-    expect(paymentsBy(newest!, refunded, words(7n, address(8)))).toEqual(['escrow_refund', 2, 3, -7n, -7n])
+    expect(paymentsBy(newest!, reclaimed, words(7n))).toEqual(['escrow_return', 1, 3, 7n, 0n])
+    expect(paymentsBy(newest!, refunded, words(7n, address(8)))).toEqual(['escrow_refund', 1, 3, -7n, -7n])
+  })
+
+  test('has the payer of the terms where its own collector drew the money, and otherwise the operator', () => {
+    for (const [at, { collectors = [] }] of escrows.entries()) {
+      const topic = at === 0 ? charged : firstCharged
+      for (const collector of collectors as Hex[]) {
+        const payers = [newest!, first!].map((escrow, own) =>
+          paymentsBy(escrow, own === 0 ? charged : firstCharged, terms + words(101n, collector, 0n, address(5))),
+        )
+        expect(payers.map((one) => one[1])).toEqual([at === 0 ? 2 : 1, at === 0 ? 1 : 2])
+        expect(collectors).toHaveLength(4)
+      }
+      expect(paymentsBy(escrows[at]?.address as Hex, topic, terms + words(101n, address(8), 0n, address(5)))[1]).toBe(1)
+    }
   })
 
   test('names a payment by its terms, the chain and itself: other calldata proves nothing', () => {

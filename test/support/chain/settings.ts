@@ -28,7 +28,11 @@ export function chainSettings(
   const { registry, reputation, token, bridgedToken, idRegistry } = addresses
   const tokens = token ? [token, bridgedToken] : []
   const contracts: readonly PaymentContract[] = [
-    ...chainOf(name).paymentContracts.map((contract) => ({ ...contract, fromBlock })),
+    ...chainOf(name).paymentContracts.map((contract) => ({
+      ...contract,
+      fromBlock,
+      ...(contract.kind === 'auth_capture' ? { collectors: [addresses.depositCollector] } : {}),
+    })),
     ...(token
       ? [
           { kind: 'permit2_exact' as const, address: addresses.codelessProxy, fromBlock },

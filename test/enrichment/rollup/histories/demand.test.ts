@@ -30,8 +30,12 @@ function demandOf(world: World, fid: number, now: Date) {
       at: +timeOf(block),
       amount: isDollar ? BigInt(amount) : 0n,
     }))
-    .filter(({ amount, sum }, _, all) => amount > 0n || (sum && all.some((one) => one.sum === sum && one.amount > 0n)))
+    .filter(
+      ({ amount, sum }, _, all) => amount !== 0n || (sum && all.some((one) => one.sum === sum && one.amount > 0n)),
+    )
+  const got = (by: number) => counted.reduce((sum, { payer, amount }) => sum + (payer === by ? amount : 0n), 0n)
   const payers = [...new Set(counted.map(({ payer }) => payer))]
+    .filter((payer) => got(payer) > 0n) // whoever got all of it back does not count
     .map((payer) => counted.filter((one) => one.payer === payer).sort((a, b) => a.at - b.at))
     .map((moved) => ({ moved, paid: moved.filter(({ amount }) => amount >= 0n) })) // what goes back is no payment
     .map(({ moved, paid }) => ({

@@ -56,8 +56,6 @@ export const incomeLimits = {
   csvLines: 10_000,
   /** Amount in base units below which a payment is dust: a thousandth of a dollar. */
   dustBelow: 1_000,
-  /** Rows of an escrow's payment before a refund, the newest, in which is looked for what is left to be refunded. */
-  rowsBeforeRefund: 100,
   /** A payer counts as the single one from this share of the value on, if there is any, and at least so many payments. */
   singlePayer: { share: 0.95, payments: 20 },
   /** Money, if it was any, counts as paid back when at least this share goes the other way within so many days. */
@@ -91,10 +89,7 @@ export const readingLimits = {
   payerSettlements: 20_000,
   /** Hits of a search that can be paged through. */
   hits: 200,
-  /**
-   * Agents over which facets are counted: so many that pass all filters, and as many again that fail exactly one.
-   * `facetSkills`: skills listed in the facets.
-   */
+  /** Agents over which facets are counted: so many that pass all filters, and so many that fail one. And skills listed. */
   facetAgents: 2_000,
   facetSkills: 12,
   /**

@@ -57,6 +57,9 @@ export function paymentKindsThat(holds: (row: PaymentKindRow) => boolean): Payme
   return (Object.keys(paymentKinds) as PaymentKind[]).filter((kind) => holds(paymentKinds[kind]))
 }
 
+/** Rows of an escrow's payment before a refund, the newest, that are searched for what is left to be refunded. */
+export const rowsBeforeRefund = 100
+
 /** Kinds of the rows that refunds share a subject with, and of refunds. */
 export const refundedKinds = paymentKindsThat(({ contract }) => contract === paymentKinds.escrow_refund.contract)
 

@@ -1,5 +1,4 @@
-import { incomeLimits } from '../../limits.config.ts'
-import { refundedKinds } from '../../payments.config.ts'
+import { refundedKinds, rowsBeforeRefund } from '../../payments.config.ts'
 import { hex } from './mark.ts'
 
 // Hours in which addresses of agents were paid, from the rows that tell of payments: marks of the kind `income hours`.
@@ -48,7 +47,7 @@ export const hoursPaid = `(
            where later.subject = moved.subject and later.chain = moved.chain
              and (later.block_number, later.log_index) > (moved.block_number, moved.log_index)
            order by later.block_number, later.log_index
-           limit ${incomeLimits.rowsBeforeRefund}) p
+           limit ${rowsBeforeRefund}) p
         where moved.kind in (${refunded}) and p.net < 0) paid
      where ${isIncome('paid.recipient')}`
 

@@ -4,7 +4,7 @@ import { deriveDemandOf } from '../../db/queries/income/demand.ts'
 import { incomePayments } from '../../db/queries/income/payments.ts'
 import { addToRollup, lockRollup, moveRollup } from '../../db/queries/rollup/cursor.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
-import { incomeLimits } from '../../limits.config.ts'
+import { rowsBeforeRefund } from '../../payments.config.ts'
 import { testDatabase } from '../support/database.ts'
 import { rowsRead } from '../support/rows-read.ts'
 import { addressOf, birth, insert, seedAgent, seedChainState } from '../support/seed.ts'
@@ -42,7 +42,7 @@ beforeAll(async () => {
 describe.each([
   ['a payment each', `int4send($1 * 0 + n)`, 40],
   // Each row marks the refunds next behind it, and each refund looks at the newest rows before it and whose address was paid.
-  ['one payment', `int4send($1 * 0)`, 40 + 4 * incomeLimits.rowsBeforeRefund],
+  ['one payment', `int4send($1 * 0)`, 40 + 4 * rowsBeforeRefund],
 ])('thousands of refunds of %s', (_, subject, rowsOfPair) => {
   const most = pairs * rowsOfPair
   test('are summed up, counted as demand and listed with so many rows read for each at most', async () => {

@@ -1,5 +1,4 @@
-import { incomeLimits } from '../../../limits.config.ts'
-import { type PaymentKind, paymentKinds, paymentKindsThat } from '../../../payments.config.ts'
+import { type PaymentKind, paymentKinds, paymentKindsThat, rowsBeforeRefund } from '../../../payments.config.ts'
 import { hourKey } from '../../due/paid-hours.ts'
 import { isoTime, textList } from './json-text.ts'
 
@@ -63,7 +62,7 @@ const leftBefore = (fid: string, refund: string) => `coalesce((
                    where e.subject = ${refund}.subject and e.chain = ${refund}.chain
                      and (e.block_number, e.log_index) < (${refund}.block_number, ${refund}.log_index)
                    order by e.block_number desc, e.log_index desc
-                   limit ${incomeLimits.rowsBeforeRefund}) earlier
+                   limit ${rowsBeforeRefund}) earlier
            where exists (select from income_address i
                           where i.fid = ${fid} and i.address = earlier.payee and ${isThen('i', 'earlier')})), 0)`
 

@@ -27,7 +27,7 @@ export const paymentKinds = {
   permit2_upto: { contract: 'permit2_upto', ...paid },
   /** What a receiver claimed from a channel: nobody can take it back. */
   batch_claim: { contract: 'batch_settlement', ...paid, held: -1 },
-  /** What a payer put into a channel, and what went back to the payer unclaimed. */
+  /** What was put into a channel, by whom the money came from, and what went back to the payer unclaimed. */
   batch_deposit: { contract: 'batch_settlement', isIncome: false, held: 1, isX402: true },
   batch_return: { contract: 'batch_settlement', isIncome: false, held: -1, isX402: true },
   /** What an operator took from a payer for a receiver at once, and what it captured, in parts perhaps, of what was held. */

@@ -264,7 +264,7 @@ async function expectedPayments({ hash, payments = [] }: CaseOutcome) {
   const authorizations = parseEventLogs({ abi: dollarAbi, eventName: 'AuthorizationUsed', logs })
   const origin = [...authorizations, ...proofs][0]?.logIndex
   let proven = 0
-  return payments.map(({ kind, token, payer, payee, gross, net = gross, leg }) => {
+  return payments.map(({ kind, token, payer, payee, gross, net = gross, leg, funder }) => {
     const moved = transfers.find(
       ({ address, args }) =>
         address === token &&
@@ -288,6 +288,7 @@ async function expectedPayments({ hash, payments = [] }: CaseOutcome) {
       forwarder: leg?.forwarder ?? null,
       origin_log_index: leg ? origin : null,
       depth: leg?.depth ?? null,
+      funder: funder?.toLowerCase() ?? null,
     }
   })
 }
@@ -297,7 +298,7 @@ async function paymentsOf({ database }: ChainIndex, hash: Hash) {
   const { rows } = await database.pool.query(
     `select kind, chain, block_number, log_index, block_timestamp, ${hex('token')}, ${hex('payer')}, ${hex('payee')},
             gross::float8 as gross, net::float8 as net, ${hex('facilitator')}, ${hex('tx_hash')}, ${hex('forwarder')},
-            origin_log_index, depth
+            origin_log_index, depth, ${hex('funder')}
        from payment where tx_hash = $1 order by log_index`,
     [Buffer.from(hash.slice(2), 'hex')],
   )

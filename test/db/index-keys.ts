@@ -137,7 +137,7 @@ const fixed: readonly Keys[] = [
       ...of('registration_operator', 'owner operator'),
       'feedback_response.responder',
       'oli_tag.attester',
-      ...of('payment', 'forwarder token'),
+      ...of('payment', 'forwarder funder token'),
       'registration_transfer."to"',
       'series_count.of_address',
     ],

@@ -137,10 +137,10 @@ holding as (
                   where w.address = p.payee and w.chain in ('', p.chain)
                     and w.from_at <= p.block_timestamp and p.block_timestamp < w.to_at)
 ),
--- What a payer put in may be of a time that is not loaded yet: never less than nothing, and not at the cost of others.
+-- What was put in may be of a time that is not loaded yet: never less than nothing, and not at the cost of others.
 held as (
   select contract, sum(greatest(held, 0)) as amount
-    from (select contract, sum(held) as held from holding group by contract, chain, payee, payer, token) one
+    from (select contract, sum(held) as held from holding group by contract, chain, payee, coalesce(subject, payer), token) one
    group by contract
 ),
 returned as (

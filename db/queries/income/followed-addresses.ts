@@ -121,7 +121,9 @@ ${markHours(`
   select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
     from moved
     join income_address i on i.fid = moved.fid
-    join payment p on p.payee = i.address and p.payer = moved.address
+    join lateral (select * from payment where payer = moved.address
+                   union all
+                  select * from payment where funder = moved.address) p on p.payee = i.address
    where ${isRolledUp('p')}`)}`,
     values: [fids],
   })

@@ -2,6 +2,7 @@ import { readingLimits } from '../../../limits.config.ts'
 import { isRolledUp } from '../sql/block-states.ts'
 import { countedFor, otherPayments } from '../sql/income.ts'
 import { isListed } from '../sql/selectors.ts'
+import { isOwn } from './payment-marks.ts'
 
 const most = readingLimits.payerSettlements
 
@@ -70,7 +71,9 @@ pair as (
   select one.address, s.payer, s.chain, (paid_at is not null)::int, s.amount, s.paid_at, s.paid_at
     from (select distinct address from whose) one
    cross join lateral (
-     select s.payer, s.chain, case when s.is_dollar then counted.amount else 0 end as amount,
+     -- Whose money it is counts where that is the agent's own, or it would have as many payers as keys.
+     select case when ${isOwn(fid, 's.funder', 's.block_timestamp')} then s.funder else s.payer end as payer,
+            s.chain, case when s.is_dollar then counted.amount else 0 end as amount,
             case when s.amount >= 0 then s.block_timestamp end as paid_at
        from ${otherPayments}
       ${countedFor(fid, 's')}

@@ -12,8 +12,9 @@ export const isOwn = (fid: string, address: string, at: string) => `exists (
 
 /** SQL: flag that says what the payer is to the agent; of several the first that applies. */
 export const incomeFlag = (fid: string, payment: string) => `case
-           when ${payment}.payer = ${payment}.recipient then 'self'
+           when ${payment}.recipient in (${payment}.payer, ${payment}.funder) then 'self'
            when ${isOwn(fid, `${payment}.payer`, `${payment}.block_timestamp`)} then 'same_owner'
+           when ${isOwn(fid, `${payment}.funder`, `${payment}.block_timestamp`)} then 'same_owner'
            when exists (select from income_ring r where r.recipient = ${payment}.recipient and r.payer = ${payment}.payer) then 'ring'
            else 'none' end`
 

@@ -3,8 +3,8 @@ import { hourKey } from '../../due/paid-hours.ts'
 import { isoTime, textList } from './json-text.ts'
 
 // What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator, block_timestamp,
-// block_number, log_index, amount, `subject`, as in the table, and `through`, the addresses of the same transaction that the
-// money went through, null: none. Arguments are SQL
+// block_number, log_index, amount, `subject` and `funder`, as in the table, and `through`, the addresses of the same
+// transaction that the money went through, null: none. Arguments are SQL
 // expressions written in this folder, never values.
 
 /** Kinds of payment, in the order in which they are told: settlements by the form of the signature, and the others. */
@@ -74,7 +74,7 @@ export const isPassedOn = (payment: string) => `(${payment}.through is not null 
 /** Columns that settlements `s` and the rows of `otherPayments` have in common. */
 export const settlementColumns = `s.recipient, s.chain, s.payer, s.facilitator, s.block_number, s.block_timestamp, s.log_index,
              s.tx_hash, s.token, s.amount::numeric(78, 0) as amount, true as is_dollar, false as by_contract,
-             null::bytea as forwarder, null::bytea[] as through, null::bytea as subject`
+             null::bytea as forwarder, null::bytea[] as through, null::bytea as subject, null::bytea as funder`
 
 const names = [
   'recipient',
@@ -92,6 +92,7 @@ const names = [
   'forwarder',
   'through',
   'subject',
+  'funder',
 ]
 /** The columns of `settlementColumns`, read from `otherPayments`. */
 export const paymentColumns = names.map((name) => `s.${name}`).join(', ')
@@ -138,7 +139,7 @@ export const otherPayments = `(
                                   and b.depth = hop.depth
                 )
                 select address from hop) end as through,
-              p.subject, p.kind
+              p.subject, p.funder, p.kind
          from payment p
          left join payment origin on origin.chain = p.chain and origin.block_number = p.block_number
                                  and origin.log_index = p.origin_log_index

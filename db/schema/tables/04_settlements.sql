@@ -98,6 +98,8 @@ create index payment_tx on payment using hash (tx_hash);
 -- Payments that an address passed on.
 create index payment_forwarder on payment (forwarder) where forwarder is not null;
 
+-- Claims of a channel that somebody else than their payer filled.
+create index payment_funder on payment (funder) where funder is not null;
 -- What was put into a job or channel, the most at once first; and what came out.
 create index payment_subject on payment (subject, chain, gross desc) where subject is not null;
 -- The rows of a subject in the order of the chain: refunds of a payment, and what it had brought before them.

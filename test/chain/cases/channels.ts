@@ -101,7 +101,7 @@ export const channelCases: SettlementCase[] = [
     },
   },
   {
-    name: 'who signs the vouchers pays, whomever the channel names as its payer',
+    name: 'who signs the vouchers pays, whomever the channel names as its payer, and whose money it is stands with it',
     async act(stage) {
       const { chain, payer, otherPayer, facilitator, authorize } = stage
       const unasked = { ...channelOf(stage, 5), payer: facilitator.address, authorizer: otherPayer.address }
@@ -116,7 +116,11 @@ export const channelCases: SettlementCase[] = [
       return {
         hash,
         settlements: [{ authorization, ...drawn }],
-        payments: [{ ...passedOn, gross: 11n }, moved('batch_deposit', signed, 11n), moved('batch_claim', signed, 11n)],
+        payments: [
+          { ...passedOn, gross: 11n },
+          moved('batch_deposit', { ...unasked, payer: payer.address }, 11n),
+          { ...moved('batch_claim', signed, 11n), funder: payer.address },
+        ],
       }
     },
   },

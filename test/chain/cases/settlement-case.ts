@@ -36,6 +36,8 @@ export interface ExpectedPayment {
   readonly gross: bigint
   /** Default: all of it. */
   readonly net?: bigint
+  /** Who put the money there, if that is not the payer; default: nobody. */
+  readonly funder?: Address
   /** Forwarder and depth of a forwarded leg; undefined: a payment that a contract logs. */
   readonly leg?: { readonly forwarder: Address; readonly depth: number }
 }

@@ -1,6 +1,7 @@
 import { type Address, encodeFunctionData, hashTypedData, numberToHex, pad, zeroAddress } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { events } from '../../../abi/generated/batch-settlement.ts'
+import { events as token } from '../../../abi/generated/dollar-token.ts'
 import { chains } from '../../../chains.config.ts'
 import { channelsAbi } from '../../../devnet/chain/abi.ts'
 import { structsIn } from '../../../processors/mapping/kinds/structs.ts'
@@ -21,8 +22,10 @@ const members = [
   { name: 'salt', type: 'bytes32' },
 ] as const
 
-/** Payers by kind of the payments that one claim from a channel leaves, whose deposit came from anybody. */
-function payersOf(payerAuthorizer: Address, payer = address(1)) {
+type Move = readonly [from: number, to: number | Address, amount: bigint]
+
+/** Payers by kind of the payments that a channel leaves, behind some transfers of its token and others. */
+function payersOf(payerAuthorizer: Address, payer = address(1), moves: readonly Move[] = []) {
   const config = {
     payer,
     payerAuthorizer,
@@ -40,13 +43,21 @@ function payersOf(payerAuthorizer: Address, payer = address(1)) {
   })
   const input = encodeFunctionData({ abi: channelsAbi, functionName: 'refund', args: [config, 1n] })
   const amounts = `${pad('0x7')}${pad('0x7').slice(2)}`
-  const logs = [events.Deposited, events.Claimed, events.Refunded].map(({ topic }, logIndex) => ({
+  const transfers = moves.map(([from, to, amount], logIndex) => ({
     logIndex,
+    transactionIndex: 0,
+    address: address(4),
+    topics: [token.Transfer.topic, pad(address(from)), pad(typeof to === 'number' ? address(to) : to)],
+    data: pad(numberToHex(amount)),
+  }))
+  const told = [events.Deposited, events.Claimed, events.Refunded].map(({ topic }, place) => ({
+    logIndex: moves.length + place,
     transactionIndex: 0,
     address: channels,
     topics: [topic, name, pad(address(9))],
     data: topic === events.Refunded.topic ? pad('0x7') : amounts,
   }))
+  const logs = [...transfers, ...told]
   const transaction = { transactionIndex: 0, hash: pad('0x22'), from: address(9), to: channels, input }
   const block = { height: 50_000_000, hash: '0x', timestamp: 1000 }
   const { payments } = paymentsOf('base', { block, transaction, logs }, [], paymentContractsOf(contracts))
@@ -69,6 +80,22 @@ describe('the payer of a channel', () => {
   test('is the receiver where that put its own money in, whatever key signs', () => {
     expect(payersOf(address(2), address(3)).map(([, payer]) => payer)).toEqual([3, 3, 3])
   })
+})
+
+test('a deposit is by whom its money came from, over the hands that passed all of it on', () => {
+  const paidBy = (...moves: Move[]) => payersOf(address(2), address(1), moves)
+  const rest = [
+    ['batch_claim', 2],
+    ['batch_return', 2],
+  ]
+  expect(paidBy([8, channels, 7n])).toEqual([['batch_deposit', 8], ...rest])
+  expect(paidBy([5, 6, 7n], [6, 8, 7n], [8, channels, 7n])).toEqual([['batch_deposit', 5], ...rest])
+  // Another amount, another order, and another recipient are other money.
+  expect(paidBy([5, 8, 6n], [8, channels, 7n])).toEqual([['batch_deposit', 8], ...rest])
+  expect(paidBy([8, channels, 7n], [5, 8, 7n])).toEqual([['batch_deposit', 8], ...rest])
+  expect(paidBy([8, 6, 7n], [8, channels, 6n])).toEqual([['batch_deposit', 2], ...rest])
+  // Money that goes in a circle has an end.
+  expect(paidBy([6, 8, 7n], [8, 6, 7n], [6, 8, 7n], [8, channels, 7n])).toEqual([['batch_deposit', 6], ...rest])
 })
 
 test('calldata that repeats one word is hashed at 2,048 places at most, and zeros at none', () => {

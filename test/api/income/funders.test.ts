@@ -1,0 +1,102 @@
+import { beforeAll, expect, test } from 'vitest'
+import { writeContracts } from '../../../db/queries/chain/contracts.ts'
+import { agentIncome } from '../../../db/queries/income/agent-income.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import type { PaymentKind } from '../../../payments.config.ts'
+import { runIncome } from '../../derive/passes.ts'
+import { testDatabase } from '../../support/database.ts'
+import {
+  addressOf,
+  birth,
+  hashOf,
+  insert,
+  seedAgent,
+  seedChainState,
+  seedPayment,
+  seedVerification,
+} from '../../support/seed.ts'
+
+const database = testDatabase()
+const seller = addressOf('seller')
+const wallet = addressOf('wallet of the seller')
+const stranger = addressOf('stranger')
+let block = 100
+
+/** A deposit in a channel to the seller, or a claim from it. */
+async function log(kind: PaymentKind, channel: string, payer: string, amount: bigint, at = block++) {
+  const net = kind === 'batch_claim' ? amount : 0n
+  const subject = hashOf(`channel ${channel}`)
+  await seedPayment(database.pool, { kind, payer, payee: seller, amount, net, block: at, at: birth, subject })
+}
+/** An address that was the agent's and is not any more. */
+async function verifyOnce(address: string) {
+  const { pool } = database
+  await seedVerification(pool, { fid: 7, address, endedAt: birth })
+  await insert(pool, 'agent_change', { fid: 7, kind: 'upsert', changed_at: birth })
+}
+const key = (number: number) => addressOf(`key ${number} of nobody`)
+
+async function income() {
+  while ((await rollUpSettlements({ pool: database.pool })) > 0);
+  while ((await runIncome({ pool: database.pool })) > 0);
+  const { members } = await agentIncome(database.pool, 7)
+  const of = (name: string) => JSON.parse(members[name] ?? 'null')
+  const dollars = (name: string) => of(name).amount_usdc
+  return {
+    raw: dollars('raw'),
+    filtered: dollars('filtered'),
+    self: dollars('self'),
+    sameOwner: dollars('same_owner'),
+    payers: of('payers'),
+    held: of('pending')[0].amount_usdc,
+  }
+}
+
+beforeAll(async () => {
+  const { pool } = database
+  await seedChainState(pool, { chain: 'base', indexed: 1_000, finalized: 900, at: birth })
+  await seedAgent(pool, { fid: 7, addresses: [seller] })
+  await insert(pool, 'agent_change', { fid: 7, kind: 'upsert', changed_at: birth })
+  await writeContracts(pool, 'base', [{ address: addressOf('token'), fromBlock: 0 }])
+})
+
+test('a claim is the agent’s own whichever is: who signs, or who filled the channel', async () => {
+  await verifyOnce(wallet)
+  await log('batch_deposit', 'signed by a key, filled by the wallet', wallet, 5_000_000n)
+  await log('batch_claim', 'signed by a key, filled by the wallet', key(1), 1_000_000n)
+  await log('batch_deposit', 'signed by the wallet', stranger, 5_000_000n)
+  await log('batch_claim', 'signed by the wallet', wallet, 2_000_000n)
+  await log('batch_deposit', 'filled by the seller', seller, 4_000_000n)
+  await log('batch_claim', 'filled by the seller', key(2), 4_000_000n)
+  await log('batch_deposit', 'of a stranger', stranger, 8_000_000n)
+  await log('batch_claim', 'of a stranger', key(3), 8_000_000n)
+  expect(await income()).toEqual({
+    raw: 15,
+    filtered: 8,
+    self: 4,
+    sameOwner: 3,
+    payers: { raw: 3, filtered: 1 }, // the wallet, the seller, and the stranger's key
+    held: 7,
+  })
+})
+
+test('who put in the most at once before the claim counts, whenever that is loaded', async () => {
+  await log('batch_claim', 'of both', key(4), 10_000_000n, 500)
+  expect((await income()).filtered).toBe(18)
+  await log('batch_deposit', 'of both', wallet, 6_000_000n, 400)
+  expect((await income()).filtered).toBe(8)
+  await log('batch_deposit', 'of both', stranger, 7_000_000n, 401)
+  expect((await income()).filtered).toBe(18)
+  await log('batch_deposit', 'of both', wallet, 9_000_000n, 600)
+  expect((await income()).filtered).toBe(18)
+  await database.pool.query('delete from payment where block_number = 401')
+  expect(await income()).toMatchObject({ raw: 25, filtered: 8 })
+})
+
+test('a wallet that becomes the agent’s own, or no longer is, moves the claims of channels that it filled', async () => {
+  await log('batch_deposit', 'of a friend', addressOf('friend'), 1_000_000n)
+  await log('batch_claim', 'of a friend', key(5), 1_000_000n)
+  expect((await income()).filtered).toBe(9)
+  await verifyOnce(addressOf('friend'))
+  expect((await income()).filtered).toBe(8)
+})

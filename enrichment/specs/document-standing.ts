@@ -25,6 +25,8 @@ type SpecStanding = 'found' | 'not_found' | 'unreachable' | 'invalid'
 
 /** A document is dead after this many failures in a row and, as well, this long without a sign of life. */
 const deadly = { failures: 5, silentMs: 72 * hour }
+/** Signed offers of an agent of which it is told whether they were fulfilled. */
+const mostFollowed = 20
 /** Milliseconds after which a place is dropped that the limit of requests keeps cutting off. */
 const forgottenMs = 7 * day
 
@@ -54,16 +56,29 @@ export function documentsAfter(known: readonly KnownDocument[], look: CheckUp, n
     .filter(([place]) => look.places.has(place) && !asked.has(place))
     .map(([, document]) => document)
     .filter(({ lastCheckAt }) => now.getTime() - lastCheckAt.getTime() < forgottenMs)
-  return [...checked, ...unasked]
-    .filter((document) => document.declared || !isDead(document, now))
-    .map((document) => {
-      const reference = look.references.get(new URL(document.url).host)
-      const domainVerified = reference ? reference === 'confirmed' : document.domainVerified
-      const place = `${document.kind} ${document.url}`
-      const contradicted = look.contradicted.has(place)
-      const backReference = contradicted ? 'contradicted' : (reference ?? document.backReference)
-      return withFindings({ ...document, domainVerified, backReference }, asked.get(place), now)
-    })
+  const documents = [...checked, ...unasked].filter((document) => document.declared || !isDead(document, now))
+  return withFollowed(documents).map((document) => {
+    const reference = look.references.get(new URL(document.url).host)
+    const domainVerified = reference ? reference === 'confirmed' : document.domainVerified
+    const place = `${document.kind} ${document.url}`
+    const contradicted = look.contradicted.has(place)
+    const backReference = contradicted ? 'contradicted' : (reference ?? document.backReference)
+    return withFindings({ ...document, domainVerified, backReference }, asked.get(place), now)
+  })
+}
+
+/**
+ * Documents with the signed offers of the agent that are followed, those that were seen first: readers look up the payments
+ * to each payee, which may be anybody who is paid all the time. Of the others it is not said since when they were seen.
+ */
+function withFollowed(documents: readonly KnownDocument[]): KnownDocument[] {
+  const seenAt = ({ signedSince }: Price) => Date.parse(signedSince ?? '')
+  const signed = documents.flatMap(({ prices }) => prices.filter(({ signedSince }) => signedSince !== undefined))
+  const followed = new Set(signed.sort((a, b) => seenAt(a) - seenAt(b)).slice(0, mostFollowed))
+  const unfollowed = ({ signedSince: _, ...price }: Price): Price => price
+  return documents.map((document) => {
+    return { ...document, prices: document.prices.map((price) => (followed.has(price) ? price : unfollowed(price))) }
+  })
 }
 
 /** A document with what was found of it; without a check, with what was found before. */

@@ -95,6 +95,28 @@ test('a signed offer was first seen when it was signed as it is, with its asset'
   expect(after([{ ...offer, asset: '0xbb' }])).toBe(now.toISOString())
 })
 
+test('of an agent, those twenty signed offers are followed that were seen first', () => {
+  const signed = (from: number, since?: string) =>
+    Array.from({ length: 15 }, (_, n) => ({
+      resource: `${url}/${from + n}`,
+      signedUntil: 'always',
+      ...(since && { signedSince: since }),
+    })) as unknown as Sale['prices']
+  const old = ago(100).toISOString()
+  const other = `${url}?other`
+  const known = [document({ prices: signed(100, old) }), document({ url: other, prices: [] })]
+  const sale = (prices: Sale['prices']) => ({ sale: { ...noSale, prices } })
+  const { documents } = look(known, [
+    { ...check('payment_required', { at: other, declared: true }), ...sale(signed(0)) },
+    { ...check('payment_required', { declared: true }), ...sale(signed(100)) },
+  ])
+  const prices = documents.flatMap((one) => one.prices)
+  expect(prices).toHaveLength(30)
+  expect(prices.filter(({ signedUntil }) => signedUntil === 'always')).toHaveLength(30)
+  expect(prices.filter(({ signedSince }) => signedSince === old)).toHaveLength(15)
+  expect(prices.filter(({ signedSince }) => signedSince === now.toISOString())).toHaveLength(5)
+})
+
 test('where no verdict on a card was come to, the one on the same card stays', () => {
   const after = (sha256: Buffer, cardSignature: 'none' | undefined) => {
     const found = { content: document().content!, sha256, version: { etag: null, lastModified: null }, cardSignature }

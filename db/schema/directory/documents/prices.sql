@@ -68,7 +68,7 @@ comment on column directory.prices.currency is 'What `currency_amount` is in, as
 comment on column directory.prices.currency_amount is 'What is asked for in `currency`, as the seller writes it.';
 comment on column directory.prices.signed_by is 'Whose key signed the offer for its endpoint: the address of `pay_to`, or a key that the host publishes or names in DNS, by its DID URL; null: the seller only says so.';
 comment on column directory.prices.signed_until is 'Until when what is signed holds; null: it says no end, or is not signed.';
-comment on column directory.prices.signed_since is 'When this signed offer was first seen; null: it is not signed, or was not looked at since that is kept.';
+comment on column directory.prices.signed_since is 'When this signed offer was first seen; null: it is not signed, was not looked at since that is kept, or is beyond the 20 of the agent that were seen first, of which an outcome is told.';
 comment on column directory.prices.offer_outcome is 'fulfilled: while the signed offer held, a payment of its token and amount to `pay_to`, by others than that and the agent’s own addresses, is in a final block; null: none is known. What it was paid for stands on no chain, so that nothing is said of payments of other amounts.';
 comment on column directory.prices.paid_tx_hash is 'Transaction of the newest such payment.';
 comment on column directory.prices.paid_block_number is 'Its block, on `chain`.';

@@ -89,11 +89,19 @@ edge as materialized (
     from rated r
     join wanted w on w.client = r.client and w.is_few
    cross join lateral (
+     -- Anybody may send a registration to whom it does not ask, and rate it: so a holder has minted it, or named its wallet.
      (select t."to" as address
-        from registration_transfer t
-       where t.chain = r.chain and t.agent_id = r.agent_id and (t.block_number, t.log_index) < (r.block_number, r.log_index)
-       order by t.block_number desc, t.log_index desc
-       limit 1)
+        from (select t.*
+                from registration_transfer t
+               where t.chain = r.chain and t.agent_id = r.agent_id
+                 and (t.block_number, t.log_index) < (r.block_number, r.log_index)
+               order by t.block_number desc, t.log_index desc
+               limit 1) t
+       where t."from" is null
+          or exists (select from registration_wallet w
+                      where w.chain = r.chain and w.agent_id = r.agent_id and w.wallet is not null
+                        and w.block_number > t.block_number
+                        and (w.block_number, w.log_index) < (r.block_number, r.log_index)))
       union
      (select w.wallet
         from registration_wallet w

@@ -191,7 +191,8 @@ create table feedback_client (
 ) with (fillfactor = 85);
 create index feedback_client_funder on feedback_client (funder) where funder is not null;
 
--- Whom clients rated: holders and wallets of registrations as of the first feedback on each. None of those who rated many.
+-- Whom clients rated: holders and wallets of registrations as of the first feedback on each, but for holders who were sent one
+-- and named no wallet for it since. None of those who rated many.
 create table feedback_edge (
   client bytea not null,
   registration text not null, -- chain:id

@@ -192,6 +192,38 @@ test('circles of two to six are flagged, not where they paid, where others rate 
   expect(await first()).toEqual([['circle'], ['circle'], ['circle'], []])
 })
 
+test('who was sent a registration is in no circle by it, until it names a wallet for it before the rating', async () => {
+  const { pool } = database
+  await mint(1, 'seller')
+  await mint(2, 'seller')
+  const sent = {
+    id: 'base-2-20',
+    chain: 'base',
+    agent_id: 2,
+    from: bytes(addressOf('seller')),
+    to: bytes(addressOf('critic')),
+    block_number: 20,
+    log_index: 0,
+    block_timestamp: time(20),
+    tx_hash: Buffer.alloc(32),
+  }
+  await rate('critic', 1, 10)
+  await insert(pool, 'registration_transfer', sent)
+  await rate('seller', 2, 30)
+  await derive()
+  expect([await flags('critic'), await flags('seller')]).toEqual([[], []])
+  const act = (block: number) =>
+    seedWallet(pool, { id: 2, wallet: addressOf('wallet of the critic'), block, logIndex: 1, at: time(block) })
+  // What stands in the block of the transfer may be its sender's, and what came behind the rating says nothing of it.
+  await act(20)
+  await act(40)
+  await derive()
+  expect(await flags('critic')).toEqual([])
+  await act(25)
+  await derive()
+  expect([await flags('critic'), await flags('seller')]).toEqual([['circle'], ['circle']])
+})
+
 test('clients that rate from the wallets of their registrations are in the circle', async () => {
   const { pool } = database
   for (const [id, who] of ['a', 'b'].entries()) {

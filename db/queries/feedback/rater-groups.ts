@@ -11,21 +11,37 @@ interface Counted {
   readonly compared: string
   /** What else must hold. Default: nothing. */
   readonly holds?: string
+  /** A multirange of the times in which its clients first rated; others are not of it. Default: null, which is any time. */
+  readonly times?: string
   /** SQL behind `from`, over `own.subject` and its parts by colons in `own.part`. */
   readonly from: string
 }
 
 /** Those who gave feedback on a registration in a time, each once, with what is known of them. */
 const clientsOf = (time: string) => `
-  (select distinct f.client
-     from (select f.client
+  (select f.client, min(f.block_timestamp) as at
+     from (select f.client, f.block_timestamp
              from feedback f
             where f.chain = own.part[1] and f.agent_id = own.part[2]::numeric ${time}
             order by f.block_timestamp desc, f.block_number desc, f.log_index desc
-            limit ${mostRead}) f) f
+            limit ${mostRead}) f
+    group by f.client) f
   left join feedback_client c using (client)`
 
 const hour = `timestamptz 'epoch' + own.part[3]::bigint * interval '1 hour'`
+
+/**
+ * Times in which a group's clients came the fastest: runs of as many as the rule asks for at least, in up to four times as
+ * long as the fastest of these, or an hour. Clients from before a flood are not in its run.
+ */
+const runs = `(
+       select range_agg(tstzrange(run.at, run.until, '[]'))
+         from (select f.at, f.until, min(f.until - f.at) over () as fastest
+                 from (select f.at, lead(f.at, rule.least_clients - 1) over (order by f.at, f.client) as until
+                         from ${clientsOf('')}
+                        where c.is_idle) f
+                where f.until is not null) run
+        where run.until - run.at <= greatest(4 * run.fastest, interval '1 hour'))`
 
 const rules: Readonly<Record<string, Counted>> = {
   // Whoever pays very many, or others mostly, is an exchange, a faucet or an employer: those it paid share nothing.
@@ -44,7 +60,7 @@ const rules: Readonly<Record<string, Counted>> = {
                 where c.funder = decode(own.subject, 'hex') limit ${mostRead + 1}) c
         cross join unnest(c.registrations) registration) its`,
   },
-  only_rates: { clients: 'count(*) filter (where c.is_idle)', compared: 'count(*)', from: clientsOf('') },
+  only_rates: { clients: 'count(*) filter (where c.is_idle)', compared: 'count(*)', times: runs, from: clientsOf('') },
   made_together: {
     clients: `count(*) filter (where c.is_idle and c.seen_at >= ${hour} and c.seen_at < ${hour} + interval '1 hour')`,
     compared: 'count(*)',
@@ -52,12 +68,15 @@ const rules: Readonly<Record<string, Counted>> = {
   },
 }
 
-const storeOf = (rule: string, { clients, compared, holds = 'true', from }: Counted) => `
+const storeOf = (
+  rule: string,
+  { clients, compared, holds = 'true', times = 'null::tstzmultirange', from }: Counted,
+) => `
 with own as materialized (
   select subject, string_to_array(subject, ':') as part from unnest($1::text[]) subject
 ),
 wanted as materialized (
-  select own.subject, one.clients, one.compared
+  select own.subject, one.clients, one.compared, ${times} as times
     from own
     join feedback_rule rule on rule.name = '${rule}'
    cross join lateral (
@@ -70,10 +89,11 @@ gone as (
    using own
    where g.rule = '${rule}' and g.subject = own.subject and not exists (select from wanted w where w.subject = own.subject)
 )
-insert into feedback_group as g (rule, subject, clients, compared)
-select '${rule}', subject, clients, compared from wanted order by subject
-    on conflict (rule, subject) do update set (clients, compared) = row(excluded.clients, excluded.compared)
- where (g.clients, g.compared) is distinct from (excluded.clients, excluded.compared)`
+insert into feedback_group as g (rule, subject, clients, compared, times)
+select '${rule}', subject, clients, compared, times from wanted order by subject
+    on conflict (rule, subject) do update
+   set (clients, compared, times) = row(excluded.clients, excluded.compared, excluded.times)
+ where (g.clients, g.compared, g.times) is distinct from (excluded.clients, excluded.compared, excluded.times)`
 
 /** Counts groups, given as a rule and a subject behind a colon, and stores those that the rules flag. */
 export async function deriveGroupsOf(db: Queryable, keys: readonly string[]): Promise<void> {

@@ -216,6 +216,7 @@ create table feedback_group (
   subject text not null,   -- circle: a client; shared_funder: the funder; only_rates: chain:id; made_together: with the hour since 1970
   clients int not null,    -- of the group
   compared int not null,   -- of those that its share is of
+  times tstzmultirange,    -- only_rates: when they first rated the registration, one run after another; null: at any time
   primary key (rule, subject)
 );
 
@@ -240,6 +241,9 @@ select f.id, f.client, c.funder, c.seen_at, found.rule
                     f.chain || ':' || f.agent_id || ':' || floor(extract(epoch from c.seen_at) / 3600)::bigint end))
           own (rule, subject)
      join feedback_group g using (rule, subject)
+    where g.times is null
+       or exists (select from feedback o
+                   where o.chain = f.chain and o.agent_id = f.agent_id and o.client = f.client and g.times @> o.block_timestamp)
  ) found
  where found.rule = 'circle'
     or not exists (select from settlement_scope)

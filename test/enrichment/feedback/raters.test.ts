@@ -173,6 +173,20 @@ test('two hundred that do nothing but rate are flagged, and none of them that ra
   expect(await flags('idle 0')).toEqual([])
 })
 
+test('a flood flags none of those who had rated a registration before it', async () => {
+  await mint(1, 'seller')
+  for (const [n, client] of names('honest', 30).entries()) await rate(client, 1, 1_000 * n)
+  for (const [n, client] of names('flood', 200).entries()) await rate(client, 1, 40_000 + 10 * n)
+  await rate('flood 7', 1, 90_000)
+  await derive()
+  expect([await flags('honest 0'), await flags('honest 29')]).toEqual([[], []])
+  expect([await flags('flood 0'), await flags('flood 199')]).toEqual([['only_rates'], ['only_rates']])
+  const { rowCount } = await database.pool.query(`select from feedback_flag where client = $1`, [
+    bytes(addressOf('flood 7')),
+  ])
+  expect(rowCount).toBe(2)
+})
+
 test('circles of two to six are flagged, not where they paid, where others rate them too, or beyond', async () => {
   for (const length of [2, 3, 6, 7]) {
     const round = names(`round ${length}`, length)

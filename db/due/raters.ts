@@ -96,11 +96,23 @@ const changedClients = `(
         where (moved.funder, moved.registrations, moved.seen_at, moved.is_idle)
               is distinct from (were.funder, were.registrations, were.seen_at, were.is_idle)) moved`
 
+const rated = `f.chain || ':' || f.agent_id`
+/** Groups of all that clients rated who turned idle or busy: `registrations` has the first of them, and nobody is idle beyond. */
+const groupsOfTurned = {
+  key: 'one.key',
+  from: `moved join were using (client)
+      join feedback f on f.client = moved.client
+     cross join lateral (
+       select unnest(array[${ratedOnly(rated)}, ${ratedAt(rated, 'f.block_timestamp')}]) as key) one
+     where moved.is_idle <> were.is_idle`,
+}
+
 const groupMarks: readonly Mark[] = [
   { table: 'feedback', on: ['insert', 'delete'], key: ratedOnly(registration) },
   { table: 'feedback', on: ['insert', 'delete'], key: ratedAt(registration, 'block_timestamp') },
   { table: 'feedback_client', on: ['insert', 'delete'], ...groupsOf('moved') },
   { table: 'feedback_client', on: ['update'], ...groupsOf(changedClients) },
+  { table: 'feedback_client', on: ['update'], ...groupsOfTurned },
   ...pairMarks(fundedBy('moved.payer'), ({ rows }) => `${rows} where ${isFunder('moved.payer')}`),
 ]
 

@@ -187,6 +187,21 @@ test('a flood flags none of those who had rated a registration before it', async
   expect(rowCount).toBe(2)
 })
 
+test('a client whose twenty-first registration makes it known as busy is counted so there too', async () => {
+  for (let id = 1; id <= 21; id++) await mint(id, `seller ${id}`)
+  for (const [n, client] of names('idle', 199).entries()) await rate(client, 21, 100 * n)
+  for (let id = 1; id <= 20; id++) await rate('wide', id, id)
+  await derive()
+  await rate('wide', 21, 30_000)
+  // Groups are counted before what is known of the client.
+  await settle(
+    kinds.filter(({ kind }) => kind === 'rater groups'),
+    context(),
+  )
+  await derive()
+  expect(await flags('idle 0')).toEqual([])
+})
+
 test('circles of two to six are flagged, not where they paid, where others rate them too, or beyond', async () => {
   for (const length of [2, 3, 6, 7]) {
     const round = names(`round ${length}`, length)

@@ -1,9 +1,10 @@
 import type pg from 'pg'
+import { ofHolder } from '../db/due/routes.ts'
 import { noteControl } from '../db/queries/agents/control-events.ts'
 import { deriveWithFollowUp } from '../db/queries/agents/follow-up.ts'
 import { markAgentsOf, markHoldersOf, unknownHolders } from '../db/queries/agents/holders.ts'
 import { lockJoin } from '../db/queries/agents/lock.ts'
-import { deriveSearchedRegistrations } from '../db/queries/registrations/searched.ts'
+import { deriveSearchedRegistrations, markHeldInSlices } from '../db/queries/registrations/searched.ts'
 import { askForControl, askForControlOf } from '../db/queries/sources/control-readings.ts'
 import { askForDocuments } from '../db/queries/sources/registration-documents.ts'
 import { addSubjects } from '../db/queries/sources/source-state.ts'
@@ -57,8 +58,14 @@ export async function deriveSearched(
   keys: readonly string[],
   { now }: DeriveContext,
 ): Promise<undefined> {
-  await deriveSearchedRegistrations(db, keys)
-  await askForControl(db, keys, now())
+  const registrations = keys.filter((key) => !key.startsWith(ofHolder))
+  if (registrations.length < keys.length)
+    await markHeldInSlices(
+      db,
+      keys.filter((key) => key.startsWith(ofHolder)),
+    )
+  await deriveSearchedRegistrations(db, registrations)
+  await askForControl(db, registrations, now())
 }
 
 /** Notes as events of the directory which agents others could change now, and asks chains who these are. */

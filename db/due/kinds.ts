@@ -101,7 +101,7 @@ export const kinds = {
   'large holders': { marks: [], all: [{ table: 'large_holder', key: 'fid' }] },
   /** The agents of those holdings. Keys: FIDs. */
   'summed holders': { marks: [], all: [] },
-  /** Registrations as the search over all of them finds them. Keys: registrations. */
+  /** Registrations as the search over all of them finds them. Keys: registrations, and holders for all of theirs. */
   'searched registrations': {
     marks: [
       { table: 'registration', key: registration },

@@ -7,9 +7,15 @@ export const claimEvent = `'claim:' || fid || ':' || seq`
 export const registration = `chain || ':' || agent_id`
 export const change = `'change:' || seq`
 
-/** Registrations that addresses hold now. */
+/** Begins a key that stands for all registrations of an address: their own keys are marked in slices, when it is its turn. */
+export const ofHolder = '@'
+
+/** Registrations that addresses hold now, however many: one key for each address. */
 export function heldBy(from: string, address: string) {
-  return { key: `r.chain || ':' || r.agent_id`, from: `${from} join registration r on r.owner = ${address}` }
+  return {
+    key: `'${ofHolder}' || ${hex(address)}`,
+    from: `${from} where exists (select from registration r where r.owner = ${address})`,
+  }
 }
 
 /** Accounts that verify the address of an owner now. */

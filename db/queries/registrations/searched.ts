@@ -5,6 +5,37 @@ import { approvedFor } from '../sql/registration-objects.ts'
 import { leadingFirst } from '../sql/verification-time.ts'
 import type { TermName } from './filters.ts'
 
+/** Registrations of a holder whose keys are marked at once. */
+const slice = 500
+
+/**
+ * Marks the registrations of holders that keys stand for, `@address` or, behind the registration at which the last slice
+ * ended, `@address:chain:id`. Whoever holds very many keeps nobody waiting: the next slice comes behind what is due already.
+ */
+export async function markHeldInSlices(db: Queryable, keys: readonly string[]): Promise<void> {
+  await db.query({
+    name: 'mark-held-in-slices',
+    text: `
+with held as (
+  select own.*
+    from (select distinct split_part(key, ':', 1) as holder, split_part(key, ':', 2) as chain,
+                 coalesce(nullif(split_part(key, ':', 3), '')::numeric, -1) as agent_id
+            from unnest($1::text[]) given (key)) given
+   cross join lateral (
+     select given.holder, r.chain, r.agent_id, row_number() over (order by r.chain, r.agent_id) as nth
+       from registration r
+      where r.owner = decode(substr(given.holder, 2), 'hex') and (r.chain, r.agent_id) > (given.chain, given.agent_id)
+      order by r.chain, r.agent_id
+      limit ${slice}) own
+)
+insert into due (kind, key)
+select 'searched registrations', chain || ':' || agent_id from held
+ union all
+select 'searched registrations', holder || ':' || chain || ':' || agent_id from held where nth = ${slice}`,
+    values: [keys],
+  })
+}
+
 /** Bytes of a term; no filter takes a longer one. */
 const longestTerm = 450
 /** Bytes of the terms of a row. Beyond 1 MiB, which nothing checks, a row would hold other words than it was given. */

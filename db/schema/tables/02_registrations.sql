@@ -20,7 +20,7 @@ create table registration (
   updated_at timestamptz not null,
   unique (chain, agent_id)
 );
-create index registration_owner on registration (owner);
+create index registration_held on registration (owner, chain, agent_id);
 create index registration_agent_wallet on registration (agent_wallet) where agent_wallet is not null;
 -- What was written in a range of blocks, for the auditor and for taking a chain back; so are the other indexes by block.
 create index registration_updated on registration (chain, updated_block);

@@ -52,13 +52,16 @@ interface OpenApiGet {
 /** Keywords of a parameter's schema that are shown to callers; the route itself refuses or corrects wrong values. */
 const told = ['type', 'enum', 'items', 'default', 'maximum', 'description'] as const
 
+const toldOf = (schema: Json): Json =>
+  Object.fromEntries(told.filter((key) => key in schema).map((key) => [key, schema[key]]))
+
 function inputOf({ parameters: all = [] }: OpenApiGet, untold: readonly string[] = []): Json {
   const parameters = all.filter(({ name }) => !untold.includes(name))
   const properties = parameters.map(({ name, schema, description }) => {
-    const [said] = String(description ?? schema.description).split('. ')
+    const [said] = String(description ?? schema.description).split(/\. |; also /)
     const bounds = name === 'limit' ? { maximum: rows.maximum, default: rows.fallback } : {}
-    const whole: Json = { ...schema, ...bounds, description: said }
-    return [name, Object.fromEntries(told.filter((key) => key in whole).map((key) => [key, whole[key]]))]
+    const items = 'items' in schema ? { items: toldOf(schema.items as Json) } : {}
+    return [name, toldOf({ ...schema, ...items, ...bounds, description: said })]
   })
   const required = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name)
   return { type: 'object', properties: Object.fromEntries(properties), required }

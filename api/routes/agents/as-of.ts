@@ -50,6 +50,11 @@ export const control = route({
     description: 'Owners, approved addresses and operators, by the events of the registries.',
   },
   errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
+  tool: {
+    name: 'get_control',
+    use: 'Who could change or move the registrations of one agent, and by what.',
+    untold: ['as_of'],
+  },
   maxAgeSeconds: 30,
   freshSeconds: 5,
   missing: 'no agent with this fid',

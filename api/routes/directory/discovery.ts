@@ -115,6 +115,9 @@ export const discovery = route({
     untold: [
       'page',
       'has_settlements',
+      'codehost',
+      'seen_since',
+      'status',
       'registered_since',
       'registered_until',
       'tag',

@@ -64,7 +64,7 @@ export const payee = route({
   tool: {
     name: 'check_payee',
     use: 'Before paying: whether the payTo of a 402 answer is the wallet of the agent.',
-    untold: ['network', 'as_of'],
+    untold: ['network', 'as_of', 'signed'],
   },
   signable: true,
   maxAgeSeconds: 30,

@@ -37,6 +37,9 @@ const filters = Object.fromEntries(
   Object.entries(registrationFilters).map(([name, { type, says }]) => [name, parameters[type](says)]),
 )
 
+/** Filters that a model is told of; each costs it words, and it may use the others too. */
+const told = ['name', 'service', 'skill']
+
 /** GET /api/registrations */
 export const allRegistrations = route({
   path,
@@ -61,6 +64,11 @@ export const allRegistrations = route({
       'at is short, or empty; only a `next_cursor` of null says that nothing follows.',
   },
   errors: ['ERR_NOT_FOUND'],
+  tool: {
+    name: 'find_registrations',
+    use: 'Finds ERC-8004 registrations of any holder, also of those that no account verifies.',
+    untold: [...Object.keys(filters).filter((name) => !told.includes(name)), 'sort'],
+  },
   maxAgeSeconds: 30,
   freshSeconds: 5,
   async read({ sort, limit, cursor, ...given }, { database, chains, baseUrl }) {

@@ -39,6 +39,7 @@ export const allSettlements = route({
   tool: {
     name: 'list_settlements',
     use: 'Gasless USDC payments by agent, payer, recipient, facilitator or transaction, newest first. One of these is needed.',
+    untold: ['selector', 'min_amount', 'max_amount', 'final', 'order'],
   },
   resource: 'settlement://{chain}/{tx_hash}',
   maxAgeSeconds: 30,

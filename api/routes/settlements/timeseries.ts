@@ -25,6 +25,7 @@ export const agentTimeseries = route({
   tool: {
     name: 'get_timeseries',
     use: 'Sums of what one agent was paid, by hour, day, week or month. Points after complete_until are not final.',
+    untold: ['chain'],
   },
   ...seconds,
   missing: 'no agent with this fid',

@@ -365,7 +365,7 @@ export const subgraphLimits = {
   lists: 20,
   rows: 20_000,
   /** Fields in all rows of an answer, and bytes of these as they are read. */
-  values: 200_000,
+  values: 100_000,
   bytes: 8_388_608,
   /** Values in all filters of a list, their parts, and how deep these may be nested. */
   filterValues: 10_000,

@@ -173,6 +173,16 @@ const fixed: readonly Keys[] = [
 
 const strangers: readonly Keys[] = [
   { who: 'an account, its handle', bytes: longestHandle * codePoint, keys: ['agent.lower(handle)'] },
+  {
+    who: 'an agent, 200 characters of its name',
+    bytes: 200 * codePoint,
+    keys: [`searched_registration."left"(COALESCE(name, ''::text), 200)`],
+  },
+  {
+    who: 'an agent, 64 characters of a key of its metadata',
+    bytes: 64 * codePoint,
+    keys: ['registration_metadata."left"(key, 64)'],
+  },
   { who: 'an agent, a word', bytes: longestWord, keys: ['searched_agent.document', 'searched_registration.terms'] },
   {
     who: 'an agent, three letters of a text, or six digits of their hash behind 0x',

@@ -111,6 +111,8 @@ const columns = [
   'feedback_count',
   'terms',
   'feedback_value',
+  'active_at',
+  'moved_at',
 ]
 const all = (table: string) => columns.map((name) => `${table}.${name}`).join(', ')
 
@@ -126,7 +128,8 @@ insert into searched_registration as s (chain, agent_id, ${columns.join(', ')})
 select r.chain, r.agent_id, r.registered_at, r.updated_at, a.fid, lower(d.name), lower(d.description),
        coalesce(t.standing, 0),
        array_to_tsvector(array(select term from (${terms}) one where bytes <= ${mostBytes})),
-       (select trim_scale(avg(f.value)) from ${feedback})
+       (select trim_scale(avg(f.value)) from ${feedback}),
+       coalesce(newest.given_at, r.registered_at), greatest(r.updated_at, newest.given_at, newest.logged_at)
   from wanted
   join registration r using (chain, agent_id)
   left join registration_document d using (chain, agent_id)
@@ -135,6 +138,14 @@ select r.chain, r.agent_id, r.registered_at, r.updated_at, a.fid, lower(d.name),
     select a.fid from verified_address v join agent a using (fid)
      where v.address = r.owner and v.ended_at is null
      order by ${leadingFirst} limit 1) a on true
+ cross join lateral (
+   select (select f.block_timestamp from feedback f
+            where f.chain = r.chain and f.agent_id = r.agent_id
+            order by f.block_timestamp desc limit 1) as given_at,
+          (select e.block_timestamp from registry_event e
+            where e.chain = r.chain and e.agent_id = r.agent_id
+            order by e.block_number desc limit 1) as logged_at -- revocations too
+ ) newest
  where not r.burned
     on conflict (chain, agent_id) do update
    set (${columns.join(', ')}) = row(${all('excluded')})

@@ -104,6 +104,9 @@ const isFeedback = (row: string) =>
 const byChain = (row: string) => `${row}.chain = scope.chain`
 const inOrder = (key: string, ...others: string[]): Order => ({ key, within: [key, ...others] })
 
+/** By as much of the name as the index of this order has. */
+const byName = inOrder(`left(coalesce(s.name, ''), 200)`, 's.agent_id')
+
 const agents: Entity = {
   fields: agentFields,
   ids: { id: agentId('s') },
@@ -118,10 +121,10 @@ const agents: Entity = {
     chainId: { key: 's.chain', within: ['s.agent_id'] },
     agentId: inOrder('s.agent_id'),
     createdAt: inOrder('s.registered_at', 's.agent_id'),
-    updatedAt: inOrder('s.updated_at', 's.agent_id'),
+    updatedAt: inOrder(agentFields.updatedAt.sql, 's.agent_id'),
     totalFeedback: inOrder('s.feedback_count', 's.agent_id'),
     lastActivity: inOrder(agentFields.lastActivity.sql, 's.agent_id'),
-    name: inOrder(`coalesce(s.name, '')`, 's.agent_id'),
+    name: byName,
   },
 }
 
@@ -147,7 +150,7 @@ const files: Entity = {
   orders: {
     id: { key: 's.chain', within: ['s.agent_id'] },
     createdAt: inOrder('d.updated_at', 's.agent_id'),
-    name: inOrder(`coalesce(s.name, '')`, 's.agent_id'),
+    name: byName,
   },
 }
 

@@ -18,6 +18,8 @@ export interface Field {
   readonly searched?: 'name' | 'description'
   /** Term of `searched_registration` that every row has in which this is the value, or in the list. */
   readonly term?: (value: string) => string
+  /** SQL of what holds of every row in which this is a value, given as SQL, and what has an index. */
+  readonly begins?: (value: string) => string
   /** Whether it is who may act for a registration, which is looked up before. */
   readonly acts?: true
   /** Query over its terms that every row fits in which this is not null, or true. */
@@ -122,12 +124,9 @@ export const agentFields = {
     acts: true,
   },
   createdAt: time('s.registered_at'),
-  updatedAt: time('s.updated_at'),
+  updatedAt: time('s.moved_at'),
   totalFeedback: { kind: 'integer', sql: 's.feedback_count' },
-  lastActivity: time(`coalesce((
-    select f.block_timestamp from feedback f
-     where f.chain = s.chain and f.agent_id = s.agent_id
-     order by f.block_timestamp desc, f.block_number desc, f.log_index desc limit 1), s.registered_at)`),
+  lastActivity: time('s.active_at'),
 } satisfies Record<string, Field>
 
 export const feedbackFields = {
@@ -175,7 +174,7 @@ export const responseFields = {
 } satisfies Record<string, Field>
 
 export const metadataFields = {
-  key: text('m.key'),
+  key: text('m.key', { begins: (key) => `left(m.key, 64) = left(${key}, 64)` }),
   value: {
     kind: 'bytes',
     sql: 'm.value',

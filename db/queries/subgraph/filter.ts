@@ -229,7 +229,7 @@ function sqlOf(part: Part, parameter: Parameter): string {
   if ('any' in part) return joined(part.any, ' or ', 'false', parameter)
   const { of, value } = part
   if (of.id) return sqlOfId(of.id, of.operator, value, parameter)
-  const { kind, sql, searched } = of.field as Field
+  const { kind, sql, searched, begins } = of.field as Field
   if (value === null) return `${sql} is ${of.operator === 'not' ? 'not ' : ''}null`
   const column = kind === 'text' ? `(${sql}) collate "C"` : kind === 'integer' ? `(${sql})::numeric` : sql
   if (kind === 'texts' || kind === 'addresses') return sqlOfList(sql, of.operator, value, parameter)
@@ -238,7 +238,11 @@ function sqlOf(part: Part, parameter: Parameter): string {
     return `${column} ${of.operator === 'in' ? 'in' : 'not in'} ${any}`
   }
   const sign = signs[of.operator]
-  if (sign !== undefined) return `${column} ${sign} ${valueSql(kind, parameter(value, types[kind]))}`
+  if (sign !== undefined) {
+    const given = valueSql(kind, parameter(value, types[kind]))
+    const found = begins && of.operator === '' ? `${begins(given)} and ` : ''
+    return `${found}${column} ${sign} ${given}`
+  }
   return sqlOfPart({ sql, searched }, of.operator, String(value), parameter)
 }
 

@@ -71,6 +71,8 @@ create table registration_metadata (
   tx_hash bytea -- null: written before transactions were kept
 );
 create index registration_metadata_agent on registration_metadata (chain, agent_id);
+-- Whose metadata has a key: the beginning of it, as keys may be longer than an index takes.
+create index registration_metadata_key on registration_metadata (chain, (left(key, 64)), agent_id, id);
 create index registration_metadata_block on registration_metadata (chain, block_number);
 
 -- Every wallet that the registry stored for a registration, one after the other: what an agent earned by one that was

@@ -12,6 +12,8 @@ create table searched_registration (
   feedback_count bigint not null,
   terms tsvector not null,
   feedback_value numeric,     -- mean of the newest feedback that stands; null: there is none
+  active_at timestamptz,      -- registered, or given feedback last; null: of before this was kept
+  moved_at timestamptz,       -- last event of either registry; null: of before this was kept
   primary key (chain, agent_id)
 );
 -- What fits all filters at once: by whole words, and by parts of the texts. `like` on an index of texts would read every row
@@ -23,6 +25,11 @@ create index searched_registration_updated on searched_registration (updated_at,
 create index searched_registration_newest on searched_registration (registered_at, chain, agent_id);
 create index searched_registration_chain_updated on searched_registration (chain, updated_at, agent_id);
 create index searched_registration_chain_newest on searched_registration (chain, registered_at, agent_id);
+-- Other orders, those of the subgraph, of one chain.
+create index searched_registration_chain_active on searched_registration (chain, active_at, agent_id);
+create index searched_registration_chain_moved on searched_registration (chain, moved_at, agent_id);
+create index searched_registration_chain_named on searched_registration (chain, (left(coalesce(name, ''), 200)), agent_id);
+create index searched_registration_chain_rated on searched_registration (chain, feedback_count, agent_id);
 
 -- Trigrams of every text that `part` is a part of: those that are there whatever letter comes before and behind it. Two letters
 -- could come to the same trigram, one before and one behind; three cannot. Of many, twelve all over the alphabet: each is one

@@ -68,7 +68,7 @@ test('an agent by its id has its registration, its file, its feedback with respo
     agentWallet: agent.wallet,
     agentURI: agent.uri,
     createdAt: String(agent.createdAt),
-    updatedAt: String(agent.updatedAt),
+    updatedAt: String(movedAt(agent)),
     lastActivity: String(last?.createdAt),
     totalFeedback: String(agent.feedback.filter(({ revokedAt }) => revokedAt === null).length),
     registrationFile: {
@@ -101,10 +101,46 @@ test('a page that is full is followed by the others, over all chains and over on
   expect(sorted(await idsOf(null))).toEqual(idsIn(() => true))
   expect(sorted(await idsOf(null, '/subgraph'))).toEqual(idsIn(() => true, world))
   expect(sorted(await idsOf(null, '/subgraph/celo'))).toEqual(idsIn(({ chain }) => chain === 'celo', world))
-  const byTime = (await idsOf({ registrationFile_not: null })).map(
-    (id) => world.find((one) => idOf(one) === id)?.updatedAt,
-  )
-  expect(byTime).toEqual([...byTime].sort((a, b) => Number(b) - Number(a)))
+  const byTime = (await idsOf({ registrationFile_not: null })).map((id) => movedAt(byId(id)))
+  expect(byTime).toEqual([...byTime].sort((a, b) => b - a))
+})
+
+const byId = (id: string) => world.find((one) => idOf(one) === id) as WorldAgent
+/** Last event of either registry. */
+const movedAt = ({ updatedAt, feedback }: WorldAgent) =>
+  Math.max(updatedAt, ...feedback.flatMap(({ createdAt, revokedAt }) => [createdAt, revokedAt ?? 0]))
+const activeAt = ({ createdAt, feedback }: WorldAgent) => Math.max(createdAt, ...feedback.map((one) => one.createdAt))
+const nameOf = ({ file }: WorldAgent) => file?.name?.toLowerCase() ?? ''
+
+test.each<[string, (agent: WorldAgent) => number | string]>([
+  ['updatedAt', movedAt],
+  ['lastActivity', activeAt],
+  ['totalFeedback', ({ feedback }) => feedback.filter(({ revokedAt }) => revokedAt === null).length],
+  ['name', nameOf],
+])('registrations with and without feedback are in the order of %s', async (orderBy, of) => {
+  for (const [orderDirection, sign] of [['asc', 1] as const, ['desc', -1] as const]) {
+    const variables = { where: null, first: 1_000, skip: 0, orderBy, orderDirection }
+    const { data, errors } = await ask(search, variables)
+    expect(errors).toBe(undefined)
+    const found = data.agents.map(({ id }: { id: string }) => of(byId(id))) as (number | string)[]
+    const all = onBase().map(of)
+    const sort = (a: number | string, b: number | string) => sign * (a < b ? -1 : a > b ? 1 : 0)
+    expect(found).toHaveLength(1_000)
+    if (orderBy === 'name') expect(new Set(found).size).toBeGreaterThan(1)
+    else expect(found).toEqual(all.sort(sort).slice(0, 1_000))
+  }
+})
+
+test('registrations are found by when they moved last, without feedback by their own registry', async () => {
+  const times = onBase()
+    .map(movedAt)
+    .sort((a, b) => a - b)
+  const since = times[Math.floor(times.length / 2)] as number
+  const ids = await idsOf({ updatedAt_gte: since })
+  expect(sorted(ids)).toEqual(idsIn((agent) => movedAt(agent) >= since))
+  const without = await idsOf({ updatedAt_gte: since, totalFeedback: '0' })
+  const isWithout = ({ feedback }: WorldAgent) => feedback.every(({ revokedAt }) => revokedAt !== null)
+  expect(sorted(without)).toEqual(idsIn((agent) => movedAt(agent) >= since && isWithout(agent)))
 })
 
 const endpointOf = ({ file }: WorldAgent, name: string) =>

@@ -281,6 +281,18 @@ export async function seedRegistrations(pool: pg.Pool): Promise<WorldAgent[]> {
     'feedback',
     given.map(([agent, one]) => feedbackRow(agent, one)),
   )
+  const revoked = given.filter(([, { revokedAt }]) => revokedAt !== null)
+  await insertAll(
+    pool,
+    'registry_event',
+    revoked.map(([{ chain, id }, { revokedAt, client, index }], n) => ({
+      ...event(chain, Number(revokedAt) - begin, n),
+      agent_id: id,
+      event: 'FeedbackRevoked',
+      account: bytes(client),
+      feedback_index: index,
+    })),
+  )
   const answers = given.flatMap(([agent, one]) => one.responses.map((uri) => responseRow(agent, one, uri)))
   await insertAll(pool, 'feedback_response', answers)
   await settle(

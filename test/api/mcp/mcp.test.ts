@@ -89,16 +89,8 @@ const examples: Record<string, [args: Record<string, unknown>, path: string][]> 
     [{ address: own }, `/api/by-address/${own}`],
     [{ address: '0x12' }, '/api/by-address/0x12'],
   ],
-  find_registrations: [
-    [{}, '/api/registrations?limit=10'],
-    [{ owner: own, x402: 'true' }, `/api/registrations?limit=10&owner=${own}&x402=true`],
-    [{ min_feedback: '1', sort: 'newest', limit: 90 }, '/api/registrations?min_feedback=1&sort=newest&limit=50'],
-  ],
-  get_control: [
-    [{ fid: richFid }, `/api/agent/${richFid}/control`],
-    [{ fid: richFid, as_of: '2026-03-01T00:00:00Z' }, `/api/agent/${richFid}/control?as_of=2026-03-01T00:00:00Z`],
-    [{ fid: 999_999 }, '/api/agent/999999/control'],
-  ],
+  find_registrations: [[{ owner: own, limit: 90 }, `/api/registrations?owner=${own}&limit=50`]],
+  get_control: [[{ fid: richFid }, `/api/agent/${richFid}/control`]],
   diagnose_agent: [[{ fid: richFid }, `/api/agent/${richFid}/doctor`]],
   check_payee: [[{ pay_to: own }, `/api/payee?pay_to=${own}`]],
   agent_state_at: [

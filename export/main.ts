@@ -50,48 +50,62 @@ const poolTo = (databaseUrl: string, max: number) =>
   createPool({ databaseUrl, name: 'export', max, statementTimeoutMs: 0 })
 
 await runCommand({ usage, options }, async ({ values: { served, ...values } }) => {
+  const settings = readExportSettings()
+  const stopping = untilStopSignal()
+  if (served) return serve(settings, values, stopping)
+  if (values.every ?? values['rows-per-second']) throw new UsageError('--every and --rows-per-second go with --served')
+  await exportView(settings, values, stopping)
+})
+
+function readExportSettings() {
   const { vars, others: chains } = readSettings('export', process.env, () =>
     readChains({ env: process.env, file: openChains(process.env) }),
   )
-  const stopping = untilStopSignal()
-  const terms = {
-    serviceName: vars.SERVICE_NAME,
-    siteUrl: vars.SITE_URL,
-    baseUrl: vars.BASE_URL,
-    registries: registriesOf(chains),
+  const { SERVICE_NAME: serviceName, SITE_URL: siteUrl, BASE_URL: baseUrl } = vars
+  const terms = { serviceName, siteUrl, baseUrl, registries: registriesOf(chains) }
+  return { vars, chains, terms, folder: resolve(vars.EXPORT_DIR) }
+}
+type Settings = ReturnType<typeof readExportSettings>
+
+/** Updates the files that the API serves: one round, or rounds until the process is asked to stop. */
+async function serve(
+  { vars, chains, terms, folder }: Settings,
+  values: Parameters<typeof readServedRequest>[0],
+  stopping: Promise<NodeJS.Signals>,
+): Promise<void> {
+  const { everyMinutes, rowsPerSecond } = readServedRequest(values)
+  endOn(stopping, 'what is missing is written by the next round')
+  const registries = Object.fromEntries(Object.entries(chains).map(([name, { registry }]) => [name, registry.address]))
+  const { createHealth } = await import('./served/health.ts') // imported late, so that --help is quick
+  const { runRounds } = await import('./served/schedule.ts')
+  const health = createHealth({ rowsPerSecond, everyMinutes, now: Date.now })
+  if (everyMinutes !== undefined) {
+    const server = await serveHealth(vars.HOST, vars.METRICS_PORT ?? exportPort, health)
+    console.log(`health and metrics on port ${portOf(server)}`)
   }
-  if (served) {
-    const { everyMinutes, rowsPerSecond } = readServedRequest(values)
-    const folder = resolve(vars.EXPORT_DIR)
-    endOn(stopping, 'what is missing is written by the next round')
-    const registries = Object.fromEntries(
-      Object.entries(chains).map(([name, { registry }]) => [name, registry.address]),
-    )
-    const { createHealth } = await import('./served/health.ts') // imported late, so that --help is quick
-    const { runRounds } = await import('./served/schedule.ts')
-    const health = createHealth({ rowsPerSecond, everyMinutes, now: Date.now })
-    if (everyMinutes !== undefined) {
-      const server = await serveHealth(vars.HOST, vars.METRICS_PORT ?? exportPort, health)
-      console.log(`health and metrics on port ${portOf(server)}`)
-    }
-    await withDatabase(async (databaseUrl) => {
-      const pool = poolTo(databaseUrl, 4)
-      await runRounds({
-        pool,
-        folder,
-        everyMinutes,
-        health,
-        pace: health.watched(paceOf(rowsPerSecond)),
-        installation: { registries, baseUrl: vars.BASE_URL },
-        terms,
-        now: () => new Date(),
-        tell: console.log,
-      })
-      await pool.end()
+  await withDatabase(vars.DATABASE_URL, async (databaseUrl) => {
+    const pool = poolTo(databaseUrl, 4)
+    await runRounds({
+      pool,
+      folder,
+      everyMinutes,
+      health,
+      pace: health.watched(paceOf(rowsPerSecond)),
+      installation: { registries, baseUrl: vars.BASE_URL },
+      terms,
+      now: () => new Date(),
+      tell: console.log,
     })
-    return
-  }
-  if (values.every ?? values['rows-per-second']) throw new UsageError('--every and --rows-per-second go with --served')
+    await pool.end()
+  })
+}
+
+/** Writes a view to a folder. */
+async function exportView(
+  { vars, terms, folder: served }: Settings,
+  values: Parameters<typeof readRequest>[0],
+  stopping: Promise<NodeJS.Signals>,
+): Promise<void> {
   const { request, folder } = readRequest(values)
   endOn(stopping, 'run the same command again to continue after the last complete file')
   const { openDisplay } = await import('./display.ts')
@@ -104,10 +118,8 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
   // Years of settlements take hours, and while a snapshot is held no dead row of any table is removed.
   const mostParts = request.what === 'settlements' ? 1 : Number.POSITIVE_INFINITY
   const exportFrom = (pool: Parameters<typeof inTransaction>[0]) =>
-    inTransaction(pool, (client) =>
-      runExport(client, request, { folder, terms, served: resolve(vars.EXPORT_DIR), mostParts }, print),
-    )
-  await withDatabase(async (databaseUrl) => {
+    inTransaction(pool, (client) => runExport(client, request, { folder, terms, served, mostParts }, print))
+  await withDatabase(vars.DATABASE_URL, async (databaseUrl) => {
     const primary = poolTo(databaseUrl, 1)
     const { DATABASE_READ_URL: readUrl } = vars
     const standby = readUrl ? new Standby({ primary, pool: poolTo(readUrl, 1) }) : undefined
@@ -125,16 +137,16 @@ await runCommand({ usage, options }, async ({ values: { served, ...values } }) =
       await primary.end()
     }
   })
+}
 
-  async function withDatabase(work: (databaseUrl: string) => Promise<void>) {
-    const database = await openExisting(vars.DATABASE_URL)
-    try {
-      await work(database.databaseUrl)
-    } finally {
-      await database.close()
-    }
+async function withDatabase(url: string | undefined, work: (databaseUrl: string) => Promise<void>): Promise<void> {
+  const database = await openExisting(url)
+  try {
+    await work(database.databaseUrl)
+  } finally {
+    await database.close()
   }
-})
+}
 
 /**
  * Exits at once on a stop signal, which is safe: incomplete files have only temporary names. `goesOn`: how to resume.

@@ -52,7 +52,6 @@ const mostLines = 60
 const longer: readonly string[] = [
   'enrichment/claims/manifest.ts createManifests',
   'enrichment/installed-sources.ts createSources',
-  'export/main.ts without a name',
   'processors/run.ts runProcessor',
 ]
 

@@ -372,7 +372,7 @@ export const sources = {
     label: 'Webhooks',
     cadenceMs: { all: hour, postponed: 2 * second },
     retry: { baseMs: second, capMs: second }, // the source has pauses of its own
-    batch: 100,
+    batch: 25, // four loops of them wait for a connection for less than its timeout on a busy machine
     perRead: 1,
     loops: 4,
     atOnce: 500, // a receiver may take 15 seconds to answer

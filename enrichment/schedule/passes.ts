@@ -1,8 +1,11 @@
+import { second } from '../../ops/time.ts'
 import { beginPass, type Pass, type PassResult, runPass } from './scheduler.ts'
 import type { Source } from './source.ts'
 
-/** Milliseconds without the end of any of its reads after which a pass leaves the others to themselves. */
-const quietMs = 500
+/** Share of its reads that a pass leaves to themselves as soon as all others have ended. */
+const leftShare = 0.25
+/** Milliseconds without the end of any of its reads after which a pass leaves all that are left to themselves. */
+const quietMs = second
 
 /** The passes of one loop of a source. */
 interface Passes {
@@ -13,9 +16,9 @@ interface Passes {
 }
 
 /**
- * Passes of a loop, of which each waits for all its reads, or, for a source with `atOnce`, for as long as they keep ending:
- * few hosts that take long then hold up none of the others, and no more is begun than the database takes. Outcomes and failures of a read that outlasts its pass are those of the
- * pass after it.
+ * Passes of a loop, of which each waits for all its reads, or, for a source with `atOnce`, for most of them: hosts that take
+ * long then hold up none of the others, while a database that takes long lets nothing further begin. Outcomes and failures
+ * of a read that outlasts its pass are those of the pass after it.
  */
 export function createPasses(source: Source, pass: Pass): Passes {
   const { atOnce } = source
@@ -36,7 +39,7 @@ export function createPasses(source: Source, pass: Pass): Passes {
         underWay.add(ending)
         return ending
       })
-      await untilQuiet(begun)
+      await untilMostEnded(begun)
       if (failures.length > 0) throw failures.splice(0)[0]
       return { leased, outcomes: outcomes.splice(0) }
     },
@@ -46,16 +49,17 @@ export function createPasses(source: Source, pass: Pass): Passes {
   }
 }
 
-/** Resolves when all have ended, or none has for `quietMs`. They do not reject. */
-function untilQuiet(all: readonly Promise<void>[]): Promise<void> {
-  if (all.length === 0) return Promise.resolve()
+/** Resolves when all but `leftShare` have ended, or none has for `quietMs`. They do not reject. */
+function untilMostEnded(all: readonly Promise<void>[]): Promise<void> {
+  const enough = Math.floor(leftShare * all.length)
+  if (all.length === enough) return Promise.resolve()
   return new Promise((resolve) => {
     let left = all.length
     let timer = setTimeout(resolve, quietMs)
     for (const one of all) {
       one.then(() => {
         clearTimeout(timer)
-        if (--left === 0) resolve()
+        if (--left <= enough) resolve()
         else timer = setTimeout(resolve, quietMs)
       })
     }

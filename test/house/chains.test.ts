@@ -15,6 +15,7 @@ const exceptions: { in: RegExp; word?: RegExp; why: string }[] = [
   { in: /^devnet\/hub\//, word: /^ethereum$/, why: 'a protocol of verifications, whatever the chain' },
   { in: /^ops\/logger\.ts$/, word: /^base$/, why: 'an option of pino' },
   { in: /^devnet\/world\/identities\.ts$/, why: 'where the people of a made-up world hold what they hold' },
+  { in: /^enrichment\/specs\/(offers\/|prices\.ts)/, word: /^eth$/, why: 'a currency that sellers name prices in' },
   { in: /^db\/contract\/questions\//, why: 'a question that somebody asks of one chain, for an example' },
 ]
 

@@ -7,7 +7,7 @@ import { places, readSources, type SourceFile, textsOf } from '../support/source
 const otherWords: Record<string, RegExp> = {
   identity:
     /^(net|hosts)\/|^api\/http\/|^enrichment\/identity\/identities\.ts$|^db\/queries\/sql\/enriched-fields\.ts$/, // encodings, a column
-  codehost: /^api\/pages\/directory\/filters\.ts$/, // a filter of the API
+  codehost: /^api\/(pages\/directory\/filters|routes\/directory\/discovery)\.ts$/, // a filter of the API
   agent_uri: /^db\/queries\/sql\//, // a field of a registration
 }
 const selectors = /\b(0x|\\x)?(e3ee160e|ef55bec6|cf092995|88b7ab63)\b/i

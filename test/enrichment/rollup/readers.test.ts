@@ -88,7 +88,7 @@ async function answers() {
 async function counted(days: number) {
   const { rows } = await database.pool.query(
     `select a.fid::int, count(*)::int as settlement_count, count(distinct s.payer)::int as unique_payers,
-            (sum(s.amount) / 1e6)::float8 as volume_usdc
+            (sum(s.amount) * 0.000001)::float8 as volume_usdc
        from agent a
        join settlement s on s.recipient = any (a.verified_addresses)
       where s.selector = '\\xe3ee160e' and s.block_timestamp > now() - $1 * interval '1 day'

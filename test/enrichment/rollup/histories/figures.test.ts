@@ -116,7 +116,7 @@ const spans = { '7d': '7 days', '30d': '30 days', all: null }
 const ranked = `
 select (row_number() over (order by count(*) desc, sum(s.amount) desc, a.fid))::int as rank, a.fid::int,
        count(*)::int as settlement_count, count(distinct s.payer)::int as unique_payers,
-       (sum(s.amount) / 1e6)::float8 as volume_usdc
+       (sum(s.amount) * 0.000001)::float8 as volume_usdc
   from agent a
   join settlement s on s.recipient = any (a.verified_addresses)
  where ($1 or s.selector in ('\\xe3ee160e', '\\xef55bec6')) and ($2::interval is null or s.block_timestamp > $3::timestamptz - $2)

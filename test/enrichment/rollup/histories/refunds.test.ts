@@ -1,0 +1,153 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { writeContracts } from '../../../../db/queries/chain/contracts.ts'
+import { agentIncome } from '../../../../db/queries/income/agent-income.ts'
+import { rollUpSettlements } from '../../../../enrichment/join/rollup.ts'
+import { runIncome } from '../../../derive/passes.ts'
+import { testDatabase } from '../../../support/database.ts'
+import { rounds } from '../../../support/rounds.ts'
+import { addressOf, birth, hashOf, insert, seedAgent, seedChainState, seedPayment } from '../../../support/seed.ts'
+
+const database = testDatabase()
+const chains = ['base', 'celo'] as const
+const payers = ['one', 'two', 'three'].map((name) => addressOf(`payer ${name}`))
+/** Addresses by agent; an address of both is income of both. */
+const agents: Readonly<Record<number, readonly string[]>> = {
+  1: [addressOf('seller'), addressOf('other seller')],
+  2: [addressOf('shop'), addressOf('other seller')],
+}
+const payees = [...new Set(Object.values(agents).flat()), addressOf('nobody')]
+
+const hourMs = 3_600_000
+const at = (length: number) => fc.integer({ min: 0, max: length - 1 })
+/** Hashes that payments of an escrow have, and their refunds; the last is of one in a token that is not counted. */
+const subjects = ['a', 'b', 'c', 'd', 'e'].map((name) => hashOf(`payment ${name}`))
+
+const tokenOf = (subject: number) => addressOf(subject === subjects.length - 1 ? 'token of nobody' : 'token')
+
+/** As many refunds as payments, mostly of what was paid. */
+const row = fc.record({
+  isRefund: fc.boolean(),
+  chain: fc.constantFrom(...chains),
+  block: fc.integer({ min: 0, max: 299 }),
+  payer: at(payers.length),
+  payee: at(payees.length),
+  subject: at(subjects.length),
+  amount: fc.bigInt({ min: 1n, max: 5_000_000n }),
+  /** Whether it is loaded after the others were summed up. */
+  isLate: fc.boolean(),
+})
+type Row = typeof row extends fc.Arbitrary<infer T> ? T & { readonly place: number } : never
+
+const hourOf = ({ block }: Row) => Math.floor((+birth + block * 60_000) / hourMs)
+const isOfOnePayment = (one: Row, other: Row) => one.chain === other.chain && one.subject === other.subject
+const isBefore = (one: Row, other: Row) =>
+  one.block < other.block || (one.block === other.block && one.place < other.place)
+
+/** What the rows come to for each agent, by the rule: a refund takes off what is left of its payment before it. */
+function counted(rows: readonly Row[]) {
+  return Object.entries(agents).flatMap(([fid, addresses]) => {
+    const own = rows.filter(({ payee }) => addresses.includes(payees[payee] as string))
+    const amountOf = (one: Row) => {
+      if (!one.isRefund) return one.amount
+      const before = own.filter((other) => isOfOnePayment(one, other) && isBefore(other, one))
+      const left = before.reduce((sum, { isRefund, amount }) => sum + (isRefund ? -amount : amount), 0n)
+      const most = left > 0n ? left : 0n
+      return -(one.amount < most ? one.amount : most)
+    }
+    return own.map((one) => ({ ...one, fid, dollars: one.subject === subjects.length - 1 ? 0n : amountOf(one) }))
+  })
+}
+
+/** Sums by a key, without those of nothing. */
+function sums<T>(rows: readonly T[], key: (row: T) => string | number, dollars: (row: T) => bigint) {
+  const sum = new Map<string, bigint>()
+  for (const one of rows) sum.set(`${key(one)}`, (sum.get(`${key(one)}`) ?? 0n) + dollars(one))
+  return Object.fromEntries([...sum].filter(([, amount]) => amount !== 0n))
+}
+
+async function settle() {
+  while ((await rollUpSettlements({ pool: database.pool })) > 0);
+  while ((await runIncome({ pool: database.pool })) > 0);
+}
+
+async function store(rows: readonly Row[]) {
+  for (const { isRefund, chain, block, place, payer, payee, subject, amount } of rows) {
+    await seedPayment(database.pool, {
+      chain,
+      kind: isRefund ? 'escrow_refund' : 'escrow_charge',
+      payer: payers[payer] as string,
+      payee: payees[payee] as string,
+      token: tokenOf(subject),
+      subject: subjects[subject] as string,
+      block,
+      logIndex: place,
+      amount: isRefund ? -amount : amount,
+      at: new Date(+birth + block * 60_000),
+    })
+  }
+}
+
+/** Stored sums of a table by one of its columns, or by an expression. */
+async function storedBy(table: string, key: string) {
+  const { rows } = await database.pool.query<{ key: string; amount: string }>(
+    `select (${key})::text as key, amount::text as amount from ${table}`,
+  )
+  return sums(
+    rows,
+    (one) => one.key,
+    ({ amount }) => BigInt(amount),
+  )
+}
+
+/** The agents' income by kind, as their answers tell it. */
+async function toldByKind() {
+  const kinds: { kind: string; raw: { amount_usdc: number } }[] = []
+  for (const fid of Object.keys(agents)) {
+    const { members } = await agentIncome(database.pool, Number(fid))
+    kinds.push(...JSON.parse(members.by_kind ?? '[]'))
+  }
+  return sums(
+    kinds,
+    ({ kind }) => kind,
+    ({ raw }) => BigInt(Math.round(raw.amount_usdc * 1e6)),
+  )
+}
+
+test('sums by kind, hour, agent and chain are those of the payments and refunds, in whatever order they came', {
+  tags: ['rounds'],
+}, async () => {
+  const { pool } = database
+  for (const chain of chains) {
+    await seedChainState(pool, { chain, indexed: 1_000, finalized: 900 })
+    await writeContracts(pool, chain, [{ address: addressOf('token'), fromBlock: 0 }])
+  }
+  for (const [fid, addresses] of Object.entries(agents)) {
+    await seedAgent(pool, { fid: Number(fid), addresses: [...addresses] })
+    await insert(pool, 'agent_change', { fid: Number(fid), kind: 'upsert', changed_at: birth })
+  }
+  await settle()
+  await fc.assert(
+    fc.asyncProperty(fc.array(row, { minLength: 20, maxLength: 60 }), async (drawn) => {
+      await pool.query('delete from payment')
+      await settle()
+      const rows = drawn.map((one, place) => ({ ...one, place }))
+      await store(rows.filter(({ isLate }) => !isLate))
+      await settle()
+      await store(rows.filter(({ isLate }) => isLate))
+      await settle()
+      const expected = counted(rows)
+      const by = (key: (one: (typeof expected)[number]) => string | number) =>
+        sums(expected, key, ({ dollars }) => dollars)
+      const kindOf = ({ isRefund }: Row) => (isRefund ? 'escrow_refund' : 'escrow_charge')
+      expect(await toldByKind()).toEqual(by(kindOf))
+      expect(await storedBy('income_hour', 'kind')).toEqual(by(kindOf))
+      expect(await storedBy('income_total', 'kind')).toEqual(by(kindOf))
+      expect(await storedBy('income_hour', 'floor(extract(epoch from hour) / 3600)')).toEqual(by(hourOf))
+      expect(await storedBy('income_agent', 'fid')).toEqual(by(({ fid }) => fid))
+      expect(await storedBy('income_agent', 'chain')).toEqual(by(({ chain }) => chain))
+      expect(await storedBy('income_total', 'chain')).toEqual(by(({ chain }) => chain))
+    }),
+    { numRuns: rounds(5, 40), endOnFailure: true },
+  )
+})

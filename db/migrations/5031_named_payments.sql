@@ -100,5 +100,3 @@ select h.fid, f.*, not tenure.held as before_holder,
     on tag.name = f.tag1 and f.value * ('1e-' || f.value_decimals)::numeric between tag.least and tag.most
    and (tag.unit <> 'boolean' or f.value * ('1e-' || f.value_decimals)::numeric in (0, 1))
  where h.reason is null and not h.unsolicited;
--- Those said to be somebody else's are looked up again.
-insert into due (kind, key) select 'feedback files', feedback_id from feedback_file where named = 'others';

@@ -154,7 +154,7 @@ test('income stands raw and filtered, by kind, with evidence, flags, payers and 
       { kind: 'permit2_exact', raw: { payments: 1, amount_usdc: 4 }, filtered: { payments: 1, amount_usdc: 4 } },
       { kind: 'permit2_upto', raw: { payments: 1, amount_usdc: 0 }, filtered: { payments: 1, amount_usdc: 0 } },
       { kind: 'batch_claim', raw: { payments: 0, amount_usdc: 0 }, filtered: { payments: 0, amount_usdc: 0 } },
-      ...['escrow_charge', 'escrow_capture', 'escrow_refund'].map((kind) => ({
+      ...['escrow_charge', 'escrow_capture', 'escrow_refund', 'job_release'].map((kind) => ({
         kind,
         raw: { payments: 0, amount_usdc: 0 },
         filtered: { payments: 0, amount_usdc: 0 },

@@ -11,7 +11,8 @@ export const dollars = (amount: string) => `(${amount} * 0.000001)`
 
 /** Exact dollars of a settlement or payment, whose own `amount` is in millionths; with more decimals where its token has. */
 export const exactDollars = (row: string, amount: string) =>
-  `dollars_of(${row}.chain, ${row}.block_number, ${row}.log_index, ${amount})`
+  `case when tokens_are_scaled() then dollars_of(${row}.chain, ${row}.block_number, ${row}.log_index, ${amount})
+        else ${dollars(amount)} end`
 
 /** A list that is `[]`, not null, when it has no element. */
 export const list = (element: string, order: string) => `coalesce(json_agg(${element} order by ${order}), '[]')`

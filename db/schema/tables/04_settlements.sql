@@ -220,9 +220,10 @@ create table exact_amount (
 create function tokens_are_scaled() returns boolean language sql immutable parallel safe as 'select false';
 
 -- Base units that a settlement or payment paid, and its dollars, both exact; `amount` is what its row has, or the part of a
--- refund that is less income.
+-- refund that is less income. As their owner, because readers of the views may not read the table; who calls them for many
+-- rows asks first whether tokens are scaled, which costs nothing.
 create function base_units_of(of_chain text, of_block int, of_log int, amount numeric) returns numeric
-  language sql stable parallel safe as $$
+  language sql stable parallel safe security definer set search_path = public, pg_temp as $$
   select case when tokens_are_scaled() then coalesce(
            (select case when amount < 0 and amount > trunc(e.base_units * ('1e' || 6 - e.decimals)::numeric)
                           then trunc(amount * ('1e' || e.decimals - 6)::numeric)
@@ -232,7 +233,7 @@ create function base_units_of(of_chain text, of_block int, of_log int, amount nu
          else amount end
 $$;
 create function dollars_of(of_chain text, of_block int, of_log int, amount numeric) returns numeric
-  language sql stable parallel safe as $$
+  language sql stable parallel safe security definer set search_path = public, pg_temp as $$
   select case when tokens_are_scaled() then coalesce(
            (select case when amount < 0 and amount > trunc(e.base_units * ('1e' || 6 - e.decimals)::numeric)
                           then amount * 0.000001

@@ -2,6 +2,7 @@ import { keccak256, toBytes } from 'viem'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { amendChain, chains } from '../../../chains.config.ts'
 import { ensureChainRows } from '../../../db/chain-rows.ts'
+import { inTransaction } from '../../../db/pool.ts'
 import { settlementObject } from '../../../db/queries/sql/received-settlements.ts'
 import { accountOf, type DevChain, startDevChain } from '../../../devnet/chain/chain.ts'
 import { mint, pay, signAuthorization } from '../../../devnet/chain/payments.ts'
@@ -104,6 +105,11 @@ test('JSON and SQL have all digits; sums are made of whole millionths', async ()
     '5.000000000000000000',
     '0.000000000000000007',
   ])
+  const read = await inTransaction(pool, async (db) => {
+    await db.query('set local role directory_reader; set local search_path = directory')
+    return db.query('select base_units::text, amount_usdc::text from settlements order by block_number')
+  })
+  expect(read.rows).toEqual(shown.map(({ base_units, amount_usdc }) => ({ base_units, amount_usdc })))
   // Of the table's own token alone: the chain that is local has another one.
   const symbols = await pool.query('select token_symbol_of($1) as one, token_symbol_of($2) as other', [
     Buffer.from(chains.base.tokens[0]!.address.slice(2), 'hex'),

@@ -11,6 +11,7 @@ import {
   sumUpIncome,
 } from '../support/api/showcase.ts'
 import { testDatabase } from '../support/database.ts'
+import { countSettlements } from '../support/seed.ts'
 
 // The ways of somebody who has no mouse.
 
@@ -23,6 +24,7 @@ beforeAll(async () => {
   await seedShowcase(database.pool, now)
   await seedTrail(database.pool, now)
   await sumUpIncome(database.pool)
+  await countSettlements(database.pool, new Date(now))
   api = await startApi(database, { now: () => now })
   browser = await startBrowser()
 })

@@ -140,17 +140,33 @@ function pricedMembers(object: unknown): Members {
   return isOnly ? membersOf(beside(fieldsOf(object), { price: value })) : members
 }
 
+/** A map of payees by network has no more: there are not as many networks. */
+const mostPayees = 100
+
 /** Whom to pay: an address, an object that has one, or a map of them by network of which one is meant. */
 function payeeIn(value: unknown, networks: readonly string[]): string | null {
   if (typeof value !== 'object' || value === null) return addressText(value)
   const own = addressText(membersOf(value).get('address'))
   if (own !== null) return own
-  const entries = Object.entries(fieldsOf(value))
+  const entries = payeesIn(value)
   const [network, ...others] = networks
   const { chain = null } = network !== undefined && others.length === 0 ? networkOf(network) : {}
   const fits = entries.filter(([key]) => key === network || (chain !== null && networkOf(key).chain === chain))
   const [only, ...more] = networks.length === 0 ? entries : fits
   return only && more.length === 0 ? addressText(only[1]) : null
+}
+
+/** Entries of a map of payees, by the map: every thing that is sold looks at it, and it is gone through once. */
+const payeesRead = new WeakMap<object, readonly [string, unknown][]>()
+
+/** Entries of a map of payees; none of one with more than it can have. */
+function payeesIn(map: object): readonly [string, unknown][] {
+  const known = payeesRead.get(map)
+  if (known) return known
+  const entries = Object.entries(fieldsOf(map))
+  const read = entries.length > mostPayees ? [] : entries
+  payeesRead.set(map, read)
+  return read
 }
 
 function addressText(value: unknown): string | null {

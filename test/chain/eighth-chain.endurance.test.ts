@@ -119,7 +119,7 @@ describe.each([
     const found = await json(`/api/discovery?chain=${encodeURIComponent(label)}`)
     expect(found).toMatchObject({ total: 1, agents: [{ fid, chains: [label] }] })
     expect(await json(`/api/discovery?chain=Base`)).toMatchObject({ total: 0 })
-    expect(await json(`/api/leaderboard?period=all`)).toMatchObject({ agents: [{ fid }] })
+    await expect.poll(() => json(`/api/leaderboard?period=all`)).toMatchObject({ agents: [{ fid }] }) // ranked in rounds
     const stats = await json('/api/stats')
     expect(stats.erc8004_supply).toMatchObject({ base: 0, [eighthName]: 2 })
     expect(stats.chains.at(-1)).toMatchObject({ chain: eighthName, head_block: head, indexed_block: head })

@@ -1,3 +1,4 @@
+-- Feedback from who was named an operator, unasked, is not the agent's own.
 -- A payment that no row has contradicts nothing, and nor does one to another address: both may have been made.
 create or replace view judged_feedback as
 select h.fid, f.*, not tenure.held as before_holder,

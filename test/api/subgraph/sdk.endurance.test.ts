@@ -37,6 +37,9 @@ const declared = ({ file }: WorldAgent, of: string, list: string) =>
 const value = ({ value: units, decimals }: { value: number; decimals: number }) => units / 10 ** decimals
 const mean = (given: readonly { value: number; decimals: number }[]) =>
   given.reduce((sum, one) => sum + value(one), 0) / given.length
+/** Seconds of the last event of either registry. */
+const movedAt = ({ updatedAt, feedback }: WorldAgent) =>
+  Math.max(updatedAt, ...feedback.map(({ createdAt, revokedAt }) => revokedAt ?? createdAt))
 const at = 1_772_323_200
 
 const searches: [object, Fits][] = [
@@ -79,7 +82,8 @@ const searches: [object, Fits][] = [
     { registeredAtFrom: at + 600, registeredAtTo: at + 1_200 },
     ({ createdAt }) => createdAt >= at + 600 && createdAt <= at + 1_200,
   ],
-  [{ updatedAtFrom: at + 86_400 + 1_800 }, ({ updatedAt }) => updatedAt >= at + 86_400 + 1_800],
+  [{ updatedAtFrom: at + 86_400 + 1_800 }, (one) => movedAt(one) >= at + 86_400 + 1_800],
+  [{ updatedAtFrom: at + 201_000 }, (one) => movedAt(one) >= at + 201_000],
   [{ hasMetadataKey: 'category' }, ({ metadata }) => metadata.category],
   [{ metadataValue: { key: 'category', value: "it's" } }, ({ metadata }) => metadata.category === "it's"],
   [{ feedback: { hasFeedback: true } }, (one) => standing(one).length > 0],

@@ -1,8 +1,13 @@
 // node .ci/count.mjs <other failures> (<vitest's JSON> <vitest's exit code>)...: prints each failed test with the
-// start of its message, then each that passed once its file ran alone (.ci/again.mjs), then "N passed, N failed".
+// start of its message, then the slowest files, each test that passed once its file ran alone (.ci/again.mjs), and
+// "N passed, N failed".
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+
+/** Files that take so long are named, the slowest of each run: where to look when the gate takes long. */
+const slowSeconds = 60
+const mostSlow = 12
 
 const [others, ...runs] = process.argv.slice(2)
 let passed = 0
@@ -26,6 +31,10 @@ function count(path) {
   } catch {
     return { passed: 0, failed: 1, recovered: 0 }
   }
+  const seconds = ({ startTime, endTime }) => Math.round((endTime - startTime) / 1_000)
+  const slow = report.testResults.filter((result) => seconds(result) >= slowSeconds)
+  for (const result of slow.toSorted((one, other) => seconds(other) - seconds(one)).slice(0, mostSlow))
+    console.log(`slow: ${seconds(result)} s ${relative('.', result.name)}`)
   const counted = { passed: report.numPassedTests, failed: 0, recovered: 0 }
   for (const { name, message, status, assertionResults, again = [] } of report.testResults) {
     const failures = assertionResults.filter((test) => test.status === 'failed')

@@ -33,6 +33,17 @@ test('what failed is named with the start of its message, above the last line', 
   expect(printedOf(beside)).toContain('(the file)\n   set-up failed: a chain > added by a file\n1 passed')
 })
 
+test('files that take a minute or more are named, the slowest first', () => {
+  const taking = (seconds: number) => ({
+    ...passedFile,
+    name: join(root, `test/${seconds}.test.ts`),
+    startTime: 5_000,
+    endTime: 5_000 + seconds * 1_000,
+  })
+  const report = { testResults: [59, 60, 300].map(taking), numPassedTests: 3, numFailedTests: 0 }
+  expect(printedOf(report)).toMatch(/^slow: 300 s test.300.test.ts\nslow: 60 s test.60.test.ts\n3 passed/)
+})
+
 test('a run that ended badly without a failed test is a failure', () => {
   const report = { testResults: [passedFile], numPassedTests: 3, numFailedTests: 0 }
   expect(count(report, { exitCode: 1 })).toEqual(['3 passed, 1 failed', 1])

@@ -4,6 +4,7 @@ import { noteControl } from '../db/queries/agents/control-events.ts'
 import { deriveWithFollowUp } from '../db/queries/agents/follow-up.ts'
 import { markAgentsOf, markHoldersOf, unknownHolders } from '../db/queries/agents/holders.ts'
 import { lockJoin } from '../db/queries/agents/lock.ts'
+import type { LaterKey } from '../db/queries/due/queue.ts'
 import { deriveSearchedRegistrations, markHeldInSlices } from '../db/queries/registrations/searched.ts'
 import { askForControl, askForControlOf } from '../db/queries/sources/control-readings.ts'
 import { askForDocuments } from '../db/queries/sources/registration-documents.ts'
@@ -73,9 +74,10 @@ export async function deriveControl(
   db: pg.PoolClient,
   keys: readonly string[],
   { now }: DeriveContext,
-): Promise<undefined> {
+): Promise<readonly LaterKey[]> {
   await lockJoin(db)
   const fids = keys.map(Number)
-  await noteControl(db, fids)
+  const later = await noteControl(db, { fids, now: now() })
   await askForControlOf(db, fids, now())
+  return later
 }

@@ -11,13 +11,15 @@ let block = 500
 
 test('whose registrations others can change than before is an event, and nothing else is', async () => {
   const { pool } = database
-  const context = { pool, now: () => new Date('2026-06-01T00:00:00Z'), settlementOverloads: 'spec' } as const
+  let now = new Date('2026-06-01T00:00:00Z')
+  const context = { pool, now: () => now, settlementOverloads: 'spec' } as const
   await seedChainState(pool, { chain: 'base', indexed: 1_000, finalized: 1_000 })
   await mintTo(pool, { fid: 1, addresses: [owner] })
   await mintTo(pool, { fid: 2, addresses: [addressOf('of another')] })
   const { rows } = await pool.query('select chain, agent_id from registration where owner = $1', [bytes(owner)])
   const token = rows[0] as { chain: string; agent_id: string }
-  const events = async () => {
+  const events = async (minutesLater = 60) => {
+    now = new Date(now.getTime() + minutesLater * 60_000)
     await deriveAll(context)
     const { rows: noted } = await pool.query(`select fid from directory_event where kind = 'control' order by seq`)
     return noted.map(({ fid }) => fid)
@@ -60,4 +62,18 @@ test('whose registrations others can change than before is an event, and nothing
   expect(await events()).toEqual([1, 1, 1, 1])
   await pool.query('update agent_control set digest = $1 where fid = 2', [Buffer.alloc(32)])
   expect(await events()).toEqual([1, 1, 1, 1]) // nobody is looked at again without a reason
+
+  // Who approves and unapproves all day has one event in an hour, and what came last is noted in the next.
+  await say(true)
+  const noted = await events()
+  expect(noted).toEqual([1, 1, 1, 1, 1])
+  for (let n = 0; n < 6; n++) {
+    await say(n % 2 === 1)
+    expect(await events(5)).toEqual(noted)
+  }
+  await say(false)
+  expect(await events(15)).toEqual(noted)
+  expect(await events(14)).toEqual(noted)
+  expect(await events(1)).toEqual([...noted, 1])
+  expect(await events(60)).toEqual([...noted, 1])
 })

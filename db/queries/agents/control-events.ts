@@ -1,5 +1,6 @@
 import { readingLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
+import type { LaterKey } from '../due/queue.ts'
 import { approvedFor, operatorsOf } from '../sql/registration-objects.ts'
 
 /** Registrations of an agent that are looked at for who could change them, the first by chain and id. */
@@ -11,11 +12,15 @@ const digest = (line: string) =>
 
 /**
  * Notes an event for each of these agents whose registrations other addresses could change now, or the same by other
- * means, than when it was looked at last, or of whose contracts others are owners; what is looked at first has no event. To be called under `lockJoin`, as
- * everything that appends events.
+ * means, than when it was looked at last, or of whose contracts others are owners; what is looked at first has no event.
+ * Anyone can approve and unapprove all day, so an agent has one event in an hour: those that had one are returned, with
+ * when they are looked at again. To be called under `lockJoin`, as everything that appends events.
  */
-export async function noteControl(db: Queryable, fids: readonly number[]): Promise<void> {
-  await db.query({
+export async function noteControl(
+  db: Queryable,
+  { fids, now }: { fids: readonly number[]; now: Date },
+): Promise<LaterKey[]> {
+  const { rows } = await db.query<LaterKey>({
     name: 'note-control',
     text: `
 with held as materialized (
@@ -56,21 +61,35 @@ looked as materialized (
    where a.fid = any ($1::bigint[])
    group by a.fid
 ),
+found as materialized (
+  select l.*, (before.digest <> l.digest or before.read_digest <> l.read_digest) is true as moved,
+         before.noted_at + interval '1 hour' as next_at
+    from looked l left join agent_control before using (fid)
+),
 gone as (
   delete from agent_control c
    where c.fid = any ($1::bigint[]) and not exists (select from agent a where a.fid = c.fid)
 ),
 kept as (
-  insert into agent_control as c (fid, digest, read_digest) select fid, digest, read_digest from looked order by fid
+  insert into agent_control as c (fid, digest, read_digest, noted_at)
+  select fid, digest, read_digest, case when moved then $2::timestamptz end
+    from found
+   where not moved or next_at is null or next_at <= $2
+   order by fid
       on conflict (fid) do update
-     set digest = excluded.digest, read_digest = coalesce(excluded.read_digest, c.read_digest)
+     set digest = excluded.digest, read_digest = coalesce(excluded.read_digest, c.read_digest),
+         noted_at = coalesce(excluded.noted_at, c.noted_at)
    where c.digest <> excluded.digest or c.read_digest is distinct from coalesce(excluded.read_digest, c.read_digest)
+),
+noted as (
+  insert into directory_event (fid, kind, handle, status)
+  select fid, 'control', handle, agent_status
+    from found
+   where moved and (next_at is null or next_at <= $2)
+   order by fid
 )
-insert into directory_event (fid, kind, handle, status)
-select l.fid, 'control', l.handle, l.agent_status
-  from looked l join agent_control before using (fid)
- where before.digest <> l.digest or before.read_digest <> l.read_digest
- order by l.fid`,
-    values: [fids],
+select fid as key, next_at as "dueAt" from found where moved and next_at > $2 order by fid`,
+    values: [fids, now],
   })
+  return rows
 }

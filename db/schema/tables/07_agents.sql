@@ -212,7 +212,8 @@ create trigger agent_standing_changed after update of claimed, agent_status on a
 create table agent_control (
   fid bigint primary key,
   digest bytea not null, -- SHA-256 of the owners, operators and approved addresses of its registrations
-  read_digest bytea -- of who commands these, as chains said when all of them had been read; null: they never were
+  read_digest bytea, -- of who commands these, as chains said when all of them had been read; null: they never were
+  noted_at timestamptz -- when its last event was noted, behind which an hour has no other; null: it has none
 );
 
 -- What agents are found by, derived with `agent`: their names, and what their registrations and documents say of them.

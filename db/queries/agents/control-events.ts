@@ -10,6 +10,18 @@ const mostRegistrations = 1_000
 const digest = (line: string) =>
   `sha256(convert_to(coalesce(string_agg(distinct (${line}) collate "C", ' ' order by (${line}) collate "C"), ''), 'UTF8'))`
 
+/** SQL: who commands those that are contracts, once all of an agent's registrations were read. */
+const commanded = `
+commanded as (
+  select r.fid, ${digest(`concat_ws(':', account ->> 'address', account ->> 'delegate', account ->> 'owners', account ->> 'threshold',
+                             account ->> 'modules', account -> 'token' ->> 'holder')`)} as digest
+    from held r
+    left join control_reading k using (chain, agent_id)
+    left join json_array_elements(k.accounts) account on true
+   group by r.fid
+  having bool_and(k.chain is not null and coalesce(account ->> 'kind', 'key') <> 'not_checked')
+)`
+
 /**
  * Notes an event for each of these agents whose registrations other addresses could change now, or the same by other
  * means, than when it was looked at last, or of whose contracts others are owners; what is looked at first has no event.
@@ -42,17 +54,7 @@ line as (
   select r.fid, c.by || ':' || encode(c.address, 'hex')
     from (select distinct fid, chain, owner from held) r
    cross join lateral ${operatorsOf({ holder: 'r.owner', chain: 'r.chain', most: readingLimits.controlOperators })} c
-),
--- Who commands those that are contracts, once all of an agent's registrations were read.
-commanded as (
-  select r.fid, ${digest(`concat_ws(':', account ->> 'address', account ->> 'delegate', account ->> 'owners', account ->> 'threshold',
-                             account ->> 'modules', account -> 'token' ->> 'holder')`)} as digest
-    from held r
-    left join control_reading k using (chain, agent_id)
-    left join json_array_elements(k.accounts) account on true
-   group by r.fid
-  having bool_and(k.chain is not null and coalesce(account ->> 'kind', 'key') <> 'not_checked')
-),
+),${commanded},
 looked as materialized (
   select a.fid, a.handle, a.agent_status, ${digest('l.line')} as digest,
          (select c.digest from commanded c where c.fid = a.fid) as read_digest

@@ -10,32 +10,9 @@ const mostRegistrations = 1_000
 const digest = (line: string) =>
   `sha256(convert_to(coalesce(string_agg(distinct (${line}) collate "C", ' ' order by (${line}) collate "C"), ''), 'UTF8'))`
 
-/** SQL: who commands those that are contracts, once all of an agent's registrations were read. */
-const commanded = `
-commanded as (
-  select r.fid, ${digest(`concat_ws(':', account ->> 'address', account ->> 'delegate', account ->> 'owners', account ->> 'threshold',
-                             account ->> 'modules', account -> 'token' ->> 'holder')`)} as digest
-    from held r
-    left join control_reading k using (chain, agent_id)
-    left join json_array_elements(k.accounts) account on true
-   group by r.fid
-  having bool_and(k.chain is not null and coalesce(account ->> 'kind', 'key') <> 'not_checked')
-)`
-
-/**
- * Notes an event for each of these agents whose registrations other addresses could change now, or the same by other
- * means, than when it was looked at last, or of whose contracts others are owners; what is looked at first has no event.
- * Anyone can approve and unapprove all day, so an agent has one event in an hour: those that had one are returned, with
- * when they are looked at again. To be called under `lockJoin`, as everything that appends events.
- */
-export async function noteControl(
-  db: Queryable,
-  { fids, now }: { fids: readonly number[]; now: Date },
-): Promise<LaterKey[]> {
-  const { rows } = await db.query<LaterKey>({
-    name: 'note-control',
-    text: `
-with held as materialized (
+/** SQL: digests of who could change each of the agents $1 now; `read_digest` is null where not all was read. */
+const looked = `
+held as materialized (
   select a.fid, r.chain, r.agent_id, r.owner
     from agent a
    cross join lateral (select h.chain, h.agent_id from agent_holding h
@@ -54,7 +31,17 @@ line as (
   select r.fid, c.by || ':' || encode(c.address, 'hex')
     from (select distinct fid, chain, owner from held) r
    cross join lateral ${operatorsOf({ holder: 'r.owner', chain: 'r.chain', most: readingLimits.controlOperators })} c
-),${commanded},
+),
+-- Who commands those that are contracts, once all of an agent's registrations were read.
+commanded as (
+  select r.fid, ${digest(`concat_ws(':', account ->> 'address', account ->> 'delegate', account ->> 'owners', account ->> 'threshold',
+                             account ->> 'modules', account -> 'token' ->> 'holder')`)} as digest
+    from held r
+    left join control_reading k using (chain, agent_id)
+    left join json_array_elements(k.accounts) account on true
+   group by r.fid
+  having bool_and(k.chain is not null and coalesce(account ->> 'kind', 'key') <> 'not_checked')
+),
 looked as materialized (
   select a.fid, a.handle, a.agent_status, ${digest('l.line')} as digest,
          (select c.digest from commanded c where c.fid = a.fid) as read_digest
@@ -62,7 +49,22 @@ looked as materialized (
     left join line l using (fid)
    where a.fid = any ($1::bigint[])
    group by a.fid
-),
+)`
+
+/**
+ * Notes an event for each of these agents whose registrations other addresses could change now, or the same by other
+ * means, than when it was looked at last, or of whose contracts others are owners; what is looked at first has no event.
+ * Anyone can approve and unapprove all day, so an agent has one event in an hour: those that had one are returned, with
+ * when they are looked at again. To be called under `lockJoin`, as everything that appends events.
+ */
+export async function noteControl(
+  db: Queryable,
+  { fids, now }: { fids: readonly number[]; now: Date },
+): Promise<LaterKey[]> {
+  const { rows } = await db.query<LaterKey>({
+    name: 'note-control',
+    text: `
+with ${looked},
 found as materialized (
   select l.*, (before.digest <> l.digest or before.read_digest <> l.read_digest) is true as moved,
          before.noted_at + interval '1 hour' as next_at

@@ -41,7 +41,7 @@ export async function runProcessor(
   exit: (code: number) => never,
 ): Promise<void> {
   const { chain } = config
-  const { databaseUrl, description } = opened
+  const { databaseUrl } = opened
   const log = createLogger(`processor-${chain.name}`, config.logLevel)
   const progress = new Progress()
   const ending = [opened.close]
@@ -50,18 +50,10 @@ export async function runProcessor(
     for (const end of ending.toReversed()) await end()
     exit(0)
   })
-
-  let health: Health = { notReady: () => `another process has the lock of ${chain.name}`, metrics: () => '' }
-  const shown: Health = {
-    notReady: () => health.notReady(),
-    stuck: () => health.stuck?.(),
-    metrics: () => health.metrics(),
-  }
-  let serving: Promise<Server> | undefined
-  const serve = () => {
-    serving ??= serveHealth(config.host, config.metricsPort, shown)
-    return serving
-  }
+  const page = new HealthPage(config, {
+    notReady: () => `another process has the lock of ${chain.name}`,
+    metrics: () => '',
+  })
   const lock = await lockForProcessor(databaseUrl, chain, {
     waitMs: processorWaitMs,
     onLost(error) {
@@ -70,17 +62,59 @@ export async function runProcessor(
     },
     onWait() {
       log.info(`another process has the lock of ${chain.name}: waiting for it`)
-      serve().catch(() => {
-        serving = undefined // the process with the lock may have the port too
-      })
+      page.serve().catch(() => page.forget()) // the process with the lock may have the port too
     },
   })
   ending.push(lock.release)
   // Only under the lock: its last owner may have changed what is reserved.
   const reserved = await check(databaseUrl, config, progress, log)
+  const indexer = await openIndexer(config, databaseUrl, reserved, progress, log)
+  page.health = indexer.health
+  indexer.source.metrics.port = await page.serve()
+  ending.push(() => indexer.close(stopGraceMs))
+  log.info(
+    { chainId: chain.id, metricsPort: indexer.source.metrics.port },
+    startLine(chain, indexer.source.description, opened.description, progress, indexer.backfilled),
+  )
+  await indexer.run()
+}
 
+/** Metrics and health on the port of a process, also while it waits for its lock. */
+class HealthPage {
+  #serving: Promise<Server> | undefined
+
+  constructor(
+    private readonly config: Pick<ProcessorConfig, 'host' | 'metricsPort'>,
+    /** What is shown now. */
+    public health: Health,
+  ) {}
+
+  /** The port that it is on; throws when that is taken. */
+  async serve(): Promise<number> {
+    this.#serving ??= serveHealth(this.config.host, this.config.metricsPort, {
+      notReady: () => this.health.notReady(),
+      stuck: () => this.health.stuck?.(),
+      metrics: () => this.health.metrics(),
+    })
+    return portOf(await this.#serving)
+  }
+
+  /** Makes the next `serve` try the port again. */
+  forget(): void {
+    this.#serving = undefined
+  }
+}
+
+/** The parts of a processor that index its chain: the one that follows the head, and those at work in the background. */
+async function openIndexer(
+  config: ProcessorConfig,
+  databaseUrl: string,
+  reserved: Backfilled,
+  progress: Progress,
+  log: Logger,
+) {
+  const { chain, portalKey, scope } = config
   const database = new ChainDatabase(databaseUrl, chain, progress, log)
-  const { portalKey, scope } = config
   const known = await openScope({ databaseUrl, chain, scope, portalKey, log })
   const backfilled = [...reserved, ...(known ? [{ fromBlock: 0, toBlock: known.ownFrom - 1 }] : [])]
   const reservations = createPool({ databaseUrl, name: `processor ${chain.name} reservations`, max: 1 })
@@ -95,28 +129,25 @@ export async function runProcessor(
     reservedFrom: (block) => untilReached(log, () => backfillsWithin(reservations, chain.name, block, maxBlock)),
     openWitness: (filters) => witnessAt(chain, filters, (text) => seldom.isDue('witness') && log.warn(text)),
   })
+  const loader = known?.loader
   const auditor = openAuditor(databaseUrl, config, log)
   const late = openLate(databaseUrl, config, log)
   const freezer = chain.partitions ? new Freezer({ databaseUrl, chain, log }) : undefined
-  health = createHealth(chain, progress, source.metrics.registry, {
-    loader: known?.loader,
-    auditor,
-    loads: () => backfillLoads(reservations, chain.name),
-  })
-  source.metrics.port = portOf(await serve())
-  ending.push(async () => {
-    const beside = [known?.loader, auditor, late, freezer].map((one) => one?.close(stopGraceMs))
-    await Promise.all([database.close(stopGraceMs), ...beside])
-  })
-
-  const startedWith = { chainId: chain.id, metricsPort: source.metrics.port }
-  log.info(startedWith, startLine(chain, source.description, description, progress, backfilled))
-  if (source.node) await checkNode(source.node, chain)
-  known?.loader.start()
-  auditor?.start()
-  late.start()
-  freezer?.start()
-  source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, scope, progress, log }))
+  const background = [loader, auditor, late, freezer]
+  const loads = () => backfillLoads(reservations, chain.name)
+  return {
+    source,
+    backfilled,
+    health: createHealth(chain, progress, source.metrics.registry, { loader, auditor, loads }),
+    async run() {
+      if (source.node) await checkNode(source.node, chain)
+      for (const one of background) one?.start()
+      source.processor.run(database, createHandler({ chain, findCalls: source.findCalls, scope, progress, log }))
+    },
+    async close(graceMs: number) {
+      await Promise.all([database, ...background].map((one) => one?.close(graceMs)))
+    },
+  }
 }
 
 /** The auditor, which compares two sources; undefined: the chain has only one. */

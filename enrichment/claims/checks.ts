@@ -15,7 +15,7 @@ export interface CheckWorld extends ProofWorld {
   readonly social: Pick<SocialIndex, 'verifications'>
   /** Host name of the followed hub. */
   readonly hub: () => string
-  readonly manifests: Manifests
+  readonly manifests: Pick<Manifests, 'check'>
   /** Throws when the followed hub is not believed. */
   believe(): Promise<void>
 }

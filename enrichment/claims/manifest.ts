@@ -19,15 +19,9 @@ import { textOf } from '../../trust/text.ts'
 import { type Finding, patience } from './ending.ts'
 import { isAnyVerifiedBefore } from './former-owner.ts'
 
-/** Checks the manifests with which claims were made. */
-export interface Manifests {
-  check(fid: number, claim: Pick<StandingClaim, 'signer' | 'host_link'>): Promise<Finding>
-}
-
 interface ManifestsOptions extends ProofWorld {
   readonly social: Pick<SocialIndex, 'statements' | 'verifications'>
-  /** Other hubs, asked about the profile that links a host. */
-  /** The hubs that are not followed. */
+  /** The hubs that are not followed, asked about the profile that links a host. */
   readonly witnesses: () => readonly Witness[]
   /** What a message must be worth to support a claim. */
   readonly verificationProof: MessageProof
@@ -45,15 +39,76 @@ const limits = { maxBytes: claimLimits.manifestBytes, timeoutMs: 10 * second }
 const otherAnswers: readonly DoorReason[] = ['not_json', 'too_large', 'encoded', 'redirect_refused']
 const gone: readonly number[] = [404, 410]
 
-export function createManifests(options: ManifestsOptions): Manifests {
-  const { door, database, egressAllow, serviceName } = options
-  // Plain http is for hosts in EGRESS_ALLOW, which are the operator's own and have no certificates.
-  const schemeOf = (host: string) => (egressAllow.has(host) && !host.endsWith(':443') ? 'http' : 'https')
+type Manifest = Readonly<Record<string, unknown>>
+type ManifestClaim = Pick<StandingClaim, 'signer' | 'host_link'>
+
+/** Checks the manifests with which claims were made. */
+export class Manifests {
+  readonly #grounds: GroundsWorld
+  readonly #links: LinkWorld
+
+  constructor(private readonly options: ManifestsOptions) {
+    this.#grounds = groundsWorld(options)
+    this.#links = this.#linkWorld()
+  }
+
+  /** Throws when the host, the hub or the chain does not answer. */
+  async check(fid: number, { signer: host, host_link: linkedBy }: ManifestClaim): Promise<Finding> {
+    const { database } = this.options
+    const manifest = await this.#manifestOf(host)
+    const listed = addressesListed(manifest, { fid, host, serviceName: this.options.serviceName })
+    if ('kind' in listed) return listed
+    const verifications = (await liveGroundsOf(database, fid)).map((one) => ({
+      ...one,
+      contractChainId: contractChainIdOf(one.message),
+    }))
+    const { addresses } = listed
+    const unverified = addresses.filter((address) => !verifications.some((one) => one.address === address))
+    if (unverified.length > 0) {
+      if (!(await areAllPruned(database, fid, unverified)))
+        return doubted({ host, problem: 'addresses that are not verified' })
+      // Nobody took them back: that suspends the claim, however long it lasts.
+      const detail = { host, addresses: unverified, pruned: true }
+      return { kind: 'doubted', reason: 'verification_removed', detail }
+    }
+    const transfer = await lastCustodyChange(database, fid)
+    if (transfer && (await isAnyVerifiedBefore(fid, addresses, transfer, this.options))) {
+      return doubted({ host, problem: 'addresses that were verified before the account changed hands' })
+    }
+    const judge = createGroundsJudge(fid, verifications, this.#grounds)
+    for (const address of addresses) {
+      const weakness = await judge.weaknessOf(address)
+      if (!weakness || weakness.contradiction) continue // a dispute is looked at for every claim alike
+      return doubted({ host, problem: `${address} cannot support a claim: ${weakness.why}` })
+    }
+    if (linkedBy === null) return { kind: 'holds' } // the claim was accepted without a host link
+    const transferBlock = transfer?.block ?? null
+    const urlOf = (path: string) => `${this.#schemeOf(host)}://${host}${path}`
+    const association = manifest?.accountAssociation
+    const found = await findHostLink({ fid, host, judge, transferBlock, association, urlOf }, this.#links)
+    if (found.kind === 'linked') return { kind: 'holds' }
+    if (found.kind === 'disputed') {
+      const { hub, message } = found.contradiction
+      return { kind: 'doubted', reason: 'disputed', detail: { host, message, hubs: [{ hub, has: false }] } }
+    }
+    return doubted({ host, problem: 'nothing links the host to the account', linked_by: linkedBy })
+  }
+
+  /** Plain http is for hosts in EGRESS_ALLOW, which are the operator's own and have no certificates. */
+  #schemeOf(host: string) {
+    return this.options.egressAllow.has(host) && !host.endsWith(':443') ? 'http' : 'https'
+  }
+
+  async #manifestOf(host: string): Promise<Manifest | undefined> {
+    const url = `${this.#schemeOf(host)}://${host}/.well-known/${this.options.serviceName}.json`
+    const json = await this.#read(url, limits)
+    return typeof json === 'object' && json !== null ? (json as Manifest) : undefined
+  }
 
   /** Fetches the JSON at an address; undefined: the host answers, but not with any. Throws when it does not answer. */
-  async function read(url: string, bounds: Parameters<Door['fetchJson']>[1]): Promise<unknown> {
+  async #read(url: string, bounds: Parameters<Door['fetchJson']>[1]): Promise<unknown> {
     try {
-      const { status, json } = await door.fetchJson(url, bounds)
+      const { status, json } = await this.options.door.fetchJson(url, bounds)
       if (gone.includes(status)) return undefined
       if (status !== 200) throw new Error(`${new URL(url).host} answered with status ${status}`)
       return json
@@ -63,13 +118,28 @@ export function createManifests(options: ManifestsOptions): Manifests {
     }
   }
 
-  async function manifestOf(host: string): Promise<Record<string, unknown> | undefined> {
-    const json = await read(`${schemeOf(host)}://${host}/.well-known/${serviceName}.json`, limits)
-    return typeof json === 'object' && json !== null ? (json as Record<string, unknown>) : undefined
+  #linkWorld(): LinkWorld {
+    const { registries, wallets, database, social, believe } = this.options
+    return {
+      registries,
+      wallets,
+      grounds: this.#grounds,
+      associationCharacters: claimLimits.associationCharacters,
+      social: {
+        async statements(fid) {
+          await believe()
+          return social.statements(fid)
+        },
+      },
+      registeredAddresses: (addresses, host) => registeredAddresses(database, addresses, host),
+      document: (url) => this.#read(url, domainManifestLimits),
+    }
   }
+}
 
-  const { registries, wallets, verificationProof, witnesses, now } = options
-  const grounds: GroundsWorld = {
+function groundsWorld(options: ManifestsOptions): GroundsWorld {
+  const { registries, wallets, verificationProof, database, witnesses, now } = options
+  return {
     registries,
     wallets,
     verificationProof,
@@ -83,80 +153,34 @@ export function createManifests(options: ManifestsOptions): Manifests {
       return hub === undefined ? undefined : { hub, message: of.message }
     },
   }
-  const links: LinkWorld = {
-    registries,
-    wallets,
-    grounds,
-    associationCharacters: claimLimits.associationCharacters,
-    social: {
-      async statements(fid) {
-        await options.believe()
-        return options.social.statements(fid)
-      },
-    },
-    registeredAddresses: (addresses, host) => registeredAddresses(database, addresses, host),
-    document: (url) => read(url, domainManifestLimits),
-  }
+}
 
-  /** Whether the network let go of all of them by itself, and no signed message took one back. */
-  async function areAllPruned(fid: number, addresses: readonly string[]): Promise<boolean> {
-    for (const address of addresses) {
-      const { pruned, removal } = await storedVerification(database, fid, address)
-      if (!pruned || removal !== null) return false
-    }
-    return true
-  }
+/** The addresses that a manifest of this account lists; a finding when it is not one. */
+function addressesListed(
+  manifest: Manifest | undefined,
+  { fid, host, serviceName }: { fid: number; host: string; serviceName: string },
+): Finding | { readonly addresses: readonly string[] } {
+  const isOurs = manifest?.service === serviceName && textOf(manifest.host).toLowerCase() === host
+  if (!isOurs) return doubted({ host, problem: 'no manifest for this service' })
+  if (manifest.withdrawn === true) return refuted({ host, withdrawn: true })
+  if (Number.isSafeInteger(manifest.fid) && manifest.fid !== fid) return refuted({ host, fid: manifest.fid as number })
+  if (!Array.isArray(manifest.addresses)) return doubted({ host, problem: 'no addresses' })
+  return { addresses: [...new Set(manifest.addresses.map((one) => textOf(one).toLowerCase()))] }
+}
 
-  return {
-    async check(fid, { signer: host, host_link: linkedBy }) {
-      const doubted = (detail: Json): Finding => ({
-        kind: 'doubted',
-        reason: 'manifest_gone',
-        detail,
-        patience: patience.missingManifest,
-      })
-      const refuted = (detail: Json): Finding => ({ kind: 'refuted', reason: 'manifest_gone', detail })
-      const manifest = await manifestOf(host)
-      const isOurs = manifest?.service === serviceName && textOf(manifest.host).toLowerCase() === host
-      if (!isOurs) return doubted({ host, problem: 'no manifest for this service' })
-      if (manifest.withdrawn === true) return refuted({ host, withdrawn: true })
-      if (Number.isSafeInteger(manifest.fid) && manifest.fid !== fid)
-        return refuted({ host, fid: manifest.fid as number })
-      if (!Array.isArray(manifest.addresses)) return doubted({ host, problem: 'no addresses' })
-      const verifications = (await liveGroundsOf(database, fid)).map((one) => ({
-        ...one,
-        contractChainId: contractChainIdOf(one.message),
-      }))
-      const isLive = (address: string) => verifications.some((one) => one.address === address)
-      const addresses = [...new Set(manifest.addresses.map((one) => textOf(one).toLowerCase()))]
-      const unverified = addresses.filter((one) => !isLive(one))
-      if (unverified.length > 0) {
-        if (!(await areAllPruned(fid, unverified))) return doubted({ host, problem: 'addresses that are not verified' })
-        // Nobody took them back: that suspends the claim, however long it lasts.
-        const detail = { host, addresses: unverified, pruned: true }
-        return { kind: 'doubted', reason: 'verification_removed', detail }
-      }
-      const transfer = await lastCustodyChange(database, fid)
-      if (transfer && (await isAnyVerifiedBefore(fid, addresses, transfer, options))) {
-        return doubted({ host, problem: 'addresses that were verified before the account changed hands' })
-      }
-      const judge = createGroundsJudge(fid, verifications, grounds)
-      for (const address of addresses) {
-        const weakness = await judge.weaknessOf(address)
-        if (!weakness || weakness.contradiction) continue // a dispute is looked at for every claim alike
-        return doubted({ host, problem: `${address} cannot support a claim: ${weakness.why}` })
-      }
-      if (linkedBy === null) return { kind: 'holds' } // the claim was accepted without a host link
-      const transferBlock = transfer?.block ?? null
-      const urlOf = (path: string) => `${schemeOf(host)}://${host}${path}`
-      const subject = { fid, host, judge, transferBlock, association: manifest.accountAssociation, urlOf }
-      const found = await findHostLink(subject, links)
-      if (found.kind === 'linked') return { kind: 'holds' }
-      if (found.kind === 'disputed') {
-        const { hub, message } = found.contradiction
-        return { kind: 'doubted', reason: 'disputed', detail: { host, message, hubs: [{ hub, has: false }] } }
-      }
-      return doubted({ host, problem: 'nothing links the host to the account', linked_by: linkedBy })
-    },
+/** Whether the network let go of all of them by itself, and no signed message took one back. */
+async function areAllPruned(database: Queryable, fid: number, addresses: readonly string[]): Promise<boolean> {
+  for (const address of addresses) {
+    const { pruned, removal } = await storedVerification(database, fid, address)
+    if (!pruned || removal !== null) return false
   }
+  return true
+}
+
+function doubted(detail: Json): Finding {
+  return { kind: 'doubted', reason: 'manifest_gone', detail, patience: patience.missingManifest }
+}
+
+function refuted(detail: Json): Finding {
+  return { kind: 'refuted', reason: 'manifest_gone', detail }
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payeeAnswer } from '../../api/schemas/documents/payee.ts'
 import { chains } from '../../chains.config.ts'
@@ -23,7 +24,8 @@ import {
 const [owner, wallet, second, stranger, rival] = ['owner', 'wallet', 'second wallet', 'stranger', 'rival'].map(
   addressOf,
 ) as [string, string, string, string, string]
-const endpoint = 'https://seller.example/paid'
+const seller = 'https://seller.example'
+const endpoint = `${seller}/paid`
 const hours = (count: number) => new Date(birth.getTime() + count * 3_600_000)
 const database = testDatabase()
 let api: TestApi
@@ -48,12 +50,45 @@ beforeAll(async () => {
   await seedOffer({ fid: 2, url: endpoint, payTo: rival, aliveAt: hours(9) })
   await seedOffer({ fid: 2, url: 'https://rival.example/x402', payTo: rival, sells: endpoint })
   await seedOffer({ fid: 2, url: 'https://unlisted.example/paid', payTo: rival })
+  // Anybody can write an address of somebody else's host into the registry: nothing was read there that lists these.
+  await seedMint(33, rival, { fid: 2, read: null })
+  await seedWallet(pool, { id: 33, wallet: rival, block: 110, logIndex: 3, at: hours(1) })
+  await seedMint(34, rival, { fid: 2, read: { registrations: [{ chain: 'base', agentId: '17' }] } })
+  await seedWallet(pool, { id: 34, wallet: rival, block: 110, logIndex: 4, at: hours(1) })
+  await seedMint(35, rival, { fid: 2, read: { uri_status: 'unreachable' } })
+  await seedWallet(pool, { id: 35, wallet: rival, block: 110, logIndex: 5, at: hours(1) })
+  await seedMint(36, rival, {
+    fid: 2,
+    read: { uri_sha256: sha256('of before'), tried_uri_sha256: sha256('of before') },
+  })
+  await seedWallet(pool, { id: 36, wallet: rival, block: 110, logIndex: 6, at: hours(1) })
   api = await startApi(database)
 })
 afterAll(() => api.stop())
 
-async function seedMint(id: number, to: string, { fid = 1, uri = 'https://seller.example/agent.json' } = {}) {
+const sha256 = (text: string) => createHash('sha256').update(text).digest()
+
+interface Mint {
+  fid?: number
+  uri?: string
+  /** How its row of what was read of it is otherwise than of a file there that lists it; null: nothing was read. */
+  read?: Record<string, unknown> | null
+}
+
+async function seedMint(id: number, to: string, { fid = 1, uri = `${seller}/agent.json`, read = {} }: Mint = {}) {
   await seedRegistration(database.pool, { chain: 'base', id, owner: to, uri })
+  const { registrations = [{ chain: 'base', agentId: String(id) }], ...otherwise } = read ?? {}
+  if (read)
+    await insert(database.pool, 'registration_document', {
+      chain: 'base',
+      agent_id: String(id),
+      uri_sha256: sha256(uri),
+      tried_uri_sha256: sha256(uri),
+      uri_status: 'ok',
+      registrations: JSON.stringify(registrations),
+      updated_at: birth,
+      ...otherwise,
+    })
   await seedTransfer(id, { from: null, to, block: 100, at: birth })
   await seedHolding(database.pool, { fid, chain: 'base', id, by: to })
 }
@@ -123,6 +158,7 @@ const ask = async (query: Record<string, string>) => {
   const answer = await api.get(`/api/payee?${new URLSearchParams(query)}`)
   return payeeAnswer.parse(await answer.json())
 }
+const fake = { url: endpoint, pay_to: rival }
 const at17 = { agent: 'eip155:8453:17', network: 'eip155:8453' }
 
 test.each<[string, Record<string, string>, string]>([
@@ -139,6 +175,10 @@ test.each<[string, Record<string, string>, string]>([
   ['an endpoint where somebody else wants to be paid', { url: endpoint, pay_to: stranger }, 'not-read'],
   ['the same, of a named agent', { ...at17, url: endpoint, pay_to: stranger }, 'mismatch'],
   ['an endpoint where a rival wants to be paid', { url: endpoint, pay_to: rival }, 'endpoint-unlisted'],
+  ['its own wallet, of an agent with an address there', { ...fake, agent: 'base:33' }, 'endpoint-unlisted'],
+  ['the same, where a file there lists another', { ...fake, agent: 'base:34' }, 'endpoint-unlisted'],
+  ['the same, where its file is gone', { ...fake, agent: 'base:35' }, 'endpoint-unlisted'],
+  ['the same, where a file was read at an address of before', { ...fake, agent: 'base:36' }, 'endpoint-unlisted'],
   ['an endpoint that only a registration names', { url: 'https://unlisted.example/paid' }, 'endpoint-unlisted'],
   ['an endpoint elsewhere', { url: 'https://elsewhere.example/paid' }, 'endpoint-unlisted'],
   ['an endpoint that was never read', { url: 'https://nobody.example/' }, 'not-read'],
@@ -246,9 +286,17 @@ test('a document speaks for what is sold on its own host alone', async () => {
   await seedOffer({ fid: 2, url: own, payTo: rival })
   expect(await outcomes(own)).toMatchObject([{ outcome: 'verified-wallet' }, {}])
   // Anybody may write the address of somebody else's host into the registry.
-  await seedMint(32, rival, { fid: 2 })
+  await seedMint(32, rival, { fid: 2, read: null })
   await seedWallet(database.pool, { id: 32, wallet: rival, block: 110, logIndex: 2, at: hours(1) })
   expect(await outcomes('https://rival.example/x402')).toMatchObject([{ outcome: 'endpoint-unlisted' }, {}])
+})
+
+test('a registration with an address on a host that does not list it has nothing to do with what is sold there', async () => {
+  const { rows } = await database.pool.query(
+    `select outcome from directory.payees where url = $1 and fid = 2 order by place`,
+    [endpoint],
+  )
+  expect(rows).toEqual([{ outcome: 'endpoint-unlisted' }, { outcome: 'endpoint-unlisted' }])
 })
 
 test('agents of an account are looked through once, however much it sells', async () => {
@@ -283,7 +331,7 @@ test('agents of an account are looked through once, however much it sells', asyn
   )
   await pool.query('analyze registration, agent_holding, agent_spec')
   const tables = ['registration', 'agent_holding']
-  const most = 3 * 200
+  const most = 3 * 220
   for (const read of [agentPrices, agentStanding, agentDiagnosis])
     expect(await rowsRead(pool, (db) => read(db, fid), tables), read.name).toBeLessThanOrEqual(most)
   expect((await agentPrices(pool, fid))?.count).toBe(4_000)

@@ -29,7 +29,7 @@ const payeeEvidence = z
     kind: z.enum(['owner', 'agent_wallet', 'offer', 'registration_file', 'host']).meta({
       description:
         'owner, agent_wallet: the log of the registry that named it last; offer: the document that asks to be paid; ' +
-        'registration_file: it lies on the host of the endpoint; host: it lists a registration of the account as its own.',
+        'registration_file: it lies on the host of the endpoint and lists the agent; host: it lists a registration of the account as its own.',
     }),
     chain: chainName.nullable(),
     block_number: count.nullable(),

@@ -85,13 +85,14 @@ const wasThere = (row: string) =>
 
 /** Registrations of a seller that are looked through for the one that has an endpoint. */
 const mostHoldings = 1_000
-/** SQL: registrations that a FID holds and was not just sent, each with its URI. */
-const holdingsOf = (fid: string) => `
-  (select h.chain, h.agent_id, r.agent_uri
-     from agent_holding h
-     join registration r using (chain, agent_id)
-    where h.fid = ${fid} and h.reason is null and not h.unsolicited
-    limit ${mostHoldings})`
+/** SQL: addresses of the own files of registrations that a FID holds and was not just sent. */
+const filesOf = (fid: string) => `
+  (select f.agent_uri
+     from (select h.chain, h.agent_id
+             from agent_holding h
+            where h.fid = ${fid} and h.reason is null and not h.unsolicited
+            limit ${mostHoldings}) held
+     join own_file f using (chain, agent_id))`
 /** SQL: whether an address is on the origin of the endpoint. */
 const isThere = (url: string) => `starts_with(lower(${url}) || '/', $7 || '/')`
 
@@ -119,7 +120,7 @@ with offer as (
               else exists (select from agent_holding h
                             where h.fid = s.fid and h.chain = $1 and h.agent_id = $2::numeric and h.reason is null) end
    order by s.domain_verified desc,
-            exists (select from ${holdingsOf('s.fid')} held where ${isThere('held.agent_uri')}) desc,
+            exists (select from ${filesOf('s.fid')} own where ${isThere('own.agent_uri')}) desc,
             s.last_alive_at desc nulls last, s.fid, s.kind, s.url, p.place
    limit 1
 ),
@@ -132,7 +133,7 @@ named as (
    where $1::text is null and a.agent_id is not null
 ),
 at_moment as (
-  select n.*, ${chainId('n.chain')} as chain_id, r.agent_uri, owner.log as owner, owner.address as owner_address, wallet.log as wallet, wallet.address as wallet_address,
+  select n.*, ${chainId('n.chain')} as chain_id, file.agent_uri, owner.log as owner, owner.address as owner_address, wallet.log as wallet, wallet.address as wallet_address,
          case when $8::timestamptz is null then state.finalized_block
               when $8::timestamptz <= state.indexed_at then greatest(owner.block_number, wallet.block_number) end as block_number,
          case when $8::timestamptz is null then case when state.finalized_block = state.indexed_block then state.indexed_at end
@@ -140,6 +141,7 @@ at_moment as (
            as block_timestamp
     from named n
     join registration r using (chain, agent_id)
+    left join own_file file using (chain, agent_id)
     left join chain_state state using (chain)
     left join lateral (
       select t."to" as address, t.block_number, t.log_index, t.block_timestamp,

@@ -210,10 +210,19 @@ returns text language sql immutable parallel safe
     else 'mismatch'
   end;
 
+-- Registrations whose file was read at the address that they have now, and lists them: what lies there speaks for them.
+-- Anybody may write any address into the registry.
+create view own_file as
+select r.chain, r.agent_id, r.agent_uri
+  from registration r
+  join registration_document d using (chain, agent_id)
+ where d.uri_status = 'ok' and d.uri_sha256 = uri_sha256(r) and d.tried_uri_sha256 = d.uri_sha256
+   and d.registrations::jsonb @> jsonb_build_array(jsonb_build_object('chain', r.chain, 'agentId', r.agent_id::text));
+
 -- The registration that each offer is held against, of those that its agent holds now and was not just sent: the one that the
--- offer names, as anybody can name another's, else the first of 200 by whether its file lies on the origin of the endpoint,
--- and whether it is on the chain of the offer. They are looked through once for an agent, whatever it sells. Without an
--- agent_id: there is none. `origin`: that of the document; null: what is sold lies elsewhere, for which a document does not
+-- offer names, as anybody can name another's, else the first of 200 by whether its own file lies on the origin of the
+-- endpoint, and whether it is on the chain of the offer. They are looked through once for an agent, whatever it sells. Without
+-- an agent_id: there is none. `origin`: that of the document; null: what is sold lies elsewhere, for which a document does not
 -- speak. `on_own_host`: a document there is proven to be the agent's.
 create view offer_agent as
 select f.fid, o.kind, o.url, o.place, o.price, o.pay_to, o.named, o.origin,
@@ -227,12 +236,12 @@ select f.fid, o.kind, o.url, o.place, o.price, o.pay_to, o.named, o.origin,
              from (select distinct on (key)
                           key, jsonb_build_object('chain', h.chain, 'agent_id', h.agent_id,
                                                   'agent_uri', case when h.origin is not null then h.agent_uri end) as one
-                     from (select r.chain, r.agent_id, left(r.agent_uri, 2048) as agent_uri, -- longer ones are no addresses
+                     from (select held.chain, held.agent_id, left(r.agent_uri, 2048) as agent_uri, -- longer: no addresses
                                   url_origin(left(r.agent_uri, 2048)) as origin
                              from (select chain, agent_id from agent_holding
                                     where fid = f.fid and reason is null and not unsolicited
                                     order by chain, agent_id limit 200) held
-                             join registration r using (chain, agent_id)
+                             left join own_file r using (chain, agent_id)
                            offset 0) h
                     cross join lateral unnest(array[h.origin || ' ' || h.chain, h.origin, h.chain, '']) as key
                     where key is not null
@@ -256,9 +265,9 @@ select f.fid, o.kind, o.url, o.place, o.price, o.pay_to, o.named, o.origin,
    offset 0
  ) o
   left join lateral (
-    select r.chain, r.agent_id, left(r.agent_uri, 2048) as agent_uri
+    select h.chain, h.agent_id, left(r.agent_uri, 2048) as agent_uri
       from agent_holding h
-      join registration r using (chain, agent_id)
+      left join own_file r using (chain, agent_id)
      where h.fid = f.fid and h.reason is null and not h.unsolicited and h.chain = split_part(o.named, ':', 1)
        and h.agent_id = case when o.named ~ '^[a-z0-9-]+:[0-9]{1,78}$' then split_part(o.named, ':', 2)::numeric end
      limit 1

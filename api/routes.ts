@@ -1,7 +1,6 @@
 import type { ClaimDeps } from './claim/claim.ts'
 import type { Action, Route } from './http/route.ts'
-import { byAddress } from './routes/addresses/by-address.ts'
-import { explainByAddress } from './routes/addresses/explain-address.ts'
+import { byAddress, explainByAddress } from './routes/addresses/by-address.ts'
 import { addresses, agent } from './routes/agents/agent.ts'
 import { agents } from './routes/agents/agents.ts'
 import { control, owners, portfolio, state } from './routes/agents/as-of.ts'

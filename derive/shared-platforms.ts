@@ -1,4 +1,4 @@
-import { siteOf } from './site.ts'
+import { getDomain } from 'tldts'
 
 /** Hosts on which many accounts have a page by path. Hosters with a subdomain per account need not be listed. */
 const platforms = new Set([
@@ -48,4 +48,16 @@ export const mostAgentsOfSite = 50
 /** Whether the host is a platform of many accounts: documents at its root are not those of an account there. */
 export function isSharedPlatform(url: URL): boolean {
   return platforms.has(siteOf(url) ?? '')
+}
+
+/** Whether two addresses are under one registrable domain, so that one party is responsible for both. */
+export function isSameSite(one: URL, other: URL): boolean {
+  if (one.hostname === other.hostname) return true
+  const domain = siteOf(one)
+  return domain !== null && domain === siteOf(other)
+}
+
+/** Registrable domain by the public suffix list with its private part, so that two customers of a hoster are two. */
+export function siteOf({ hostname }: URL): string | null {
+  return getDomain(hostname, { allowPrivateDomains: true })
 }

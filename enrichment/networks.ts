@@ -1,4 +1,5 @@
 import { type ChainName, chainNames, chainOf, findChain } from '../chains.config.ts'
+import type { Chain } from '../chains.row.ts'
 
 /** A network as a document names it. */
 interface Network {
@@ -37,4 +38,12 @@ function byOtherName(text: string): ChainName | undefined {
     const { dataset, feedTerm } = chainOf(name)
     return plain === name || plain === feedTerm || text.replaceAll(/[\s_]/g, '-') === dataset
   })
+}
+
+/** Identity registry and dollar tokens of each chain. */
+export type ChainIdentities = Readonly<Record<ChainName, Pick<Chain, 'id' | 'registry' | 'tokens'>>>
+
+/** CAIP-10 address of a chain's identity registry, lowercase. */
+export function registryOf({ id, registry }: Pick<Chain, 'id' | 'registry'>): string {
+  return `eip155:${id}:${registry.address}`
 }

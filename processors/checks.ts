@@ -1,6 +1,7 @@
 import { findChain } from '../chains.config.ts'
 import type { ChainSettings } from '../chains.file.ts'
 import type { Queryable } from '../db/pool.ts'
+import { readArchived } from '../db/queries/chain/archive.ts'
 import { hasChainTables, readChainState } from '../db/queries/chain/chain-state.ts'
 import { hideAddresses } from '../hosts/addresses.ts'
 import { Refusal } from './refusal.ts'
@@ -38,4 +39,17 @@ async function askChainId(node: SdkNode, { name }: ChainSettings): Promise<strin
       `the RPC endpoint of ${name} does not report its chain id: ${hideAddresses((error as Error).message)}`,
     )
   }
+}
+
+/**
+ * Throws a Refusal when a change to the blocks from `fromBlock` on would concern archived settlements: their rows are
+ * not in the database, so they cannot be taken off the sums.
+ */
+export async function refuseArchived(db: Queryable, { name }: ChainSettings, fromBlock: number): Promise<void> {
+  const archived = await readArchived(db, name)
+  if (!archived || archived.sealedTo < fromBlock) return
+  throw new Refusal(
+    `settlements of ${name} are archived up to block ${archived.toBlock}, and sealed up to ${archived.sealedTo}: bring them ` +
+      `back first, one partition at a time, with: npm run archive -- --chain ${name} --restore`,
+  )
 }

@@ -1,8 +1,7 @@
 import type { Registry } from 'prom-client'
 import type { ChainSettings } from '../chains.file.ts'
-import { tellBuild } from '../ops/build.ts'
 import type { Health } from '../ops/health.ts'
-import { addScraped, Histogram } from '../ops/metrics.ts'
+import { addScraped, Histogram, tellBuild } from '../ops/metrics.ts'
 import { type Jobs, metricsOf } from './metrics.ts'
 import type { Progress } from './progress.ts'
 

@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:cryp
 import { readFileSync, writeFileSync } from 'node:fs'
 import { logName } from './checkpoint.ts'
 import { type LogMemory, logMemory } from './log-memory.ts'
-import { type NoteSigner, noteSigner } from './note.ts'
+import { type NoteSigner, noteSigner, openNote } from './note.ts'
 
 /** Signs another log of the service, by its number. */
 type InEpoch = (epoch: number) => NoteSigner & { readonly origin: string }
@@ -52,5 +52,23 @@ export function makeLogKey(path: string): void {
     writeFileSync(path, pem, { mode: 0o600, flag: 'wx' })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+// A log's key is followed by another in a note that it signs, which is an entry of the log: docs/log.md.
+
+/** What a key signs when another one follows it. Its second line tells it from the text of a checkpoint. */
+export function keyChangeText(origin: string, next: string): string {
+  return `${origin}\nkey\n${next}\n`
+}
+
+/** The key that follows another, by a note. Undefined: the note is not one that `key` signed for the log. */
+export function keyAfter(note: string, { origin, key }: { readonly origin: string; readonly key: string }) {
+  try {
+    const text = openNote(note, key)
+    const [, , next = ''] = text.split('\n')
+    return text === keyChangeText(origin, next) ? next : undefined
+  } catch {
+    return undefined // whoever may append entries to a log can write notes that mean nothing
   }
 }

@@ -68,3 +68,11 @@ function addName(names: Set<string> | undefined, name: string): void {
   if (names?.has(name)) throw new JsonProblem(`must have each field once, not ${JSON.stringify(name)} twice`)
   names?.add(name)
 }
+
+/**
+ * A value of a stranger's JSON as text: a text as it is, anything else as JSON. Never throws, where `String` does: for
+ * `{"toString":1}`. Of undefined the text is empty.
+ */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}

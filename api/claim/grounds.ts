@@ -1,6 +1,5 @@
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
-import { lastCustodyChange } from '../../db/queries/chain/custody.ts'
-import { groundFacts } from '../../db/queries/claims/grounds.ts'
+import { groundFacts, lastCustodyChange } from '../../db/queries/claims/grounds.ts'
 import type { GroundsWorld } from '../../social/grounds/judge.ts'
 import { contradictionOf } from '../../social/witness.ts'
 import type { ClaimWorld } from './proof-method.ts'

@@ -1,8 +1,7 @@
-import { html } from '../pages/parts/html.ts'
+import { html, prose } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import type { ApiDocument } from './document.ts'
 import { docsFrame } from './frame.ts'
-import { prose } from './prose.ts'
 import { answerPath, fieldsOf, type Schema } from './schema.ts'
 
 /** `/docs/answers`: list of the schemas that answers and bodies are made of. */

@@ -1,9 +1,8 @@
 import type { ApiChange } from '../changelog/changes.ts'
-import { html } from '../pages/parts/html.ts'
+import { html, prose } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { requestPath } from './document.ts'
 import { docsFrame } from './frame.ts'
-import { prose } from './prose.ts'
 
 const lead =
   'What changed in the API. Things may be added at any time; whatever goes away is announced here, and by the headers ' +

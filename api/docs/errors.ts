@@ -1,10 +1,9 @@
 import { errorPagePath } from '../http/error-answer.ts'
 import { type ErrorCode, errorTable } from '../http/errors.ts'
-import { type Html, html } from '../pages/parts/html.ts'
+import { type Html, html, prose } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { errorFields } from '../schemas/error.ts'
 import { docsFrame } from './frame.ts'
-import { prose } from './prose.ts'
 
 const codes = Object.keys(errorTable) as ErrorCode[]
 

@@ -1,10 +1,9 @@
 import { type FindingCode, findingTable } from '../../net/findings.ts'
-import { type Html, html } from '../pages/parts/html.ts'
+import { type Html, html, prose } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { findingPagePath } from '../routes/documents/doctor.ts'
 import { findingCodes } from '../schemas/documents/doctor.ts'
 import { docsFrame } from './frame.ts'
-import { prose } from './prose.ts'
 
 const severities = {
   blocks: 'A caller or a buyer cannot go on.',

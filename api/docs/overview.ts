@@ -1,8 +1,7 @@
-import { type Html, html } from '../pages/parts/html.ts'
+import { type Html, html, prose } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { type ApiDocument, type DocumentedRequest, requestPath, requestsOf } from './document.ts'
 import { docsFrame } from './frame.ts'
-import { prose } from './prose.ts'
 
 /** `/docs`: what can be asked, each with its page. */
 export function overviewPage(document: ApiDocument, site: Site, baseUrl: string): string {

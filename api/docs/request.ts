@@ -1,10 +1,9 @@
 import { errorPagePath } from '../http/error-answer.ts'
 import { errorTable } from '../http/errors.ts'
-import { type Html, html } from '../pages/parts/html.ts'
+import { type Html, html, prose } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { type DocumentedParameter, type DocumentedRequest, requestPath } from './document.ts'
 import { docsFrame } from './frame.ts'
-import { prose } from './prose.ts'
 import { boundedType, type Schema, typeOf } from './schema.ts'
 
 /** `/docs/requests/{operationId}`: what it takes and gives, an example, and a form to try it. */

@@ -1,6 +1,5 @@
 import { grouped } from '../../limits.config.ts'
-import { type Html, html } from '../pages/parts/html.ts'
-import { prose } from './prose.ts'
+import { type Html, html, prose } from '../pages/parts/html.ts'
 
 /** The part of JSON Schema that our definitions produce. */
 export interface Schema {

@@ -15,7 +15,7 @@ import { judgeHost, requireHost } from '../http/host.ts'
 import { createMetrics, type Watched } from '../http/metrics.ts'
 import { type LimiterOptions, limiter } from '../limits/limiter.ts'
 import { guard, readGraphqlBody } from '../subgraph/guard.ts'
-import { createGraphqlPool } from './pool.ts'
+import { createGraphqlPool } from './config.ts'
 import { createPreset } from './preset.ts'
 
 export interface GraphqlDeps {

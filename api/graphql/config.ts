@@ -1,3 +1,6 @@
+import type pg from 'pg'
+import { createPool, withSettings } from '../../db/pool.ts'
+import { graphqlLimits } from '../../limits.config.ts'
 import { readSettings } from '../../settings.check.ts'
 
 /** Settings of the GraphQL process from the environment. Throws one error that names every bad variable. */
@@ -16,4 +19,20 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     limits: { perMinute: vars.LIMIT_PER_MINUTE, perDay: vars.LIMIT_PER_DAY },
     logLevel: vars.LOG_LEVEL,
   }
+}
+
+/** Connection settings: read only, as the role of the SQL contract, whatever user DATABASE_URL logs in as. */
+const settings = '-c role=directory_reader -c default_transaction_read_only=on -c jit=off'
+const connections = 4
+
+/** Connection pool of GraphQL operations, whose statements and waits for a connection have a timeout in milliseconds. */
+export function createGraphqlPool(databaseUrl: string, timeoutMs: number = graphqlLimits.statementMs): pg.Pool {
+  const named = withSettings(databaseUrl, { after: settings })
+  return createPool({
+    databaseUrl: named,
+    name: 'graphql',
+    max: connections,
+    statementTimeoutMs: timeoutMs,
+    connectTimeoutMs: timeoutMs,
+  })
 }

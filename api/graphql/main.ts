@@ -1,8 +1,7 @@
 import { openChains } from '../../chains.file.ts'
 import { runCommand } from '../../ops/cli.ts'
 import { namesRead } from '../../settings.ts'
-import { readConfig } from './config.ts'
-import { createGraphqlPool } from './pool.ts'
+import { createGraphqlPool, readConfig } from './config.ts'
 
 const usage = `
 npm run graphql

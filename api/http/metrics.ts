@@ -4,8 +4,7 @@ import type { ChainSettings } from '../../chains.file.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { chainLags } from '../../db/queries/server/readiness.ts'
 import type { Standby } from '../../db/standby.ts'
-import { tellBuild } from '../../ops/build.ts'
-import { addScraped, Counter, counter, gauge, Histogram, type ScrapedMetric } from '../../ops/metrics.ts'
+import { addScraped, Counter, counter, gauge, Histogram, type ScrapedMetric, tellBuild } from '../../ops/metrics.ts'
 
 export interface Watched {
   /** Chains whose indexer lag is reported, if they are enabled; absent: none is reported. */

@@ -1,9 +1,8 @@
 import type { Response } from 'express'
 import type { ApiError } from '../http/errors.ts'
 import { html } from './parts/html.ts'
-import { layout, type Site } from './parts/layout.ts'
+import { layout, type Site, searchBox } from './parts/layout.ts'
 import { htmlType } from './parts/page.ts'
-import { searchBox } from './parts/search-box.ts'
 import { sentence } from './parts/text.ts'
 
 /** Writes the HTML page for an error. */

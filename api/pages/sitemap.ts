@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { listedAgents } from '../../db/queries/agents/sitemap.ts'
+import { listedAgents } from '../../db/queries/agents/newest-agents.ts'
 import { discoveryTotal } from '../../db/queries/directory/discovery.ts'
 import { type Route, route, type Sources } from '../http/route.ts'
 import { type Html, html } from './parts/html.ts'

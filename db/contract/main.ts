@@ -3,11 +3,18 @@ import { runCommand } from '../../ops/cli.ts'
 import { readSettings } from '../../settings.check.ts'
 import { openDatabase } from '../open.ts'
 import { createPool } from '../pool.ts'
-import { contractOf, lostFrom } from './contract.ts'
 import { sqlDocument } from './document.ts'
 import { samples, subjects } from './questions.ts'
-import { tableSizes } from './sizes.ts'
-import { directoryComment, directoryFunctions, directoryViews, type Read, readOf } from './views.ts'
+import {
+  contractOf,
+  directoryComment,
+  directoryFunctions,
+  directoryViews,
+  lostFrom,
+  type Read,
+  readOf,
+  tableSizes,
+} from './views.ts'
 
 const usage = `
 npm run docs:sql [-- --reads]

@@ -95,3 +95,32 @@ function rowsReadBy(node: PlanNode): number {
   const own = readers.includes(node['Node Type']) ? (node['Actual Rows'] + removed) * node['Actual Loops'] : 0
   return (node.Plans ?? []).reduce((sum, child) => sum + rowsReadBy(child), own)
 }
+
+/** The SQL contract: views by name and functions by signature, each with its columns in order, as `name type`. */
+type Contract = Record<string, readonly string[]>
+
+export function contractOf(views: readonly ContractView[], functions: readonly ContractFunction[]): Contract {
+  return Object.fromEntries([
+    ...views.map((view) => [view.name, view.columns.map((column) => `${column.name} ${column.type}`)]),
+    ...functions.map(({ call, columns }) => [call, columns]),
+  ])
+}
+
+/** Breaking changes from `recorded` to `present`: views, functions and columns that are gone, moved or retyped. */
+export function lostFrom(recorded: Contract, present: Contract): string[] {
+  return Object.entries(recorded).flatMap(([view, columns]) => {
+    const now = present[view]
+    if (!now) return [view.includes('(') ? `function ${view}` : `view ${view}`]
+    return columns.flatMap((column, place) => (now[place] === column ? [] : [`${view}: ${column}`]))
+  })
+}
+
+/** Rows of the largest views, by name. It counts every row, so it is for recording costs only, not for serving. */
+export async function tableSizes(db: Queryable): Promise<Record<string, number>> {
+  const { rows } = await db.query<Record<string, number>>(`
+select (select count(*) from directory.agents) as agents,
+       (select count(*) from directory.addresses) as addresses,
+       (select count(*) from directory.settlements) as settlements,
+       (select count(*) from directory.agent_settlements where fid = 1) as "settlements of agent 1"`)
+  return rows[0] ?? {}
+}

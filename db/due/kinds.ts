@@ -1,6 +1,14 @@
 import { hex, type Kind } from './mark.ts'
-import { paidAgentMarks } from './paid-agents.ts'
-import { hourKey, hoursCoded, hoursPaid, hoursSent, isIncome, paidBetween, paidHour } from './paid-hours.ts'
+import {
+  hourKey,
+  hoursCoded,
+  hoursPaid,
+  hoursSent,
+  isIncome,
+  paidAgentMarks,
+  paidBetween,
+  paidHour,
+} from './paid-hours.ts'
 import { circles, raterGroups, raters } from './raters.ts'
 import { addressesReached, agentAddresses, change, claimEvent, heldBy, ownedBy, registration } from './routes.ts'
 import { webhookMarks } from './webhook-marks.ts'

@@ -9,7 +9,7 @@ import {
 import type { LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import type { Host } from '../../hosts/host.ts'
 import { sources } from '../../sources.config.ts'
-import { type ChainIdentities, registryOf } from '../registries.ts'
+import { type ChainIdentities, registryOf } from '../networks.ts'
 import type { Reading, Source } from '../schedule/source.ts'
 import type { RegistrationFile } from './registration-file.ts'
 import type { Resolve } from './resolve.ts'

@@ -2,15 +2,16 @@ import type pg from 'pg'
 import {
   forgetCodehostProfile,
   readCodehostProfile,
+  type StoredAccount,
   type StoredCodehostProfile,
   type StoredWork,
   storeCodehostProfile,
 } from '../../db/queries/sources/codehost-profiles.ts'
-import { readCodehostInput } from '../../db/queries/sources/enrichment-inputs.ts'
+import { type CodehostInput, readCodehostInput } from '../../db/queries/sources/enrichment-inputs.ts'
+import { isSameSite, isSharedPlatform } from '../../derive/shared-platforms.ts'
 import { sources } from '../../sources.config.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import type { Upstream } from '../upstream.ts'
-import { namesAgent } from './back-reference.ts'
 import { githubUser, githubWork } from './github.ts'
 import { namedAccounts } from './login.ts'
 
@@ -79,4 +80,22 @@ export function codehost({ pool, upstream, now }: CodehostOptions): Source {
 
 function workOf({ totalStars, topLanguages, lastPushAt }: StoredWork): StoredWork {
   return { totalStars, topLanguages, lastPushAt }
+}
+
+/** Whether the account names the agent in turn: by an address, its handle in the network, or a host proven to be its. */
+export function namesAgent({ blog, bio }: Pick<StoredAccount, 'blog' | 'bio'>, agent: CodehostInput): boolean {
+  const text = `${blog ?? ''} ${bio ?? ''}`.toLowerCase()
+  if (agent.addresses.some((address) => text.includes(address))) return true
+  const handles = [...text.matchAll(/(?:farcaster\.xyz|warpcast\.com)\/([^\s/?#),]+)/g)].map(([, handle]) => handle)
+  if (agent.handle !== null && handles.includes(agent.handle.toLowerCase())) return true
+  const page = toUrl(blog)
+  if (!page || isSharedPlatform(page)) return false
+  return agent.pages.flatMap((own) => toUrl(own) ?? []).some((own) => isSameSite(own, page))
+}
+
+/** A page's address, which people also write without its scheme. */
+function toUrl(text: string | null): URL | undefined {
+  if (!text) return undefined
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`)
+  return url?.hostname.includes('.') ? url : undefined
 }

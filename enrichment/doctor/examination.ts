@@ -1,8 +1,11 @@
-import { siteOf } from '../../derive/site.ts'
+import { openChains, readChains } from '../../chains.file.ts'
+import { siteOf } from '../../derive/shared-platforms.ts'
 import { HostClosed } from '../../hosts/host.ts'
-import type { Fetched } from '../../net/door.ts'
+import { createDoor, type Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'
-import type { AgentHosts } from '../agent-hosts.ts'
+import { createProofWorld } from '../../social/proof-world.ts'
+import { type AgentHosts, createAgentHosts } from '../agent-hosts.ts'
+import { readConfig } from '../config.ts'
 import { createAnswers } from '../specs/answers/answers.ts'
 import { toCatalog } from '../specs/catalog.ts'
 import { statusOf } from '../specs/check-status.ts'
@@ -10,10 +13,10 @@ import { parsed } from '../specs/content.ts'
 import { findingsOfDemand } from '../specs/findings/demand.ts'
 import { findingsOfAnswer } from '../specs/findings/document.ts'
 import { type Finding, finding } from '../specs/findings/finding.ts'
-import type { AskedBlock, Offered, OnChain } from '../specs/findings/on-chain.ts'
+import { type AskedBlock, createOnChain, type Offered, type OnChain } from '../specs/findings/on-chain.ts'
 import { maxSpecBytes, readContent, type SpecKind } from '../specs/kinds.ts'
 import { askServer } from '../specs/mcp/session.ts'
-import { saleIn } from '../specs/sale.ts'
+import { saleIn } from '../specs/prices.ts'
 import { specRequests } from '../specs/spec-requests.ts'
 import { demandOf } from '../specs/x402.ts'
 
@@ -115,4 +118,17 @@ function failure(error: unknown): Finding[] {
   if (error instanceof HostClosed) return [finding('http_4xx', 'it asks to wait')]
   if (!(error instanceof DoorError) || error.checkStatus === null) throw error
   return [finding(error.reason === 'encoded' ? error.reason : error.checkStatus)]
+}
+
+/** Looks at an endpoint by the settings of the environment. */
+export async function examineNow(url: URL, env: NodeJS.ProcessEnv) {
+  const chains = readChains({ env, file: openChains(env) })
+  const { egressAllow, userAgent } = readConfig(env).agentHosts
+  const hosts = createAgentHosts({ door: createDoor({ userAgent, egressAllow }), egressAllow, now: () => new Date() })
+  const world = createProofWorld(chains)
+  const onChain = createOnChain({ nodeOf: world.nodeOf, slot: async () => {}, now: () => new Date() })
+  return examine(hosts, onChain, url).finally(() => {
+    hosts.host.stop()
+    return world.close()
+  })
 }

@@ -21,7 +21,7 @@ await runCommand(
     const url = text === undefined ? null : URL.parse(text)
     if (url?.protocol !== 'https:' && url?.protocol !== 'http:')
       throw new UsageError(`${text ?? 'nothing'} is no http(s) address of an endpoint (see --help)`)
-    const { examineNow } = await import('./now.ts')
+    const { examineNow } = await import('./examination.ts')
     const { is, findings, blocks } = await examineNow(url, process.env)
     const rows = findings.map(({ code, detail }) => ({ code, ...findingTable[code], detail }))
     const blocked = rows.filter(({ severity }) => severity === 'blocks')

@@ -10,7 +10,11 @@ import {
   moveRollup,
   unrolledBackfill,
 } from '../../db/queries/rollup/cursor.ts'
+import { markMovedRecipients } from '../../db/queries/rollup/recipient-counts.ts'
 import { allowLargeSums } from '../../db/queries/server/transaction-settings.ts'
+import type { DeriveContext } from '../../derive/derivation.ts'
+import { derivations } from '../../derive/derivations.ts'
+import { settle } from '../../derive/pass.ts'
 
 /**
  * Settlements rolled up in one transaction, about. Pairs are spread over the whole of their table, so fewer, larger steps
@@ -77,4 +81,13 @@ async function rollUpBackfill(db: pg.PoolClient, chain: ChainName, limit: number
   await addToRollup(db, chain, { ...range, toBlock }, range.id)
   await moveBackfillRollup(db, range.id, toBlock + 1)
   return 1
+}
+
+const counted = derivations.filter(({ kind }) => ['recipients', 'counts', 'totals'].includes(kind))
+
+/** Counts what all agents were paid, as the facts are now, and sums up the directory, each kind once the one before is done. */
+export async function refreshCounts(context: DeriveContext): Promise<void> {
+  const { pool, settlementOverloads, now } = context
+  await markMovedRecipients(pool, { settlementOverloads, now: now() })
+  for (const one of counted) await settle([one], context)
 }

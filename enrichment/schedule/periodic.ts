@@ -5,9 +5,8 @@ import { refreshSeriesPayers } from '../../db/queries/rollup/series-payers.ts'
 import type { DeriveContext } from '../../derive/derivation.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
-import { refreshCounts } from '../join/counts.ts'
 import { forgetOldRows } from '../join/old-rows.ts'
-import { rollUpSettlements } from '../join/rollup.ts'
+import { refreshCounts, rollUpSettlements } from '../join/rollup.ts'
 import type { Rest } from './watchdog.ts'
 
 /** Work of the job that is no derivation by key: each row has a loop of its own. */

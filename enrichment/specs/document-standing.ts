@@ -6,9 +6,8 @@ import type { SpecContent } from './content.ts'
 import { findingsOfDocument } from './findings/document.ts'
 import { type StoredFinding, sinceWhen } from './findings/finding.ts'
 import { readerVersion, type SpecKind } from './kinds.ts'
-import type { Price } from './prices.ts'
+import { noSale, type Price, type Sale } from './prices.ts'
 import { type Check, type CheckUp, placeOf } from './probe.ts'
-import { noSale, type Sale } from './sale.ts'
 
 /** A document of an agent with the results of its checks. */
 export interface KnownDocument extends StoredSpec {

@@ -1,4 +1,4 @@
-import { textOf } from '../../trust/text.ts'
+import { textOf } from '../../trust/strict-json.ts'
 import { type SpecContent, shortText } from './content.ts'
 import { contentOf, type Interface, interfacesIn, isRegistrationFile, listedIn, securityIn } from './listing.ts'
 import { fieldsOf, type Members, membersOf } from './offers/spellings.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Fetched } from '../../net/door.ts'
-import { textOf } from '../../trust/text.ts'
+import { textOf } from '../../trust/strict-json.ts'
 import { parsed, type SpecContent, shortText } from './content.ts'
 import { contentOf, interfacesIn, isRegistrationFile } from './listing.ts'
 import { fieldsOf, membersOf } from './offers/spellings.ts'

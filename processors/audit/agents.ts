@@ -22,8 +22,7 @@ import { jsonRows } from '../store/json-rows.ts'
 import { registryEvents } from '../store/registry-events.ts'
 import { type ContractEvents, logsOfAgents, readContractEvents } from './contract-events.ts'
 import { confirmEvents, mostAsked } from './contract-word.ts'
-import { areTooMany, DisputedRows } from './disputed.ts'
-import type { NodeWord } from './node-word.ts'
+import { areTooMany, DisputedRows, type NodeWord } from './node-word.ts'
 
 /** Registrations whose events are read at a time. */
 const maxAgents = 20

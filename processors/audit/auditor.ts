@@ -16,9 +16,8 @@ import { jsonRows } from '../store/json-rows.ts'
 import { agentsUnlike, mendAgents } from './agents.ts'
 import { type ContractEvents, logsOfContracts, readContractEvents } from './contract-events.ts'
 import { confirmEvents, mostAsked } from './contract-word.ts'
-import { DisputedRows } from './disputed.ts'
 import type { Mended } from './mend.ts'
-import { NodeWord } from './node-word.ts'
+import { DisputedRows, NodeWord } from './node-word.ts'
 import { auditSettlements, emptyAudit } from './settlements.ts'
 
 /** Most blocks of one audit, which writes one certificate. */

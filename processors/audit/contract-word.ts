@@ -1,8 +1,7 @@
 import type { ChainSettings } from '../../chains.file.ts'
 import { type ContractEvents, eventsOfBlock } from './contract-events.ts'
-import { DisputedRows } from './disputed.ts'
 import { byBlock, textOf } from './judge.ts'
-import type { NodeWord } from './node-word.ts'
+import { DisputedRows, type NodeWord } from './node-word.ts'
 
 /** Blocks that the node is asked about before one list of differing rows is mended; with more it stays as it is. */
 export const mostAsked = 200

@@ -7,9 +7,8 @@ import { tokensOf } from '../mapping/scale.ts'
 import { type SettledBlocks, settleBlocks } from '../mapping/settle-blocks.ts'
 import type { FindCalls } from '../mapping/settlements.ts'
 import { attachedLists, toRecord } from '../store/settlement-record.ts'
-import { enoughDisputed } from './disputed.ts'
 import { expectedPayments, keptOf, type Mendable, type Piece, type SettledPiece } from './mend.ts'
-import type { NodeWord } from './node-word.ts'
+import { enoughDisputed, type NodeWord } from './node-word.ts'
 
 /** Which stored rows of a piece may be deleted or changed. */
 interface Verdict {

@@ -14,7 +14,6 @@ import type { UnpaidCount } from '../mapping/settle-blocks.ts'
 import { addPaymentTally, emptyPaymentTally, type PaymentTally, tallyPayments } from '../store/payment-tally.ts'
 import { encodeSettlements } from '../store/settlement-copy.ts'
 import { type AttachedRow, attachedLists, toRecord } from '../store/settlement-record.ts'
-import { areTooMany, DisputedRows, enoughDisputed } from './disputed.ts'
 import { judge } from './judge.ts'
 import {
   differingUnpaid,
@@ -27,7 +26,7 @@ import {
   readSettled,
   type SettledPiece,
 } from './mend.ts'
-import type { NodeWord } from './node-word.ts'
+import { areTooMany, DisputedRows, enoughDisputed, type NodeWord } from './node-word.ts'
 
 /** Blocks of one piece, which is mended in one transaction. */
 const pieceBlocks = 64

@@ -8,7 +8,6 @@ import { RegistrationWallet } from '../../db/model/registrationWallet.model.ts'
 import { keyDigest, walletKey } from '../../db/registry-keys.ts'
 import { storableText } from '../../db/text.ts'
 import type { EventPlace, RegistrationEvent } from './registration-events.ts'
-import { toWallet } from './wallet.ts'
 
 /** Bytes of a URI at most; of a longer one only length and hash are kept. */
 export const maxUriBytes = 256 * 1024
@@ -196,4 +195,20 @@ function toMetadata(chain: ChainName, event: RegistrationEvent & { kind: 'metada
     blockTimestamp,
     txHash,
   })
+}
+
+const addressBytes = 20
+const wordBytes = 32
+const padding = Buffer.alloc(wordBytes - addressBytes)
+
+/**
+ * The address in a value of `agentWallet`: twenty bytes, or the same in a 32-byte ABI word. Null: unset (empty), or
+ * bytes that hold no address.
+ */
+export function toWallet(value: Buffer): Buffer | null {
+  if (value.length === addressBytes) return value
+  if (value.length === wordBytes && value.subarray(0, padding.length).equals(padding)) {
+    return value.subarray(padding.length)
+  }
+  return null
 }

@@ -12,7 +12,7 @@ import {
   readScope,
   type SettlementScope,
 } from '../../db/queries/chain/scope.ts'
-import { refuseArchived } from '../archived-settlements.ts'
+import { refuseArchived } from '../checks.ts'
 import { Refusal } from '../refusal.ts'
 
 /** Whose settlements are kept: everybody's, or those of recipients that are verified addresses of accounts in the directory. */

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const usage = `
 npm run release -- --version <version>
 
-Prepares a release in the working tree: package.json, client/package.json, package-lock.json, ops/build.ts,
+Prepares a release in the working tree: package.json, client/package.json, package-lock.json, ops/metrics.ts,
 docs/releases.json and CHANGELOG.md, and in dist/release/ a list of what its images contain (CycloneDX). It commits and
 publishes nothing.
 

@@ -35,7 +35,7 @@ export function prepareRelease(root, version, { changes, settings, day }) {
   const release = { version, day, changes: ids, migrations: migrationsOf(root), settings }
   writeJson(root, releasesFile, [release, ...releases])
   writeFileSync(join(root, 'CHANGELOG.md'), changelogOf(changes, [release, ...releases]))
-  for (const file of ['package.json', 'client/package.json', 'ops/build.ts']) {
+  for (const file of ['package.json', 'client/package.json', 'ops/metrics.ts']) {
     const text = readFileSync(join(root, file), 'utf8')
     writeFileSync(join(root, file), text.replace(/(\bversion(?:": "| = '))[^"']*/, `$1${version}`))
   }

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addressSubjectAnswer } from '../../api/schemas/addresses/by-address.ts'
-import { bulkDocument } from '../../api/schemas/agents/bulk.ts'
-import { profile } from '../../api/schemas/agents/profile.ts'
+import { bulkDocument, profile } from '../../api/schemas/agents/profile.ts'
 import { discoveryList } from '../../api/schemas/directory/discovery.ts'
 import { stats } from '../../api/schemas/directory/stats.ts'
 import { leaderboardAnswer } from '../../api/schemas/leaderboard/leaderboard.ts'

@@ -18,10 +18,10 @@ import { blockHashOf, verificationDigest } from '../../devnet/hub/verifications.
 import { exportRecord, importRecord } from '../../export/claims/record.ts'
 import { furtherColumns, withProofs } from '../../export/whole-proofs.ts'
 import { sources } from '../../sources.config.ts'
+import { registries } from '../../trust/proof/ask.ts'
 import { checkOffline } from '../../trust/proof/checks.ts'
 import { type ClaimProof, sealProof } from '../../trust/proof/proof.ts'
 import type { ProvableClaim } from '../../trust/proof/provable.ts'
-import { registries } from '../../trust/proof/registries.ts'
 import { startStageJob } from '../support/api/claim-checks.ts'
 import {
   appKeyOf,

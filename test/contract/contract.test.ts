@@ -1,15 +1,16 @@
 import { readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { contractOf, lostFrom } from '../../db/contract/contract.ts'
 import { sqlDocument } from '../../db/contract/document.ts'
 import { samples, subjects } from '../../db/contract/questions.ts'
 import {
   type ContractFunction,
   type ContractView,
+  contractOf,
   directoryComment,
   directoryFunctions,
   directoryViews,
+  lostFrom,
   readOf,
 } from '../../db/contract/views.ts'
 import { usualRights } from '../../db/reader/login.ts'

@@ -20,7 +20,7 @@ import { longestOfIdentity, toIdentities } from '../../enrichment/identity/ident
 import { judgeMessage } from '../../enrichment/proofs/messages.ts'
 import { storableProfile } from '../../enrichment/socialindex/fids.ts'
 import { candidatesOf } from '../../enrichment/specs/candidates.ts'
-import { noSale, saleIn } from '../../enrichment/specs/sale.ts'
+import { noSale, saleIn } from '../../enrichment/specs/prices.ts'
 import { claimLimits } from '../../limits.config.ts'
 import { maxUrlLength } from '../../net/target.ts'
 import { applyRegistrationEvents } from '../../processors/mapping/registrations.ts'

@@ -125,7 +125,7 @@ function projectOf({ isReleased = true } = {}) {
   put('db/migrations/0001_things.sql', '')
   put('openapi.json', documentOf())
   mkdirSync(join(folder, 'ops'))
-  writeFileSync(join(folder, 'ops/build.ts'), "const version = '1.0.0'\n")
+  writeFileSync(join(folder, 'ops/metrics.ts'), "const version = '1.0.0'\n")
   const first = {
     version: '1.0.0',
     day: '2026-11-01',
@@ -156,7 +156,7 @@ test('a release has its version everywhere, its section of the changelog, and a 
   expect([...versions, lock.packages[''], lock.packages.client].map(({ version }) => version)).toEqual(
     Array(5).fill('1.1.0'),
   )
-  expect(read('ops/build.ts')).toBe("const version = '1.1.0'\n")
+  expect(read('ops/metrics.ts')).toBe("const version = '1.1.0'\n")
   expect(read('CHANGELOG.md').split('\n## ').slice(1)).toEqual([
     '1.1.0 - 2026-12-02\n\n### Added\n\n- **second.** New.\n\n### For operators\n\n' +
       '- migrations: `0002_more.sql`\n- new settings: `NEW_SETTING`\n',

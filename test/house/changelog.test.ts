@@ -14,7 +14,7 @@ test('the program, the client and the last release, once there is one, are of on
   const read = (path: string) => readFileSync(join(root, path), 'utf8')
   const versions = ['package.json', 'client/package.json'].map((path) => JSON.parse(read(path)).version)
   const last = readReleases(root)[0]?.version ?? versions[0]
-  expect([...versions, /version = '(.*)'/.exec(read('ops/build.ts'))?.[1]]).toEqual(Array(3).fill(last))
+  expect([...versions, /version = '(.*)'/.exec(read('ops/metrics.ts'))?.[1]]).toEqual(Array(3).fill(last))
 })
 
 /** What releases say of changes that cannot be: a line each. */

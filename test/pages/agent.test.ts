@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cardDrawing } from '../../api/pages/card/drawing.ts'
-import type { Profile } from '../../api/pages/parts/answers.ts'
+import type { Profile } from '../../api/pages/parts/exact-json.ts'
 import { cents } from '../../api/pages/parts/figures.ts'
 import { dayName } from '../../api/pages/parts/times.ts'
 import { earnedBy } from '../../db/queries/income/earned.ts'

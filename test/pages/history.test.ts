@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { historyOf } from '../../api/pages/agent/events.ts'
-import type { Profile } from '../../api/pages/parts/answers.ts'
+import type { Profile } from '../../api/pages/parts/exact-json.ts'
 
 test('the history tells the status each event led to', () => {
   const token = { chain: 'base', erc8004_id: '3', deployed_at: '2026-01-02T00:00:00.000Z' }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { cardDrawing } from '../../api/pages/card/drawing.ts'
 import { createPainter, type Painter } from '../../api/pages/card/painter.ts'
-import type { Profile } from '../../api/pages/parts/answers.ts'
+import type { Profile } from '../../api/pages/parts/exact-json.ts'
 import { createGallery, createPictureDoor } from '../../api/pages/pictures/gallery.ts'
 import { startWebHost, type WebHost } from '../../devnet/hosts/web-host.ts'
 import { cardLimits, pictureLimits } from '../../limits.config.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toWallet } from '../../processors/mapping/wallet.ts'
+import { toWallet } from '../../processors/mapping/registrations.ts'
 
 const address = Buffer.from('7f6d822467df2a85f792d4508c5722ade96be056', 'hex')
 const word = Buffer.concat([Buffer.alloc(12), address])

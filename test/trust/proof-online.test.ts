@@ -4,9 +4,9 @@ import { chainOf, socialChain } from '../../chains.config.ts'
 import { type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
 import { addAppKey, registerFid, transferFid } from '../../devnet/chain/farcaster.ts'
 import { walletOf } from '../../devnet/world/keys.ts'
+import { registries } from '../../trust/proof/ask.ts'
 import { checkOnline } from '../../trust/proof/online.ts'
 import type { ClaimProof } from '../../trust/proof/proof.ts'
-import { registries } from '../../trust/proof/registries.ts'
 import { fid, keyOffChain, proofOf, wallet } from './proof.ts'
 
 // Keys and custody of proofs, asked of a chain on which the account was registered.

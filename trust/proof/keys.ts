@@ -8,11 +8,10 @@ import {
   parseAbi,
   parseAbiParameters,
 } from 'viem'
-import { type Askable, askRegistry, type Client } from './ask.ts'
+import { type Askable, askRegistry, type Client, registries } from './ask.ts'
 import { timeOf } from './checks.ts'
 import type { CheckLine } from './line.ts'
 import type { ClaimProof, KeyPlace } from './proof.ts'
-import { registries } from './registries.ts'
 import { keyOf } from './statements.ts'
 
 const registry = parseAbi([

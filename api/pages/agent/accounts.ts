@@ -1,4 +1,4 @@
-import type { Profile } from '../parts/answers.ts'
+import type { Profile } from '../parts/exact-json.ts'
 import { counted } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { outsideLink } from '../parts/links.ts'

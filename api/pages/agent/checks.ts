@@ -1,5 +1,5 @@
 import { chainOf } from '../../../chains.config.ts'
-import type { Profile } from '../parts/answers.ts'
+import type { Profile } from '../parts/exact-json.ts'
 import { type Html, html } from '../parts/html.ts'
 
 /** How a reader gets the numbers of the page without trusting it: from the API, by SQL, from a chain. */

@@ -1,5 +1,5 @@
 import { chainOf } from '../../../chains.config.ts'
-import type { Profile } from '../parts/answers.ts'
+import type { Profile } from '../parts/exact-json.ts'
 import { counted, amount as money } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { shortName } from '../parts/text.ts'

@@ -1,7 +1,7 @@
 import { chainOf, type chains } from '../../../chains.config.ts'
 import { protocolNames } from '../../schemas/documents/enriched.ts'
-import type { Profile } from '../parts/answers.ts'
 import { statusBadge } from '../parts/badges.ts'
+import type { Profile } from '../parts/exact-json.ts'
 import { type Html, html } from '../parts/html.ts'
 import { minute } from '../parts/times.ts'
 

@@ -1,6 +1,6 @@
 import { chainOf } from '../../../chains.config.ts'
 import type { Earned } from '../../../db/queries/income/earned.ts'
-import type { Profile, Settlement } from '../parts/answers.ts'
+import type { Profile, Settlement } from '../parts/exact-json.ts'
 import { amount, counted, number } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import type { Names } from '../parts/names.ts'

@@ -1,5 +1,5 @@
 import { answering, isReadable } from '../../../db/queries/sql/uptime.ts'
-import type { Profile } from '../parts/answers.ts'
+import type { Profile } from '../parts/exact-json.ts'
 import { counted } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { hostOf, outsideLink } from '../parts/links.ts'

@@ -1,7 +1,7 @@
 import { chainNames, chainOf } from '../../../chains.config.ts'
 import type { Earned } from '../../../db/queries/income/earned.ts'
-import type { Profile } from '../parts/answers.ts'
 import { colorOf, initial, nameOf } from '../parts/avatar.ts'
+import type { Profile } from '../parts/exact-json.ts'
 import { cents } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { previewSize } from '../parts/layout.ts'

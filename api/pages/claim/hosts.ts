@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { second } from '../../../ops/time.ts'
 import type { ManifestLook, ManifestStanding } from '../../claim/manifest-preview.ts'
-import type { Profile } from '../parts/answers.ts'
+import type { Profile } from '../parts/exact-json.ts'
 import { type Html, html } from '../parts/html.ts'
 import { hostOf } from '../parts/links.ts'
 

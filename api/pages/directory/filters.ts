@@ -9,7 +9,7 @@ import { protocolNames } from '../../schemas/documents/enriched.ts'
 import type { Exact } from '../parts/exact-json.ts'
 import { figure } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
-import { searchBox } from '../parts/search-box.ts'
+import { searchBox } from '../parts/layout.ts'
 import { firstCodePoints } from '../parts/text.ts'
 
 /** Query of the page: the API's filters, and the order `best`, by relevance; without search words newest first. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { chainOf } from '../../../chains.config.ts'
 import { understood } from '../../../db/queries/directory/query-text.ts'
-import { tokenHolder } from '../../../db/queries/registrations/token.ts'
+import { tokenHolder } from '../../../db/queries/registrations/registrations.ts'
 import { rowLimits } from '../../../limits.config.ts'
 import { allSettlements } from '../../routes/settlements/all-settlements.ts'
 import type { allSettlementsList } from '../../schemas/settlements/settlement.ts'

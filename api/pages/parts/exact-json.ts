@@ -1,3 +1,7 @@
+import type { z } from 'zod'
+import type { profile } from '../../schemas/agents/profile.ts'
+import type { settlement } from '../../schemas/settlements/settlement.ts'
+
 /** Fields whose numbers are wider than a JavaScript number, or exact decimals: kept as the text they are sent as. */
 const exactNames = [
   'erc8004_id',
@@ -28,3 +32,8 @@ export function parseExact<T>(text: string): Exact<T> {
 function keepExact(key: string, value: unknown, { source }: { source?: string }): unknown {
   return exactFields.has(key) && typeof value === 'number' ? (source ?? String(value)) : value
 }
+
+// Answers of the API as pages read them.
+
+export type Profile = Exact<z.output<typeof profile>>
+export type Settlement = Exact<z.output<typeof settlement>>

@@ -1,3 +1,4 @@
+import { queryLimits } from '../../../limits.config.ts'
 import { Html, html } from './html.ts'
 import { oneLine, plain } from './text.ts'
 
@@ -112,4 +113,14 @@ export const previewSize = { width: 1_200, height: 630 }
 function linkedData(about: Readonly<Record<string, unknown>>): Html {
   const text = plain(JSON.stringify({ '@context': 'https://schema.org', ...about }))
   return html`<script type="application/ld+json">${new Html(text.replaceAll('<', '\\u003c'))}</script>\n`
+}
+
+/** Search form of the directory. `kept`: names and values of the filters that a new search keeps. */
+export function searchBox(q: string | null = null, kept: readonly (readonly [string, string])[] = []): Html {
+  return html`<form class="search" action="/" role="search">
+${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+<label class="unseen" for="q">Search agents</label>
+<input id="q" type="search" name="q" value="${q}" maxlength="${queryLimits.characters}" placeholder="Name, skill, @handle, FID, address, transaction, base 123" autocomplete="off" spellcheck="false">
+<button>Search</button>
+</form>`
 }

@@ -1,5 +1,5 @@
 import { type AddressName, addressNames } from '../../../db/queries/addresses/address-names.ts'
-import type { Settlement } from './answers.ts'
+import type { Settlement } from './exact-json.ts'
 import { type Html, html } from './html.ts'
 import { agentLink } from './links.ts'
 import type { World } from './page.ts'

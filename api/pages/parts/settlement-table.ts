@@ -1,5 +1,5 @@
 import { chainOf } from '../../../chains.config.ts'
-import type { Settlement } from './answers.ts'
+import type { Settlement } from './exact-json.ts'
 import { amount } from './figures.ts'
 import { type Html, html } from './html.ts'
 import { ownAddress, ownTransaction } from './links.ts'

@@ -1,10 +1,13 @@
 import { z } from 'zod'
 import { addressSubject } from '../../../db/queries/addresses/by-address.ts'
+import { addressFacts } from '../../../db/queries/agents/explain.ts'
 import { profileLimits } from '../../../limits.config.ts'
+import { explainAddress } from '../../explain/explanation.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import { addressParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
 import { addressSubjectAnswer } from '../../schemas/addresses/by-address.ts'
+import { addressExplanation } from '../../schemas/agents/explain.ts'
 
 const path = '/api/by-address/{address}'
 
@@ -44,4 +47,19 @@ export const byAddress = route({
     }
     return pagedBody(list, subject, { fields, url: `${baseUrl}/api/by-address/${address}`, query: {} })
   },
+})
+
+/** GET /api/by-address/:address/explain */
+export const explainByAddress = route({
+  path: '/api/by-address/{address}/explain',
+  operationId: 'explainByAddress',
+  summary: 'Why an address leads to an agent, or does not, and what to do next.',
+  params: z.object({ address: addressParameter }),
+  query: z.object({}),
+  answer: { type: json, schema: addressExplanation, description: 'Each rule with what was found; for any address.' },
+  errors: ['ERR_ADDRESS_MALFORMED'],
+  maxAgeSeconds: 30,
+  freshSeconds: 5,
+  read: async ({ address }, { database }) =>
+    JSON.stringify(explainAddress(address, await addressFacts(database, address))),
 })

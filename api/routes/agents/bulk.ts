@@ -4,7 +4,7 @@ import { claimedAgents } from '../../../db/queries/agents/bulk.ts'
 import { firstProduced } from '../../../db/queries/exports/produced.ts'
 import { documentLimits, grouped } from '../../../limits.config.ts'
 import { installationOf, json, route } from '../../http/route.ts'
-import { bulkDocument } from '../../schemas/agents/bulk.ts'
+import { bulkDocument } from '../../schemas/agents/profile.ts'
 
 /** GET /data/agents.json */
 export const bulk = route({

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { profileLimits, queryLimits } from '../../../limits.config.ts'
+import { documentLimits, profileLimits, queryLimits } from '../../../limits.config.ts'
 import { agentIdentity, agentSpecs, codehostProfile, edge, oliTag } from '../documents/enriched.ts'
 import { feedbackSummary } from '../feedback/feedback.ts'
 import { historicalRegistration, record } from '../registrations/registration.ts'
@@ -106,3 +106,20 @@ export const agentBatch = z
 export const agentFieldsBatch = agentBatch
   .extend({ agents: z.array(profileFields).max(queryLimits.batch) })
   .meta({ id: 'AgentFieldsBatch' })
+
+export const bulkDocument = z
+  .strictObject({
+    generated_at: time.meta({ description: 'When this content was first produced.' }),
+    count: count.max(documentLimits.bulkAgents),
+    total: count.meta({ description: 'Claimed agents there are.' }),
+    truncated: z.boolean().meta({ description: 'Whether there are more claimed agents than are listed.' }),
+    schema_version: z.literal(1),
+    agents: z
+      .array(
+        profile
+          .omit({ oli_tags: true, agent_edges: true, agent_identities: true })
+          .meta({ id: 'BulkAgent', description: 'A profile without tags, edges and identities.' }),
+      )
+      .max(documentLimits.bulkAgents),
+  })
+  .meta({ id: 'BulkDocument' })

@@ -2,9 +2,9 @@ import type { Queryable } from '../../pool.ts'
 import { assuranceOf, handleAssurance } from '../sql/assurance.ts'
 import { enriched } from '../sql/enriched-fields.ts'
 import { hex, isoTime } from '../sql/json-text.ts'
-import { activityOf } from './activity.ts'
 import { derivedHoldings, holdingWrites, of } from './agent-holdings.ts'
 import { markLargeHolders, storedSums } from './large-holders.ts'
+import { activityOf } from './lock.ts'
 
 /** Visible change to an agent by re-deriving it. */
 export interface AgentChange {

@@ -1,5 +1,7 @@
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
+import { type MovedSettlement, movedColumns } from '../rollup/sums.ts'
+import { type StoredSettlement, settlementArrays, settlementColumns, unnestSettlements } from './settlement-arrays.ts'
 
 /** Progress of a chain for which only settlements of known recipients are stored. */
 export interface SettlementScope {
@@ -229,4 +231,22 @@ select count(*)::int as recipients, coalesce(max(to_block - next_block + 1), 0):
     values: [chain],
   })
   return rows[0] ?? { recipients: 0, blocks: 0 }
+}
+
+/** Inserts settlements of final blocks that are not stored yet. Returns those that it inserted. */
+export async function addSettlements(
+  db: Queryable,
+  chain: string,
+  rows: readonly StoredSettlement[],
+): Promise<MovedSettlement[]> {
+  const added = await db.query<MovedSettlement>({
+    name: 'add-settlements',
+    text: `
+insert into settlement (chain, ${settlementColumns()})
+select $1, * from ${unnestSettlements(2)}
+    on conflict do nothing
+returning ${movedColumns}`,
+    values: [chain, ...settlementArrays(rows)],
+  })
+  return added.rows
 }

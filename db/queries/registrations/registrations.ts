@@ -2,7 +2,7 @@ import type { ChainName } from '../../../chains.config.ts'
 import { profileLimits } from '../../../limits.config.ts'
 import type { Queryable } from '../../pool.ts'
 import type { Installation } from '../sql/installation.ts'
-import { chainPosition } from '../sql/json-text.ts'
+import { chainPosition, hex } from '../sql/json-text.ts'
 import { historyObject, recordObject, walletEvidence } from '../sql/registration-objects.ts'
 import { historyOrder, recordOrder } from '../sql/shown-holdings.ts'
 
@@ -104,3 +104,18 @@ const historical = pageOf(
    limit $4::bigint + 1`,
   { order: historyOrder, key: historicalKey, object: historyObject },
 )
+
+/** The address that holds a registration, `id` in digits; undefined: there is none. */
+export async function tokenHolder(
+  db: Queryable,
+  { chain, id }: { chain: ChainName; id: string },
+): Promise<string | undefined> {
+  const { rows } = await db.query<{ owner: string }>({
+    name: 'token-holder',
+    text: `
+select ${hex('owner')} as owner from registration
+ where chain = $1 and agent_id = $2::numeric and not burned and owner is not null`,
+    values: [chain, id],
+  })
+  return rows[0]?.owner
+}

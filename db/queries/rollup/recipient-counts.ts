@@ -1,6 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import { activityOf } from '../agents/activity.ts'
-import { lockJoin } from '../agents/lock.ts'
+import { activityOf, lockJoin } from '../agents/lock.ts'
 import { lookUpByKey } from '../server/transaction-settings.ts'
 import { isListed } from '../sql/selectors.ts'
 import { besideSums, countedColumns, countedSettlements, windowStart } from '../sql/settlement-windows.ts'

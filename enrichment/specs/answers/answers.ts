@@ -1,4 +1,4 @@
-import { isSameSite } from '../../../derive/site.ts'
+import { isSameSite } from '../../../derive/shared-platforms.ts'
 import { HostClosed } from '../../../hosts/host.ts'
 import { DoorError } from '../../../net/errors.ts'
 import { maxUrlLength } from '../../../net/target.ts'
@@ -9,8 +9,7 @@ import type { SpecDetails } from '../content.ts'
 import type { SpecKind } from '../kinds.ts'
 import { askServer } from '../mcp/session.ts'
 import { countedHosts, RequestsSpent } from '../spec-requests.ts'
-import { type Answered, askOptions, type Interface } from './answered.ts'
-import { askForTask } from './task.ts'
+import { type Answered, askForTask, askOptions, type Interface } from './task.ts'
 
 /** Kinds of documents that lead to a place; a web page is the place itself. */
 type DescribedKind = Exclude<SpecKind, 'web'>

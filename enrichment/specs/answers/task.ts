@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
+import { isSameSite } from '../../../derive/shared-platforms.ts'
 import type { Fetched } from '../../../net/door.ts'
 import type { AgentHosts } from '../../agent-hosts.ts'
-import { statusOf } from '../check-status.ts'
-import { parsed } from '../content.ts'
-import { type Answered, askOptions, type Interface } from './answered.ts'
+import { type SpecStatus, statusOf } from '../check-status.ts'
+import { parsed, type SpecDetails } from '../content.ts'
+import { specRequests } from '../spec-requests.ts'
 
 const answer = z.looseObject({
   jsonrpc: z.literal('2.0'),
@@ -63,3 +64,19 @@ function toAnswered({ status, body, elapsedMs }: Fetched, isRight: boolean): Ans
   const wrong = () => statusOf(status) ?? (parsed(body) === undefined ? 'not_json' : 'schema_mismatch')
   return { code: isRight ? 'ok' : wrong(), latencyMs: Math.round(elapsedMs) }
 }
+
+/**
+ * How what a document describes answered a harmless request in its own protocol. `not_asked`: it names no place, or
+ * none that is asked: a template, one on another site, or one in a protocol that is not spoken here.
+ */
+export interface Answered {
+  readonly code: SpecStatus | 'not_asked'
+  /** Milliseconds to the answer; null: there was none. */
+  readonly latencyMs: number | null
+}
+
+export type Interface = NonNullable<SpecDetails['interfaces']>[number]
+
+/** Bytes of an answer that are read. */
+const maxBytes = 64 * 1024
+export const askOptions = { ...specRequests, maxBytes, redirects: 3, mayRedirect: isSameSite }

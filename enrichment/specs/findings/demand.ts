@@ -1,5 +1,5 @@
 import type { Fetched } from '../../../net/door.ts'
-import { textOf } from '../../../trust/text.ts'
+import { textOf } from '../../../trust/strict-json.ts'
 import { parsed } from '../content.ts'
 import { leadsAway } from '../offers/resources.ts'
 import { fieldsOf } from '../offers/spellings.ts'

@@ -1,5 +1,5 @@
 import { documentWork } from '../../../limits.config.ts'
-import { textOf } from '../../../trust/text.ts'
+import { textOf } from '../../../trust/strict-json.ts'
 import { fieldsOf } from '../offers/spellings.ts'
 
 const { schemaSteps, schemaLevels, schemaCharacters, referenceCharacters } = documentWork

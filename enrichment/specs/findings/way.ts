@@ -1,5 +1,5 @@
 import { chainNames, chainOf } from '../../../chains.config.ts'
-import { textOf } from '../../../trust/text.ts'
+import { textOf } from '../../../trust/strict-json.ts'
 import { networkOf } from '../../networks.ts'
 import { fieldsOf } from '../offers/spellings.ts'
 import { type Finding, finding } from './finding.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { boundedDatabase } from '../../../api/http/database.ts'
-import { bulkDocument } from '../../../api/schemas/agents/bulk.ts'
+import { bulkDocument } from '../../../api/schemas/agents/profile.ts'
 import { firstProduced } from '../../../db/queries/exports/produced.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { createTestDatabase, testDatabase } from '../../support/database.ts'

@@ -4,7 +4,7 @@ import { chains } from '../../../chains.config.ts'
 import { parseForm } from '../../../enrichment/agent-uri/form.ts'
 import { toListedRegistration } from '../../../enrichment/agent-uri/listed-registration.ts'
 import { toRegistrationFile } from '../../../enrichment/agent-uri/registration-file.ts'
-import { registryOf } from '../../../enrichment/registries.ts'
+import { registryOf } from '../../../enrichment/networks.ts'
 import { referenceIn } from '../../../enrichment/specs/back-reference.ts'
 import { fixture, readFixture } from '../../support/fixture.ts'
 

@@ -7,7 +7,7 @@ import { type IpfsGateway, startGateway } from '../../../devnet/hosts/gateway.ts
 import { startWebHost, type WebHost } from '../../../devnet/hosts/web-host.ts'
 import { readConfig } from '../../../enrichment/config.ts'
 import { createSources, type SourcesOptions } from '../../../enrichment/installed-sources.ts'
-import type { ChainIdentities } from '../../../enrichment/registries.ts'
+import type { ChainIdentities } from '../../../enrichment/networks.ts'
 import { runPass } from '../../../enrichment/schedule/scheduler.ts'
 import { runJoin } from '../../derive/passes.ts'
 import type { TestDatabase } from '../../support/database.ts'

@@ -5,7 +5,7 @@ import { toFeedbackFile } from '../../../enrichment/feedback/feedback-file.ts'
 import { referenceIn } from '../../../enrichment/specs/back-reference.ts'
 import { toCatalog } from '../../../enrichment/specs/catalog.ts'
 import { readContent } from '../../../enrichment/specs/kinds.ts'
-import { saleIn } from '../../../enrichment/specs/sale.ts'
+import { saleIn } from '../../../enrichment/specs/prices.ts'
 import { parsesTaken } from '../../support/measures/cpu.ts'
 
 /** Times of parsing a megabyte of JSON that no document here takes when each part of it is gone through once. */

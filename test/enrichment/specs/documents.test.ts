@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chains } from '../../../chains.config.ts'
-import { registryOf } from '../../../enrichment/registries.ts'
+import { registryOf } from '../../../enrichment/networks.ts'
 import { referenceIn } from '../../../enrichment/specs/back-reference.ts'
 import { parsed } from '../../../enrichment/specs/content.ts'
 import { readContent, type SpecKind } from '../../../enrichment/specs/kinds.ts'

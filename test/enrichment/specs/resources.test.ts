@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { saleIn } from '../../../enrichment/specs/sale.ts'
+import { saleIn } from '../../../enrichment/specs/prices.ts'
 
 const input = { type: 'http', method: 'GET', queryParams: { city: 'Oslo' } }
 const output = { type: 'json', example: { degrees: 7 } }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { SpecStatus } from '../../../enrichment/specs/check-status.ts'
 import { documentsAfter, type KnownDocument, keptOf, standingOf } from '../../../enrichment/specs/document-standing.ts'
+import { noSale, type Sale } from '../../../enrichment/specs/prices.ts'
 import type { Check } from '../../../enrichment/specs/probe.ts'
-import { noSale, type Sale } from '../../../enrichment/specs/sale.ts'
 
 const hour = 3_600_000
 const now = new Date('2026-06-10T00:00:00Z')

@@ -12,7 +12,7 @@ import { addSubjects } from '../db/queries/sources/source-state.ts'
 import { sources } from '../sources.config.ts'
 import type { DeriveContext } from './derivation.ts'
 
-/** Makes agents due that have to do with addresses, lowercase hex, and asks for the accounts behind unknown ones. */
+/** Makes agents due that have to do with addresses, slice by slice, and asks for the accounts behind unknown ones. */
 export async function routeHolders(
   db: pg.PoolClient,
   keys: readonly string[],
@@ -23,7 +23,7 @@ export async function routeHolders(
   if (!lookups) return
   const unknown = await unknownHolders(
     db,
-    keys.map((key) => `0x${key}`),
+    keys.filter((key) => !key.includes(':')).map((key) => `0x${key}`),
   )
   const subjects = unknown.map((address) => `address:${address}`)
   await addSubjects(db, sources.lookup.name, subjects, { priority: 2, dueAt: now() })

@@ -2,23 +2,46 @@ import type { Queryable } from '../../pool.ts'
 
 // Who holds registrations: what of holders and of registrations changed leads to agents.
 
+/** Agents of an address that are marked at once. */
+const slice = 200
+
 /**
- * Marks agents that have to do with addresses, lowercase hex without 0x: whoever verifies or verified one of them and has
- * to do with the index, and whoever gave a registration to it.
+ * Marks agents that have to do with addresses, keys of the kind `holders`: lowercase hex without 0x, or behind the account at
+ * which the last slice ended, `<address>:<fid>`. These are who verifies or verified one of them and has to do with the index,
+ * and who gave a registration to it. Anybody may verify what somebody else does: an address of very many accounts keeps
+ * nobody waiting, the next slice comes behind what is due already.
  */
-export async function markAgentsOf(db: Queryable, addresses: readonly string[]): Promise<void> {
+export async function markAgentsOf(db: Queryable, keys: readonly string[]): Promise<void> {
   await db.query({
     name: 'mark-agents-of',
     text: `
-with met as materialized (select decode(key, 'hex') as address from unnest($1::text[]) as given (key))
+with met as materialized (
+  select decode(split_part(key, ':', 1), 'hex') as address, coalesce(nullif(split_part(key, ':', 2), '')::bigint, -1) as after
+    from unnest($1::text[]) as given (key)
+),
+found as materialized (
+  select met.address, own.*
+    from met
+   cross join lateral (
+     select fid, bool_or(gave) as gave, row_number() over (order by fid) as nth
+       from ((select distinct v.fid, false as gave from verified_address v
+               where v.address = met.address and v.fid > met.after order by v.fid limit ${slice})
+              union all
+             (select distinct h.fid, true from agent_holding h
+               where h.transferred_to = met.address and h.fid > met.after order by h.fid limit ${slice})) one
+      group by fid
+      order by fid
+      limit ${slice}) own
+)
 insert into due (kind, key)
-select 'agents', v.fid::text
-  from met join verified_address v using (address)
- where exists (select from registration_transfer t where t."to" = v.address)
-    or exists (select from agent a where a.fid = v.fid)
- union
-select 'agents', h.fid::text from met join agent_holding h on h.transferred_to = met.address`,
-    values: [addresses],
+select distinct 'agents', f.fid::text
+  from found f
+ where f.gave
+    or exists (select from registration_transfer t where t."to" = f.address)
+    or exists (select from agent a where a.fid = f.fid)
+ union all
+select 'holders', encode(address, 'hex') || ':' || fid from found where nth = ${slice}`,
+    values: [keys],
   })
 }
 

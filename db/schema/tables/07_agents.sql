@@ -96,7 +96,7 @@ create table agent_holding (
   primary key (fid, chain, agent_id, acquired_block, acquired_log_index)
 );
 create index agent_holding_token on agent_holding (chain, agent_id);
-create index agent_holding_transferred_to on agent_holding (transferred_to) where transferred_to is not null;
+create index agent_holding_transferred_to on agent_holding (transferred_to, fid) where transferred_to is not null;
 create index agent_holding_current on agent_holding (fid, unsolicited, chain, agent_id) where reason is null;
 create index agent_holding_ended on agent_holding (fid, released_at desc) where reason is not null;
 create index agent_holding_wallet_chain on agent_holding (fid, held_by)

@@ -21,7 +21,7 @@ create table verified_address (
   check (ended_at >= verified_at)
 );
 create unique index verified_address_live on verified_address (fid, address) where ended_at is null;
-create index verified_address_address on verified_address (address);
+create index verified_address_address on verified_address (address, fid);
 
 -- The address of a contract wallet may be somebody else's on another chain than the one its verification names. What it
 -- holds and receives there counts, and is marked.

@@ -99,6 +99,13 @@ export const kinds = {
       { table: 'oli_tag', key: 'fid' },
       { table: 'agent_identity', key: 'fid' },
       { table: 'codehost_profile', key: 'fid' },
+      {
+        table: 'control_reading',
+        on: ['insert', 'update'],
+        key: 'h.fid',
+        from: `moved join agent_holding h on h.chain = moved.chain and h.agent_id = moved.agent_id and h.reason is null
+               where moved.names::text <> '[]'`,
+      },
     ],
     all: [
       { table: 'agent', key: 'fid' },

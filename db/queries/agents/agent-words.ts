@@ -59,8 +59,8 @@ export const words = (piece: string) =>
 
 const text = `
 with wanted as (select fid, handle, display_name, oli, bio from agent where fid = any ($1::bigint[])),
-record as (
-  select w.fid, d.name, d.description, d.services
+held as (
+  select w.fid, h.chain, h.agent_id
     from wanted w
    cross join lateral (
      select h.chain, h.agent_id from agent_holding h
@@ -68,7 +68,18 @@ record as (
       order by h.chain, h.agent_id
       limit ${mostRegistrations}
    ) h
-    join registration_document d using (chain, agent_id)
+),
+record as (
+  select held.fid, d.name, d.description, d.services
+    from held join registration_document d using (chain, agent_id)
+),
+-- Names of ENS that say back which registration is theirs.
+confirmed as (
+  select held.fid, one.name
+    from held
+    join control_reading k using (chain, agent_id)
+   cross join json_to_recordset(k.names) one (name text, status text)
+   where one.status = 'confirmed'
 ),
 spec as (
   select s.fid, s.title, s.skills, s.tools, s.details, s.resources
@@ -81,6 +92,7 @@ said as (
    union all select fid, 3, 'tag', oli from wanted
    union all select fid, 4, 'name', name from record
    union all select fid, 4, 'name', title from spec
+   union all select fid, 4, 'name', name from confirmed
    union all select fid, 5, 'skill', unnest(skills) from spec
    union all select fid, 6, 'tool', unnest(tools) from spec
    union all

@@ -240,6 +240,12 @@ test('names of ENS count when their text record names the registration back', as
   await read()
   const names = async () => (await controlOf(7)).held[0]!.names!.map(({ name, status }) => `${name}: ${status}`)
   expect(await names()).toEqual(['agent.eth: confirmed', 'not a name: invalid'])
+  const searched = async () => {
+    const { rows } = await database.pool.query('select names from agent_words where fid = 7')
+    return rows[0].names.split('\n')
+  }
+  expect(await searched()).toContain('agent.eth')
+  expect(await searched()).not.toContain('not a name')
   const again = async () => {
     await finalize()
     clock.pass(2 * 86_400_000)
@@ -248,6 +254,7 @@ test('names of ENS count when their text record names the registration back', as
   }
   await put(ethereum, resolver, answeringCode({ '0x59d1d43c': text('') }))
   expect(await again()).toBe('agent.eth: unconfirmed')
+  expect(await searched()).not.toContain('agent.eth')
   await put(ethereum, registry, answeringCode({ [toFunctionSelector('resolver(bytes32)')]: word(offChain) }))
   await put(ethereum, offChain, answeringCode({ '0x00000001': '0x' }))
   expect(await again()).toBe('agent.eth: not_checked')

@@ -12,6 +12,11 @@ import { chainNames, chainOf } from '../../chains.config.ts'
 import { samples } from '../../db/contract/questions.ts'
 import { createPool } from '../../db/pool.ts'
 import { readJoinProgress } from '../../db/queries/agents/progress.ts'
+import { installAgent0 } from '../support/api/agent0-sdk.ts'
+import { idOf, searchesFor } from '../support/api/agent0-searches.ts'
+import type { WorldAgent } from '../support/api/registrations-world.ts'
+import { registerSought } from '../support/api/sought-registration.ts'
+import { storedRegistrations } from '../support/api/stored-registrations.ts'
 import { type Devnet, type DevnetProcess, devnetReadyMs, payByHand, startDevnet } from '../support/devnet.ts'
 import { runMain } from '../support/mains.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
@@ -240,6 +245,55 @@ describe('once it says ready', () => {
     const kinds = ['feedback', 'follows', 'settlement', 'shared_host', 'shared_owner']
     await expect.poll(edges, { interval: 2_000 }).toEqual(expect.arrayContaining(kinds))
   })
+
+  test('agent0-sdk, led here by one address, finds by each of its filters what is stored', async () => {
+    const { agent0, remove } = await installAgent0()
+    onTestFinished(remove)
+    const pool = createPool({ databaseUrl: devnet().database_url, name: 'test', max: 1 })
+    onTestFinished(() => pool.end())
+    const { uri, client } = await registerSought(devnet(), 'base')
+    const sought = async () => (await storedRegistrations(pool)).find((one) => one.uri === uri)
+    const answered = async () => {
+      const one = await sought()
+      return (
+        one?.operators.length === 1 && one.file !== null && one.feedback.some(({ responses }) => responses.length > 0)
+      )
+    }
+    await expect.poll(answered, { timeout: visibleMs, interval: 500 }).toBe(true)
+    const agent = (await sought()) as WorldAgent
+    const ids = Object.values(devnet().chains).map(({ chain_id }) => chain_id)
+    const subgraphOverrides = Object.fromEntries(ids.map((id) => [id, `${devnet().api}/subgraph/${id}`]))
+    const rpcUrl = devnet().chains.base?.rpc
+    const sdk = new agent0.SDK({ chainId: agent.chainId, rpcUrl, subgraphOverrides })
+    // The world goes on meanwhile: each search has to agree with what is stored at some time.
+    let wrong = searchesFor({ agent, client }).map(([filters, fits]) => ({
+      filters,
+      fits,
+      found: [''],
+      expected: [''],
+    }))
+    const stillWrong = async () => {
+      const looked = []
+      for (const { filters, fits } of wrong) {
+        const found = (await sdk.searchAgents({ chains: ids, ...filters })).map(({ agentId }) => agentId)
+        const expected = (await storedRegistrations(pool)).filter((one) => one.file !== null && fits(one)).map(idOf)
+        looked.push({ filters, fits, found: found.sort(), expected: expected.sort() })
+      }
+      wrong = looked.filter(
+        ({ found, expected }) => !found.includes(idOf(agent)) || JSON.stringify(found) !== JSON.stringify(expected),
+      )
+      return wrong.map(({ filters, found, expected }) => ({ filters, found, expected }))
+    }
+    await expect.poll(stillWrong, { timeout: visibleMs, interval: 500 }).toEqual([])
+    expect(await sdk.getAgent(idOf(agent))).toMatchObject({
+      agentId: idOf(agent),
+      name: agent.file?.name,
+      feedbackCount: 2,
+    })
+    expect(await sdk.searchFeedback({ agents: [idOf(agent)] })).toHaveLength(2)
+    expect(await sdk.searchFeedback({ reviewers: [client] })).toHaveLength(2)
+    expect(await sdk.getReputationSummary(idOf(agent))).toEqual({ count: 2, averageValue: 85 })
+  }, 900_000)
 
   test('a second start in the same folder says so and ends with 1', async () => {
     const second = start()

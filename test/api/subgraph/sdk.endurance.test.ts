@@ -1,5 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Agent0, installAgent0 } from '../../support/api/agent0-sdk.ts'
+import {
+  declared,
+  endpoint,
+  type Fits,
+  idOf,
+  mean,
+  movedAt,
+  says,
+  standing,
+  value,
+} from '../../support/api/agent0-searches.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { seedRegistrations, type WorldAgent } from '../../support/api/registrations-world.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -25,21 +36,6 @@ afterAll(async () => {
   await remove?.()
 })
 
-type Fits = (agent: WorldAgent) => unknown
-const idOf = ({ chainId, id }: WorldAgent) => `${chainId}:${id}`
-const standing = ({ feedback }: WorldAgent) => feedback.filter(({ revokedAt }) => revokedAt === null)
-const endpoint = ({ file }: WorldAgent, name: string) =>
-  file?.services.find((service) => service.name.toLowerCase() === name)?.endpoint.toLowerCase() ?? null
-const says = (text: string | null | undefined, part: string) => text?.toLowerCase().includes(part)
-const declared = ({ file }: WorldAgent, of: string, list: string) =>
-  file?.services.filter(({ name }) => name.toLowerCase() === of).flatMap((service) => service.declared?.[list] ?? []) ??
-  []
-const value = ({ value: units, decimals }: { value: number; decimals: number }) => units / 10 ** decimals
-const mean = (given: readonly { value: number; decimals: number }[]) =>
-  given.reduce((sum, one) => sum + value(one), 0) / given.length
-/** Seconds of the last event of either registry. */
-const movedAt = ({ updatedAt, feedback }: WorldAgent) =>
-  Math.max(updatedAt, ...feedback.map(({ createdAt, revokedAt }) => revokedAt ?? createdAt))
 const at = 1_772_323_200
 
 const searches: [object, Fits][] = [

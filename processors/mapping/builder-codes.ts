@@ -34,33 +34,37 @@ export function builderCodesOf(input: string): BuilderCodes | undefined {
   const map = readMap(Buffer.from(input.slice(start, end), 'hex'))
   const facilitator = codeOf(map?.get('w'))
   const app = codeOf(map?.get('a'))
-  const others = map?.get('s')
-  const services = (Array.isArray(others) ? others : []).flatMap((one) => codeOf(one) ?? []).slice(0, maxServices)
+  const others: readonly Value[] = [map?.get('s') ?? []].flat() // one code may stand there without a list
+  const services = others.flatMap((one) => codeOf(one) ?? []).slice(0, maxServices)
   if (facilitator === null && app === null && services.length === 0) return undefined
   return { facilitator, app, services }
 }
 
-type Value = string | readonly string[] | undefined
+/** An item of CBOR that may name somebody; null: one that does not. */
+type Value = string | null | readonly Value[]
 
-const codeOf = (value: Value) => (typeof value === 'string' && /^[a-z0-9_]{1,32}$/.test(value) ? value : null)
+const codeOf = (value: Value | undefined) =>
+  typeof value === 'string' && /^[a-z0-9_]{1,32}$/.test(value) ? value : null
 
 /** Major types of CBOR. Source: RFC 8949, section 3.1. */
-const types = { text: 3, array: 4, map: 5 } as const
+const types = { bytes: 2, text: 3, array: 4, map: 5, tag: 6 } as const
 
-/** Decodes a CBOR map whose values are texts or lists of texts; undefined: the bytes are something else. */
+/** Decodes a CBOR map, of whose values texts and lists are kept; undefined: the bytes are something else. */
 function readMap(bytes: Buffer): Map<string, Value> | undefined {
   const reader = new Reader(bytes)
   const map = new Map<string, Value>()
-  const pairs = reader.head(types.map)
-  for (let pair = 0; pairs !== undefined && pair < pairs; pair++) {
-    const key = reader.text()
+  const { type, count = 0 } = reader.head() ?? {}
+  if (type !== types.map) return undefined
+  for (let pair = 0; pair < count; pair++) {
+    const key = reader.value()
     const value = reader.value()
     if (key === undefined || value === undefined) return undefined
-    map.set(key, value)
+    if (typeof key === 'string') map.set(key, value)
   }
-  return pairs !== undefined && reader.isAtEnd ? map : undefined
+  return reader.isAtEnd ? map : undefined
 }
 
+/** Each item takes a byte at least, so what is read, and how deep, is bounded by the map's length. */
 class Reader {
   #at = 0
 
@@ -70,35 +74,42 @@ class Reader {
     return this.#at === this.bytes.length
   }
 
-  /** The count of an item that begins here and is of this type. */
-  head(type: number): number | undefined {
-    const first = this.bytes[this.#at]
-    if (first === undefined || first >> 5 !== type) return undefined
-    const small = first & 31
-    this.#at += 1
-    if (small < 24) return small
-    const size = small - 23 // one byte or two follow; nothing here is longer
-    if (size > 2 || this.#at + size > this.bytes.length) return undefined
-    this.#at += size
-    return this.bytes.readUIntBE(this.#at - size, size)
+  /** Type of the item that begins here, and its count or number. Undefined: the bytes end, or it is of unknown length. */
+  head(): { type: number; count: number } | undefined {
+    const first = this.#take(1)?.[0]
+    if (first === undefined) return undefined
+    const [type, small] = [first >> 5, first & 31]
+    if (small < 24) return { type, count: small }
+    const digits = small < 28 ? this.#take(2 ** (small - 24))?.toString('hex') : undefined
+    return digits === undefined ? undefined : { type, count: Number.parseInt(digits, 16) }
   }
 
-  text(): string | undefined {
-    const length = this.head(types.text)
-    if (length === undefined || this.#at + length > this.bytes.length) return undefined
-    this.#at += length
-    return this.bytes.toString('utf8', this.#at - length, this.#at)
+  /** The item that begins here. Undefined: the bytes end before it does. */
+  value(): Value | undefined {
+    const head = this.head()
+    if (!head) return undefined
+    const { type, count } = head
+    if (type === types.text) return this.#take(count)?.toString('utf8')
+    if (type === types.bytes) return this.#take(count) && null
+    if (type === types.array) return this.#values(count)
+    if (type === types.map) return this.#values(2 * count) && null
+    return type === types.tag ? this.value() : null
   }
 
-  value(): Value {
-    const count = this.head(types.array)
-    if (count === undefined) return this.text()
-    const list: string[] = []
-    for (let item = 0; item < count; item++) {
-      const text = this.text()
-      if (text === undefined) return undefined
-      list.push(text)
+  #values(count: number): Value[] | undefined {
+    const values: Value[] = []
+    while (values.length < count) {
+      const value = this.value()
+      if (value === undefined) return undefined
+      values.push(value)
     }
-    return list
+    return values
+  }
+
+  #take(bytes: number): Buffer | undefined {
+    const end = this.#at + bytes
+    if (end > this.bytes.length) return undefined
+    this.#at = end
+    return this.bytes.subarray(end - bytes, end)
   }
 }

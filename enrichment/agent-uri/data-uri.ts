@@ -18,17 +18,22 @@ export function readDataUri(uri: string): Uint8Array | undefined {
     .split(';')
     .map((one) => one.trim())
   const text = uri.slice(comma + 1)
-  const bytes =
-    (parameters.includes('base64') && !text.trimStart().startsWith('{')) || isPlainBase64(text)
-      ? fromBase64(text)
-      : fromPercent(text)
   const named = (...names: string[]) => {
     const found = parameters.map((one) => one.split('=', 2)).find(([name = '']) => names.includes(name))
     return found?.[1]?.replaceAll('"', '').trim()
   }
-  const unpacked = inflate(bytes, named('enc', 'encoding', 'content-encoding', 'compression'))
+  const encoding = named('enc', 'encoding', 'content-encoding', 'compression')
+  const bytes =
+    ((parameters.includes('base64') || encoding === 'base64') && !text.trimStart().startsWith('{')) ||
+    isPlainBase64(text)
+      ? fromBase64(text)
+      : fromPercent(text)
+  const unpacked = inflate(bytes, encoding !== undefined && uncompressed.has(encoding) ? undefined : encoding)
   return unpacked && inUtf8(unpacked, named('charset'))
 }
+
+/** What else the parameters of a compression are used for: charsets, and how the text is written. */
+const uncompressed = new Set(['utf-8', 'utf8', 'ascii', 'us-ascii', 'identity', 'none', 'plain', 'base64', 'json', ''])
 
 /** The bytes of a document in base64 without anything that says so; undefined: it is not one. */
 export function readBareBase64(text: string): Uint8Array | undefined {

@@ -17,10 +17,10 @@ export const readContent: Record<SpecKind, (value: unknown) => SpecContent | und
 }
 
 /**
- * Version of the readers. Raise it when they read more of a document than before: those that are stored are then asked for
+ * Version of the readers. Raise it when they read more of a document than before, or read it otherwise: those that are stored are then asked for
  * without their tags, so that a host that says "unchanged" does not keep what an older version read.
  */
-export const readerVersion = 4
+export const readerVersion = 5
 
 /** Longest document in bytes, by kind; 0: its body is not read. Whole catalogues of an x402 seller have been seen with 800 kB. */
 export const maxSpecBytes: Record<SpecKind, number> = {

@@ -202,6 +202,9 @@ const ownMeanings = [
   'network',
   'payTo',
   'asset',
+  'currency',
+  'decimals',
+  'scheme',
 ] as const
 
 /** What a document or a demand for payment says of what it sells. */

@@ -79,11 +79,12 @@ export const isDollar = (currency: string) => /^(usd|us\$|\$)$/i.test(currency)
 /** Whether a symbol is that of the chain table's dollar tokens; of bridged and other ones it is not. */
 export const isTokenSymbol = (text: string) => /^(\$?usdc|usd coin)$/i.test(text)
 
-/** The least and the most of an amount in whole units, six decimals at most; undefined: it is finer, or no amount. */
+/** The least and the most of an amount in whole units, six decimals at most; undefined: it is finer, or is no amount, or from more to less. */
 export function boundsOf(amount: string): readonly [string | null, string | null] | undefined {
   const [least = '', most = least, ...more] = amount.split('-')
   const fits = (text: string) => text === '' || (/^\d{1,12}(\.\d{1,6}0*)?$/.test(text) && text.length <= 40)
   if (more.length > 0 || (least === '' && most === '') || !fits(least) || !fits(most)) return undefined
+  if (least !== '' && most !== '' && Number(least) > Number(most)) return undefined
   return [least || null, most || null]
 }
 

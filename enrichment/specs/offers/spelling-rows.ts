@@ -352,6 +352,7 @@ export const spellings = {
   schemeType: ['type', 'scheme', 'method'],
   /** Offers of MPP, and what x402 has no member of its own for. */
   mpp: ['offers'],
+  intent: ['intent'],
   extra: ['extra'],
   /** One more level around a manifest. */
   wrapper: ['manifest', 'x402manifest', 'discovery', 'data', 'result', 'service', 'server'],

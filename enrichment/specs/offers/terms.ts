@@ -1,9 +1,9 @@
-import { chainOf } from '../../../chains.config.ts'
+import { chainNames, chainOf } from '../../../chains.config.ts'
 import { profileLimits } from '../../../limits.config.ts'
 import { type ListedRegistration, toListedRegistration } from '../../agent-uri/listed-registration.ts'
 import { networkOf } from '../../networks.ts'
 import { shortText } from '../content.ts'
-import { boundsOf, isDollar, isOfUse, moneyIn, shifted } from './money.ts'
+import { boundsOf, isDollar, isOfUse, isTokenSymbol, moneyIn, shifted } from './money.ts'
 import { beside, fieldsOf, type Meaning, type Members, membersOf } from './spellings.ts'
 
 /** What is known of an offer at one place of a document; what stands further in adds to it. Null: it is not said. */
@@ -24,7 +24,7 @@ export interface Terms {
   readonly money: Money | null
   /** Whether a bare number is in dollars, as in `x-payment-info`. */
   readonly bareIsDollars: boolean
-  /** Whether a whole number of dollars may be one of cents, as in `offers` of MPP. */
+  /** Whether a whole amount is one of the smallest units of its currency, as MPP writes them: 100 may be a dollar. */
   readonly mayBeMinor: boolean
 }
 
@@ -72,6 +72,7 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
   // Some write the address of the token as the currency.
   const isAddress = written !== null && addressForm.test(written)
   const { assetTransferMethod, erc8004 } = fieldsOf(members.get('extra'))
+  const isMpp = intents.has(members.get('intent'))
   const terms = {
     ...around,
     resource: placeOf(members) ?? around.resource,
@@ -85,6 +86,8 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
     // Source: draft ERC-8478, `extra.erc8004` of a payment requirement.
     agent: toListedRegistration(erc8004) ?? around.agent,
     currency: written !== null && !isAddress ? written : around.currency,
+    bareIsDollars: around.bareIsDollars && !isMpp,
+    mayBeMinor: around.mayBeMinor || isMpp,
   }
   const own = { asset: asset !== null || isAddress, currency: written !== null && !isAddress }
   const said = moneyOf(members, terms, own, decimals) ?? (inner && moneyOf(inner, terms, own, decimals)) ?? null
@@ -94,6 +97,8 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
   return { ...terms, networks: payable, money }
 }
 
+/** Intents of an offer of MPP. Source: draft-payment-discovery-00, `x-payment-info`, and -01, its offers. */
+const intents: ReadonlySet<unknown> = new Set(['charge', 'session'])
 /** Networks of one way to pay: more than there are prices kept, so that these are seen to be cut. */
 const mostNetworks = profileLimits.pricesOfDocument + 1
 const addressForm = /^0x[0-9a-f]{40}$/i
@@ -210,13 +215,14 @@ interface Said extends Money {
   readonly network: string | null
 }
 
+/** What an object itself names, not what it stands in. */
+interface Own {
+  readonly asset: boolean
+  readonly currency: boolean
+}
+
 /** The money that an object names by itself; undefined: none that can be told. `own`: what the object itself names. */
-function moneyOf(
-  members: Members,
-  terms: Omit<Terms, 'money'>,
-  own: { readonly asset: boolean; readonly currency: boolean },
-  decimals: number | null,
-): Said | undefined {
+function moneyOf(members: Members, terms: Omit<Terms, 'money'>, own: Own, decimals: number | null): Said | undefined {
   const none = { amount: null, currency: null, minUsd: null, maxUsd: null, network: null }
   const usd = dollarsIn(members)
   const units = members.get('units') ?? (own.currency && !own.asset ? undefined : members.get('amount'))
@@ -236,9 +242,9 @@ function moneyOf(
     ...(amount ? [] : [members.get('units'), members.get('amount')]).flatMap((one) => of(one, true)),
     ...texts.flatMap((one) => of(one, false)),
   ]
-  const spread = keyedMoney(members, terms) ?? rangeOf(members, terms)
+  const spread = keyedMoney(members, terms) ?? rangeOf(members, terms, own)
   const dollars = [usd, ...price, spread].find((one) => one && (one.minUsd !== null || one.maxUsd !== null))
-  const kept = amount ?? [...price, spread].find((one) => one && one.amount !== null)
+  const kept = amount ?? [usd, ...price, spread].find((one) => one && one.amount !== null)
   if (!kept && !dollars) return undefined
   const { minUsd = null, maxUsd = null } = dollars ?? {}
   const network = price.find((one) => one.network !== null)?.network ?? null
@@ -264,13 +270,16 @@ function dollarsIn(members: Members) {
     return named && !isOther ? boundsOf(named.amount) : undefined
   }
   const [least = null, most = null] = of('usd') ?? [of('leastUsd')?.[0] ?? null, of('mostUsd')?.[1] ?? null]
+  const range = `${least}-${most}`
+  if (least !== null && most !== null && !boundsOf(range))
+    return { amount: range, currency: 'USD', minUsd: null, maxUsd: null }
   return { amount: null, currency: null, minUsd: least, maxUsd: most }
 }
 
 /** What is known around an amount. `isAmount`: its key is one of amounts, which are of an asset, and not one of prices. */
 interface Around extends Pick<Terms, 'asset' | 'currency' | 'networks' | 'bareIsDollars' | 'mayBeMinor'> {
   readonly isAmount: boolean
-  readonly own: { readonly currency: boolean }
+  readonly own: Own
   readonly decimals: number | null
 }
 
@@ -282,12 +291,21 @@ function wholeMoney(value: unknown, around: Around): Said | undefined {
   // A whole number of an asset is one of base units, which are not written otherwise.
   if (isAmount && !own.currency && named.currency === null && !named.amount.includes('.')) return undefined
   const ofAmount = (own.currency ? around.currency : null) ?? asset ?? around.currency
-  const currency = named.currency ?? (isAmount ? ofAmount : (around.currency ?? asset))
+  const currency = named.currency ?? (isAmount ? ofAmount : currencyAt(around, own))
   const atomic = named.currency === null && decimals !== null ? digitsOf(value) : null
   const amount = atomic !== null ? shifted(atomic, decimals!) : named.amount
   const mayBeMinor = around.mayBeMinor && isAmount && named.currency === null
   return inCurrency(amount, currency, { ...around, mayBeMinor }, named.network)
 }
+
+/** What a price is in that names nothing itself: what is said beside it goes before what is said around it. */
+function currencyAt({ asset, currency }: Pick<Terms, 'asset' | 'currency'>, own: Own): string | null {
+  const isOther = own.asset && !own.currency && asset !== null && !isTokenSymbol(asset) && !isDollarToken(asset)
+  return isOther ? asset : (currency ?? asset)
+}
+
+const isDollarToken = (asset: string) =>
+  chainNames.some((name) => chainOf(name).tokens.some(({ address }) => address === asset))
 
 type Setting = Pick<Terms, 'networks' | 'bareIsDollars' | 'mayBeMinor'>
 
@@ -298,12 +316,13 @@ function inCurrency(
   network: string | null = null,
 ): Said | undefined {
   const none = { amount: null, currency: null, minUsd: null, maxUsd: null, network }
+  const isMinor = around.mayBeMinor && /^\d+$/.test(amount)
+  if (isMinor && currency !== null && isTokenSymbol(currency)) return { ...none, amount }
   if (currency === null ? around.bareIsDollars : isDollar(currency)) {
-    const isMinor = around.mayBeMinor && /^\d+$/.test(amount)
     const bounds = isMinor ? undefined : boundsOf(amount)
     if (bounds) return { ...none, minUsd: bounds[0], maxUsd: bounds[1] }
-    // What is finer than a millionth is no price.
-    return /^[\d.-]*$/.test(amount) && !isMinor ? undefined : { ...none, amount, currency: currency ?? 'USD' }
+    // What is finer than a millionth is no price; a range from more to less is kept as it is written.
+    return /^-?[\d.]*-?$/.test(amount) && !isMinor ? undefined : { ...none, amount, currency: currency ?? 'USD' }
   }
   if (currency !== null) return { ...none, amount, currency }
   // A number alone is in what x402 takes where nothing else is named: the dollar token of the network.
@@ -312,11 +331,11 @@ function inCurrency(
   return chain !== null && chainOf(chain).tokens.length > 0 ? { ...none, amount, currency: 'USDC' } : undefined
 }
 
-function rangeOf(members: Members, terms: Omit<Terms, 'money'>): Said | undefined {
+function rangeOf(members: Members, terms: Omit<Terms, 'money'>, own: Own): Said | undefined {
   const ends = (['least', 'most'] as const).map((meaning) => moneyIn(members.get(meaning)))
   const [least, most] = ends
   if (!least && !most) return undefined
-  const currency = least?.currency ?? most?.currency ?? terms.currency ?? terms.asset
+  const currency = least?.currency ?? most?.currency ?? currencyAt(terms, own)
   if (least && most && least.amount === most.amount) return inCurrency(least.amount, currency, terms)
   return inCurrency(`${least?.amount ?? ''}-${most?.amount ?? ''}`, currency, terms)
 }

@@ -18,6 +18,10 @@ test.each<[string, string]>([
   ['json;enc=gzip', base64(gzipSync(bytes))],
   ['json', base64(bytes)],
   ['gzip;base64', base64(gzipSync(bytes))],
+  ['json;encoding=utf-8', json],
+  ['json;encoding="UTF8";base64', base64(bytes)],
+  ['json;encoding=base64', base64(bytes)],
+  ['json;enc=identity', base64(gzipSync(bytes))],
 ])('a data: URI that is marked application/%s is read', (type, text) => {
   const form = parseForm(`data:application/${type},${text}`)
   expect(form.kind === 'inline' && Buffer.from(form.bytes).toString()).toBe(json)

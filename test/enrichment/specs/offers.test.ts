@@ -164,6 +164,29 @@ test('terms of the document hold for all it lists, and ways to pay for each way 
   ])
 })
 
+test('a price beside an asset is in that asset, whatever currency is named around', () => {
+  const thing = { resource: '/a', price: '0.5', asset: 'ETH', network: 'base' }
+  expect(told({ currency: 'USD', resources: [thing] })).toEqual([['/a', 'base', 'ETH', '0.5', 'ETH', null, null]])
+  const range = { resource: '/a', min: 0.1, max: 0.5, asset: 'ETH' }
+  expect(told({ currency: 'USD', resources: [range] })).toEqual([['/a', null, 'ETH', '0.1-0.5', 'ETH', null, null]])
+  const dollars = { resource: '/a', price: 1, asset: usdc }
+  expect(told({ currency: 'USD', resources: [dollars] })).toEqual([['/a', null, 'USDC', null, null, 1, 1]])
+  // The way costs what it is a way to pay.
+  const way = { price: '0.000004', asset: 'ETH' }
+  expect(told({ currency: 'USD', price: '0.01', resources: [{ accepts: [way] }] })).toEqual([
+    [null, null, 'ETH', '0.000004', 'ETH', 0.01, 0.01],
+  ])
+})
+
+test.each([
+  [{ price: '$10-$5' }, [null, null, '10-5', '$', null, null]],
+  [{ price: '$5 - 2' }, [null, null, '5-2', '$', null, null]],
+  [{ minPriceUsd: 10, maxPriceUsd: 5 }, [null, null, '10-5', 'USD', null, null]],
+  [{ price: '10-5 USDC', network: 'base' }, ['base', null, '10-5', 'USDC', null, null]],
+])('a range from more to less is kept as it is written, without dollars: %j', (terms, price) => {
+  expect(manifest({ path: '/x', ...terms })).toEqual([['/x', ...price]])
+})
+
 test('lists of services that nobody is paid for are no manifest', () => {
   const file = { name: 'Ada', version: '1', services: [{ name: 'web', endpoint: 'https://a.test' }], x402Support: true }
   expect(readContent.x402(file)).toBeUndefined()
@@ -178,6 +201,21 @@ test.each([
     'cents of MPP',
     { 'x-payment-info': { offers: [{ method: 'stripe', amount: '100', currency: 'usd' }] } },
     ['GET /x', null, null, '100', 'usd', null, null],
+  ],
+  [
+    'cents of MPP without offers, as draft-payment-discovery-00 has them',
+    { 'x-payment-info': { intent: 'charge', method: 'stripe', amount: '500', currency: 'usd' } },
+    ['GET /x', null, null, '500', 'usd', null, null],
+  ],
+  [
+    'dollars of MPP with a point',
+    { 'x-payment-info': { intent: 'charge', method: 'stripe', amount: '5.00', currency: 'usd' } },
+    ['GET /x', null, null, null, null, 5, 5],
+  ],
+  [
+    'base units of MPP by the symbol',
+    { 'x-payment-info': { intent: 'session', amount: '500', currency: 'USDC', network: 'base' } },
+    ['GET /x', 'base', 'USDC', '500', null, 0.0005, 0.0005],
   ],
   [
     'base units of MPP',
@@ -197,6 +235,23 @@ test.each([
   ['x-pricing as text', { 'x-pricing': '$0.02/call' }, ['GET /x', null, null, null, null, 0.02, 0.02]],
 ])('operations tell their price in each extension: %s', (_, operation, price) => {
   expect(described(operation)).toEqual([price])
+})
+
+test.each([
+  ['yen', { 'x-price': '500', 'x-currency': 'JPY', 'x-network': 'base' }, ['base', null, '500', 'JPY', null, null]],
+  ['credits', { 'x-price': '5', 'x-currency': 'credits' }, [null, null, '5', 'credits', null, null]],
+  [
+    'euros where dollars are usual',
+    { 'x-price': '5', 'x-currency': 'EUR', 'x-payment-info': { protocols: ['x402'] } },
+    [null, null, '5', 'EUR', null, null],
+  ],
+  [
+    'base units',
+    { 'x-price': '500', 'x-decimals': 6, 'x-asset': 'USDC', 'x-network': 'base' },
+    ['base', 'USDC', '500', null, 0.0005, 0.0005],
+  ],
+])('what extensions of its own say beside the price of an operation holds for it: %s', (_, operation, price) => {
+  expect(described(operation)).toEqual([['GET /x', ...price]])
 })
 
 test('x-price alone names no currency', () => expect(described({ 'x-price': 0.02 })).toEqual([]))

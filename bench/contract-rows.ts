@@ -31,8 +31,8 @@ const statements = (feedbackOnOne: number) => [
    select chain || '-' || agent_id || '-1', chain, agent_id, owner, owner, registered_block + 1000000, 1,
           registered_at + interval '30 days', ${hash("chain || ' move ' || agent_id")}
      from registration where agent_id % 10 = 0`,
-  `insert into registration_metadata (id, chain, agent_id, key, value, block_number, log_index, block_timestamp)
-   select chain || '-' || agent_id || '-' || key, chain, agent_id, key, '\\x01', registered_block, 2, registered_at
+  `insert into registration_metadata (id, chain, agent_id, key, value, block_number, log_index, block_timestamp, tx_hash)
+   select chain || '-' || agent_id || '-' || key, chain, agent_id, key, '\\x01', registered_block, 2, registered_at, registered_tx
      from registration, unnest(array['agentWallet', 'category']) key`,
   `insert into registry_event (id, chain, agent_id, event, account, uri, uri_length, block_number, log_index, block_timestamp, tx_hash)
    select id || '-registered', chain, agent_id, 'Registered', owner, agent_uri, agent_uri_length, registered_block, 1, registered_at, registered_tx

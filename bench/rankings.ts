@@ -118,9 +118,6 @@ async function fill(pool: pg.Pool, { agents, pairs }: RankingsSize): Promise<voi
        select recipient, chain, overload, max(last_at), count(*), sum(amount) from settlement_payer group by 1, 2, 3 order by 1`,
     )
     for (const kind of ['figures', 'recipients'] as const) await markAll(db, kind)
-    await db.query(
-      `select set_config('directory.sums', 'hours, totals, payers, senders, first payments, sums of all', true)`,
-    )
     await db.query('update settlement_rollup set next_block = $1', [firstBlock])
   })
   await pool.query('vacuum (analyze)')

@@ -24,8 +24,6 @@ const verifiedOf = 'moved cross join unnest(moved.verified_addresses) as address
 
 const listingWord = `'listing:' || action || ':' || fid || ':' || method || ':' || nonce`
 
-/** A change whose digest was kept, or that an agent is gone; those of earlier versions have no digest. */
-const isTold = `(sha256 is not null or kind = 'delist')`
 const backfillDone = `'backfill:' || id`
 const audited = `'audit:' || chain || ':' || from_block || ':' || to_block || ':' || checksum`
 const hubFollowed = `'hub:' || (extract(epoch from followed_since) * 1000)::bigint || ':' || url`
@@ -382,7 +380,7 @@ export const kinds = {
         key: hubFollowed,
         from: 'moved where followed_since is not null',
       },
-      { table: 'agent_change', on: ['insert'], key: change, from: `moved where ${isTold}` },
+      { table: 'agent_change', on: ['insert'], key: change },
     ],
     all: [
       { table: 'claim_event', key: claimEvent },
@@ -390,7 +388,7 @@ export const kinds = {
       { table: 'backfill where completed_at is not null', key: backfillDone },
       { table: 'audit_certificate', key: audited },
       { table: 'hub_standing where followed_since is not null', key: hubFollowed },
-      { table: `agent_change where ${isTold}`, key: change },
+      { table: 'agent_change', key: change },
     ],
   },
   /** What webhooks are sent, once there is one. Keys: changes, claims, looks at agents' endpoints, webhooks moved. */

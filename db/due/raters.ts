@@ -12,7 +12,7 @@ const pairs = [
     table: 'settlement_payer',
     payee: 'recipient',
     key: 'recipient, payer, chain, overload',
-    first: (row: string) => `coalesce(${row}.first_paid_at, ${row}.first_at)`,
+    first: (row: string) => `${row}.first_paid_at`,
   },
   { table: 'payment_sum', payee: 'payee', key: 'payee, payer, chain', first: (row: string) => `${row}.first_at` },
 ] as const

@@ -35,9 +35,6 @@ export class RegistrationMetadata {
     @DateTimeColumn_({nullable: false})
     blockTimestamp!: Date
 
-    /**
-     * Null: written before transactions were kept.
-     */
-    @BytesColumn_({nullable: true})
-    txHash!: Uint8Array | undefined | null
+    @BytesColumn_({nullable: false})
+    txHash!: Uint8Array
 }

@@ -36,9 +36,6 @@ export class RegistrationWallet {
     @DateTimeColumn_({nullable: false})
     blockTimestamp!: Date
 
-    /**
-     * Null: written before transactions were kept.
-     */
-    @BytesColumn_({nullable: true})
-    txHash!: Uint8Array | undefined | null
+    @BytesColumn_({nullable: false})
+    txHash!: Uint8Array
 }

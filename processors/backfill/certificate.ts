@@ -1,18 +1,15 @@
 import type { Shard } from '../../db/queries/chain/backfill.ts'
 import { Refusal } from '../refusal.ts'
-import { addPaymentTally, emptyPaymentTally } from '../store/payment-tally.ts'
+import { addPaymentTally, emptyPaymentTally, type PaymentTally } from '../store/payment-tally.ts'
 import { addTally, emptyTally, type Tally } from './row-pages.ts'
 
 /** Totals of a range of blocks, for comparison with another index or source. */
-export interface Certificate extends Tally {
+export interface Certificate extends Tally, PaymentTally {
   readonly firstBlock: number
   readonly lastBlock: number
   /** Lowercase hex. */
   readonly firstHash: string
   readonly lastHash: string
-  /** Payments beside the settlements; null: the blocks were loaded before these were counted. */
-  readonly payments: number | null
-  readonly paymentChecksum: bigint | null
 }
 
 /** The certificate of one shard. Throws when it is not loaded to its end. */
@@ -40,19 +37,14 @@ export function joinCertificates(shards: readonly Shard[]): Certificate {
   }
   const certificates = shards.map(certificateOf)
   const tally = certificates.reduce(addTally as (sum: Tally, more: Certificate) => Tally, emptyTally())
-  const counted = certificates.flatMap(({ payments, paymentChecksum }) =>
-    payments === null || paymentChecksum === null ? [] : { payments, paymentChecksum },
-  )
-  const isCounted = counted.length === certificates.length
-  const paid = isCounted ? counted.reduce(addPaymentTally, emptyPaymentTally()) : undefined
+  const paid = certificates.reduce<PaymentTally>(addPaymentTally, emptyPaymentTally())
   return {
     firstBlock: first.firstBlock,
     lastBlock: last.lastBlock,
     firstHash: first.firstHash as string,
     lastHash: last.lastHash as string,
     ...tally,
-    payments: paid?.payments ?? null,
-    paymentChecksum: paid?.paymentChecksum ?? null,
+    ...paid,
   }
 }
 
@@ -61,6 +53,8 @@ export function printCertificate(chain: string, certificate: Certificate): strin
   const { firstBlock, lastBlock, settlements, amount, checksum, firstHash, lastHash } = certificate
   const { payments, paymentChecksum } = certificate
   const digits = (sum: bigint) => sum.toString(16).padStart(16, '0')
-  const paid = paymentChecksum === null ? '' : `${payments} payments beside them, checksum ${digits(paymentChecksum)}, `
-  return `${chain} ${firstBlock} to ${lastBlock}: ${settlements} settlements, amount ${amount}, checksum ${digits(checksum)}, ${paid}first block ${firstHash}, last block ${lastHash}`
+  return (
+    `${chain} ${firstBlock} to ${lastBlock}: ${settlements} settlements, amount ${amount}, checksum ${digits(checksum)}, ` +
+    `${payments} payments beside them, checksum ${digits(paymentChecksum)}, first block ${firstHash}, last block ${lastHash}`
+  )
 }

@@ -209,6 +209,6 @@ export async function* copyOfSource(
 export function differences(expected: Certificate, found: Tally & Partial<Certificate>): string[] {
   const names = ['settlements', 'amount', 'checksum', 'payments', 'paymentChecksum', 'firstHash', 'lastHash'] as const
   return names
-    .filter((name) => (found[name] ?? null) !== null && expected[name] !== null && found[name] !== expected[name])
+    .filter((name) => found[name] !== undefined && found[name] !== expected[name])
     .map((name) => `${name} is ${found[name]}, certified ${expected[name]}`)
 }

@@ -22,11 +22,9 @@ export function describeChain(chain: ChainCoverage): string {
   for (const one of chain.certificates) {
     const sources = one.sources.length > 0 ? ` from ${one.sources.join(', ')}` : ''
     const mended = one.mended ? `, ${one.mended} mended` : ''
-    const beside =
-      one.payments === null ? '' : `, ${one.payments} payments beside them, checksum ${one.payment_checksum}`
     lines.push(
       `certificate of ${one.from_block} to ${one.to_block}: ${one.settlements} settlements, amount ${one.amount}, checksum ` +
-        `${one.checksum}${beside}${mended}; by ${one.by}${sources}, ${one.certified_at}`,
+        `${one.checksum}, ${one.payments} payments beside them, checksum ${one.payment_checksum}${mended}; by ${one.by}${sources}, ${one.certified_at}`,
     )
   }
   for (const { from_block, to_block, command } of chain.gaps) {

@@ -181,21 +181,18 @@ test('of a wallet the log that named it is told: signed by it, or the address th
     block_timestamp: birth,
     tx_hash: bytes(hashOf(`${id} ${block}`)),
   })
-  const named = async (
-    id: number,
-    { wallet, block, known = true }: { wallet: string; block: number; known?: boolean },
-  ) => {
+  const named = async (id: number, { wallet, block }: { wallet: string; block: number }) => {
     await seedRegistration(pool, { chain: 'celo', id, owner: holder, wallet })
     await seedHolding(pool, { fid: 5, chain: 'celo', id, by: holder })
     await insert(pool, 'registration_transfer', { ...place(id, 100), from: null, to: bytes(holder) })
     const set = { ...place(id, block), id: keyed(id, 'agentWallet'), key: 'agentWallet', value: bytes(wallet) }
-    await insert(pool, 'registration_metadata', known ? set : { ...set, tx_hash: null })
+    await insert(pool, 'registration_metadata', set)
     // Another key, which reads the same once characters are gone that no text keeps.
     await insert(pool, 'registration_metadata', { ...set, id: keyed(id, 'agentWallet\uffff'), block_number: 900 })
   }
   await named(1, { wallet: holder, block: 100 })
   await named(2, { wallet: paid, block: 101 })
-  await named(3, { wallet: holder, block: 102, known: false }) // after it had been another
+  await named(3, { wallet: holder, block: 102 }) // after it had been another
   await named(4, { wallet: paid, block: 100 }) // by a contract that agreed while it was minted
   await seedRegistration(pool, { chain: 'celo', id: 5, owner: holder })
   await seedHolding(pool, { fid: 5, chain: 'celo', id: 5, by: holder })
@@ -207,7 +204,7 @@ test('of a wallet the log that named it is told: signed by it, or the address th
   expect(evidence).toEqual([
     at('registered', 1, 100),
     at('signed', 2, 101),
-    { ...at('signed', 3, 102), tx_hash: null },
+    at('signed', 3, 102),
     at('signed', 4, 100),
     null,
   ])
@@ -219,5 +216,5 @@ test('of a wallet the log that named it is told: signed by it, or the address th
   for (const [n, words] of ['who registered, unsigned', 'signed for it', 'signed for it'].entries())
     expect(said[n]).toContain(words)
   expect(said[1]).toContain(hashOf('2 101'))
-  expect(said[2]).not.toContain(hashOf('3 102')) // the transaction is not known
+  expect(said[2]).toContain(hashOf('3 102'))
 })

@@ -327,20 +327,10 @@ test('a day that a backfill or an audit reached into is written again, and the o
   await pool.query(`update settlement set facilitator = $1 where chain = 'base' and block_number = 2`, [
     Buffer.from(addressOf('other').slice(2), 'hex'),
   ])
-  await insert(pool, 'audit_certificate', {
-    chain: 'base',
-    from_block: 2,
-    to_block: 2,
-    first_hash: Buffer.alloc(32),
-    last_hash: Buffer.alloc(32),
-    settlements: 1,
-    amount: '1500001',
-    checksum: '1',
-    missing: 0,
-    surplus: 0,
-    changed: 1,
-    unpaid: 0,
-  })
+  await pool.query(`
+    insert into audit_certificate (chain, from_block, to_block, first_hash, last_hash, settlements, amount, checksum, missing,
+                                   surplus, changed, unpaid, source, payments, payment_checksum)
+    values ('base', 2, 2, sha256(''), sha256(''), 1, 1500001, 1, 0, 0, 1, 0, 'archive', 0, 0)`)
   expect(await round()).toBe(1)
   expect(await round()).toBe(0)
 

@@ -44,6 +44,8 @@ test('what is indexed, reserved, audited and missing, with the command that clos
       changed: 1,
       unpaid: 0,
       source: 'archive',
+      payments: 4,
+      payment_checksum: 5,
     })
   }
   const chain = await publishedCoverage(database, file)
@@ -106,7 +108,9 @@ test('what is indexed, reserved, audited and missing, with the command that clos
   expect(stdout).toContain('base: at block 500 of 600, final 490\n')
   expect(stdout).toContain('missing: 160 to 199: npm run backfill -- --chain base --from 100 --to 199\n')
   expect(stdout).toContain('of the blocks read from a node 50 are audited, 51 wait\n')
-  expect(stdout).toContain('checksum ffffffffffffffff, 2 mended; by audit from archive, ')
+  expect(stdout).toContain(
+    'checksum ffffffffffffffff, 4 payments beside them, checksum 0000000000000005, 2 mended; by audit from archive, ',
+  )
 })
 
 const audit = (fromBlock: number, toBlock: number) =>
@@ -150,23 +154,16 @@ test('certificates of blocks that follow each other are one, up to a bound, and 
   ])
 })
 
-test('the certificate of an audit tells payments, unless blocks of it were audited before they were counted', async () => {
-  const { pool } = database
+test('the certificate of an audit tells payments', async () => {
   const chain = await publishedCoverage(database, {})
   expect(chain.certificates.map(({ payments, payment_checksum }) => [payments, payment_checksum])).toEqual([
     [6, '0000000000000004'],
     [3, '8000000000000002'],
     [3, '8000000000000002'],
   ])
-  await pool.query('update audit_certificate set payments = null, payment_checksum = null where from_block = 100000')
-  await audit(100_100, 100_199)
-  const { rows } = await pool.query(
-    'select payments, payment_checksum from directory.certificates where from_block = 100000',
-  )
-  expect(rows).toEqual([{ payments: null, payment_checksum: null }])
 })
 
-test('the certificate of a backfill tells payments, unless blocks of it were loaded before they were counted', async () => {
+test('the certificate of a backfill tells payments', async () => {
   const { pool } = database
   await pool.query('truncate audit_certificate, head_range, backfill cascade')
   await pool.query(`insert into backfill (chain, from_block, to_block, completed_at) values
@@ -174,20 +171,20 @@ test('the certificate of a backfill tells payments, unless blocks of it were loa
   await pool.query(
     `insert into backfill_shard (backfill_id, first_block, last_block, next_block, first_hash, last_hash, payments, payment_checksum)
      select id, s.first_block, s.last_block, s.last_block + 1, sha256('first'), sha256('last'), s.payments, s.checksum
-       from (values (100, 149, 2, 18446744073709551615::numeric), (150, 199, 1, 3), (200, 249, 5, 5), (250, 299, null, null))
+       from (values (100, 149, 2, 18446744073709551615::numeric), (150, 199, 1, 3), (200, 249, 5, 5), (250, 299, 1, 2))
               as s (first_block, last_block, payments, checksum)
        join backfill on s.first_block between from_block and to_block`,
   )
   const chain = await publishedCoverage(database, {})
   expect(chain.certificates.map(({ payments, payment_checksum }) => [payments, payment_checksum])).toEqual([
     [3, '0000000000000002'],
-    [null, null],
+    [6, '0000000000000007'],
   ])
   expect(describeChain(chain)).toContain(', 3 payments beside them, checksum 0000000000000002; by backfill, ')
   const { rows } = await pool.query(
     'select payments::int, payment_checksum from directory.certificates order by from_block',
   )
-  expect(rows.map(({ payments }) => payments)).toEqual([2, 1, 5, null])
+  expect(rows.map(({ payments }) => payments)).toEqual([2, 1, 5, 1])
 })
 
 test('blocks below a reset whose certificate reached above it are audited again', async () => {

@@ -197,14 +197,14 @@ interface SeedWallet {
 
 export async function seedWallet(pool: pg.Pool, named: SeedWallet): Promise<void> {
   const { chain = 'base', id, wallet, block, logIndex = 0, at } = named
+  const place = { chain, block_number: block, log_index: logIndex, block_timestamp: at }
+  const tx_hash = bytes(hashOf(`${chain} ${block} ${logIndex}`))
   await insert(pool, 'registration_wallet', {
+    ...place,
     id: `${chain}-${block}-${logIndex}`,
-    chain,
     agent_id: String(id),
     wallet: wallet && bytes(wallet),
-    block_number: block,
-    log_index: logIndex,
-    block_timestamp: at,
+    tx_hash,
   })
 }
 

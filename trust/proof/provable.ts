@@ -49,7 +49,7 @@ export interface ProvableClaim {
   readonly signer: string
   readonly proof: unknown
   readonly host_link: string | null
-  /** What the link rests on; null: none, or accepted before it was kept. */
+  /** What the link rests on; null: there is none. */
   readonly host_link_evidence: Json | null
   readonly state: 'live' | 'suspended' | 'ended'
   readonly claimed_at: string

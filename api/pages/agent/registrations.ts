@@ -120,8 +120,7 @@ function wallet(registration: Registration, address: string, wallets: Wallets): 
   const known = wallets.get(nameOf(registration))
   const words = known?.kind === 'signed' ? 'signed for it' : 'who registered, unsigned'
   return html`${addressLink(chain, address)}${
-    known &&
-    html` <span class="sub">${words}${known.tx_hash !== null && html` in ${transactionLink(chain, known.tx_hash)}`}</span>`
+    known && html` <span class="sub">${words} in ${transactionLink(chain, known.tx_hash)}</span>`
   }`
 }
 

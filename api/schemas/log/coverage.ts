@@ -36,15 +36,12 @@ const certificate = z
       .string()
       .regex(/^[0-9a-f]{16}$/)
       .meta({ description: 'Sum modulo 2^64 over the blocks: first eight bytes of the SHA-256 of their rows.' }),
-    payments: count.nullable().meta({
-      description:
-        'What forwarders passed on and contracts of x402 settled, which are no settlements. Null: not counted by who ' +
-        'certified it.',
+    payments: count.meta({
+      description: 'What forwarders passed on and contracts of x402 settled, which are no settlements.',
     }),
     payment_checksum: z
       .string()
       .regex(/^[0-9a-f]{16}$/)
-      .nullable()
       .meta({ description: 'Sum modulo 2^64 over them: first eight bytes of the SHA-256 of each.' }),
     first_hash: hash,
     last_hash: hash,

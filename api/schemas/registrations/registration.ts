@@ -90,7 +90,7 @@ const heldRegistration = record
         }),
         block_number: count,
         log_index: count,
-        tx_hash: hash.nullable().meta({ description: 'Null: not known yet.' }),
+        tx_hash: hash,
         set_at: time,
       })
       .nullable()

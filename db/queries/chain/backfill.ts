@@ -23,9 +23,8 @@ export interface Shard {
   readonly settlements: number
   readonly amount: bigint
   readonly checksum: bigint
-  /** Number of payments; null: some of its blocks were loaded by a version that did not count them. */
-  readonly payments: number | null
-  readonly paymentChecksum: bigint | null
+  readonly payments: number
+  readonly paymentChecksum: bigint
   /** Whether the chain's node confirmed a sample of the blocks in which the source had nothing. */
   readonly confirmed: boolean
 }
@@ -135,7 +134,7 @@ export async function noteSource(db: Queryable, id: number, source: string): Pro
 
 /** The shards of a backfill, ascending. */
 export async function readShards(db: Queryable, id: number): Promise<Shard[]> {
-  type Sums = Record<'amount' | 'checksum', string> & { readonly paymentChecksum: string | null }
+  type Sums = Record<'amount' | 'checksum' | 'paymentChecksum', string>
   const { rows } = await db.query<Omit<Shard, keyof Sums> & Sums>(
     `select first_block as "firstBlock", last_block as "lastBlock", next_block as "nextBlock",
             '0x' || encode(parent_hash, 'hex') as "parentHash", '0x' || encode(first_hash, 'hex') as "firstHash",
@@ -151,7 +150,7 @@ export async function readShards(db: Queryable, id: number): Promise<Shard[]> {
     ...row,
     amount: BigInt(amount),
     checksum: BigInt(checksum),
-    paymentChecksum: paymentChecksum === null ? null : BigInt(paymentChecksum),
+    paymentChecksum: BigInt(paymentChecksum),
   }))
 }
 

@@ -126,8 +126,8 @@ export async function shortenBackfill(
   await db.query(
     `update backfill_shard
         set last_block = $2, next_block = $2 + 1, last_hash = decode(substr($3, 3), 'hex'), settlements = $4,
-            amount = $5::numeric, checksum = $6::numeric, payments = case when payments is not null then $7::bigint end,
-            payment_checksum = case when payments is not null then $8::numeric end
+            amount = $5::numeric, checksum = $6::numeric, payments = $7,
+            payment_checksum = $8::numeric
       where backfill_id = $1 and last_block > $2`,
     [
       id,

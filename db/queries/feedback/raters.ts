@@ -52,7 +52,7 @@ first_paid as materialized (
    cross join lateral (
      select count(*) as payers, min(at) filter (where payer <> k.client) as at,
             (array_agg(payer order by at, payer) filter (where payer <> k.client))[1] as payer
-       from (select payer, coalesce(first_paid_at, first_at) as at
+       from (select payer, first_paid_at as at
                from settlement_payer
               where recipient = k.client and amount > 0
               union all

@@ -57,9 +57,9 @@ interface Certificate {
   readonly amount: string
   /** Sum modulo 2^64 over the blocks of the first eight bytes of the SHA-256 of their rows; 16 hex digits. */
   readonly checksum: string
-  /** What forwarders passed on and other contracts settled, and the sum of the first eight bytes of the SHA-256 of each; null: not counted. */
-  readonly payments: number | null
-  readonly payment_checksum: string | null
+  /** What forwarders passed on and other contracts settled, and the sum of the first eight bytes of the SHA-256 of each. */
+  readonly payments: number
+  readonly payment_checksum: string
   readonly first_hash: string
   readonly last_hash: string
   /** Kinds: portal, archive, rpc. */

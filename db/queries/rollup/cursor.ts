@@ -2,9 +2,6 @@ import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
 import { addSums, type MovedSettlement, movedArrays, movedFacts, storedFacts, subtractSums } from './sums.ts'
 
-/** What this version sums up when it moves the roll-up's cursor; the database refuses versions that leave something out. */
-const sums = 'hours, totals, payers, senders, first payments, sums of all'
-
 /**
  * Locks a chain's roll-up until the transaction ends and returns its cursor, the first block that is not rolled up.
  * Every writer of the chain's sums takes this lock.
@@ -25,12 +22,8 @@ async function beginRollup(db: Queryable, chain: string): Promise<number> {
 async function lockMark(db: Queryable, chain: string): Promise<number | undefined> {
   const { rows } = await db.query<{ nextBlock: number }>({
     name: 'lock-rollup',
-    text: `
-select next_block as "nextBlock", set_config('directory.sums', $2, true)
-  from settlement_rollup
- where chain = $1
-   for update`,
-    values: [chain, sums],
+    text: 'select next_block as "nextBlock" from settlement_rollup where chain = $1 for update',
+    values: [chain],
   })
   return rows[0]?.nextBlock
 }

@@ -19,9 +19,6 @@ interface Value {
   readonly left: string
 }
 
-/** When the first settlement with an amount was: sums from before it was kept say when the first of all was. */
-const storedFirstPaid = 'coalesce(t.first_paid_at, case when t.amount > 0 then t.first_at end)'
-
 const sum = (name: 'n' | 'amount'): Value => ({
   of: `sum(${name})`,
   add: (more) => `t.${name} + ${more}`,
@@ -76,8 +73,8 @@ const ends = (by: Parameters<typeof nearest>[0], without = '') => ({
 const ofPayer = { recipient: true, role: 'payer' } as const
 const firstPaid: Value = {
   of: 'min(first_paid_at)',
-  add: (more) => `least(${storedFirstPaid}, ${more})`,
-  left: `case when t.amount = gone.amount then null when gone.first_paid_at > ${storedFirstPaid} then t.first_paid_at
+  add: (more) => `least(t.first_paid_at, ${more})`,
+  left: `case when t.amount = gone.amount then null when gone.first_paid_at > t.first_paid_at then t.first_paid_at
               when gone.first_paid_at is null then t.first_paid_at
               else ${nearest(ofPayer, { block: 'gone.paid_block', at: 'gone.first_paid_at', paid: true, upwards: true })} end`,
 }

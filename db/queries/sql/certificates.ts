@@ -8,8 +8,8 @@ export const hexSum = (sum: string) =>
 export const loadedByShards = `
        select sum(s.settlements) as settlements, sum(s.amount) as amount,
               sum(s.checksum) % 18446744073709551616 as checksum,
-              case when count(*) = count(s.payments) then sum(s.payments) end as payments,
-              case when count(*) = count(s.payments) then sum(s.payment_checksum) % 18446744073709551616 end as payment_checksum,
+              sum(s.payments) as payments,
+              sum(s.payment_checksum) % 18446744073709551616 as payment_checksum,
               (array_agg(s.first_hash order by s.first_block))[1] as first_hash,
               (array_agg(s.last_hash order by s.first_block desc))[1] as last_hash,
               bool_and(s.confirmed) as confirmed

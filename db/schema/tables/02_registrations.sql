@@ -68,7 +68,7 @@ create table registration_metadata (
   log_index int not null,
   block_timestamp timestamptz not null,
   -- Transaction that set the value: what named a wallet can be looked up, and the wallet's signature with it.
-  tx_hash bytea -- null: written before transactions were kept
+  tx_hash bytea not null
 );
 create index registration_metadata_agent on registration_metadata (chain, agent_id);
 -- Whose metadata has a key: the beginning of it, as keys may be longer than an index takes.
@@ -85,14 +85,13 @@ create table registration_wallet (
   block_number int not null,
   log_index int not null,
   block_timestamp timestamptz not null,
-  tx_hash bytea, -- null: written before transactions were kept
+  tx_hash bytea not null,
   unique (chain, agent_id, block_number, log_index)
 );
 create index registration_wallet_block on registration_wallet (chain, block_number);
 
 -- Addresses that were approved for a token, and operators that owners named for all of their tokens: who else could change
--- a registration. A Transfer ends the token's approval without an event. A chain that was indexed before these tables were
--- there has those of later blocks alone; taking it back (npm run reset) brings the others.
+-- a registration. A Transfer ends the token's approval without an event.
 create table registration_approval (
   id text primary key,
   chain text not null,
@@ -163,7 +162,7 @@ create table registration_document (
   last_modified text,
   read_at timestamptz,                 -- when it was read last; what is settled is not asked for again and leaves no other trace
   -- Which registrations a registration file says are its agent's: [{chain, agentId}], those of known registries alone. Null:
-  -- it does not say, or was read before this was looked at.
+  -- it does not say.
   registrations json,
   truncated jsonb not null default '{}', -- lists of the file of which only a part is kept: how many entries they have
   primary key (chain, agent_id)

@@ -26,9 +26,8 @@ create table backfill_shard (
   settlements bigint not null default 0,
   amount numeric not null default 0,
   checksum numeric(20, 0) not null default 0, -- sum modulo 2^64 over the blocks: first eight bytes of the SHA-256 of their rows
-  -- What it found beside settlements. Null: blocks of the shard were loaded before this was kept.
-  payments bigint default 0,
-  payment_checksum numeric(20, 0) default 0,  -- sum modulo 2^64 over the payments: first eight bytes of the SHA-256 of each
+  payments bigint not null default 0,         -- what it found beside settlements
+  payment_checksum numeric(20, 0) not null default 0, -- sum modulo 2^64 over the payments: first eight bytes of the SHA-256 of each
   -- Whether the chain's node confirmed what it found nothing in: a hole in an archive looks like empty blocks.
   confirmed boolean not null default false,
   primary key (backfill_id, first_block)
@@ -83,10 +82,9 @@ create table audit_certificate (
   events int not null default 0,    -- of the registries and the IdRegistry in the range
   agents int not null default 0,    -- tokens whose rows did not say what the events do
   custody int not null default 0,   -- changes of custody that were missing, too many or otherwise
-  source text,                      -- what it was read from: portal, archive, rpc; null: not known
-  -- What it found beside settlements. Null: audited before this was kept.
-  payments bigint,
-  payment_checksum numeric(20, 0),  -- as of backfill_shard
+  source text not null,             -- what it was read from: portal, archive, rpc
+  payments bigint not null,         -- what it found beside settlements
+  payment_checksum numeric(20, 0) not null, -- as of backfill_shard
   primary key (chain, from_block)
 );
 

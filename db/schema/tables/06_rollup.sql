@@ -25,21 +25,6 @@ select b.chain, coalesce(p.next_block, b.from_block)::int, least(b.to_block, r.n
   left join settlement_rollup_backfill p on p.backfill_id = b.id
  where coalesce(p.next_block, b.from_block) <= least(b.to_block, r.next_block - 1);
 
--- While versions change, a job of the one before may still run: it adds to fewer tables than there are, and what it left
--- out would never be added. So marks move only in a transaction that names the sums it keeps, as `lockRollup` does; any
--- other is refused whole, with what it has added.
-create function refuse_other_sums() returns trigger language plpgsql as $$
-begin
-  if coalesce(current_setting('directory.sums', true), '') <> 'hours, totals, payers, senders, first payments, sums of all' then
-    raise exception 'this program does not keep the sums of settlements that this database has; update it';
-  end if;
-  return new;
-end $$;
-create trigger settlement_rollup_moved before update on settlement_rollup
-  for each row execute function refuse_other_sums();
-create trigger settlement_rollup_backfill_moved before insert or update on settlement_rollup_backfill
-  for each row execute function refuse_other_sums();
-
 -- What each recipient was paid in an hour. Here and below, fillfactor leaves room in each page for the next version of a row:
 -- a pair that pays again, or an hour that goes on, then moves within its page, and no index is written for it.
 create table settlement_hourly (
@@ -86,9 +71,7 @@ create table settlement_payer (
   n bigint not null,
   amount numeric(38, 0) not null,
   first_at timestamptz not null, -- time of the oldest
-  -- A settlement of nothing makes nobody a payer: when the first one with an amount was. Null, with an amount in all: not
-  -- known, the row was last summed up before this column was there; then `first_at` stands for it.
-  first_paid_at timestamptz,
+  first_paid_at timestamptz,     -- time of the oldest with an amount: one of nothing makes nobody a payer; null: there is none
   primary key (recipient, payer, chain, overload)
 ) with (fillfactor = 85);
 -- Whom an address that has just been verified has paid.

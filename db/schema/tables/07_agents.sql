@@ -122,7 +122,7 @@ create table agent_change (
   fid bigint not null,
   kind text not null,
   changed_at timestamptz not null,
-  sha256 bytea -- of what readers see of the agent: docs/log.md; null: it is gone, or the row is of an earlier version
+  sha256 bytea -- of what readers see of the agent: docs/log.md; null: it is gone
 );
 create index agent_change_fid on agent_change (fid, seq desc);
 -- Agents that left the index, the last first.

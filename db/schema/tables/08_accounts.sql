@@ -81,7 +81,7 @@ create table signer_key (
   key_remove json,            -- as received
   key_remove_signer bytea,    -- the address that signed for it; null: the key itself
   key_removed_at timestamptz, -- the time that its signer wrote; null: it was not removed so
-  -- When that message was first read here; null: none, or before this was noted. A message of the key that came later counts
+  -- When that message was first read here; null: there is none. A message of the key that came later counts
   -- as one of after the removal, whatever time its signer wrote.
   key_remove_seen_at timestamptz,
   removed boolean,            -- what the registry says at its final block; null: it was not asked

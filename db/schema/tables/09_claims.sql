@@ -21,7 +21,7 @@ create table claim (
   checked_at timestamptz,             -- when all its checks held last; null: not since it was accepted
   ended_at timestamptz,
   end_reason text,
-  -- What others need to check `host_link`. Null: no link was needed, or it was accepted before this was kept.
+  -- What others need to check `host_link`. Null: no link was needed.
   host_link_evidence json,
   primary key (fid, method, nonce)
 );

@@ -139,7 +139,7 @@ select h.fid, f.*, not tenure.held as before_holder,
               end) as at
      from income_address i
     cross join lateral (
-      select s.chain, coalesce(s.first_paid_at, s.first_at) as at, s.last_at
+      select s.chain, s.first_paid_at as at, s.last_at
         from settlement_payer s
        where s.recipient = i.address and s.payer = f.client and s.amount > 0
        union all

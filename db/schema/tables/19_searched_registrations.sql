@@ -12,8 +12,8 @@ create table searched_registration (
   feedback_count bigint not null,
   terms tsvector not null,
   feedback_value numeric,     -- mean of the newest feedback that stands; null: there is none
-  active_at timestamptz,      -- registered, or given feedback last; null: of before this was kept
-  moved_at timestamptz,       -- last event of either registry; null: of before this was kept
+  active_at timestamptz not null, -- registered, or given feedback last
+  moved_at timestamptz not null,  -- last event of either registry
   primary key (chain, agent_id)
 );
 -- What fits all filters at once: by whole words, and by parts of the texts. `like` on an index of texts would read every row

@@ -54,6 +54,7 @@ async function seedOne(n: number) {
       block_number: 100,
       log_index: n,
       block_timestamp: minute(n),
+      tx_hash: bytes(hashOf(`metadata ${n}`)),
     })
   }
   if (n % 4 === 1) await seedApproval(n, key)

@@ -66,7 +66,6 @@ const empty = () =>
     truncate agent_figure, agent_demand, figure_derivation, agent_payer_hour, payer_move, settlement, settlement_hourly, settlement_hour_total, facilitator_total, settlement_total, settlement_payer, chain_state, ranking, ranking_day, ranking_round,
              income_hour, income_total, income_agent, income_ring, income_reach;
     delete from due where kind in ('income hours', 'demand');
-    select set_config('directory.sums', 'hours, totals, payers, senders, first payments, sums of all', true);
     update settlement_rollup set next_block = 0`)
 
 const demand = derivations.filter(({ kind }) => kind === 'demand')

@@ -20,14 +20,16 @@ beforeAll(async () => {
                               acquired_at, updated_block, updated_at)
     select 'base-' || n, case when n % 3 = 0 then 'celo' else 'base' end, n, '\\x00', false, n, now(), '\\x00', n, now(), n, now()
       from generate_series(1, ${registrations}) n;
-    insert into searched_registration (chain, agent_id, registered_at, updated_at, name, description, feedback_count, terms)
-    select chain, agent_id, timestamptz '2026-01-01' + agent_id::int * interval '1 minute',
-           timestamptz '2026-02-01' + (agent_id * 7919 % ${registrations})::int * interval '1 minute',
+    insert into searched_registration (chain, agent_id, registered_at, updated_at, active_at, moved_at, name, description, feedback_count, terms)
+    select chain, agent_id, time.registered_at, time.updated_at, time.registered_at, time.updated_at,
            'agent ' || md5(agent_id::text), 'does this and that with ' || md5(chain || agent_id), case when agent_id % 50 = 0 then agent_id % 400 else 0 end,
            array_to_tsvector(array['chain:' || chain, 'owner:0x' || md5((agent_id % 3000)::text) || '00000000',
                                    'active:' || (agent_id < ${registrations / 2}), 'x402:' || (agent_id >= ${registrations / 2}),
                                    'skill:' || agent_id % 900])
-      from registration`)
+      from registration
+     cross join lateral (
+       select timestamptz '2026-01-01' + agent_id::int * interval '1 minute' as registered_at,
+              timestamptz '2026-02-01' + (agent_id * 7919 % ${registrations})::int * interval '1 minute' as updated_at) time`)
   await pool.query('vacuum (analyze) registration, searched_registration')
 })
 

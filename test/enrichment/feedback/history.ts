@@ -130,6 +130,7 @@ export async function store(pool: pg.Pool, events: History): Promise<void> {
       block_number: 999,
       log_index: 0,
       block_timestamp: timeOf(999),
+      tx_hash: Buffer.alloc(32),
     })
   }
   await pool.query('update chain_state set finalized_block = 1000, indexed_block = 1000')

@@ -110,7 +110,6 @@ export async function empty(pool: pg.Pool): Promise<void> {
     truncate settlement, payment, payment_sum, settlement_hourly, settlement_hour_total, facilitator_total, settlement_total, settlement_payer, income_sender, chain_state, agent,
              agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_ring, income_reach, agent_demand,
              due, registration_wallet, registration_approval, registration_operator, builder_code, registration_transfer, agent_holding, chain_contract cascade;
-    select set_config('directory.sums', 'hours, totals, payers, senders, first payments, sums of all', true);
     update settlement_rollup set next_block = 0`)
   await storeSenders(pool, 'test', [])
   await writeContracts(pool, 'base', [{ address: dollar, fromBlock: 0 }])

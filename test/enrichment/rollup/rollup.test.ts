@@ -128,38 +128,6 @@ test('a chain that somebody else holds keeps no other waiting', async () => {
   expect((await hours()).map(({ chain }) => chain).sort()).toEqual(['base', 'celo'])
 })
 
-test('a job that knows fewer tables adds nothing', async () => {
-  const { pool } = database
-  await store(pool, [one])
-  await finalize(database, 'base', 10)
-  const older = inTransaction(pool, async (db) => {
-    await db.query(`select next_block from settlement_rollup where chain = 'base' for update`)
-    await db.query(`
-      insert into settlement_hourly (recipient, hour, chain, overload, first_block, last_block, n, amount)
-      select recipient, date_trunc('hour', block_timestamp, 'UTC'), chain, false, 10, 10, 1, amount from settlement`)
-    await db.query(`update settlement_rollup set next_block = 11 where chain = 'base'`)
-  })
-  await expect(older).rejects.toThrow('update it')
-  expect(await hours()).toEqual([])
-  await rollUp(database, 100)
-  await expectExactTables(database)
-  const mark = `insert into settlement_rollup_backfill (backfill_id, next_block) values (1, 5)`
-  await expect(pool.query(mark)).rejects.toThrow('update it')
-  const before = `begin; set local directory.sums = 'hours, totals, payers, senders'; ${mark}; commit`
-  await expect(pool.query(before)).rejects.toThrow('update it')
-})
-
-test('a pair summed up before first payments were kept paid first when it settled first', async () => {
-  const { pool } = database
-  await store(pool, [one, { ...one, block: 20 }, { ...one, payer: 1, amount: 0n }, { ...one, payer: 1, block: 20 }])
-  await finalize(database, 'base', 10)
-  await rollUp(database, 100)
-  await pool.query('update settlement_payer set first_paid_at = null')
-  await finalize(database, 'base', 20)
-  await rollUp(database, 100)
-  await expectExactTables(database)
-})
-
 test('blocks that can still be undone are not rolled up', async () => {
   await store(database.pool, [one, { ...one, block: 11 }])
   await finalize(database, 'base', 10)

@@ -80,7 +80,6 @@ export async function empty({ pool }: TestDatabase): Promise<void> {
              facilitator_total, settlement_rollup_backfill, backfill, settlement_archive, settlement_archive_piece,
              settlement_archive_sum, chain_state cascade;
     drop table if exists archived_settlement;
-    select set_config('directory.sums', 'hours, totals, payers, senders, first payments, sums of all', true);
     update settlement_rollup set next_block = 0`)
 }
 

@@ -46,8 +46,8 @@ test('what is loaded late into certified blocks is in their certificates, and wh
   ])
   await pool.query(
     `insert into audit_certificate (chain, from_block, to_block, first_hash, last_hash, settlements, amount, checksum,
-                                    missing, surplus, changed, unpaid, payments, payment_checksum)
-     values ('base', 21, 30, '', '', 0, 0, 0, 0, 0, 0, 0, 1, $1)`,
+                                    missing, surplus, changed, unpaid, source, payments, payment_checksum)
+     values ('base', 21, 30, '', '', 0, 0, 0, 0, 0, 0, 0, 'portal', 1, $1)`,
     [String(tallyPayments(before.slice(2)).paymentChecksum)],
   )
   // The first stays, the second is another now, and the third is new, as are those of other blocks.

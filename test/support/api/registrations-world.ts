@@ -224,6 +224,7 @@ const metadataRow = ({ chain, id, updatedAt }: WorldAgent, [key, value]: [string
   block_number: 100,
   log_index: 1,
   block_timestamp: time(updatedAt),
+  tx_hash: bytes(hashOf(`${key} of ${id}`)),
 })
 
 const event = (chain: ChainName, block_number: number, log_index: number) => ({

@@ -23,5 +23,5 @@ comment on column directory.certificates.amount_usdc is 'Dollars, with all six d
 comment on column directory.certificates.checksum is 'Sum modulo 2^64 over the blocks of the first eight bytes of the SHA-256 of their rows.';
 comment on column directory.certificates.mended is 'Settlements that were missing, too many or otherwise before; null: it was not audited.';
 comment on column directory.certificates.certified_at is 'When that was found.';
-comment on column directory.certificates.payments is 'What forwarders passed on and contracts of x402 settled in the range; null: not counted.';
-comment on column directory.certificates.payment_checksum is 'Sum modulo 2^64 over these of the first eight bytes of the SHA-256 of each; null: not counted.';
+comment on column directory.certificates.payments is 'What forwarders passed on and contracts of x402 settled in the range.';
+comment on column directory.certificates.payment_checksum is 'Sum modulo 2^64 over these of the first eight bytes of the SHA-256 of each.';

@@ -11,4 +11,4 @@ comment on column directory.registration_metadata.value is 'Its bytes as hex, 65
 comment on column directory.registration_metadata.block_number is 'Block in which it was set last.';
 comment on column directory.registration_metadata.log_index is 'Log index in the block.';
 comment on column directory.registration_metadata.block_timestamp is 'Block time.';
-comment on column directory.registration_metadata.tx_hash is 'The transaction that set it; null: written before transactions were kept.';
+comment on column directory.registration_metadata.tx_hash is 'The transaction that set it.';

@@ -7,7 +7,7 @@ import { deleteUnpaidWithin, insertUnpaid } from '../../db/queries/chain/backfil
 import { replaceAttached } from '../../db/queries/chain/payments/attached.ts'
 import { replacePayments } from '../../db/queries/chain/payments/payments.ts'
 import { addSettlements } from '../../db/queries/chain/scope.ts'
-import { addMovedToRollup, lockRollup, subtractFromRollup } from '../../db/queries/rollup/cursor.ts'
+import { addMovedToRollup, lockPayments, subtractFromRollup } from '../../db/queries/rollup/cursor.ts'
 import { withoutBackfilled } from '../backfilled.ts'
 import type { History } from '../history/history.ts'
 import type { ChainBlock } from '../mapping/block.ts'
@@ -86,7 +86,7 @@ export function mendRange(
   return inTransaction(pool, async (db) => {
     const kept = await keptOf(db, chain, scope, found)
     const rows = kept.settlements.map(toRecord)
-    await lockRollup(db, name)
+    await lockPayments(db, name)
     const deleted = await deleteOthers(db, name, range, { rows, known: scope === 'verified' }, agreed)
     const added = await addSettlements(db, name, rows)
     await subtractFromRollup(db, name, deleted)

@@ -12,7 +12,7 @@ import {
   moveLate,
   replacePaymentsOf,
 } from '../../db/queries/chain/payments/late.ts'
-import { lockRollup } from '../../db/queries/rollup/cursor.ts'
+import { lockPayments } from '../../db/queries/rollup/cursor.ts'
 import { boundedFailures } from '../../hosts/retries.ts'
 import type { History, Wanted } from '../history/history.ts'
 import { RangeReader } from '../history/range-reader.ts'
@@ -142,7 +142,7 @@ export class LateLoader {
       if (unloaded.some((one) => one.isBusy || (one.fromBlock < nextBlock && one.toBlock >= fromBlock))) {
         throw new Error('a backfill is at work')
       }
-      await lockRollup(db, chain.name)
+      await lockPayments(db, chain.name)
       const isTheirs = await moveLate(db, chain.name, { addresses: contracts, fromBlock: cursor, nextBlock })
       if (!isTheirs) throw new Error('the contracts were changed meanwhile')
       const kept = scope === 'all' ? found : await ofReadRecipients(db, chain, found)

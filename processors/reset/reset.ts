@@ -41,7 +41,7 @@ import {
   truncateSettlements,
 } from '../../db/queries/chain/reset.ts'
 import { deleteScope } from '../../db/queries/chain/scope.ts'
-import { lockRollup, rewindRollup, subtractFromRollup } from '../../db/queries/rollup/cursor.ts'
+import { lockPayments, rewindRollup, subtractFromRollup } from '../../db/queries/rollup/cursor.ts'
 import { limitLockWait } from '../../db/queries/server/transaction-settings.ts'
 import { minute, second } from '../../ops/time.ts'
 import { dropAside } from '../backfill/aside-placement.ts'
@@ -78,7 +78,7 @@ export function resetTo(
     const backfills = await holdBackfills(db, chain, block.height + 1)
     await refuseArchived(db, chain, block.height + 1)
     refuseUnfinished(chain, backfills, block.height)
-    if (chain.tokens.length > 0) await lockRollup(db, name)
+    if (chain.tokens.length > 0) await lockPayments(db, name)
     const settlements = await deleteSettlementsAbove(db, name, block.height)
     await deletePaymentsWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
     await rewindRollup(db, name, block.height + 1)
@@ -132,7 +132,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
     await refuseArchived(db, chain, 0)
     for (const { id } of backfills) await dropAside(db, id)
     if (chain.tokens.length > 0) {
-      await lockRollup(db, name)
+      await lockPayments(db, name)
       await rewindRollup(db, name, 0)
       await deleteSums(db, name)
     }

@@ -5,7 +5,7 @@ import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { insertAttached } from '../../db/queries/chain/payments/attached.ts'
 import { insertPayments } from '../../db/queries/chain/payments/payments.ts'
 import { addSettlements, moveRecipients } from '../../db/queries/chain/scope.ts'
-import { addMovedToRollup, lockRollup } from '../../db/queries/rollup/cursor.ts'
+import { addMovedToRollup, lockPayments } from '../../db/queries/rollup/cursor.ts'
 import { boundedFailures } from '../../hosts/retries.ts'
 import { withoutBackfilled } from '../backfilled.ts'
 import type { BlockScanner } from '../history/block-scanner.ts'
@@ -123,7 +123,7 @@ export class HistoryLoad implements BlockSink {
       // Also waits for a backfill that is reserving blocks: theirs are not written here.
       const ours = await withoutBackfilled(db, chain, found)
       // The roll-up counts these rows when it comes to their blocks, or they are added to the sums here.
-      await lockRollup(db, chain.name)
+      await lockPayments(db, chain.name)
       const moved = await moveRecipients(db, chain.name, {
         addresses: recipients,
         fromBlock,

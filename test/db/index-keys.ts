@@ -115,7 +115,11 @@ const ours: readonly Keys[] = [
 ]
 
 const fixed: readonly Keys[] = [
-  { who: 'an address of twenty bytes and a word of 32', bytes: 52, keys: ['payment.subject'] },
+  {
+    who: 'an address of twenty bytes and a word of 32',
+    bytes: 52,
+    keys: ['payment.subject', 'payment.funded_subject(kind, subject)'],
+  },
   {
     who: 'an address of twenty bytes',
     bytes: 20,
@@ -158,7 +162,6 @@ const fixed: readonly Keys[] = [
     who: 'a number of 256 bits at most',
     bytes: uint256,
     keys: [
-      'payment.gross',
       ...one('agent_id', 'agent_holding audit_agent feedback feedback_response feedback_total registration'),
       ...one(
         'agent_id',

@@ -1,4 +1,5 @@
 import type { BlockRange } from '../../block-range.ts'
+import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 import { addSums, type MovedSettlement, movedArrays, movedFacts, storedFacts, subtractSums } from './sums.ts'
 
@@ -8,6 +9,16 @@ import { addSums, type MovedSettlement, movedArrays, movedFacts, storedFacts, su
  */
 export async function lockRollup(db: Queryable, chain: string): Promise<number> {
   return (await lockMark(db, chain)) ?? (await beginRollup(db, chain))
+}
+
+/**
+ * As `lockRollup`, for writers of payments: these find who paid in each other under a lock of the chain, which comes before that
+ * of the roll-up, as it does when the processor writes them.
+ */
+export async function lockPayments(db: Queryable, chain: string): Promise<number> {
+  const text = 'select pg_advisory_xact_lock($1, hashtext($2))'
+  await db.query({ name: 'lock-funders', text, values: [lockClasses.funders, chain] })
+  return lockRollup(db, chain)
 }
 
 /** Inserts the roll-up's cursor of a chain that was added since the last migration. Returns the cursor, a block. */

@@ -100,30 +100,35 @@ create index payment_forwarder on payment (forwarder) where forwarder is not nul
 
 -- Claims of a channel that somebody else than their payer filled.
 create index payment_funder on payment (funder) where funder is not null;
--- What was put into a job or channel, the most at once first; and what came out.
-create index payment_subject on payment (subject, chain, gross desc) where subject is not null;
 -- The rows of a subject in the order of the chain: refunds of a payment, and what it had brought before them.
 create index payment_of_subject on payment (subject, chain, block_number, log_index) where subject is not null;
-
--- Who put money there that a job, a channel or an escrow pays out or gives back: of what came before, the most at once; null:
--- nobody is known to have.
-create function funder_of(p payment) returns bytea language sql stable as $$
-  select f.payer from payment f
-   where f.subject = p.subject and f.chain = p.chain
-     and case p.kind when 'job_release' then f.kind = 'job_funding'
-                     when 'batch_claim' then f.kind = 'batch_deposit'
-                     else f.kind in ('escrow_authorization', 'escrow_charge') end
-     and (f.block_number, f.log_index) < (p.block_number, p.log_index)
-   order by f.gross desc, f.block_number, f.log_index
-   limit 1
+-- What a row puts money into: a job, a channel or an escrow; null: it does not.
+create function funded_subject(kind text, subject bytea) returns bytea language sql immutable parallel safe as $$
+  select case when kind in ('job_funding', 'batch_deposit', 'escrow_authorization', 'escrow_charge') then subject end
 $$;
+-- Of one expression, so that no plan reads the other rows of a subject instead.
+create index payment_funding on payment (funded_subject(kind, subject), chain, block_number, log_index)
+  where funded_subject(kind, subject) is not null;
+
+-- Who put the most at once into a job, a channel or an escrow before a row of it, null: nobody is known to have; and how often
+-- somebody did. Of the first times alone, so that nobody makes it dear to know who paid: what comes behind them tells nothing new.
+create function funding_before(p payment, out funder bytea, out times int) language plpgsql stable
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+begin
+  select (array_agg(f.payer order by f.gross desc, f.block_number, f.log_index))[1], count(*) into funder, times
+    from (select * from payment f
+           where funded_subject(f.kind, f.subject) = p.subject and f.chain = p.chain
+             and (f.block_number, f.log_index) < (p.block_number, p.log_index)
+           order by f.block_number, f.log_index
+           limit 20) f;
+end $$;
 
 -- The row with what its funding tells. That is in another transaction, which may be loaded later than this one, and by somebody
--- else at the same time: so whoever writes either holds a lock of the chain until it commits. A job has its contract as
--- payer, and an escrow's payment its operator, while nobody else is known.
+-- else at the same time: so whoever writes either holds a lock of the chain until it commits, and takes it before that of the
+-- roll-up. A job has its contract as payer, and an escrow's payment its operator, while nobody else is known.
 create function with_funder(p payment) returns payment language plpgsql as $$
 declare
-  found_funder bytea := funder_of(p);
+  found_funder bytea := (funding_before(p)).funder;
 begin
   if p.kind = 'batch_claim' then
     p.funder := nullif(found_funder, p.payer);
@@ -147,34 +152,35 @@ create trigger payment_funder before insert on payment
 -- written again: sums and marks follow rows that come and go. A roll-up that is about to sum these rows up comes first.
 create function follow_funding() returns trigger language plpgsql as $$
 declare
-  moved payment := coalesce(new, old);
+  first payment;
 begin
-  perform pg_advisory_xact_lock(8013, hashtext(moved.chain));
-  if not exists (select from payment p
-                  where p.subject = moved.subject and p.chain = moved.chain
-                    and (p.block_number, p.log_index) > (moved.block_number, moved.log_index)) then
-    return null;
-  end if;
-  perform from settlement_rollup r where r.chain = moved.chain for update;
-  with gone as (
-    delete from payment p
-     where p.subject = moved.subject and p.chain = moved.chain
-       and p.kind in ('job_release', 'batch_claim', 'escrow_capture', 'escrow_refund', 'escrow_return')
-       and (p.block_number, p.log_index) > (moved.block_number, moved.log_index)
-       and with_funder(p) is distinct from p
-    returning p.*
-  )
-  insert into payment select * from gone;
+  for first in
+    select distinct on (m.subject, m.chain) m.* from moved m
+     where funded_subject(m.kind, m.subject) is not null
+     order by m.subject, m.chain, m.block_number, m.log_index
+  loop
+    perform pg_advisory_xact_lock(8013, hashtext(first.chain));
+    continue when (funding_before(first)).times = 20;
+    continue when not exists (select from payment p
+                               where p.subject = first.subject and p.chain = first.chain
+                                 and (p.block_number, p.log_index) > (first.block_number, first.log_index));
+    perform from settlement_rollup r where r.chain = first.chain for update;
+    with gone as (
+      delete from payment p
+       where p.subject = first.subject and p.chain = first.chain
+         and p.kind in ('job_release', 'batch_claim', 'escrow_capture', 'escrow_refund', 'escrow_return')
+         and (p.block_number, p.log_index) > (first.block_number, first.log_index)
+         and with_funder(p) is distinct from p
+      returning p.*
+    )
+    insert into payment select * from gone;
+  end loop;
   return null;
 end $$;
 create trigger payment_funded after insert on payment
-  for each row when (new.subject is not null
-                     and new.kind in ('job_funding', 'batch_deposit', 'escrow_authorization', 'escrow_charge'))
-  execute function follow_funding();
+  referencing new table as moved for each statement execute function follow_funding();
 create trigger payment_unfunded after delete on payment
-  for each row when (old.subject is not null
-                     and old.kind in ('job_funding', 'batch_deposit', 'escrow_authorization', 'escrow_charge'))
-  execute function follow_funding();
+  referencing old table as moved for each statement execute function follow_funding();
 
 -- Everything that addresses got, a row each. What went through a forwarder is there as a settlement to it and as the legs
 -- that it paid: right for the sum of one payee, too much for the sum of all.

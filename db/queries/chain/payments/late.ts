@@ -102,7 +102,7 @@ interface FoundPayments {
 
 /**
  * Makes the payments of some transactions in final blocks those that are given, and adds what that changes to the
- * certificates of their blocks. Returns how many came. Call under `lockRollup`.
+ * certificates of their blocks. Returns how many came. Call under `lockPayments`.
  */
 export async function replacePaymentsOf(
   db: Queryable,

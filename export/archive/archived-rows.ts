@@ -1,8 +1,10 @@
+import { chainOf } from '../../chains.config.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { readArchived } from '../../db/queries/chain/archive.ts'
 import type { ExportColumn, ExportRow, ExportStart } from '../../db/queries/exports/exports.ts'
 import { archivedUntil } from '../../db/queries/rollup/cursor.ts'
 import { UsageError } from '../../ops/cli.ts'
+import { isScaled, type Tokens, tokensOf } from '../../processors/mapping/scale.ts'
 import { archivedFiles, type DayFile } from '../served/archived-days.ts'
 import { rowsOfFiles } from './day-files.ts'
 
@@ -43,20 +45,21 @@ export async function archivedPages(db: Queryable, options: PageOptions): Promis
       chain,
       next: toBlock + 1,
       settlements,
-      archived: pagesOf(files, toBlock, { since, columns }),
+      archived: pagesOf(files, toBlock, { since, columns, tokens: tokensOf(chainOf(chain)) }),
     })
   }
   return pages
 }
 
-function pagesOf(
-  files: readonly DayFile[],
-  toBlock: number,
-  { since, columns }: Pick<PageOptions, 'since' | 'columns'>,
-): ArchivedPages['archived'] {
+/** What is read of a chain's files, and how. */
+interface Reading extends Pick<PageOptions, 'since' | 'columns'> {
+  readonly tokens: Tokens
+}
+
+function pagesOf(files: readonly DayFile[], toBlock: number, reading: Reading): ArchivedPages['archived'] {
   let rows: AsyncGenerator<ExportRow> | undefined
   return async (after, limit) => {
-    rows ??= rowsBehind(files, toBlock, { after, since, columns })
+    rows ??= rowsBehind(files, toBlock, { after, ...reading })
     const page: ExportRow[] = []
     while (page.length < limit) {
       const { value, done } = await rows.next()
@@ -74,26 +77,37 @@ type FileRow = Record<string, FileValue> & {
   readonly block_timestamp: bigint
 }
 
+/** Columns that tell exact amounts: those in dollars have whole millionths in the files. */
+const unitColumns = ['token_address', 'base_units']
+
 async function* rowsBehind(
   files: readonly DayFile[],
   toBlock: number,
-  { after, since, columns }: Pick<PageOptions, 'since' | 'columns'> & { readonly after: readonly string[] | undefined },
+  { after, since, columns, tokens }: Reading & { readonly after: readonly string[] | undefined },
 ): AsyncGenerator<ExportRow> {
   const [, block = 0, log = -1] = (after ?? []).map(Number)
   const sinceMicros = since === undefined ? undefined : BigInt(Date.parse(since)) * 1000n
   const recent = files.filter(({ partition }) => since === undefined || (partition.day ?? '') >= since.slice(0, 10))
   const range = { fromBlock: block, toBlock }
-  for await (const rows of rowsOfFiles<FileRow>(
-    recent,
-    range,
-    columns.map(({ name }) => name),
-  )) {
+  for await (const rows of rowsOfFiles<FileRow>(recent, range, [
+    ...new Set([...columns.map(({ name }) => name), ...unitColumns]),
+  ])) {
     for (const row of rows) {
       if (row.block_number === block && row.log_index <= log) continue
       if (sinceMicros !== undefined && row.block_timestamp < sinceMicros) continue
-      yield columns.map(({ name, type }) => textOf(name, type, row[name]))
+      yield columns.map(({ name, type }) =>
+        name === 'amount_usdc'
+          ? (exactDollars(row, tokens) ?? textOf(name, type, row[name]))
+          : textOf(name, type, row[name]),
+      )
     }
   }
+}
+
+/** Dollars of a token whose units are not millionths, with all its digits; undefined: millionths have them. */
+function exactDollars({ token_address: token, base_units: units }: FileRow, tokens: Tokens): string | undefined {
+  const decimals = tokens.get(String(token))
+  return isScaled(decimals) && typeof units === 'string' ? dollars(BigInt(units), decimals) : undefined
 }
 
 /** A value as text, in the form in which the database writes it for an export; null: null. */
@@ -110,7 +124,8 @@ function isoMicroseconds(micros: bigint): string {
   return `${seconds}.${String(micros % 1_000_000n).padStart(6, '0')}Z`
 }
 
-function dollars(micros: bigint): string {
-  const digits = String(micros).padStart(7, '0')
-  return `${digits.slice(0, -6)}.${digits.slice(-6)}`
+/** `decimals`: at least one. */
+function dollars(units: bigint, decimals = 6): string {
+  const digits = String(units).padStart(decimals + 1, '0')
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
 }

@@ -2,6 +2,7 @@ import type { ChainSettings } from '../chains.file.ts'
 import { lagObjective } from '../chains.row.ts'
 import { counter, gauge, type ScrapedMetric } from '../ops/metrics.ts'
 import type { Auditor } from './audit/auditor.ts'
+import type { LateLoader } from './late/loader.ts'
 import type { Progress } from './progress.ts'
 import type { ScopeLoader } from './scope/loader.ts'
 
@@ -10,6 +11,7 @@ export interface Jobs {
   /** Loads the history of recipients that become known; runs when not every settlement is kept. */
   readonly loader?: Pick<ScopeLoader, 'backlog' | 'turnedAt'> | undefined
   readonly auditor?: Pick<Auditor, 'mended' | 'disputed' | 'succeededAt' | 'blocksToGo'> | undefined
+  readonly late?: Pick<LateLoader, 'blocksToGo' | 'secondsToGo'> | undefined
   /** What the chain's backfills have loaded; they are commands and have no /metrics of their own. */
   readonly loads?: () => Promise<{ readonly blocksToGo: number; readonly settlements: number }>
 }
@@ -18,7 +20,7 @@ export interface Jobs {
 export function metricsOf(
   chain: Pick<ChainSettings, 'finalityConfirmation' | 'rpc'>,
   progress: Progress,
-  { loader, auditor, loads }: Jobs,
+  { loader, auditor, late, loads }: Jobs,
 ): ScrapedMetric[] {
   return [
     ...metricsOfBlocks(chain, progress),
@@ -26,6 +28,7 @@ export function metricsOf(
     ...metricsOfSources(progress),
     ...(loads ? metricsOfLoads(loads) : []),
     ...(loader ? metricsOfLoader(loader) : []),
+    ...(late ? metricsOfLate(late) : []),
     ...(auditor ? metricsOfAuditor(auditor) : []),
   ]
 }
@@ -149,6 +152,21 @@ function metricsOfLoader(loader: NonNullable<Jobs['loader']>): ScrapedMetric[] {
       'agent_directory_processor_scope_blocks_to_go',
       'Blocks to read for the verified address that is furthest behind',
       () => loader.backlog.blocks,
+    ),
+  ]
+}
+
+function metricsOfLate(late: NonNullable<Jobs['late']>): ScrapedMetric[] {
+  return [
+    gauge(
+      'agent_directory_processor_late_blocks_to_go',
+      'Indexed blocks to read for payment contracts that came to the chain table late',
+      () => late.blocksToGo,
+    ),
+    gauge(
+      'agent_directory_processor_late_seconds_to_go',
+      'Time until these are read, at the pace since the start; absent: none is known yet',
+      () => late.secondsToGo,
     ),
   ]
 }

@@ -138,7 +138,7 @@ async function openIndexer(
   return {
     source,
     backfilled,
-    health: createHealth(chain, progress, source.metrics.registry, { loader, auditor, loads }),
+    health: createHealth(chain, progress, source.metrics.registry, { loader, auditor, late, loads }),
     async run() {
       if (source.node) await checkNode(source.node, chain)
       for (const one of background) one?.start()

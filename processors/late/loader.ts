@@ -14,6 +14,7 @@ import {
 } from '../../db/queries/chain/payments/late.ts'
 import { lockPayments } from '../../db/queries/rollup/cursor.ts'
 import { boundedFailures } from '../../hosts/retries.ts'
+import { clock } from '../backfill/display.ts'
 import type { History, Wanted } from '../history/history.ts'
 import { RangeReader } from '../history/range-reader.ts'
 import { scannedBlock } from '../history/scanned-block.ts'
@@ -64,12 +65,23 @@ interface Part {
  * is at work, with whatever contracts it began, nothing is. A failure is logged and retried later.
  */
 export class LateLoader {
+  /** Blocks that late contracts have still to be read in, as of the last look; contracts that are read together count once. */
+  blocksToGo = 0
+  /** What was read since this process began to load, and in how many milliseconds; zeros: nothing is being loaded. */
+  #pace = { blocks: 0, ms: 0 }
   readonly #pool: pg.Pool
   readonly #rounds = new Rounds({ turn: () => this.#turn(), failed: (error) => this.#failed(error) })
 
   constructor(private readonly options: LateOptions) {
     const { databaseUrl, chain } = options
     this.#pool = createPool({ databaseUrl, name: `processor ${chain.name} late`, max: 1 })
+  }
+
+  /** Seconds until all is loaded, at the pace so far; undefined: there is none yet. */
+  get secondsToGo(): number | undefined {
+    const { blocks, ms } = this.#pace
+    if (this.blocksToGo === 0) return 0
+    return blocks === 0 ? undefined : (this.blocksToGo * ms) / blocks / 1_000
   }
 
   start(): void {
@@ -89,8 +101,13 @@ export class LateLoader {
   async #turn(): Promise<number> {
     const { chain, openHistory } = this.options
     const waiting = await lateContracts(this.#pool, chain.name)
+    const ranges = new Map(waiting.map((one) => [`${one.nextBlock} ${one.toBlock}`, one.toBlock - one.nextBlock + 1]))
+    this.blocksToGo = [...ranges.values()].reduce((sum, blocks) => sum + blocks, 0)
     const [first] = waiting
-    if (!first) return lookMs
+    if (!first) {
+      this.#pace = { blocks: 0, ms: 0 }
+      return lookMs
+    }
     const contracts = waiting.filter(
       ({ nextBlock, toBlock }) => nextBlock === first.nextBlock && toBlock === first.toBlock,
     )
@@ -108,10 +125,11 @@ export class LateLoader {
   async #load(part: Part, history: History, wanted: Wanted, finalHeight: number): Promise<void> {
     const { chain, openWitness, log } = this.options
     const { fromBlock, toBlock, cursor, contracts } = part
+    const begunAt = Date.now()
     const blocks: ChainBlock[] = []
     const options = { witness: openWitness(wanted), attempts: boundedFailures }
     const reader = new RangeReader(history, fromBlock, toBlock, log, options)
-    const deadline = Date.now() + maxStepMs
+    const deadline = begunAt + maxStepMs
     const sink = {
       addBlock: (block: ChainBlock) => void blocks.push(block),
       add(text: Buffer, scan: Parameters<typeof scannedBlock>[1]) {
@@ -127,7 +145,11 @@ export class LateLoader {
       const found = await settleBlocks(chain.name, tokensOf(chain), blocks, calls, all)
       const came = await this.#commit(part, reader.next, found)
       const what = `payments of ${contracts.join(', ')} in blocks ${cursor} to ${reader.next - 1}`
-      log.info(`${what}, which were indexed without: ${came} loaded`)
+      const read = reader.next - cursor
+      this.blocksToGo -= read
+      this.#pace = { blocks: this.#pace.blocks + read, ms: this.#pace.ms + Date.now() - begunAt }
+      const left = `${this.blocksToGo} blocks to go, ${clock(Math.round(this.secondsToGo ?? 0))} left`
+      log.info(`${what}, which were indexed without: ${came} loaded; ${left}`)
     } finally {
       reader.close()
     }

@@ -49,6 +49,7 @@ function registerAll() {
   createHealth({ name: 'base', rpc: null, ...chainOf('base') }, new Progress(), page.registry, {
     loader,
     auditor: { mended, disputed: 0, succeededAt: 0, blocksToGo: 0 },
+    late: { blocksToGo: 0, secondsToGo: 0 },
     loads: async () => ({ blocksToGo: 0, settlements: 0 }),
   })
   const listening = process.listeners('uncaughtException')

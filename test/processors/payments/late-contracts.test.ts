@@ -52,6 +52,7 @@ test.each([
       await until('everything is loaded', isLoaded)
       if (kinds === contractKinds) await untilSame({ database, processor }, chain, whole)
       const { payment } = await readChainTables(database.pool, chain.name)
+      if (kinds.length > 1) expect(processor.output()).toMatch(/ loaded; \d+ blocks to go, \d+:\d\d left/)
       if (kinds !== contractKinds) expect(payment.length).toBeLessThan(whole.payment.length)
     } finally {
       await processor.stop()

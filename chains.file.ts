@@ -212,8 +212,13 @@ export function readChains({ env, file }: ChainSources): AllChainSettings {
   return Object.fromEntries(settings.map((chain) => [chain.name, chain])) as AllChainSettings
 }
 
+/** Address of each chain's ERC-8004 identity registry, by chain name. */
+export function identityRegistriesOf(settings: Readonly<Record<string, Pick<ChainSettings, 'registry'>>>) {
+  return Object.fromEntries(Object.entries(settings).map(([name, { registry }]) => [name, registry.address]))
+}
+
 /** The social network's registries that this installation asks, and their chain. */
-export function registriesOf(settings: Readonly<Record<ChainName, Pick<ChainSettings, 'id' | 'social'>>>) {
+export function socialRegistriesOf(settings: Readonly<Record<ChainName, Pick<ChainSettings, 'id' | 'social'>>>) {
   for (const { id: chainId, social } of Object.values(settings)) {
     if (social) return { chainId, keyRegistry: social.keyRegistry, idRegistry: social.idRegistry }
   }

@@ -17,7 +17,7 @@ export const requestLimits = {
   pagesPerMinute: 120,
   /** Pictures of agents on pages; they do not count towards the other limits. */
   picturesPerMinute: 1_200,
-  /** Retry-After of every ERR_RATE_LIMIT, whatever is left of the minute: docs/rules.md 8. */
+  /** Retry-After of the API's ERR_RATE_LIMIT, whatever is left of the minute; pages answer with what is left. */
   retrySeconds: 60,
   /** Retry-After while requests cannot be counted. */
   uncountedRetrySeconds: 5,

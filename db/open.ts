@@ -23,12 +23,10 @@ const stateFolder = '.data'
 export const embeddedFolder = `${stateFolder}/postgres`
 
 /**
- * The database this installation uses: the one DATABASE_URL names, as it is; otherwise the embedded server under
- * `.data/`, started or adopted, and migrated: there the usual database, or that of `name`; `onServer` is told of the server's
- * process. Throws one line when DATABASE_URL is
- * no address of a Postgres, and, unless to `restore`, when a restore of the embedded database has not ended: its log
- * still has the epoch of the lost server and would give those numbers out again. Throws, too, when the address is that of
- * a local world that runs here and the chains are others.
+ * The database that DATABASE_URL names, or else the embedded server under `.data/`, started or adopted, and migrated; `name`
+ * picks another of its databases, `onServer` is given its process. Throws one line if DATABASE_URL is not an address of a
+ * Postgres; if a restore of the embedded database has not ended (unless to `restore`), because its log would give out numbers
+ * again; and if a local world with other chains runs at that address.
  */
 export async function openDatabase(
   databaseUrl: string | undefined,

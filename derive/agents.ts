@@ -69,7 +69,7 @@ export async function deriveSearched(
   await askForControl(db, registrations, now())
 }
 
-/** Notes as events of the directory which agents others could change now, and asks chains who these are. */
+/** Notes an event for each agent that other addresses can change now, and asks the chains who commands those that are contracts. */
 export async function deriveControl(
   db: pg.PoolClient,
   keys: readonly string[],

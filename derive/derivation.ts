@@ -14,7 +14,7 @@ export interface DeriveContext {
   readonly perAgent?: readonly string[]
   /** Signs the transparency log. Default: it is not signed. */
   readonly log?: LogSigner | undefined
-  /** Whether everything is derived again: what is kept by what moved is counted whole. Default: no. */
+  /** Whether everything is derived again: sums that otherwise move with each change are counted from all rows. Default: no. */
   readonly again?: boolean
 }
 
@@ -23,7 +23,7 @@ export interface Derivation {
   readonly kind: KindName
   /** Most keys that are derived in one transaction. */
   readonly batch: number
-  /** Whether keys name whose they are, before a colon, and these take turns: who has very many keeps no other waiting. */
+  /** Whether a key begins with its owner and a colon, and owners take turns: one with very many keeps no other waiting. */
   readonly turns?: boolean
   /**
    * How long its loop rests when nothing is due. `soon`: somebody waits for it. `with sums`: what it reads moves with the
@@ -31,7 +31,7 @@ export interface Derivation {
    */
   readonly rest: 'soon' | 'with sums' | 'with counts'
   /**
-   * Makes what is stored of the keys what the facts say. Called in a transaction in which nobody else derives the kind.
+   * Brings what is stored for these keys in line with the facts. Called in a transaction in which nobody else derives the kind.
    * Returns those of them that come due again by time alone, and when.
    */
   derive(db: pg.PoolClient, keys: readonly string[], context: DeriveContext): Promise<readonly LaterKey[] | undefined>

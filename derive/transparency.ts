@@ -64,7 +64,7 @@ export async function logFacts(
   if (all === epoch.first && epoch.epoch > 1)
     coming.push({ subject: 'log', entry: await firstEntry(db, { ...epoch, memory: log?.memory, at: now() }) })
   if (isWhole) {
-    // Of a single key, nothing else is waiting, or it is derived alone because a batch failed.
+    // A single key: nothing else waits, or it is derived alone because its batch failed.
     const beside = keys.length > 1 ? await takeFactsBeside(db, keys, { now: now(), limit: factsBeside }) : []
     for (const fact of await factsToLog(db, [...keys, ...beside], epoch.epoch))
       coming.push({ subject: fact.subject, entry: entryOf(fact) })
@@ -87,12 +87,12 @@ export async function logFacts(
     await rememberLog(db, log.memory)
   }
   if (!keys.includes(comparison)) return undefined
-  return [{ key: comparison, dueAt: new Date(now().getTime() + comparedEveryMs) }] // for the job, where this one has no key
+  return [{ key: comparison, dueAt: new Date(now().getTime() + comparedEveryMs) }] // also without a log key here: the job has one
 }
 
 /**
  * Keeps what was signed outside of the database, in the transaction: anybody may be shown it as soon as that ends, even if
- * this process does not live to see it. Where nothing was ever kept and nothing can be, it is not.
+ * this process does not live to see it. Skipped if nothing was ever kept and the folder cannot be written.
  *
  * Throws when it cannot be kept any more, so that nothing is shown.
  */
@@ -134,7 +134,10 @@ async function firstEntry(
   return Buffer.from(canonicalJson({ type: 'log', epoch, at: at.toISOString(), before: endedLog(ended), earlier }))
 }
 
-/** Entry in which the key that signed before names the one that signs now. Undefined: it is the same, or lost. */
+/**
+ * Entry in which the key that signed before names the one that signs now. Undefined: the key is
+ * the same, or the former one is no longer in the file.
+ */
 function keyChange(
   { former, inEpoch }: LogSigner,
   signedBy: string,

@@ -5,7 +5,7 @@ import { markDue } from '../db/queries/due/queue.ts'
 import { markAgentsUnknownTo } from '../db/queries/sources/enrichment-inputs.ts'
 import { askForAllDocuments } from '../db/queries/sources/registration-documents.ts'
 import { addSubjects, askForSubjects, forgetOtherSubjects } from '../db/queries/sources/source-state.ts'
-import { forgetOtherWitnesses } from '../db/queries/sources/witnesses.ts'
+import { forgetAnswersOfOtherHubs } from '../db/queries/sources/witnesses.ts'
 import { derivations } from '../derive/derivations.ts'
 import { derivePass } from '../derive/pass.ts'
 import { comparison } from '../derive/transparency.ts'
@@ -104,7 +104,7 @@ class Enrichment {
     await addSubjects(pool, sources.cosignatures.name, witnessSubjects, first)
     if (lookups) await markHoldersUnknownTo(pool, sources.lookup.name)
     await askForAllDocuments(pool, this.#now())
-    await forgetOtherWitnesses(
+    await forgetAnswersOfOtherHubs(
       pool,
       [config.hub, ...config.otherHubs].map(({ url }) => url),
     )

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { openChains, readChains, registriesOf } from '../chains.file.ts'
+import { identityRegistriesOf, openChains, readChains, socialRegistriesOf } from '../chains.file.ts'
 import { openExisting } from '../db/open.ts'
 import { createPool, inTransaction } from '../db/pool.ts'
 import { readAt, Standby } from '../db/standby.ts'
@@ -16,15 +16,14 @@ const usage = `
 npm run export -- --what <what> --format <format> --out <folder> [--chain <chain>] [--since <time>] [--part-rows <n>]
 npm run export -- --served [--every <minutes>] [--rows-per-second <n>]
 
-Writes a view of the schema directory (docs/sql.md) to files, from one consistent state of the database (settlements: each
-file from one, the next from a later one), with a manifest.json: the columns, their types and what they mean, and the rows, bytes and
-SHA-256 of each file. A file gets its name only when it is complete.
+Writes a view of the schema directory (docs/sql.md) to files, all from one state of the database; settlements take a newer
+state for each file. manifest.json has the columns with types and meanings, and rows, bytes and SHA-256 of each file. A file gets its name only when it is complete.
 
 It may be killed at any time: run the same command again and it continues after the last complete file, with the state of the
 database at that time; the manifest says of what time each file is. A folder holds one export.
 
---what       agents, settlements, registrations, claims or flagged_addresses (CC0). The claim that an account's proof is
-             about has whole_proof, which npm run verify-proof can check
+--what       agents, settlements, registrations, claims or flagged_addresses (CC0). In claims, the claim that
+             an account's published proof is for has whole_proof, which npm run verify-proof checks
 --format     ndjson, csv or parquet
 --out        folder: empty, missing, or holding the same export
 --chain      only rows of this chain, for example base; for agents: those that hold an identity on it now
@@ -62,7 +61,7 @@ function readExportSettings() {
     readChains({ env: process.env, file: openChains(process.env) }),
   )
   const { SERVICE_NAME: serviceName, SITE_URL: siteUrl, BASE_URL: baseUrl } = vars
-  const terms = { serviceName, siteUrl, baseUrl, registries: registriesOf(chains) }
+  const terms = { serviceName, siteUrl, baseUrl, registries: socialRegistriesOf(chains) }
   return { vars, chains, terms, folder: resolve(vars.EXPORT_DIR) }
 }
 type Settings = ReturnType<typeof readExportSettings>
@@ -75,7 +74,7 @@ async function serve(
 ): Promise<void> {
   const { everyMinutes, rowsPerSecond } = readServedRequest(values)
   endOn(stopping, 'what is missing is written by the next round')
-  const registries = Object.fromEntries(Object.entries(chains).map(([name, { registry }]) => [name, registry.address]))
+  const registries = identityRegistriesOf(chains)
   const { createHealth } = await import('./served/health.ts') // imported late, so that --help is quick
   const { runRounds } = await import('./served/schedule.ts')
   const health = createHealth({ rowsPerSecond, everyMinutes, now: Date.now })

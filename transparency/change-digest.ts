@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** The fields of a profile that the digest of a change is over, in the order of their names: docs/log.md. */
+/**
+ * The fields of a profile that the digest of a change is over, in the order of their names: docs/log.md. SQL
+ * computes the same in db/queries/agents/agents.ts.
+ */
 const digested = [
   'agent_status',
   'bio',

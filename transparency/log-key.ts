@@ -15,7 +15,7 @@ export interface LogSigner extends NoteSigner {
   readonly former: readonly InEpoch[]
   /** Keeps the last checkpoint beside the key, where neither a failover nor a restore reaches. */
   readonly memory: LogMemory
-  /** The keys of the file, the one that signs first: for who signs something else, which no text of a note may be among. */
+  /** Private keys of the file, the signing one first, for signing other things than notes. None of these may be the text of a note. */
   readonly secrets: readonly KeyObject[]
 }
 

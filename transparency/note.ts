@@ -54,12 +54,11 @@ export function signatureLine({ name, id, signature }: NoteSignature): string {
 
 /** Text and signatures of a note; nothing is verified. Throws when it has another form. */
 export function partsOf(note: string): { readonly text: string; readonly signatures: readonly NoteSignature[] } {
-  const end = note.lastIndexOf('\n\n')
-  if (end < 0 || !note.endsWith('\n')) throw new Error('a note has a text, an empty line and signatures')
+  const text = textOf(note)
   if (/[^\n -\u{10ffff}]/u.test(note)) throw new Error('a note has no control characters but line breaks')
-  const lines = note.slice(end + 2, -1).split('\n')
+  const lines = note.slice(text.length + 1, -1).split('\n')
   if (lines.length > mostSignatures) throw new Error(`a note may have ${mostSignatures} signatures`)
-  return { text: note.slice(0, end + 1), signatures: lines.map(signatureIn) }
+  return { text, signatures: lines.map(signatureIn) }
 }
 
 /** The signature in a line. Throws when it has another form. */

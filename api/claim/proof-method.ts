@@ -54,9 +54,9 @@ export interface DecodedProof {
   readonly host?: string
   /**
    * Checks the signature, then asks hubs, registries and hosts. Throws ApiError when the proof does not hold, any other
-   * error when a source does not answer. `fetched` is called as soon as a host has answered, or failed.
+   * error when a source does not answer. `onFetched` is called as soon as a host has answered, or failed.
    */
-  verify(fetched: Fetched): Promise<VerifiedProof>
+  verify(onFetched: OnFetched): Promise<VerifiedProof>
 }
 
 /**
@@ -64,7 +64,7 @@ export interface DecodedProof {
  * when a manifest with this SHA-256 was accepted before: it is the same proof whatever stands beside it, even when it
  * would not hold any more.
  */
-export type Fetched = (
+export type OnFetched = (
   manifest: { readonly sha256: Buffer; readonly namedFid: number | undefined } | undefined,
 ) => Promise<void>
 

@@ -9,7 +9,7 @@ import type { ClaimAction } from '../../trust/claim-text.ts'
 import { ApiError } from '../http/errors.ts'
 import { tryAgainShortly } from './attempts.ts'
 import { groundsWorld } from './grounds.ts'
-import { type ClaimWorld, type Decode, type Fetched, invalidFields, nonceText, parseFields } from './proof-method.ts'
+import { type ClaimWorld, type Decode, invalidFields, nonceText, type OnFetched, parseFields } from './proof-method.ts'
 import { checkWindow, parseTimestamp, timestampText } from './timestamp.ts'
 import { addressesOf, verificationsOf } from './verified-set.ts'
 
@@ -82,22 +82,22 @@ interface Subject {
 
 /**
  * Fetches the manifest of a host and checks it against what the hub says now. Throws the ApiError that a claim with it
- * would get, any other error when a source does not answer. `told`: called before anything is checked.
+ * would get, any other error when a source does not answer. `onFetched`: called before anything is checked.
  */
 export async function verifyManifest(
   { fid, host, nonce }: Subject,
   world: ClaimWorld,
   action: ClaimAction,
-  told?: Fetched,
+  onFetched?: OnFetched,
 ) {
   const urlOf = (path: string) => `${schemeOf(host, world)}://${host}${path}`
   const fetched = await fetchManifest(urlOf(`/.well-known/${world.serviceName}.json`), host, world).catch(
     async (error: unknown) => {
-      if (error instanceof ApiError && error.code === 'ERR_MANIFEST_FETCH_FAILED') await told?.(undefined)
+      if (error instanceof ApiError && error.code === 'ERR_MANIFEST_FETCH_FAILED') await onFetched?.(undefined)
       throw error
     },
   )
-  await told?.({ sha256: fetched.sha256, namedFid: namedFid(fetched.manifest) })
+  await onFetched?.({ sha256: fetched.sha256, namedFid: namedFid(fetched.manifest) })
   const said = readManifest(fetched.manifest, { fid, host, nonce }, world, action)
   const verifications = await verificationsOf(world, fid)
   const verifiedAddresses = addressesOf(verifications)

@@ -12,8 +12,8 @@ const words: Record<DirectoryEvent['kind'], (status: string) => string> = {
 }
 
 /**
- * Entry of an event in the directory; it says what held at that moment, and so is the same whenever it is written. Only
- * the handle is left out while its account wants to be no agent here.
+ * Entry of an event. It says what held then, so it is always the same; only the handle is left out while the account is
+ * unlisted.
  */
 export function toEventEntry({ seq, at, fid, kind, handle, status }: DirectoryEvent, siteUrl: string): Entry {
   const known = oneLine(handle ?? '')

@@ -15,8 +15,8 @@ import { webhookMarks } from './webhook-marks.ts'
 
 /** FIDs, and ids of registrations, of a part of the directory; the last part has all ids beyond. */
 export const agentsOfPart = 1_024
-export const tokensOfPart = 1_024
-export const lastTokenPart = 4_095
+export const registrationsOfPart = 1_024
+export const lastRegistrationPart = 4_095
 /** The part of the directory's sums that counts an agent, as a key of the kind `totals`. */
 export const partOfAgent = (fid: number) => `agents:${Math.floor(fid / agentsOfPart)}`
 
@@ -40,7 +40,7 @@ const ownsClaimOrHandle = `moved
 
 const agentPart = `'agents:' || moved.fid / ${agentsOfPart}`
 
-const supplyPart = `'supply:' || moved.chain || ':' || least(div(moved.agent_id, ${tokensOfPart}), ${lastTokenPart})::int`
+const supplyPart = `'supply:' || moved.chain || ':' || least(div(moved.agent_id, ${registrationsOfPart}), ${lastRegistrationPart})::int`
 
 const addressPart = (address: string) => `'addresses:' || left(${hex(address)}, 3)`
 
@@ -135,7 +135,7 @@ export const kinds = {
       { table: 'searched_registration', key: registration },
     ],
   },
-  /** Who could change agents, whose changes are events of the directory. Keys: FIDs. */
+  /** Who can change an agent; a change of that is an event of the directory. Keys: FIDs. */
   control: {
     marks: [
       { table: 'agent_change', on: ['insert'], key: 'fid' },
@@ -382,6 +382,7 @@ export const kinds = {
       },
       { table: 'agent_change', on: ['insert'], key: change },
     ],
+    // db/queries/transparency/epoch.ts takes these by position: the time is in another column of each.
     all: [
       { table: 'claim_event', key: claimEvent },
       { table: `claim_action where action <> 'withdraw'`, key: listingWord },

@@ -6,7 +6,7 @@ import { registration } from './routes.ts'
 const isClient = (address: string) => `exists (select from feedback_client c where c.client = ${address})`
 const isFunder = (address: string) => `exists (select from feedback_client c where c.funder = ${address})`
 
-/** Sums by payer and payee: whose first payment, or whose having paid at all, is another. */
+/** Sums by payer and payee. Keys are due when the first payment of a pair changes, or whether it paid at all. */
 const pairs = [
   {
     table: 'settlement_payer',
@@ -29,7 +29,7 @@ function pairMarks(key: string, from: (pair: { readonly rows: string; readonly p
   })
 }
 
-/** Clients who rated a registration behind an event of it: whom they rated is another. */
+/** Clients who rated a registration after this event of it: they may have rated another holder or wallet than was derived. */
 const ratedBehind = {
   key: hex('f.client'),
   from: `moved
@@ -97,7 +97,7 @@ const changedClients = `(
               is distinct from (were.funder, were.registrations, were.seen_at, were.is_idle)) moved`
 
 const rated = `f.chain || ':' || f.agent_id`
-/** Groups of all that clients rated who turned idle or busy: `registrations` has the first of them, and nobody is idle beyond. */
+/** Groups of everything rated by clients that turned idle or active: of a client with more than `registrations` has, none is idle. */
 const groupsOfTurned = {
   key: 'one.key',
   from: `moved join were using (client)

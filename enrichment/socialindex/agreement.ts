@@ -1,6 +1,7 @@
 import type { Queryable } from '../../db/pool.ts'
+import { newestFids } from '../../db/queries/agents/newest-agents.ts'
 import { readCursor } from '../../db/queries/sources/cursors.ts'
-import { liveMessages, newestAgents } from '../../db/queries/sources/witnesses.ts'
+import { liveMessages } from '../../db/queries/sources/witnesses.ts'
 import { firstIdBehind } from '../../social/events.ts'
 import type { Network, SocialIndex } from '../../social/social-index.ts'
 import { messageHashOf } from '../../social/witness.ts'
@@ -31,7 +32,7 @@ export async function whyDisagreeing(
   }
   let known = 0
   let lacking = 0
-  for (const fid of await newestAgents(db, agentsAsked)) {
+  for (const fid of await newestFids(db, agentsAsked)) {
     const messages = await liveMessages(db, fid)
     if (messages.length === 0) continue
     const hashes = new Set((await hub.verifications(fid)).map(({ message }) => messageHashOf(message)))

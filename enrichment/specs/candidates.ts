@@ -127,10 +127,14 @@ function toUrl(text: string | null): URL | undefined {
   return url
 }
 
+/** Key of a document among those of its agent: kind and address. */
+export const placeOf = ({ kind, url }: { readonly kind: string; readonly url: URL | string }) => `${kind} ${url}`
+
 function withoutRepeats(groups: readonly (readonly Candidate[])[]): Candidate[][] {
   const seen = new Set<string>()
-  const isNew = ({ kind, url }: Candidate) => {
-    const key = `${kind} ${url.href}`
+  const isNew = (candidate: Candidate) => {
+    const { url } = candidate
+    const key = placeOf(candidate)
     // A longer place cannot be requested, and is more than the index of stored documents takes.
     return url.href.length <= maxUrlLength && !seen.has(key) && seen.add(key)
   }

@@ -3,12 +3,12 @@ import { HostClosed } from '../../hosts/host.ts'
 import { type AgentHosts, RedirectClosed } from '../agent-hosts.ts'
 import { createAnswers } from './answers/answers.ts'
 import type { BackReference, Holdings } from './back-reference.ts'
-import { type Candidate, type CandidateInputs, candidatesOf } from './candidates.ts'
+import { type Candidate, type CandidateInputs, candidatesOf, placeOf } from './candidates.ts'
 import { isOutOfReach, isSignOfLife } from './check-status.ts'
 import type { KnownDocument } from './document-standing.ts'
 import { askOrigin } from './domain-proof.ts'
 import { readerVersion } from './kinds.ts'
-import { type Check, type CheckUp, placeOf, probe } from './probe.ts'
+import { type Check, type CheckUp, probe } from './probe.ts'
 import { countedHosts, RequestsSpent } from './spec-requests.ts'
 
 interface CheckUpInputs extends Omit<CandidateInputs, 'secured'> {
@@ -87,7 +87,7 @@ class Visits {
       const { catalog } = content?.details ?? {}
       return catalog !== undefined && asked.has(catalog) && (!read.has(catalog) || this.#unasked.has(url))
     })
-    return led.map(({ kind, url }) => `${kind} ${url}`)
+    return led.map(placeOf)
   }
 
   async #visit(host: string) {

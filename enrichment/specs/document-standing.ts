@@ -1,13 +1,14 @@
 import type { StoredSpec } from '../../db/queries/sources/agent-specs.ts'
 import { profileLimits } from '../../limits.config.ts'
 import { day, hour } from '../../ops/time.ts'
+import { placeOf } from './candidates.ts'
 import { isOutOfReach, isSignOfLife, type SpecStatus } from './check-status.ts'
 import type { SpecContent } from './content.ts'
 import { findingsOfDocument } from './findings/document.ts'
 import { type StoredFinding, sinceWhen } from './findings/finding.ts'
 import { readerVersion, type SpecKind } from './kinds.ts'
 import { noSale, type Price, type Sale } from './prices.ts'
-import { type Check, type CheckUp, placeOf } from './probe.ts'
+import type { Check, CheckUp } from './probe.ts'
 
 /** A document of an agent with the results of its checks. */
 export interface KnownDocument extends StoredSpec {
@@ -34,9 +35,8 @@ export function keptOf(documents: readonly KnownDocument[], now: Date): KnownDoc
   if (documents.length <= profileLimits.documents) return [...documents]
   const rank = (one: KnownDocument) => Number(one.declared) * 2 + Number(stands(one, now))
   const aliveAt = (one: KnownDocument) => one.lastAliveAt?.getTime() ?? 0
-  const place = (one: KnownDocument) => `${one.kind} ${one.url}`
   return [...documents]
-    .sort((a, b) => rank(b) - rank(a) || aliveAt(b) - aliveAt(a) || (place(a) < place(b) ? -1 : 1))
+    .sort((a, b) => rank(b) - rank(a) || aliveAt(b) - aliveAt(a) || (placeOf(a) < placeOf(b) ? -1 : 1))
     .slice(0, profileLimits.documents)
 }
 
@@ -45,7 +45,7 @@ export function keptOf(documents: readonly KnownDocument[], now: Date): KnownDoc
  * for ever when the agent declares it; one whose place is no longer a candidate, as the agent names others, is dropped.
  */
 export function documentsAfter(known: readonly KnownDocument[], look: CheckUp, now: Date): KnownDocument[] {
-  const before = new Map(known.map((document) => [`${document.kind} ${document.url}`, document]))
+  const before = new Map(known.map((document) => [placeOf(document), document]))
   const checked = look.checks.flatMap((check) => {
     const document = before.get(placeOf(check.candidate))
     return document || check.candidate.declared || isSignOfLife(check) ? [documentAfter(document, check, now)] : []
@@ -59,7 +59,7 @@ export function documentsAfter(known: readonly KnownDocument[], look: CheckUp, n
   return withFollowed(documents).map((document) => {
     const reference = look.references.get(new URL(document.url).host)
     const domainVerified = reference ? reference === 'confirmed' : document.domainVerified
-    const place = `${document.kind} ${document.url}`
+    const place = placeOf(document)
     const contradicted = look.contradicted.has(place)
     const backReference = contradicted ? 'contradicted' : (reference ?? document.backReference)
     return withFindings({ ...document, domainVerified, backReference }, asked.get(place), now)

@@ -77,9 +77,6 @@ export interface CheckUp {
   readonly truncated: CheckUpCuts
 }
 
-/** Key of a document among those of its agent: kind and address. */
-export const placeOf = ({ kind, url }: Candidate) => `${kind} ${url.href}`
-
 const redirects = 3
 
 /** Whether a probe may make one more request, beside its first, to a host. */

@@ -8,12 +8,13 @@ import { sources } from '../../sources.config.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 import { type ChainIdentities, registryOf } from '../networks.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'
+import { placeOf } from './candidates.ts'
 import { isOutOfReach } from './check-status.ts'
 import { checkUp } from './check-up.ts'
 import { documentsAfter, type KnownDocument, keptOf, standingOf, stands } from './document-standing.ts'
 import type { OnChain } from './findings/on-chain.ts'
 import { inDollars, withAgent } from './prices.ts'
-import { type Check, type CheckUp, placeOf } from './probe.ts'
+import type { Check, CheckUp } from './probe.ts'
 
 interface SpecsOptions {
   readonly pool: pg.Pool

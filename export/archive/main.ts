@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { openChains, readChains, registriesOf } from '../../chains.file.ts'
+import { identityRegistriesOf, openChains, readChains, socialRegistriesOf } from '../../chains.file.ts'
 import { openExisting } from '../../db/open.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
@@ -59,7 +59,7 @@ await runCommand({ usage, options }, async ({ values }) => {
     max: 4,
     statementTimeoutMs: 0, // reading a partition takes long
   })
-  const registries = Object.fromEntries(Object.entries(chains).map(([name, { registry }]) => [name, registry.address]))
+  const registries = identityRegistriesOf(chains)
   const { SERVICE_NAME: serviceName, SITE_URL: siteUrl, BASE_URL: baseUrl } = vars
   const portalKey = request.reload ? readSettings('backfill', process.env, () => {}).vars.PORTAL_API_KEY : undefined
   const archive: Archive = {
@@ -75,7 +75,7 @@ await runCommand({ usage, options }, async ({ values }) => {
         folder,
         pace: paceOf(request.rowsPerSecond),
         installation: { registries, baseUrl },
-        terms: { serviceName, siteUrl, baseUrl, registries: registriesOf(chains) },
+        terms: { serviceName, siteUrl, baseUrl, registries: socialRegistriesOf(chains) },
         now: () => new Date(),
         tell: console.log,
         only: { chain: chain.name, untilDay, rewrite },

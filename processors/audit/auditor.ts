@@ -93,7 +93,10 @@ export class Auditor {
     return restMs
   }
 
-  /** Audits the next blocks, and mends the registrations that were found to differ. False: no blocks are waiting. */
+  /**
+   * Audits the next blocks, and mends the registrations that were found to differ. False: nothing could
+   * be audited, because no block waits or none of them is final at the history source yet.
+   */
   async audit(): Promise<boolean> {
     const { chain, openHistory } = this.options
     this.blocksToGo = await countUnaudited(this.#pool, chain.name)
@@ -215,7 +218,7 @@ export class Auditor {
     this.#warn(
       `the audit of blocks ${fromBlock} to ${toBlock} of ${this.options.chain.name}: ${missing} settlements were missing, ` +
         `${surplus} too many, ${changed} otherwise; unpaid authorizations differed ${unpaid} times; rows of ${agents} ` +
-        `tokens and of ${custody} changes of custody or operators differed`,
+        `registrations and of ${custody} changes of custody or operators differed`,
     )
   }
 }

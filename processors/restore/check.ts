@@ -12,8 +12,9 @@ import { tallyStored } from '../backfill/verify.ts'
 const named = 10
 
 /**
- * Gives the log of a restored database another epoch, begins another transparency log, and checks that the rest is what it was: the claims that were
- * there when the backup was begun, the log, and the settlements of all certified blocks, read and summed up again.
+ * Gives the log of a restored database another epoch, begins another transparency log, and checks everything else against the
+ * backup: the claims that were there when it was begun, the log, and the settlements of all certified blocks, read and summed
+ * up again.
  * Returns what is wrong, one line each; `print` receives a line for everything that was checked.
  */
 export async function checkRestored(

@@ -6,7 +6,7 @@ import type pg from 'pg'
 import { type Hex, numberToHex, padHex, sha256, toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { claimProof } from '../../api/schemas/claims/proof.ts'
-import { readChains, registriesOf } from '../../chains.file.ts'
+import { readChains, socialRegistriesOf } from '../../chains.file.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { claimProofs } from '../../db/queries/claims/claim-proofs.ts'
 import { claimHistory, provableClaims } from '../../db/queries/claims/provable-claims.ts'
@@ -269,7 +269,7 @@ test('an export has the same proof, at the claim that it is of', async () => {
     [fid],
   )
   const { service: serviceName, site_url: siteUrl, base_url: baseUrl } = proof
-  const terms = { serviceName, siteUrl, baseUrl, registries: registriesOf(readChains({ env: {} })) }
+  const terms = { serviceName, siteUrl, baseUrl, registries: socialRegistriesOf(readChains({ env: {} })) }
   const given = rows.map((row) => [row.fid, row.method, row.nonce])
   const exported = await withProofs(stage.database.pool, columns, given, { terms, at: new Date(stage.clock.now) })
   expect(exported.map(([, method, , whole]) => [method, whole && JSON.parse(whole)])).toEqual([
@@ -285,7 +285,7 @@ test('a proof names the registries that were asked, and so does an export', asyn
   const keyRegistry = { address: `0x${'cd'.repeat(20)}` }
   const idRegistry = { address: `0x${'ef'.repeat(20)}` }
   const chains = readChains({ env: {}, file: { optimism: { keyRegistry, idRegistry } } })
-  const terms = { serviceName: 'agent-directory', siteUrl, baseUrl, registries: registriesOf(chains) }
+  const terms = { serviceName: 'agent-directory', siteUrl, baseUrl, registries: socialRegistriesOf(chains) }
   const proofs = await claimProofs(stage.database.pool, { fids: [claimant.fid], now: new Date(stage.clock.now), terms })
   const proof = proofs.get(claimant.fid)
   expect([proof?.keys[0]?.add?.contract, proof?.custody?.contract]).toEqual([keyRegistry.address, idRegistry.address])

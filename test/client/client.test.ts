@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { installationOf } from '../../api/http/route.ts'
-import { readChains, registriesOf } from '../../chains.file.ts'
+import { readChains, socialRegistriesOf } from '../../chains.file.ts'
 import { AgentDirectory, DirectoryError, type LogLine } from '../../client/client.ts'
 import { followFile } from '../../client/mirror.ts'
 import { serveRound } from '../../export/served/round.ts'
@@ -239,7 +239,7 @@ test('a mirror that begins with the snapshot and follows the log is one that rea
       serviceName: 'agent-directory',
       siteUrl: 'https://agents.example',
       baseUrl: 'https://api.agents.example',
-      registries: registriesOf(readChains({ env: {} })),
+      registries: socialRegistriesOf(readChains({ env: {} })),
     },
     now: () => new Date(),
     tell: () => {},

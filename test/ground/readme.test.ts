@@ -60,7 +60,7 @@ test('what only CI runs is a step of CI', () => {
   const steps = read('.ci/run').split('\n')
   const left = printedCommands.filter(({ command }) => elsewhereOf(command)?.by.includes('.ci/run'))
   const isStep = ({ command }: { command: string }) =>
-    steps.some((line) => line === `step ${command}` || line.startsWith(`${command} --`))
+    steps.some((line) => line === `step ${command}` || line.startsWith(`timed ${command} --`))
   expect(left.length).toBeGreaterThan(4)
   expect(left.filter((one) => !isStep(one)).map(({ command }) => command)).toEqual([])
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { onTestFinished } from 'vitest'
-import { readChains, registriesOf } from '../../chains.file.ts'
+import { readChains, socialRegistriesOf } from '../../chains.file.ts'
 import type { Manifest } from '../../export/manifest.ts'
 import type { ProofTerms } from '../../trust/proof/published.ts'
 
@@ -21,7 +21,7 @@ export const proofTerms = (baseUrl: string): ProofTerms => ({
   serviceName: 'agent-directory',
   siteUrl: 'https://agents.example',
   baseUrl,
-  registries: registriesOf(readChains({ env: {} })),
+  registries: socialRegistriesOf(readChains({ env: {} })),
 })
 
 export function manifestOf(folder: string): Manifest {

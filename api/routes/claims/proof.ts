@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { registriesOf } from '../../../chains.file.ts'
+import { socialRegistriesOf } from '../../../chains.file.ts'
 import { claimProofs } from '../../../db/queries/claims/claim-proofs.ts'
 import { claimLimits } from '../../../limits.config.ts'
 import { minute, second } from '../../../ops/time.ts'
@@ -27,7 +27,7 @@ export const proof = route({
   freshSeconds: 5,
   missing: `no claim of this fid was accepted more than ${wait} ago`,
   async read({ fid }, { database, now, serviceName, baseUrl, siteUrl, chains }) {
-    const terms = { serviceName, baseUrl, siteUrl, registries: registriesOf(chains) }
+    const terms = { serviceName, baseUrl, siteUrl, registries: socialRegistriesOf(chains) }
     const proof = (await claimProofs(database, { fids: [fid], now: new Date(now()), terms })).get(fid)
     return proof && JSON.stringify(proof)
   },

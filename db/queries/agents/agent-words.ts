@@ -12,9 +12,8 @@ const longestPiece = 2_000
 const mostBytes = 250_000
 
 /**
- * Brings what agents are found by to what they, their registrations and their live documents say now; of agents that are
- * none any more it is deleted. Registrations that strangers sent say nothing of their holder. Call in the transaction
- * that derives the agents.
+ * Updates the text that agents are found by: their own, their registrations' and their live documents'. Deletes it for FIDs
+ * that are no longer agents. Registrations that strangers sent are left out. Call in the transaction that derives the agents.
  */
 export async function deriveWords(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({ name: 'derive-words', text, values: [fids] })
@@ -22,8 +21,8 @@ export async function deriveWords(db: Queryable, fids: readonly number[]): Promi
 }
 
 /**
- * Brings the narrow rows that searches and filters look through to what `agent` and `agent_words` say. Rows that are right
- * are not written.
+ * Updates the narrow rows that searches and filters look through from `agent` and `agent_words`. Rows that are right are not
+ * written.
  */
 export async function deriveSearchedAgents(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({ name: 'derive-searched-agents', text: searched, values: [fids] })

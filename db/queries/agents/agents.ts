@@ -22,10 +22,9 @@ export interface Derivation {
 }
 
 /**
- * Derives agents from verifications, transfers, claims, profiles and documents as they are, all from one snapshot: `agent`,
- * `agent_holding` and `agent_change` of each FID are brought to it whole. What has not changed is not written.
- *
- * Of large holders all but the holdings follows at once; those are marked, to be derived on the side (`large-holders.ts`).
+ * Derives `agent`, `agent_holding` and `agent_change` of each FID from verifications, transfers, claims, profiles and
+ * documents in one snapshot. Unchanged rows are not written. The holdings of large holders are only marked, and derived
+ * separately (`large-holders.ts`).
  *
  * Call under `lockJoin`. Returns the FIDs with a visible change.
  */
@@ -98,7 +97,8 @@ const visibleColumns = `handle, display_name, bio, pfp_url, chains, verified_add
                 assurance, handle_assurance, oli, has_codehost, enriched_digest, current_total, historical_total`
 
 /**
- * What the transparency log's digest of a change is over, of an agent `w`. The text is canonical (RFC 8785): members are in
+ * What the transparency log's digest of a change is over, of an agent `w`: the fields of `digested` in
+ * transparency/change-digest.ts, in the same order. The text is canonical (RFC 8785): members are in
  * the order of their names, and strings are escaped as that has it.
  */
 const toldOfAgent = `(

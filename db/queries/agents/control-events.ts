@@ -52,10 +52,10 @@ looked as materialized (
 )`
 
 /**
- * Notes an event for each of these agents whose registrations other addresses could change now, or the same by other
- * means, than when it was looked at last, or of whose contracts others are owners; what is looked at first has no event.
- * Anyone can approve and unapprove all day, so an agent has one event in an hour: those that had one are returned, with
- * when they are looked at again. To be called under `lockJoin`, as everything that appends events.
+ * Notes an event for each agent that can be changed by other addresses than at the last look, by the same in another way, or
+ * through contracts with other owners. The first look only stores digests. Approvals can come and go all day, so an agent has
+ * one event an hour; those that had one are returned with the time of the next look. Call under `lockJoin`, like everything
+ * that appends events.
  */
 export async function noteControl(
   db: Queryable,

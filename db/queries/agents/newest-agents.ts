@@ -48,6 +48,16 @@ export async function newestAgents(
   return rows
 }
 
+/** FIDs of the agents that were listed last. */
+export async function newestFids(db: Queryable, most: number): Promise<number[]> {
+  const { rows } = await db.query<{ fid: number }>({
+    name: 'newest-fids',
+    text: 'select fid from agent order by listed_at desc, fid desc limit $1',
+    values: [most],
+  })
+  return rows.map(({ fid }) => fid)
+}
+
 /** How many agents a feed has. */
 export async function countAgents(db: Queryable, filter: FeedFilter): Promise<number> {
   const text = `select count(*) as total from agent where ${chosen}`

@@ -37,10 +37,12 @@ interface Hits {
 }
 
 /**
- * Agents by words, best first. Whose handle, FID, verified address or registration it is exactly, or who was paid in the
- * transaction, comes before all others; then by where
- * and how often the words are found, in singular or plural, names before skills before descriptions before bios, parts of
- * names and names with a slip after words, and between them words that begin so, where nobody says them whole; at equal rank the claimed, then the lowest FID. Of an `@handle` that somebody has, no names with a slip.
+ * Agents by words, best first:
+ * 1. those whose handle, FID, verified address or registration the text is, or who were paid in the transaction it names;
+ * 2. those with the words, singular or plural, by where and how often: names, skills, descriptions, bios;
+ * 3. those with words that begin so, where nobody has them whole;
+ * 4. those with the text as a part of a name, or with a name that differs by a slip.
+ * At equal rank the claimed come first, then the lowest FID. If somebody has the `@handle`, names with a slip are left out.
  */
 export async function searchAgents(db: Queryable, { q, parts, filter, limit, offset }: Search): Promise<Hits> {
   const asked = askedBy(q, parts)

@@ -28,7 +28,7 @@ export async function isAnyDue(db: Queryable, kind: string, now: Date): Promise<
 
 interface Take {
   readonly kind: string
-  /** Whether keys name whose they are, before a colon, and these take turns. */
+  /** Whether a key begins with its owner and a colon, and owners take turns. */
   readonly turns?: boolean
   readonly now: Date
   readonly limit: number
@@ -36,21 +36,26 @@ interface Take {
   readonly behind?: string
 }
 
-/**
- * Takes keys of a kind that are due, those that have been for longest or some of everybody, and deletes all their marks,
- * later ones too. Looks at `limit` marks at most, or at those of as many keys. The kind is nobody else's until the
- * transaction ends. A mark that is not seen here, because it was made meanwhile, stays; the caller derives in later
- * statements, which see everything that the deleted ones told of.
- */
-export async function takeDue(
-  db: Queryable,
-  { kind, turns = false, now, limit, behind = randomBytes(20).toString('hex') }: Take,
-): Promise<DueKey[]> {
+/** Lets nobody else derive a kind until the transaction ends. */
+export async function lockDerivation(db: Queryable, kind: string): Promise<void> {
   await db.query({
     name: 'lock-derivation',
     text: 'select pg_advisory_xact_lock($1, hashtext($2))',
     values: [lockClasses.derivation, kind],
   })
+}
+
+/**
+ * Takes due keys of a kind, the oldest or, with `turns`, some of each owner, and deletes all their marks, later ones too.
+ * Reads at most `limit` marks, or the marks of at most `limit` keys. Holds the kind's lock until the transaction ends. A mark
+ * made meanwhile is not seen and stays. The caller derives in later statements, which see every row that the deleted marks
+ * stood for.
+ */
+export async function takeDue(
+  db: Queryable,
+  { kind, turns = false, now, limit, behind = randomBytes(20).toString('hex') }: Take,
+): Promise<DueKey[]> {
+  await lockDerivation(db, kind)
   const values = [kind, now, limit]
   if (!turns) return (await db.query<DueKey>({ name: 'take-due', text: byAge, values })).rows
   // Where the planner does not know that the queue is long, it would read all of a kind and sort it for each turn.

@@ -211,7 +211,8 @@ interface EdgeDerivation {
  * Derives the edges of agents to others of the index, under `lockEdges`. What has not changed is not written. Returns how
  * many were added, changed or removed.
  *
- * Feedback and settlements from one's own address are none, nor from one that is both agents'. Settlements are those of
+ * Feedback and settlements make no edge when they come from the agent's own address, or from one that both agents have.
+ * Settlements are those of
  * final blocks that are rolled up. Edges that have no direction are derived for the lower of the two FIDs. A site of more
  * than `mostOfSite` agents links none.
  */

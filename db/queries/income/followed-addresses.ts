@@ -8,9 +8,9 @@ import { holdings, walletIntervals } from './wallets.ts'
 const mostHolders = 100
 
 /**
- * Brings the addresses whose payments are the income of some agents up to date, and has the hours summed up again of
- * those that came or went, and of whom these passed money on to. To be called under `holdRollup`. Returns how many came
- * or went.
+ * Refreshes the followed addresses of these agents. Marks for summing the hours of every address added or removed, and of
+ * every address that one of these passed money on to. Call under `holdRollup`. Returns how many addresses were added,
+ * changed or removed.
  */
 export async function followAddresses(db: Queryable, fids: readonly number[]): Promise<number> {
   const { rows } = await db.query<{ n: number }>({
@@ -64,10 +64,9 @@ select count(*)::int as n from moved`,
 }
 
 /**
- * Brings the addresses that are or were the agents' own up to date: every address that was ever verified
- * for one, wallets its registrations named, who could act for it as an operator, and who held these before it, but for
- * registrations that strangers sent. Has
- * the hours summed up again in which one that came or went paid the agent. To be called under `holdRollup`, after
+ * Refreshes the addresses that are or were the agents' own: every address ever verified for the account, wallets that its
+ * registrations named, operators while they could act for it, and earlier holders of its registrations, except those that
+ * strangers sent. Marks the hours in which an added or removed address paid the agent. Call under `holdRollup`, after
  * `followAddresses`.
  */
 export async function followOwners(db: Queryable, fids: readonly number[]): Promise<void> {

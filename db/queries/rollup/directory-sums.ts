@@ -1,4 +1,4 @@
-import { agentsOfPart, lastTokenPart, tokensOfPart } from '../../due/kinds.ts'
+import { agentsOfPart, lastRegistrationPart, registrationsOfPart } from '../../due/kinds.ts'
 import type { Queryable } from '../../pool.ts'
 
 /** Inserts what is counted of parts: those that are as they were are not written. */
@@ -55,8 +55,8 @@ const supply = stored(
    cross join lateral (
      select count(*)
        from registration r
-      where r.chain = p.chain and r.agent_id >= p.part * ${tokensOfPart}
-        and r.agent_id < case p.part when ${lastTokenPart} then numeric 'Infinity' else (p.part + 1) * ${tokensOfPart} end
+      where r.chain = p.chain and r.agent_id >= p.part * ${registrationsOfPart}
+        and r.agent_id < case p.part when ${lastRegistrationPart} then numeric 'Infinity' else (p.part + 1) * ${registrationsOfPart} end
         and not r.burned
      offset 0) counted`,
 )

@@ -12,16 +12,6 @@ select distinct '0x' || encode(message_hash, 'hex') as hash
   return rows.map(({ hash }) => hash)
 }
 
-/** The agents that came into the index last. */
-export async function newestAgents(db: Queryable, most: number): Promise<number[]> {
-  const { rows } = await db.query<{ fid: number }>({
-    name: 'newest-agents-fids',
-    text: 'select fid from agent order by listed_at desc, fid desc limit $1',
-    values: [most],
-  })
-  return rows.map(({ fid }) => fid)
-}
-
 /** A live verification, and the key that signed the message it rests on. */
 interface LiveGround {
   /** Lowercase hex with 0x. */
@@ -104,10 +94,10 @@ export async function disputedMessages(db: Queryable, fid: number): Promise<stri
   return rows.map(({ hash }) => hash)
 }
 
-/** Forgets what hubs said that are not asked any more. */
-export async function forgetOtherWitnesses(db: Queryable, urls: readonly string[]): Promise<void> {
+/** Deletes the answers of hubs that are no longer asked. */
+export async function forgetAnswersOfOtherHubs(db: Queryable, urls: readonly string[]): Promise<void> {
   await db.query({
-    name: 'forget-other-witnesses',
+    name: 'forget-answers-of-other-hubs',
     text: 'delete from verification_witness where url <> all ($1)',
     values: [urls],
   })

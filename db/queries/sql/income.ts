@@ -34,9 +34,9 @@ const recipients = (payment: string, others = '') => `
 export const settledAgents = (settlement: string) => recipients(settlement)
 
 /**
- * SQL query: the agents that a payment is income of, each once, with the amount that it is income with. Not an agent through
- * one of whose own addresses the money went in the same transaction: it was its income there. What went back to a payer is
- * less income of an agent, by what is left at most of what the same payment brought it before.
+ * SQL query: the agents whose income a payment is, each once, with the amount. An agent is left out if the money went through
+ * one of its own addresses in the same transaction: it was counted there. A refund takes from an agent at most what is left of
+ * what the refunded payment brought it.
  */
 export const paidAgents = (payment: string) => `
      select its.fid, counted.amount
@@ -159,8 +159,8 @@ export const dueHours = (address: string) => `due d
         and d.key collate "C" < encode(${address}, 'hex') || ';'`
 
 /**
- * SQL: the first hour of an agent that waits to be summed up, as text; null: none does. Addresses that are its no more
- * count while their hours stand in its sums.
+ * SQL: the first hour of an agent that waits to be summed up, as text; null: none waits. Addresses that the agent has lost
+ * count while their hours are in its sums.
  */
 export const firstDue = (fid: string) => `(
     select ${isoTime('min(waits.hour)')}

@@ -75,7 +75,7 @@ export const walletEvidence: Member = [
        where m.id = concat_ws('-', h.chain, h.agent_id, '${keyDigest(walletKey)}')) end`,
 ]
 
-/** JSON of a holding that ended. Who has it next is named by address alone while the account wants to be no agent here. */
+/** JSON of a holding that ended. `to_fid` is null while the next holder's account is unlisted; the address is shown. */
 export const historyObject = `json_build_object(
     'chain', h.chain,
     'chain_id', ${chainId('h.chain')},

@@ -1,6 +1,6 @@
 import { kinds } from '../../due/kinds.ts'
-import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
+import { lockDerivation } from '../due/queue.ts'
 
 /** One of the logs that a service has had, one after the other. */
 export interface Epoch {
@@ -16,11 +16,7 @@ export const epochNow =
 
 /** Lets nobody else append to the log until the transaction ends. */
 export async function lockLog(db: Queryable): Promise<void> {
-  await db.query({
-    name: 'lock-transparency-log',
-    text: `select pg_advisory_xact_lock($1, hashtext('logged facts'))`,
-    values: [lockClasses.derivation],
-  })
+  await lockDerivation(db, 'logged facts')
 }
 
 /** The log that entries are appended to. */

@@ -3,7 +3,7 @@ import { HostClosed } from '../../../hosts/host.ts'
 import { DoorError } from '../../../net/errors.ts'
 import { maxUrlLength } from '../../../net/target.ts'
 import type { AgentHosts } from '../../agent-hosts.ts'
-import type { Candidate } from '../candidates.ts'
+import { type Candidate, placeOf } from '../candidates.ts'
 import { isOfContent, isOutOfReach, type SpecStatus, statusOf } from '../check-status.ts'
 import type { SpecDetails } from '../content.ts'
 import type { SpecKind } from '../kinds.ts'
@@ -86,7 +86,7 @@ export function createAnswers({ hosts, spend }: AnswersOptions): Answers {
     const { kind, url, session } = candidate
     const itself = { code: status, latencyMs }
     if (kind === 'web') return itself
-    if (session) asked.set(`${kind} ${url.href}`, Promise.resolve(itself))
+    if (session) asked.set(placeOf(candidate), Promise.resolve(itself))
     const isFinal = session || isOutOfReach(status) || status === 'auth_required' || status === 'payment_required'
     if (isFinal || (status !== 'ok' && !details)) return itself
     const places = details?.interfaces ?? []
@@ -95,7 +95,7 @@ export function createAnswers({ hosts, spend }: AnswersOptions): Answers {
     const at = places.find((place) => addressOf(place, url) !== undefined && isSpoken(kind, place))
     if (!at) return notAsked
     const place = hosts.secured(addressOf(at, url)!)
-    const key = `${kind} ${place.href}`
+    const key = placeOf({ kind, url: place })
     const answer = asked.get(key) ?? ask(kind, place, at)
     asked.set(key, answer)
     return answer

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readChains, registriesOf } from '../../../chains.file.ts'
+import { readChains, socialRegistriesOf } from '../../../chains.file.ts'
 import { withProofs } from '../../../export/whole-proofs.ts'
 import { checkOffline } from '../../../trust/proof/checks.ts'
 import { type ClaimProof, sealProof } from '../../../trust/proof/proof.ts'
@@ -18,7 +18,12 @@ async function signedTexts(fid: number) {
   const { pool } = stage.database
   const { rows } = await pool.query('select fid::text, method, nonce from claim where fid = $1', [fid])
   const columns = ['fid', 'method', 'nonce'].map((name) => ({ name, type: 'text' }) as const)
-  const terms = { serviceName: 'agent-directory', siteUrl, baseUrl, registries: registriesOf(readChains({ env: {} })) }
+  const terms = {
+    serviceName: 'agent-directory',
+    siteUrl,
+    baseUrl,
+    registries: socialRegistriesOf(readChains({ env: {} })),
+  }
   const given = rows.map((row) => [row.fid, row.method, row.nonce])
   const [row] = await withProofs(pool, columns, given, { terms, at: new Date(stage.clock.now) })
   const filed = row?.at(-1) as string | null

@@ -103,8 +103,9 @@ export function createRegistrations(deps: ClaimDeps): (attempt: Omit<ClaimAttemp
     await deps.transaction(async (db) => {
       await lockClaims(db, fid)
       await refuseUsed({ ...deps, database: db }, attempt)
-      if (byCustody) await deleteOldest(db, fid, { keep: webhookLimits.ofFid - 1, at })
+      if (byCustody) await deleteOldest(db, fid, { of: 'standing', keep: webhookLimits.ofFid - 1, at })
       else await refuseMany(db, fid, room)
+      await deleteOldest(db, fid, { of: 'ended', keep: webhookLimits.ofFid, at })
       await insertWebhook(db, { id, ...wanted, ...proven, createdAt: at })
     })
     return {

@@ -65,10 +65,9 @@ export async function isWebhookNonceUsed(
   return rows[0]?.isUsed === true
 }
 
-/** The endpoint `w` is sent events. */
-const stands = `
-       w.deleted_at is null
-   and not exists (select from webhook_standing s where s.id = w.id and s.moves = w.moves and s.ended_at is not null)`
+/** The endpoint `w` is sent nothing any more. */
+const hasEnded = `
+  exists (select from webhook_standing s where s.id = w.id and s.moves = w.moves and s.ended_at is not null)`
 
 /** How many endpoints of an account are sent events, besides the one with this id or address. */
 export async function standingWebhooks(db: Queryable, fid: number, other: string | undefined): Promise<number> {
@@ -76,7 +75,8 @@ export async function standingWebhooks(db: Queryable, fid: number, other: string
     name: 'standing-webhooks',
     text: `
 select count(*) as standing from webhook w
- where w.fid = $1 and w.id is distinct from $2 and w.url is distinct from $2 and ${stands}`,
+ where w.fid = $1 and w.id is distinct from $2 and w.url is distinct from $2
+   and w.deleted_at is null and not ${hasEnded}`,
     values: [fid, other ?? null],
   })
   return rows[0]?.standing ?? 0
@@ -127,17 +127,19 @@ select w.id, w.fid, w.url, w.types, w.fids, w.chains, w.min_amount::float8 as mi
   return rows[0]
 }
 
-/** Deletes the oldest endpoints of an account that are sent events, so that at most `keep` are left. */
+/** Deletes the oldest endpoints of an account that are sent events, or that ended, so that at most `keep` are left of these. */
 export async function deleteOldest(
   db: Queryable,
   fid: number,
-  { keep, at }: { readonly keep: number; readonly at: Date },
+  { of, keep, at }: { readonly of: 'standing' | 'ended'; readonly keep: number; readonly at: Date },
 ): Promise<void> {
   await db.query({
-    name: 'delete-oldest-webhooks',
+    name: `delete-oldest-${of}-webhooks`,
     text: `
 update webhook set deleted_at = $3
- where id in (select w.id from webhook w where w.fid = $1 and ${stands} order by w.created_at desc, w.id offset $2)`,
+ where id in (select w.id from webhook w
+               where w.fid = $1 and w.deleted_at is null and ${of === 'ended' ? hasEnded : `not ${hasEnded}`}
+               order by w.created_at desc, w.id offset $2)`,
     values: [fid, keep, at],
   })
 }

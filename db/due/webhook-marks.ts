@@ -10,6 +10,16 @@ const isListening = 'exists (select from webhook where deleted_at is null)'
 /** Whether somebody has one for events of a type. */
 const isListeningTo = (type: WebhookType) =>
   `exists (select from webhook where deleted_at is null and '${type}' = any (types))`
+/**
+ * Whether somebody has one for the settlement `paid`, of an agent: a row for each of everybody's, because one endpoint wants
+ * those of one, would be kept for a month. Tokens of finer units may have paid a part of a base unit more.
+ */
+const isWanted = `exists (
+  select from verified_address v
+    join webhook w on w.deleted_at is null and 'settlement.received' = any (w.types)
+                  and (w.fids is null or v.fid = any (w.fids)) and (w.chains is null or paid.chain = any (w.chains))
+                  and (w.min_amount is null or (paid.amount + 1) / 1e6 > w.min_amount)
+   where v.address = paid.recipient and v.ended_at is null)`
 /** Older rows are a past that is being loaded: events are kept for as long. */
 const isRecent = (row: string) => `${row}.block_timestamp > now() - interval '${documentLimits.changeDays} days'`
 /** What a look at an endpoint of an agent found. */
@@ -65,7 +75,6 @@ export const webhookMarks: readonly Mark[] = [
        select * from settlement s
         where s.chain = moved.chain and s.block_number >= were.next_block and s.block_number < moved.next_block
        offset 0) paid
-     where ${isListeningTo('settlement.received')} and ${isRecent('paid')}
-       and exists (select from verified_address v where v.address = paid.recipient and v.ended_at is null)`,
+     where ${isListeningTo('settlement.received')} and ${isRecent('paid')} and ${isWanted}`,
   },
 ]

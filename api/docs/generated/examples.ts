@@ -1761,6 +1761,7 @@ export const examples: Readonly<Record<string, unknown>> = {
     "secret_version": 1,
     "rotated_at": null,
     "after_seq": 812,
+    "oldest_seq": 97,
     "state": "retrying",
     "ended_for": null,
     "ended_at": null,

@@ -63,6 +63,11 @@ export const webhookShown = z
     secret_version: count.meta({ description: '1 at first; each rotation gives the next.' }),
     rotated_at: time.nullable(),
     after_seq: count.meta({ description: 'Events up to this one were sent, or are not wanted.' }),
+    oldest_seq: count.nullable().meta({
+      description:
+        'The oldest event that is kept; null: none is. Events between `after_seq` and this one are not sent any more: ' +
+        'the endpoint fell behind.',
+    }),
     state: z.enum(['active', 'retrying', 'ended']),
     ended_for: z.enum(['gone', 'failed']).nullable(),
     ended_at: time.nullable(),

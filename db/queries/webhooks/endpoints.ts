@@ -95,6 +95,7 @@ export interface ShownWebhook {
   readonly secret_version: number
   readonly rotated_at: string | null
   readonly after_seq: number
+  readonly oldest_seq: number | null
   readonly state: 'active' | 'retrying' | 'ended'
   readonly ended_for: string | null
   readonly ended_at: string | null
@@ -113,7 +114,7 @@ export async function webhookOfToken(
     text: `
 select w.id, w.fid, w.url, w.types, w.fids, w.chains, w.min_amount::float8 as min_amount,
        ${isoTime('w.created_at')} as created_at, w.secret_version, ${isoTime('w.rotated_at')} as rotated_at,
-       coalesce(s.after_seq, w.after_seq) as after_seq,
+       coalesce(s.after_seq, w.after_seq) as after_seq, (select min(seq) from webhook_event) as oldest_seq,
        case when s.ended_at is not null then 'ended' when q.failures > 0 then 'retrying' else 'active' end as state,
        s.ended_for, ${isoTime('s.ended_at')} as ended_at, coalesce(q.failures, 0) as failures,
        ${isoTime('s.last_success_at')} as last_success_at,

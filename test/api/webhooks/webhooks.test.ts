@@ -249,6 +249,34 @@ test('an endpoint that ended is not revived beside as many as its FID may have',
   expect(await replay(webhooks[1]!)).toBe(200) // it stands already
 })
 
+test('how an endpoint stands says which event is the oldest that is kept', async () => {
+  const webhook = await hooks.register(hooks.newUrl())
+  hooks.answer = () => ({ status: 503, body: '' })
+  await hooks.claimed()
+  await hooks.run()
+  const { after_seq } = await hooks.shownOf(webhook)
+  const kept = after_seq + 2
+  await stage.database.pool.query('delete from webhook_event where seq < $1', [kept])
+  expect(await hooks.shownOf(webhook)).toMatchObject({ after_seq, oldest_seq: kept })
+})
+
+test('a registration deletes what ended of an account beyond as many as it may have', async () => {
+  const claimant = await stage.claimant()
+  const ended: Registered[] = []
+  hooks.answer = ({ type, data }) =>
+    type === 'webhook.challenge' ? hooks.agrees({ data } as unknown as Message) : { status: 410, body: '' }
+  for (let more = 0; more < webhookLimits.ofFid + 2; more++) {
+    ended.push(await hooks.register(hooks.newUrl(), {}, claimant))
+    await hooks.claimed()
+    await hooks.run()
+    stage.clock.now += 1_000
+  }
+  await hooks.register(hooks.newUrl(), {}, claimant)
+  const found = async ({ id, manage_token }: Registered) =>
+    (await hooks.call('GET', `/api/webhooks/${id}`, manage_token)).status
+  expect(await Promise.all(ended.map(found))).toEqual([404, 404, 200, 200, 200, 200, 200])
+})
+
 test('the custody address registers in the place of the oldest where others have taken all', async () => {
   const claimant = await stage.claimant()
   const taken: Registered[] = []

@@ -46,6 +46,9 @@ test('an endpoint is sent a settlement when it is final, of the agents, chains a
   await finalize()
   await hooks.run()
   expect(heard()).toEqual([['settlement.received', 1, 1.5]])
+  // What no endpoint wants has no row.
+  const { rows } = await pool.query(`select fid from webhook_event where type = 'settlement.received'`)
+  expect(rows).toEqual([{ fid: 1 }])
   expect(hooks.received[0]!.data).toMatchObject({ chain: 'base', recipient_address: ada, block_number: 1_001 })
 
   hooks.received = []

@@ -151,7 +151,7 @@ class WebhookStage {
 
   async shownOf({ id, manage_token }: Registered) {
     const response = await this.call('GET', `/api/webhooks/${id}`, manage_token)
-    return (await response.json()) as { readonly next_attempt_at: string }
+    return (await response.json()) as { readonly next_attempt_at: string; readonly after_seq: number }
   }
 
   /** Appends events, and wakes the endpoints that want them or were moved. */

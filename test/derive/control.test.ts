@@ -77,3 +77,49 @@ test('whose registrations others can change than before is an event, and nothing
   expect(await events(1)).toEqual([...noted, 1])
   expect(await events(60)).toEqual([...noted, 1])
 })
+
+test('whoever is named is one event, whatever the chain says of him then; contracts that others command are one more', async () => {
+  const { pool } = database
+  let now = new Date('2026-08-01T00:00:00Z')
+  const [of3, operator, wallet] = ['of 3', 'operator of 3', 'wallet of 3'].map(addressOf) as [string, string, string]
+  await mintTo(pool, { fid: 3, addresses: [of3] })
+  const { rows } = await pool.query('select chain, agent_id from registration where owner = $1', [bytes(of3)])
+  const events = async () => {
+    now = new Date(now.getTime() + 3_600_000)
+    await deriveAll({ pool, now: () => now, settlementOverloads: 'spec' })
+    return (await pool.query(`select from directory_event where kind = 'control' and fid = 3`)).rowCount
+  }
+  const key = (address: string) => ({ address, kind: 'key' })
+  const safe = (address: string, owner: string) => ({ address, kind: 'safe', owners: [addressOf(owner)], threshold: 1 })
+  const read = (...accounts: object[]) =>
+    pool.query(
+      `insert into control_reading (chain, agent_id, input, read_at, accounts, names) values ($1, $2, gen_random_uuid(), $3, $4, '[]')
+           on conflict (chain, agent_id) do update set accounts = excluded.accounts, input = excluded.input`,
+      [rows[0].chain, rows[0].agent_id, now, JSON.stringify(accounts)],
+    )
+  expect(await events()).toBe(0)
+  await read(key(of3))
+  expect(await events()).toBe(0)
+  await insert(pool, 'registration_operator', {
+    id: `${rows[0].chain}-${++block}-0`,
+    chain: rows[0].chain,
+    block_number: block,
+    log_index: 0,
+    block_timestamp: new Date('2026-05-01T00:00:00Z'),
+    tx_hash: Buffer.alloc(32),
+    owner: bytes(of3),
+    operator: bytes(operator),
+    approved: true,
+  })
+  expect(await events()).toBe(1)
+  await read(key(of3), safe(operator, 'first'))
+  expect(await events()).toBe(1)
+  await read(key(of3), safe(operator, 'first'), safe(wallet, 'first'))
+  expect(await events()).toBe(1)
+  await read(key(of3), safe(operator, 'first'), { address: wallet, kind: 'not_checked' })
+  expect(await events()).toBe(1)
+  await read(key(of3), safe(operator, 'second'))
+  expect(await events()).toBe(2)
+  await read({ ...key(of3), kind: 'delegated', delegate: addressOf('a delegate') }, safe(operator, 'second'))
+  expect(await events()).toBe(3)
+})

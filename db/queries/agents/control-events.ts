@@ -6,6 +6,10 @@ import { approvedFor, operatorsOf } from '../sql/registration-objects.ts'
 /** Registrations of an agent that are looked at for who could change them, the first by chain and id. */
 const mostRegistrations = 1_000
 
+/** SQL: of the same addresses that were read, others command some; who was read for the first time was named before. */
+const isCommandedOtherwise = `
+         before.read_digest <> l.read_digest and substr(before.read_digest, 1, 32) = substr(l.read_digest, 1, 32)`
+
 /** SQL: one digest of the distinct lines of a group. */
 const digest = (line: string) =>
   `sha256(convert_to(coalesce(string_agg(distinct (${line}) collate "C", ' ' order by (${line}) collate "C"), ''), 'UTF8'))`
@@ -13,9 +17,10 @@ const digest = (line: string) =>
 /** SQL: digests of who could change each of the agents $1 now; `read_digest` is null where not all was read. */
 const looked = `
 held as materialized (
-  select a.fid, r.chain, r.agent_id, r.owner
+  select a.fid, r.chain, r.agent_id, r.owner, h.place
     from agent a
-   cross join lateral (select h.chain, h.agent_id from agent_holding h
+   cross join lateral (select h.chain, h.agent_id, row_number() over (order by h.chain, h.agent_id) as place
+                         from agent_holding h
                         where h.fid = a.fid and h.reason is null and not h.unsolicited
                         order by h.chain, h.agent_id
                         limit ${mostRegistrations}) h
@@ -32,15 +37,21 @@ line as (
     from (select distinct fid, chain, owner from held) r
    cross join lateral ${operatorsOf({ holder: 'r.owner', chain: 'r.chain', most: readingLimits.controlOperators })} c
 ),
--- Who commands those that are contracts, once all of an agent's registrations were read.
+actor as (select distinct fid, split_part(line, ':', 2) as address from line),
+-- Who of them was read, and then who commands those that are contracts, once all registrations were read that are asked about.
 commanded as (
-  select r.fid, ${digest(`concat_ws(':', account ->> 'address', account ->> 'delegate', account ->> 'owners', account ->> 'threshold',
-                             account ->> 'modules', account -> 'token' ->> 'holder')`)} as digest
+  select r.fid,
+         ${digest(`case when w.fid is not null then concat_ws(':', r.chain, w.address) end`)}
+         || ${digest(`case when w.fid is not null and account ->> 'kind' <> 'key' then
+                        concat_ws(':', w.address, account ->> 'delegate', account ->> 'owners', account ->> 'threshold',
+                                  account ->> 'modules', account -> 'token' ->> 'holder') end`)} as digest
     from held r
     left join control_reading k using (chain, agent_id)
     left join json_array_elements(k.accounts) account on true
+    left join actor w on w.fid = r.fid and w.address = substr(account ->> 'address', 3)
+   where r.place <= ${readingLimits.controlRegistrations}
    group by r.fid
-  having bool_and(k.chain is not null and coalesce(account ->> 'kind', 'key') <> 'not_checked')
+  having bool_and(k.chain is not null and (w.fid is null or account ->> 'kind' <> 'not_checked'))
 ),
 looked as materialized (
   select a.fid, a.handle, a.agent_status, ${digest('l.line')} as digest,
@@ -66,7 +77,7 @@ export async function noteControl(
     text: `
 with ${looked},
 found as materialized (
-  select l.*, (before.digest <> l.digest or before.read_digest <> l.read_digest) is true as moved,
+  select l.*, (before.digest <> l.digest or ${isCommandedOtherwise}) is true as moved,
          before.noted_at + interval '1 hour' as next_at
     from looked l left join agent_control before using (fid)
 ),

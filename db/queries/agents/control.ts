@@ -84,14 +84,25 @@ const boundTo = `json_build_object(
 /** SQL: what the names say that the document claims of the registration `h`, by the reading `k`. */
 const names = `case when $2::timestamptz is null then coalesce(k.names, '[]') end`
 
-/** SQL: registrations that contracts hold for whoever holds the tokens they are bound to, where that is the account. */
+/** SQL: an address of the account gave the registration `r` away, or is its wallet, as which it had to sign. */
+const hasActed = `exists (
+  select from verified_address own
+   where own.fid = $1 and own.ended_at is null
+     and (own.address = r.agent_wallet
+          or exists (select from registration_transfer t
+                      where t.chain = r.chain and t.agent_id = r.agent_id and t."from" = own.address)))`
+
+/**
+ * SQL: registrations that contracts hold for whoever holds the tokens they are bound to, where that is the account, in their
+ * `place`. Anybody can bind any number of registrations to somebody's token, so those go first for which the account acted.
+ */
 const bound = `(
-  select k.*, r.owner
+  select k.*, row_number() over (order by not ${hasActed}, ${chainPosition('k.chain')}, k.agent_id) as place
     from verified_address v
     join control_reading k on k.master = v.address and k.binding_status = 'verified'
     join registration r using (chain, agent_id)
    where v.fid = $1 and v.ended_at is null and $2::timestamptz is null and r.owner = k.binding
-   order by ${chainPosition('k.chain')}, k.agent_id
+   order by place
    limit ${readingLimits.controlRegistrations} + 1)`
 const boundObject = `json_build_object(
   'chain', k.chain, 'erc8004_id', k.agent_id, 'contract', ${hex('k.binding')}, 'bound_to', ${boundTo})`
@@ -173,8 +184,8 @@ select json_build_object(
              chainPosition('known.chain'),
            )} from known),
          'bound', case when $2::timestamptz is null then (
-           select ${list(boundObject, `${chainPosition('k.chain')}, k.agent_id`)}
-             from (select * from bound limit ${readingLimits.controlRegistrations}) k) end,
+           select ${list(boundObject, 'k.place')}
+             from (select * from bound order by place limit ${readingLimits.controlRegistrations}) k) end,
          'truncated', ${truncated} or (select count(*) from bound) > ${readingLimits.controlRegistrations} or (select count(*) from then_held) > ${readingLimits.controlRegistrations})::text as body
   from agent a
  where a.fid = $1`

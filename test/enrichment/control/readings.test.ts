@@ -7,12 +7,13 @@ import { type DevChain, startDevChain } from '../../../devnet/chain/chain.ts'
 import { controlReadings } from '../../../enrichment/control/source.ts'
 import { runPass } from '../../../enrichment/schedule/scheduler.ts'
 import { createHost } from '../../../hosts/host.ts'
+import { readingLimits } from '../../../limits.config.ts'
 import { createProofWorld } from '../../../social/proof-world.ts'
 import { deriveAll } from '../../derive/again.ts'
 import { answeringCode } from '../../support/chain/answering-code.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
-import { addressOf, birth, insert, seedChainState } from '../../support/seed.ts'
+import { addressOf, birth, insert, seedChainState, seedRegistration } from '../../support/seed.ts'
 import { mintTo } from '../upstreams/job.ts'
 
 // Contracts that act for registrations, on a chain of ours with look-alikes of Safe, ERC-6551, ERC-8217 and ENS.
@@ -225,6 +226,50 @@ test('a registration that a contract holds for the holder of another token is li
   clock.pass(8 * 86_400_000)
   await read()
   expect((await controlOf(5)).bound).toEqual([])
+})
+
+test('registrations that strangers bind to an account’s token hide none that it bound itself', async () => {
+  const { pool } = database
+  const bytes = (address: string) => Buffer.from(address.slice(2), 'hex')
+  const holder = hex('holder of a token')
+  await mintTo(pool, { fid: 8, addresses: [holder] })
+  const strangers = readingLimits.controlRegistrations + 5
+  const [given, signed] = [9_000 + strangers, 9_001 + strangers]
+  for (let id = 9_000; id <= signed; id++) {
+    await seedRegistration(pool, { chain: 'base', id, owner: binder, wallet: id === signed ? holder : null })
+    await insert(pool, 'registration_transfer', {
+      id: `base-${id}-bound`,
+      chain: 'base',
+      agent_id: String(id),
+      from: bytes(id === given ? holder : hex('a stranger')),
+      to: bytes(binder),
+      block_number: 300,
+      log_index: id,
+      block_timestamp: birth,
+      tx_hash: Buffer.alloc(32),
+    })
+    await insert(pool, 'control_reading', {
+      chain: 'base',
+      agent_id: String(id),
+      input: '00000000-0000-0000-0000-000000000000',
+      read_at: clock.now(),
+      accounts: '[]',
+      names: '[]',
+      binding: bytes(binder),
+      binding_status: 'verified',
+      binding_standard: 'erc721',
+      token_contract: bytes(nft),
+      token_id: '78',
+      master: bytes(holder),
+    })
+  }
+  await deriveAll(contextOf())
+  const { bound: listed, truncated } = await controlOf(8)
+  expect(listed).toHaveLength(readingLimits.controlRegistrations)
+  expect(listed!.slice(0, 3).map(({ erc8004_id }) => Number(erc8004_id))).toEqual([given, signed, 9_000])
+  expect(truncated).toBe(true)
+  await pool.query('delete from control_reading where agent_id >= 9000')
+  await pool.query('delete from registration where agent_id >= 9000')
 })
 
 test('names of ENS count when their text record names the registration back', async () => {

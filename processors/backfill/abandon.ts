@@ -9,7 +9,6 @@ import {
   deleteUnpaidWithin,
   lockReservations,
   readShards,
-  tryLockBackfill,
 } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { deleteAttachedWithin } from '../../db/queries/chain/payments/attached.ts'
@@ -17,6 +16,7 @@ import { deletePaymentsWithin } from '../../db/queries/chain/payments/payments.t
 import { lastScopedBlock } from '../../db/queries/chain/scope.ts'
 import { refuseArchived } from '../checks.ts'
 import { Refusal } from '../refusal.ts'
+import { lockBackfill } from '../store/lock.ts'
 import { dropAside } from './aside-placement.ts'
 import { findBackfill, type Range } from './reservation.ts'
 
@@ -32,7 +32,7 @@ export function abandonRange(pool: pg.Pool, chain: ChainSettings, range: Range):
   return inTransaction(pool, async (db) => {
     await lockReservations(db, id)
     const backfill = await findBackfill(db, chain, range)
-    if (!(await tryLockBackfill(db, backfill.id))) {
+    if (!(await lockBackfill(db, backfill.id))) {
       throw new Refusal(
         `the backfill of blocks ${range.fromBlock} to ${range.toBlock} of ${name} is running; stop it first`,
       )

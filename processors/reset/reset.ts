@@ -5,13 +5,7 @@ import { isLockFailure, type Patience, patiently } from '../../db/patience.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { deleteCopies } from '../../db/queries/chain/aside-copies.ts'
 import { deleteAuditsAbove } from '../../db/queries/chain/audit.ts'
-import {
-  type BackfillRange,
-  backfillsWithin,
-  lockReservations,
-  readShards,
-  tryLockBackfill,
-} from '../../db/queries/chain/backfill.ts'
+import { type BackfillRange, backfillsWithin, lockReservations, readShards } from '../../db/queries/chain/backfill.ts'
 import { type ChainState, writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { noteFinalBlock, type StoredBlock } from '../../db/queries/chain/final-blocks.ts'
 import { deleteAttachedWithin } from '../../db/queries/chain/payments/attached.ts'
@@ -51,6 +45,7 @@ import { refuseArchived } from '../checks.ts'
 import { Refusal } from '../refusal.ts'
 import { stateSchema } from '../store/database.ts'
 import { jsonPages } from '../store/json-rows.ts'
+import { lockBackfill } from '../store/lock.ts'
 import type { Registrations } from './registrations.ts'
 
 /** Settlements deleted by one statement, about. */
@@ -200,7 +195,7 @@ async function holdBackfills(db: Queryable, chain: ChainSettings, from: number) 
   await lockReservations(db, chain.id)
   const backfills = await backfillsWithin(db, chain.name, from, maxBlock)
   for (const { id, fromBlock, toBlock } of backfills) {
-    if (await tryLockBackfill(db, id)) continue
+    if (await lockBackfill(db, id)) continue
     throw new Refusal(`a backfill of ${chain.name}, blocks ${fromBlock} to ${toBlock}, is running; stop it first`)
   }
   return backfills

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
-import { connectionTimeouts, sessionOf } from '../../db/pool.ts'
+import { connectionTimeouts, type Queryable, sessionOf } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
+import { tryLockBackfill } from '../../db/queries/chain/backfill.ts'
 import { readSessionId, tryLockChain } from '../../db/queries/chain/lock.ts'
 import { Refusal } from '../refusal.ts'
 
@@ -16,6 +17,16 @@ const connectTimeoutMs = 10_000
 /** Milliseconds between heartbeats of the session that holds the lock; `statementMs`: timeout of one. */
 const beatMs = 10_000
 const statementMs = 10_000
+
+/**
+ * Whether this session is the only one that works on a backfill now, until it ends. Waits a moment for it: for one transaction
+ * the loader of late contracts holds those, too, that nobody runs.
+ */
+export async function lockBackfill(session: Queryable, id: number): Promise<boolean> {
+  for (const deadline = Date.now() + commandWaitMs; !(await tryLockBackfill(session, id)); await delay(askAgainMs))
+    if (Date.now() > deadline) return false
+  return true
+}
 
 interface ChainLock {
   release(): Promise<void>

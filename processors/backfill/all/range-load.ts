@@ -1,11 +1,12 @@
 import type pg from 'pg'
-import { hasBackfill, noteSource, readShards, type Shard, tryLockBackfill } from '../../../db/queries/chain/backfill.ts'
+import { hasBackfill, noteSource, readShards, type Shard } from '../../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../../db/queries/chain/chain-state.ts'
 import { boundedFailures, Retries, retrying, SourceFailure } from '../../../hosts/retries.ts'
 import { describeError, UsageError } from '../../../ops/cli.ts'
 import { wantedOf } from '../../history/history.ts'
 import { openHistory } from '../../history/sources.ts'
 import { Refusal } from '../../refusal.ts'
+import { lockBackfill } from '../../store/lock.ts'
 import { certificateOf, joinCertificates, printCertificate } from '../certificate.ts'
 import type { BackfillConfig } from '../config.ts'
 import type { Display, ShardProgress } from '../display.ts'
@@ -77,7 +78,7 @@ export async function loadReserved(
   const { id, fromBlock, toBlock, isNew, isComplete } = reservation
   const session = await pool.connect()
   try {
-    if (!(await tryLockBackfill(session, id))) {
+    if (!(await lockBackfill(session, id))) {
       throw new Refusal(`another process is running the backfill of blocks ${fromBlock} to ${toBlock} of ${chain.name}`)
     }
     if (!(await hasBackfill(session, reservation))) {

@@ -86,7 +86,10 @@ const feedbackObject = `json_build_object(
     'unit', f.unit,
     'grounds', f.grounds,
     'payment', case f.grounds
-      when 'payment' then payment_behind(f.fid, f.client, f.paid_at)
+      when 'payment' then (
+        select json_build_object('chain', p.chain, 'tx_hash', ${hex('p.tx_hash')}, 'block_number', p.block_number,
+                                 'log_index', p.log_index)
+          from payments_behind(f.fid, f.client, f.paid_at) p)
       when 'payment_named' then json_build_object(
         'chain', f.named_chain, 'tx_hash', ${hex('f.payment_tx')}, 'block_number', f.named_block,
         'log_index', f.named_log_index) end,
@@ -137,7 +140,7 @@ numbered as materialized (select f.*, row_number() over (order by ${order('f')})
 looked as materialized (select * from numbered where place <= $3::int),
 matching as materialized (
   select f.*, looked.place
-    from looked
+    from (select * from looked order by place) looked
    cross join lateral (
      select * from judged_feedback f
       where f.fid = a.fid and f.chain = looked.chain and f.agent_id = looked.agent_id and f.id = looked.id
@@ -154,6 +157,8 @@ matching as materialized (
      and ($18::text[] is null or f.grounds = any ($18))
      and ($19::boolean is null or exists (select from feedback_flag x where x.id = looked.id) = $19)
      and ($20::text[] is null or exists (select from feedback_flag x where x.id = looked.id and x.rule = any ($20)))
+   order by looked.place
+   limit $2::int + 1
 ),
 page as materialized (select * from matching order by place limit $2::int)
 select (select ${list(feedbackObject, 'f.place')} from page f)::text as rows,

@@ -32,7 +32,7 @@ import type { ClaimView } from './pages/claim/page.ts'
 import { pageRoutes } from './pages/pages.ts'
 import type { PictureDoor } from './pages/pictures/gallery.ts'
 import { actions, routes, streams } from './routes.ts'
-import { Seats } from './stream/seats.ts'
+import { ConcurrencyLimit } from './stream/concurrency.ts'
 import { serveStream } from './stream/stream.ts'
 import { subgraphPath, subgraphRoutes } from './subgraph/routes.ts'
 import { answerSigner } from './transparency/answer-signer.ts'
@@ -181,11 +181,15 @@ function serveClaims(
 }
 
 function serveStreams({ deps, sources, dispatch, refuse }: Serving): void {
-  const seats = new Seats({ ...streamLimits, windowSeconds: streamLimits.lastSeconds.most, what: 'streams' })
+  const concurrency = new ConcurrencyLimit({
+    ...streamLimits,
+    windowSeconds: streamLimits.lastSeconds.most,
+    what: 'streams',
+  })
   const isStopping = () => deps.notReady() !== undefined
   const onFailure = (err: unknown) => deps.log.warn({ err }, 'streams wait: the log cannot be read')
   for (const stream of streams) {
     const path = expressPath(stream)
-    dispatch.at(path).get(path, serveStream(stream, { sources, seats, isStopping, onFailure }), refuse)
+    dispatch.at(path).get(path, serveStream(stream, { sources, concurrency, isStopping, onFailure }), refuse)
   }
 }

@@ -4,7 +4,7 @@ import { baseline, isOfBefore, note, pendingOf, readApplied, takeOver } from './
 import { ensureChainRows } from './chain-rows.ts'
 import { ensureFacilitatorRows } from './facilitator-list.ts'
 import { lockKeys } from './lock-keys.ts'
-import { blockersOf, type Patience, patiently } from './patience.ts'
+import { blockersOf, type LockRetry, retryLocked } from './lock-retry.ts'
 import { connectionTimeouts, sessionOf } from './pool.ts'
 import { refusePooler } from './pooler.ts'
 import { limitLockWait } from './queries/server/transaction-settings.ts'
@@ -19,7 +19,7 @@ const pollMs = 200
 const connectTimeoutMs = 10_000
 const defaults = {
   migrations: new URL('./migrations/', import.meta.url),
-  patience: { lockTimeoutMs: 500, pauseMs: 2_000, totalMs: 10 * 60_000 } as Patience,
+  lockRetry: { lockTimeoutMs: 500, pauseMs: 2_000, totalMs: 10 * 60_000 } as LockRetry,
   onNotice: (_text: string) => {},
 }
 
@@ -32,15 +32,15 @@ const defaults = {
  * again when it fails, so each statement has to be idempotent. Then the views of the SQL contract and the triggers that
  * mark what is due run whose text is new, and the database is brought up to date with the chain table.
  *
- * Concurrent callers wait for each other. What does not get its locks within `patience.lockTimeoutMs` is rolled back and
- * retried, for `patience.totalMs`.
+ * Concurrent callers wait for each other. What does not get its locks within `lockRetry.lockTimeoutMs` is rolled back and
+ * retried, for `lockRetry.totalMs`.
  *
  * Throws when a transaction pooler is in front of the server, when an applied migration has changed since, when the
  * database has one that this version does not know, or is older than `db/schema`, or when a file fails. `onNotice` gets
  * the notices for the operator, and lines about what is being waited for.
  */
 export async function migrate(databaseUrl: string, options: Partial<typeof defaults> = {}): Promise<string[]> {
-  const { migrations, patience, onNotice } = { ...defaults, ...options }
+  const { migrations, lockRetry, onNotice } = { ...defaults, ...options }
   await refusePooler(databaseUrl)
   const client = new pg.Client({
     connectionString: sessionOf(databaseUrl, { isPatient: true }),
@@ -54,7 +54,7 @@ export async function migrate(databaseUrl: string, options: Partial<typeof defau
   await client.connect()
   try {
     await beTheOne(client, onNotice)
-    const runner = { databaseUrl, client, patience, onNotice }
+    const runner = { databaseUrl, client, lockRetry, onNotice }
     const ran = await applySchema(runner, await readSchema(), await readMigrations(migrations))
     await applyInTransaction(runner, 'the chain table', () => ensureChainRows(client))
     await applyInTransaction(runner, 'the list of facilitators', () => ensureFacilitatorRows(client))
@@ -73,7 +73,7 @@ async function applySchema(runner: Runner, schema: SchemaFiles, migrations: Migr
     await applyInTransaction(runner, 'taking the database over', () => takeOver(client, migrations, found))
   const waiting = pendingOf(migrations, await readApplied(client))
   for (const file of waiting) {
-    await applyPatiently(runner, `migration ${file.name}`, () => apply(runner, file), file.outside !== null)
+    await applyRetrying(runner, `migration ${file.name}`, () => apply(runner, file), file.outside !== null)
   }
   const applied = await readApplied(client) // a migration may have taken views or triggers away
   const changed = schema.repeatable.filter(({ name, sha256 }) => applied.get(name) !== sha256)
@@ -111,12 +111,12 @@ async function beTheOne(client: pg.Client, onNotice: (text: string) => void): Pr
 interface Runner {
   readonly databaseUrl: string
   readonly client: pg.Client
-  readonly patience: Patience
+  readonly lockRetry: LockRetry
   readonly onNotice: (text: string) => void
 }
 
-async function applyPatiently(
-  { databaseUrl, client, patience, onNotice }: Runner,
+async function applyRetrying(
+  { databaseUrl, client, lockRetry, onNotice }: Runner,
   what: string,
   run: () => Promise<void>,
   outside = false,
@@ -127,12 +127,12 @@ async function applyPatiently(
   const tryOnce = async () => {
     const look = setTimeout(async () => {
       blockers = (await blockersOf(databaseUrl, pid).catch(() => '')) || blockers
-    }, patience.lockTimeoutMs / 2)
+    }, lockRetry.lockTimeoutMs / 2)
     await run().finally(() => clearTimeout(look))
   }
   const holders = () => (blockers ? `; held by ${blockers}` : '')
   try {
-    await patiently(patience, tryOnce, ({ message }) =>
+    await retryLocked(lockRetry, tryOnce, ({ message }) =>
       onNotice(`${what} does not get a lock and will be retried: ${message}${holders()}`),
     )
   } catch (cause) {
@@ -142,23 +142,23 @@ async function applyPatiently(
 }
 
 /** Runs one migration. Statements outside a transaction get `totalMs` for their locks, as they block nobody meanwhile. */
-async function apply({ client, patience }: Runner, file: MigrationFile): Promise<void> {
+async function apply({ client, lockRetry }: Runner, file: MigrationFile): Promise<void> {
   if (!file.outside) {
-    return inTransaction(client, patience, async () => {
+    return inTransaction(client, lockRetry, async () => {
       await client.query(file.sql)
       await note(client, file)
     })
   }
-  await client.query(`select set_config('lock_timeout', $1, false)`, [`${patience.totalMs}ms`])
+  await client.query(`select set_config('lock_timeout', $1, false)`, [`${lockRetry.totalMs}ms`])
   for (const statement of file.outside) await client.query(statement)
   await note(client, file)
 }
 
 function applyInTransaction(runner: Runner, what: string, work: () => Promise<void>): Promise<void> {
-  return applyPatiently(runner, what, () => inTransaction(runner.client, runner.patience, work))
+  return applyRetrying(runner, what, () => inTransaction(runner.client, runner.lockRetry, work))
 }
 
-async function inTransaction(client: pg.Client, { lockTimeoutMs }: Patience, work: () => Promise<void>) {
+async function inTransaction(client: pg.Client, { lockTimeoutMs }: LockRetry, work: () => Promise<void>) {
   await client.query('begin')
   try {
     await limitLockWait(client, lockTimeoutMs)

@@ -5,7 +5,7 @@ import { answerAlways, holds } from '../http/answer.ts'
 import { ApiError } from '../http/errors.ts'
 import { refuseMethod } from '../http/method.ts'
 import { clientOf } from '../http/rate-limit-key.ts'
-import { Seats } from '../stream/seats.ts'
+import { ConcurrencyLimit } from '../stream/concurrency.ts'
 import { type ListedFile, Listings } from './listing.ts'
 
 const prefix = '/exports/'
@@ -26,7 +26,7 @@ export function exportRoutes(folder: string): Router {
   const router = Router({ caseSensitive: true })
   const root = resolve(folder)
   const listings = new Listings(root)
-  const seats = new Seats({ ...exportLimits, windowSeconds, what: 'files' })
+  const concurrency = new ConcurrencyLimit({ ...exportLimits, windowSeconds, what: 'files' })
   const serve: RequestHandler = async (req, res, next) => {
     const path = [req.params.path ?? []].flat().join('/')
     const { files, lists } = await listings.present()
@@ -34,7 +34,7 @@ export function exportRoutes(folder: string): Router {
     if (list) return answerAlways(list, listMaxAgeSeconds)(req, res, next)
     const file = files.get(path)
     if (!file) throw new ApiError('ERR_NOT_FOUND', lists.size === 0 ? noFiles : otherFiles)
-    if (!seats.take(clientOf(req.ip), res)) return
+    if (!concurrency.take(clientOf(req.ip), res)) return
     describe(res, file)
     if (holds(req.headers['if-none-match'], `"${file.sha256}"`)) return void res.writeHead(304).end()
     // The library would take a weak tag, and one in a list, for the file's own (RFC 9110, 13.1.5).

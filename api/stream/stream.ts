@@ -4,9 +4,9 @@ import { streamLimits } from '../../limits.config.ts'
 import { inLane } from '../http/database-turns.ts'
 import { clientOf } from '../http/rate-limit-key.ts'
 import type { Operation, Sources } from '../http/route.ts'
+import type { ConcurrencyLimit } from './concurrency.ts'
 import { type Follow, Follower, type Log, type LogHead, type LogLine } from './follower.ts'
 import { Reader } from './reader.ts'
-import type { Seats } from './seats.ts'
 import { isPlaceOf, readPlace, writeOpening, writeReset } from './wire.ts'
 
 /**
@@ -29,7 +29,7 @@ export const stream = <Q extends z.ZodObject>(definition: Stream<Q>): Stream => 
 interface StreamDeps {
   readonly sources: Sources
   /** Bounds the open streams of this process, all kinds together. */
-  readonly seats: Seats
+  readonly concurrency: ConcurrencyLimit
   readonly isStopping: () => boolean
   readonly onFailure: (cause: unknown) => void
 }
@@ -43,13 +43,13 @@ const head = {
 
 /** The handler of a stream: answers 200 and goes on until the client leaves, or the stream has lasted long enough. */
 export function serveStream(definition: Stream, deps: StreamDeps): RequestHandler {
-  const { sources, seats } = deps
+  const { sources, concurrency } = deps
   const log = inOwnLane(definition.log(sources))
   const follower = new Follower({ ...deps, log, now: sources.now })
   return async (req, res) => {
     const query = definition.query.parse(req.query)
     if (req.method === 'HEAD') return void res.writeHead(200, head).end()
-    if (!seats.take(clientOf(req.ip), res)) return
+    if (!concurrency.take(clientOf(req.ip), res)) return
     const newest = await log.head()
     if (res.destroyed) return
     const now = sources.now()

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import type pg from 'pg'
 import { busiestChain } from '../../chains.config.ts'
 import type { ChainSettings } from '../../chains.file.ts'
+import { retryLocked } from '../../db/lock-retry.ts'
 import { migrate } from '../../db/migrate.ts'
-import { patiently } from '../../db/patience.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { reserveRange } from '../../processors/backfill/reservation.ts'
 import { backfill, largestPartition } from './history-load.ts'
@@ -32,7 +32,7 @@ const rehearsed = '9999_rehearsal.sql'
 /** Milliseconds between checks whether a partition can be archived, because each runs a command. */
 const planPauseMs = 2_000
 /** Lock timeout and retries of changes to a table that is being read. */
-const patience = { lockTimeoutMs: 500, pauseMs: 500, totalMs: 600_000 }
+const lockRetry = { lockTimeoutMs: 500, pauseMs: 500, totalMs: 600_000 }
 
 /** Reserves the edge before the processor writes to its partition, as a backfill does that was killed right after. */
 export async function reserveEdge(
@@ -116,9 +116,9 @@ async function addColumn(folder: string, { databaseUrl, pool }: Installation): P
 
 /** Runs `work` with a short lock timeout and retries, so that readers do not queue behind it. */
 export function withoutReadersWaiting(pool: pg.Pool, work: (client: pg.ClientBase) => Promise<unknown>): Promise<void> {
-  return patiently(patience, () =>
+  return retryLocked(lockRetry, () =>
     inTransaction(pool, async (client) => {
-      await client.query(`set local lock_timeout = ${patience.lockTimeoutMs}`)
+      await client.query(`set local lock_timeout = ${lockRetry.lockTimeoutMs}`)
       await work(client)
     }),
   )

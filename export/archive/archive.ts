@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import type { BlockRange } from '../../db/block-range.ts'
-import { isLockFailure, type Patience, patiently } from '../../db/patience.ts'
+import { isLockFailure, type LockRetry, retryLocked } from '../../db/lock-retry.ts'
 import { connectionTimeouts, inTransaction, type Queryable, sessionOf } from '../../db/pool.ts'
 import {
   type ArchivePiece,
@@ -73,13 +73,13 @@ export async function archivePartition(archive: Archive, partition: BlockPartiti
   await finishArchives(archive, name)
 }
 
-const patience: Patience = { lockTimeoutMs: 500, pauseMs: 1_000, totalMs: 600_000 }
+const lockRetry: LockRetry = { lockTimeoutMs: 500, pauseMs: 1_000, totalMs: 600_000 }
 
 /** Runs `work` in one transaction that locks out backfills, resets of the chain and the roll-up. */
 export function underLocks({ pool, chain }: Archive, work: (db: pg.PoolClient) => Promise<void>): Promise<void> {
-  return patiently(patience, () =>
+  return retryLocked(lockRetry, () =>
     inTransaction(pool, async (db) => {
-      await limitLockWait(db, patience.lockTimeoutMs)
+      await limitLockWait(db, lockRetry.lockTimeoutMs)
       await lockReservations(db, chain.id)
       await lockRollup(db, chain.name)
       await work(db)

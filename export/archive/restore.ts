@@ -9,9 +9,9 @@ import {
   keepDetachmentsAway,
   readArchives,
 } from '../../db/queries/chain/archive.ts'
-import { addBounds, indexQuickly } from '../../db/queries/chain/aside-partitions.ts'
 import { settlementStorage } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
+import { addBounds, indexQuickly } from '../../db/queries/chain/staging-partitions.ts'
 import { Refusal } from '../../processors/refusal.ts'
 import { type Archive, detachTable, finishArchives, underLocks } from './archive.ts'
 import { checkFiles, checkTable, copyOfFiles } from './day-files.ts'
@@ -42,7 +42,7 @@ export async function restoreNewest(archive: Archive, reload = false): Promise<b
   await inTransaction(pool, (client) =>
     pipeline(Readable.from(rows), client.query(copyFrom(copySettlementsInto(name)))),
   )
-  await indexQuickly(pool, chain.name, { partition: name, aside: name, firstBlock: fromBlock, lastBlock: toBlock })
+  await indexQuickly(pool, chain.name, { partition: name, table: name, firstBlock: fromBlock, lastBlock: toBlock })
   const from = reload ? `the source of ${chain.name} has other rows` : undefined
   const settlements = await checkTable(pool, chain.name, newest, from)
   await underLocks(archive, async (db) => {
@@ -67,7 +67,7 @@ async function keepTable(archive: Archive): Promise<boolean> {
   if (hasLeft) {
     await detachTable(archive, name)
     await checkTable(pool, chain.name, newest)
-    await addBounds(pool, chain.name, { partition: name, aside: name, firstBlock: fromBlock, lastBlock: toBlock })
+    await addBounds(pool, chain.name, { partition: name, table: name, firstBlock: fromBlock, lastBlock: toBlock })
   }
   await underLocks(archive, async (db) => {
     if (!(await keepDetachmentsAway(db, chain.id)))

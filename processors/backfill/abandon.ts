@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import { deleteCopies } from '../../db/queries/chain/aside-copies.ts'
 import {
   type BackfillRange,
   deleteBackfill,
@@ -14,11 +13,12 @@ import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { deleteAttachedWithin } from '../../db/queries/chain/payments/attached.ts'
 import { deletePaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import { lastScopedBlock } from '../../db/queries/chain/scope.ts'
+import { deleteCopies } from '../../db/queries/chain/staging-copies.ts'
 import { refuseArchived } from '../checks.ts'
 import { Refusal } from '../refusal.ts'
 import { lockBackfill } from '../store/lock.ts'
-import { dropAside } from './aside-placement.ts'
 import { findBackfill, type Range } from './reservation.ts'
+import { dropStaging } from './staging-placement.ts'
 
 /**
  * Abandons a backfill: deletes its rows and its reservation in one transaction. Returns how many rows were deleted. The
@@ -41,7 +41,7 @@ export function abandonRange(pool: pg.Pool, chain: ChainSettings, range: Range):
     await refusePassed(db, chain, backfill)
     await refuseScoped(db, chain, backfill)
     const shards = await readShards(db, backfill.id)
-    await dropAside(db, backfill.id)
+    await dropStaging(db, backfill.id)
     await deleteBackfill(db, backfill.id)
     await deleteUnpaidWithin(db, name, backfill)
     await deleteCopies(db, name, backfill)

@@ -16,10 +16,10 @@ export interface Job {
   /** First block of the shard. */
   readonly firstBlock: number
   /** Tables that later replace partitions, ascending; rows of blocks outside of them go into `settlement`. */
-  readonly aside: readonly AsideTable[]
+  readonly staging: readonly StagedBlocks[]
 }
 
-interface AsideTable {
+interface StagedBlocks {
   readonly table: string
   readonly firstBlock: number
   readonly lastBlock: number

@@ -1,10 +1,10 @@
 import type pg from 'pg'
-import { type AsidePartition, readAside } from '../../db/queries/chain/aside-partitions.ts'
 import { completeBackfill, readShards, type Shard } from '../../db/queries/chain/backfill.ts'
-import { placePartition } from './aside-placement.ts'
+import { readStaging, type StagingTable } from '../../db/queries/chain/staging-partitions.ts'
 import type { BackfillConfig } from './config.ts'
 import type { Display, ShardProgress } from './display.ts'
 import type { Job, Report } from './job.ts'
+import { placePartition } from './staging-placement.ts'
 import type { Worker } from './workers.ts'
 
 interface Load {
@@ -29,15 +29,15 @@ interface Load {
 export async function runLoad(load: Load): Promise<void> {
   const { pool, backfillId, config, openDisplay } = load
   const shards = (await readShards(pool, backfillId)).map(toProgress)
-  const aside = await readAside(pool, backfillId)
+  const staging = await readStaging(pool, backfillId)
   const display = openDisplay(shards)
   try {
-    const placing = new Placing(load, shards, aside, display)
+    const placing = new Placing(load, shards, staging, display)
     const waiting = shards.filter(({ firstBlock, lastBlock, nextBlock }) => nextBlock <= lastBlock && firstBlock >= 0)
     const lanes = Array.from({ length: Math.min(config.workers, waiting.length) }, async () => {
       try {
         for (let shard = waiting.shift(); shard; shard = waiting.shift()) {
-          await runShard(load, shard, aside, display)
+          await runShard(load, shard, staging, display)
           placing.check()
         }
       } catch (error) {
@@ -67,7 +67,7 @@ function toProgress({ firstBlock, lastBlock, nextBlock, settlements }: Shard): S
   return { firstBlock, lastBlock, nextBlock, settlements, added: 0, blocks: 0, startedAt: undefined }
 }
 
-async function runShard(load: Load, shard: ShardProgress, aside: readonly AsidePartition[], display: Display) {
+async function runShard(load: Load, shard: ShardProgress, staging: readonly StagingTable[], display: Display) {
   const { config, databaseUrl, backfillId, finalHeight, attempts } = load
   const { chain, source } = config
   const job: Job = {
@@ -79,7 +79,7 @@ async function runShard(load: Load, shard: ShardProgress, aside: readonly AsideP
     attempts,
     backfillId,
     firstBlock: shard.firstBlock,
-    aside: aside.map(({ aside: table, firstBlock, lastBlock }) => ({ table, firstBlock, lastBlock })),
+    staging: staging.map(({ table, firstBlock, lastBlock }) => ({ table, firstBlock, lastBlock })),
   }
   shard.startedAt = Date.now()
   const report = (message: Report) => {
@@ -96,16 +96,16 @@ async function runShard(load: Load, shard: ShardProgress, aside: readonly AsideP
 
 /** Places partitions, one after the other, once every shard is through with their blocks. */
 class Placing {
-  #waiting: AsidePartition[]
+  #waiting: StagingTable[]
   #running: Promise<void> = Promise.resolve()
 
   constructor(
     private readonly load: Load,
     private readonly shards: readonly ShardProgress[],
-    aside: readonly AsidePartition[],
+    staging: readonly StagingTable[],
     private readonly display: Display,
   ) {
-    this.#waiting = [...aside]
+    this.#waiting = [...staging]
   }
 
   check(): void {
@@ -120,7 +120,7 @@ class Placing {
     await this.#running
   }
 
-  #isFull({ firstBlock, lastBlock }: AsidePartition): boolean {
+  #isFull({ firstBlock, lastBlock }: StagingTable): boolean {
     return this.shards.every(
       (shard) =>
         shard.firstBlock > lastBlock ||
@@ -129,7 +129,7 @@ class Placing {
     )
   }
 
-  async #place(partition: AsidePartition) {
+  async #place(partition: StagingTable) {
     const { pool, config } = this.load
     const began = Date.now()
     await placePartition(pool, config.chain, partition)

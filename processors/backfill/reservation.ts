@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import { createAside, emptyPartitions } from '../../db/queries/chain/aside-partitions.ts'
 import {
   type BackfillRange,
   backfillsWithin,
@@ -13,11 +12,12 @@ import {
 } from '../../db/queries/chain/backfill.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions/settlement-partitions.ts'
+import { createStaging, emptyPartitions } from '../../db/queries/chain/staging-partitions.ts'
 import { gapsBetween } from '../backfilled.ts'
 import { refuseArchived } from '../checks.ts'
 import { Refusal } from '../refusal.ts'
-import { dropAside } from './aside-placement.ts'
 import { workOfBlock } from './estimate.ts'
+import { dropStaging } from './staging-placement.ts'
 
 export interface Range {
   readonly fromBlock: number
@@ -75,7 +75,7 @@ export async function reserveRange(
     const left: Range[] = []
     for (const other of others.filter((one) => one.toBlock >= own.fromBlock && one.fromBlock <= own.toBlock)) {
       if (!(await holdUnbegun(client, other.id))) refuseOverlap(chain, own, [other])
-      await dropAside(client, other.id)
+      await dropStaging(client, other.id)
       await deleteBackfill(client, other.id)
       left.push(...outside(other, own))
     }
@@ -109,7 +109,7 @@ export async function reserveHistory(
   })
 }
 
-/** Inserts a reservation with its shards, and a table to load aside for each partition of it that has no rows. */
+/** Inserts a reservation with its shards, and a staging table for each partition of it that has no rows. */
 async function insertReservation(
   client: pg.PoolClient,
   { name }: ChainSettings,
@@ -120,7 +120,7 @@ async function insertReservation(
   await replaceShards(client, id, shards)
   await ensurePartitions(client, name, toBlock)
   for (const partition of await emptyPartitions(client, name, fromBlock, toBlock))
-    await createAside(client, id, partition)
+    await createStaging(client, id, partition)
   return id
 }
 

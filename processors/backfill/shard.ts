@@ -62,12 +62,12 @@ interface Part {
 }
 
 /** The blocks of a shard from `block` on that go into one table. */
-function partAt({ aside }: Job, shard: Shard, block: number): Part {
-  const within = aside.find(({ firstBlock, lastBlock }) => firstBlock <= block && block <= lastBlock)
+function partAt({ staging }: Job, shard: Shard, block: number): Part {
+  const within = staging.find(({ firstBlock, lastBlock }) => firstBlock <= block && block <= lastBlock)
   if (within) {
     return { table: within.table, firstBlock: block, lastBlock: Math.min(within.lastBlock, shard.lastBlock) }
   }
-  const next = aside.find(({ firstBlock }) => firstBlock > block)
+  const next = staging.find(({ firstBlock }) => firstBlock > block)
   return {
     table: 'settlement',
     firstBlock: block,

@@ -1,9 +1,8 @@
 import type pg from 'pg'
 import type { ChainSettings } from '../../chains.file.ts'
 import { maxBlock, maxRangeEnd } from '../../db/block-range.ts'
-import { isLockFailure, type Patience, patiently } from '../../db/patience.ts'
+import { isLockFailure, type LockRetry, retryLocked } from '../../db/lock-retry.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import { deleteCopies } from '../../db/queries/chain/aside-copies.ts'
 import { deleteAuditsAbove } from '../../db/queries/chain/audit.ts'
 import { type BackfillRange, backfillsWithin, lockReservations, readShards } from '../../db/queries/chain/backfill.ts'
 import { type ChainState, writeChainState } from '../../db/queries/chain/chain-state.ts'
@@ -35,11 +34,12 @@ import {
   truncateSettlements,
 } from '../../db/queries/chain/reset.ts'
 import { deleteScope } from '../../db/queries/chain/scope.ts'
+import { deleteCopies } from '../../db/queries/chain/staging-copies.ts'
 import { lockPayments, rewindRollup, subtractFromRollup } from '../../db/queries/rollup/cursor.ts'
 import { limitLockWait } from '../../db/queries/server/transaction-settings.ts'
 import { minute, second } from '../../ops/time.ts'
-import { dropAside } from '../backfill/aside-placement.ts'
 import { emptyTally } from '../backfill/row-pages.ts'
+import { dropStaging } from '../backfill/staging-placement.ts'
 import { tallyStored } from '../backfill/verify.ts'
 import { refuseArchived } from '../checks.ts'
 import { Refusal } from '../refusal.ts'
@@ -51,7 +51,7 @@ import type { Registrations } from './registrations.ts'
 /** Settlements deleted by one statement, about. */
 const settlementsPerStep = 20_000
 
-const patience: Patience = { lockTimeoutMs: second, pauseMs: 2 * second, totalMs: 15 * minute }
+const lockRetry: LockRetry = { lockTimeoutMs: second, pauseMs: 2 * second, totalMs: 15 * minute }
 
 /**
  * Takes a chain's tables back to a block, in one transaction. `older`: the registrations that changed above the block,
@@ -80,7 +80,7 @@ export function resetTo(
     for (const backfill of backfills.filter(({ fromBlock }) => fromBlock <= block.height)) {
       await shorten(db, chain, backfill, block)
     }
-    for (const { id } of backfills) await dropAside(db, id) // a complete one has none
+    for (const { id } of backfills) await dropStaging(db, id) // a complete one has none
     await deleteBackfillsAbove(db, name, block.height)
     await deleteCopies(db, name, { fromBlock: block.height + 1, toBlock: maxRangeEnd })
     await deleteAttachedWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
@@ -125,7 +125,7 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
   return inTransaction(pool, async (db) => {
     const backfills = await holdBackfills(db, chain, 0)
     await refuseArchived(db, chain, 0)
-    for (const { id } of backfills) await dropAside(db, id)
+    for (const { id } of backfills) await dropStaging(db, id)
     if (chain.tokens.length > 0) {
       await lockPayments(db, name)
       await rewindRollup(db, name, 0)
@@ -156,10 +156,10 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
  * waits. While it waits for a long reader, others queue behind it, so its lock timeout is short and it is retried.
  */
 async function emptySettlements(db: Queryable, name: string) {
-  await patiently(patience, async () => {
+  await retryLocked(lockRetry, async () => {
     await markPlace(db)
     try {
-      await limitLockWait(db, patience.lockTimeoutMs)
+      await limitLockWait(db, lockRetry.lockTimeoutMs)
       await truncateSettlements(db, name)
     } catch (error) {
       if (isLockFailure(error)) await returnToPlace(db)

@@ -88,7 +88,7 @@ test('a migration waits for a lock in short tries, so that readers get between, 
   const reader = await pool.connect()
   await reader.query('begin; select from thing')
   const notices: string[] = []
-  const migrated = migrate(url, { migrations: folder, patience: quick, onNotice: (text) => notices.push(text) })
+  const migrated = migrate(url, { migrations: folder, lockRetry: quick, onNotice: (text) => notices.push(text) })
   // Who holds it is asked over a connection of its own, which a busy server may give too late for a short try.
   const naming = () => notices.find((text) => text.includes('held by'))
   await until(
@@ -113,7 +113,7 @@ test('a migration that never gets its lock ends with one line and leaves nothing
   const reader = await pool.connect()
   await reader.query('begin; select from thing')
   await expect(
-    migrate(url, { migrations: folder, patience: { ...quick, lockTimeoutMs: 1_000, totalMs: 1_500 } }),
+    migrate(url, { migrations: folder, lockRetry: { ...quick, lockTimeoutMs: 1_000, totalMs: 1_500 } }),
   ).rejects.toThrow(
     /^migration 1_column\.sql failed and left nothing behind: .*lock timeout; held by pid \d+ \(test, idle in transaction\)$/,
   )

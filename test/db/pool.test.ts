@@ -60,7 +60,7 @@ test('every connection is made in UTC but those that only ask the server about i
   const others = connecting.filter(({ text }) => !/(connectionString|url): (\w+\()?sessionOf\(/.test(text))
   expect(others.map(({ path }) => path).sort()).toEqual([
     'db/backup/copy-server.ts',
-    'db/patience.ts',
+    'db/lock-retry.ts',
     'db/pooler.ts',
     'postgres/embedded.ts',
   ])

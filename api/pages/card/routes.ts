@@ -9,7 +9,7 @@ import { fidParameter, refusals } from '../../http/parameters.ts'
 import { clientOf } from '../../http/rate-limit-key.ts'
 import { agent as agentRoute } from '../../routes/agents/agent.ts'
 import type { profile } from '../../schemas/agents/profile.ts'
-import { Seats } from '../../stream/seats.ts'
+import { ConcurrencyLimit } from '../../stream/concurrency.ts'
 import { askExact, type World } from '../parts/page.ts'
 import { cardDrawing } from './drawing.ts'
 import type { Painter } from './painter.ts'
@@ -21,11 +21,11 @@ const windowSeconds = 60
 /** `/agent/{fid}/card.png`: preview picture of an agent, for sites that show links to its page. */
 export function cardRoutes(world: World, painter: Painter, budget: readonly RequestHandler[]): Router {
   const router = Router({ caseSensitive: true, strict: true })
-  const seats = new Seats({ ...cardLimits, windowSeconds, what: 'cards' })
+  const concurrency = new ConcurrencyLimit({ ...cardLimits, windowSeconds, what: 'cards' })
   router.get('/agent/:fid/card.png', ...budget, async (req, res, next) => {
     const fid = fidParameter.safeParse(req.params.fid)
     if (!fid.success) throw refusals.fid()
-    if (!seats.take(clientOf(req.ip), res)) return
+    if (!concurrency.take(clientOf(req.ip), res)) return
     const [agent, earned] = await Promise.all([
       askExact<z.output<typeof profile>>(world, agentRoute, { fid: fid.data }),
       earnedBy(world.database, [fid.data]),

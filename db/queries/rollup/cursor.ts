@@ -46,7 +46,7 @@ export async function holdRollup(db: Queryable): Promise<void> {
 
 /**
  * Blocks of a backfill that its chain is rolled up beyond and that are not rolled up themselves, as far as all their
- * rows are there: below the first shard that is not done, and below the first partition still being loaded aside.
+ * rows are there: below the first shard that is not done, and below the first partition still being loaded into a staging table.
  */
 export async function unrolledBackfill(
   db: Queryable,

@@ -29,7 +29,7 @@ afterAll(async () => {
 /** Opens the stream, retrying on 429: the server may not have noticed yet that earlier readers left. */
 async function follow(query = '', headers: Record<string, string> = {}): Promise<EventReader> {
   let answer = await api.get(`/data/log.sse${query}`, { headers })
-  await until('a seat is free', async () => {
+  await until('a slot is free', async () => {
     if (answer.status !== 429) return true
     answer = await api.get(`/data/log.sse${query}`, { headers })
     return false
@@ -157,7 +157,7 @@ test('a client has so many streams and no more, until one ends', async () => {
   expect(refused.headers.get('retry-after')).toBe(String(streamLimits.retrySeconds))
   expect(await failure(refused)).toMatchObject({ status: 429, error: 'ERR_RATE_LIMITED' })
   await closeAll()
-  await follow() // once its seat is free again
+  await follow() // once its slot is free again
   await closeAll()
 })
 

@@ -24,7 +24,7 @@ const blocksOf = ({ events }: EventReader) =>
 /** Opens the stream behind `place`, retrying on 429: the server may not have noticed yet that earlier readers left. */
 async function followBehind(place: string): Promise<EventReader> {
   let answer: Response | undefined
-  await until('a seat is free', async () => {
+  await until('a slot is free', async () => {
     answer = await api.get('/data/settlements.sse', { headers: { 'Last-Event-ID': place } })
     return answer.status !== 429
   })

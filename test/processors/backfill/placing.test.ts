@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { readChains } from '../../../chains.file.ts'
-import { readAside } from '../../../db/queries/chain/aside-partitions.ts'
+import { readStaging } from '../../../db/queries/chain/staging-partitions.ts'
 import { abandonRange } from '../../../processors/backfill/abandon.ts'
-import { placePartition } from '../../../processors/backfill/aside-placement.ts'
 import { reserveRange } from '../../../processors/backfill/reservation.ts'
+import { placePartition } from '../../../processors/backfill/staging-placement.ts'
 import { placeBesideReader } from '../../support/chain/placing.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
@@ -30,8 +30,8 @@ test('rows of another backfill that share the partition come along, and leave it
   onTestFinished(drop)
   const own = (await reserveRange(pool, base, { fromBlock: 100, toBlock: 199 }, 1))!
   const other = (await reserveRange(pool, base, { fromBlock: 300, toBlock: 399 }, 1))!
-  const [aside] = await readAside(pool, own.id)
-  if (!aside) throw new Error('no partition was set aside')
+  const [staging] = await readStaging(pool, own.id)
+  if (!staging) throw new Error('no partition has a staging table')
   const add = (table: string, block: number) =>
     pool.query(
       `insert into ${table} (amount, block_timestamp, block_number, log_index, chain, selector_source, selector, token,
@@ -39,18 +39,18 @@ test('rows of another backfill that share the partition come along, and leave it
        values (1, now(), $1, 0, 'base', 'c', '\\x00', '\\x00', '\\x00', '\\x00', '\\x00', '\\x00', '\\x00')`,
       [block],
     )
-  for (const block of [110, 190]) await add(aside.aside, block)
+  for (const block of [110, 190]) await add(staging.table, block)
   for (const block of [320, 340]) await add('settlement', block)
   await pool.query('update backfill_shard set next_block = 350 where backfill_id = $1', [other.id])
   const blocks = async () => {
     const { rows } = await pool.query('select block_number::int as block from settlement order by 1')
     return rows.map(({ block }) => block)
   }
-  const broken = placePartition(breakingBefore(pool, 'lock table only'), base, aside)
+  const broken = placePartition(breakingBefore(pool, 'lock table only'), base, staging)
   await expect(broken).rejects.toThrow('interrupted')
   expect((await pool.query(`select copied::text from backfill_partition`)).rows).toEqual([{ copied: '{[300,350)}' }])
   await abandonRange(pool, base, { fromBlock: 300, toBlock: 399 })
-  await placePartition(pool, base, aside)
+  await placePartition(pool, base, staging)
   expect(await blocks()).toEqual([110, 190])
 })
 
@@ -58,15 +58,15 @@ test('a partition whose indexes were interrupted has each of them once in the en
   const { pool, drop } = await createTestDatabase()
   onTestFinished(drop)
   const { id } = (await reserveRange(pool, base, { fromBlock: 100, toBlock: 199 }, 1))!
-  const [aside] = await readAside(pool, id)
-  if (!aside) throw new Error('no partition was set aside')
+  const [staging] = await readStaging(pool, id)
+  if (!staging) throw new Error('no partition has a staging table')
   await pool.query('update backfill_shard set next_block = last_block + 1')
-  const broken = placePartition(breakingBefore(pool, `create index on "${aside.aside}" (facilitator`), base, aside)
+  const broken = placePartition(breakingBefore(pool, `create index on "${staging.table}" (facilitator`), base, staging)
   await expect(broken).rejects.toThrow('interrupted')
-  await until('the other half of the indexes is there', async () => (await indexesOf(pool, aside.aside)).length > 0)
-  await placePartition(pool, base, aside)
+  await until('the other half of the indexes is there', async () => (await indexesOf(pool, staging.table)).length > 0)
+  await placePartition(pool, base, staging)
   const parent = await indexesOf(pool, 'settlement')
-  expect(await indexesOf(pool, aside.partition)).toEqual(parent)
+  expect(await indexesOf(pool, staging.partition)).toEqual(parent)
   expect(parent.length).toBeGreaterThan(3)
 })
 

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { readChains } from '../../../chains.file.ts'
-import { readAside } from '../../../db/queries/chain/aside-partitions.ts'
-import { placePartition } from '../../../processors/backfill/aside-placement.ts'
+import { readStaging } from '../../../db/queries/chain/staging-partitions.ts'
 import { reserveRange } from '../../../processors/backfill/reservation.ts'
+import { placePartition } from '../../../processors/backfill/staging-placement.ts'
 import { createTestDatabase } from '../database.ts'
 
 interface PlacingRun {
@@ -44,9 +44,9 @@ export async function placeBesideReader(rows: number): Promise<PlacingRun> {
   const { pool } = database
   try {
     const { id } = (await reserveRange(pool, base, { fromBlock: 0, toBlock: loadedBlocks - 1 }, 1))!
-    const [aside] = await readAside(pool, id)
-    if (!aside) throw new Error('no partition was set aside')
-    await pool.query(insertBlocks(aside.aside, 'null'), [0, loadedBlocks - 1])
+    const [staging] = await readStaging(pool, id)
+    if (!staging) throw new Error('no partition has a staging table')
+    await pool.query(insertBlocks(staging.table, 'null'), [0, loadedBlocks - 1])
     await pool.query('update backfill_shard set next_block = last_block + 1')
     let head = loadedBlocks + rows / rowsPerBlock
     for (let from = loadedBlocks; from <= head - hotBlocks; from += insertedBlocks)
@@ -92,7 +92,7 @@ export async function placeBesideReader(rows: number): Promise<PlacingRun> {
       }
     })()
     try {
-      await placePartition(pool, base, aside)
+      await placePartition(pool, base, staging)
     } finally {
       isOver = true
       await Promise.all([reading, writing, askingAnything])

@@ -1,11 +1,11 @@
 import pg from 'pg'
-import { type Patience, patiently } from '../../../patience.ts'
+import { type LockRetry, retryLocked } from '../../../lock-retry.ts'
 import type { Queryable } from '../../../pool.ts'
 
 /** Comment of a partition that was vacuumed after its last change. One that takes its place has none. */
 const frozen = 'frozen'
 /** For the lock of that mark. A try ends before Postgres looks for a deadlock, and so never ends an operator's statement. */
-const marking: Patience = { lockTimeoutMs: 500, pauseMs: 1_000, totalMs: 60_000 }
+const marking: LockRetry = { lockTimeoutMs: 500, pauseMs: 1_000, totalMs: 60_000 }
 
 /**
  * The first partition of a chain that was not frozen and is not written any more: all of its blocks are final, audited where
@@ -50,5 +50,5 @@ export async function freezePartition(db: Queryable, partition: string): Promise
   // Unlike VACUUM these wait with a snapshot, and `create index concurrently` waits for it in turn. Each try sets its own
   // timeout, because a pool replaces a connection whose statement failed.
   const mark = `analyze ${table}; comment on table ${table} is '${frozen}'`
-  await patiently(marking, () => db.query(`set local lock_timeout = ${marking.lockTimeoutMs}; ${mark}`))
+  await retryLocked(marking, () => db.query(`set local lock_timeout = ${marking.lockTimeoutMs}; ${mark}`))
 }

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { connectionTimeouts } from './pool.ts'
 
 /** Retry policy for taking locks that others may hold. */
-export interface Patience {
+export interface LockRetry {
   /** Lock timeout of one attempt; statements that queue behind the waiting one are held up as long. */
   readonly lockTimeoutMs: number
   /** Mean pause between attempts. */
@@ -26,8 +26,8 @@ export function isLockFailure(error: unknown): boolean {
  * Retries `tryOnce` while it fails for lack of a lock, until `totalMs` have passed. `onWait` gets the error of each
  * failed attempt. Throws the last lock failure when the time is over, and any other error at once.
  */
-export async function patiently<T>(
-  { totalMs, pauseMs }: Patience,
+export async function retryLocked<T>(
+  { totalMs, pauseMs }: LockRetry,
   tryOnce: () => Promise<T>,
   onWait: (error: Error) => void = () => {},
 ): Promise<T> {

@@ -13,17 +13,17 @@ interface SettlementPartition {
   readonly lastBlock: number
 }
 
-/** A table that is loaded aside and will take a partition's place. */
-export interface AsidePartition {
+/** A table that is loaded on the side and will take a partition's place. */
+export interface StagingTable {
   readonly partition: string
-  readonly aside: string
+  readonly table: string
   /** Blocks of the partition, both ends included. */
   readonly firstBlock: number
   readonly lastBlock: number
 }
 
 /**
- * The partitions of a chain that a range of blocks meets, that have no rows and for which nobody loads a table aside.
+ * The partitions of a chain that a range of blocks meets, that have no rows and for which there is no staging table.
  * A partition without bounds of its own is left out.
  */
 export async function emptyPartitions(
@@ -52,26 +52,26 @@ export async function emptyPartitions(
 }
 
 /** Makes an empty table of a partition's shape, without indexes, and notes what it is for. */
-export async function createAside(db: Queryable, backfillId: number, partition: SettlementPartition): Promise<void> {
-  const aside = `${partition.name}_load`
+export async function createStaging(db: Queryable, backfillId: number, partition: SettlementPartition): Promise<void> {
+  const table = `${partition.name}_load`
   await db.query(
-    `create table ${pg.escapeIdentifier(aside)} (like ${pg.escapeIdentifier(partition.name)} including defaults) with ${settlementStorage}`,
+    `create table ${pg.escapeIdentifier(table)} (like ${pg.escapeIdentifier(partition.name)} including defaults) with ${settlementStorage}`,
   )
-  await noteAside(db, backfillId, { ...partition, partition: partition.name, aside })
+  await noteStaging(db, backfillId, { ...partition, partition: partition.name, table })
 }
 
-async function noteAside(db: Queryable, backfillId: number, aside: AsidePartition): Promise<void> {
+async function noteStaging(db: Queryable, backfillId: number, staging: StagingTable): Promise<void> {
   await db.query(
     `insert into backfill_partition (partition, backfill_id, aside, first_block, last_block)
      values ($1, $2, $3, $4, $5)`,
-    [aside.partition, backfillId, aside.aside, aside.firstBlock, aside.lastBlock],
+    [staging.partition, backfillId, staging.table, staging.firstBlock, staging.lastBlock],
   )
 }
 
-/** The tables that still stand aside, ascending. */
-export async function readAside(db: Queryable, backfillId: number): Promise<AsidePartition[]> {
-  const { rows } = await db.query<AsidePartition>(
-    `select partition, aside, first_block as "firstBlock", last_block as "lastBlock"
+/** The staging tables that are not in place yet, ascending. */
+export async function readStaging(db: Queryable, backfillId: number): Promise<StagingTable[]> {
+  const { rows } = await db.query<StagingTable>(
+    `select partition, aside as "table", first_block as "firstBlock", last_block as "lastBlock"
        from backfill_partition where backfill_id = $1 order by first_block`,
     [backfillId],
   )
@@ -97,12 +97,12 @@ const indexes = [
  * Gives a table that nobody writes to what a partition has: indexes, bounds and key. Builds two indexes at a time, each
  * with up to 256 MB. Idempotent. Throws with SQLSTATE 23505 when a row is there twice.
  */
-export async function indexQuickly(pool: pg.Pool, chain: string, aside: AsidePartition): Promise<void> {
-  const { aside: table } = aside
+export async function indexQuickly(pool: pg.Pool, chain: string, staging: StagingTable): Promise<void> {
+  const { table } = staging
   if (await isIndexed(pool, table)) return
   await inTransaction(pool, (db) => dropIndexes(db, table))
   await Promise.all(indexes.map((some) => inTransaction(pool, (db) => addIndexes(db, table, some))))
-  await inTransaction(pool, (db) => addBoundsAndKey(db, chain, aside))
+  await inTransaction(pool, (db) => addBoundsAndKey(db, chain, staging))
   await analyze(pool, table)
 }
 
@@ -122,17 +122,17 @@ async function addIndexes(db: Queryable, table: string, definitions: readonly st
 }
 
 /** The key is the mark of a table that has all else. */
-async function addBoundsAndKey(db: Queryable, chain: string, aside: AsidePartition): Promise<void> {
+async function addBoundsAndKey(db: Queryable, chain: string, staging: StagingTable): Promise<void> {
   await raiseIndexMemory(db)
-  await addBounds(db, chain, aside)
-  await db.query(`alter table ${pg.escapeIdentifier(aside.aside)} add primary key (chain, block_number, log_index)`)
+  await addBounds(db, chain, staging)
+  await db.query(`alter table ${pg.escapeIdentifier(staging.table)} add primary key (chain, block_number, log_index)`)
 }
 
 /** Proves that a table's rows are a partition's, so that attaching it does not read them again. */
-export async function addBounds(db: Queryable, chain: string, { aside, firstBlock, lastBlock }: AsidePartition) {
+export async function addBounds(db: Queryable, chain: string, { table: name, firstBlock, lastBlock }: StagingTable) {
   const bounds = `chain is not null and chain = ${pg.escapeLiteral(chain)} and block_number is not null
         and block_number >= ${Math.trunc(firstBlock)} and block_number < ${Math.trunc(lastBlock) + 1}`
-  const table = pg.escapeIdentifier(aside)
+  const table = pg.escapeIdentifier(name)
   await db.query(`alter table ${table} drop constraint if exists bounds, add constraint bounds check (${bounds})`)
 }
 
@@ -170,10 +170,10 @@ async function readParent(db: Queryable, partition: string): Promise<{ parent: s
 }
 
 /** Puts a table in a partition's place and name. To be called in a transaction that has locked the partition. */
-export async function replacePartition(db: Queryable, { partition, aside }: AsidePartition): Promise<void> {
+export async function replacePartition(db: Queryable, { partition, table }: StagingTable): Promise<void> {
   const { parent, bound } = await readParent(db, partition)
   const inside = pg.escapeIdentifier(partition)
-  const outside = pg.escapeIdentifier(aside)
+  const outside = pg.escapeIdentifier(table)
   await db.query(`alter table ${pg.escapeIdentifier(parent)} detach partition ${inside}`)
   await db.query(`drop table ${inside}`)
   await db.query(`alter table ${outside} rename to ${inside}`)

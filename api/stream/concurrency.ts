@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../http/errors.ts'
 
-interface SeatLimits {
+interface ConcurrencyLimits {
   /** Answers that may be under way at the same time: of one client, and of all. */
   readonly ofClient: number
   readonly ofProcess: number
@@ -13,18 +13,18 @@ interface SeatLimits {
 }
 
 /** Bounds how many answers are under way at the same time, of each client and of all. */
-export class Seats {
+export class ConcurrencyLimit {
   readonly #ofClient = new Map<string, number>()
   #taken = 0
 
-  constructor(private readonly limits: SeatLimits) {}
+  constructor(private readonly limits: ConcurrencyLimits) {}
 
   /**
-   * Takes a seat until the response closes. False: it is closed already, because the client left while the request
-   * waited for something; no seat is taken, and there is nobody to answer. Throws ERR_RATE_LIMITED if none is free.
+   * Takes a slot until the response closes. False: it is closed already, because the client left while the request
+   * waited for something; no slot is taken, and there is nobody to answer. Throws ERR_RATE_LIMITED if none is free.
    */
   take(client: string, res: ServerResponse): boolean {
-    if (res.destroyed) return false // it closes once, and has: nothing would give the seat back
+    if (res.destroyed) return false // it closes once, and has: nothing would give the slot back
     const { ofClient, ofProcess, retrySeconds, windowSeconds, what } = this.limits
     const own = this.#ofClient.get(client) ?? 0
     const isOwn = own >= ofClient

@@ -1,20 +1,20 @@
 import pg from 'pg'
 import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
-import type { AsidePartition } from './aside-partitions.ts'
 import { settlementColumns } from './settlement-copy.ts'
+import type { StagingTable } from './staging-partitions.ts'
 
-// While a backfill loads a partition's new table aside, the partition itself receives rows of the processor and other
-// backfills. These are copied into the aside.
+// While a backfill loads a partition's staging table, the partition itself receives rows of the processor and other
+// backfills. These are copied into the staging table.
 
 /**
- * The first blocks of a partition whose rows are not in its aside yet and do not change any more: the processor's up to
+ * The first blocks of a partition whose rows are not in its staging table yet and do not change any more: the processor's up to
  * its final block, and what other backfills have committed. Undefined: there are none.
  */
 export async function nextToCopy(
   db: Queryable,
   chain: string,
-  { partition }: AsidePartition,
+  { partition }: StagingTable,
 ): Promise<BlockRange | undefined> {
   const { rows } = await db.query<BlockRange>(
     `
@@ -38,15 +38,15 @@ select lower(todo) as "fromBlock", upper(todo) - 1 as "toBlock"
   return rows[0]
 }
 
-/** Copies the rows of some blocks into the aside, as those of final blocks. */
-export async function copyAside(
+/** Copies the rows of some blocks into the staging table, as those of final blocks. */
+export async function copyToStaging(
   db: Queryable,
   chain: string,
-  { partition, aside }: AsidePartition,
+  { partition, table }: StagingTable,
   { fromBlock, toBlock }: BlockRange,
 ): Promise<void> {
   await db.query(
-    `insert into ${pg.escapeIdentifier(aside)} ${settlementColumns}
+    `insert into ${pg.escapeIdentifier(table)} ${settlementColumns}
      select ${settlementColumns.slice(1, -1)} from ${pg.escapeIdentifier(partition)}
       where chain = $1 and block_number between $2 and $3`,
     [chain, fromBlock, toBlock],
@@ -57,7 +57,7 @@ export async function copyAside(
   ])
 }
 
-/** The blocks of a partition whose rows are not in its aside. Named one by one: the planner then finds them by the key. */
+/** The blocks of a partition whose rows are not in its staging table. Named one by one: the planner then finds them by the key. */
 async function uncopiedBlocks(db: Queryable, partition: string): Promise<BlockRange[]> {
   const { rows } = await db.query<BlockRange>(
     `select lower(blocks) as "fromBlock", upper(blocks) - 1 as "toBlock"
@@ -69,11 +69,11 @@ async function uncopiedBlocks(db: Queryable, partition: string): Promise<BlockRa
   return rows
 }
 
-/** Number of rows that are not in the aside yet, counted up to about `limit`. */
+/** Number of rows that are not in the staging table yet, counted up to about `limit`. */
 export async function countUncopied(
   db: Queryable,
   chain: string,
-  { partition }: AsidePartition,
+  { partition }: StagingTable,
   limit: number,
 ): Promise<number> {
   let counted = 0
@@ -90,26 +90,26 @@ export async function countUncopied(
 }
 
 /** Copies all remaining rows, in the transaction that has locked the partition. */
-export async function copyRest(db: Queryable, chain: string, { partition, aside }: AsidePartition): Promise<void> {
+export async function copyRemaining(db: Queryable, chain: string, { partition, table }: StagingTable): Promise<void> {
   for (const { fromBlock, toBlock } of await uncopiedBlocks(db, partition)) {
     await db.query(
-      `insert into ${pg.escapeIdentifier(aside)}
+      `insert into ${pg.escapeIdentifier(table)}
        select * from ${pg.escapeIdentifier(partition)} where chain = $1 and block_number between $2 and $3`,
       [chain, fromBlock, toBlock],
     )
   }
 }
 
-/** Deletes the copies of some blocks from every aside of a chain, because the rows themselves are deleted. */
+/** Deletes the copies of some blocks from every staging table of a chain, because the rows themselves are deleted. */
 export async function deleteCopies(db: Queryable, chain: string, blocks: BlockRange): Promise<void> {
-  const { rows } = await db.query<{ partition: string; aside: string }>(
-    `select p.partition, p.aside from backfill_partition p join backfill b on b.id = p.backfill_id
+  const { rows } = await db.query<{ partition: string; table: string }>(
+    `select p.partition, p.aside as "table" from backfill_partition p join backfill b on b.id = p.backfill_id
       where b.chain = $1 and p.copied && $2::int4multirange`,
     [chain, blocksOf(blocks)],
   )
-  for (const { partition, aside } of rows) {
+  for (const { partition, table } of rows) {
     await db.query(
-      `delete from ${pg.escapeIdentifier(aside)} where block_number <@ (
+      `delete from ${pg.escapeIdentifier(table)} where block_number <@ (
          select copied * $2::int4multirange from backfill_partition where partition = $1)`,
       [partition, blocksOf(blocks)],
     )

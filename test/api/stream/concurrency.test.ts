@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { ApiDeps } from '../../../api/app.ts'
 import { MemoryStore } from '../../../api/limits/memory-store.ts'
 import { createPainter } from '../../../api/pages/card/painter.ts'
-import { Seats } from '../../../api/stream/seats.ts'
+import { ConcurrencyLimit } from '../../../api/stream/concurrency.ts'
 import { cardLimits, exportLimits, streamLimits } from '../../../limits.config.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -21,27 +21,33 @@ import { until } from '../../support/until.ts'
 const response = () => new ServerResponse(new IncomingMessage(new Socket()))
 
 test('all clients together have so many at once, and who is refused for it is told so', async () => {
-  const seats = new Seats({ ofClient: 2, ofProcess: 3, retrySeconds: 60, windowSeconds: 1_800, what: 'streams' })
+  const concurrency = new ConcurrencyLimit({
+    ofClient: 2,
+    ofProcess: 3,
+    retrySeconds: 60,
+    windowSeconds: 1_800,
+    what: 'streams',
+  })
   const first = response()
-  expect(seats.take('198.51.100.1', first)).toBe(true)
-  for (const client of ['198.51.100.1', '198.51.100.2']) seats.take(client, response())
+  expect(concurrency.take('198.51.100.1', first)).toBe(true)
+  for (const client of ['198.51.100.1', '198.51.100.2']) concurrency.take(client, response())
   const refusal = {
     code: 'ERR_RATE_LIMITED',
     detail: 'all together may have 3 streams at once',
     fields: { limits: { attempts: 3, windowSeconds: 1_800 }, retryAfterSeconds: 60 },
   }
-  expect(() => seats.take('198.51.100.3', response())).toThrow(expect.objectContaining(refusal))
+  expect(() => concurrency.take('198.51.100.3', response())).toThrow(expect.objectContaining(refusal))
   const closed = once(first, 'close')
   first.destroy()
   await closed
-  expect(seats.take('198.51.100.3', first)).toBe(false) // takes no seat: the next one gets it
-  seats.take('198.51.100.3', response())
-  expect(() => seats.take('198.51.100.2', response())).toThrow(expect.objectContaining(refusal))
+  expect(concurrency.take('198.51.100.3', first)).toBe(false) // takes no slot: the next one gets it
+  concurrency.take('198.51.100.3', response())
+  expect(() => concurrency.take('198.51.100.2', response())).toThrow(expect.objectContaining(refusal))
 })
 
 const database = testDatabase()
 
-/** An answer for which a seat is taken, in an API whose requests wait before that until they are let on. */
+/** An answer for which a slot is taken, in an API whose requests wait before that until they are let on. */
 interface Held {
   readonly path: string
   readonly ofClient: number
@@ -105,7 +111,7 @@ async function askAndLeave({ server, get }: TestApi, path: string, count: number
   server.off('request', watch)
 }
 
-test.for(Object.entries(held))('clients that leave before they have a seat keep none: %s', async ([, prepare]) => {
+test.for(Object.entries(held))('clients that leave before they have a slot keep none: %s', async ([, prepare]) => {
   const { path, ofClient, deps, letOn } = await prepare()
   const api = await startApi(database, deps)
   onTestFinished(() => api.stop())

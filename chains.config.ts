@@ -267,7 +267,7 @@ export function addChains(rows: Readonly<Record<ChainName, Chain>>): void {
   }
 }
 
-/** Has this process know other facts of a chain, as CHAINS_FILE says. To be called with `addChains`. */
+/** Has this process know other facts of a chain, as CHAINS_FILE says. Call it with `addChains`. */
 export function amendChain(name: ChainName, facts: Partial<Pick<Chain, 'partitions' | 'tokens'>>): void {
   Object.assign(chains, { [name]: { ...chainOf(name), ...facts } })
 }

@@ -85,7 +85,7 @@ class LongestFirst extends BaseSequencer {
       const at = long.findIndex((path) => moduleId.endsWith(`/${path}`))
       return at < 0 ? long.length : at
     }
-    // Projects stay together: a worker goes on with files of its own project alone.
+    // Projects stay together: a worker continues with files of its own project alone.
     const order = await super.sort(files)
     const projects = [...new Set(order.map(({ project }) => project))]
     return projects.flatMap((project) =>

@@ -11,7 +11,7 @@ const aheadBlocks = 2_000_000
 
 /**
  * Brings the database up to date with the chain table: functions and comments about chains, and for every chain with a
- * token the partitions of its settlements and the cursor of its roll-up. Idempotent: what exists is kept. To be called
+ * token the partitions of its settlements and the cursor of its roll-up. Idempotent: what exists is kept. Call it
  * in a transaction.
  */
 export async function ensureChainRows(db: Queryable): Promise<void> {

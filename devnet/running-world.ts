@@ -33,7 +33,7 @@ export interface RunningWorld {
   readonly upstreams: Upstreams | undefined
   /** By chain, the last block of its history; empty: there is none. */
   readonly historyEnds: ReadonlyMap<DefaultChain, number>
-  /** Executes the past on the chains, which then mine by themselves. To be called once. */
+  /** Executes the past on the chains, which then mine by themselves. Call it once. */
   layPast(options: Omit<PastOptions, 'startedAt'>): Promise<void>
   stop(): Promise<void>
 }

@@ -15,7 +15,7 @@ export const politeByDefault: Politeness = { intervalMs: 1_000, maxWaiting: 20, 
 /** Hosts tracked at once: those in a turn, or in the interval after one. */
 const maxHosts = 10_000
 
-/** Ends a turn: to be called once, whatever came of the request. */
+/** Ends a turn; call it once, whatever came of the request. */
 export type EndTurn = () => void
 type TakeTurn = (host: string, signal: AbortSignal) => Promise<EndTurn>
 

@@ -10,7 +10,7 @@ const tellEveryMs = 1_000
  * listens to. Such an error is a fault of the program, but a stranger may be able to cause it again at will, and then
  * restarts would not help. It is logged, and counted in `agent_directory_stray_errors_total`, on which an alert stands.
  *
- * To be called once a process is set up: before, such an error ends it, so that a bad start is seen.
+ * Call it once a process is set up: before, such an error ends it, so that a bad start is seen.
  */
 export function outliveStrays(log: Logger, registry: Registry): void {
   const strays = new Counter({

@@ -7,7 +7,7 @@ import type { SettledBlocks } from './mapping/settle-blocks.ts'
 export type Backfilled = readonly { readonly fromBlock: number; readonly toBlock: number }[]
 
 /**
- * Leaves out the rows of blocks that backfills have reserved. To be called in the transaction that writes the rest: no
+ * Leaves out the rows of blocks that backfills have reserved. Call it in the transaction that writes the rest: no
  * backfill can reserve blocks before it ends.
  */
 export async function withoutBackfilled(

@@ -7,7 +7,7 @@ export interface ApiChange {
   readonly kind: 'added' | 'changed' | 'deprecated' | 'removed'
   readonly title: string
   readonly text: string
-  /** `operationId`s of the requests that are new or otherwise than before. */
+  /** `operationId`s of the requests that are new or changed. */
   readonly operations: readonly string[]
 }
 

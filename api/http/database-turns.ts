@@ -72,7 +72,7 @@ export class NoTurn extends Error {
   override readonly name = 'NoTurn'
 }
 
-/** Ends a turn; to be called once. */
+/** Ends a turn; call it once. */
 export type EndTurn = () => void
 
 interface Waiter {

@@ -35,7 +35,7 @@ export function genesisTimeOf(startedAt: Date, { history }: World): number {
 
 /**
  * Executes what was paid on a world's chains before anybody could register, one block a day; a world without such a history
- * is left as it is. To be called before `layPast`, on chains as those.
+ * is left as it is. Call it before `layPast`, on chains as those.
  */
 export async function layHistory(
   chains: Readonly<Record<DefaultChain, DevChain>>,
@@ -60,7 +60,7 @@ export async function layHistory(
 }
 
 /**
- * Executes a world's past on its chains, one block a day, and lets them go on with a block every few seconds.
+ * Executes a world's past on its chains, one block a day, and then adds a block every few seconds.
  *
  * The chains must be new, mine nothing by themselves but on request (no block time), and start at `genesisTimeOf`.
  * Throws when a transaction of the past fails: then plan and contracts disagree.

@@ -38,7 +38,7 @@ interface Patience {
   readonly apartMs: number
 }
 
-/** How long missing evidence is borne before it ends a claim. */
+/** How long evidence may be missing before that ends a claim. */
 export const patience = {
   /** A verification that is missing from a hub's answer. */
   missingVerification: { looks: 2, overMs: hour, apartMs: hour },

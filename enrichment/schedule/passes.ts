@@ -16,7 +16,7 @@ interface Passes {
 }
 
 /**
- * Passes of a loop, of which each waits for all its reads, or, for a source with `atOnce`, for most of them: hosts that take
+ * Passes of a loop, each of which waits for all its reads, or, for a source with `atOnce`, for most of them: hosts that take
  * long then hold up none of the others, while a database that takes long lets nothing further begin. Outcomes and failures
  * of a read that outlasts its pass are those of the pass after it.
  */

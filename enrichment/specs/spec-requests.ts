@@ -9,7 +9,7 @@ export class RequestsSpent extends Error {
   override readonly name = 'RequestsSpent'
 }
 
-/** Hosts of which each request counts: throws RequestsSpent where `spend` says that a host may not be asked once more. */
+/** Hosts whose requests are counted: throws RequestsSpent where `spend` says that a host has had its last one. */
 export function countedHosts(hosts: AgentHosts, spend: (host: string) => boolean): AgentHosts {
   return {
     ...hosts,

@@ -68,7 +68,7 @@ async function copySettled(pool: pg.Pool, chain: Chain, staging: StagingTable): 
 }
 
 /**
- * Drops the staging tables of a backfill; to be called before its reservation is deleted. A worker whose
+ * Drops the staging tables of a backfill; call it before its reservation is deleted. A worker whose
  * backfill was killed may be about to commit: dropping waits for it, and afterwards it finds no reservation.
  */
 export async function dropStaging(db: Queryable, backfillId: number): Promise<void> {

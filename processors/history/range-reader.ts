@@ -71,7 +71,7 @@ export class RangeReader {
     return this.#continuity.last?.hash
   }
 
-  /** Sets the hash of the block before the range; to be called before the first block is read. */
+  /** Sets the hash of the block before the range; call it before the first block is read. */
   follow(lastHash: string): void {
     this.#continuity.last ??= { height: this.next - 1, hash: lastHash }
   }

@@ -17,7 +17,7 @@ import type { PaymentRow } from '../mapping/payments.ts'
 import type { SettledBlocks } from '../mapping/settle-blocks.ts'
 
 /**
- * The settlements and payments to known recipients. To be called in the transaction that writes them, at READ
+ * The settlements and payments to known recipients. Call it in the transaction that writes them, at READ
  * COMMITTED: a recipient that becomes known while it runs does so after it, and these blocks are then loaded for it.
  */
 export async function ofKnownRecipients(
@@ -65,7 +65,7 @@ function recipientsOf({ settlements, payments }: SettledBlocks): Buffer[] {
 
 /**
  * The settlements and payments in final blocks to known recipients that should be stored by now: blocks that are still
- * to be loaded for a recipient are left out. To be called in a transaction, like `ofKnownRecipients`.
+ * to be loaded for a recipient are left out. Call it in a transaction, like `ofKnownRecipients`.
  */
 export async function ofReadRecipients(
   db: Queryable,

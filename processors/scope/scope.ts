@@ -19,7 +19,7 @@ import { Refusal } from '../refusal.ts'
 export type Scope = 'all' | 'verified'
 
 /**
- * Records that all settlements of a chain are kept from now on. To be called before the processor writes. Throws a
+ * Records that all settlements of a chain are kept from now on. Call it before the processor writes. Throws a
  * Refusal when those of some blocks are missing.
  */
 export async function keepAll(pool: pg.Pool, { name, id }: ChainSettings): Promise<void> {

@@ -59,7 +59,7 @@ function refuseBreaks(root, version, changes) {
   if (breaks.length === 0) {
     const requests = untold(before, now, changes)
     if (requests.length === 0) return
-    throw new Error(`no change names what is otherwise than in ${version}: ${requests.join(', ')}`)
+    throw new Error(`no change names what differs from ${version}: ${requests.join(', ')}`)
   }
   const shown = breaks.map((line) => `  ${line}`).join('\n')
   throw new Error(`this would break programs that were written for ${version}:\n${shown}`)

@@ -71,7 +71,7 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest()
 interface Mint {
   fid?: number
   uri?: string
-  /** How its row of what was read of it is otherwise than of a file there that lists it; null: nothing was read. */
+  /** How the row of what was read there differs from that of a file that lists it; null: nothing was read. */
   read?: Record<string, unknown> | null
 }
 

@@ -295,7 +295,7 @@ describe('the challenge', () => {
 /** Rounds of a hundred parallel claims and withdrawals. */
 const races = rounds(1, 3)
 
-test('parallel claims and withdrawals have one order, and every reader agrees on what it came to', {
+test('parallel claims and withdrawals have one order, and every reader agrees on the result', {
   tags: ['rounds'],
   timeout: 1_200_000,
 }, async () => {

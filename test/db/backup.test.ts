@@ -116,7 +116,7 @@ test('a database that is copied while it is written to comes back whole, and wha
   }
 })
 
-test('a restore that was interrupted is gone on with, and until then nothing else opens the database', async () => {
+test('an interrupted restore can be resumed, and until then nothing else opens the database', async () => {
   const backup = join(folder, 'interrupted')
   await mkdir(backup)
   await pool.query(`insert into schema_migration (name, sha256) values ('9999_of_a_newer_program.sql', '')`)

@@ -112,5 +112,5 @@ test('documents as the world writes them are read as they mean, and nothing fals
   process.stdout.write(`${counted}\n`)
   expect(share, unread.join('\n')).toBeGreaterThanOrEqual(95)
   const published = readFileSync(new URL('../../docs/testing.md', import.meta.url), 'utf8').replaceAll(/\s+/g, ' ')
-  expect(published.includes(counted), `docs/testing.md says otherwise than: ${counted}`).toBe(true)
+  expect(published.includes(counted), `docs/testing.md differs from: ${counted}`).toBe(true)
 })

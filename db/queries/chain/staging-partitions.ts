@@ -165,11 +165,11 @@ async function readParent(db: Queryable, partition: string): Promise<{ parent: s
     [pg.escapeIdentifier(partition)],
   )
   const row = rows[0]
-  if (!row) throw new Error(`${partition} is no partition any more`)
+  if (!row) throw new Error(`${partition} is no longer a partition`)
   return row
 }
 
-/** Puts a table in a partition's place and name. To be called in a transaction that has locked the partition. */
+/** Puts a table in a partition's place and name. Call it in a transaction that has locked the partition. */
 export async function replacePartition(db: Queryable, { partition, table }: StagingTable): Promise<void> {
   const { parent, bound } = await readParent(db, partition)
   const inside = pg.escapeIdentifier(partition)

@@ -15,7 +15,7 @@ import { evidence, incomeFlag, isDust } from './payment-marks.ts'
 /**
  * Sums up again the income of hours, as many of them, in the order given, as have few payments, but the first whole.
  * The sums become what the hours' payments say, so that it does not matter how often an hour is taken; those of archived
- * settlements stay as they are. To be called in a transaction. Returns the hours that are left.
+ * settlements stay as they are. Call it in a transaction. Returns the hours that are left.
  */
 export async function sumHours(db: Queryable, hours: readonly string[], payments: number): Promise<string[]> {
   // A sender that gets or loses a name marks the hours it sent in. So no name moves from before names are read here until

@@ -21,7 +21,7 @@ export interface FoundRings {
   readonly reached: readonly string[]
 }
 
-/** Those of some addresses, lowercase hex without 0x, that are an agent's. To be called under `holdRollup`. */
+/** Those of some addresses, lowercase hex without 0x, that are an agent's. Call it under `holdRollup`. */
 export async function incomeAddressesOf(db: Queryable, addresses: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ address: string }>({
     name: 'income-addresses-of',
@@ -61,7 +61,7 @@ select encode(given.payer, 'hex') as payer, encode(paid.recipient, 'hex') as rec
 
 /**
  * Stores what was found of some addresses in place of what was stored, and has the hours summed up again in which a payer that
- * came or went paid them. To be called under `holdRollup`.
+ * came or went paid them. Call it under `holdRollup`.
  */
 export async function storeRings(db: Queryable, found: readonly FoundRings[]): Promise<void> {
   const pairs = found.flatMap(({ address, payers }) => payers.map((payer) => [address, payer] as const))

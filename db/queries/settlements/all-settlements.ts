@@ -49,7 +49,7 @@ export async function allSettlements(db: Queryable, page: AllSettlementsPage): P
   const { fid, recipient, tx_hash } = page.filter
   const isOfRecipient = tx_hash === null && (fid !== null || recipient !== null)
   if (chainsOf(page.filter).length === 0) return none
-  // Along the blocks unnamed: planned with their values, of which each chain's partitions follow.
+  // Along the blocks unnamed: planned with their values, from which each chain's partitions follow.
   const statement = isOfRecipient ? withKeptPlan(ofRecipient(page)) : await alongBlocks(db, page)
   const { rows } = await db.query<Rows>(statement)
   return rows[0] ?? none

@@ -58,7 +58,7 @@ create table known_recipient (
 create index known_recipient_waiting on known_recipient (chain, next_block)
   where next_block <= to_block and ended_block is null;
 
--- Money that an address got otherwise than as the recipient of a settlement, written by the chain processors and the
+-- Money that an address got, but not as the recipient of a settlement, written by the chain processors and the
 -- backfill: what a forwarder passed on in the same transaction, and what other contracts settled.
 create table payment (
   id text primary key,

@@ -34,7 +34,7 @@ async function ask(query: string, variables?: object) {
 
 const times = (count: number, each: (n: number) => string, by = ' ') =>
   Array.from({ length: count }, (_, n) => each(n)).join(by)
-/** Fragments of which each spreads the next one so many times. */
+/** Fragments, each of which spreads the next one so many times. */
 const chained = (count: number, on: string, spread: number, last: string) =>
   times(count, (n) => `fragment F${n} on ${on} { ${n === count - 1 ? last : `...F${n + 1} `.repeat(spread)} }`)
 

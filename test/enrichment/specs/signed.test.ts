@@ -155,7 +155,7 @@ test('a price is signed if a key that the endpoint’s host publishes signed the
     expect(await markOfJws({ alg })).toEqual(['1800000000', kid])
     expect(await markOfJws({ alg, header: { jwk: jwkOf(alg) } })).toEqual(['1800000000', kid])
   }
-  // Version 1 names networks otherwise than what is signed.
+  // Version 1 names networks in another way than what is signed.
   expect(await markOfJws({ way: { network: 'base' } })).toEqual(['1800000000', kid])
 })
 

@@ -82,7 +82,7 @@ test('one command loads the history of every chain, goes on where it stood, and 
   expect(done).toMatchObject({ code: 0, stdout: 'nothing is missing\n' })
 })
 
-test('killed while it loads, it goes on with whatever is missing', async () => {
+test('killed while it loads, it continues with whatever is missing', async () => {
   const database = await run.database()
   run.portal.faults.add({ kind: 'silence', lines: 10 }, { skip: estimateRequests, times: 2 })
   const { child, ended } = await startBackfill(everyChain(database, ['--all', '--workers', '2']))

@@ -27,7 +27,7 @@ export const settlementStorage =
 
 /**
  * Gives a chain's settlements their partitions up to a block: as many blocks each as the chain's row says, fewer when at
- * the density of the blocks before they would get more than `mostPartitionRows`. What is there stays. To be called in a
+ * the density of the blocks before they would get more than `mostPartitionRows`. What is there stays. Call it in a
  * transaction. Readers and writers go on meanwhile; fails with SQLSTATE 55P03 while somebody else changes partitions.
  */
 export async function ensurePartitions(

@@ -27,7 +27,7 @@ const histories = rounds(3, 30)
 /** Agents may share addresses, and pay themselves. */
 const anyAddresses = fc.subarray([...recipients, payers[0] as string])
 const fid = fc.constantFrom(...fids)
-/** What happens beside the chains. `null`: the account is no agent any more. */
+/** What happens beside the chains. `null`: the account is no longer an agent. */
 const others = {
   verify: fc.record({ fid, addresses: fc.option(anyAddresses, { freq: 9 }) }),
   wait: fc.record({ hours: fc.constantFrom(1, 1, 5, 24, 100, -5, -50) }),

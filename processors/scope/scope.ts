@@ -40,8 +40,8 @@ export async function keepAll(pool: pg.Pool, { name, id }: ChainSettings): Promi
 }
 
 /**
- * Records that only settlements of known recipients are kept from now on, and repairs the record after a reset. To be
- * called before the processor writes. `finalHeight` is called when nothing of the chain is indexed: blocks that are
+ * Records that only settlements of known recipients are kept from now on, and repairs the record after a reset. Call it
+ * before the processor writes. `finalHeight` is called when nothing of the chain is indexed: blocks that are
  * final by then are loaded by recipient and not read by the processor, so authorizations in them that paid nothing are
  * not counted. Throws a Refusal when settlements are archived: those of future recipients would be missing.
  */

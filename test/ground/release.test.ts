@@ -201,8 +201,6 @@ test('what is no release is refused, and nothing is written', () => {
   )
   put('openapi.json', documentOf({ parameters: [limit(), limit({ name: 'after' })] }))
   commit()
-  expect(() => prepareRelease(folder, '1.1.0', current)).toThrow(
-    'no change names what differs from 1.0.0: listThings',
-  )
+  expect(() => prepareRelease(folder, '1.1.0', current)).toThrow('no change names what differs from 1.0.0: listThings')
   expect(git(folder, 'status', '--porcelain')).toBe('')
 })

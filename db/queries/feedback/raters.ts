@@ -123,8 +123,8 @@ select client, registration, address, is_paid from edge order by client, registr
  where e.is_paid <> excluded.is_paid`
 
 /**
- * Makes what is stored of some clients, lowercase hex without 0x, what the facts say; of one without feedback, nothing. To be
- * called under `holdRollup`.
+ * Makes what is stored of some clients, lowercase hex without 0x, what the facts say; of one without feedback, nothing. Call it
+ * under `holdRollup`.
  */
 export async function deriveRatersOf(db: Queryable, clients: readonly string[]): Promise<void> {
   await db.query({ name: 'derive-raters', text, values: [clients] })

@@ -372,10 +372,10 @@ export const sources = {
     label: 'Webhooks',
     cadenceMs: { all: hour, postponed: 2 * second },
     retry: { baseMs: second, capMs: second }, // the source has pauses of its own
-    batch: 25, // four loops of them wait for a connection for less than its timeout on a busy machine
+    batch: 200,
     perRead: 1,
-    loops: 4,
-    atOnce: 500, // a receiver may take 15 seconds to answer
+    loops: 2, // one asks the database while the other sends
+    atOnce: 1_000, // a receiver may take 15 seconds to answer
     leaseMs: 2 * minute,
   },
 } as const satisfies Record<string, SourceRow>

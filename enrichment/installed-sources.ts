@@ -21,7 +21,7 @@ import { openHubs } from './hubs.ts'
 import type { ChainIdentities } from './networks.ts'
 import { socialProofs } from './proofs/source.ts'
 import { socialWitnesses } from './proofs/witnesses.ts'
-import type { Source } from './schedule/source.ts'
+import type { AnySource, Source } from './schedule/source.ts'
 import { type Belief, createBelief } from './socialindex/belief.ts'
 import { socialEvents } from './socialindex/events.ts'
 import { socialFids } from './socialindex/fids.ts'
@@ -35,7 +35,7 @@ import { createUpstreamSources } from './upstream-sources.ts'
 import { webhooks } from './webhooks/source.ts'
 
 export interface Sources {
-  readonly installed: readonly Source[]
+  readonly installed: readonly AnySource[]
   readonly hosts: readonly Host[]
   /** Whether holders can be looked up by address. */
   readonly lookups: boolean
@@ -167,7 +167,7 @@ function documentSources({ config, chains, pool, agentHosts, documents, proofWor
 }
 
 /** What this installation sends: checkpoints of its log to witnesses, events to webhooks. */
-function outgoingSources({ config, pool, logWitnesses, hooks, now }: World): Source[] {
+function outgoingSources({ config, pool, logWitnesses, hooks, now }: World): AnySource[] {
   return [
     ...(logWitnesses.length > 0 ? [logCosignatures({ pool, witnesses: logWitnesses, now })] : []),
     ...(config.webhooks ? [webhooks({ pool, door: hooks, ...config.webhooks, now })] : []),

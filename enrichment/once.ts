@@ -9,7 +9,7 @@ import { UsageError } from '../ops/cli.ts'
 import { minute } from '../ops/time.ts'
 import { namesOf, sourceNamed } from '../sources.config.ts'
 import { type Pass, readGroup } from './schedule/scheduler.ts'
-import type { Source } from './schedule/source.ts'
+import type { AnySource } from './schedule/source.ts'
 
 /** Most subjects read by one `--once`; some agents hold thousands of registrations. */
 const mostSubjects = 100
@@ -20,7 +20,7 @@ const mostSubjects = 100
  * `source_state.last_outcome`; the overall one is the first that is not an answer, else `ok` if any is, else `empty`:
  * also when there was nothing to ask about, such as the registrations of a FID that holds none.
  */
-export async function readOnce(source: Source, fid: number, pass: Pass, context: DeriveContext) {
+export async function readOnce(source: AnySource, fid: number, pass: Pass, context: DeriveContext) {
   const reads: { subject: string; outcome: string }[] = []
   for (const subject of await subjectsOf(source, fid, pass)) {
     const leaseId = randomUUID()
@@ -46,7 +46,7 @@ export function isAnswer(outcome: string): boolean {
   return outcome === 'ok' || outcome === 'empty'
 }
 
-async function subjectsOf({ name }: Source, fid: number, { pool }: Pass): Promise<string[]> {
+async function subjectsOf({ name }: AnySource, fid: number, { pool }: Pass): Promise<string[]> {
   const { once } = sourceNamed(name) ?? {}
   if (once === 'registrations') {
     const held = await registrationsHeldBy(pool, fid, mostSubjects)

@@ -24,7 +24,7 @@ import { isAnswer, type OnceRequest, readOnce } from './once.ts'
 import { repeat } from './schedule/loop.ts'
 import { periodicWork } from './schedule/periodic.ts'
 import { runPass } from './schedule/scheduler.ts'
-import type { Source } from './schedule/source.ts'
+import type { AnySource } from './schedule/source.ts'
 import { createWatchdog, restMs } from './schedule/watchdog.ts'
 import { hubSubject } from './socialindex/shards.ts'
 
@@ -155,7 +155,7 @@ class Enrichment {
   }
 
   /** The loops that read a source. */
-  #loopsOf(source: Source) {
+  #loopsOf(source: AnySource) {
     const pass = async () => {
       const { leased, outcomes } = await runPass(source, this.#pass())
       for (const outcome of outcomes) this.#metrics.read(source.name, outcome)

@@ -11,7 +11,7 @@ import { type Config, readConfig } from '../../enrichment/config.ts'
 import { createSources } from '../../enrichment/installed-sources.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
-import type { Source } from '../../enrichment/schedule/source.ts'
+import type { AnySource } from '../../enrichment/schedule/source.ts'
 import { hubSubject } from '../../enrichment/socialindex/shards.ts'
 import { createHost } from '../../hosts/host.ts'
 import { minute } from '../../ops/time.ts'
@@ -88,7 +88,7 @@ async function leases(pool: pg.Pool, subjects: number, perRead: number): Promise
     [name, subjects],
   )
   await pool.query('vacuum (analyze) source_state')
-  const source: Source = {
+  const source: AnySource = {
     name,
     host: createHost({ name, requestsPerSecond: Number.POSITIVE_INFINITY }),
     batch: 50,
@@ -135,7 +135,7 @@ async function firstPass(pool: pg.Pool, agents: number) {
       else await delay(restMs)
     }
   }
-  const read = async (source: Source) => {
+  const read = async (source: AnySource) => {
     const { leased } = await runPass(source, { pool, now, random: Math.random, failed })
     reads.set(source.name, (reads.get(source.name) ?? 0) + leased)
     return leased
@@ -179,7 +179,7 @@ function unpaced(config: Config): Config {
 }
 
 /** Runs the workers of a source until nothing is due; returns the number of leased subjects. */
-async function drain(pool: pg.Pool, source: Source, workers: number): Promise<number> {
+async function drain(pool: pg.Pool, source: AnySource, workers: number): Promise<number> {
   const pass = { pool, now, random: Math.random, failed }
   const worker = async () => {
     let leased = 0

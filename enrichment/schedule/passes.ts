@@ -1,6 +1,6 @@
 import { second } from '../../ops/time.ts'
 import { beginPass, type Pass, type PassResult, runPass } from './scheduler.ts'
-import type { Source } from './source.ts'
+import type { AnySource } from './source.ts'
 
 /** Share of its reads that a pass leaves to themselves as soon as all others have ended. */
 const leftShare = 0.25
@@ -20,7 +20,7 @@ interface Passes {
  * long then hold up none of the others, while a database that takes long lets nothing further begin. Outcomes and failures
  * of a read that outlasts its pass are those of the pass after it.
  */
-export function createPasses(source: Source, pass: Pass): Passes {
+export function createPasses(source: AnySource, pass: Pass): Passes {
   const { atOnce } = source
   if (atOnce === undefined) return { run: () => runPass(source, pass), ended: async () => {} }
   const underWay = new Set<Promise<void>>()

@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type pg from 'pg'
-import { inTransaction, type Queryable } from '../../db/pool.ts'
 import {
-  dropSubjects,
   type Ending,
   failSubjects,
-  finishSubjects,
   type LeasedSubject,
   leaseDue,
   leaseTail,
@@ -14,14 +10,12 @@ import {
 } from '../../db/queries/sources/source-state.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
-import { backoffMs, jittered, type Random } from '../../ops/backoff.ts'
+import { backoffMs, jittered } from '../../ops/backoff.ts'
 import { minute, second } from '../../ops/time.ts'
-import { LeaseLost, type Reading, type Source } from './source.ts'
+import { type AnySource, LeaseLost } from './source.ts'
+import { type Store, type Storing, storing } from './storing.ts'
 
-export interface Pass {
-  readonly pool: pg.Pool
-  readonly now: () => Date
-  readonly random: Random
+export interface Pass extends Storing {
   /** Called for every read that failed. */
   readonly failed: (source: string, subjects: readonly string[], error: Error) => void
 }
@@ -47,7 +41,7 @@ const unforeseen = 'unforeseen'
  *
  * Throws when not even a failure can be stored, because the database cannot be reached; leases then expire.
  */
-export async function runPass(source: Source, pass: Pass): Promise<PassResult> {
+export async function runPass(source: AnySource, pass: Pass): Promise<PassResult> {
   const { leased, reads } = await beginPass(source, pass, source.batch)
   const settled = await Promise.allSettled(reads)
   const broken = settled.find((result) => result.status === 'rejected')
@@ -63,16 +57,17 @@ interface BegunPass {
 }
 
 /** Leases due subjects, `most` at most, and begins to read them. Their lease is held until all reads have ended. */
-export async function beginPass(source: Source, pass: Pass, most: number): Promise<BegunPass> {
+export async function beginPass(source: AnySource, pass: Pass, most: number): Promise<BegunPass> {
   const leaseId = randomUUID()
   const subjects = await lease(source, pass, leaseId, most)
   const letGo = holdLease(source, pass, subjects, leaseId)
-  const reads = chunks(subjects, source.perRead).map((group) => readGroup(source, pass, group, leaseId))
+  const store = storing(source, pass, leaseId)
+  const reads = chunks(subjects, source.perRead).map((group) => readGroup(source, pass, group, leaseId, store))
   Promise.allSettled(reads).then(letGo)
   return { leased: subjects.length, reads }
 }
 
-async function lease(source: Source, { pool, now }: Pass, leaseId: string, most: number): Promise<LeasedSubject[]> {
+async function lease(source: AnySource, { pool, now }: Pass, leaseId: string, most: number): Promise<LeasedSubject[]> {
   const limit = Math.min(source.batch, source.host.capacity(), most)
   if (limit <= 0) return []
   const at = now()
@@ -86,7 +81,12 @@ async function lease(source: Source, { pool, now }: Pass, leaseId: string, most:
  * Renews a lease until the returned function is called: at a slow host a read takes longer than a lease, and two
  * processes would take over each other's for ever. After `longestHoldMs` the lease expires all the same.
  */
-function holdLease(source: Source, { pool, now }: Pass, leased: readonly LeasedSubject[], leaseId: string): () => void {
+function holdLease(
+  source: AnySource,
+  { pool, now }: Pass,
+  leased: readonly LeasedSubject[],
+  leaseId: string,
+): () => void {
   if (leased.length === 0) return () => {}
   const subjects = leased.map(({ subject }) => subject)
   const begunAt = performance.now()
@@ -105,10 +105,11 @@ function holdLease(source: Source, { pool, now }: Pass, leased: readonly LeasedS
  * be used, one of them may be the cause, so each half is read by itself, down to single subjects.
  */
 export async function readGroup(
-  source: Source,
+  source: AnySource,
   pass: Pass,
   group: readonly LeasedSubject[],
   leaseId: string,
+  store: Store = storing(source, pass, leaseId),
 ): Promise<string[]> {
   const { pool, now, random } = pass
   const subjects = group.map(({ subject }) => subject)
@@ -118,19 +119,10 @@ export async function readGroup(
   }
   const failures = Math.max(...group.map((subject) => subject.failures))
   const retryMs = () => backoffMs(source.retry, failures, random)
-  const end = (db: Queryable, { outcome, failed }: Reading, nextMs: number | undefined) => {
-    if (nextMs === undefined) return dropSubjects(db, ending(outcome, 0))
-    if (failed) return failSubjects(db, ending(outcome, Math.max(nextMs, retryMs())))
-    return finishSubjects(db, ending(outcome, jittered(nextMs, random)))
-  }
   try {
     const reading = await source.read(group)
     source.host.succeeded()
-    await inTransaction(pool, async (db) => {
-      const nextMs = await reading.write(db)
-      const held = await end(db, reading, nextMs)
-      if (!held) throw new LeaseLost(`${source.name}: ${subjects[0]} is somebody else's now`)
-    })
+    await store(group, reading)
     return [reading.outcome]
   } catch (error) {
     if (error instanceof LeaseLost) return ['lease_lost']
@@ -147,8 +139,8 @@ export async function readGroup(
     }
     if (group.length > 1 && (failure === 'bad_answer' || failure === unforeseen)) {
       const half = Math.ceil(group.length / 2)
-      const first = await readGroup(source, pass, group.slice(0, half), leaseId)
-      return [...first, ...(await readGroup(source, pass, group.slice(half), leaseId))]
+      const first = await readGroup(source, pass, group.slice(0, half), leaseId, store)
+      return [...first, ...(await readGroup(source, pass, group.slice(half), leaseId, store))]
     }
     const thrown = error instanceof Error ? error : new Error(String(error))
     pass.failed(source.name, subjects, thrown)

@@ -1,13 +1,12 @@
 import type pg from 'pg'
 import {
   type Attempt,
-  endFailuresInARow,
-  eventsFor,
-  storeSending,
+  type Sending,
+  storeSendings,
   type WebhookEvent,
   type WebhookToSend,
   waitingOf,
-  webhookToSend,
+  webhooksToSend,
 } from '../../db/queries/webhooks/sending.ts'
 import { createHost, HostClosed } from '../../hosts/host.ts'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
@@ -16,9 +15,10 @@ import type { Door } from '../../net/door.ts'
 import { postMessage } from '../../net/webhook.ts'
 import { jittered } from '../../ops/backoff.ts'
 import { day, hour, minute, second } from '../../ops/time.ts'
+import { together } from '../../ops/together.ts'
 import { sources } from '../../sources.config.ts'
 import { signingKeys, webhookHeaders } from '../../trust/webhooks/signature.ts'
-import type { Reading, Source } from '../schedule/source.ts'
+import type { Answer, ManySource, Next } from '../schedule/source.ts'
 
 interface WebhooksOptions {
   readonly pool: pg.Pool
@@ -29,7 +29,7 @@ interface WebhooksOptions {
   readonly now: () => Date
 }
 
-const { cadenceMs, name } = sources.webhooks
+const { cadenceMs } = sources.webhooks
 /** Pauses after failures in a row, before the next attempt; after the last one nothing is sent there any more. */
 const pauses = [
   5 * second,
@@ -63,52 +63,83 @@ interface Sent {
   readonly isPostponed?: true
 }
 
+/** What is stored of a row of events; undefined: there is no such endpoint any more. */
+interface SentAnswer extends Answer {
+  readonly sending: Sending | undefined
+  /** When the endpoint is next if nobody has moved it. */
+  next(wantsMore: boolean): Next
+}
+
 /**
  * Source that sends each endpoint the events behind the last one that it had, in order. An event is sent again until it is
  * taken, under the same id; only then comes the next.
  */
-export function webhooks(options: WebhooksOptions): Source {
+export function webhooks(options: WebhooksOptions): ManySource<SentAnswer> {
   const { pool, now } = options
+  const take = together(async (ids: readonly string[]) => {
+    const found = new Map((await webhooksToSend(pool, ids, eventsARead)).map((endpoint) => [endpoint.id, endpoint]))
+    return ids.map((id) => found.get(id))
+  })
   return {
     ...sources.webhooks,
     host: createHost({ name: 'webhooks', requestsPerSecond: Number.POSITIVE_INFINITY, now }),
 
-    async read([leased]): Promise<Reading> {
+    async read([leased]): Promise<SentAnswer> {
       const { subject = '', failures = 0 } = leased ?? {}
-      const endpoint = await webhookToSend(pool, subject.slice(subject.indexOf(':') + 1))
-      if (!endpoint) return { outcome: 'gone', write: async () => undefined }
-      const { events, head } = await eventsFor(pool, endpoint, eventsARead)
-      const { attempts, afterSeq, failed, isPostponed } = await sendInOrder(endpoint, events, failures, options)
+      const endpoint = await take(subject.slice(subject.indexOf(':') + 1))
+      if (!endpoint) return { outcome: 'gone', sending: undefined, next: () => never }
+      const sent = await sendInOrder(endpoint, failures, options)
       // Nobody was asked, which ends no failures in a row.
-      if (isPostponed && attempts.length === 0)
+      if (sent.isPostponed && sent.attempts.length === 0)
         throw new HostClosed('the host of an endpoint is busy', new Date(now().getTime() + cadenceMs.postponed))
-      const isThrough = events.length < eventsARead && attempts.length === events.length && !failed
-      const isOver = failed !== undefined && failed.waitMs === undefined
-      let isMoved = false
-      return {
-        outcome: failed?.outcome ?? (isPostponed ? 'postponed' : 'ok'),
-        get failed() {
-          return failed !== undefined && !isOver && !isMoved
-        },
-        async write(db) {
-          await storeSending(db, endpoint, {
-            afterSeq: isThrough ? Math.max(afterSeq, head) : afterSeq,
-            attempts,
-            endedFor: isOver ? (failed.status === goneStatus ? 'gone' : 'failed') : null,
-            now: now(),
-          })
-          const waiting = await waitingOf(db, name, endpoint)
-          // A replay during the attempt woke nobody, because the endpoint was being sent to; and it takes back what the
-          // attempt says of failures.
-          isMoved = waiting.isMoved
-          if (isMoved) return 0
-          if (isOver) return undefined
-          if (failed && attempts.length > 1) await endFailuresInARow(db, name, endpoint.id)
-          if (failed) return jittered(failed.waitMs as number, Math.random)
-          if (isPostponed) return cadenceMs.postponed
-          return waiting.wantsMore ? 0 : cadenceMs.all
-        },
-      }
+      return answerOf(endpoint, sent, failures)
+    },
+
+    async writeAll(db, answers): Promise<readonly Next[]> {
+      const sendings = answers.flatMap(({ sending }) => sending ?? [])
+      await storeSendings(db, sendings, now())
+      const waiting = await waitingOf(db, sendings)
+      return answers.map(({ sending, next }) => {
+        const { isMoved, wantsMore } = (sending && waiting.get(sending.id)) ?? { isMoved: false, wantsMore: false }
+        // A replay during the attempt woke nobody, because the endpoint was being sent to; and it takes back what the
+        // attempt says of failures.
+        return isMoved ? atOnce : next(wantsMore)
+      })
+    },
+  }
+}
+
+const never: Next = { inMs: undefined, failures: 0 }
+const atOnce: Next = { inMs: 0, failures: 0 }
+
+function answerOf(
+  { id, moves, events, seenTo, isAll }: WebhookToSend,
+  { attempts, afterSeq, failed, isPostponed }: Sent,
+  failures: number,
+): SentAnswer {
+  const isThrough = events.length < eventsARead && attempts.length === events.length && !failed
+  const isOver = failed !== undefined && failed.waitMs === undefined
+  const sending = {
+    id,
+    moves,
+    attempts,
+    afterSeq: isThrough ? Math.max(afterSeq, seenTo) : afterSeq,
+    isAll: isThrough && isAll,
+    endedFor: isOver ? (failed.status === goneStatus ? 'gone' : 'failed') : null,
+  } as const
+  return {
+    outcome: failed?.outcome ?? (isPostponed ? 'postponed' : 'ok'),
+    sending,
+    next(wantsMore) {
+      if (isOver) return never
+      // What arrived before ended the failures in a row.
+      if (failed)
+        return {
+          inMs: jittered(failed.waitMs as number, Math.random),
+          failures: attempts.length > 1 ? 1 : failures + 1,
+        }
+      if (isPostponed) return { inMs: cadenceMs.postponed, failures: 0 }
+      return wantsMore ? atOnce : { inMs: jittered(cadenceMs.all, Math.random), failures: 0 }
     },
   }
 }
@@ -116,11 +147,10 @@ export function webhooks(options: WebhooksOptions): Source {
 /** Sends events until one is not taken, or others have their turn. */
 async function sendInOrder(
   endpoint: WebhookToSend,
-  events: readonly WebhookEvent[],
   failures: number,
   { door, secret, baseUrl, now }: WebhooksOptions,
 ): Promise<Sent> {
-  const { id, url, afterSeq: from } = endpoint
+  const { id, url, events, afterSeq: from } = endpoint
   const keys = signingKeys(secret, endpoint, now())
   const send = (event: WebhookEvent) => {
     const body = messageOf(event, baseUrl)

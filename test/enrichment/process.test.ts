@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { storeSending } from '../../db/queries/webhooks/sending.ts'
+import { storeSendings } from '../../db/queries/webhooks/sending.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { HubState } from '../../devnet/hub/state.ts'
 import { startCodehost } from '../../devnet/upstreams/codehost.ts'
@@ -89,8 +89,9 @@ describe('the job', () => {
       created_at: deletedAt,
       deleted_at: deletedAt,
     })
-    const sent = { afterSeq: 1, attempts: [{ seq: 1, at: deletedAt, outcome: 'ok', elapsedMs: 1 }], endedFor: null }
-    await storeSending(database.pool, { id: 'wh-last', moves: 0 }, { ...sent, now: deletedAt })
+    const attempts = [{ seq: 1, at: deletedAt, outcome: 'ok', elapsedMs: 1 }]
+    const sent = { id: 'wh-last', moves: 0, afterSeq: 1, isAll: true, attempts, endedFor: null }
+    await storeSendings(database.pool, [sent], deletedAt)
     const at = new Date(Date.now() - (documentLimits.changeDays + 1) * 86_400_000)
     await insert(database.pool, 'webhook_event', {
       subject: 'claim:7:1',

@@ -20,28 +20,26 @@ export interface SecretOf {
 }
 
 /** What an endpoint's messages are signed with, derived from one secret of the service: none is stored. */
-interface WebhookKeys {
-  /** For whoever checks `v1`: `whsec_` and base64. */
-  readonly secret: string
-  /** For whoever checks `v1a`: `whpk_` and base64. */
-  readonly publicKey: string
+interface SigningKeys {
   readonly hmacKey: Buffer
   readonly signingKey: KeyObject
 }
 
+interface WebhookKeys extends SigningKeys {
+  /** For whoever checks `v1`: `whsec_` and base64. */
+  readonly secret: string
+  /** For whoever checks `v1a`: `whpk_` and base64. */
+  readonly publicKey: string
+}
+
 /** Keys of the secret that an endpoint has, and, for `overlapHours`, of the one before. */
-export function signingKeys(master: string, { id, version, rotatedAt }: SecretOf, now: Date): readonly WebhookKeys[] {
+export function signingKeys(master: string, { id, version, rotatedAt }: SecretOf, now: Date): readonly SigningKeys[] {
   const isOverlap = rotatedAt !== null && now.getTime() - rotatedAt.getTime() < overlapHours * 3_600_000
-  return (isOverlap ? [version, version - 1] : [version]).map((one) => webhookKeys(master, id, one))
+  return (isOverlap ? [version, version - 1] : [version]).map((one) => keysOf(master, id, one))
 }
 
 export function webhookKeys(master: string, id: string, version = 1): WebhookKeys {
-  const whose = version === 1 ? id : `${id} ${version}`
-  const derived = (use: string) =>
-    Buffer.from(hkdfSync('sha256', master, '', `agent-directory webhook ${use} ${whose}`, secretBytes))
-  const hmacKey = derived('v1')
-  const der = Buffer.concat([pkcs8Prefix, derived('v1a')])
-  const signingKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+  const { hmacKey, signingKey } = keysOf(master, id, version)
   const publicKey = createPublicKey(signingKey).export({ format: 'der', type: 'spki' }).subarray(spkiPrefixBytes)
   return {
     secret: `whsec_${hmacKey.toString('base64')}`,
@@ -51,9 +49,18 @@ export function webhookKeys(master: string, id: string, version = 1): WebhookKey
   }
 }
 
+function keysOf(master: string, id: string, version: number): SigningKeys {
+  const whose = version === 1 ? id : `${id} ${version}`
+  const derived = (use: string) =>
+    Buffer.from(hkdfSync('sha256', master, '', `agent-directory webhook ${use} ${whose}`, secretBytes))
+  const hmacKey = derived('v1')
+  const der = Buffer.concat([pkcs8Prefix, derived('v1a')])
+  return { hmacKey, signingKey: createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }) }
+}
+
 /** Headers of a message, signed with all of some keys. The time is that of the attempt. */
 export function webhookHeaders(
-  keys: readonly Pick<WebhookKeys, 'hmacKey' | 'signingKey'>[],
+  keys: readonly SigningKeys[],
   { id, at, body }: { readonly id: string; readonly at: Date; readonly body: string },
 ) {
   const seconds = String(Math.floor(at.getTime() / 1_000))

@@ -157,6 +157,60 @@ update source_state s
   return rowCount === subjects.length
 }
 
+/** How the read of one of many subjects went. */
+interface ManyEnding extends Pick<Ending, 'outcome'> {
+  readonly subject: string
+  /** When it is read again; null: never. */
+  readonly dueAt: Date | null
+  /** Failures in a row now; 0: it did not fail. */
+  readonly failures: number
+}
+
+/** Locks those of some subjects whose lease is still held, and returns them: until the transaction ends nobody wakes them. */
+export async function lockHeld(
+  db: Queryable,
+  { source, subjects, leaseId }: Pick<Ending, 'source' | 'subjects' | 'leaseId'>,
+): Promise<ReadonlySet<string>> {
+  const { rows } = await db.query<{ subject: string }>({
+    name: 'lock-held-subjects',
+    text: `${held} select subject from held`,
+    values: [source, subjects, leaseId],
+  })
+  return new Set(rows.map(({ subject }) => subject))
+}
+
+/** Ends the leases of subjects that `lockHeld` returned, each in its way. */
+export async function endSubjects(
+  db: Queryable,
+  source: string,
+  endings: readonly ManyEnding[],
+  now: Date,
+): Promise<void> {
+  await db.query({
+    name: 'end-subjects',
+    text: `
+with ended as materialized (
+  select * from unnest($2::text[], $3::text[], $4::timestamptz[], $5::int[]) as ended (subject, outcome, due_at, failures)),
+dropped as (
+  delete from source_state s
+   where s.source = $1 and s.subject = any (array(select subject from ended where due_at is null)))
+update source_state s
+   set due_at = e.due_at, priority = case when e.failures = 0 then 0 else s.priority end, lease_id = null,
+       failures = e.failures, last_attempt_at = $6, last_outcome = e.outcome, last_error = null,
+       last_success_at = case when e.failures = 0 then $6 else s.last_success_at end
+  from ended e
+ where s.source = $1 and s.subject = any ($2) and s.subject = e.subject and e.due_at is not null`,
+    values: [
+      source,
+      endings.map(({ subject }) => subject),
+      endings.map(({ outcome }) => outcome),
+      endings.map(({ dueAt }) => dueAt),
+      endings.map(({ failures }) => failures),
+      now,
+    ],
+  })
+}
+
 /**
  * Gives a lease back: the host did not want to be asked now, which says nothing about the subjects. Unless that was its
  * answer to a request for them (`wasAsked`), nobody was asked, and their last attempt stays what it was.

@@ -4,32 +4,7 @@ import type { Queryable } from '../../pool.ts'
 import { isoTime } from '../sql/json-text.ts'
 import { stored, wantsSuch } from './wishes.ts'
 
-/** An endpoint that is sent events. */
-export interface WebhookToSend extends SecretOf {
-  readonly url: string
-  readonly moves: number
-  /** It has had what comes before. */
-  readonly afterSeq: number
-}
-
-/** Where an endpoint stands: what was set last counts, by the account or by what was sent. */
-const standing = `
-  from webhook w
-  left join webhook_standing s on s.id = w.id and s.moves = w.moves`
-const sentTo = 'coalesce(s.after_seq, w.after_seq)'
-const wants = `${wantsSuch(stored)} and (w.fids is null or e.fid = any (w.fids))`
-
-/** Undefined: nothing is sent there any more. */
-export async function webhookToSend(db: Queryable, id: string): Promise<WebhookToSend | undefined> {
-  const { rows } = await db.query<WebhookToSend>({
-    name: 'webhook-to-send',
-    text: `select w.id, w.url, w.moves, w.secret_version as version, w.rotated_at as "rotatedAt", ${sentTo} as "afterSeq" ${standing}
-            where w.id = $1 and w.deleted_at is null and s.ended_at is null`,
-    values: [id],
-  })
-  return rows[0]
-}
-
+/** An event of which an endpoint is told. */
 export interface WebhookEvent {
   readonly seq: number
   readonly type: string
@@ -39,72 +14,67 @@ export interface WebhookEvent {
   readonly data: string
 }
 
-/** The next events that an endpoint wants, in order, and the newest of all; 0: there is none. */
-export async function eventsFor(
+/** An endpoint that is sent events, with the next that it wants, in order. */
+export interface WebhookToSend extends SecretOf {
+  readonly url: string
+  readonly moves: number
+  /** It has had what comes before. */
+  readonly afterSeq: number
+  readonly events: readonly WebhookEvent[]
+  /** Up to here it wants nothing else, unless `events` are as many as were asked for. */
+  readonly seenTo: number
+  /** Whether that is up to the newest event. */
+  readonly isAll: boolean
+}
+
+/** Events that are looked at for an endpoint at once, whether or not its chains and amounts are among them. */
+const mostLookedAt = 200
+
+/** The next events `e` of a kind behind the one up to which an endpoint `w` was sent all. */
+const nextOf = (kind: string) =>
+  `cross join lateral (
+       select e.* from webhook_event e where ${kind} and e.seq > w.sent_to order by e.seq limit $3) e`
+
+/**
+ * Endpoints with the next events that they want, `events` at most; in no order, without those to which nothing is sent any more.
+ * What they do not want is walked over in pieces: `seenTo` says how far.
+ */
+export async function webhooksToSend(
   db: Queryable,
-  { id, afterSeq }: Pick<WebhookToSend, 'id' | 'afterSeq'>,
-  limit: number,
-): Promise<{ readonly events: WebhookEvent[]; readonly head: number }> {
-  const { rows } = await db.query<{ events: WebhookEvent[]; head: number }>({
-    name: 'events-for-webhook',
+  ids: readonly string[],
+  events: number,
+): Promise<readonly WebhookToSend[]> {
+  const { rows } = await db.query<WebhookToSend>({
+    name: 'webhooks-to-send',
     text: `
-select (select coalesce(max(seq), 0) from webhook_event) as head,
-       (select coalesce(json_agg(json_build_object('seq', seq, 'type', type, 'fid', fid, 'at', ${isoTime('at')}, 'data', data::text)
-                                 order by seq), '[]')
-          from (select e.*
-                  from webhook w
-                 cross join lateral (
-                   (select e.* from webhook_event e
-                     where w.fids is null and e.seq > $2 and ${wantsSuch(stored)} order by e.seq limit $3)
-                    union all
-                   select e.* from unnest(w.fids) as wanted (fid)
-                    cross join lateral (
-                      select e.* from webhook_event e
-                       where e.fid = wanted.fid and e.seq > $2 and ${wantsSuch(stored)} order by e.seq limit $3) e) e
-                 where w.id = $1 order by e.seq limit $3) next) as events`,
-    values: [id, afterSeq, limit],
+with head as materialized (select coalesce(max(seq), 0) as seq from webhook_event),
+asked as materialized (
+  select w.*, coalesce(s.after_seq, w.after_seq) as sent_to
+    from unnest($1::text[]) as wanted (id)
+    join webhook w using (id)
+    left join webhook_standing s on s.id = w.id and s.moves = w.moves
+   where w.deleted_at is null and s.ended_at is null)
+select w.id, w.url, w.moves, w.secret_version as version, w.rotated_at as "rotatedAt", w.sent_to as "afterSeq", next.*
+  from asked w
+ cross join head
+ cross join lateral (
+   with looked as materialized (
+     select e.* from (
+       select e.* from unnest(w.types) as wanted (type) ${nextOf('w.fids is null and e.type = wanted.type')}
+        union all
+       select e.* from unnest(w.fids) as wanted (fid) ${nextOf('e.fid = wanted.fid')}) e
+      order by e.seq limit $3)
+   select count(*) < $3 as "isAll", case when count(*) < $3 then head.seq else max(seq) end as "seenTo",
+          (select coalesce(json_agg(json_build_object('seq', seq, 'type', type, 'fid', fid, 'at', ${isoTime('at')},
+                                                      'data', data::text) order by seq), '[]')
+             from (select e.* from looked e where ${wantsSuch(stored)} order by e.seq limit $2) e) as events
+     from looked) next`,
+    values: [ids, events, mostLookedAt],
   })
-  return rows[0] as { events: WebhookEvent[]; head: number }
+  return rows
 }
 
-/** What an endpoint waits for after an attempt. */
-interface Waiting {
-  /** Whether its account has moved it since the attempt began. */
-  readonly isMoved: boolean
-  /** Whether it wants events that it was not sent. */
-  readonly wantsMore: boolean
-}
-
-/** What an endpoint waits for. Lets nobody wake it until the transaction ends. */
-export async function waitingOf(
-  db: Queryable,
-  source: string,
-  { id, moves }: Pick<WebhookToSend, 'id' | 'moves'>,
-): Promise<Waiting> {
-  await db.query({
-    name: 'lock-webhook-subject',
-    text: 'select from source_state where source = $1 and subject = $2 for update',
-    values: [source, `webhook:${id}`],
-  })
-  const { rows } = await db.query<Waiting>({
-    name: 'webhook-waiting',
-    text: `select w.moves <> $2 as "isMoved",
-                  exists (select from webhook_event e where e.seq > ${sentTo} and ${wants}) as "wantsMore" ${standing}
-            where w.id = $1`,
-    values: [id, moves],
-  })
-  return rows[0] ?? { isMoved: false, wantsMore: false }
-}
-
-/** Ends the failures in a row of an endpoint, because something arrived; a failure after that is the first. */
-export async function endFailuresInARow(db: Queryable, source: string, id: string): Promise<void> {
-  await db.query({
-    name: 'end-webhook-failures',
-    text: 'update source_state set failures = 0 where source = $1 and subject = $2',
-    values: [source, `webhook:${id}`],
-  })
-}
-
+/** An attempt to send an event. */
 export interface Attempt {
   readonly seq: number
   readonly at: Date
@@ -112,52 +82,86 @@ export interface Attempt {
   readonly elapsedMs: number
 }
 
-/** Stores what was sent to an endpoint, and how far; `endedFor`: nothing is sent there any more. */
-export async function storeSending(
-  db: Queryable,
-  { id, moves }: Pick<WebhookToSend, 'id' | 'moves'>,
-  {
-    afterSeq,
-    attempts,
-    endedFor,
-    now,
-  }: {
-    readonly afterSeq: number
-    readonly attempts: readonly Attempt[]
-    readonly endedFor: string | null
-    readonly now: Date
-  },
-): Promise<void> {
-  const successes = attempts.filter(({ outcome }) => outcome === 'ok').map(({ at }) => at.getTime())
+/** What was sent to an endpoint. */
+export interface Sending extends Pick<WebhookToSend, 'id' | 'moves'> {
+  readonly attempts: readonly Attempt[]
+  /** It has had what comes before, or does not want it. */
+  readonly afterSeq: number
+  /** Whether that is up to the newest event when it was taken. */
+  readonly isAll: boolean
+  /** Why nothing is sent there any more; null: it is. */
+  readonly endedFor: 'gone' | 'failed' | null
+}
+
+/** Stores what was sent to some endpoints, and how far. */
+export async function storeSendings(db: Queryable, sendings: readonly Sending[], now: Date): Promise<void> {
+  const attempts = sendings.flatMap(({ id, attempts }) => attempts.map((attempt) => ({ id, ...attempt })))
+  const successOf = ({ attempts }: Sending) => attempts.findLast(({ outcome }) => outcome === 'ok')?.at ?? null
   await db.query({
-    name: 'store-webhook-sending',
+    name: 'store-webhook-sendings',
     text: `
-with standing as (
+with sent as (
+  select * from unnest($1::text[], $2::int[], $3::bigint[], $4::timestamptz[], $5::text[], $6::int[])
+             as sent (id, moves, after_seq, last_success_at, ended_for, attempts)),
+standing as (
   insert into webhook_standing as s (id, moves, after_seq, last_success_at, ended_at, ended_for)
-  values ($1, $7, $8, $9, case when $10::text is not null then $11::timestamptz end, $10)
+  select id, moves, after_seq, last_success_at, case when ended_for is not null then $7::timestamptz end, ended_for from sent
       on conflict (id) do update
      set moves = excluded.moves, after_seq = excluded.after_seq,
          last_success_at = coalesce(excluded.last_success_at, s.last_success_at),
          ended_at = excluded.ended_at, ended_for = excluded.ended_for),
 old as (
-  delete from webhook_delivery
-   where id = $1 and (at, seq) <= (select at, seq from webhook_delivery where id = $1
-                                    order by at desc, seq desc offset $6 limit 1))
+  delete from webhook_delivery d
+   using (select sent.id, last.at, last.seq from sent
+           cross join lateral (select at, seq from webhook_delivery l where l.id = sent.id
+                                order by at desc, seq desc offset $8 - sent.attempts limit 1) last) kept
+   where d.id = kept.id and (d.at, d.seq) <= (kept.at, kept.seq))
 insert into webhook_delivery (id, seq, at, outcome, elapsed_ms)
-select $1, * from unnest($2::bigint[], $3::timestamptz[], $4::text[], $5::int[])
+select * from unnest($9::text[], $10::bigint[], $11::timestamptz[], $12::text[], $13::int[])
     on conflict do nothing`,
     values: [
-      id,
+      sendings.map(({ id }) => id),
+      sendings.map(({ moves }) => moves),
+      sendings.map(({ afterSeq }) => afterSeq),
+      sendings.map(successOf),
+      sendings.map(({ endedFor }) => endedFor),
+      sendings.map(({ attempts }) => attempts.length),
+      now,
+      webhookLimits.deliveriesKept,
+      attempts.map(({ id }) => id),
       attempts.map(({ seq }) => seq),
       attempts.map(({ at }) => at),
       attempts.map(({ outcome }) => outcome),
       attempts.map(({ elapsedMs }) => elapsedMs),
-      webhookLimits.deliveriesKept - attempts.length,
-      moves,
-      afterSeq,
-      successes.length > 0 ? new Date(Math.max(...successes)) : null,
-      endedFor,
-      now,
     ],
   })
+}
+
+/** What an endpoint waits for after an attempt. */
+interface Waiting {
+  /** Whether its account has moved it since the attempt began. */
+  readonly isMoved: boolean
+  /** Whether it may want an event that it was not sent. */
+  readonly wantsMore: boolean
+}
+
+/** What endpoints wait for, by id. Call it where nobody can wake them until the transaction ends. */
+export async function waitingOf(db: Queryable, sendings: readonly Sending[]): Promise<ReadonlyMap<string, Waiting>> {
+  const { rows } = await db.query<Waiting & { readonly id: string }>({
+    name: 'webhooks-waiting',
+    text: `
+select w.id, w.moves <> sent.moves as "isMoved",
+       not sent.is_all or exists (
+         select from webhook_event e
+          where e.seq > sent.after_seq and ${wantsSuch(stored)} and (w.fids is null or e.fid = any (w.fids))) as "wantsMore"
+  from unnest($1::text[], $2::int[], $3::bigint[], $4::boolean[]) as sent (id, moves, after_seq, is_all)
+  join webhook w using (id)`,
+    values: [
+      sendings.map(({ id }) => id),
+      sendings.map(({ moves }) => moves),
+      sendings.map(({ afterSeq }) => afterSeq),
+      sendings.map(({ isAll }) => isAll),
+    ],
+  })
+  return new Map(rows.map((row) => [row.id, row]))
 }

@@ -12,6 +12,7 @@ create table webhook_event (
 );
 create index webhook_event_at on webhook_event (at);
 create index webhook_event_fid on webhook_event (fid, seq);
+create index webhook_event_type on webhook_event (type, seq);
 
 -- Endpoints, as their accounts registered them. They stay for a day when they were deleted, so that a proof serves once.
 create table webhook (

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { moveWebhook } from '../../../db/queries/webhooks/endpoints.ts'
-import { storeSending } from '../../../db/queries/webhooks/sending.ts'
+import { storeSendings } from '../../../db/queries/webhooks/sending.ts'
 import { forgetOldRows } from '../../../enrichment/join/old-rows.ts'
 import { testDatabase } from '../../support/database.ts'
 import { insert } from '../../support/seed.ts'
@@ -9,8 +9,8 @@ const database = testDatabase()
 const now = new Date('2026-07-01T00:00:00Z')
 const daysAgo = (days: number) => new Date(now.getTime() - days * 86_400_000)
 const attempt = (seq: number, at: Date) => ({ seq, at, outcome: 'http_5xx', elapsedMs: 1 })
-const send = (id: string, attempts: ReturnType<typeof attempt>[], endedFor: string | null = null) =>
-  storeSending(database.pool, { id, moves: 0 }, { afterSeq: 0, attempts, endedFor, now })
+const send = (id: string, attempts: ReturnType<typeof attempt>[], endedFor: 'failed' | null = null) =>
+  storeSendings(database.pool, [{ id, moves: 0, afterSeq: 0, isAll: true, attempts, endedFor }], now)
 const kept = async (table: string) =>
   (await database.pool.query<{ id: string }>(`select distinct id from ${table} order by id`)).rows.map(({ id }) => id)
 

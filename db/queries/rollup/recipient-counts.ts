@@ -26,7 +26,7 @@ const windows = [...rolling, { name: 'ever', since: null }]
 const counted = {
   recipients: 'recipient',
   beside: 'beside',
-  amounts: true,
+  amounts: false,
   newest: true,
   overloads: '$2::boolean',
   windows,

@@ -201,17 +201,13 @@ begin
 end $$;
 
 -- What addresses of agents were paid in the windows that rankings and totals are made of, derived address by address, a
--- minute late at most. Amounts in base units.
+-- minute late at most.
 create table recipient_counts (
   address bytea primary key,
   last_24h bigint not null,
-  last_24h_amount numeric(38, 0) not null,
   last_7d bigint not null,
-  last_7d_amount numeric(38, 0) not null,
   last_30d bigint not null,
-  last_30d_amount numeric(38, 0) not null,
   ever bigint not null,
-  ever_amount numeric(38, 0) not null,
   newest_at timestamptz, -- time of the newest settlement; null: there is none
   unsummed boolean not null default false,  -- some are in blocks that are not rolled up
   overloads boolean not null default false, -- whether those who used an overload alone are counted too

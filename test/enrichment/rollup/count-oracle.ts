@@ -9,7 +9,7 @@ select address, max(s.block_timestamp) as newest_at,
          .map(([name, window]) => {
            const filter =
              window === null ? '' : `filter (where s.block_timestamp > $1::timestamptz - interval '${window}')`
-           return `count(s.amount) ${filter}::int as ${name}, coalesce(sum(s.amount) ${filter}, 0)::text as ${name}_amount`
+           return `count(s.amount) ${filter}::int as ${name}`
          })
          .join(', ')}
   from (select distinct unnest(verified_addresses) as address from agent) one
@@ -17,7 +17,7 @@ select address, max(s.block_timestamp) as newest_at,
  group by address order by address`
 const storedByAddress = `
 select address, newest_at, ${Object.keys(windows)
-  .map((name) => `${name}::int, ${name}_amount::text`)
+  .map((name) => `${name}::int`)
   .join(', ')}
   from recipient_counts order by address`
 const countedByAgent = `

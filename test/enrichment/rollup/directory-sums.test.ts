@@ -39,9 +39,8 @@ async function addAgents(first: number, last: number) {
       from generate_series(${first}, ${last}) n;
     insert into registration_transfer (id, chain, agent_id, "to", block_number, log_index, block_timestamp, tx_hash)
     select 'base-' || n, 'base', n * 3, ${address('-n')}, n, 0, now(), '\\x01' from generate_series(${first}, ${last}) n;
-    insert into recipient_counts (address, last_24h, last_24h_amount, last_7d, last_7d_amount, last_30d, last_30d_amount,
-                                  ever, ever_amount)
-    select ${address('n')}, n, 0, n + 1, 0, n + 2, 0, n + 3, 0 from generate_series(${first}, ${last}) n
+    insert into recipient_counts (address, last_24h, last_7d, last_30d, ever)
+    select ${address('n')}, n, n + 1, n + 2, n + 3 from generate_series(${first}, ${last}) n
         on conflict do nothing`)
 }
 

@@ -50,9 +50,14 @@ test.each([
     try {
       await processor.untilIndexed(head)
       await until('everything is loaded', isLoaded)
-      if (kinds === contractKinds) await untilSame({ database, processor }, chain, whole)
+      if (kinds === contractKinds) {
+        await untilSame({ database, processor }, chain, whole)
+        await processor.untilOutput(/: \d+ loaded; \d+ blocks to go, \d+:\d\d left/)
+        const [, port] = /"metricsPort":(\d+)/.exec(processor.output()) ?? []
+        const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+        expect(metrics).toMatch(/^agent_directory_processor_late_blocks_to_go(\{.*\})? \d+$/m)
+      }
       const { payment } = await readChainTables(database.pool, chain.name)
-      if (kinds.length > 1) expect(processor.output()).toMatch(/ loaded; \d+ blocks to go, \d+:\d\d left/)
       if (kinds !== contractKinds) expect(payment.length).toBeLessThan(whole.payment.length)
     } finally {
       await processor.stop()

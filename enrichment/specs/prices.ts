@@ -203,6 +203,7 @@ const ownMeanings = [
   'payTo',
   'asset',
   'currency',
+  'per',
   'decimals',
   'scheme',
 ] as const

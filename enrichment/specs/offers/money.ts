@@ -15,7 +15,8 @@ const number = String.raw`(?:0,\d+|\d+,\d{1,2}(?![\d,.])|(?:[1-9]\d{0,2}(?:,\d{3
 const range = String.raw`(?<least>${number})(?:\s*(?:-|–|—|to)\s*\$?(?<most>${number}))?`
 const unit = String.raw`(?:\$?\p{L}[\p{L}\p{Sc}.]{1,11}\d?|\p{Sc})`
 /** What a price is for when it is for one thing: "per 1,000" or "a month" is another price. */
-const rate = String.raw`(?:\s*(?:\/|per|each|a)\s*(?:api\s+)?(?:call|request|req|query|use|hit|invocation|execution|run|lookup|search|report|message|transaction|tx|item|result|page|record|image)s?)?`
+const uses = `(?:call|request|req|query|queries|use|hit|invocation|execution|run|lookup|search|report|message|transaction|tx|item|result|page|record|image|task|job|scan|inference|prediction|response)s?`
+const rate = String.raw`(?:\s*(?:\/|per|each|a)\s*(?:api\s+)?${uses})?`
 const place = String.raw`(?:\s+on\s+(?<network>[\w: -]+))?`
 const forms = [
   new RegExp(`^(?:usd?)?(?<currency>\\$)\\s?${range}\\s*(?:usdc?)?${rate}${place}$`, 'iu'),
@@ -70,8 +71,13 @@ const plainNumber = (value: number) =>
     : String(value)
 
 /** Whether a unit is what a price is for, and no currency: `request`, `per call`. */
-export const isOfUse = (unit: string) =>
-  /^(per[ _-]?)?(api[ _-]?)?(call|request|req|query|use|token|minute|hour|second|message|task|item)s?$/i.test(unit)
+export const isOfUse = (unit: string) => ofUse.test(unit)
+const ofUse = new RegExp(`^(?:per[ _-]?)?(?:(?:api|http|tool)[ _-]?)?(?:${uses}|usage|each|once|one[ _-]?time)$`, 'i')
+
+/** Whether a unit is a currency, or a coin that many name, and not a part of one. */
+export const isCurrency = (unit: string) =>
+  isDollar(unit) || isTokenSymbol(unit) || currencyCodes.has(unit) || coins.test(unit) || /^0x[0-9a-f]{40}$/i.test(unit)
+const coins = /^(usdt|eurc?|w?eth|sol|w?btc)$/i
 
 /** Whether a currency is the dollar itself. A dollar token is one only on a chain of the table. */
 export const isDollar = (currency: string) => /^(usd|us\$|\$)$/i.test(currency)

@@ -117,7 +117,25 @@ export const spellings = {
   ],
   /** Of an asset that is an object. */
   address: ['address', 'contract', 'contractaddress', 'id'],
-  currency: ['currency', 'currencycode', 'symbol', 'pricecurrency', 'unit', 'denomination'],
+  currency: ['currency', 'currencycode', 'symbol', 'pricecurrency', 'denomination'],
+  /** What a price is for: a unit, a number of them, a time. A unit may be a currency, too. */
+  per: [
+    'quantity',
+    'unitquantity',
+    'unitsize',
+    'unit',
+    'per',
+    'interval',
+    'period',
+    'billingperiod',
+    'billinginterval',
+    'billingcycle',
+    'billingunit',
+    'priceunit',
+    'pricingunit',
+    'perunit',
+    'frequency',
+  ],
   decimals: ['decimals', 'assetdecimals', 'tokendecimals', 'decimalplaces', 'currencydecimals'],
   payTo: [
     'payto',

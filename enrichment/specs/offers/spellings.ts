@@ -39,7 +39,8 @@ function byMeaning(at: (key: string) => unknown): Members {
 
 /**
  * An object with the members of all of these by what they mean; of two that are spelt alike the first counts. Nothing is
- * copied: what holds for a whole document is beside each part of it.
+ * copied: what holds for a whole document is beside each part of it. A currency does not hold for an object that names
+ * an asset instead.
  */
 export function beside(...objects: readonly object[]): object {
   const all = objects.map(membersOf)
@@ -48,12 +49,15 @@ export function beside(...objects: readonly object[]): object {
     for (const members of all) {
       const member = members.at(key)
       if (member !== undefined) return member
+      if (currencies.has(key) && members.get('asset') !== undefined) return undefined
     }
     return undefined
   }
   read.set(object, byMeaning(at))
   return object
 }
+
+const currencies: ReadonlySet<string> = new Set(spellings.currency)
 
 /** Whether a key has one of these meanings. */
 export function means(key: string, ...meanings: readonly Meaning[]): boolean {

@@ -4,6 +4,7 @@ import { type ListedRegistration, toListedRegistration } from '../../agent-uri/l
 import { networkOf } from '../../networks.ts'
 import { shortText } from '../content.ts'
 import { boundsOf, isDollar, isOfUse, isTokenSymbol, moneyIn, shifted } from './money.ts'
+import { isSymbol, rated, rateOf, unitsIn } from './rates.ts'
 import { beside, fieldsOf, type Meaning, type Members, membersOf } from './spellings.ts'
 
 /** What is known of an offer at one place of a document; what stands further in adds to it. Null: it is not said. */
@@ -21,6 +22,8 @@ export interface Terms {
   /** Registration that it names as the seller's. */
   readonly agent: ListedRegistration | null
   readonly currency: string | null
+  /** What prices are for, where that is no single use: `month`, `1M tokens`. */
+  readonly rate: string | null
   readonly money: Money | null
   /** Whether a bare number is in dollars, as in `x-payment-info`. */
   readonly bareIsDollars: boolean
@@ -28,7 +31,7 @@ export interface Terms {
   readonly mayBeMinor: boolean
 }
 
-interface Money {
+export interface Money {
   /** Base units of the asset; with a currency, whole units or a text. Null: it is not said. */
   readonly amount: string | null
   readonly currency: string | null
@@ -46,6 +49,7 @@ export const noTerms: Terms = {
   transferMethod: null,
   agent: null,
   currency: null,
+  rate: null,
   money: null,
   bareIsDollars: false,
   mayBeMinor: false,
@@ -67,7 +71,8 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
     (one) => shortText(fieldsOf(one).id ?? one) ?? [],
   )
   const networks = named.length > 0 ? named : assetNetwork !== null ? [assetNetwork] : around.networks
-  const unit = shortText(first('currency'))
+  const units = unitsIn(members, inner)
+  const unit = shortText(first('currency')) ?? units.find(isSymbol) ?? null
   const written = unit !== null && isOfUse(unit) ? null : unit
   // Some write the address of the token as the currency.
   const isAddress = written !== null && addressForm.test(written)
@@ -86,6 +91,7 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
     // Source: draft ERC-8478, `extra.erc8004` of a payment requirement.
     agent: toListedRegistration(erc8004) ?? around.agent,
     currency: written !== null && !isAddress ? written : around.currency,
+    rate: rateOf(units, around.rate),
     bareIsDollars: around.bareIsDollars && !isMpp,
     mayBeMinor: around.mayBeMinor || isMpp,
   }
@@ -94,7 +100,7 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
   const payable = said?.network != null && named.length === 0 ? [said.network] : networks
   const dollars = isWay && said && said.minUsd === null && said.maxUsd === null ? around.money : null
   const money = said && dollars ? { ...said, minUsd: dollars.minUsd, maxUsd: dollars.maxUsd } : (said ?? around.money)
-  return { ...terms, networks: payable, money }
+  return { ...terms, networks: payable, money: money && rated(money, terms.rate) }
 }
 
 /** Intents of an offer of MPP. Source: draft-payment-discovery-00, `x-payment-info`, and -01, its offers. */

@@ -121,14 +121,26 @@ function readList(value: object, keyIs: 'resource' | 'network'): readonly unknow
   const members = membersOf(value)
   const isEntry = entryMarks.some((meaning) => members.get(meaning) !== undefined) || !isMap(value)
   if (isEntry) return [value]
+  const common = ofAll.flatMap((meaning): [Meaning, unknown][] => {
+    const said = members.get(meaning)
+    return said === undefined || typeof said === 'object' ? [] : [[meaning, said]]
+  })
   return Object.entries(value).flatMap(([key, one]) => {
     if (keyIs === 'network' && networkOf(key).chain === null && !isObject(one) && !isPath(key)) return []
-    const named = keyIs === 'network' && isNetworkName(key) ? { network: key } : { resource: key }
+    if (typeof one !== 'object' && means(key, ...ofAll)) return []
+    const lacking = common.filter(([meaning]) => membersOf(one).get(meaning) === undefined)
+    const named = {
+      ...Object.fromEntries(lacking),
+      ...(keyIs === 'network' && isNetworkName(key) ? { network: key } : { resource: key }),
+    }
     if (Array.isArray(one)) return [{ ...named, accepts: one }]
     if (!isObject(one)) return [/^https?:/i.test(String(one)) ? { resource: one } : { ...named, price: one }]
     return [membersOf(one).get(keyIs) === undefined ? { ...one, ...named } : one]
   })
 }
+
+/** What a map may say of all its values: a name that is a spelling, too. */
+const ofAll = ['currency', 'per', 'decimals'] as const satisfies readonly Meaning[]
 
 const isNetworkName = (text: string) => {
   const { chain, testnet } = networkOf(text)

@@ -254,4 +254,12 @@ test.each([
   expect(described(operation)).toEqual([['GET /x', ...price]])
 })
 
+test('an operation that names an asset is not in the currency of the whole description', () => {
+  const paths = { '/x': { get: { 'x-price': '0.5', 'x-asset': 'ETH' } }, '/y': { get: { 'x-price': '0.5' } } }
+  expect(told({ openapi: '3.1.0', info: { title: 'x' }, 'x-currency': 'USD', paths })).toEqual([
+    ['GET /x', null, 'ETH', '0.5', 'ETH', null, null],
+    ['GET /y', null, null, null, null, 0.5, 0.5],
+  ])
+})
+
 test('x-price alone names no currency', () => expect(described({ 'x-price': 0.02 })).toEqual([]))

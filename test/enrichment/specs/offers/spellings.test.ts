@@ -80,6 +80,51 @@ test.each<[string, object, string[]]>([
   expect(pricesOf(document)).toEqual(meant)
 })
 
+test.each<[object, string[]]>([
+  [{ price: '$2', unit: '1M tokens' }, ['/a 2 per 1M tokens USD']],
+  [{ price: 2, currency: 'USD', unit: '1M tokens' }, ['/a 2 per 1M tokens USD']],
+  [{ price: 2, currency: 'USDC', unit: '1M tokens' }, ['/a 2 per 1M tokens USDC']],
+  [{ amount: '2000000', asset: usdc, unit: '1M tokens' }, ['/a 2000000 per 1M tokens base units']],
+  [{ priceUsd: 20, unit: 'month' }, ['/a 20 per month USD']],
+  [{ price: '$2', unit: 'token' }, ['/a 2 per token USD']],
+  [{ price: '$2', unit: 'MONTH' }, ['/a 2 per MONTH USD']],
+  [{ price: '$2', per: 1000 }, ['/a 2 per 1000 USD']],
+  [{ price: '$5', quantity: 1000, unit: 'calls' }, ['/a 5 per 1000 calls USD']],
+  [{ price: { amount: 2, currency: 'USD', per: { unit: 'tokens', quantity: 1000 } } }, ['/a 2 per 1000 tokens USD']],
+  [{ price: '$2', per: { of: 'tokens' } }, ['/a 2 per unit USD']],
+  [{ minPriceUsd: 1, maxPriceUsd: 5, per: 'month' }, ['/a 1-5 per month USD']],
+  [{ price: '$20', payment: { interval: 'month', asset: usdc } }, ['/a 20 per month USD']],
+  [{ amount: 5, currency: 'USD', unit: 'cents' }, ['/a 5 cents USD']],
+  [{ amount: '500', currency: 'USDC', unit: 'atomic' }, ['/a 500 atomic USDC']],
+  [{ price: 5, unit: 'VIRTUAL' }, ['/a 5 VIRTUAL']],
+  [{ price: '€2', unit: 'EUR' }, ['/a 2 €']],
+  [{ price: '0.5', unit: 'USDC' }, ['/a $0.5']],
+  [{ price: '$2', unit: '1 request' }, ['/a $2']],
+  [{ price: { amount: 2, currency: 'USD', per: { unit: 'request', quantity: 1 } } }, ['/a $2']],
+  [{ price: { usd: 0.01, unit: 'per_call' } }, ['/a $0.01']],
+  [
+    {
+      plans: [
+        { price: '$20', interval: 'month' },
+        { price: '$0.01', per: 'request' },
+      ],
+    },
+    ['/a 20 per month USD', '/a $0.01'],
+  ],
+  [
+    { interval: 'month', plans: [{ price: '$20' }, { price: '$0.01', unit: 'call' }] },
+    ['/a 20 per month USD', '/a $0.01'],
+  ],
+])('a price is one of a single use where nothing beside it says otherwise: %j', (terms, meant) => {
+  expect(pricesOf(sold(terms))).toEqual(meant)
+})
+
+test('what a map of prices says of all of them holds for each that does not say it', () => {
+  const pricing = { currency: 'EUR', unit: 'month', basic: { price: 5 }, pro: { price: '$9', unit: 'call' } }
+  expect(pricesOf({ network: 'base', payTo, pricing })).toEqual(['basic 5 per month EUR', 'pro $9'])
+  expect(pricesOf({ network: 'base', endpoints: { currency: 'EUR', '/a': 5 } })).toEqual(['/a 5 EUR'])
+})
+
 test('of several wallets the one on the network is to be paid, and none of another network', () => {
   const payee = (wallets: object, network?: string) =>
     pricesIn({ wallets, ...(network && { network }), items: [{ resource: '/a', price: '$1' }] }).prices[0]?.payTo
@@ -105,6 +150,7 @@ test.each<[object, string[]]>([
   [{ 'x-payment-required': { price: '0.02', currency: 'USDC', network: 'base' } }, ['GET /a $0.02']],
   [{ 'x-payment-info': { price: '0.02', unit: 'call' } }, ['GET /a $0.02']],
   [{ responses: { 402: { 'x-payment-info': { price: '0.02' } } } }, ['GET /a $0.02']],
+  [{ 'x-price': 5, 'x-unit': '1M tokens', 'x-network': 'base' }, ['GET /a 5 per 1M tokens USDC']],
   [{ 'x-price': 0.02 }, []],
 ])('an operation with %j has its price', (operation, meant) => {
   expect(pricesOf(described(operation))).toEqual(meant)

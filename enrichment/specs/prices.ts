@@ -4,7 +4,7 @@ import { documentWork, profileLimits } from '../../limits.config.ts'
 import { type ChainIdentities, networkOf, registryOf } from '../networks.ts'
 import { shortText } from './content.ts'
 import type { SpecKind } from './kinds.ts'
-import { boundsOf, isTokenSymbol, shifted, unitsOfWhole } from './offers/money.ts'
+import { boundsOf, isAmbiguous, isTokenSymbol, shifted, unitsOfWhole } from './offers/money.ts'
 import { type Resource, resourcesIn } from './offers/resources.ts'
 import { beside, fieldsOf, means } from './offers/spellings.ts'
 import { noTerms, type Terms } from './offers/terms.ts'
@@ -113,9 +113,6 @@ export function inDollars(price: Price, chains: Readonly<Record<ChainName, Pick<
   const units = bounds[0] === bounds[1] ? unitsOfWhole(amount!, token.decimals) : undefined
   return capped({ ...known, asset: token.address, amount: units ?? null })
 }
-
-/** A whole number of a token that may be base units as well: nobody asks for thousands of dollars, and many write 10000. */
-const isAmbiguous = /^\d{4,}$/
 
 /** Of a most, no least is known. */
 function capped(price: Price): Price {

@@ -82,6 +82,9 @@ const coins = /^(usdt|eurc?|w?eth|sol|w?btc)$/i
 /** Whether a currency is the dollar itself. A dollar token is one only on a chain of the table. */
 export const isDollar = (currency: string) => /^(usd|us\$|\$)$/i.test(currency)
 
+/** A whole number that may be one of base units as well: nobody asks for thousands of dollars, and many write 10000. */
+export const isAmbiguous = /^\d{4,}$/
+
 /** Whether a symbol is that of the chain table's dollar tokens; of bridged and other ones it is not. */
 export const isTokenSymbol = (text: string) => /^(\$?usdc|usd coin)$/i.test(text)
 

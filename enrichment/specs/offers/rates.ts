@@ -5,8 +5,13 @@ import type { Money } from './terms.ts'
 
 /** What things are priced by, as these objects say it beside their prices: a unit, a number of them, a time. */
 export function unitsIn(...objects: readonly (Members | undefined)[]): readonly string[] {
-  return objects.flatMap((members) => members?.all('per') ?? []).flatMap((one) => textOf(one) ?? [])
+  return objects.flatMap((members) => {
+    const models = (members?.all('model') ?? []).filter((one) => typeof one === 'string' && ofTime.test(one))
+    return [...(members?.all('per') ?? []), ...models].flatMap((one) => textOf(one) ?? [])
+  })
 }
+
+const ofTime = /^(per[\s_-]\p{L}|(hour|dai|week|month|quarter|year|annual)ly|annual|subscription)/iu
 
 /** Undefined: it is for one, of whatever stands beside it. */
 function textOf(value: unknown): string | undefined {

@@ -117,7 +117,16 @@ export const spellings = {
   ],
   /** Of an asset that is an object. */
   address: ['address', 'contract', 'contractaddress', 'id'],
-  currency: ['currency', 'currencycode', 'symbol', 'pricecurrency', 'denomination'],
+  currency: ['currency', 'currencycode', 'symbol', 'pricecurrency', 'denomination', 'currencies'],
+  /** What is taken, where nothing else says what a price is in. */
+  accepted: [
+    'acceptedtokens',
+    'acceptedassets',
+    'acceptedcurrencies',
+    'supportedtokens',
+    'supportedassets',
+    'supportedcurrencies',
+  ],
   /** What a price is for: a unit, a number of them, a time. A unit may be a currency, too. */
   per: [
     'quantity',
@@ -134,7 +143,20 @@ export const spellings = {
     'priceunit',
     'pricingunit',
     'perunit',
+    'costunit',
     'frequency',
+  ],
+  /** What a price may be for, or anything else: a word such as `per_token` or `monthly` tells. */
+  model: [
+    'pricingmodel',
+    'pricingtype',
+    'pricingmode',
+    'billingmodel',
+    'billingtype',
+    'billing',
+    'model',
+    'mode',
+    'type',
   ],
   decimals: ['decimals', 'assetdecimals', 'tokendecimals', 'decimalplaces', 'currencydecimals'],
   payTo: [

@@ -3,7 +3,7 @@ import { profileLimits } from '../../../limits.config.ts'
 import { type ListedRegistration, toListedRegistration } from '../../agent-uri/listed-registration.ts'
 import { networkOf } from '../../networks.ts'
 import { shortText } from '../content.ts'
-import { boundsOf, isDollar, isOfUse, isTokenSymbol, moneyIn, shifted } from './money.ts'
+import { boundsOf, isAmbiguous, isDollar, isOfUse, isTokenSymbol, moneyIn, shifted } from './money.ts'
 import { isSymbol, rated, rateOf, unitsIn } from './rates.ts'
 import { beside, fieldsOf, type Meaning, type Members, membersOf } from './spellings.ts'
 
@@ -72,7 +72,7 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
   )
   const networks = named.length > 0 ? named : assetNetwork !== null ? [assetNetwork] : around.networks
   const units = unitsIn(members, inner)
-  const unit = shortText(first('currency')) ?? units.find(isSymbol) ?? null
+  const unit = currencyText(first('currency')) ?? units.find(isSymbol) ?? null
   const written = unit !== null && isOfUse(unit) ? null : unit
   // Some write the address of the token as the currency.
   const isAddress = written !== null && addressForm.test(written)
@@ -90,7 +90,7 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
     transferMethod: shortText(assetTransferMethod) ?? around.transferMethod,
     // Source: draft ERC-8478, `extra.erc8004` of a payment requirement.
     agent: toListedRegistration(erc8004) ?? around.agent,
-    currency: written !== null && !isAddress ? written : around.currency,
+    currency: written !== null && !isAddress ? written : (around.currency ?? currencyText(members.get('accepted'))),
     rate: rateOf(units, around.rate),
     bareIsDollars: around.bareIsDollars && !isMpp,
     mayBeMinor: around.mayBeMinor || isMpp,
@@ -101,6 +101,17 @@ export function termsOf(object: unknown, around: Terms, isWay = false): Terms {
   const dollars = isWay && said && said.minUsd === null && said.maxUsd === null ? around.money : null
   const money = said && dollars ? { ...said, minUsd: dollars.minUsd, maxUsd: dollars.maxUsd } : (said ?? around.money)
   return { ...terms, networks: payable, money: money && rated(money, terms.rate) }
+}
+
+/** A currency as a text, an object that names it, or a list of those that are taken; null: it is not said. */
+function currencyText(value: unknown): string | null {
+  const list = Array.isArray(value) ? value.slice(0, mostNetworks) : [value]
+  const names = list.flatMap((one) => {
+    const { get, at } = membersOf(one)
+    return shortText(one) ?? shortText(get('currency')) ?? shortText(at('code')) ?? shortText(get('name')) ?? []
+  })
+  const others = names.filter((one) => !isDollar(one) && !isTokenSymbol(one))
+  return others.length > 0 ? shortText(names.join(', ')) : (names[0] ?? null)
 }
 
 /** Intents of an offer of MPP. Source: draft-payment-discovery-00, `x-payment-info`, and -01, its offers. */
@@ -300,6 +311,9 @@ function wholeMoney(value: unknown, around: Around): Said | undefined {
   const currency = named.currency ?? (isAmount ? ofAmount : currencyAt(around, own))
   const atomic = named.currency === null && decimals !== null ? digitsOf(value) : null
   const amount = atomic !== null ? shifted(atomic, decimals!) : named.amount
+  const isInDollars = currency === null ? around.bareIsDollars : isDollar(currency)
+  if (named.currency === null && isInDollars && isAmbiguous.test(amount))
+    return { amount, currency: currency ?? 'USD', minUsd: null, maxUsd: null, network: null }
   const mayBeMinor = around.mayBeMinor && isAmount && named.currency === null
   return inCurrency(amount, currency, { ...around, mayBeMinor }, named.network)
 }

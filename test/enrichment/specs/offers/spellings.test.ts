@@ -102,6 +102,11 @@ test.each<[object, string[]]>([
   [{ price: '$2', unit: '1 request' }, ['/a $2']],
   [{ price: { amount: 2, currency: 'USD', per: { unit: 'request', quantity: 1 } } }, ['/a $2']],
   [{ price: { usd: 0.01, unit: 'per_call' } }, ['/a $0.01']],
+  [{ price: { amount: '0.01', currency: 'USDC', type: 'per_minute' } }, ['/a 0.01 per minute USDC']],
+  [{ price: '0.01', currency: 'USD', pricingModel: 'per_token' }, ['/a 0.01 per token USD']],
+  [{ pricing: { amount: 20, currency: 'USD', billing: 'monthly' } }, ['/a 20 per monthly USD']],
+  [{ price: '$1', type: 'http', model: 'gpt-4o' }, ['/a $1']],
+  [{ pricing: { price: '$1', model: 'per-request' } }, ['/a $1']],
   [
     {
       plans: [
@@ -116,6 +121,22 @@ test.each<[object, string[]]>([
     ['/a 20 per month USD', '/a $0.01'],
   ],
 ])('a price is one of a single use where nothing beside it says otherwise: %j', (terms, meant) => {
+  expect(pricesOf(sold(terms))).toEqual(meant)
+})
+
+test.each<[object, string[]]>([
+  [{ price: 5, currency: { code: 'EUR', name: 'Euro' } }, ['/a 5 EUR']],
+  [{ price: { value: 5, currency: { symbol: 'JPY' } } }, ['/a 5 JPY']],
+  [{ price: 5, currencies: ['EUR'] }, ['/a 5 EUR']],
+  [{ price: 5, acceptedTokens: ['DAI'] }, ['/a 5 DAI']],
+  [{ price: 5, acceptedTokens: ['USDC', 'EURC'] }, ['/a 5 USDC, EURC']],
+  [{ price: 5, acceptedTokens: ['USDC'] }, ['/a $5']],
+  [{ amount: '10000', acceptedTokens: ['USDC'] }, ['/a $0.01']],
+  [{ price: 5, currency: 'USD', acceptedTokens: ['DAI'] }, ['/a $5']],
+  [{ cost: 5, costUnit: 'credits' }, ['/a 5 credits']],
+  [{ amount: '10000', currency: 'USD' }, ['/a 10000 USD']],
+  [{ price: '$10000' }, ['/a $10000']],
+])('a price is in no dollars where what it is in is said in another form: %j', (terms, meant) => {
   expect(pricesOf(sold(terms))).toEqual(meant)
 })
 

@@ -28,12 +28,12 @@ export function readDataUri(uri: string): Uint8Array | undefined {
     isPlainBase64(text)
       ? fromBase64(text)
       : fromPercent(text)
-  const unpacked = inflate(bytes, encoding !== undefined && uncompressed.has(encoding) ? undefined : encoding)
+  const unpacked = inflate(bytes, encoding !== undefined && uncompressed.test(encoding) ? undefined : encoding)
   return unpacked && inUtf8(unpacked, named('charset'))
 }
 
 /** What else the parameters of a compression are used for: charsets, and how the text is written. */
-const uncompressed = new Set(['utf-8', 'utf8', 'ascii', 'us-ascii', 'identity', 'none', 'plain', 'base64', 'json', ''])
+const uncompressed = /^(utf-?8|(us-)?ascii|identity|none|plain|base64|json)?$/
 
 /** The bytes of a document in base64 without anything that says so; undefined: it is not one. */
 export function readBareBase64(text: string): Uint8Array | undefined {

@@ -10,6 +10,15 @@ interface NamedMoney {
   readonly network: string | null
 }
 
+/** What something costs. */
+export interface Money {
+  /** Base units of the asset; with a currency, whole units or a text. Null: it is not said. */
+  readonly amount: string | null
+  readonly currency: string | null
+  readonly minUsd: string | null
+  readonly maxUsd: string | null
+}
+
 /** A comma stands before three digits or, as in half of the world, before the fraction. */
 const number = String.raw`(?:0,\d+|\d+,\d{1,2}(?![\d,.])|(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)`
 const range = String.raw`(?<least>${number})(?:\s*(?:-|–|—|to)\s*\$?(?<most>${number}))?`

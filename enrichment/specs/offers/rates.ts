@@ -1,7 +1,6 @@
 import { shortText } from '../content.ts'
-import { isCurrency, isOfUse } from './money.ts'
+import { isCurrency, isOfUse, type Money } from './money.ts'
 import { type Members, membersOf } from './spellings.ts'
-import type { Money } from './terms.ts'
 
 /** What things are priced by, as these objects say it beside their prices: a unit, a number of them, a time. */
 export function unitsIn(...objects: readonly (Members | undefined)[]): readonly string[] {

@@ -3,7 +3,7 @@ import { profileLimits } from '../../../limits.config.ts'
 import { type ListedRegistration, toListedRegistration } from '../../agent-uri/listed-registration.ts'
 import { networkOf } from '../../networks.ts'
 import { shortText } from '../content.ts'
-import { boundsOf, isAmbiguous, isDollar, isOfUse, isTokenSymbol, moneyIn, shifted } from './money.ts'
+import { boundsOf, isAmbiguous, isDollar, isOfUse, isTokenSymbol, type Money, moneyIn, shifted } from './money.ts'
 import { isSymbol, rated, rateOf, unitsIn } from './rates.ts'
 import { beside, fieldsOf, type Meaning, type Members, membersOf } from './spellings.ts'
 
@@ -29,14 +29,6 @@ export interface Terms {
   readonly bareIsDollars: boolean
   /** Whether a whole amount is one of the smallest units of its currency, as MPP writes them: 100 may be a dollar. */
   readonly mayBeMinor: boolean
-}
-
-export interface Money {
-  /** Base units of the asset; with a currency, whole units or a text. Null: it is not said. */
-  readonly amount: string | null
-  readonly currency: string | null
-  readonly minUsd: string | null
-  readonly maxUsd: string | null
 }
 
 export const noTerms: Terms = {

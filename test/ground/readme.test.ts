@@ -54,6 +54,9 @@ test('the settings that the first installation shows are settings, and the API t
   expect(shown.length).toBeGreaterThan(5)
   expect(Object.keys(given).filter((name) => !known.includes(name))).toEqual([])
   expect(() => readConfig(given, undefined)).not.toThrow()
+  // The files of a command in a shell are those of the processes.
+  for (const unit of ['api', 'export'])
+    expect(read(`deploy/systemd/agent-directory-${unit}.service`)).toContain(`=EXPORT_DIR=${given.EXPORT_DIR}\n`)
 })
 
 test('what only CI runs is a step of CI', () => {

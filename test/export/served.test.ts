@@ -157,13 +157,14 @@ test('days that are over are written by chain, state once a day, and nothing twi
   expect(await filesOf('settlements')).toEqual(files.filter(({ dataset }) => dataset === 'settlements'))
 })
 
+async function read(dataset: string, at = 0) {
+  const { path, bytes } = (await filesOf(dataset))[at] as ServedFile
+  const file = await asyncBufferFromUrl({ url: `${api.url}/exports/${path}`, byteLength: bytes })
+  const compressors = { ZSTD: (input: Uint8Array) => new Uint8Array(zstdDecompressSync(input)) }
+  return parquetReadObjects({ file, compressors })
+}
+
 test('the rows are those of the view, with their types, read in ranges over HTTP', async () => {
-  const read = async (dataset: string, at = 0) => {
-    const { path, bytes } = (await filesOf(dataset))[at] as ServedFile
-    const file = await asyncBufferFromUrl({ url: `${api.url}/exports/${path}`, byteLength: bytes })
-    const compressors = { ZSTD: (input: Uint8Array) => new Uint8Array(zstdDecompressSync(input)) }
-    return parquetReadObjects({ file, compressors })
-  }
   const [settlement] = await read('settlements')
   expect(settlement).toMatchObject({
     chain: 'base',
@@ -339,6 +340,15 @@ test('a day that a backfill or an audit reached into is written again, and the o
   expect((await api.get(`/exports/${before.path}`)).status).toBe(404)
   expect(await readdir(join(folder, 'settlements/chain=base/day=2026-03-02'))).toHaveLength(1)
   expect((await filesOf('agents')).map(({ partition }) => partition.snapshot)).toEqual(['2026-03-14'])
+})
+
+test('feedback that was taken back is written again when a reorg has it taken back in another block, or at another time', async () => {
+  for (const [block, at] of Object.values({ first: [7, 7], moved: [9, 7], later: [9, 9] } as const)) {
+    const revoked = { revoked_block: block, revoked_at: timeOf(at) }
+    await database.pool.query('update feedback set revoked_block = $1, revoked_at = $2', Object.values(revoked))
+    expect(await round()).toBe(1)
+    expect(await read('feedback')).toMatchObject([revoked])
+  }
 })
 
 test('a day whose rows are gone is served no more, and what a kill left behind is taken away', async () => {

@@ -119,12 +119,14 @@ select not exists (select from settlement_unrolled u
   return ranges.map(({ fromBlock, toBlock }, at) => (rows[at]?.counted ? { fromBlock, toBlock } : undefined))
 }
 
+/** A feedback's block is final; the one that it was revoked in need not be, and another may take its place. */
 async function feedbackDays(db: Queryable): Promise<FactDay[]> {
   const { rows } = await db.query<FactDay>({
     name: 'served-feedback-days',
     text: `
-select chain, ${dayText('day')} as day, n as rows, revoked::text as state
-  from (select f.chain, date_trunc('day', f.block_timestamp, 'UTC') as day, count(*) as n, count(f.revoked_at) as revoked
+select chain, ${dayText('day')} as day, n as rows, revoked as state
+  from (select f.chain, date_trunc('day', f.block_timestamp, 'UTC') as day, count(*) as n,
+               concat_ws(' ', count(f.revoked_at), sum(f.revoked_block), sum(extract(epoch from f.revoked_at))) as revoked
           from feedback f
           join chain_state c on c.chain = f.chain and f.block_number <= c.finalized_block
          group by 1, 2) given

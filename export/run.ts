@@ -67,7 +67,7 @@ export async function runExport(
   }
   if (manifest.complete) return manifest
   await writeManifest(folder, manifest)
-  const { filter, archived } = await filterOf(db, request, { columns: ofView, served })
+  const { filter, archived, close } = await filterOf(db, request, { columns: ofView, served })
   const display = openDisplay({ rows: manifest.rows, expected: archived + (await estimateExport(db, filter)) })
   try {
     const most = manifest.parts.length + mostParts
@@ -84,21 +84,23 @@ export async function runExport(
     }
   } finally {
     display.stop()
+    await close()
   }
   return manifest
 }
 
 /**
  * The request's filter, with the block that each chain's settlements start from: searched for, since reading up to it
- * may be years of rows. A chain's archived settlements come before those in the database. `archived`: their number.
+ * may be years of rows. A chain's archived settlements come before those in the database. `archived`: their number;
+ * `close`: ends the reading of their files.
  */
 async function filterOf(
   db: Queryable,
   request: ExportRequest,
   { columns, served }: { readonly columns: readonly ExportColumn[]; readonly served: string },
-): Promise<{ readonly filter: ExportFilter; readonly archived: number }> {
+): Promise<{ readonly filter: ExportFilter; readonly archived: number; readonly close: () => Promise<unknown> }> {
   const { what, chain, since } = request
-  if (what !== 'settlements') return { filter: request, archived: 0 }
+  if (what !== 'settlements') return { filter: request, archived: 0, close: async () => {} }
   const chains = (chain ? [chain] : chainNames).toSorted()
   const pages = await archivedPages(db, { chains, since, columns, folder: served })
   const begins =
@@ -109,7 +111,11 @@ async function filterOf(
     const page = pages.find((one) => one.chain === start.chain)
     return page ? { ...start, block: Math.max(start.block, page.next), archived: page.archived } : start
   })
-  return { filter: { ...request, starts }, archived: pages.reduce((sum, { settlements }) => sum + settlements, 0) }
+  return {
+    filter: { ...request, starts },
+    archived: pages.reduce((sum, { settlements }) => sum + settlements, 0),
+    close: () => Promise.all(pages.map((page) => page.close())),
+  }
 }
 
 /** Writes the next part. Undefined: there are no more rows, and an earlier part. */

@@ -14,6 +14,8 @@ interface ArchivedPages extends Required<Omit<ExportStart, 'block'>> {
   readonly next: number
   /** Number of the chain's archived settlements, those before `since` included. */
   readonly settlements: number
+  /** Ends the reading; until then, the next file is open. */
+  readonly close: () => Promise<unknown>
 }
 
 interface PageOptions {
@@ -45,7 +47,7 @@ export async function archivedPages(db: Queryable, options: PageOptions): Promis
       chain,
       next: toBlock + 1,
       settlements,
-      archived: pagesOf(files, toBlock, { since, columns, tokens: tokensOf(chainOf(chain)) }),
+      ...pagesOf(files, toBlock, { since, columns, tokens: tokensOf(chainOf(chain)) }),
     })
   }
   return pages
@@ -56,9 +58,13 @@ interface Reading extends Pick<PageOptions, 'since' | 'columns'> {
   readonly tokens: Tokens
 }
 
-function pagesOf(files: readonly DayFile[], toBlock: number, reading: Reading): ArchivedPages['archived'] {
-  let rows: AsyncGenerator<ExportRow> | undefined
-  return async (after, limit) => {
+function pagesOf(
+  files: readonly DayFile[],
+  toBlock: number,
+  reading: Reading,
+): Pick<ArchivedPages, 'archived' | 'close'> {
+  let rows: AsyncGenerator<ExportRow, void> | undefined
+  const archived: ArchivedPages['archived'] = async (after, limit) => {
     rows ??= rowsBehind(files, toBlock, { after, ...reading })
     const page: ExportRow[] = []
     while (page.length < limit) {
@@ -68,6 +74,7 @@ function pagesOf(files: readonly DayFile[], toBlock: number, reading: Reading): 
     }
     return page
   }
+  return { archived, close: async () => rows?.return() }
 }
 
 type FileValue = string | number | bigint | boolean | null | undefined
@@ -84,7 +91,7 @@ async function* rowsBehind(
   files: readonly DayFile[],
   toBlock: number,
   { after, since, columns, tokens }: Reading & { readonly after: readonly string[] | undefined },
-): AsyncGenerator<ExportRow> {
+): AsyncGenerator<ExportRow, void> {
   const [, block = 0, log = -1] = (after ?? []).map(Number)
   const sinceMicros = since === undefined ? undefined : BigInt(Date.parse(since)) * 1000n
   const recent = files.filter(({ partition }) => since === undefined || (partition.day ?? '') >= since.slice(0, 10))

@@ -5,6 +5,7 @@ import { inTransaction } from '../../../db/pool.ts'
 import { certifiedRanges } from '../../../db/queries/chain/audit.ts'
 import { readArchiveRequest } from '../../../export/archive/request.ts'
 import { runArchive } from '../../../export/archive/run.ts'
+import { connectDuckDb } from '../../../export/duckdb.ts'
 import { readRequest } from '../../../export/request.ts'
 import { runExport } from '../../../export/run.ts'
 import { reserveRange } from '../../../processors/backfill/reservation.ts'
@@ -280,11 +281,11 @@ test('an export of settlements has archived ones too, read from the files, and g
   const empty = await exportFolder()
   const exported = async (
     of: { readonly since?: string; readonly chain?: string },
-    given: { out?: string; served?: string } = {},
+    given: { out?: string; served?: string; mostParts?: number } = {},
   ) => {
     const out = given.out ?? (await exportFolder())
     const { request } = readRequest({ what: 'settlements', format: 'ndjson', out, 'part-rows': '7', ...of })
-    const places = { folder: out, terms: {} as never, served: given.served ?? empty }
+    const places = { terms: {} as never, served: empty, ...given, folder: out }
     await inTransaction(database.pool, (db) => runExport(db, request, places, () => ({ update() {}, stop() {} })))
     return { out, rows: await exportedRows(out) }
   }
@@ -308,6 +309,15 @@ test('an export of settlements has archived ones too, read from the files, and g
     await writeFile(join(out, 'manifest.json'), JSON.stringify(cut))
     expect((await exported({}, { out, ...served })).rows).toEqual(rows)
   }
+  const engine = await connectDuckDb()
+  const connections = async () => {
+    const [row] = (await engine.runAndReadAll('select * from duckdb_connection_count()')).getRowObjectsJson()
+    return Number(row?.count)
+  }
+  const others = await connections()
+  expect((await exported({}, { mostParts: 1, ...served })).rows).toHaveLength(7)
+  expect(await connections()).toBe(others) // nothing is left open behind a part that ended in the middle of a file
+  engine.closeSync()
   for (let times = 0; times < 2; times++) await runArchive(archiveOf(database, folder), task('restore'))
   expect((await exported({})).rows).toEqual(before[0]?.rows)
 })

@@ -149,11 +149,21 @@ select ${key.join(', ')}, ${values.map((name) => `ranked.${name}`).join(', ')}
 
 const dayOf = (time: string) => `(${time} at time zone 'UTC')::date`
 
-/** Copies the rankings on the first round of a UTC day. A clock that goes back does not change past days. */
+/**
+ * Copies the rankings on the first round of a UTC day. Days that a clock came to which was set back since are forgotten: they
+ * are still to come.
+ */
 async function noteRound(db: Queryable, at: Date): Promise<void> {
+  await db.query({
+    name: 'forget-later-rankings',
+    text: `
+with later as (delete from ranking_round where day > ${dayOf('$1::timestamptz')} returning day)
+delete from ranking_day where day in (select day from later)`,
+    values: [at],
+  })
   const { rowCount } = await db.query({
     name: 'note-ranking-round',
-    text: `update ranking_round set counted_at = greatest(counted_at, $1) where day >= ${dayOf('$1::timestamptz')}`,
+    text: `update ranking_round set counted_at = $1 where day = ${dayOf('$1::timestamptz')}`,
     values: [at],
   })
   if (rowCount !== 0) return

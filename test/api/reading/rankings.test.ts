@@ -278,6 +278,23 @@ test('ranks are kept for a hundred days', async () => {
   expect(left.map(({ day }) => day)).toEqual([100, 99, 0].map(utcDay))
 })
 
+test('a clock that was a year ahead leaves no day behind it, and no later round without one', async () => {
+  await empty()
+  const { pool } = database
+  const paid = { chain: 'base', at: now - dayMs, amount: 1, overload: false } as const
+  await store([{ ...paid, recipient: addressOf('a1'), payer: addressOf('x') }], blockOf(now))
+  for (const daysAgo of [0, -365, 0, -1]) await round(now - daysAgo * dayMs)
+  const { rows } = await pool.query(
+    `select r.day::text, counted_at, count(d)::int > 0 as ranks from ranking_round r left join ranking_day d using (day)
+      group by r.day order by r.day`,
+  )
+  const expected = [0, 1].map((day) => new Date(now + day * dayMs))
+  expect(rows).toEqual(expected.map((at) => ({ day: at.toISOString().slice(0, 10), counted_at: at, ranks: true })))
+  expect((await pool.query('select distinct day from ranking_day')).rows).toHaveLength(2)
+  await round(now)
+  expect((await read('by=volume&limit=22')).generated_at).toBe(new Date(now).toISOString())
+})
+
 test('a full ranking has its first thousand, whoever came, was overtaken, or lost what left a window', async () => {
   await empty()
   const { pool } = database

@@ -1,4 +1,5 @@
 import { refreshFeedback } from '../../db/queries/feedback/feedback-counts.ts'
+import { markLaterDemand } from '../../db/queries/income/demand.ts'
 import { refreshRankings } from '../../db/queries/leaderboard/rankings.ts'
 import { markOtherFigures } from '../../db/queries/rollup/agent-figures.ts'
 import { refreshSeriesPayers } from '../../db/queries/rollup/series-payers.ts'
@@ -31,6 +32,7 @@ const figures = derivations.filter(({ kind }) => kind === 'figures')
 async function rank(context: DeriveContext): Promise<void> {
   const { pool, settlementOverloads, now } = context
   await markOtherFigures(pool, { settlementOverloads, now: now() })
+  await markLaterDemand(pool, now())
   await settle(figures, context)
   await refreshRankings(context)
 }

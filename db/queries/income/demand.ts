@@ -1,5 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import { since } from '../rollup/figure-parts.ts'
+import { since, thisHour } from '../rollup/figure-parts.ts'
 import { unrolledBlocks } from '../sql/block-states.ts'
 import { isRing, payingPairs } from './paying-pairs.ts'
 import { isOwn } from './payment-marks.ts'
@@ -22,7 +22,9 @@ const values = [
   'amount',
   'largest_amount',
 ]
-const columns = ['fid', 'chain', ...values].join(', ')
+const columns = ['fid', 'chain', ...values, 'derived_in'].join(', ')
+/** Whether the values of `d` are of windows that begin later than now: the clock was set back. */
+const isOfLater = `d.derived_in > ${thisHour}`
 const shared = (row: string) => values.map((name) => `${row}.${name}`).join(', ')
 /** When the oldest of some times leaves a window of so many days, whose beginning goes from full hour to full hour. */
 const endOf = (days: number, time: string, condition: string) =>
@@ -61,11 +63,12 @@ gone as (
 ),
 stored as (
   insert into agent_demand (${columns})
-  select n.fid, n.chain, ${shared('n')}
+  select n.fid, n.chain, ${shared('n')}, ${thisHour}
     from demand n
     left join agent_demand d using (fid, chain)
-   where d.fid is null or (${shared('d')}) is distinct from (${shared('n')})
-      on conflict (fid, chain) do update set (${values.join(', ')}) = row(${shared('excluded')})
+   where d.fid is null or ${isOfLater} or (${shared('d')}) is distinct from (${shared('n')})
+      on conflict (fid, chain) do update
+     set (${values.join(', ')}, derived_in) = row(${shared('excluded')}, excluded.derived_in)
 )
 select least(${endOf(7, 'last_at', 'paid_again and last_at >= last_7d')},
              ${endOf(30, 'last_at', 'paid_again and last_at >= last_30d')},
@@ -77,6 +80,15 @@ select least(${endOf(7, 'last_at', 'paid_again and last_at >= last_7d')},
 export async function deriveDemandOf(db: Queryable, fid: number, now: Date): Promise<Date | null> {
   const { rows } = await db.query<{ dueAt: Date | null }>({ name: 'derive-demand', text: derive, values: [now, fid] })
   return rows[0]?.dueAt ?? null
+}
+
+/** Makes due the agents whose demand was derived by a clock that was set back since. */
+export async function markLaterDemand(db: Queryable, now: Date): Promise<void> {
+  await db.query({
+    name: 'mark-later-demand',
+    text: `insert into due (kind, key) select distinct 'demand', fid::text from agent_demand d where ${isOfLater}`,
+    values: [now],
+  })
 }
 
 /** SQL: JSON object of a row `d` of agent_demand. */

@@ -14,11 +14,11 @@ import {
   recent,
   since,
   sumsOf,
+  thisHour,
   unrolledPayments,
   values,
 } from './figure-parts.ts'
 
-const thisHour = "date_trunc('hour', $1::timestamptz, 'UTC')"
 /** Whether the figures of `d` are of windows that begin later than now: the clock was set back. */
 const isOfLater = `coalesce(d.derived_in > ${thisHour}, false)`
 

@@ -30,6 +30,9 @@ export const sumsOf = (names: readonly FigureWindow[], count: string, amount: st
   )
 const zeros = (names: readonly FigureWindow[]) => each(names, (name) => `0 as ${name}, 0 as ${name}_amount`)
 
+/** SQL: the hour of `$1`, from which windows go back. */
+export const thisHour = "date_trunc('hour', $1::timestamptz, 'UTC')"
+
 /**
  * Windows begin with a full hour, so that the hours that are summed up are all there is to them. These do not tell who
  * paid: payments from own addresses are few pairs, and are read again where such a pair was active in a window.

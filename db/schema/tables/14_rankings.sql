@@ -80,6 +80,7 @@ create table agent_demand (
   median_gap bigint,                      -- seconds: of those who paid again, the mean time between payments in the middle; null: nobody did
   amount numeric(78, 0) not null,         -- base units that all of them paid
   largest_amount numeric(78, 0) not null, -- of the one who paid most
+  derived_in timestamptz not null default '-infinity', -- beginning of the hour in which it was found like this
   primary key (fid, chain)
 ) with (fillfactor = 85);
 

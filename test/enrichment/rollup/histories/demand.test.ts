@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { markLaterDemand } from '../../../../db/queries/income/demand.ts'
 import { deriveAgain } from '../../../../derive/again.ts'
 import { derivations } from '../../../../derive/derivations.ts'
 import { settle } from '../../../../derive/pass.ts'
@@ -104,8 +105,15 @@ test('payers who come back are counted from the payments one by one, whatever mo
       }
       await world.take({ kind: 'roll up', blocks: 40 })
       await derive()
-      now = new Date(+now + 10 * 86_400_000)
-      await derive()
+      for (const days of [10, 31, -31]) {
+        now = new Date(+now + days * dayMs)
+        await markLaterDemand(database.pool, now)
+        await derive()
+      }
+      await markLaterDemand(database.pool, now)
+      expect((await database.pool.query(`select from due where kind = 'demand' and due_at <= $1`, [now])).rows).toEqual(
+        [],
+      )
       await database.pool.query('update agent_demand set payers = payers + 1')
       await deriveAgain({ kinds, context, tell: () => {} })
       await expectDemand(world, now)

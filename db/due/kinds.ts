@@ -49,6 +49,10 @@ const heldByAgent = `moved
       join verified_address v on v.address = moved.recipient and v.ended_at is null
      where exists (select from agent a where a.fid = v.fid)`
 
+/** Holdings `h` of the registrations that moved. */
+const holders =
+  'moved join agent_holding h on h.chain = moved.chain and h.agent_id = moved.agent_id and h.reason is null'
+
 /** Agents with the addresses of some counts. */
 const heldNow = (counts: string) => `${counts}
       join verified_address v on v.address = moved.address
@@ -101,8 +105,7 @@ export const kinds = {
         table: 'control_reading',
         on: ['insert', 'update'],
         key: 'h.fid',
-        from: `moved join agent_holding h on h.chain = moved.chain and h.agent_id = moved.agent_id and h.reason is null
-               where moved.names::text <> '[]'`,
+        from: `${holders} where moved.names::text <> '[]'`,
       },
     ],
     all: [
@@ -140,18 +143,8 @@ export const kinds = {
     marks: [
       { table: 'agent_change', on: ['insert'], key: 'fid' },
       { table: 'registration_operator', on: ['insert', 'delete'], ...ownedBy('moved.owner') },
-      {
-        table: 'registration_approval',
-        on: ['insert', 'delete'],
-        key: 'h.fid',
-        from: 'moved join agent_holding h on h.chain = moved.chain and h.agent_id = moved.agent_id and h.reason is null',
-      },
-      {
-        table: 'control_reading',
-        on: ['insert', 'update'],
-        key: 'h.fid',
-        from: 'moved join agent_holding h on h.chain = moved.chain and h.agent_id = moved.agent_id and h.reason is null',
-      },
+      { table: 'registration_approval', on: ['insert', 'delete'], key: 'h.fid', from: holders },
+      { table: 'control_reading', on: ['insert', 'update'], key: 'h.fid', from: holders },
     ],
     all: [
       { table: 'agent', key: 'fid' },

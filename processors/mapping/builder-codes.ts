@@ -78,7 +78,8 @@ class Reader {
   head(): { type: number; count: number } | undefined {
     const first = this.#take(1)?.[0]
     if (first === undefined) return undefined
-    const [type, small] = [first >> 5, first & 31]
+    const type = first >> 5
+    const small = first & 31
     if (small < 24) return { type, count: small }
     const digits = small < 28 ? this.#take(2 ** (small - 24))?.toString('hex') : undefined
     return digits === undefined ? undefined : { type, count: Number.parseInt(digits, 16) }

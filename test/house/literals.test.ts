@@ -6,7 +6,7 @@ import { places, readSources, type SourceFile, textsOf } from '../support/source
 /** Names of sources that mean something else in some files, with a pattern of those files' paths. */
 const otherWords: Record<string, RegExp> = {
   identity:
-    /^(net|hosts)\/|^api\/http\/|^enrichment\/identity\/identities\.ts$|^db\/queries\/sql\/enriched-fields\.ts$/, // encodings, a column
+    /^(net|hosts)\/|^api\/http\/|^enrichment\/agent-uri\/data-uri\.ts$|^enrichment\/identity\/identities\.ts$|^db\/queries\/sql\/enriched-fields\.ts$/, // encodings, a column
   codehost: /^api\/(pages\/directory\/filters|routes\/directory\/discovery)\.ts$/, // a filter of the API
   agent_uri: /^db\/queries\/sql\//, // a field of a registration
 }

@@ -234,7 +234,8 @@ test('registrations that strangers bind to an account’s token hide none that i
   const holder = hex('holder of a token')
   await mintTo(pool, { fid: 8, addresses: [holder] })
   const strangers = readingLimits.controlRegistrations + 5
-  const [given, signed] = [9_000 + strangers, 9_001 + strangers]
+  const given = 9_000 + strangers
+  const signed = given + 1
   for (let id = 9_000; id <= signed; id++) {
     await seedRegistration(pool, { chain: 'base', id, owner: binder, wallet: id === signed ? holder : null })
     await insert(pool, 'registration_transfer', {

@@ -68,6 +68,7 @@ const ours: readonly Keys[] = [
       ...one('period', 'ranking ranking_day'),
       'claim_action.action',
       'feedback_group.rule',
+      'webhook_event.type',
       'income_owner.because',
       'series_payers.length',
       'produced_content.name',

@@ -86,8 +86,8 @@ export function paidBetween(marks: string, chain: string, before: string): strin
 const incomeOf = (address: string) => ({ key: 'i.fid', from: `moved join income_address i on i.address = ${address}` })
 
 /**
- * Whatever is paid moves an hour of income, once its block is rolled up; that the same is paid by somebody else does not,
- * nor does who is a payer by payments that are no income of an hour yet.
+ * A payment changes an hour of income once its block is rolled up, which is enough for most keys. The last three rows cover
+ * what changes no hour: another payer of the same amount, and payers of payments that are in no hour yet.
  */
 export const paidAgentMarks: readonly Mark[] = [
   { table: 'income_address', key: 'fid' },

@@ -1,2 +1,0 @@
--- Of what is stored it is not known; whatever changes it says in which hour.
-alter table agent_demand add column derived_in timestamptz not null default '-infinity';

@@ -1,4 +1,4 @@
-import { refundedKinds, rowsBeforeRefund } from '../../payments.config.ts'
+import { countedRefundRows, refundedKinds } from '../../payments.config.ts'
 import { hex, type Mark } from './mark.ts'
 
 // Hours in which addresses of agents were paid, from the rows that tell of payments: marks of the kind `income hours`.
@@ -29,9 +29,19 @@ export const hoursCoded = `(
 
 const refunded = refundedKinds.map((kind) => `'${kind}'`).join(', ')
 
+/** Rows behind those that moved, of the same subject: the nearest, which may have become more or less than it counts of them. */
+const behind = (condition: string, most: number) => `(
+            select later.payee, later.chain, later.block_timestamp
+              from payment later
+             where later.subject = moved.subject and later.chain = moved.chain
+               and (later.block_number, later.log_index) > (moved.block_number, moved.log_index)${condition}
+             order by later.block_number, later.log_index
+             limit ${most})`
+
 /**
- * Hours of payments, of what was passed on from them, and of refunds behind them of the same subject, which may have been stored
- * before: as far as a refund looks back for what is left.
+ * Hours of payments, of what was passed on from them, and of rows behind them of the same payment of an escrow, which may have
+ * been stored before: those that a row can move among the counted ones, or from them, and the refund that is the first behind
+ * these, before which no more refunds stand than are counted.
  */
 export const hoursPaid = `(
        ${rolledUp('chain, block_number, origin_log_index, payee, block_timestamp')}
@@ -41,14 +51,10 @@ export const hoursPaid = `(
         union all
        select p.payee, p.chain, p.block_timestamp
          from moved
-        cross join lateral (
-          select later.payee, later.chain, later.block_timestamp, later.net
-            from payment later
-           where later.subject = moved.subject and later.chain = moved.chain
-             and (later.block_number, later.log_index) > (moved.block_number, moved.log_index)
-           order by later.block_number, later.log_index
-           limit ${rowsBeforeRefund}) p
-        where moved.kind in (${refunded}) and p.net < 0) paid
+        cross join lateral (${behind('', countedRefundRows)}
+          union all
+          ${behind(' and later.net < 0', countedRefundRows + 1)}) p
+        where moved.kind in (${refunded})) paid
      where ${isIncome('paid.recipient')}`
 
 /** Key of the hour that a time is in: the recipient, the chain, and hours since 1970. */

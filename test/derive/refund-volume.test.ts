@@ -4,6 +4,7 @@ import { deriveDemandOf } from '../../db/queries/income/demand.ts'
 import { incomePayments } from '../../db/queries/income/payments.ts'
 import { addToRollup, lockRollup, moveRollup } from '../../db/queries/rollup/cursor.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
+import { countedRefundRows } from '../../payments.config.ts'
 import { testDatabase } from '../support/database.ts'
 import { rowsRead } from '../support/rows-read.ts'
 import { addressOf, birth, insert, seedAgent, seedChainState } from '../support/seed.ts'
@@ -39,7 +40,7 @@ beforeAll(async () => {
 })
 
 describe('thousands of refunds of a payment each', () => {
-  const subject = 'int4send($1 * 0 + n)'
+  const subject = 'int4send(n)'
   const rowsOfPair = 40
   const most = pairs * rowsOfPair
   test('are summed up, counted as demand and listed with so many rows read for each at most', async () => {
@@ -79,6 +80,34 @@ describe('thousands of refunds of a payment each', () => {
       await insertRows(db, 'escrow_charge', 100, subject)
       const { rows } = await db.query(`select count(*)::int as marked from due where kind = 'income hours'`)
       expect(rows).not.toEqual([{ marked: 0 }])
+    })
+    expect(read).toBeLessThan(most)
+  })
+})
+
+describe('thousands of captures and refunds of one payment', () => {
+  const one = `int4send(0)`
+  // A look-up of the counted rows for each row: when it is marked, twice, when it is summed up, and when it is listed.
+  const most = 2 * pairs * 4 * countedRefundRows
+
+  test('bring what the first hundred do, which the refund behind them takes, with a bounded number of rows read', async () => {
+    const read = await rowsRead(database.pool, async (db) => {
+      await insertRows(db, 'escrow_charge', 100, one)
+      await db.query('update payment set net = 10')
+      await insertRows(db, 'escrow_refund', 101, one)
+      await db.query('analyze payment')
+      await lockRollup(db, 'base')
+      await addToRollup(db, 'base', { fromBlock: 2, toBlock: 200 })
+      await moveRollup(db, 'base', 201)
+      await sumDueHours(db, { hours: 500, payments: 50_000 })
+      const { rows } = await db.query('select n::int, amount::int from income_hour order by kind')
+      expect(rows).toEqual([
+        { n: countedRefundRows, amount: 10 * countedRefundRows },
+        { n: 0, amount: -10 * countedRefundRows },
+      ])
+      const filter = { chain: null, since: null, until: null }
+      const { count } = await incomePayments(db, { fid, limit: 100, order: 'desc', filter })
+      expect(count).toBe(100)
     })
     expect(read).toBeLessThan(most)
   })

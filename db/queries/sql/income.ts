@@ -1,9 +1,15 @@
-import { type PaymentKind, paymentKinds, paymentKindsThat, rowsBeforeRefund } from '../../../payments.config.ts'
+import {
+  countedRefundRows,
+  type PaymentKind,
+  paymentKinds,
+  paymentKindsThat,
+  refundedKinds,
+} from '../../../payments.config.ts'
 import { hourKey } from '../../due/paid-hours.ts'
 import { isoTime, textList } from './json-text.ts'
 
 // What income means, over a payment: a relation with the columns recipient, chain, payer, facilitator, block_timestamp,
-// block_number, log_index, amount, `subject` and `funder`, as in the table, and `through`, the addresses of the same
+// block_number, log_index, kind, amount, `subject` and `funder`, as in the table, and `through`, the addresses of the same
 // transaction that the money went through, null: none. Arguments are SQL
 // expressions written in this folder, never values.
 
@@ -35,8 +41,7 @@ export const settledAgents = (settlement: string) => recipients(settlement)
 
 /**
  * SQL query: the agents whose income a payment is, each once, with the amount. An agent is left out if the money went through
- * one of its own addresses in the same transaction: it was counted there. A refund takes from an agent at most what is left of
- * what the refunded payment brought it.
+ * one of its own addresses in the same transaction: it was counted there.
  */
 export const paidAgents = (payment: string) => `
      select its.fid, counted.amount
@@ -47,24 +52,42 @@ export const paidAgents = (payment: string) => `
                          where before.fid = i.fid and before.address = any (${payment}.through) and ${isThen('before', payment)})`,
        )}) its
       cross join lateral (
-        select case when ${payment}.amount >= 0 then ${payment}.amount
-                    else greatest(${payment}.amount, -${leftBefore('its.fid', payment)}) end as amount) counted
-      where ${payment}.amount >= 0 or counted.amount < 0`
+        select case when ${payment}.kind in (${textList(refundedKinds)}) then (${escrowed('its.fid', payment)})
+                    else ${payment}.amount end as amount) counted
+      where counted.amount is not null`
 
 /**
- * SQL: what is left, at a refund, of what its payment brought an agent. Of the newest rows of it alone, so that nobody makes it
- * dear to know; those before them can only have left more.
+ * SQL query: what a row of an escrow's payment brings an agent; null: nothing. A refund takes at most what is left of what the
+ * rows before it brought. The rows behind the first `countedRefundRows` bring nothing, but for the first refund among them,
+ * which takes all that is left, as it may be of any of them.
  */
-const leftBefore = (fid: string, refund: string) => `coalesce((
-          select greatest(sum(earlier.net), 0)
-            from (select e.chain, e.block_timestamp, e.payee, e.net
-                    from payment e
-                   where e.subject = ${refund}.subject and e.chain = ${refund}.chain
-                     and (e.block_number, e.log_index) < (${refund}.block_number, ${refund}.log_index)
-                   order by e.block_number desc, e.log_index desc
-                   limit ${rowsBeforeRefund}) earlier
-           where exists (select from income_address i
-                          where i.fid = ${fid} and i.address = earlier.payee and ${isThen('i', 'earlier')})), 0)`
+function escrowed(fid: string, row: string): string {
+  const before = (earlier: string) => `${earlier}.subject = ${row}.subject and ${earlier}.chain = ${row}.chain
+                and (${earlier}.block_number, ${earlier}.log_index) < (${row}.block_number, ${row}.log_index)`
+  const left = `(
+            select greatest(sum(earlier.net), 0)
+              from (select e.chain, e.block_timestamp, e.payee, e.net
+                      from payment e
+                     where ${before('e')}
+                     order by e.block_number, e.log_index
+                     limit ${countedRefundRows}) earlier
+             where exists (select from income_address i
+                            where i.fid = ${fid} and i.address = earlier.payee and ${isThen('i', 'earlier')}))`
+  return `
+          select case when ${row}.amount >= 0 then case when last.log_index is null then ${row}.amount end
+                      when last.log_index is null then nullif(greatest(${row}.amount, -${left}), 0)
+                      when not exists (select from payment r
+                                        where ${before('r')} and r.net < 0
+                                          and (r.block_number, r.log_index) > (last.block_number, last.log_index))
+                        then nullif(-${left}, 0) end
+            from (values (0)) one
+            left join lateral (
+              select e.block_number, e.log_index
+                from payment e
+               where ${before('e')}
+               order by e.block_number, e.log_index
+              offset ${countedRefundRows - 1} limit 1) last on true`
+}
 
 /** Whether a payment went through an address of any agent, whose income it was there. */
 export const isPassedOn = (payment: string) => `(${payment}.through is not null and exists (

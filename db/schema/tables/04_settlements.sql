@@ -102,6 +102,7 @@ create index payment_forwarder on payment (forwarder) where forwarder is not nul
 create index payment_funder on payment (funder) where funder is not null;
 -- The rows of a subject in the order of the chain: refunds of a payment, and what it had brought before them.
 create index payment_of_subject on payment (subject, chain, block_number, log_index) where subject is not null;
+create index payment_refund on payment (subject, chain, block_number, log_index) where net < 0;
 -- What a row puts money into: a job, a channel or an escrow; null: it does not.
 create function funded_subject(kind text, subject bytea) returns bytea language sql immutable parallel safe as $$
   select case when kind in ('job_funding', 'batch_deposit', 'escrow_authorization', 'escrow_charge') then subject end
@@ -225,13 +226,13 @@ create table exact_amount (
 -- migrated. While none has, nothing below looks for amounts.
 create function tokens_are_scaled() returns boolean language sql immutable parallel safe as 'select false';
 
--- Base units that a settlement or payment paid, and its dollars, both exact; `amount` is what its row has, or the part of a
--- refund that is less income. As their owner, because readers of the views may not read the table; who calls them for many
+-- Base units that a settlement or payment paid, and its dollars, both exact; `amount` is what its row has, or what a
+-- refund takes off income. As their owner, because readers of the views may not read the table; who calls them for many
 -- rows asks first whether tokens are scaled, which costs nothing.
 create function base_units_of(of_chain text, of_block int, of_log int, amount numeric) returns numeric
   language sql stable parallel safe security definer set search_path = public, pg_temp as $$
   select case when tokens_are_scaled() then coalesce(
-           (select case when amount < 0 and amount > trunc(e.base_units * ('1e' || 6 - e.decimals)::numeric)
+           (select case when amount < 0 and amount <> trunc(e.base_units * ('1e' || 6 - e.decimals)::numeric)
                           then trunc(amount * ('1e' || e.decimals - 6)::numeric)
                         else e.base_units end
               from exact_amount e
@@ -241,7 +242,7 @@ $$;
 create function dollars_of(of_chain text, of_block int, of_log int, amount numeric) returns numeric
   language sql stable parallel safe security definer set search_path = public, pg_temp as $$
   select case when tokens_are_scaled() then coalesce(
-           (select case when amount < 0 and amount > trunc(e.base_units * ('1e' || 6 - e.decimals)::numeric)
+           (select case when amount < 0 and amount <> trunc(e.base_units * ('1e' || 6 - e.decimals)::numeric)
                           then amount * 0.000001
                         else e.base_units * ('1e-' || e.decimals)::numeric end
               from exact_amount e

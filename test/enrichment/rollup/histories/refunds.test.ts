@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { writeContracts } from '../../../../db/queries/chain/contracts.ts'
 import { agentIncome } from '../../../../db/queries/income/agent-income.ts'
 import { rollUpSettlements } from '../../../../enrichment/join/rollup.ts'
+import { countedRefundRows } from '../../../../payments.config.ts'
 import { runIncome } from '../../../derive/passes.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { rounds } from '../../../support/rounds.ts'
@@ -41,22 +42,64 @@ type Row = typeof row extends fc.Arbitrary<infer T> ? T & { readonly place: numb
 
 const hourOf = ({ block }: Row) => Math.floor((+birth + block * 60_000) / hourMs)
 const isOfOnePayment = (one: Row, other: Row) => one.chain === other.chain && one.subject === other.subject
-const isBefore = (one: Row, other: Row) =>
+const isBefore = (one: Pick<Row, 'block' | 'place'>, other: Pick<Row, 'block' | 'place'>) =>
   one.block < other.block || (one.block === other.block && one.place < other.place)
 
-/** What the rows come to for each agent, by the rule: a refund takes off what is left of its payment before it. */
-function counted(rows: readonly Row[]) {
+/** Rows of the first payment that bring nothing, in one block: voids of what was authorized. */
+const crowd = fc.record({
+  block: fc.integer({ min: 0, max: 299 }),
+  size: fc.integer({ min: 20, max: 99 }),
+  isLate: fc.boolean(),
+})
+type Crowd = typeof crowd extends fc.Arbitrary<infer T> ? T : never
+/** Log index of the first of a crowd, behind all other rows of its block. */
+const crowdPlace = 1_000
+
+/**
+ * What the rows come to for each agent, by the rule: a refund takes off what is left of its payment before it. Behind the
+ * hundredth row the first refund takes all that is left, and nothing else counts.
+ */
+function counted(rows: readonly Row[], crowds: readonly Crowd[]) {
+  const isOfCrowd = ({ chain, subject }: Row) => chain === 'base' && subject === 0
+  const rowsBefore = (one: Row) =>
+    rows.filter((other) => isOfOnePayment(one, other) && isBefore(other, one)).length +
+    (isOfCrowd(one) ? crowds.filter(({ block }) => block < one.block).reduce((sum, { size }) => sum + size, 0) : 0)
+  const isBehind = (one: Row) => rowsBefore(one) >= countedRefundRows
   return Object.entries(agents).flatMap(([fid, addresses]) => {
     const own = rows.filter(({ payee }) => addresses.includes(payees[payee] as string))
     const amountOf = (one: Row) => {
-      if (!one.isRefund) return one.amount
-      const before = own.filter((other) => isOfOnePayment(one, other) && isBefore(other, one))
-      const left = before.reduce((sum, { isRefund, amount }) => sum + (isRefund ? -amount : amount), 0n)
+      if (!one.isRefund) return isBehind(one) ? 0n : one.amount
+      const before = rows.filter((other) => isOfOnePayment(one, other) && isBefore(other, one))
+      if (isBehind(one) && before.some((other) => other.isRefund && isBehind(other))) return 0n
+      const left = before
+        .filter((other) => own.includes(other) && !isBehind(other))
+        .reduce((sum, { isRefund, amount }) => sum + (isRefund ? -amount : amount), 0n)
       const most = left > 0n ? left : 0n
-      return -(one.amount < most ? one.amount : most)
+      return -(one.amount < most && !isBehind(one) ? one.amount : most)
     }
     return own.map((one) => ({ ...one, fid, dollars: one.subject === subjects.length - 1 ? 0n : amountOf(one) }))
   })
+}
+
+async function storeCrowds(crowds: readonly Crowd[]) {
+  for (const [number, { block, size }] of crowds.entries()) {
+    await database.pool.query(
+      `insert into payment (id, chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net,
+                            facilitator, tx_hash, subject)
+       select 'crowd-' || $1::int || '-' || n, 'base', $2, ${crowdPlace} + 100 * $1 + n, $3, 'escrow_return', $4, $5, $6, 1, 0, $5,
+              $4, $7
+         from generate_series(1, $8::int) n`,
+      [
+        number,
+        block,
+        new Date(+birth + block * 60_000),
+        ...[addressOf('token'), payers[0], payees[0], subjects[0]].map((hex) =>
+          Buffer.from(String(hex).slice(2), 'hex'),
+        ),
+        size,
+      ],
+    )
+  }
 }
 
 /** Sums by a key, without those of nothing. */
@@ -128,26 +171,31 @@ test('sums by kind, hour, agent and chain are those of the payments and refunds,
   }
   await settle()
   await fc.assert(
-    fc.asyncProperty(fc.array(row, { minLength: 20, maxLength: 60 }), async (drawn) => {
-      await pool.query('delete from payment')
-      await settle()
-      const rows = drawn.map((one, place) => ({ ...one, place }))
-      await store(rows.filter(({ isLate }) => !isLate))
-      await settle()
-      await store(rows.filter(({ isLate }) => isLate))
-      await settle()
-      const expected = counted(rows)
-      const by = (key: (one: (typeof expected)[number]) => string | number) =>
-        sums(expected, key, ({ dollars }) => dollars)
-      const kindOf = ({ isRefund }: Row) => (isRefund ? 'escrow_refund' : 'escrow_charge')
-      expect(await toldByKind()).toEqual(by(kindOf))
-      expect(await storedBy('income_hour', 'kind')).toEqual(by(kindOf))
-      expect(await storedBy('income_total', 'kind')).toEqual(by(kindOf))
-      expect(await storedBy('income_hour', 'floor(extract(epoch from hour) / 3600)')).toEqual(by(hourOf))
-      expect(await storedBy('income_agent', 'fid')).toEqual(by(({ fid }) => fid))
-      expect(await storedBy('income_agent', 'chain')).toEqual(by(({ chain }) => chain))
-      expect(await storedBy('income_total', 'chain')).toEqual(by(({ chain }) => chain))
-    }),
+    fc.asyncProperty(
+      fc.array(row, { minLength: 20, maxLength: 60 }),
+      fc.array(crowd, { maxLength: 3 }),
+      async (drawn, crowds) => {
+        await pool.query('delete from payment')
+        await settle()
+        const rows = drawn.map((one, place) => ({ ...one, place }))
+        for (const isLate of [false, true]) {
+          await storeCrowds(crowds.filter((one) => one.isLate === isLate))
+          await store(rows.filter((one) => one.isLate === isLate))
+          await settle()
+        }
+        const expected = counted(rows, crowds)
+        const by = (key: (one: (typeof expected)[number]) => string | number) =>
+          sums(expected, key, ({ dollars }) => dollars)
+        const kindOf = ({ isRefund }: Row) => (isRefund ? 'escrow_refund' : 'escrow_charge')
+        expect(await toldByKind()).toEqual(by(kindOf))
+        expect(await storedBy('income_hour', 'kind')).toEqual(by(kindOf))
+        expect(await storedBy('income_total', 'kind')).toEqual(by(kindOf))
+        expect(await storedBy('income_hour', 'floor(extract(epoch from hour) / 3600)')).toEqual(by(hourOf))
+        expect(await storedBy('income_agent', 'fid')).toEqual(by(({ fid }) => fid))
+        expect(await storedBy('income_agent', 'chain')).toEqual(by(({ chain }) => chain))
+        expect(await storedBy('income_total', 'chain')).toEqual(by(({ chain }) => chain))
+      },
+    ),
     { numRuns: rounds(5, 40), endOnFailure: true },
   )
 })

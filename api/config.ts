@@ -1,7 +1,7 @@
-import { readChains } from '../chains.file.ts'
-import { readSettings } from '../settings.check.ts'
+import { readChains } from '../config/chains.file.ts'
+import { readSettings } from '../config/settings.check.ts'
+import { publicHubs } from '../config/sources.ts'
 import { hubHeaders, witnessUrls } from '../social/hub-operators.ts'
-import { publicHubs } from '../sources.config.ts'
 import { readLogKey } from '../transparency/log-key.ts'
 
 export type Config = ReturnType<typeof readConfig>

@@ -1,5 +1,5 @@
 import { cpus, totalmem } from 'node:os'
-import { chainNames, chainOf } from '../chains.config.ts'
+import { chainNames, chainOf } from '../config/chains.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { rollUpSettlements } from '../enrichment/join/rollup.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { busiestChain } from '../chains.config.ts'
+import { busiestChain } from '../config/chains.ts'
 import type { Block } from '../test/doubles/portal/blocks.ts'
 import type { PaymentChain } from './payment-chain.ts'
 

@@ -1,4 +1,5 @@
-import { busiestChain } from '../chains.config.ts'
+import { busiestChain } from '../config/chains.ts'
+import { readingLimits } from '../config/limits.ts'
 import type { Queryable } from '../db/pool.ts'
 import { addressPortfolio } from '../db/queries/addresses/portfolio.ts'
 import { addressOwners, agentState } from '../db/queries/agents/as-of.ts'
@@ -18,7 +19,6 @@ import { bucketsOf, type Interval } from '../db/queries/settlements/buckets.ts'
 import { settlementPage } from '../db/queries/settlements/settlements.ts'
 import { settlementSeries } from '../db/queries/settlements/timeseries.ts'
 import type { Installation } from '../db/queries/sql/installation.ts'
-import { readingLimits } from '../limits.config.ts'
 
 export interface Statement {
   readonly name: string

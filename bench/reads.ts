@@ -1,7 +1,7 @@
 import { cpus, totalmem } from 'node:os'
 import type pg from 'pg'
 import { createApiPool } from '../api/http/database.ts'
-import { busiestChain } from '../chains.config.ts'
+import { busiestChain } from '../config/chains.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool, type Queryable } from '../db/pool.ts'
 import { addressSubject } from '../db/queries/addresses/by-address.ts'

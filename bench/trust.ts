@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import { socialChain } from '../chains.config.ts'
+import { socialChain } from '../config/chains.ts'
+import { proofNode, sources } from '../config/sources.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { storeMessages } from '../db/queries/sources/farcaster-messages.ts'
@@ -11,7 +12,6 @@ import { socialProofs } from '../enrichment/proofs/source.ts'
 import { runPass } from '../enrichment/schedule/scheduler.ts'
 import { createHost } from '../hosts/host.ts'
 import type { ProofWorld } from '../social/proof-world.ts'
-import { proofNode, sources } from '../sources.config.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 
 interface TrustBenchOptions {

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { busiestChain, chainNames, settlementChains } from '../chains.config.ts'
+import { busiestChain, chainNames, settlementChains } from '../config/chains.ts'
 import { inTransaction } from '../db/pool.ts'
 import { ensurePartitions } from '../db/queries/chain/partitions/settlement-partitions.ts'
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { chainNames, chainOf, identityRegistry, reputationRegistry, settlementChains } from '../chains.config.ts'
-import type { Chain } from '../chains.row.ts'
+import type { Chain } from '../config/chains.row.ts'
+import { chainNames, chainOf, identityRegistry, reputationRegistry, settlementChains } from '../config/chains.ts'
 import type { Queryable } from './pool.ts'
 import { ensurePartitions } from './queries/chain/partitions/settlement-partitions.ts'
 

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { parseEnv } from 'node:util'
-import { knowsChainsOf } from '../chains.file.ts'
+import { knowsChainsOf } from '../config/chains.file.ts'
+import { isLoopback } from '../config/settings.check.ts'
 import { isLocked } from '../ops/lock.mjs'
-import { isLoopback } from '../settings.check.ts'
 
 /** Name of the file, in its state folder, with the settings by which commands work on a local world while it runs. */
 export const worldSettingsName = 'devnet.env'

@@ -1,6 +1,6 @@
-import { openChains, readChains } from '../chains.file.ts'
+import { openChains, readChains } from '../config/chains.file.ts'
+import { readSettings } from '../config/settings.check.ts'
 import { runCommand } from '../ops/cli.ts'
-import { readSettings } from '../settings.check.ts'
 import { migrate } from './migrate.ts'
 import { openDatabase } from './open.ts'
 

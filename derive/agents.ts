@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { sources } from '../config/sources.ts'
 import { ofHolder } from '../db/due/routes.ts'
 import { noteControl } from '../db/queries/agents/control-events.ts'
 import { deriveWithFollowUp } from '../db/queries/agents/follow-up.ts'
@@ -9,7 +10,6 @@ import { deriveSearchedRegistrations, markHeldInSlices } from '../db/queries/reg
 import { askForControl, askForControlOf } from '../db/queries/sources/control-readings.ts'
 import { askForDocuments } from '../db/queries/sources/registration-documents.ts'
 import { addSubjects } from '../db/queries/sources/source-state.ts'
-import { sources } from '../sources.config.ts'
 import type { DeriveContext } from './derivation.ts'
 
 /** Makes agents due that have to do with addresses, slice by slice, and asks for the accounts behind unknown ones. */

@@ -1,9 +1,9 @@
 import type pg from 'pg'
+import { sources } from '../config/sources.ts'
 import type { LaterKey } from '../db/queries/due/queue.ts'
 import { askForFiles, forgetGoneFiles, matchPayments } from '../db/queries/feedback/files.ts'
 import { forgetSubjects } from '../db/queries/sources/source-state.ts'
 import { minute } from '../ops/time.ts'
-import { sources } from '../sources.config.ts'
 import type { DeriveContext } from './derivation.ts'
 
 /** Least milliseconds until a payment that was not found is looked for again; then half of the feedback's age. */

@@ -1,8 +1,8 @@
-import { openChains, readChains } from '../chains.file.ts'
+import { openChains, readChains } from '../config/chains.file.ts'
+import { readSettings } from '../config/settings.check.ts'
 import { openExisting } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'
 import { runCommand, UsageError } from '../ops/cli.ts'
-import { readSettings } from '../settings.check.ts'
 import { readLogKey } from '../transparency/log-key.ts'
 
 const usage = `

@@ -1,6 +1,6 @@
 import type pg from 'pg'
+import { sources } from '../config/sources.ts'
 import { appendWebhookEvents, wakeWebhooks } from '../db/queries/webhooks/events.ts'
-import { sources } from '../sources.config.ts'
 import type { DeriveContext } from './derivation.ts'
 
 /** What a key of an endpoint begins with that was registered or moved. */

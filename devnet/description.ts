@@ -1,4 +1,4 @@
-import type { DefaultChain } from '../chains.config.ts'
+import type { DefaultChain } from '../config/chains.ts'
 import type { RunningWorld } from './running-world.ts'
 
 interface Places {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { defaultChainNames } from '../chains.config.ts'
+import { defaultChainNames } from '../config/chains.ts'
 import { createPool } from '../db/pool.ts'
 import { type JoinProgress, readJoinProgress } from '../db/queries/agents/progress.ts'
 import { holders } from './description.ts'

@@ -1,4 +1,4 @@
-import { type DefaultChain, defaultChainNames } from '../chains.config.ts'
+import { type DefaultChain, defaultChainNames } from '../config/chains.ts'
 import { type DevChain, startDevChain } from './chain/chain.ts'
 import { compileContracts } from './contracts/compile.ts'
 import { type AgentHosts, startAgentHosts } from './hosts/agent-hosts.ts'

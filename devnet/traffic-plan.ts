@@ -1,4 +1,4 @@
-import { type DefaultChain, defaultChainNames } from '../chains.config.ts'
+import { type DefaultChain, defaultChainNames } from '../config/chains.ts'
 import type { Deed } from './world/deeds.ts'
 import { type DocumentOptions, toAgentUri, uriKinds } from './world/documents.ts'
 import { feedbackTags } from './world/feedback.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { DefaultChain } from '../chains.config.ts'
+import type { DefaultChain } from '../config/chains.ts'
 import type { DevChain } from './chain/chain.ts'
 import { newIdentity } from './chain/identity.ts'
 import type { HubState } from './hub/state.ts'

@@ -1,4 +1,4 @@
-import { openChains, readChains } from '../chains.file.ts'
+import { openChains, readChains } from '../config/chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { runCommand } from '../ops/cli.ts'
 import { readConfig } from './config.ts'

@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { collectDefaultMetrics, Registry } from 'prom-client'
+import { sources } from '../config/sources.ts'
 import { countWaiting } from '../db/queries/due/queue.ts'
 import { rollupLags } from '../db/queries/rollup/cursor.ts'
 import { lastBackup } from '../db/queries/server/backup.ts'
@@ -10,7 +11,6 @@ import { derivations } from '../derive/derivations.ts'
 import type { Host } from '../hosts/host.ts'
 import { addScraped, Counter, counter, gauge, Histogram, type ScrapedMetric, tellBuild } from '../ops/metrics.ts'
 import { hour } from '../ops/time.ts'
-import { sources } from '../sources.config.ts'
 import { contradictions } from './cosignatures/witness.ts'
 
 interface Metrics {

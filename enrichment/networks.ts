@@ -1,5 +1,5 @@
-import { type ChainName, chainNames, chainOf, findChain } from '../chains.config.ts'
-import type { Chain } from '../chains.row.ts'
+import type { Chain } from '../config/chains.row.ts'
+import { type ChainName, chainNames, chainOf, findChain } from '../config/chains.ts'
 
 /** A network as a document names it. */
 interface Network {

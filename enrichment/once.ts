@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { namesOf, sourceNamed } from '../config/sources.ts'
 import { registrationsHeldBy } from '../db/queries/sources/registration-documents.ts'
 import { leaseSubject } from '../db/queries/sources/source-state.ts'
 import { liveAddresses, standingOf } from '../db/queries/verifications/verified-addresses.ts'
@@ -7,7 +8,6 @@ import { derivations } from '../derive/derivations.ts'
 import { settle } from '../derive/pass.ts'
 import { UsageError } from '../ops/cli.ts'
 import { minute } from '../ops/time.ts'
-import { namesOf, sourceNamed } from '../sources.config.ts'
 import { type Pass, readGroup } from './schedule/scheduler.ts'
 import type { AnySource } from './schedule/source.ts'
 

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { chainNames } from '../chains.config.ts'
+import { chainNames } from '../config/chains.ts'
 import { type ExportedName, type ExportFilter, exportedViews } from '../db/queries/exports/exports.ts'
 import { UsageError } from '../ops/cli.ts'
 

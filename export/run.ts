@@ -1,6 +1,6 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import { chainNames } from '../chains.config.ts'
+import { chainNames } from '../config/chains.ts'
 import type { Queryable } from '../db/pool.ts'
 import {
   beginSnapshot,

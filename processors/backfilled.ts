@@ -1,4 +1,4 @@
-import type { ChainSettings } from '../chains.file.ts'
+import type { ChainSettings } from '../config/chains.file.ts'
 import type { Queryable } from '../db/pool.ts'
 import { type BackfillRange, backfillsWithin, holdReservations } from '../db/queries/chain/backfill.ts'
 import type { SettledBlocks } from './mapping/settle-blocks.ts'

@@ -1,5 +1,5 @@
-import { findChain } from '../chains.config.ts'
-import type { ChainSettings } from '../chains.file.ts'
+import type { ChainSettings } from '../config/chains.file.ts'
+import { findChain } from '../config/chains.ts'
 import type { Queryable } from '../db/pool.ts'
 import { readArchived } from '../db/queries/chain/archive.ts'
 import { hasChainTables, readChainState } from '../db/queries/chain/chain-state.ts'

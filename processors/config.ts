@@ -1,8 +1,8 @@
-import { type ChainName, chainNames, findChain } from '../chains.config.ts'
-import { type ChainSettings, readChains, settingsOf } from '../chains.file.ts'
+import { type ChainSettings, readChains, settingsOf } from '../config/chains.file.ts'
+import { type ChainName, chainNames, findChain } from '../config/chains.ts'
+import { processorPort } from '../config/settings.chains.ts'
+import { readSettings } from '../config/settings.check.ts'
 import { UsageError } from '../ops/cli.ts'
-import { processorPort } from '../settings.chains.ts'
-import { readSettings } from '../settings.check.ts'
 import { Refusal } from './refusal.ts'
 import type { Scope } from './scope/scope.ts'
 

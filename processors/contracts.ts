@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { ChainSettings } from '../chains.file.ts'
+import type { ChainSettings } from '../config/chains.file.ts'
 import { inTransaction } from '../db/pool.ts'
 import { readChainState } from '../db/queries/chain/chain-state.ts'
 import { type IndexedContract, lastTakenBlock, readContracts, writeContracts } from '../db/queries/chain/contracts.ts'

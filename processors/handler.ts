@@ -1,7 +1,7 @@
 import type { Store } from '@subsquid/typeorm-store'
 import type { Logger } from 'pino'
 import { Any } from 'typeorm'
-import type { ChainSettings } from '../chains.file.ts'
+import type { ChainSettings } from '../config/chains.file.ts'
 import { BuilderCode } from '../db/model/builderCode.model.ts'
 import { ExactAmount } from '../db/model/exactAmount.model.ts'
 import { Feedback } from '../db/model/feedback.model.ts'

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import type { ChainSettings } from '../chains.file.ts'
+import type { ChainSettings } from '../config/chains.file.ts'
 import type { Health } from '../ops/health.ts'
 import { addScraped, Histogram, tellBuild } from '../ops/metrics.ts'
 import { type Jobs, metricsOf } from './metrics.ts'

@@ -1,4 +1,4 @@
-import { openChains } from '../chains.file.ts'
+import { openChains } from '../config/chains.file.ts'
 import { openDatabase } from '../db/open.ts'
 import { runCommand } from '../ops/cli.ts'
 import { readConfig } from './config.ts'
@@ -6,7 +6,7 @@ import { readConfig } from './config.ts'
 const usage = `
 Indexes one chain: npm run processor -- <chain>
 
-<chain> is a name, a label or a chain id from chains.config.ts or CHAINS_FILE. Configured by environment variables: see
+<chain> is a name, a label or a chain id from config/chains.ts or CHAINS_FILE. Configured by environment variables: see
 .env.example.
 `
 await runCommand({ usage, maxPositionals: 1 }, async ({ positionals }) => {

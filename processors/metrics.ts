@@ -1,5 +1,5 @@
-import type { ChainSettings } from '../chains.file.ts'
-import { lagObjective } from '../chains.row.ts'
+import type { ChainSettings } from '../config/chains.file.ts'
+import { lagObjective } from '../config/chains.row.ts'
 import { counter, gauge, type ScrapedMetric } from '../ops/metrics.ts'
 import type { Auditor } from './audit/auditor.ts'
 import type { LateLoader } from './late/loader.ts'

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Logger } from 'pino'
-import type { ChainSettings } from '../chains.file.ts'
+import type { ChainSettings } from '../config/chains.file.ts'
 import { maxBlock } from '../db/block-range.ts'
 import type { OpenDatabase } from '../db/open.ts'
 import { createPool } from '../db/pool.ts'

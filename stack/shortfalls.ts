@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
-import type { ChainSettings } from '../chains.file.ts'
+import type { ChainSettings } from '../config/chains.file.ts'
+import { coverageLimits } from '../config/limits.ts'
 import type { Queryable } from '../db/pool.ts'
 import { readCoverage } from '../db/queries/log/coverage.ts'
-import { coverageLimits } from '../limits.config.ts'
 import type { Settings } from './tasks.ts'
 
 /** Milliseconds for a connection: longer, and a host is no use to a processor either. */

@@ -1,5 +1,5 @@
-import { chainOf } from '../chains.config.ts'
-import type { ChainSettings } from '../chains.file.ts'
+import type { ChainSettings } from '../config/chains.file.ts'
+import { chainOf } from '../config/chains.ts'
 import type { Settings } from './tasks.ts'
 
 /**

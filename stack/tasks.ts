@@ -1,9 +1,9 @@
 import { type Config as ApiConfig, readConfig as readApiConfig } from '../api/config.ts'
-import type { ChainName } from '../chains.config.ts'
-import type { ChainSettings } from '../chains.file.ts'
+import type { ChainSettings } from '../config/chains.file.ts'
+import type { ChainName } from '../config/chains.ts'
+import { enrichmentPort, exportPort, processorPort } from '../config/settings.chains.ts'
 import { type Config as EnrichmentConfig, readConfig as readEnrichmentConfig } from '../enrichment/config.ts'
 import { describeMove, freePort } from '../ops/ports.ts'
-import { enrichmentPort, exportPort, processorPort } from '../settings.chains.ts'
 import type { Task } from './supervisor.ts'
 
 interface TaskGroups {

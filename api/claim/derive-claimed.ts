@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { sources } from '../../config/sources.ts'
 import { partOfAgent } from '../../db/due/kinds.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { deriveWithFollowUp, fidsOf } from '../../db/queries/agents/follow-up.ts'
@@ -7,7 +8,6 @@ import { deriveDirectorySums } from '../../db/queries/rollup/directory-sums.ts'
 import { deriveCountsOf } from '../../db/queries/rollup/recipient-counts.ts'
 import { limitLockWait } from '../../db/queries/server/transaction-settings.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
-import { sources } from '../../sources.config.ts'
 
 /** Lock timeout. A join in the middle of a batch holds the lock, and derives this agent itself seconds later. */
 const lockWaitMs = 2_000

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { claimLimits } from '../../config/limits.ts'
 import type { Queryable } from '../../db/pool.ts'
-import { claimLimits } from '../../limits.config.ts'
 import type { Door } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
 import type { HostLink } from '../../social/grounds/host-link.ts'

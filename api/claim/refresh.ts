@@ -1,7 +1,7 @@
+import { claimLimits } from '../../config/limits.ts'
 import { standingClaims } from '../../db/queries/claims/claim-checks.ts'
 import { liveAddresses, standingOf } from '../../db/queries/verifications/verified-addresses.ts'
 import { wouldChange } from '../../db/queries/verifications/verified-changes.ts'
-import { claimLimits } from '../../limits.config.ts'
 import { emptyAfterMs, settledBefore } from '../../social/hub-staleness.ts'
 import { ApiError } from '../http/errors.ts'
 import type { AttemptCounter } from './attempts.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { claimLimits } from '../../config/limits.ts'
 import { registeredAddresses } from '../../db/queries/sources/registration-documents.ts'
-import { claimLimits } from '../../limits.config.ts'
 import { DoorError } from '../../net/errors.ts'
 import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social/grounds/host-link.ts'
 import { createGroundsJudge, type GroundsWorld } from '../../social/grounds/judge.ts'

@@ -1,5 +1,5 @@
-import type { ChainName } from '../../chains.config.ts'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
+import type { ChainName } from '../../config/chains.ts'
 import { createDoor, type DoorOptions } from '../../net/door.ts'
 import type { EgressAllow } from '../../net/egress.ts'
 import { userAgentOf } from '../../net/user-agent.ts'

@@ -12,7 +12,7 @@ import {
   rowLimits,
   streamLimits,
   subgraphLimits,
-} from '../../limits.config.ts'
+} from '../../config/limits.ts'
 import { type Html, html } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { docsFrame } from './frame.ts'

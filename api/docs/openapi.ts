@@ -6,7 +6,7 @@ import {
   type ZodOpenApiResponseObject,
   type ZodOpenApiResponsesObject,
 } from 'zod-openapi'
-import { grouped, requestLimits } from '../../limits.config.ts'
+import { grouped, requestLimits } from '../../config/limits.ts'
 import { type ErrorCode, errorTable } from '../http/errors.ts'
 import type { Action, Operation, Route } from '../http/route.ts'
 import { queryOf, signedAnswer, signedType } from '../http/signed.ts'

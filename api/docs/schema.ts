@@ -1,4 +1,4 @@
-import { grouped } from '../../limits.config.ts'
+import { grouped } from '../../config/limits.ts'
 import { type Html, html, prose } from '../pages/parts/html.ts'
 
 /** The part of JSON Schema that our definitions produce. */

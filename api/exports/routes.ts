@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { type RequestHandler, type Response, Router } from 'express'
-import { exportLimits } from '../../limits.config.ts'
+import { exportLimits } from '../../config/limits.ts'
 import { answerAlways, holds } from '../http/answer.ts'
 import { ApiError } from '../http/errors.ts'
 import { refuseMethod } from '../http/method.ts'

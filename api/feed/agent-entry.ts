@@ -1,6 +1,6 @@
-import { chainOf } from '../../chains.config.ts'
+import { chainOf } from '../../config/chains.ts'
+import { documentLimits } from '../../config/limits.ts'
 import type { FeedAgent } from '../../db/queries/agents/newest-agents.ts'
-import { documentLimits } from '../../limits.config.ts'
 import { firstCodePoints, html, oneLine } from '../pages/parts/text.ts'
 
 /** What an entry says, as plain text but for `content`, which is HTML. */

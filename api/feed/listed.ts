@@ -1,4 +1,4 @@
-import { chainOf } from '../../chains.config.ts'
+import { chainOf } from '../../config/chains.ts'
 import type { FeedAgent, FeedFilter } from '../../db/queries/agents/newest-agents.ts'
 import type { Sources } from '../http/route.ts'
 import { type Entry, toEntry } from './agent-entry.ts'

@@ -1,7 +1,7 @@
 import type pg from 'pg'
+import { graphqlLimits } from '../../config/limits.ts'
+import { readSettings } from '../../config/settings.check.ts'
 import { createPool, withSettings } from '../../db/pool.ts'
-import { graphqlLimits } from '../../limits.config.ts'
-import { readSettings } from '../../settings.check.ts'
 
 /** Settings of the GraphQL process from the environment. Throws one error that names every bad variable. */
 export function readConfig(env: NodeJS.ProcessEnv) {

@@ -1,6 +1,6 @@
-import { openChains } from '../../chains.file.ts'
+import { openChains } from '../../config/chains.file.ts'
+import { namesRead } from '../../config/settings.ts'
 import { runCommand } from '../../ops/cli.ts'
-import { namesRead } from '../../settings.ts'
 import { createGraphqlPool, readConfig } from './config.ts'
 
 const usage = `

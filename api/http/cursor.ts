@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { queryLimits } from '../../limits.config.ts'
+import { queryLimits } from '../../config/limits.ts'
 import { ApiError } from './errors.ts'
 
 /** How the values of an order are written: digits (times as microseconds since 1970, flags as 0 and 1) or a word. */

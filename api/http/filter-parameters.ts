@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type ChainName, chainNames, chainOf, findChain } from '../../chains.config.ts'
-import { queryLimits } from '../../limits.config.ts'
+import { type ChainName, chainNames, chainOf, findChain } from '../../config/chains.ts'
+import { queryLimits } from '../../config/limits.ts'
 import { isDay } from '../../ops/time.ts'
 
 // Filters that match nothing when they cannot be read, where those of parameters.ts are ignored: sums over everybody

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import { collectDefaultMetrics, Registry } from 'prom-client'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { chainLags } from '../../db/queries/server/readiness.ts'
 import type { Standby } from '../../db/standby.ts'

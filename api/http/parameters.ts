@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type ChainName, chainNames, chainOf, findChain } from '../../chains.config.ts'
-import { queryLimits } from '../../limits.config.ts'
+import { type ChainName, chainNames, chainOf, findChain } from '../../config/chains.ts'
+import { queryLimits } from '../../config/limits.ts'
 import { ApiError } from './errors.ts'
 
 /** Errors for invalid path parameters, by the parameter's name. */

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { rateLimit, type Store } from 'express-rate-limit'
-import { requestLimits } from '../../limits.config.ts'
+import { requestLimits } from '../../config/limits.ts'
 import { ApiError } from '../http/errors.ts'
 import { clientOf } from '../http/rate-limit-key.ts'
 import { type Denial, DenyList } from './deny-list.ts'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ClientRateLimitInfo } from 'express-rate-limit'
 import { type RedisReply, RedisStore } from 'rate-limit-redis'
-import { requestLimits } from '../../limits.config.ts'
+import { requestLimits } from '../../config/limits.ts'
 import { ApiError } from '../http/errors.ts'
 import { CountedWindow, type Limits, minuteMs, nextUtcMidnight, utcDay } from './window.ts'
 

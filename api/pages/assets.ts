@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Router } from 'express'
-import { chainNames, chainOf } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../config/chains.ts'
 import { answerAlways } from '../http/answer.ts'
 import { Content } from '../http/content.ts'
 import { refuseMethod } from '../http/method.ts'

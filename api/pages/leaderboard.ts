@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainOf, settlementChains } from '../../chains.config.ts'
+import { chainOf, settlementChains } from '../../config/chains.ts'
 import { chainsParameter, wordParameter } from '../http/parameters.ts'
 import type { Route } from '../http/route.ts'
 import { leaderboard, periodParameter } from '../routes/leaderboard/leaderboard.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainNames, chainOf } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../config/chains.ts'
 
 /** ISO 8601, UTC, milliseconds. */
 export const time = z.iso

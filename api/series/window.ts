@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
+import { readingLimits } from '../../config/limits.ts'
 import { bucketsOf, type Interval, intervals } from '../../db/queries/settlements/buckets.ts'
-import { readingLimits } from '../../limits.config.ts'
 import { askable, timeFilter } from '../http/filter-parameters.ts'
 import { chainsParameter, wordParameter } from '../http/parameters.ts'
 

@@ -1,4 +1,4 @@
-import { streamLimits } from '../../limits.config.ts'
+import { streamLimits } from '../../config/limits.ts'
 import type { Reader } from './reader.ts'
 import { type StreamEvent, writeEvent, writeHeartbeat, writePlace, writeReset } from './wire.ts'
 

@@ -1,5 +1,5 @@
 import type { Response } from 'express'
-import { streamLimits } from '../../limits.config.ts'
+import { streamLimits } from '../../config/limits.ts'
 
 /** One open stream: what is written to it, and how long it may go on. */
 export class Reader {

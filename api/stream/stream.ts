@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import type { z } from 'zod'
-import { streamLimits } from '../../limits.config.ts'
+import { streamLimits } from '../../config/limits.ts'
 import { inLane } from '../http/database-turns.ts'
 import { clientOf } from '../http/rate-limit-key.ts'
 import type { Operation, Sources } from '../http/route.ts'

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type FieldNode, GraphQLError, type GraphQLResolveInfo } from 'graphql'
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
+import { subgraphLimits } from '../../config/limits.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { isTooSlow } from '../../db/queries/sql/broken-rows.ts'
 import {
@@ -12,7 +13,6 @@ import {
 } from '../../db/queries/subgraph/entities.ts'
 import { BadFilter } from '../../db/queries/subgraph/filter.ts'
 import { type ListOf, type SubgraphRow, subgraphList } from '../../db/queries/subgraph/list.ts'
-import { subgraphLimits } from '../../limits.config.ts'
 import { owners } from './schema.ts'
 import { selectedIn } from './wanted.ts'
 

@@ -1,8 +1,8 @@
 import { buildSchema, type GraphQLScalarType, type GraphQLSchema, Kind as NodeKind, type ValueNode } from 'graphql'
+import { subgraphLimits } from '../../config/limits.ts'
 import { type Entity, entities, type IdField } from '../../db/queries/subgraph/entities.ts'
 import { type Field, feedbackFileFields, type Kind } from '../../db/queries/subgraph/fields.ts'
 import { filtersOf, takesList } from '../../db/queries/subgraph/filter.ts'
-import { subgraphLimits } from '../../limits.config.ts'
 
 /** Names at the root: one by its id, and lists. The second list of metadata is how graph-node names it. */
 const roots = {

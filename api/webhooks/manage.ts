@@ -1,5 +1,7 @@
 import type { Request, RequestHandler } from 'express'
 import { z } from 'zod'
+import { webhookLimits } from '../../config/limits.ts'
+import { sources } from '../../config/sources.ts'
 import { lockClaims } from '../../db/queries/claims/claims.ts'
 import {
   deleteWebhook,
@@ -9,10 +11,8 @@ import {
   type ShownWebhook,
   webhookOfToken,
 } from '../../db/queries/webhooks/endpoints.ts'
-import { webhookLimits } from '../../limits.config.ts'
 import { postMessage } from '../../net/webhook.ts'
 import { hour, second } from '../../ops/time.ts'
-import { sources } from '../../sources.config.ts'
 import { overlapHours, signingKeys, webhookHeaders, webhookKeys } from '../../trust/webhooks/signature.ts'
 import type { ClaimDeps } from '../claim/claim.ts'
 import { readJsonBody } from '../claim/json-body.ts'

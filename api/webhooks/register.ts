@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { chainNames } from '../../chains.config.ts'
+import { chainNames } from '../../config/chains.ts'
+import { webhookLimits } from '../../config/limits.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { lockClaims } from '../../db/queries/claims/claims.ts'
 import {
@@ -9,7 +10,6 @@ import {
   isWebhookNonceUsed,
   standingWebhooks,
 } from '../../db/queries/webhooks/endpoints.ts'
-import { webhookLimits } from '../../limits.config.ts'
 import { postMessage } from '../../net/webhook.ts'
 import { second } from '../../ops/time.ts'
 import { webhookHeaders, webhookKeys } from '../../trust/webhooks/signature.ts'

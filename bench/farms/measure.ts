@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { busiestChain } from '../../chains.config.ts'
+import { busiestChain } from '../../config/chains.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { derivations } from '../../derive/derivations.ts'

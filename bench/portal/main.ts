@@ -1,4 +1,4 @@
-import { busiestChain, chainOf } from '../../chains.config.ts'
+import { busiestChain, chainOf } from '../../config/chains.ts'
 import { keptSource } from '../../test/doubles/portal/kept-source.ts'
 import { startPortal } from '../../test/doubles/portal/server.ts'
 import { longPaymentChain, mainnetLikeChain } from '../payment-chain.ts'

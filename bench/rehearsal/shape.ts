@@ -1,4 +1,4 @@
-import { busiestChain, chainNames, chainOf } from '../../chains.config.ts'
+import { busiestChain, chainNames, chainOf } from '../../config/chains.ts'
 import { chunkBlocks, chunkRows, mainnetLikeChain, type PaymentChain } from '../payment-chain.ts'
 
 /** Size of a rehearsal. The busiest chain's blocks come in this order: loaded, edge, heads. */

@@ -14,7 +14,7 @@ import { MemoryStore } from '../../api/limits/memory-store.ts'
 import { connectRedis } from '../../api/limits/redis-connection.ts'
 import { FusedRedisStore } from '../../api/limits/redis-store.ts'
 import type { Limits } from '../../api/limits/window.ts'
-import { readChains } from '../../chains.file.ts'
+import { readChains } from '../../config/chains.file.ts'
 import { agentProfile } from '../../db/queries/agents/profile.ts'
 
 // One of the servers that a benchmark compares, alone in its process: node … bench/servers/main.ts <kind>

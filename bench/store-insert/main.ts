@@ -1,6 +1,6 @@
 import { pino } from 'pino'
-import { busiestChain, chainOf } from '../../chains.config.ts'
-import { readChains, settingsOf } from '../../chains.file.ts'
+import { readChains, settingsOf } from '../../config/chains.file.ts'
+import { busiestChain, chainOf } from '../../config/chains.ts'
 import { tokensOf } from '../../processors/mapping/scale.ts'
 import { settleBlocks } from '../../processors/mapping/settle-blocks.ts'
 import { Progress } from '../../processors/progress.ts'

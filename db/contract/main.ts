@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
+import { readSettings } from '../../config/settings.check.ts'
 import { runCommand } from '../../ops/cli.ts'
-import { readSettings } from '../../settings.check.ts'
 import { openDatabase } from '../open.ts'
 import { createPool } from '../pool.ts'
 import { sqlDocument } from './document.ts'

@@ -1,4 +1,4 @@
-import { countedRefundRows, refundedKinds } from '../../payments.config.ts'
+import { countedRefundRows, refundedKinds } from '../../config/payments.ts'
 import { hex, type Mark } from './mark.ts'
 
 // Hours in which addresses of agents were paid, from the rows that tell of payments: marks of the kind `income hours`.

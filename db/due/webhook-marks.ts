@@ -1,4 +1,4 @@
-import { documentLimits } from '../../limits.config.ts'
+import { documentLimits } from '../../config/limits.ts'
 import type { WebhookType } from '../../trust/webhooks/types.ts'
 import type { Mark } from './mark.ts'
 import { change, claimEvent } from './routes.ts'

@@ -1,6 +1,6 @@
-import { openChains, readChains } from '../../chains.file.ts'
+import { openChains, readChains } from '../../config/chains.file.ts'
+import { readSettings } from '../../config/settings.check.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
-import { readSettings } from '../../settings.check.ts'
 import { openExisting } from '../open.ts'
 import { createPool } from '../pool.ts'
 import { connectionLines, dropReader, loginUrl, makeReader, usualRights } from './login.ts'

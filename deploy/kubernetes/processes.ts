@@ -1,4 +1,4 @@
-import { chainNames } from '../../chains.config.ts'
+import { chainNames } from '../../config/chains.ts'
 
 // What the pods of each process run and get; the objects of this folder are generated from it.
 

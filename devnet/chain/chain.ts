@@ -16,7 +16,7 @@ import {
   walletActions,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type ChainName, chainOf } from '../../chains.config.ts'
+import { type ChainName, chainOf } from '../../config/chains.ts'
 import { freePort } from '../../ops/ports.ts'
 import { startAnvil } from './anvil.ts'
 import { addressesOf, blockGasLimit, type ChainAddresses, genesisOf } from './genesis.ts'

@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, type Hex, zeroAddress } from 'viem'
-import { socialChain } from '../../chains.config.ts'
+import { socialChain } from '../../config/chains.ts'
 import { idRegistryAbi, keyRegistryAbi } from './abi.ts'
 import type { Call } from './chain.ts'
 import { addressesOf } from './genesis.ts'

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { type Address, type Hex, pad, parseEther, toHex } from 'viem'
-import { type ChainName, chainOf } from '../../chains.config.ts'
-import type { Chain } from '../../chains.row.ts'
-import type { ContractKind } from '../../payments.config.ts'
+import type { Chain } from '../../config/chains.row.ts'
+import { type ChainName, chainOf } from '../../config/chains.ts'
+import type { ContractKind } from '../../config/payments.ts'
 import { type Contract, compileContracts } from '../contracts/compile.ts'
 
 /** Where everything stands on a local chain: the real addresses of the chain table, the rest at addresses of our own. */

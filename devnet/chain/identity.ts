@@ -1,5 +1,5 @@
 import { type Address, encodeFunctionData, type Hex, type LocalAccount, zeroAddress, zeroHash } from 'viem'
-import { type ChainName, defaultChainNames } from '../../chains.config.ts'
+import { type ChainName, defaultChainNames } from '../../config/chains.ts'
 import { identityAbi, registrarAbi, reputationAbi } from './abi.ts'
 import type { Call, DevChain } from './chain.ts'
 import { addressesOf } from './genesis.ts'

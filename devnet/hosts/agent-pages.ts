@@ -1,4 +1,4 @@
-import { chains, type DefaultChain } from '../../chains.config.ts'
+import { chains, type DefaultChain } from '../../config/chains.ts'
 import { pictureOf } from './picture.ts'
 import type { Page, Pages } from './web-host.ts'
 

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { chains, findChain } from '../../chains.config.ts'
+import { chains, findChain } from '../../config/chains.ts'
 import { addressesOf } from '../chain/genesis.ts'
 import { demandFor, paidEndpoint } from './sellers.ts'
 import type { Page, WebHost } from './web-host.ts'

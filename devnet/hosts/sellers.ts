@@ -1,4 +1,4 @@
-import { chains } from '../../chains.config.ts'
+import { chains } from '../../config/chains.ts'
 import type { Page } from './web-host.ts'
 
 /** What a seller asks for; the rest of its demand is always the same. */

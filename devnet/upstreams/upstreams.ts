@@ -1,4 +1,4 @@
-import { chains } from '../../chains.config.ts'
+import { chains } from '../../config/chains.ts'
 import type { Person } from '../world/people.ts'
 import type { World } from '../world/plan.ts'
 import { type Codehost, startCodehost } from './codehost.ts'

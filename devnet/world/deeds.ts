@@ -1,5 +1,5 @@
 import type { Hex, LocalAccount } from 'viem'
-import type { DefaultChain } from '../../chains.config.ts'
+import type { DefaultChain } from '../../config/chains.ts'
 import type { Call, DevChain } from '../chain/chain.ts'
 import {
   burnIdentity,

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { type DefaultChain, defaultChainNames } from '../../chains.config.ts'
+import { type DefaultChain, defaultChainNames } from '../../config/chains.ts'
 import type { Metadata } from '../chain/identity.ts'
 import type { Deed } from './deeds.ts'
 import { type AgentHost, documentOptions, toAgentUri, type UriKind, uriKinds } from './documents.ts'

@@ -1,5 +1,5 @@
 import type { Hash } from 'viem'
-import { type DefaultChain, defaultChainNames } from '../../chains.config.ts'
+import { type DefaultChain, defaultChainNames } from '../../config/chains.ts'
 import type { Call, DevChain } from '../chain/chain.ts'
 import { addAppKey, registerFid } from '../chain/farcaster.ts'
 import { aggregate, mint } from '../chain/payments.ts'

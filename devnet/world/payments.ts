@@ -1,5 +1,5 @@
 import { type Hex, keccak256, toBytes } from 'viem'
-import { chains, type DefaultChain, defaultChainNames } from '../../chains.config.ts'
+import { chains, type DefaultChain, defaultChainNames } from '../../config/chains.ts'
 import type { Payment, Route } from './deeds.ts'
 import { oldestDays, type PastDeed } from './identities.ts'
 import type { Wallet } from './keys.ts'

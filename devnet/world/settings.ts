@@ -1,5 +1,5 @@
-import { chains, type DefaultChain, defaultChainNames } from '../../chains.config.ts'
-import type { Chain } from '../../chains.row.ts'
+import type { Chain } from '../../config/chains.row.ts'
+import { chains, type DefaultChain, defaultChainNames } from '../../config/chains.ts'
 import type { DevChain } from '../chain/chain.ts'
 
 /** Blocks that may still be replaced: enough to see hot blocks at work, few enough to see them become final. */

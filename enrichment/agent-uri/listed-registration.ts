@@ -1,4 +1,4 @@
-import { chainOf } from '../../chains.config.ts'
+import { chainOf } from '../../config/chains.ts'
 import { networkOf } from '../networks.ts'
 
 /** A registration that a file or a host lists as its agent's. */

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { sources } from '../../config/sources.ts'
 import {
   forgetDocument,
   noteUnread,
@@ -8,7 +9,6 @@ import {
 } from '../../db/queries/sources/registration-documents.ts'
 import type { LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import type { Host } from '../../hosts/host.ts'
-import { sources } from '../../sources.config.ts'
 import { type ChainIdentities, registryOf } from '../networks.ts'
 import type { Reading, Source } from '../schedule/source.ts'
 import type { RegistrationFile } from './registration-file.ts'

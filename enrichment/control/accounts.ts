@@ -1,5 +1,5 @@
 import { type Abi, type Address, decodeFunctionResult, encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem'
-import { readingLimits } from '../../limits.config.ts'
+import { readingLimits } from '../../config/limits.ts'
 import type { FinalNode } from './final-node.ts'
 
 /** What an address that may act for a registration is, at a final block. Addresses and hashes are lowercase hex. */

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import type { Address } from 'viem'
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
+import { sources } from '../../config/sources.ts'
 import {
   type ControlQuestion,
   forgetControlReading,
@@ -12,7 +13,6 @@ import {
 import { type Host, HostClosed } from '../../hosts/host.ts'
 import { minute } from '../../ops/time.ts'
 import type { ChainClient } from '../../social/chain-client.ts'
-import { sources } from '../../sources.config.ts'
 import type { ChainIdentities } from '../networks.ts'
 import type { Reading, Source } from '../schedule/source.ts'
 import { type AccountRead, notChecked, readAccount } from './accounts.ts'

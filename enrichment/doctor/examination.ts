@@ -1,4 +1,4 @@
-import { openChains, readChains } from '../../chains.file.ts'
+import { openChains, readChains } from '../../config/chains.file.ts'
 import { siteOf } from '../../derive/shared-platforms.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { createDoor, type Fetched } from '../../net/door.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainNames, chainOf } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../config/chains.ts'
 import type { StoredTag } from '../../db/queries/sources/oli-tags.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import type { Upstream } from '../upstream.ts'

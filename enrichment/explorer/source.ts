@@ -1,7 +1,7 @@
 import type pg from 'pg'
+import { sources } from '../../config/sources.ts'
 import { readAgentInputs } from '../../db/queries/sources/enrichment-inputs.ts'
 import { type StoredTag, storeTags } from '../../db/queries/sources/oli-tags.ts'
-import { sources } from '../../sources.config.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import type { Upstream } from '../upstream.ts'
 import { blockscoutTags } from './blockscout.ts'

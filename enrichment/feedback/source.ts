@@ -1,7 +1,7 @@
 import type pg from 'pg'
+import { sources } from '../../config/sources.ts'
 import { forgetFile, readFeedbackUri, storeFile } from '../../db/queries/feedback/files.ts'
 import type { Host } from '../../hosts/host.ts'
-import { sources } from '../../sources.config.ts'
 import type { ReadContent } from '../agent-uri/content.ts'
 import type { Reading, Source } from '../schedule/source.ts'
 import { hashStateOf, jsonOf, toFeedbackFile } from './feedback-file.ts'

@@ -1,7 +1,7 @@
 import type pg from 'pg'
+import { sources } from '../../config/sources.ts'
 import { type AgentInput, readAgentInputs } from '../../db/queries/sources/enrichment-inputs.ts'
 import { storeIdentities } from '../../db/queries/sources/identities.ts'
-import { sources } from '../../sources.config.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import type { Upstream } from '../upstream.ts'
 import { toIdentities } from './identities.ts'

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { documentLimits, webhookLimits } from '../../config/limits.ts'
 import { forgetChanges } from '../../db/queries/log/changes.ts'
 import {
   forgetEndedWebhooks,
@@ -6,7 +7,6 @@ import {
   forgetWebhookEvents,
   forgetWebhooks,
 } from '../../db/queries/webhooks/events.ts'
-import { documentLimits, webhookLimits } from '../../limits.config.ts'
 import { day } from '../../ops/time.ts'
 
 /** What goes by age alone: how, after how many days, and how many rows in one transaction. */

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type ChainName, settlementChains } from '../../chains.config.ts'
+import { type ChainName, settlementChains } from '../../config/chains.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import {

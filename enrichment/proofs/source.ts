@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { type Hex, toHex } from 'viem'
+import { sources } from '../../config/sources.ts'
 import { messagesToProve, type ProvedMessage, storeProofs } from '../../db/queries/sources/farcaster-messages.ts'
 import {
   claimGrounds,
@@ -15,7 +16,6 @@ import { NoAnswer } from '../../hosts/no-answer.ts'
 import { askKeyStanding, type KeyStanding } from '../../social/key-standing.ts'
 import { proveMessage } from '../../social/message-proof.ts'
 import type { ProofWorld } from '../../social/proof-world.ts'
-import { sources } from '../../sources.config.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
 

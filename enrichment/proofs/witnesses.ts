@@ -1,3 +1,4 @@
+import { sources } from '../../config/sources.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { claimedAmong } from '../../db/queries/claims/claim-checks.ts'
 import { storeWitnessStanding } from '../../db/queries/sources/hub-standing.ts'
@@ -7,7 +8,6 @@ import { disputedMessages, isMissingSomewhere, liveMessages, storeWitness } from
 import type { Host } from '../../hosts/host.ts'
 import { minute } from '../../ops/time.ts'
 import type { Witness } from '../../social/witness.ts'
-import { sources } from '../../sources.config.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
 import { findRemovals, type RemovalWorld, storeRemovals } from './removals.ts'
 

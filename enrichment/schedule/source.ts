@@ -1,7 +1,7 @@
+import type { SourceRow } from '../../config/sources.ts'
 import type { Queryable } from '../../db/pool.ts'
 import type { LeasedSubject } from '../../db/queries/sources/source-state.ts'
 import type { Host } from '../../hosts/host.ts'
-import type { SourceRow } from '../../sources.config.ts'
 
 interface Scheduled extends Pick<SourceRow, 'name' | 'batch' | 'perRead' | 'leaseMs' | 'retry' | 'loops' | 'atOnce'> {
   readonly host: Host

@@ -1,8 +1,8 @@
+import { sources } from '../../config/sources.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { storeWitness } from '../../db/queries/sources/witnesses.ts'
 import { keptByWitnesses, type Settled, type VerifiedSet } from '../../db/queries/verifications/verified-addresses.ts'
-import { sources } from '../../sources.config.ts'
 import { disputedAfterMs, storeTestimony } from '../proofs/witnesses.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { sources } from '../../config/sources.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { newestFids } from '../../db/queries/agents/newest-agents.ts'
 import { readCursor } from '../../db/queries/sources/cursors.ts'
@@ -5,7 +6,6 @@ import { liveMessages } from '../../db/queries/sources/witnesses.ts'
 import { firstIdBehind } from '../../social/events.ts'
 import type { Network, SocialIndex } from '../../social/social-index.ts'
 import { messageHashOf } from '../../social/witness.ts'
-import { sources } from '../../sources.config.ts'
 
 /** Agents whose messages another hub must know before it is followed: more than half of those that have any. */
 const agentsAsked = 5

@@ -1,9 +1,9 @@
+import { sources } from '../../config/sources.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { lockFollows, storeFollows } from '../../db/queries/edges/edges.ts'
 import { endLeases } from '../../db/queries/sources/source-state.ts'
 import { mostFollows } from '../../social/hub.ts'
 import type { FollowChange } from '../../social/social-index.ts'
-import { sources } from '../../sources.config.ts'
 import { numberOf, type Source } from '../schedule/source.ts'
 import type { SocialSourceOptions } from './fids.ts'
 

@@ -1,6 +1,6 @@
+import { sources } from '../../config/sources.ts'
 import { addSubjects } from '../../db/queries/sources/source-state.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
-import { sources } from '../../sources.config.ts'
 import type { Source } from '../schedule/source.ts'
 import type { SocialSourceOptions } from './fids.ts'
 

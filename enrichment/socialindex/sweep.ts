@@ -1,3 +1,4 @@
+import { sources } from '../../config/sources.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { moveCursor, readCursor } from '../../db/queries/sources/cursors.ts'
 import { noteVerdicts, type StoredMessage, storeMessages } from '../../db/queries/sources/farcaster-messages.ts'
@@ -12,7 +13,6 @@ import {
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { hour } from '../../ops/time.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
-import { sources } from '../../sources.config.ts'
 import { judgeSet } from '../proofs/messages.ts'
 import { LeaseLost, numberOf, type Reading, type Source } from '../schedule/source.ts'
 import { createCircleWatch } from './circles.ts'

@@ -1,5 +1,5 @@
+import { profileLimits } from '../../config/limits.ts'
 import type { StoredSpec } from '../../db/queries/sources/agent-specs.ts'
-import { profileLimits } from '../../limits.config.ts'
 import { day, hour } from '../../ops/time.ts'
 import { placeOf } from './candidates.ts'
 import { isOutOfReach, isSignOfLife, type SpecStatus } from './check-status.ts'

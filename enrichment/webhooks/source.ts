@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import { webhookLimits } from '../../config/limits.ts'
+import { sources } from '../../config/sources.ts'
 import {
   type Attempt,
   type Sending,
@@ -10,13 +12,11 @@ import {
 } from '../../db/queries/webhooks/sending.ts'
 import { createHost, HostClosed } from '../../hosts/host.ts'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
-import { webhookLimits } from '../../limits.config.ts'
 import type { Door } from '../../net/door.ts'
 import { postMessage } from '../../net/webhook.ts'
 import { jittered } from '../../ops/backoff.ts'
 import { day, hour, minute, second } from '../../ops/time.ts'
 import { together } from '../../ops/together.ts'
-import { sources } from '../../sources.config.ts'
 import { signingKeys, webhookHeaders } from '../../trust/webhooks/signature.ts'
 import type { Answer, ManySource, Next } from '../schedule/source.ts'
 

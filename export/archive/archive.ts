@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import type { BlockRange } from '../../db/block-range.ts'
 import { isLockFailure, type LockRetry, retryLocked } from '../../db/lock-retry.ts'
 import { connectionTimeouts, inTransaction, type Queryable, sessionOf } from '../../db/pool.ts'

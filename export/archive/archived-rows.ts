@@ -1,4 +1,4 @@
-import { chainOf } from '../../chains.config.ts'
+import { chainOf } from '../../config/chains.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { readArchived } from '../../db/queries/chain/archive.ts'
 import type { ExportColumn, ExportRow, ExportStart } from '../../db/queries/exports/exports.ts'

@@ -1,4 +1,4 @@
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { copyOfSource } from '../../processors/backfill/verify.ts'
 import { wantedOf } from '../../processors/history/history.ts'
 import { sourceOf } from '../../processors/history/source-address.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ChainName, chainNames, findChain } from '../../chains.config.ts'
+import { type ChainName, chainNames, findChain } from '../../config/chains.ts'
 import { UsageError } from '../../ops/cli.ts'
 import { readRowsPerSecond } from '../request.ts'
 

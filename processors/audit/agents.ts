@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import type { BlockRange } from '../../db/block-range.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import {

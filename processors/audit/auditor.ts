@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import type { BlockRange } from '../../db/block-range.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { countUnaudited, putOffRange, unauditedRange, writeAudit } from '../../db/queries/chain/audit.ts'

@@ -1,6 +1,6 @@
 import { events as identity } from '../../abi/generated/identity-registry.ts'
 import { events as reputation } from '../../abi/generated/reputation-registry.ts'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import type { BlockRange } from '../../db/block-range.ts'
 import type { FeedbackResponse } from '../../db/model/feedbackResponse.model.ts'
 import type { FidCustody } from '../../db/model/fidCustody.model.ts'

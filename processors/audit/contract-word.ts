@@ -1,4 +1,4 @@
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { type ContractEvents, eventsOfBlock } from './contract-events.ts'
 import { byBlock, textOf } from './judge.ts'
 import { DisputedRows, type NodeWord } from './node-word.ts'

@@ -1,4 +1,4 @@
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import type { BlockRange } from '../../db/block-range.ts'
 import { SourceFailure } from '../../hosts/retries.ts'
 import { type History, type LogFilter, toChainBlock, wantedOf } from '../history/history.ts'

@@ -1,4 +1,4 @@
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
 import { addressLength, type BlockScanner } from '../history/block-scanner.ts'
 import { scannedBlock } from '../history/scanned-block.ts'
 import type { ChainBlock } from '../mapping/block.ts'

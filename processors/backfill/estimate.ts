@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { grouped } from '../../config/limits.ts'
 import { boundedFailures } from '../../hosts/retries.ts'
-import { grouped } from '../../limits.config.ts'
 import type { History } from '../history/history.ts'
 import { RangeReader } from '../history/range-reader.ts'
 import { tokensOf } from '../mapping/scale.ts'

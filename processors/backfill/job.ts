@@ -1,4 +1,4 @@
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import type { SourceAddress } from '../history/source-address.ts'
 
 /** Message to a worker process: the shard that it is to load. */

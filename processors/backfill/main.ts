@@ -1,4 +1,4 @@
-import { openChains } from '../../chains.file.ts'
+import { openChains } from '../../config/chains.file.ts'
 import { openDatabase, openExisting } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'

@@ -1,4 +1,4 @@
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
 import type { BlockScanner } from '../history/block-scanner.ts'
 import type { BuilderCodes } from '../mapping/builder-codes.ts'
 import { followLegs } from '../mapping/forwarded-legs.ts'

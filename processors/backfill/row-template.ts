@@ -1,4 +1,4 @@
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
 import { writeRow } from '../store/settlement-copy.ts'
 
 /** A row of a chain for binary COPY, all values zero, with the offset of each: every value has a fixed length. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { isLockFailure } from '../../db/lock-retry.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { holdReservations } from '../../db/queries/chain/backfill.ts'

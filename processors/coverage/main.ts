@@ -1,10 +1,10 @@
-import { openChains, readChains } from '../../chains.file.ts'
+import { openChains, readChains } from '../../config/chains.file.ts'
+import { coverageLimits } from '../../config/limits.ts'
+import { readSettings } from '../../config/settings.check.ts'
 import { openExisting } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { readCoverage } from '../../db/queries/log/coverage.ts'
-import { coverageLimits } from '../../limits.config.ts'
 import { runCommand } from '../../ops/cli.ts'
-import { readSettings } from '../../settings.check.ts'
 import { describeChain } from './describe.ts'
 
 const usage = `

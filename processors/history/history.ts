@@ -1,5 +1,5 @@
 import { events } from '../../abi/generated/dollar-token.ts'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { type ChainBlock, type ChainLog, type ChainTransaction, topicOf } from '../mapping/block.ts'
 import { paymentLogs } from '../mapping/payment-kinds.ts'
 import type { TraceArchive } from '../mapping/trace-query.ts'

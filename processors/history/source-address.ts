@@ -1,4 +1,4 @@
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { Refusal } from '../refusal.ts'
 
 /** Where the history of a chain is read. */

@@ -1,4 +1,4 @@
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { hideAddresses } from '../../hosts/addresses.ts'
 import { isAnswer, Retries, retrying } from '../../hosts/retries.ts'
 import { ArchiveClient } from '../archive-client.ts'

@@ -1,5 +1,5 @@
 import { events } from '../../abi/generated/id-registry.ts'
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
 import { FidCustody } from '../../db/model/fidCustody.model.ts'
 import { bytesOf, type ChainBlock, type ChainLog, transactionsOf } from './block.ts'
 

@@ -1,5 +1,5 @@
 import { events } from '../../abi/generated/reputation-registry.ts'
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
 import { Feedback } from '../../db/model/feedback.model.ts'
 import { FeedbackResponse } from '../../db/model/feedbackResponse.model.ts'
 import { storableText } from '../../db/text.ts'

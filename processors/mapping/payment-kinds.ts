@@ -1,6 +1,6 @@
-import { type ChainName, chainOf } from '../../chains.config.ts'
-import type { PaymentContract } from '../../chains.row.ts'
-import type { ContractKind } from '../../payments.config.ts'
+import type { PaymentContract } from '../../config/chains.row.ts'
+import { type ChainName, chainOf } from '../../config/chains.ts'
+import type { ContractKind } from '../../config/payments.ts'
 import type { ChainLog, SettlingTransaction } from './block.ts'
 import { channels } from './kinds/channels.ts'
 import { escrows } from './kinds/escrows.ts'
@@ -9,7 +9,7 @@ import { permit2 } from './kinds/permit2.ts'
 import type { ContractPayment, KindRule } from './kinds/rule.ts'
 import { structsIn } from './kinds/structs.ts'
 
-/** The rules of the kinds of contracts: with its row in `payments.config.ts`, all that indexing a kind needs. */
+/** The rules of the kinds of contracts: with its row in `config/payments.ts`, all that indexing a kind needs. */
 const kinds: Readonly<Record<ContractKind, KindRule>> = {
   permit2_exact: permit2('permit2_exact'),
   permit2_upto: permit2('permit2_upto'),

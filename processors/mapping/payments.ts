@@ -1,5 +1,5 @@
-import type { ChainName } from '../../chains.config.ts'
-import type { PaymentKind } from '../../payments.config.ts'
+import type { ChainName } from '../../config/chains.ts'
+import type { PaymentKind } from '../../config/payments.ts'
 import type { SettlingTransaction } from './block.ts'
 import { type BuilderCodes, builderCodesOf } from './builder-codes.ts'
 import type { Transfer } from './fields.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
 import { Registration } from '../../db/model/registration.model.ts'
 import { RegistrationApproval } from '../../db/model/registrationApproval.model.ts'
 import { RegistrationMetadata } from '../../db/model/registrationMetadata.model.ts'

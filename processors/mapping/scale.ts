@@ -1,4 +1,4 @@
-import type { Token } from '../../chains.row.ts'
+import type { Token } from '../../config/chains.row.ts'
 
 /** Decimals of a chain's dollar tokens, by address in lowercase hex. */
 export type Tokens = ReadonlyMap<string, number>

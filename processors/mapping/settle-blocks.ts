@@ -1,5 +1,5 @@
 import { events } from '../../abi/generated/dollar-token.ts'
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
 import { Refusal } from '../refusal.ts'
 import { type ChainBlock, type ChainLog, transactionsOf } from './block.ts'
 import { kindOfLog, type PaymentContracts } from './payment-kinds.ts'

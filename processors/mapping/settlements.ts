@@ -1,4 +1,4 @@
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
 import type { SettlingTransaction } from './block.ts'
 import { type BuilderCodes, builderCodesOf } from './builder-codes.ts'
 import type { Authorization, Transfer } from './fields.ts'

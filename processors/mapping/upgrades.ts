@@ -1,5 +1,5 @@
 import { events } from '../../abi/generated/identity-registry.ts'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { addressOf, type ChainBlock } from './block.ts'
 
 /** A proxy's new implementation. Addresses are lowercase hex. */

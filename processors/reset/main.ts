@@ -1,5 +1,5 @@
-import { type ChainName, chainNames, findChain } from '../../chains.config.ts'
-import { openChains } from '../../chains.file.ts'
+import { openChains } from '../../config/chains.file.ts'
+import { type ChainName, chainNames, findChain } from '../../config/chains.ts'
 import { maxBlock } from '../../db/block-range.ts'
 import { openExisting } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import type { ChainBlock } from '../mapping/block.ts'
 import { Progress } from '../progress.ts'
 import type { SdkNode, SdkSource } from '../source/sdk.ts'

@@ -1,4 +1,4 @@
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import type { Registration } from '../../db/model/registration.model.ts'
 import type { RegistrationMetadata } from '../../db/model/registrationMetadata.model.ts'
 import { registrationEvents } from '../mapping/registration-events.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { readFinalBlocks } from '../../db/queries/chain/final-blocks.ts'
 import { registrationsChangedAbove } from '../../db/queries/chain/reset.ts'

@@ -1,4 +1,4 @@
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import type { StoredBlock } from '../../db/queries/chain/final-blocks.ts'
 import { Refusal } from '../refusal.ts'
 import type { FinalChain } from './reader.ts'

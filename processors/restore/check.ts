@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
 import type { BackupContents } from '../../db/backup/checklist.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { certifiedRanges } from '../../db/queries/chain/audit.ts'

@@ -1,10 +1,10 @@
-import { openChains, readChains } from '../../chains.file.ts'
+import { openChains, readChains } from '../../config/chains.file.ts'
+import { readSettings } from '../../config/settings.check.ts'
 import { readContents } from '../../db/backup/checklist.ts'
 import { endRestore, placeBackup } from '../../db/backup/copy-server.ts'
 import { embeddedFolder, openDatabase } from '../../db/open.ts'
 import { createPool } from '../../db/pool.ts'
 import { runCommand, UsageError } from '../../ops/cli.ts'
-import { readSettings } from '../../settings.check.ts'
 
 const usage = `
 npm run restore -- --from <folder>

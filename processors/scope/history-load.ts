@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { insertAttached } from '../../db/queries/chain/payments/attached.ts'
 import { insertPayments } from '../../db/queries/chain/payments/payments.ts'

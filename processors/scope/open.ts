@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { createPool } from '../../db/pool.ts'
 import { boundedFailures, Retries, retrying } from '../../hosts/retries.ts'
 import { wantedOf } from '../history/history.ts'

@@ -1,6 +1,6 @@
 import { EvmArchive } from '@subsquid/evm-processor/lib/ds-archive/client.js'
 import type { Logger } from 'pino'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { Retries, retrying } from '../../hosts/retries.ts'
 import { ArchiveClient } from '../archive-client.ts'
 import type { Backfilled } from '../backfilled.ts'

@@ -1,4 +1,4 @@
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { hideAddresses, hostOf } from '../../hosts/addresses.ts'
 import { isAnswer } from '../../hosts/retries.ts'
 import { tokensOf } from '../mapping/scale.ts'

@@ -3,7 +3,7 @@ import { events as token } from '../../abi/generated/dollar-token.ts'
 import { events as custody } from '../../abi/generated/id-registry.ts'
 import { events as identity } from '../../abi/generated/identity-registry.ts'
 import { events as reputationEvents } from '../../abi/generated/reputation-registry.ts'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { type Backfilled, gapsBetween } from '../backfilled.ts'
 import { paymentLogs } from '../mapping/payment-kinds.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import type { BlockPlace } from '../continuity.ts'
 import type { Progress } from '../progress.ts'
 import type { SdkArchive, SdkNode } from './sdk.ts'

@@ -1,5 +1,5 @@
 import { events } from '../../abi/generated/dollar-token.ts'
-import type { PaymentContract } from '../../chains.row.ts'
+import type { PaymentContract } from '../../config/chains.row.ts'
 import type { Backfilled } from '../backfilled.ts'
 import { paymentLogs } from '../mapping/payment-kinds.ts'
 import type { ArchiveQuery } from '../portal/query.ts'

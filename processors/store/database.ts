@@ -1,7 +1,7 @@
 import { SnakeNamingStrategy } from '@subsquid/typeorm-config/lib/namingStrategy.js'
 import { Store, TypeormDatabase } from '@subsquid/typeorm-store'
 import { DataSource } from 'typeorm'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import * as entities from '../../db/model/index.ts'
 import { connectionTimeouts, patientStatementMs, rebuildable, sessionOf } from '../../db/pool.ts'
 import { noteHeadRange } from '../../db/queries/chain/audit.ts'

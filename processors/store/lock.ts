@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
-import type { ChainSettings } from '../../chains.file.ts'
+import type { ChainSettings } from '../../config/chains.file.ts'
 import { connectionTimeouts, type Queryable, sessionOf } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
 import { tryLockBackfill } from '../../db/queries/chain/backfill.ts'

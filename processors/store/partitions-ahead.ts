@@ -1,4 +1,4 @@
-import { type ChainName, chainOf } from '../../chains.config.ts'
+import { type ChainName, chainOf } from '../../config/chains.ts'
 import { maxRangeEnd } from '../../db/block-range.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions/settlement-partitions.ts'

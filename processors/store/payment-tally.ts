@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { isFundedBefore } from '../../payments.config.ts'
+import { isFundedBefore } from '../../config/payments.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
 
 /** Totals of some payments, whatever their order. */

@@ -1,4 +1,4 @@
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
 import { RegistryEvent } from '../../db/model/registryEvent.model.ts'
 import { storableText } from '../../db/text.ts'
 import type { FeedbackEvent } from '../mapping/feedback.ts'

@@ -30,7 +30,7 @@ if (values) {
 async function release(version) {
   // Later than the arguments: what is wrong with them is said at once.
   const { apiChanges } = await import('../../api/changelog/changes.ts')
-  const { settings } = await import('../../settings.ts')
+  const { settings } = await import('../../config/settings.ts')
   const { prepareRelease } = await import('./prepare.mjs')
   const names = Object.values(settings).flatMap((group) => Object.keys(group))
   const day = new Date().toISOString().slice(0, 10)

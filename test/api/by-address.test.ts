@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addressSubjectAnswer } from '../../api/schemas/addresses/by-address.ts'
-import { profileLimits } from '../../limits.config.ts'
+import { profileLimits } from '../../config/limits.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, birth, seedAgent, seedRegistration, seedVerification } from '../support/seed.ts'

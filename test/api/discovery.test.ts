@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { discoveryList } from '../../api/schemas/directory/discovery.ts'
-import { chainNames, chainOf } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../config/chains.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, testDatabase } from '../support/database.ts'
 import { addressOf, type SeedAgent, seedAgent, seedSearched, seedVerification } from '../support/seed.ts'

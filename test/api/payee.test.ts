@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payeeAnswer } from '../../api/schemas/documents/payee.ts'
-import { chains } from '../../chains.config.ts'
+import { chains } from '../../config/chains.ts'
 import { agentStanding } from '../../db/queries/agents/profile.ts'
 import { agentDiagnosis } from '../../db/queries/documents/doctor.ts'
 import { agentPrices } from '../../db/queries/documents/prices.ts'

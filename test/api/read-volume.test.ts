@@ -1,5 +1,5 @@
 import { beforeAll, expect, test, vi } from 'vitest'
-import { settlementChains } from '../../chains.config.ts'
+import { settlementChains } from '../../config/chains.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { addressPortfolio } from '../../db/queries/addresses/portfolio.ts'
 import { agentProfile, agentProfiles } from '../../db/queries/agents/profile.ts'

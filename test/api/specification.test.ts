@@ -5,7 +5,7 @@ import { discoveryList } from '../../api/schemas/directory/discovery.ts'
 import { stats } from '../../api/schemas/directory/stats.ts'
 import { leaderboardAnswer } from '../../api/schemas/leaderboard/leaderboard.ts'
 import { settlementList } from '../../api/schemas/settlements/settlement.ts'
-import { chainNames } from '../../chains.config.ts'
+import { chainNames } from '../../config/chains.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import {

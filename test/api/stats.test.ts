@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { stats } from '../../api/schemas/directory/stats.ts'
-import { chainNames } from '../../chains.config.ts'
+import { chainNames } from '../../config/chains.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { createTestDatabase, testDatabase } from '../support/database.ts'
 import {

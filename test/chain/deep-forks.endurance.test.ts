@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { test } from 'vitest'
-import { chains } from '../../chains.config.ts'
+import { chains } from '../../config/chains.ts'
 import { startDevChain } from '../../devnet/chain/chain.ts'
 import { type Branch, forkHere } from '../support/chain/branches.ts'
 import { cleanTables, startProcessor, untilSame } from '../support/chain/index-chain.ts'

@@ -2,7 +2,7 @@ import { type Abi, decodeEventLog, type Hex, keccak256, toBytes, toEventSelector
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import identityAbi from '../../abi/identity-registry.json' with { type: 'json' }
 import reputationAbi from '../../abi/reputation-registry.json' with { type: 'json' }
-import { chainOf } from '../../chains.config.ts'
+import { chainOf } from '../../config/chains.ts'
 import * as identity from '../../devnet/chain/identity.ts'
 import { createWallet, executeAs, walletOf } from '../../devnet/chain/wallets.ts'
 import { cleanTables } from '../support/chain/index-chain.ts'

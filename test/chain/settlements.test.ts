@@ -1,6 +1,6 @@
 import { type Hash, type Hex, isAddressEqual, type Log, parseEventLogs } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { chains } from '../../chains.config.ts'
+import { chains } from '../../config/chains.ts'
 import { agentIncome, allIncome } from '../../db/queries/income/agent-income.ts'
 import { channelsAbi, commerceEscrowAbi, dollarAbi, jobsAbi } from '../../devnet/chain/abi.ts'
 import { accountOf, type DevChain, startDevChain } from '../../devnet/chain/chain.ts'

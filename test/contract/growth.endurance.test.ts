@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { fillContractRows } from '../../bench/contract-rows.ts'
 import { fillWorld } from '../../bench/world.ts'
-import { busiestChain } from '../../chains.config.ts'
+import { busiestChain } from '../../config/chains.ts'
 import { samples } from '../../db/contract/questions.ts'
 import { readOf } from '../../db/contract/views.ts'
 import { rollUpSettlements } from '../../enrichment/join/rollup.ts'

@@ -1,6 +1,6 @@
+import { claimLimits } from '../../config/limits.ts'
 import { longestOfTag } from '../../enrichment/explorer/tags.ts'
 import { longestOfIdentity } from '../../enrichment/identity/identities.ts'
-import { claimLimits } from '../../limits.config.ts'
 import { maxUrlLength } from '../../net/target.ts'
 import { longestHandle } from '../../social/profile.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chainNames, chainOf } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../config/chains.ts'
 import { createPool } from '../../db/pool.ts'
 import { freezePartition } from '../../db/queries/chain/partitions/sealed-partitions.ts'
 import { testDatabase } from '../support/database.ts'

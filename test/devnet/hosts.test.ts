@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createGallery, createPictureDoor } from '../../api/pages/pictures/gallery.ts'
-import { chains } from '../../chains.config.ts'
+import { chains } from '../../config/chains.ts'
 import { type AgentHosts, startAgentHosts } from '../../devnet/hosts/agent-hosts.ts'
 import { startWebHost } from '../../devnet/hosts/web-host.ts'
 import { planWorld, type World } from '../../devnet/world/plan.ts'

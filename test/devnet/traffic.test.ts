@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { chainNames } from '../../chains.config.ts'
+import { chainNames } from '../../config/chains.ts'
 import { type RunningWorld, startWorld } from '../../devnet/running-world.ts'
 import { startTraffic } from '../../devnet/traffic.ts'
 import { planTraffic } from '../../devnet/traffic-plan.ts'

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, sign, verify } from 'node:crypto'
 import { getAddress, type Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { defaultChainNames } from '../../chains.config.ts'
+import { defaultChainNames } from '../../config/chains.ts'
 import { identityAbi, idRegistryAbi, keyRegistryAbi } from '../../devnet/chain/abi.ts'
 import { verifiedAddresses } from '../../devnet/hub/account.ts'
 import { HubState } from '../../devnet/hub/state.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sources } from '../../config/sources.ts'
 import { type Hub, startHub } from '../../devnet/hub/server.ts'
 import { day, minute, second } from '../../ops/time.ts'
-import { sources } from '../../sources.config.ts'
 import { WideNetwork } from '../doubles/wide-network.ts'
 import { chainRows, wallet } from '../support/chain/rows.ts'
 import { testDatabase } from '../support/database.ts'

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { sources } from '../../config/sources.ts'
 import { reachedAges } from '../../db/queries/sources/cursors.ts'
 import { askForSubjects } from '../../db/queries/sources/source-state.ts'
 import { verificationKey } from '../../devnet/hub/account.ts'
@@ -7,7 +8,6 @@ import type { Source } from '../../enrichment/schedule/source.ts'
 import { socialFids, storeUntimedSets, storeVerifiedSet } from '../../enrichment/socialindex/fids.ts'
 import { createHost } from '../../hosts/host.ts'
 import { createHub } from '../../social/hub.ts'
-import { sources } from '../../sources.config.ts'
 import { wallet } from '../support/chain/rows.ts'
 import { type Scene, startScene } from '../support/chain/scene.ts'
 

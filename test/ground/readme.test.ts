@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { readConfig } from '../../api/config.ts'
-import { chainNames, chainOf } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../config/chains.ts'
 import { root } from '../support/source-files.ts'
 import { elsewhere, elsewhereOf, indentedCommands, otherFences, printedCommands, walked } from './printed-commands.ts'
 

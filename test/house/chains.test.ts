@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { chainNames, chainOf } from '../../chains.config.ts'
+import { chainNames, chainOf } from '../../config/chains.ts'
 import { listFiles, places, readSources, root, textsOf } from '../support/source-files.ts'
 
 const words = chainNames.flatMap((name) => {
@@ -21,7 +21,7 @@ const exceptions: { in: RegExp; word?: RegExp; why: string }[] = [
 
 test('the name, the label, the feed’s term and the dataset of a chain stand in the table of chains alone', async () => {
   const files = (await readSources()).filter(
-    ({ path, room }) => room !== 'test' && path !== 'chains.config.ts' && !path.includes('/generated/'),
+    ({ path, room }) => room !== 'test' && path !== 'config/chains.ts' && !path.includes('/generated/'),
   )
   const used = new Set<string>()
   const isExcepted = (path: string, word: string) => {

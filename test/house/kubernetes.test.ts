@@ -4,8 +4,8 @@ import { join, relative } from 'node:path'
 import ts from 'typescript'
 import { expect, onTestFinished, test } from 'vitest'
 import { parse, parseAllDocuments, stringify } from 'yaml'
-import { chainNames, chainOf } from '../../chains.config.ts'
-import { settings } from '../../settings.ts'
+import { chainNames, chainOf } from '../../config/chains.ts'
+import { settings } from '../../config/settings.ts'
 import { root } from '../support/source-files.ts'
 import type {
   Cluster,

@@ -1,6 +1,6 @@
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { sourceRows } from '../../sources.config.ts'
+import { sourceRows } from '../../config/sources.ts'
 import { places, readSources, type SourceFile, textsOf } from '../support/source-files.ts'
 
 /** Names of sources that mean something else in some files, with a pattern of those files' paths. */
@@ -51,6 +51,8 @@ function namesSource(path: string, text: string): boolean {
 
 /** Sources of the product, without the table itself, tests, benchmarks, the local world and generated files. */
 async function product(): Promise<SourceFile[]> {
-  const apart = ['test', 'bench', 'devnet', 'sources.config.ts']
-  return (await readSources()).filter(({ path, room }) => !apart.includes(room) && !path.includes('/generated/'))
+  const apart = ['test', 'bench', 'devnet']
+  return (await readSources()).filter(
+    ({ path, room }) => !apart.includes(room) && path !== 'config/sources.ts' && !path.includes('/generated/'),
+  )
 }

@@ -24,7 +24,7 @@ import {
   streamLimits,
   subgraphLimits,
   webhookLimits,
-} from '../../limits.config.ts'
+} from '../../config/limits.ts'
 import { places, readSources, root } from '../support/source-files.ts'
 
 const rules = readFileSync(join(root, 'docs/rules.md'), 'utf8')
@@ -67,7 +67,7 @@ const told = /^(api\/(routes|schemas|docs|claim|feed|limits|mcp)\/|db\/queries\/
 const otherNumbers =
   /(EIP|ERC|RFC|ISO|Atom|OpenAPI|secp|UTF-|uint|base|with) ?-?[0-9.]+|20[0-9]{2}-[0-9]{2}|[0-9]+ days|0x/
 
-test('a limit that a consumer can meet is written in limits.config.ts alone', async () => {
+test('a limit that a consumer can meet is written in config/limits.ts alone', async () => {
   const files = (await readSources()).filter(({ path }) => told.test(path))
   const wrong = files.flatMap((file) => places(file, (node) => isBound(node) || saysNumber(file.path, node)))
   expect(wrong).toEqual([])

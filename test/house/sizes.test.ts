@@ -7,10 +7,6 @@ import { listFiles, readSources, type SourceFile } from '../support/source-files
 const mostFiles = 20
 /** Folders with more, how many, and why. */
 const larger: Record<string, { files: number; why: string }> = {
-  '.': {
-    files: 34,
-    why: 'tools look for their files there; beside them stand the tables of chains, limits, payments, sources and settings',
-  },
   'api/http': { files: 21, why: 'what every route shares' },
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { readChains } from '../../chains.file.ts'
+import { readChains } from '../../config/chains.file.ts'
 import { Auditor } from '../../processors/audit/auditor.ts'
 import { sourceOf } from '../../processors/history/source-address.ts'
 import { openHistory } from '../../processors/history/sources.ts'

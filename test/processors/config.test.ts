@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { chainNames } from '../../chains.config.ts'
+import { chainNames } from '../../config/chains.ts'
+import { processorPort } from '../../config/settings.chains.ts'
 import { UsageError } from '../../ops/cli.ts'
 import { readConfig } from '../../processors/config.ts'
-import { processorPort } from '../../settings.chains.ts'
 
 describe('the chain to index', () => {
   test.each(['base', 'Base', '8453', ' BASE '])('may be named %j', (name) => {

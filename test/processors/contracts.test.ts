@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { readChains } from '../../chains.file.ts'
+import { readChains } from '../../config/chains.file.ts'
 import { writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { readContracts } from '../../db/queries/chain/contracts.ts'
 import { lateContracts, moveLate } from '../../db/queries/chain/payments/late.ts'

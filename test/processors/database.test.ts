@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { type ChainSettings, readChains } from '../../chains.file.ts'
+import { type ChainSettings, readChains } from '../../config/chains.file.ts'
 import { RegistrationTransfer } from '../../db/model/registrationTransfer.model.ts'
 import type { SettlementRow } from '../../processors/mapping/settlements.ts'
 import { Progress } from '../../processors/progress.ts'

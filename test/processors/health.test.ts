@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client'
 import { expect, onTestFinished, test } from 'vitest'
-import { readChains } from '../../chains.file.ts'
+import { readChains } from '../../config/chains.file.ts'
 import { portOf, serveHealth } from '../../ops/health.ts'
 import { createHealth } from '../../processors/health.ts'
 import { Progress } from '../../processors/progress.ts'

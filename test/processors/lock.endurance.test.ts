@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { readChains } from '../../chains.file.ts'
+import { readChains } from '../../config/chains.file.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createPool, sessionOf } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { amendChain, chainOf, settlementChains } from '../../chains.config.ts'
+import { amendChain, chainOf, settlementChains } from '../../config/chains.ts'
 import { migrate } from '../../db/migrate.ts'
 import { inTransaction } from '../../db/pool.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions/settlement-partitions.ts'

@@ -1,4 +1,4 @@
-import { chainNames } from '../../chains.config.ts'
+import { chainNames } from '../../config/chains.ts'
 import type { Queryable } from '../../db/pool.ts'
 import type { Token } from './chain/rows.ts'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { onTestFinished } from 'vitest'
-import { readChains, socialRegistriesOf } from '../../chains.file.ts'
+import { readChains, socialRegistriesOf } from '../../config/chains.file.ts'
 import type { Manifest } from '../../export/manifest.ts'
 import type { ProofTerms } from '../../trust/proof/published.ts'
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import type { ChainName } from '../../chains.config.ts'
+import type { ChainName } from '../../config/chains.ts'
+import type { PaymentKind } from '../../config/payments.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { deriveSearchedAgents } from '../../db/queries/agents/agent-words.ts'
 import { activityOf } from '../../db/queries/agents/lock.ts'
 import { refreshRankings } from '../../db/queries/leaderboard/rankings.ts'
 import { figureWindows } from '../../db/queries/rollup/figure-parts.ts'
 import { refreshCounts } from '../../enrichment/join/rollup.ts'
-import type { PaymentKind } from '../../payments.config.ts'
 
 // Rows as the processors and the enrichment job would have left them, for tests of what reads them.
 

@@ -1,5 +1,5 @@
-import type { Setting } from '../../settings.row.ts'
-import { settings, wrapped } from '../../settings.ts'
+import type { Setting } from '../../config/settings.row.ts'
+import { settings, wrapped } from '../../config/settings.ts'
 
 const width = 120 // characters of a line of .env.example
 
@@ -9,7 +9,7 @@ export function exampleText(): string {
     'Settings of the directory. Copy to .env: `npm run start:mainnet` and docker-compose.yml read that file. The other',
     'commands take their settings from the shell alone. Every line shows the default; an empty value counts as unset.',
     '',
-    'Made from settings.ts: npx vitest run test/ground/settings.test.ts -u',
+    'Made from config/settings.ts: npx vitest run test/ground/settings.test.ts -u',
   ]
   const parts = Object.entries(settings).map(([title, group]) => {
     const rule = `# --- ${title} `

@@ -1,6 +1,6 @@
 import { type Address, bytesToHex, encodeAbiParameters, type Hex, numberToHex, sha256 } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { socialChain } from '../../chains.config.ts'
+import { socialChain } from '../../config/chains.ts'
 import { type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
 import { addAppKey, registerFid, transferFid } from '../../devnet/chain/farcaster.ts'
 import { register } from '../../devnet/chain/identity.ts'

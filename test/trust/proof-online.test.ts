@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { chainOf, socialChain } from '../../chains.config.ts'
+import { chainOf, socialChain } from '../../config/chains.ts'
 import { type DevChain, funder, startDevChain } from '../../devnet/chain/chain.ts'
 import { addAppKey, registerFid, transferFid } from '../../devnet/chain/farcaster.ts'
 import { walletOf } from '../../devnet/world/keys.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { chainOf } from '../../../chains.config.ts'
+import { chainOf } from '../../../config/chains.ts'
 import type { agentPrices } from '../../schemas/documents/enriched.ts'
 import type { Exact, Profile } from '../parts/exact-json.ts'
 import { amount, price as exact, figure } from '../parts/figures.ts'

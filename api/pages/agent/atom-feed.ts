@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { chainOf } from '../../../chains.config.ts'
-import { documentLimits } from '../../../limits.config.ts'
+import { chainOf } from '../../../config/chains.ts'
+import { documentLimits } from '../../../config/limits.ts'
 import type { Entry } from '../../feed/agent-entry.ts'
 import { atomFeed } from '../../feed/atom.ts'
 import { fidParameter } from '../../http/parameters.ts'

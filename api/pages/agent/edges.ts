@@ -1,4 +1,4 @@
-import { chainOf } from '../../../chains.config.ts'
+import { chainOf } from '../../../config/chains.ts'
 import type { Profile } from '../parts/exact-json.ts'
 import { counted, amount as money } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'

@@ -1,4 +1,4 @@
-import { chainOf, type chains } from '../../../chains.config.ts'
+import { chainOf, type chains } from '../../../config/chains.ts'
 import { protocolNames } from '../../schemas/documents/enriched.ts'
 import { statusBadge } from '../parts/badges.ts'
 import type { Profile } from '../parts/exact-json.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { chainOf } from '../../../chains.config.ts'
+import { chainOf } from '../../../config/chains.ts'
 import { feedback as feedbackRoute } from '../../routes/feedback/feedback.ts'
 import type { feedbackList } from '../../schemas/feedback/feedback.ts'
 import type { Exact, Profile } from '../parts/exact-json.ts'

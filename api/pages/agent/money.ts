@@ -1,4 +1,4 @@
-import { chainOf } from '../../../chains.config.ts'
+import { chainOf } from '../../../config/chains.ts'
 import type { Earned } from '../../../db/queries/income/earned.ts'
 import type { Profile, Settlement } from '../parts/exact-json.ts'
 import { amount, counted, number } from '../parts/figures.ts'

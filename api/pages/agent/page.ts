@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { uptimeLimits } from '../../../config/limits.ts'
 import { earnedBy } from '../../../db/queries/income/earned.ts'
-import { uptimeLimits } from '../../../limits.config.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import type { Route } from '../../http/route.ts'
 import { addresses as addressesRoute, agent as agentRoute } from '../../routes/agents/agent.ts'

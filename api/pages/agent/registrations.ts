@@ -1,5 +1,5 @@
-import { chainOf } from '../../../chains.config.ts'
-import { rowLimits } from '../../../limits.config.ts'
+import { chainOf } from '../../../config/chains.ts'
+import { rowLimits } from '../../../config/limits.ts'
 import type { HeldRegistration } from '../../schemas/registrations/registration.ts'
 import type { Exact, Profile } from '../parts/exact-json.ts'
 import { counted, figure } from '../parts/figures.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { ChainName } from '../../../chains.config.ts'
-import { queryLimits } from '../../../limits.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
+import { queryLimits } from '../../../config/limits.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import { type Route, route } from '../../http/route.ts'
 import { settlements as settlementsRoute } from '../../routes/settlements/settlements.ts'

@@ -1,4 +1,4 @@
-import { chainNames, chainOf } from '../../../chains.config.ts'
+import { chainNames, chainOf } from '../../../config/chains.ts'
 import type { Earned } from '../../../db/queries/income/earned.ts'
 import { colorOf, initial, nameOf } from '../parts/avatar.ts'
 import type { Profile } from '../parts/exact-json.ts'

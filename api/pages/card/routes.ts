@@ -1,7 +1,7 @@
 import { type RequestHandler, Router } from 'express'
 import type { z } from 'zod'
+import { cardLimits } from '../../../config/limits.ts'
 import { earnedBy } from '../../../db/queries/income/earned.ts'
-import { cardLimits } from '../../../limits.config.ts'
 import { answerAlways } from '../../http/answer.ts'
 import { ApiError } from '../../http/errors.ts'
 import { refuseMethod } from '../../http/method.ts'

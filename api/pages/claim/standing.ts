@@ -1,4 +1,4 @@
-import { chainNames, chainOf } from '../../../chains.config.ts'
+import { chainNames, chainOf } from '../../../config/chains.ts'
 import type { Addresses } from '../agent/standing.ts'
 import { shortened } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainOf } from '../../../chains.config.ts'
+import { chainOf } from '../../../config/chains.ts'
 import { sentSettlements } from '../../../db/queries/income/sent-settlements.ts'
 import type { Route } from '../../http/route.ts'
 import { facilitators } from '../../routes/income/facilitators.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainOf } from '../../../chains.config.ts'
+import { chainOf } from '../../../config/chains.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import type { Route } from '../../http/route.ts'
 import { agent as agentRoute } from '../../routes/agents/agent.ts'

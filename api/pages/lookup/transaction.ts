@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ChainName, chainOf, findChain } from '../../../chains.config.ts'
+import { type ChainName, chainOf, findChain } from '../../../config/chains.ts'
 import type { Route } from '../../http/route.ts'
 import { byAddress } from '../../routes/addresses/by-address.ts'
 import { allSettlements } from '../../routes/settlements/all-settlements.ts'

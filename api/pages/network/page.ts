@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainNames, chainOf } from '../../../chains.config.ts'
+import { chainNames, chainOf } from '../../../config/chains.ts'
 import type { Route } from '../../http/route.ts'
 import { growth as growthRoute } from '../../routes/directory/growth.ts'
 import { stats as statsRoute } from '../../routes/directory/stats.ts'

@@ -1,4 +1,4 @@
-import { chainNames, chainOf } from '../../../chains.config.ts'
+import { chainNames, chainOf } from '../../../config/chains.ts'
 import { type Html, html } from './html.ts'
 
 /** Chains by their labels. */

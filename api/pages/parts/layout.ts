@@ -1,4 +1,4 @@
-import { queryLimits } from '../../../limits.config.ts'
+import { queryLimits } from '../../../config/limits.ts'
 import { Html, html } from './html.ts'
 import { oneLine, plain } from './text.ts'
 

@@ -1,4 +1,4 @@
-import { type ChainName, chainOf } from '../../../chains.config.ts'
+import { type ChainName, chainOf } from '../../../config/chains.ts'
 import type { Sources } from '../../http/route.ts'
 import { shortened } from './figures.ts'
 import { type Html, html } from './html.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type ChainName, chainNames, chainOf } from '../../../chains.config.ts'
+import { type ChainName, chainNames, chainOf } from '../../../config/chains.ts'
 import { chainsParameter, wordParameter } from '../../http/parameters.ts'
 import type { Route } from '../../http/route.ts'
 import type { allSeries } from '../../schemas/settlements/timeseries.ts'

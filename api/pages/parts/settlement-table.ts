@@ -1,4 +1,4 @@
-import { chainOf } from '../../../chains.config.ts'
+import { chainOf } from '../../../config/chains.ts'
 import type { Settlement } from './exact-json.ts'
 import { amount } from './figures.ts'
 import { type Html, html } from './html.ts'

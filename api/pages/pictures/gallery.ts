@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { pictureLimits } from '../../../limits.config.ts'
+import { pictureLimits } from '../../../config/limits.ts'
 import { createDoor, type Door, type DoorOptions } from '../../../net/door.ts'
 import { DoorError } from '../../../net/errors.ts'
 import { userAgentOf } from '../../../net/user-agent.ts'

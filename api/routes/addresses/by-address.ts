@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { profileLimits } from '../../../config/limits.ts'
 import { addressSubject } from '../../../db/queries/addresses/by-address.ts'
 import { addressFacts } from '../../../db/queries/agents/explain.ts'
-import { profileLimits } from '../../../limits.config.ts'
 import { explainAddress } from '../../explain/explanation.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import { addressParameter } from '../../http/parameters.ts'

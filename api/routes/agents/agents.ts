@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { queryLimits } from '../../../config/limits.ts'
 import { agentProfiles } from '../../../db/queries/agents/profile.ts'
-import { queryLimits } from '../../../limits.config.ts'
 import { addressParameter, fidParameter, fieldsParameter } from '../../http/parameters.ts'
 import { installationOf, json, route } from '../../http/route.ts'
 import { agentBatch, agentFieldsBatch, profile } from '../../schemas/agents/profile.ts'

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { documentLimits, grouped } from '../../../config/limits.ts'
 import { claimedAgents } from '../../../db/queries/agents/bulk.ts'
 import { firstProduced } from '../../../db/queries/exports/produced.ts'
-import { documentLimits, grouped } from '../../../limits.config.ts'
 import { installationOf, json, route } from '../../http/route.ts'
 import { bulkDocument } from '../../schemas/agents/profile.ts'
 

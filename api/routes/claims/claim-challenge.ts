@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Hex } from 'viem'
 import { z } from 'zod'
-import { chainNames, chainOf } from '../../../chains.config.ts'
+import { chainNames, chainOf } from '../../../config/chains.ts'
 import { liveAddresses, standingOf } from '../../../db/queries/verifications/verified-addresses.ts'
 import { claimActions, claimMessage } from '../../../trust/claim-text.ts'
 import type { ClaimDeps } from '../../claim/claim.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { rowLimits } from '../../../config/limits.ts'
 import { shownHistory } from '../../../db/queries/claims/provable-claims.ts'
-import { rowLimits } from '../../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import { fidParameter, integerParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'

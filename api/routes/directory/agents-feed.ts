@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { documentLimits, queryLimits } from '../../../config/limits.ts'
 import { countAgents, delistedAgents, newestAgents } from '../../../db/queries/agents/newest-agents.ts'
-import { documentLimits, queryLimits } from '../../../limits.config.ts'
 import { feedOfAgents, feedPath, feedTitle } from '../../feed/listed.ts'
 import { chainsParameter, integerParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { queryLimits, rowLimits } from '../../../config/limits.ts'
 import { newestChange } from '../../../db/queries/agents/newest-agents.ts'
 import {
   type DiscoveryTotal,
@@ -11,7 +12,6 @@ import {
 } from '../../../db/queries/directory/discovery.ts'
 import type { DiscoveryFilter } from '../../../db/queries/directory/discovery-filter.ts'
 import { documentKinds } from '../../../db/queries/sources/agent-specs.ts'
-import { queryLimits, rowLimits } from '../../../limits.config.ts'
 import { cursorParameter, objectText, pagedBody, readCursor } from '../../http/cursor.ts'
 import { askable, countFilter, flagFilter, namesFilter, timeFilter, wordsFilter } from '../../http/filter-parameters.ts'
 import {

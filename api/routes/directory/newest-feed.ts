@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { documentLimits } from '../../../config/limits.ts'
 import { newestAgents } from '../../../db/queries/agents/newest-agents.ts'
-import { documentLimits } from '../../../limits.config.ts'
 import { feedOfAgents, feedPath, feedTitle } from '../../feed/listed.ts'
 import { chainsParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'

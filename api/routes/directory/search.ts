@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { readingLimits, rowLimits } from '../../../config/limits.ts'
 import type { DiscoveryFilter } from '../../../db/queries/directory/discovery-filter.ts'
 import { type SearchPart, searchAgents, searchParts } from '../../../db/queries/directory/search.ts'
-import { readingLimits, rowLimits } from '../../../limits.config.ts'
 import { objectText } from '../../http/cursor.ts'
 import { askable } from '../../http/filter-parameters.ts'
 import { integerParameter, textParameter } from '../../http/parameters.ts'

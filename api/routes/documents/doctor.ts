@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { profileLimits, uptimeLimits } from '../../../config/limits.ts'
 import { agentDiagnosis } from '../../../db/queries/documents/doctor.ts'
-import { profileLimits, uptimeLimits } from '../../../limits.config.ts'
 import { type FindingCode, findingTable } from '../../../net/findings.ts'
 import { invalidRequest } from '../../http/errors.ts'
 import { askable, timeFilter } from '../../http/filter-parameters.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findChain } from '../../../chains.config.ts'
+import { findChain } from '../../../config/chains.ts'
 import { type PayeeFacts, payeeFacts } from '../../../db/queries/documents/payee.ts'
 import { maxUrlLength } from '../../../net/target.ts'
 import { originOf, payeeFound } from '../../explain/payee.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { profileLimits } from '../../../config/limits.ts'
 import { agentPrices as readPrices } from '../../../db/queries/documents/prices.ts'
-import { profileLimits } from '../../../limits.config.ts'
 import { objectText } from '../../http/cursor.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { uptimeLimits } from '../../../config/limits.ts'
 import { agentUptime as readUptime } from '../../../db/queries/documents/uptime.ts'
-import { uptimeLimits } from '../../../limits.config.ts'
 import { objectText } from '../../http/cursor.ts'
 import { fidParameter, integerParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { grouped, profileLimits, rowLimits } from '../../../config/limits.ts'
 import { agentFeedback, everyFeedback } from '../../../db/queries/feedback/page.ts'
 import { clientKinds, flagRules, groundKinds } from '../../../db/queries/sql/feedback.ts'
-import { grouped, profileLimits, rowLimits } from '../../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import {
   addressFilter,

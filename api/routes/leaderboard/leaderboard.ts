@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { rowLimits } from '../../../config/limits.ts'
 import {
   leaderboardPeriods,
   leaderboard as rank,
   rankingMeasures,
 } from '../../../db/queries/leaderboard/leaderboard.ts'
-import { rowLimits } from '../../../limits.config.ts'
 import { askable, chainFilter } from '../../http/filter-parameters.ts'
 import { flagParameter, integerParameter, wordParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'

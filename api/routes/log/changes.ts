@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { documentLimits, grouped } from '../../../config/limits.ts'
 import { changesAfter } from '../../../db/queries/log/changes.ts'
-import { documentLimits, grouped } from '../../../limits.config.ts'
 import { integerParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
 import { leanRow } from '../../schemas/directory/lean-row.ts'

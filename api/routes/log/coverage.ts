@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { coverageLimits } from '../../../config/limits.ts'
 import { readCoverage } from '../../../db/queries/log/coverage.ts'
-import { coverageLimits } from '../../../limits.config.ts'
 import { json, route } from '../../http/route.ts'
 import { coverage as coverageAnswer } from '../../schemas/log/coverage.ts'
 

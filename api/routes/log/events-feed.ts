@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { documentLimits, queryLimits } from '../../../config/limits.ts'
 import { type DirectoryEvent, eventsUpTo, newestEvent } from '../../../db/queries/log/directory-events.ts'
-import { documentLimits, queryLimits } from '../../../limits.config.ts'
 import { toEventEntry } from '../../feed/event-entry.ts'
 import { writtenFeed } from '../../feed/listed.ts'
 import { type Route, route, type Sources } from '../../http/route.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { documentLimits, grouped, streamLimits } from '../../../config/limits.ts'
 import { logHead, readLog } from '../../../db/queries/log/log.ts'
-import { documentLimits, grouped, streamLimits } from '../../../limits.config.ts'
 import { spellJson } from '../../http/content.ts'
 import { askable, countFilter, wordsFilter } from '../../http/filter-parameters.ts'
 import { installationOf } from '../../http/route.ts'

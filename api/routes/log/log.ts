@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { documentLimits, grouped, rowLimits } from '../../../config/limits.ts'
 import { logHead, readLog } from '../../../db/queries/log/log.ts'
-import { documentLimits, grouped, rowLimits } from '../../../limits.config.ts'
 import { ApiError } from '../../http/errors.ts'
 import { fieldsParameter, integerParameter } from '../../http/parameters.ts'
 import { installationOf, route } from '../../http/route.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { rowLimits } from '../../../config/limits.ts'
 import { type RegistrationFilter, registrationFilters } from '../../../db/queries/registrations/filters.ts'
 import { registrationSorts, registrationsPage } from '../../../db/queries/registrations/page.ts'
-import { rowLimits } from '../../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import {
   addressFilter,

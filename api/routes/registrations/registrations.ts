@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { profileLimits, rowLimits } from '../../../config/limits.ts'
 import { agentRegistrations } from '../../../db/queries/registrations/registrations.ts'
-import { profileLimits, rowLimits } from '../../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import { chainsParameter, fidParameter, integerParameter, wordParameter } from '../../http/parameters.ts'
 import { installationOf, json, route } from '../../http/route.ts'

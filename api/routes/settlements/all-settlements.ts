@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { readingLimits } from '../../../config/limits.ts'
 import { allSettlements as findSettlements } from '../../../db/queries/settlements/all-settlements.ts'
-import { readingLimits } from '../../../limits.config.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import { invalidRequest } from '../../http/errors.ts'
 import { addressFilter, askable, countFilter, hashFilter } from '../../http/filter-parameters.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { rowLimits } from '../../../config/limits.ts'
 import { agentSettlements, settlementPage } from '../../../db/queries/settlements/settlements.ts'
 import type { SettlementFilter } from '../../../db/queries/sql/settlement-filter.ts'
-import { rowLimits } from '../../../limits.config.ts'
 import { cursorParameter, objectText, pagedBody, readCursor, withSince } from '../../http/cursor.ts'
 import {
   addressFilter,

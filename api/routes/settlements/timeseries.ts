@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { grouped, readingLimits } from '../../../config/limits.ts'
 import { agentExists } from '../../../db/queries/agents/agent-exists.ts'
 import { completeUntil, settlementSeries } from '../../../db/queries/settlements/timeseries.ts'
-import { grouped, readingLimits } from '../../../limits.config.ts'
 import { objectText } from '../../http/cursor.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import { json, route, type Sources } from '../../http/route.ts'

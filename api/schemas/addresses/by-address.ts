@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { profileLimits } from '../../../limits.config.ts'
+import { profileLimits } from '../../../config/limits.ts'
 import { address, chainName, count, fid, nextCursor, time, tokenId } from '../scalars.ts'
 
 const agentOfAddress = z

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { grouped, readingLimits } from '../../../limits.config.ts'
+import { grouped, readingLimits } from '../../../config/limits.ts'
 import { address, chainName, count, dollars, fid, handleAssurance, nextCursor, time, tokenId } from '../scalars.ts'
 
 const span = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { grouped, readingLimits } from '../../../limits.config.ts'
+import { grouped, readingLimits } from '../../../config/limits.ts'
 import { address, chainName, count, fid, hash, time, tokenId } from '../scalars.ts'
 import { moment } from './as-of.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { documentLimits, profileLimits, queryLimits } from '../../../limits.config.ts'
+import { documentLimits, profileLimits, queryLimits } from '../../../config/limits.ts'
 import { agentIdentity, agentSpecs, codehostProfile, edge, oliTag } from '../documents/enriched.ts'
 import { feedbackSummary } from '../feedback/feedback.ts'
 import { historicalRegistration, record } from '../registrations/registration.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { rowLimits } from '../../../limits.config.ts'
+import { rowLimits } from '../../../config/limits.ts'
 import { proofEvents } from '../../../trust/claim-event.ts'
 import { address, claimMethod, count, fid, hash, nextCursor, time } from '../scalars.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { rowLimits } from '../../../limits.config.ts'
+import { rowLimits } from '../../../config/limits.ts'
 import { count, nextCursor } from '../scalars.ts'
 import { leanRow } from './lean-row.ts'
 

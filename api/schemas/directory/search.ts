@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { grouped, readingLimits, rowLimits } from '../../../limits.config.ts'
+import { grouped, readingLimits, rowLimits } from '../../../config/limits.ts'
 import { chainName, count } from '../scalars.ts'
 import { leanFields } from './lean-row.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chainNames } from '../../../chains.config.ts'
+import { chainNames } from '../../../config/chains.ts'
 import { chainName, count, time } from '../scalars.ts'
 
 const chainProgress = z

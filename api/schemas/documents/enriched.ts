@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { grouped, profileLimits, uptimeLimits } from '../../../limits.config.ts'
+import { grouped, profileLimits, uptimeLimits } from '../../../config/limits.ts'
 import { address, chainName, checkStatus, count, dollars, fid, hash, time, tokenId } from '../scalars.ts'
 import { payeeOutcome } from './payee.ts'
 

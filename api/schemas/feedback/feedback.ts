@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { profileLimits, rowLimits } from '../../../config/limits.ts'
 import { clientKinds, flagRules, groundKinds } from '../../../db/queries/sql/feedback.ts'
-import { profileLimits, rowLimits } from '../../../limits.config.ts'
 import { address, chainId, chainName, count, fid, hash, nextCursor, time, tokenId } from '../scalars.ts'
 
 /** Value of a feedback with all its digits; JavaScript rounds one that has many. */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { grouped, incomeLimits, readingLimits, rowLimits } from '../../../config/limits.ts'
+import { holdingContracts } from '../../../config/payments.ts'
 import { intervals } from '../../../db/queries/settlements/buckets.ts'
 import { incomeKinds } from '../../../db/queries/sql/income.ts'
-import { grouped, incomeLimits, readingLimits, rowLimits } from '../../../limits.config.ts'
-import { holdingContracts } from '../../../payments.config.ts'
 import {
   address,
   availableSince,

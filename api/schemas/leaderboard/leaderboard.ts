@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { grouped, readingLimits, rowLimits } from '../../../limits.config.ts'
+import { grouped, readingLimits, rowLimits } from '../../../config/limits.ts'
 import { leanFields } from '../directory/lean-row.ts'
 import { count, dollars, netDollars, time } from '../scalars.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { coverageLimits } from '../../../limits.config.ts'
+import { coverageLimits } from '../../../config/limits.ts'
 import { chainId, chainName, count, hash, time } from '../scalars.ts'
 
 const list = <T extends z.ZodType>(member: T, description: string) =>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { grouped, profileLimits, rowLimits } from '../../../limits.config.ts'
+import { grouped, profileLimits, rowLimits } from '../../../config/limits.ts'
 import {
   address,
   chainId,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { settlementSelectors } from '../../../abi/selectors.ts'
-import { rowLimits } from '../../../limits.config.ts'
+import { rowLimits } from '../../../config/limits.ts'
 import { address, availableSince, chainName, count, dollars, fid, hash, nextCursor, time } from '../scalars.ts'
 
 export const settlement = z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { grouped, readingLimits } from '../../../config/limits.ts'
 import { intervals } from '../../../db/queries/settlements/buckets.ts'
-import { grouped, readingLimits } from '../../../limits.config.ts'
 import { count, dollars, fid, time } from '../scalars.ts'
 
 const uncounted =

@@ -1,4 +1,4 @@
-import { readingLimits } from '../../../limits.config.ts'
+import { readingLimits } from '../../../config/limits.ts'
 import type { Queryable } from '../../pool.ts'
 import { shownHandleAssurance } from '../sql/assurance.ts'
 import { chainPosition, hex, isoTime, list } from '../sql/json-text.ts'

@@ -1,4 +1,4 @@
-import { readingLimits } from '../../../limits.config.ts'
+import { readingLimits } from '../../../config/limits.ts'
 import type { Queryable } from '../../pool.ts'
 import type { LaterKey } from '../due/queue.ts'
 import { approvedFor, operatorsOf } from '../sql/registration-objects.ts'

@@ -1,5 +1,5 @@
-import { profileLimits } from '../../../limits.config.ts'
-import { namesOf } from '../../../sources.config.ts'
+import { profileLimits } from '../../../config/limits.ts'
+import { namesOf } from '../../../config/sources.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from '../sql/json-text.ts'
 import { leadingFirst, saidAt } from '../sql/verification-time.ts'

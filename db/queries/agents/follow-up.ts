@@ -1,5 +1,5 @@
-import { chainNames } from '../../../chains.config.ts'
-import { sources } from '../../../sources.config.ts'
+import { chainNames } from '../../../config/chains.ts'
+import { sources } from '../../../config/sources.ts'
 import type { Queryable } from '../../pool.ts'
 import { forgetUnlistedProfiles } from '../claims/claim-actions.ts'
 import { askForClaimChecks } from '../claims/claim-checks.ts'

@@ -1,4 +1,4 @@
-import type { ChainName } from '../../../chains.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
 import { lastSeenAt } from '../sql/lean-row.ts'
 import { isAlive } from '../sql/uptime.ts'
 import { findsAgent } from './query-text.ts'

@@ -1,4 +1,4 @@
-import { findChain } from '../../../chains.config.ts'
+import { findChain } from '../../../config/chains.ts'
 
 const largestFid = 9_223_372_036_854_775_807n // of a bigint column
 

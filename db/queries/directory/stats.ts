@@ -1,4 +1,4 @@
-import { chainNames } from '../../../chains.config.ts'
+import { chainNames } from '../../../config/chains.ts'
 import type { Queryable } from '../../pool.ts'
 import { hostOf } from '../sql/disputed-messages.ts'
 import { isoTime } from '../sql/json-text.ts'

@@ -1,4 +1,4 @@
-import { profileLimits } from '../../../limits.config.ts'
+import { profileLimits } from '../../../config/limits.ts'
 import type { Queryable } from '../../pool.ts'
 import { isoTime, list } from '../sql/json-text.ts'
 

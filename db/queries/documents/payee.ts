@@ -1,4 +1,4 @@
-import type { ChainName } from '../../../chains.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainId, hex, isoTime } from '../sql/json-text.ts'
 import { countsFrom, leadingFirst } from '../sql/verification-time.ts'

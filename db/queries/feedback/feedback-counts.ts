@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { profileLimits } from '../../../limits.config.ts'
+import { profileLimits } from '../../../config/limits.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
 import { allowLargeSums } from '../server/transaction-settings.ts'
 import { feedbackSummary, isJudged } from '../sql/feedback.ts'

@@ -1,5 +1,5 @@
-import type { ChainName } from '../../../chains.config.ts'
-import { profileLimits } from '../../../limits.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
+import { profileLimits } from '../../../config/limits.ts'
 import type { Queryable } from '../../pool.ts'
 import { answered, feedbackValue, flagsOf, isJudged, shownTag } from '../sql/feedback.ts'
 import { chainId, hex, isoTime, list } from '../sql/json-text.ts'

@@ -1,5 +1,5 @@
-import { incomeLimits, readingLimits } from '../../../limits.config.ts'
-import { holdingContracts } from '../../../payments.config.ts'
+import { incomeLimits, readingLimits } from '../../../config/limits.ts'
+import { holdingContracts } from '../../../config/payments.ts'
 import type { Queryable } from '../../pool.ts'
 import { isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import { firstDue, heldContract, heldSign, hourOf, incomeKinds, isDollar, isHolding } from '../sql/income.ts'

@@ -1,4 +1,4 @@
-import { readingLimits } from '../../../limits.config.ts'
+import { readingLimits } from '../../../config/limits.ts'
 import { holdings } from './wallets.ts'
 
 /** Approvals that are examined of those one holder gave for a registration, the latest ones. */

@@ -1,4 +1,4 @@
-import { readingLimits } from '../../../limits.config.ts'
+import { readingLimits } from '../../../config/limits.ts'
 import { isRolledUp } from '../sql/block-states.ts'
 import { countedFor, otherPayments } from '../sql/income.ts'
 import { isListed } from '../sql/selectors.ts'

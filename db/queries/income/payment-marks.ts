@@ -1,4 +1,4 @@
-import { incomeLimits } from '../../../limits.config.ts'
+import { incomeLimits } from '../../../config/limits.ts'
 
 // What is told of a payment: SQL expressions over a relation as sql/income.ts describes it.
 

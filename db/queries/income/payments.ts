@@ -1,4 +1,4 @@
-import type { ChainName } from '../../../chains.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
 import { hourKey } from '../../due/paid-hours.ts'
 import type { Queryable } from '../../pool.ts'
 import { availableSince, isArchived } from '../sql/block-states.ts'

@@ -1,4 +1,4 @@
-import type { ChainName } from '../../../chains.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
 import type { Queryable } from '../../pool.ts'
 import { firstDue } from '../sql/income.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { readingLimits } from '../../../limits.config.ts'
+import { readingLimits } from '../../../config/limits.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
 import { allFigureSteps } from '../rollup/agent-figures.ts'
 import { columns } from '../rollup/figure-parts.ts'

@@ -1,5 +1,5 @@
-import { chainNames, chainOf } from '../../../chains.config.ts'
-import type { ChainSettings } from '../../../chains.file.ts'
+import type { ChainSettings } from '../../../config/chains.file.ts'
+import { chainNames, chainOf } from '../../../config/chains.ts'
 import type { Queryable } from '../../pool.ts'
 import { hexSum, loadedByShards } from '../sql/certificates.ts'
 import { isoTime } from '../sql/json-text.ts'

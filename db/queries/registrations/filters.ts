@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { ChainName } from '../../../chains.config.ts'
-import { grouped, readingLimits } from '../../../limits.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
+import { grouped, readingLimits } from '../../../config/limits.ts'
 import { partOf } from '../directory/query-text.ts'
 import { type Acting, actsFor, lexeme } from './acting.ts'
 

@@ -1,4 +1,4 @@
-import { profileLimits, readingLimits } from '../../../limits.config.ts'
+import { profileLimits, readingLimits } from '../../../config/limits.ts'
 import type { Queryable } from '../../pool.ts'
 import type { Installation } from '../sql/installation.ts'
 import { hex, list, type Member, members } from '../sql/json-text.ts'

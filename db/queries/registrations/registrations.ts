@@ -1,5 +1,5 @@
-import type { ChainName } from '../../../chains.config.ts'
-import { profileLimits } from '../../../limits.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
+import { profileLimits } from '../../../config/limits.ts'
 import type { Queryable } from '../../pool.ts'
 import type { Installation } from '../sql/installation.ts'
 import { chainPosition, hex } from '../sql/json-text.ts'

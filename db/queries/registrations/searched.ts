@@ -1,4 +1,4 @@
-import { queryLimits, readingLimits } from '../../../limits.config.ts'
+import { queryLimits, readingLimits } from '../../../config/limits.ts'
 import type { Queryable } from '../../pool.ts'
 import { hex } from '../sql/json-text.ts'
 import { approvedFor } from '../sql/registration-objects.ts'

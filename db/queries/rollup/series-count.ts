@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { ChainName } from '../../../chains.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
 import type { Interval } from '../settlements/buckets.ts'
 import { startsAt } from '../settlements/settlement-starts.ts'

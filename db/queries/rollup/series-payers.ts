@@ -1,6 +1,6 @@
 import type pg from 'pg'
-import { type ChainName, settlementChains } from '../../../chains.config.ts'
-import { readingLimits } from '../../../limits.config.ts'
+import { type ChainName, settlementChains } from '../../../config/chains.ts'
+import { readingLimits } from '../../../config/limits.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
 import { allowLargeSums } from '../server/transaction-settings.ts'
 import { bucketsOf, intervals, moved } from '../settlements/buckets.ts'

@@ -1,4 +1,4 @@
-import { type ChainName, settlementChains } from '../../../chains.config.ts'
+import { type ChainName, settlementChains } from '../../../config/chains.ts'
 import { maxBlock } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
 import { withKeptPlan } from '../server/transaction-settings.ts'

@@ -1,4 +1,4 @@
-import { readingLimits } from '../../../limits.config.ts'
+import { readingLimits } from '../../../config/limits.ts'
 
 /** Lengths of a bucket, the finest first. */
 export const intervals = ['hour', 'day', 'week', 'month'] as const

@@ -1,5 +1,5 @@
-import type { ChainName } from '../../../chains.config.ts'
-import { sources } from '../../../sources.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
+import { sources } from '../../../config/sources.ts'
 import type { Queryable } from '../../pool.ts'
 import { storableText } from '../../text.ts'
 import { forgetUptime } from './uptime.ts'

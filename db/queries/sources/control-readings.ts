@@ -1,5 +1,5 @@
-import { readingLimits } from '../../../limits.config.ts'
-import { sources } from '../../../sources.config.ts'
+import { readingLimits } from '../../../config/limits.ts'
+import { sources } from '../../../config/sources.ts'
 import type { Queryable } from '../../pool.ts'
 import { hex } from '../sql/json-text.ts'
 import { approvedFor, operatorsOf } from '../sql/registration-objects.ts'

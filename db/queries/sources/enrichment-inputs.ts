@@ -1,4 +1,4 @@
-import { namesOf, type SourceRow, sources } from '../../../sources.config.ts'
+import { namesOf, type SourceRow, sources } from '../../../config/sources.ts'
 import type { Queryable } from '../../pool.ts'
 
 import { textList } from '../sql/json-text.ts'

@@ -1,4 +1,4 @@
-import { sources } from '../../../sources.config.ts'
+import { sources } from '../../../config/sources.ts'
 import type { Queryable } from '../../pool.ts'
 
 interface HubStanding {

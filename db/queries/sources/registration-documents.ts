@@ -1,5 +1,5 @@
-import { type ChainName, chainOf } from '../../../chains.config.ts'
-import { sources } from '../../../sources.config.ts'
+import { type ChainName, chainOf } from '../../../config/chains.ts'
+import { sources } from '../../../config/sources.ts'
 import type { Queryable } from '../../pool.ts'
 import { shownRecords } from '../sql/shown-holdings.ts'
 

@@ -1,4 +1,4 @@
-import { uptimeLimits } from '../../../limits.config.ts'
+import { uptimeLimits } from '../../../config/limits.ts'
 import type { Queryable } from '../../pool.ts'
 
 /** One check of a document; meaning of the fields: docs/rules.md 3. */

@@ -1,4 +1,4 @@
-import { profileLimits } from '../../../limits.config.ts'
+import { profileLimits } from '../../../config/limits.ts'
 import { dollars, hex, isoTime, list } from './json-text.ts'
 
 // Expressions of the profile over the agent `a`, with `source` beside it, for what other sources say about it.

@@ -1,4 +1,4 @@
-import { profileLimits } from '../../../limits.config.ts'
+import { profileLimits } from '../../../config/limits.ts'
 import { list } from './json-text.ts'
 
 // Feedback on agents: rows of the view judged_feedback, which says who gave it. Addresses cost nothing, so it says little

@@ -4,7 +4,7 @@ import {
   paymentKinds,
   paymentKindsThat,
   refundedKinds,
-} from '../../../payments.config.ts'
+} from '../../../config/payments.ts'
 import { hourKey } from '../../due/paid-hours.ts'
 import { isoTime, textList } from './json-text.ts'
 

@@ -1,4 +1,4 @@
-import type { ChainName } from '../../../chains.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
 
 /**
  * What response bodies contain about this installation. Passed as JSON in $1 to every statement that builds profiles or

@@ -1,5 +1,5 @@
-import { profileLimits } from '../../../limits.config.ts'
-import { namesOf, profileFieldsOfSources, sources } from '../../../sources.config.ts'
+import { profileLimits } from '../../../config/limits.ts'
+import { namesOf, profileFieldsOfSources, sources } from '../../../config/sources.ts'
 import { assuranceOf, shownHandleAssurance } from './assurance.ts'
 import { codehostProfile, edges, identities, oliTags } from './enriched-fields.ts'
 import { profileFeedback } from './feedback.ts'

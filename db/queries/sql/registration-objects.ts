@@ -1,4 +1,4 @@
-import { readingLimits } from '../../../limits.config.ts'
+import { readingLimits } from '../../../config/limits.ts'
 import { keyDigest, walletKey } from '../../registry-keys.ts'
 import { registryOf } from './installation.ts'
 import { chainId, hex, isoTime, type Member, members } from './json-text.ts'

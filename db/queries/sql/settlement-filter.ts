@@ -1,4 +1,4 @@
-import type { ChainName } from '../../../chains.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
 import { maxBlock } from '../../block-range.ts'
 
 /** Which settlements; null: no filter. Addresses and selectors are lowercase hex. */

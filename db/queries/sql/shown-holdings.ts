@@ -1,4 +1,4 @@
-import { profileLimits } from '../../../limits.config.ts'
+import { profileLimits } from '../../../config/limits.ts'
 import { chainPosition } from './json-text.ts'
 
 const table = 'unnest(chain_names()) with ordinality'

@@ -1,4 +1,4 @@
-import { uptimeLimits } from '../../../limits.config.ts'
+import { uptimeLimits } from '../../../config/limits.ts'
 import { textList } from './json-text.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { type ChainName, chainNames, chainOf, findChain } from '../../../chains.config.ts'
+import { type ChainName, chainNames, chainOf, findChain } from '../../../config/chains.ts'
 import { hex } from '../sql/json-text.ts'
 import {
   agentFields,

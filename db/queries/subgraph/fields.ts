@@ -1,4 +1,4 @@
-import { profileLimits, readingLimits, subgraphLimits } from '../../../limits.config.ts'
+import { profileLimits, readingLimits, subgraphLimits } from '../../../config/limits.ts'
 import { feedbackValue, shownTag } from '../sql/feedback.ts'
 import { chainId, hex } from '../sql/json-text.ts'
 import { othersMayAct } from '../sql/registration-objects.ts'

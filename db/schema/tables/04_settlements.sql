@@ -66,7 +66,7 @@ create table payment (
   block_number int not null,
   log_index int not null,        -- of the log that proves it; no settlement has it
   block_timestamp timestamptz not null,
-  kind text not null,            -- forwarded, and those of payments.config.ts
+  kind text not null,            -- forwarded, and those of config/payments.ts
   token bytea not null,          -- of payments by contracts: any
   -- Who signed, never a forwarder. job_release: who funded the job, or its contract while nobody is known to have. Of an
   -- escrow: who provably paid when the money came, else the operator, who called.

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { type Address, encodeFunctionData, type Hex, parseAbi } from 'viem'
-import { type ChainName, chainOf } from '../../../chains.config.ts'
+import { type ChainName, chainOf } from '../../../config/chains.ts'
 import { hour } from '../../../ops/time.ts'
 import { type ChainClient, callAt } from '../../../social/chain-client.ts'
 import type { Price } from '../prices.ts'

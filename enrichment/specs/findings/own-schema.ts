@@ -1,4 +1,4 @@
-import { documentWork } from '../../../limits.config.ts'
+import { documentWork } from '../../../config/limits.ts'
 import { textOf } from '../../../trust/strict-json.ts'
 import { fieldsOf } from '../offers/spellings.ts'
 

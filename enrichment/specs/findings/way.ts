@@ -1,4 +1,4 @@
-import { chainNames, chainOf } from '../../../chains.config.ts'
+import { chainNames, chainOf } from '../../../config/chains.ts'
 import { textOf } from '../../../trust/strict-json.ts'
 import { networkOf } from '../../networks.ts'
 import { fieldsOf } from '../offers/spellings.ts'

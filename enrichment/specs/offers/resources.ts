@@ -1,5 +1,5 @@
+import { documentWork, profileLimits } from '../../../config/limits.ts'
 import { storableText } from '../../../db/text.ts'
-import { documentWork, profileLimits } from '../../../limits.config.ts'
 import { DoorError } from '../../../net/errors.ts'
 import { maxUrlLength, parseTarget } from '../../../net/target.ts'
 import { membersOf } from './spellings.ts'

@@ -1,5 +1,5 @@
-import { chainNames, chainOf } from '../../../chains.config.ts'
-import { profileLimits } from '../../../limits.config.ts'
+import { chainNames, chainOf } from '../../../config/chains.ts'
+import { profileLimits } from '../../../config/limits.ts'
 import { type ListedRegistration, toListedRegistration } from '../../agent-uri/listed-registration.ts'
 import { networkOf } from '../../networks.ts'
 import { shortText } from '../content.ts'

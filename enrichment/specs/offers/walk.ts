@@ -1,4 +1,4 @@
-import { documentWork } from '../../../limits.config.ts'
+import { documentWork } from '../../../config/limits.ts'
 import { networkOf } from '../../networks.ts'
 import { fieldsOf, type Meaning, means, membersOf } from './spellings.ts'
 import { isPriceObject, noTerms, type Terms, termsOf } from './terms.ts'

@@ -1,5 +1,5 @@
 import { events } from '../../../abi/generated/batch-settlement.ts'
-import type { PaymentKind } from '../../../payments.config.ts'
+import type { PaymentKind } from '../../../config/payments.ts'
 import { addressOf, type ChainLog } from '../block.ts'
 import { toTransfer } from '../hex-fields.ts'
 import { isTransfer, type KindRule } from './rule.ts'

@@ -1,6 +1,6 @@
 import { events } from '../../../abi/generated/auth-capture.ts'
 import { events as first } from '../../../abi/generated/auth-capture-first.ts'
-import type { PaymentKind } from '../../../payments.config.ts'
+import type { PaymentKind } from '../../../config/payments.ts'
 import { addressOf, type ChainLog } from '../block.ts'
 import { toTransfer } from '../hex-fields.ts'
 import { wordDigits } from '../selector.ts'

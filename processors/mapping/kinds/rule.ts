@@ -1,5 +1,5 @@
 import { events as token } from '../../../abi/generated/dollar-token.ts'
-import type { PaymentKind } from '../../../payments.config.ts'
+import type { PaymentKind } from '../../../config/payments.ts'
 import type { ChainLog } from '../block.ts'
 import type { Transfer } from '../fields.ts'
 import type { Struct } from './structs.ts'

@@ -1,6 +1,6 @@
 import { parseAtomFeed } from 'feedsmith'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { documentLimits } from '../../../limits.config.ts'
+import { documentLimits } from '../../../config/limits.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { child, entriesOf, textOf } from '../../support/api/feed-xml.ts'
 import { testDatabase } from '../../support/database.ts'

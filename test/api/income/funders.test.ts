@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest'
+import type { PaymentKind } from '../../../config/payments.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
 import { agentIncome } from '../../../db/queries/income/agent-income.ts'
 import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import type { PaymentKind } from '../../../payments.config.ts'
 import { runIncome } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addressOwnersAnswer, agentStateAnswer, portfolioAnswer } from '../../../api/schemas/agents/as-of.ts'
-import { readingLimits } from '../../../limits.config.ts'
+import { readingLimits } from '../../../config/limits.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { chainRows } from '../../support/chain/rows.ts'
 import { testDatabase } from '../../support/database.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { discoverySelection } from '../../../api/schemas/directory/discovery.ts'
-import type { ChainName } from '../../../chains.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { addressOf, dropAgents, insert, type SeedAgent, seedAgent, seedFigure } from '../../support/seed.ts'

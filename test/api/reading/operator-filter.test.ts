@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readingLimits } from '../../../config/limits.ts'
 import { derivations } from '../../../derive/derivations.ts'
 import { settle } from '../../../derive/pass.ts'
-import { readingLimits } from '../../../limits.config.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { addressOf, insert, seedChainState, seedRegistration } from '../../support/seed.ts'

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { routes } from '../../../api/routes.ts'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import { createPool, withSettings } from '../../../db/pool.ts'
 import { deriveWords } from '../../../db/queries/agents/agent-words.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'

@@ -1,6 +1,6 @@
 import { EventSource } from 'eventsource'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { streamLimits } from '../../../limits.config.ts'
+import { streamLimits } from '../../../config/limits.ts'
 import { failure, startApi, type TestApi } from '../../support/api/api.ts'
 import { EventReader } from '../../support/api/event-reader.ts'
 import { testDatabase } from '../../support/database.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readChains, socialRegistriesOf } from '../../../chains.file.ts'
+import { readChains, socialRegistriesOf } from '../../../config/chains.file.ts'
 import { withProofs } from '../../../export/whole-proofs.ts'
 import { checkOffline } from '../../../trust/proof/checks.ts'
 import { type ClaimProof, sealProof } from '../../../trust/proof/proof.ts'

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import { parseForm } from '../../../enrichment/agent-uri/form.ts'
 import { toListedRegistration } from '../../../enrichment/agent-uri/listed-registration.ts'
 import { toRegistrationFile } from '../../../enrichment/agent-uri/registration-file.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { onTestFinished } from 'vitest'
-import { type ChainName, chainNames, chainOf, chains } from '../../../chains.config.ts'
+import { type ChainName, chainNames, chainOf, chains } from '../../../config/chains.ts'
 import { agentProfile } from '../../../db/queries/agents/profile.ts'
 import { pagesOf } from '../../../devnet/hosts/agent-pages.ts'
 import { type IpfsGateway, startGateway } from '../../../devnet/hosts/gateway.ts'

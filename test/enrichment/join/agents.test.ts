@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chainNames } from '../../../chains.config.ts'
+import { chainNames } from '../../../config/chains.ts'
 import { deriveAgents } from '../../../db/queries/agents/agents.ts'
 import { storeVerifiedSet } from '../../../enrichment/socialindex/fids.ts'
 import { mostDelaySeconds } from '../../../social/hub-staleness.ts'

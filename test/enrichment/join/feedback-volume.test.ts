@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
-import { chainNames } from '../../../chains.config.ts'
+import { chainNames } from '../../../config/chains.ts'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { deriveAgents } from '../../../db/queries/agents/agents.ts'
 import { lockJoin } from '../../../db/queries/agents/lock.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
-import { chainNames } from '../../../chains.config.ts'
+import { chainNames } from '../../../config/chains.ts'
 import type { Queryable } from '../../../db/pool.ts'
 import { directoryStats } from '../../../db/queries/directory/stats.ts'
 import { markAll, takeDue } from '../../../db/queries/due/queue.ts'

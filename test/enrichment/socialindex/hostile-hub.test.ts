@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { sources } from '../../../config/sources.ts'
 import { askForSubjects } from '../../../db/queries/sources/source-state.ts'
 import { hour, minute, second } from '../../../ops/time.ts'
-import { sources } from '../../../sources.config.ts'
 import { type CannedServer, serveCanned } from '../../doubles/canned.ts'
 import { createTestDatabase, type OwnDatabase } from '../../support/database.ts'
 import { createClock, type EnrichmentJob, startJob } from '../../support/enrichment-job.ts'

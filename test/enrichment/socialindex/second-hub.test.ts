@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { hubAt, publicHubs } from '../../../config/sources.ts'
 import { agentAddresses } from '../../../db/queries/addresses/addresses.ts'
 import { followedHub } from '../../../db/queries/sources/hub-standing.ts'
 import { type Hub, startHub } from '../../../devnet/hub/server.ts'
@@ -7,7 +8,6 @@ import { appKeyOf, walletOf } from '../../../devnet/world/keys.ts'
 import { readConfig } from '../../../enrichment/config.ts'
 import { hour, minute } from '../../../ops/time.ts'
 import { operatorOf, witnessUrls } from '../../../social/hub-operators.ts'
-import { hubAt, publicHubs } from '../../../sources.config.ts'
 import { type Scene, startScene } from '../../support/chain/scene.ts'
 
 // A second hub that is no use must cost nothing: it is a default, and nobody here runs it.

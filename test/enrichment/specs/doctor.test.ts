@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { diagnosis, findingCatalogue, findingCodes } from '../../../api/schemas/documents/doctor.ts'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import { agentDiagnosis } from '../../../db/queries/documents/doctor.ts'
 import { type DevChain, startDevChain } from '../../../devnet/chain/chain.ts'
 import { faultySellers, publishFaultySellers } from '../../../devnet/hosts/faulty-sellers.ts'

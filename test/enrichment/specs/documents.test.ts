@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import { registryOf } from '../../../enrichment/networks.ts'
 import { referenceIn } from '../../../enrichment/specs/back-reference.ts'
 import { parsed } from '../../../enrichment/specs/content.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import { readContent } from '../../../enrichment/specs/kinds.ts'
 import { inDollars, pricesIn } from '../../../enrichment/specs/prices.ts'
 import { fixture } from '../../support/fixture.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import { inDollars, pricesIn, withAgent } from '../../../enrichment/specs/prices.ts'
 import { fixture } from '../../support/fixture.ts'
 

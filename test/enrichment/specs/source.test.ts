@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import type { Page, WebHost } from '../../../devnet/hosts/web-host.ts'
 import { canonicalJson, type Json } from '../../../trust/canonical-json.ts'
 import { testDatabase } from '../../support/database.ts'

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { amendChain, chainOf } from '../../../chains.config.ts'
+import { amendChain, chainOf } from '../../../config/chains.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { runArchive } from '../../../export/archive/run.ts'
 import { readRequest } from '../../../export/request.ts'

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readChains } from '../../../chains.file.ts'
+import { readChains } from '../../../config/chains.file.ts'
 import type { BlockRange } from '../../../db/block-range.ts'
 import { hourKey } from '../../../db/due/paid-hours.ts'
 import { inTransaction } from '../../../db/pool.ts'

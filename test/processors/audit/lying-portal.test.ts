@@ -1,7 +1,7 @@
 import { keccak256, toBytes } from 'viem'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { events } from '../../../abi/generated/identity-registry.ts'
-import { readChains } from '../../../chains.file.ts'
+import { readChains } from '../../../config/chains.file.ts'
 import { accountOf, type DevChain, funder, startDevChain } from '../../../devnet/chain/chain.ts'
 import { registerFid, transferFid } from '../../../devnet/chain/farcaster.ts'
 import { giveFeedback, register, setAgentUri, setMetadata } from '../../../devnet/chain/identity.ts'

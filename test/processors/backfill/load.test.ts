@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { readChains } from '../../../chains.file.ts'
+import { readChains } from '../../../config/chains.file.ts'
 import { readConfig } from '../../../processors/backfill/config.ts'
 import { runLoad } from '../../../processors/backfill/load.ts'
 import { reserveRange } from '../../../processors/backfill/reservation.ts'

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { readChains } from '../../../chains.file.ts'
+import { readChains } from '../../../config/chains.file.ts'
 import { readStaging } from '../../../db/queries/chain/staging-partitions.ts'
 import { abandonRange } from '../../../processors/backfill/abandon.ts'
 import { reserveRange } from '../../../processors/backfill/reservation.ts'

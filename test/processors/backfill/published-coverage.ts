@@ -1,5 +1,5 @@
 import { coverage } from '../../../api/schemas/log/coverage.ts'
-import { readChains } from '../../../chains.file.ts'
+import { readChains } from '../../../config/chains.file.ts'
 import { startApi } from '../../support/api/api.ts'
 import type { TestDatabase } from '../../support/database.ts'
 

@@ -1,5 +1,5 @@
 import { keccak256, toBytes } from 'viem'
-import { type ChainSettings, readChains } from '../../../chains.file.ts'
+import { type ChainSettings, readChains } from '../../../config/chains.file.ts'
 import { accountOf, type DevChain, startDevChain } from '../../../devnet/chain/chain.ts'
 import { aggregate, mint, pay, signAuthorization } from '../../../devnet/chain/payments.ts'
 import { certifySource } from '../../../processors/backfill/verify.ts'

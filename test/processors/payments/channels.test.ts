@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, hashTypedData, numberToHex, pad, zero
 import { describe, expect, test } from 'vitest'
 import { events } from '../../../abi/generated/batch-settlement.ts'
 import { events as token } from '../../../abi/generated/dollar-token.ts'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import { channelsAbi } from '../../../devnet/chain/abi.ts'
 import { structsIn } from '../../../processors/mapping/kinds/structs.ts'
 import { paymentContractsOf } from '../../../processors/mapping/payment-kinds.ts'

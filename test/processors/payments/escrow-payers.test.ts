@@ -1,6 +1,6 @@
 import { encodeAbiParameters, encodeFunctionData, type Hex, keccak256, numberToHex, pad } from 'viem'
 import { beforeAll, expect, test } from 'vitest'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import type { Queryable } from '../../../db/pool.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
 import { arePayments, insertPayments, tallyPaymentsWithin } from '../../../db/queries/chain/payments/payments.ts'

@@ -1,6 +1,6 @@
 import { encodeAbiParameters, encodeEventTopics, encodeFunctionData, type Hex, keccak256, numberToHex, pad } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import { commerceEscrowAbi } from '../../../devnet/chain/abi.ts'
 import { paymentContractsOf } from '../../../processors/mapping/payment-kinds.ts'
 import { paymentsOf } from '../../../processors/mapping/payments.ts'

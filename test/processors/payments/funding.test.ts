@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
-import { chains } from '../../../chains.config.ts'
-import type { ChainSettings } from '../../../chains.file.ts'
+import type { ChainSettings } from '../../../config/chains.file.ts'
+import { chains } from '../../../config/chains.ts'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
 import { insertPayments } from '../../../db/queries/chain/payments/payments.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type Address, encodeFunctionData, numberToHex, pad, zeroAddress } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import type { ChainLog } from '../../../processors/mapping/block.ts'
 import { paymentContractsOf } from '../../../processors/mapping/payment-kinds.ts'
 import { paymentsOf } from '../../../processors/mapping/payments.ts'

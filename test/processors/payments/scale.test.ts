@@ -1,6 +1,6 @@
 import { keccak256, toBytes } from 'viem'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { amendChain, chains } from '../../../chains.config.ts'
+import { amendChain, chains } from '../../../config/chains.ts'
 import { ensureChainRows } from '../../../db/chain-rows.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { settlementObject } from '../../../db/queries/sql/received-settlements.ts'

@@ -1,4 +1,4 @@
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import { startPortal } from '../../doubles/portal/server.ts'
 import { readChainTables } from '../../support/chain/oracle.ts'
 import { spawnProcessor } from '../../support/chain/processor.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readChains } from '../../../chains.file.ts'
+import { readChains } from '../../../config/chains.file.ts'
 import { findTarget } from '../../../processors/reset/target.ts'
 
 const { base } = readChains({ env: {} })

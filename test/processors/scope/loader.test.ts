@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { readChains } from '../../../chains.file.ts'
+import { readChains } from '../../../config/chains.file.ts'
 import { readChainState, writeChainState } from '../../../db/queries/chain/chain-state.ts'
 import { Progress } from '../../../processors/progress.ts'
 import { resetTo } from '../../../processors/reset/reset.ts'

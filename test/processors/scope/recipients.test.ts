@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { readChains } from '../../../chains.file.ts'
+import { readChains } from '../../../config/chains.file.ts'
 import { lockClasses } from '../../../db/lock-keys.ts'
 import { writeChainState } from '../../../db/queries/chain/chain-state.ts'
 import { arePayments, insertPayments, replacePayments } from '../../../db/queries/chain/payments/payments.ts'

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { readChains } from '../../../chains.file.ts'
+import { readChains } from '../../../config/chains.file.ts'
 import { Progress } from '../../../processors/progress.ts'
 import { ChainProcessor } from '../../../processors/source/chain-processor.ts'
 import { generatedSource } from '../../doubles/portal/generated-source.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { events as token } from '../../../abi/generated/dollar-token.ts'
 import { events } from '../../../abi/generated/identity-registry.ts'
-import { readChains } from '../../../chains.file.ts'
+import { readChains } from '../../../config/chains.file.ts'
 import { topicOf } from '../../../processors/mapping/block.ts'
 import { upgradesIn } from '../../../processors/mapping/upgrades.ts'
 import { request } from '../../../processors/source/wanted-logs.ts'

@@ -6,7 +6,7 @@ import { boundedDatabase } from '../../../api/http/database.ts'
 import { createHttpServer } from '../../../api/http/server.ts'
 import { MemoryStore } from '../../../api/limits/memory-store.ts'
 import { errorBody } from '../../../api/schemas/error.ts'
-import { readChains } from '../../../chains.file.ts'
+import { readChains } from '../../../config/chains.file.ts'
 import type { TestDatabase } from '../database.ts'
 
 export interface TestApi {

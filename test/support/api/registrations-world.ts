@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type pg from 'pg'
-import type { ChainName } from '../../../chains.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
 import { keyDigest } from '../../../db/registry-keys.ts'
 import { derivations } from '../../../derive/derivations.ts'
 import { settle } from '../../../derive/pass.ts'

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { type ChainName, chains } from '../../../chains.config.ts'
+import { type ChainName, chains } from '../../../config/chains.ts'
 import { deriveWords } from '../../../db/queries/agents/agent-words.ts'
 import { insertClaim } from '../../../db/queries/claims/claims.ts'
 import { derivations } from '../../../derive/derivations.ts'

@@ -1,4 +1,4 @@
-import { chainNames, chainOf } from '../../../chains.config.ts'
+import { chainNames, chainOf } from '../../../config/chains.ts'
 import type { Queryable } from '../../../db/pool.ts'
 import type { WorldAgent } from './registrations-world.ts'
 

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Chain } from '../../../chains.row.ts'
+import type { Chain } from '../../../config/chains.row.ts'
 import { root } from '../source-files.ts'
 
 /** A chain that no table has; its name and its label have two words. */
@@ -44,14 +44,14 @@ export async function addedByFile(rpc: string, name = eighthName): Promise<Insta
 
 /** An installation whose chain table has one more row, with the URL of the chain's node in the environment. */
 export async function addedByRow(rpc: string): Promise<Installation> {
-  const table = await readFile(join(root, 'chains.config.ts'), 'utf8')
+  const table = await readFile(join(root, 'config/chains.ts'), 'utf8')
   const end = '} as const satisfies Record<string, Chain>'
   const longer = table.replace(end, `  ${eighthName}: ${JSON.stringify(eighthRow)},\n${end}`)
   if (longer === table) throw new Error('the table of chains does not end as it did')
-  const files = { 'chains.json': JSON.stringify({ [eighthName]: { portal: null } }), 'chains.config.ts': longer }
+  const files = { 'chains.json': JSON.stringify({ [eighthName]: { portal: null } }), 'chains.ts': longer }
   return inFolder(files, (folder) => ({
     [eighthRow.rpcVariable]: rpc,
-    TEST_CHAIN_TABLE: join(folder, 'chains.config.ts'),
+    TEST_CHAIN_TABLE: join(folder, 'chains.ts'),
   }))
 }
 

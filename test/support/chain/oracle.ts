@@ -1,4 +1,4 @@
-import type { ChainName } from '../../../chains.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
 import type { Queryable } from '../../../db/pool.ts'
 
 /** Table of the indexing state of each chain. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { readChains } from '../../../chains.file.ts'
+import { readChains } from '../../../config/chains.file.ts'
 import { readStaging } from '../../../db/queries/chain/staging-partitions.ts'
 import { reserveRange } from '../../../processors/backfill/reservation.ts'
 import { placePartition } from '../../../processors/backfill/staging-placement.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ChainName } from '../../../chains.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
 import type { Queryable } from '../../../db/pool.ts'
 
 export interface Token {

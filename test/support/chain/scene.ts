@@ -1,6 +1,6 @@
+import { sources } from '../../../config/sources.ts'
 import { type Hub, startHub } from '../../../devnet/hub/server.ts'
 import { HubState } from '../../../devnet/hub/state.ts'
-import { sources } from '../../../sources.config.ts'
 import { type AgentRow, storedAgents } from '../agent-model.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
 import { type Clock, createClock, type EnrichmentJob, startJob } from '../enrichment-job.ts'

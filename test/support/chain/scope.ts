@@ -1,4 +1,4 @@
-import type { ChainName } from '../../../chains.config.ts'
+import type { ChainName } from '../../../config/chains.ts'
 import type { Queryable } from '../../../db/pool.ts'
 import type { DevChain } from '../../../devnet/chain/chain.ts'
 import { until } from '../until.ts'

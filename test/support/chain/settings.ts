@@ -1,7 +1,7 @@
-import { chainOf } from '../../../chains.config.ts'
-import type { PaymentContract } from '../../../chains.row.ts'
+import type { PaymentContract } from '../../../config/chains.row.ts'
+import { chainOf } from '../../../config/chains.ts'
+import { type ContractKind, contractKinds } from '../../../config/payments.ts'
 import type { DevChain } from '../../../devnet/chain/chain.ts'
-import { type ContractKind, contractKinds } from '../../../payments.config.ts'
 
 export interface SettingsOptions {
   /** Blocks below the head that may still be replaced. */

@@ -19,7 +19,7 @@ registerHooks({
     return url ? { url, format: 'module', shortCircuit: true } : next(specifier, context)
   },
   load(url, context, next) {
-    if (url === `${root}chains.config.ts` && chainTable) {
+    if (url === `${root}config/chains.ts` && chainTable) {
       return { format: 'module-typescript', source: readFileSync(chainTable, 'utf8'), shortCircuit: true }
     }
     if (!url.startsWith(root) || !url.endsWith('.ts') || url.includes('/node_modules/')) return next(url, context)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import type { Block, Header, Log, Transaction } from '../../doubles/portal/blocks.ts'
 import { type MemorySource, memorySource } from '../../doubles/portal/memory-source.ts'
 import { groupBy, type RecordedChain, type RecordedTransaction } from './file.ts'

@@ -7,7 +7,7 @@ import {
   parseAbi,
   zeroAddress,
 } from 'viem'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import { fixture, readFixture } from '../fixture.ts'
 import { type BlockPart, groupBy, type Origin, type RecordedChain, type RecordedLog } from './file.ts'
 

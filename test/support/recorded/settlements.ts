@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { decodeFunctionData, encodeAbiParameters, encodeEventTopics, type Hex, parseAbi } from 'viem'
-import { chains } from '../../../chains.config.ts'
+import { chains } from '../../../config/chains.ts'
 import { fixture } from '../fixture.ts'
 import type { BlockPart, RecordedLog, RecordedTransaction } from './file.ts'
 

@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { type ChainName, chainOf } from '../../../../chains.config.ts'
-import type { Partitions } from '../../../../chains.row.ts'
+import type { Partitions } from '../../../../config/chains.row.ts'
+import { type ChainName, chainOf } from '../../../../config/chains.ts'
 import { maxBlock } from '../../../block-range.ts'
 import { lockClasses } from '../../../lock-keys.ts'
 import type { Queryable } from '../../../pool.ts'

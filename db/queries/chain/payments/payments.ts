@@ -1,4 +1,4 @@
-import { paymentKindsThat } from '../../../../payments.config.ts'
+import { paymentKindsThat } from '../../../../config/payments.ts'
 import type { BlockRange } from '../../../block-range.ts'
 import type { Queryable } from '../../../pool.ts'
 import { textList } from '../../sql/json-text.ts'

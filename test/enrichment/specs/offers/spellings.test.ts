@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chains } from '../../../../chains.config.ts'
+import { chains } from '../../../../config/chains.ts'
 import { readContent } from '../../../../enrichment/specs/kinds.ts'
 import { moneyIn } from '../../../../enrichment/specs/offers/money.ts'
 import { inDollars, pricesIn } from '../../../../enrichment/specs/prices.ts'

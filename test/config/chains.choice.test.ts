@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { withChosen } from '../chains.choice.ts'
-import { chains, defaultChainNames } from '../chains.config.ts'
-import { readChains } from '../chains.file.ts'
-import { readyChains } from '../chains.more.ts'
-import { runMain } from './support/mains.ts'
+import { withChosen } from '../../config/chains.choice.ts'
+import { readChains } from '../../config/chains.file.ts'
+import { readyChains } from '../../config/chains.more.ts'
+import { chains, defaultChainNames } from '../../config/chains.ts'
+import { runMain } from '../support/mains.ts'
 
 const names = Object.keys(readyChains)
 const lacking = names.filter((name) => refusal(name) !== undefined)
@@ -85,7 +85,7 @@ test('a chain with a number that nobody states is refused with what is not known
 })
 
 test('docs/chains.md lists them all, with what each lacks', () => {
-  const document = readFileSync(new URL('../docs/chains.md', import.meta.url), 'utf8')
+  const document = readFileSync(new URL('../../docs/chains.md', import.meta.url), 'utf8')
   const rows = Object.entries(readyChains).map(([name, { id, label, tokens }]) => {
     const fields = [...(refusal(name) ?? '').matchAll(/state "(\w+)"/g)].map(([, field]) => field).join(', ')
     return `| ${name} | ${label} | ${id} | ${tokens.length > 0 ? 'yes' : 'no'} | ${fields || 'nothing'} |`

@@ -1,12 +1,12 @@
-import { etherscan, identityRegistry, reputationRegistry, x402Contracts } from './chains.config.ts'
 import type { Explorer, Token } from './chains.row.ts'
+import { etherscan, identityRegistry, reputationRegistry, x402Contracts } from './chains.ts'
 
 /**
  * Chains that are ready to be indexed and off until CHAINS names them: the other mainnets on which ERC-8004 stands by the
  * README of erc-8004/erc-8004-contracts. A number that no source known to us states is null, and a chain with one is
  * refused unless CHAINS_FILE states it. Nothing here is guessed.
  *
- * Sources, named in the rows by their letter; those of chains.config.ts keep theirs:
+ * Sources, named in the rows by their letter; those of config/chains.ts keep theirs:
  *  A  erc-8004/erc-8004-contracts, scripts/addresses.ts: chain ids; README: the registries' proxies, the same everywhere
  *  B  public census of the identity proxy: no code at N-1, 130 bytes of code at N (2026-08-04)
  *  G  agent0lab/subgraph, config/networks: block of the upgrade to the implementation, before which nobody registers

@@ -4,8 +4,8 @@ import { rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { amendChain, chainNames, chainOf, chains, settlementChains } from '../chains.config.ts'
-import { openChains, readChains, readChainsFile } from '../chains.file.ts'
+import { openChains, readChains, readChainsFile } from '../../config/chains.file.ts'
+import { amendChain, chainNames, chainOf, chains, settlementChains } from '../../config/chains.ts'
 
 const address = `0x${'Ab'.repeat(20)}`
 
@@ -75,7 +75,7 @@ test('the file overrides rows of the table, and leaves the other chains as they 
 })
 
 test('the row that docs/chains.md shows adds a chain, with its pages as they are written', () => {
-  const document = readFileSync(new URL('../docs/chains.md', import.meta.url), 'utf8')
+  const document = readFileSync(new URL('../../docs/chains.md', import.meta.url), 'utf8')
   const [, shown = ''] = document.match(/```json\n([\s\S]+?)\n```/) ?? []
   const file = JSON.parse(shown.replaceAll('0x…', address))
   expect(readChains({ env: {}, file }).north).toMatchObject({

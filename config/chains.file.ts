@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { withChosen } from './chains.choice.ts'
+import type { Chain } from './chains.row.ts'
+import { addition, mostBatchCalls, newName, type Override, override } from './chains.schema.ts'
 import {
   addChains,
   amendChain,
@@ -11,9 +13,7 @@ import {
   chains,
   type DefaultChain,
   isDefaultChain,
-} from './chains.config.ts'
-import type { Chain } from './chains.row.ts'
-import { addition, mostBatchCalls, newName, type Override, override } from './chains.schema.ts'
+} from './chains.ts'
 import { portal as portalSetting } from './settings.chains.ts'
 import { httpUrl, nodeUrl } from './settings.schema.ts'
 

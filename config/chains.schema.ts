@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { contractKinds } from './payments.config.ts'
+import { contractKinds } from './payments.ts'
 import { httpUrl, nodeUrl } from './settings.schema.ts'
 
 // Schemas of the entries of CHAINS_FILE.

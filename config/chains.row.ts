@@ -1,4 +1,4 @@
-import type { ContractKind } from './payments.config.ts'
+import type { ContractKind } from './payments.ts'
 
 // The shape of a row of the chain table.
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { chainNames } from './chains.config.ts'
-import { claimLimits, requestLimits } from './limits.config.ts'
+import { chainNames } from './chains.ts'
+import { claimLimits, requestLimits } from './limits.ts'
 import { enrichmentPort, exportPort, perChain, portal, portalKey, processorPort } from './settings.chains.ts'
 import { processors, type Reader, type Setting } from './settings.row.ts'
 import {
@@ -22,7 +22,7 @@ import {
   text,
   whole,
 } from './settings.schema.ts'
-import { publicHosts, publicHubs } from './sources.config.ts'
+import { publicHosts, publicHubs } from './sources.ts'
 
 const database = {
   DATABASE_URL: {
@@ -389,7 +389,7 @@ export function wrapped(words: string, width: number): string {
   return words.replace(new RegExp(`(?! )(.{1,${width}})(?: |$)`, 'g'), '$1\n').trimEnd()
 }
 
-/** All settings but those of the chains, which chains.file.ts reads. */
+/** All settings but those of the chains, which config/chains.file.ts reads. */
 export const ofProcesses = { ...database, ...api, ...portalKey, ...network, ...documents, ...upstreams, ...everywhere }
 type Table = typeof ofProcesses
 type NamesOf<R extends Reader> = { [N in keyof Table]: R extends Table[N]['readers'][number] ? N : never }[keyof Table]

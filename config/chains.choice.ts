@@ -1,5 +1,5 @@
-import { defaultChainNames } from './chains.config.ts'
 import { type ReadyChain, readyChains } from './chains.more.ts'
+import { defaultChainNames } from './chains.ts'
 
 /** What a ready-made row may lack, by the field of CHAINS_FILE that states it. */
 const undocumented = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { chainNames, chainOf, findChain } from '../chains.config.ts'
-import { fixture } from './support/fixture.ts'
+import { chainNames, chainOf, findChain } from '../../config/chains.ts'
+import { fixture } from '../support/fixture.ts'
 
 interface Reference {
   erc8004: { identityRegistry: string; reputationRegistry: string }

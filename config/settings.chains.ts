@@ -1,9 +1,9 @@
-import { chainNames, chainOf } from './chains.config.ts'
 import { readyChains } from './chains.more.ts'
+import { chainNames, chainOf } from './chains.ts'
 import { processors, type Setting } from './settings.row.ts'
 import { httpUrl, keyText, nodeUrl, text } from './settings.schema.ts'
 
-// Settings of the chains: where they are read from, and the ports of their processors. chains.file.ts reads them,
+// Settings of the chains: where they are read from, and the ports of their processors. config/chains.file.ts reads them,
 // together with CHAINS_FILE, which may override them; the Portal's key and the ports are read with the other settings.
 
 const rpc = {

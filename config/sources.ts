@@ -1,5 +1,5 @@
-import type { Backoff } from './ops/backoff.ts'
-import { day, hour, minute, second } from './ops/time.ts'
+import type { Backoff } from '../ops/backoff.ts'
+import { day, hour, minute, second } from '../ops/time.ts'
 
 /**
  * A public host that sources send requests to, with its rate limits. `namedHost` holds instead for a host of the

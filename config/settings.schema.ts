@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { parseEgressAllow } from './net/egress.ts'
-import { maxUrlLength } from './net/target.ts'
+import { parseEgressAllow } from '../net/egress.ts'
+import { maxUrlLength } from '../net/target.ts'
 
 // Schemas of the values of settings. An error message is printed after the variable's name.
 

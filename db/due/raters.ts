@@ -6,22 +6,27 @@ import { registration } from './routes.ts'
 const isClient = (address: string) => `exists (select from feedback_client c where c.client = ${address})`
 const isFunder = (address: string) => `exists (select from feedback_client c where c.funder = ${address})`
 
-/** Sums by payer and payee. Keys are due when the first payment of a pair changes, or whether it paid at all. */
+/** Sums by payer and payee. Keys are due when the first payment of a pair changes, or whether it paid at all and did not get all of it back. */
 const pairs = [
   {
     table: 'settlement_payer',
     payee: 'recipient',
     key: 'recipient, payer, chain, overload',
-    first: (row: string) => `${row}.first_paid_at`,
+    paid: (row: string) => `${row}.amount > 0, ${row}.first_paid_at`,
   },
-  { table: 'payment_sum', payee: 'payee', key: 'payee, payer, chain', first: (row: string) => `${row}.first_at` },
+  {
+    table: 'payment_sum',
+    payee: 'payee',
+    key: 'payee, payer, chain',
+    paid: (row: string) => `${row}.amount > ${row}.refunded, ${row}.first_at`,
+  },
 ] as const
 
 /** Marks of both tables: `from` leads from pairs that came, went or have another first payment to keys. */
 function pairMarks(key: string, from: (pair: { readonly rows: string; readonly payee: string }) => string): Mark[] {
-  return pairs.flatMap(({ table, payee, key: of, first }) => {
+  return pairs.flatMap(({ table, payee, key: of, paid }) => {
     const changed = `(select moved.* from moved join were using (${of})
-              where (moved.amount > 0, ${first('moved')}) is distinct from (were.amount > 0, ${first('were')})) moved`
+              where (${paid('moved')}) is distinct from (${paid('were')})) moved`
     return [
       { table, on: ['insert', 'delete'] as const, key, from: from({ rows: 'moved', payee }) },
       { table, on: ['update'] as const, key, from: from({ rows: changed, payee }) },

@@ -52,7 +52,7 @@ const rules: Readonly<Record<string, Counted>> = {
     from: `(
       select p.recipient as address from settlement_payer p where p.payer = decode(own.subject, 'hex') and p.amount > 0
        union all
-      select p.payee from payment_sum p where p.payer = decode(own.subject, 'hex') and p.amount > 0
+      select p.payee from payment_sum p where p.payer = decode(own.subject, 'hex') and p.amount > p.refunded
       limit ${mostRead + 1}) paid
      cross join (
        select count(distinct c.client) as n, count(distinct registration) as registrations

@@ -13,7 +13,7 @@ const highestGeneration = 6
 
 const paid = (payer: string, address: string) => `(
        exists (select from settlement_payer p where p.recipient = ${address} and p.payer = ${payer} and p.amount > 0)
-       or exists (select from payment_sum p where p.payee = ${address} and p.payer = ${payer} and p.amount > 0))`
+       or exists (select from payment_sum p where p.payee = ${address} and p.payer = ${payer} and p.amount > p.refunded))`
 
 const values = ['seen_at', 'is_idle', 'registrations', 'funder', 'funded_at', 'generation']
 const columns = (row: string) => values.map((name) => `${row}.${name}`).join(', ')
@@ -47,7 +47,7 @@ known as materialized (
 first_paid as materialized (
   select k.*, one.payers <= ${mostPayers} as is_told, one.at, one.payer,
          exists (select from settlement_payer p where p.payer = k.client and p.recipient <> k.client and p.amount > 0)
-           or exists (select from payment_sum p where p.payer = k.client and p.payee <> k.client and p.amount > 0) as has_paid
+           or exists (select from payment_sum p where p.payer = k.client and p.payee <> k.client and p.amount > p.refunded) as has_paid
     from known k
    cross join lateral (
      select count(*) as payers, min(at) filter (where payer <> k.client) as at,
@@ -56,7 +56,7 @@ first_paid as materialized (
                from settlement_payer
               where recipient = k.client and amount > 0
               union all
-             select payer, first_at from payment_sum where payee = k.client and amount > 0
+             select payer, first_at from payment_sum where payee = k.client and amount > refunded
               limit ${mostPayers + 1}) sums
    ) one
 ),

@@ -88,7 +88,8 @@ sums as materialized (
 ${payingPairs({ fid: '$1', isBounded: true })},
 payer as materialized (
   select payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
-         ${isOwn('$1', 'pair.payer', 'min(first_at)')} as own, bool_and(${isRing}) as ring
+         ${isOwn('$1', 'pair.payer', 'min(first_at)')} as own, bool_and(${isRing}) as ring,
+         sum(amount) <= 0 and min(amount) < 0 as got_all_back
     from pair group by payer having sum(n) > 0
 ),
 -- What the agent paid itself, by whom it paid: mostly little, so it is read whole, and not looked up for each payer.
@@ -98,7 +99,7 @@ spent as materialized (
    cross join lateral (
      select recipient, amount, first_at, last_at from settlement_payer where payer = one.address
       union all
-     select payee, amount, first_at, last_at from payment_sum where payer = one.address
+     select payee, amount - refunded, first_at, last_at from payment_sum where payer = one.address
      offset 0
    ) r
    limit ${most} + 1
@@ -115,7 +116,7 @@ given as (
      select sum(r.amount) as amount, min(r.first_at) as first_at, max(r.last_at) as last_at
        from (select recipient, payer, amount, first_at, last_at from settlement_payer
               union all
-             select payee, payer, amount, first_at, last_at from payment_sum) r
+             select payee, payer, amount - refunded, first_at, last_at from payment_sum) r
       where r.recipient = p.payer and r.payer in (select address from whose)
    ) r
    where (select count(*) from spent) > ${most}
@@ -153,7 +154,7 @@ returned as (
 ${text(
   `select ${members},
   (select json_build_object('raw', count(*), 'filtered', count(*) filter (where not own and not ring))
-     from payer having (select yes from countable)) as payers,
+     from payer where not got_all_back having (select yes from countable)) as payers,
   (select json_build_object('payers', count(*), 'payments', coalesce(sum(n), 0)::bigint,
           'amount_usdc', ${dollars('coalesce(sum(amount), 0)')})
      from returned having (select yes from countable)) as reciprocal,

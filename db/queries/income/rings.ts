@@ -48,7 +48,7 @@ select encode(given.payer, 'hex') as payer, encode(paid.recipient, 'hex') as rec
    select recipient, amount, count(*) over () as n
      from (select recipient, amount from settlement_payer p where p.payer = given.payer
             union all
-           select payee, amount from payment_sum p where p.payer = given.payer
+           select payee, amount - refunded from payment_sum p where p.payer = given.payer
             limit $2::int + 1) sums
  ) paid
  where paid.n <= $2 and paid.recipient <> given.payer and paid.amount > 0

@@ -1,21 +1,23 @@
 -- Payments beside settlements in sums of income, and money that goes round.
 
 -- What each payee got from each payer beside settlements, in dollars of blocks that are rolled up: with settlement_payer
--- it is what rings and pay-backs are found in. Kept by whatever moves payments or the mark of the roll-up, under its lock.
+-- it is what rings, pay-backs and paying clients are found in. What a payer paid is `amount` less `refunded`: from one to whom
+-- all of it went back, nothing was got. Kept by whatever moves payments or the mark of the roll-up, under its lock.
 create table payment_sum (
   payee bytea not null,
   payer bytea not null,           -- who signed, never a forwarder
   chain text not null,
-  first_at timestamptz not null,  -- times of the oldest and the newest
+  first_at timestamptz not null,  -- times of the oldest and the newest payment; infinity, -infinity: only refunds are known
   last_at timestamptz not null,
-  amount numeric(78, 0) not null, -- base units
+  amount numeric(78, 0) not null, -- of the payments, base units
+  refunded numeric(78, 0) not null default 0, -- what went back of them, fees included
   primary key (payee, payer, chain)
 ) with (fillfactor = 85);
 create index payment_sum_payer on payment_sum (payer);
 
--- Whether a payment is in it. A token may be listed from a block on: what was paid in it before is in no sum.
+-- Whether a payment or a refund is in it. A token may be listed from a block on: what was paid in it before is in no sum.
 create function is_summed(p payment) returns boolean language sql stable as $$
-  select p.net > 0
+  select p.net <> 0
      and exists (select from chain_contract c
                   where c.chain = p.chain and c.address = '0x' || encode(p.token, 'hex') and c.from_block <= p.block_number)
      and not exists (select from settlement_unrolled u
@@ -25,11 +27,11 @@ $$;
 create view payment_summed as select * from payment p where is_summed(p);
 
 create function add_payment_sums(more payment_sum[]) returns void language sql as $$
-  insert into payment_sum as s (payee, payer, chain, first_at, last_at, amount)
-  select payee, payer, chain, first_at, last_at, amount from unnest(more) order by payee, payer, chain
+  insert into payment_sum as s (payee, payer, chain, first_at, last_at, amount, refunded)
+  select payee, payer, chain, first_at, last_at, amount, refunded from unnest(more) order by payee, payer, chain
       on conflict (payee, payer, chain) do update
      set first_at = least(s.first_at, excluded.first_at), last_at = greatest(s.last_at, excluded.last_at),
-         amount = s.amount + excluded.amount
+         amount = s.amount + excluded.amount, refunded = s.refunded + excluded.refunded
 $$;
 
 -- As `nearest_settlement`: the time of the payment that follows one that is gone as the first or the last of its sum.
@@ -43,17 +45,21 @@ begin
   if is_upwards then
     block := coalesce((select p.block_number + 1 from payment p
                         where p.payer = by_payer and p.chain = of_chain and p.block_number < block and p.block_timestamp < at
+                          and p.net > 0
                         order by p.block_number desc limit 1), 0);
-    open paid for select p.* from payment p where p.payee = to_payee and p.block_timestamp >= at
+    open paid for select p.* from payment p where p.payee = to_payee and p.block_timestamp >= at and p.net > 0
                    order by p.block_timestamp, p.chain, p.block_number, p.log_index;
-    open given for select p.* from payment p where p.payer = by_payer and p.block_number >= block order by p.block_number;
+    open given for select p.* from payment p where p.payer = by_payer and p.block_number >= block and p.net > 0
+                   order by p.block_number;
   else
     block := coalesce((select p.block_number - 1 from payment p
                         where p.payer = by_payer and p.chain = of_chain and p.block_number > block and p.block_timestamp > at
+                          and p.net > 0
                         order by p.block_number limit 1), 2147483647);
-    open paid for select p.* from payment p where p.payee = to_payee and p.block_timestamp <= at
+    open paid for select p.* from payment p where p.payee = to_payee and p.block_timestamp <= at and p.net > 0
                    order by p.block_timestamp desc, p.chain desc, p.block_number desc, p.log_index desc;
-    open given for select p.* from payment p where p.payer = by_payer and p.block_number <= block order by p.block_number desc;
+    open given for select p.* from payment p where p.payer = by_payer and p.block_number <= block and p.net > 0
+                   order by p.block_number desc;
   end if;
   for turn in 1 .. 2000000000 loop
     if turn % 2 = 0 then
@@ -70,29 +76,33 @@ end $$;
 
 create function subtract_payment_sums(less payment[]) returns void language sql as $$
   with gone as materialized (
-    select payee, payer, chain, min(block_number) as first_block, max(block_number) as last_block,
-           min(block_timestamp) as first_at, max(block_timestamp) as last_at, sum(net) as amount
+    select payee, payer, chain, min(block_number) filter (where net > 0) as first_block,
+           max(block_number) filter (where net > 0) as last_block, min(block_timestamp) filter (where net > 0) as first_at,
+           max(block_timestamp) filter (where net > 0) as last_at, coalesce(sum(net) filter (where net > 0), 0) as amount,
+           coalesce(-sum(net) filter (where net < 0), 0) as refunded
       from unnest(less) p
      where is_summed(p)
      group by payee, payer, chain
   ),
   kept as materialized (
-    select s.payee, s.payer, s.chain, s.amount - gone.amount as amount,
-           case when s.amount = gone.amount or gone.first_at > s.first_at then s.first_at else coalesce(
-             nearest_payment(s.payee, s.payer, s.chain, gone.first_block, gone.first_at, true), s.first_at) end as first_at,
-           case when s.amount = gone.amount or gone.last_at < s.last_at then s.last_at else coalesce(
-             nearest_payment(s.payee, s.payer, s.chain, gone.last_block, gone.last_at, false), s.last_at) end as last_at
+    select s.payee, s.payer, s.chain, s.amount - gone.amount as amount, s.refunded - gone.refunded as refunded,
+           case when s.amount = gone.amount then 'infinity' when gone.first_at is null or gone.first_at > s.first_at then s.first_at
+                else coalesce(nearest_payment(s.payee, s.payer, s.chain, gone.first_block, gone.first_at, true), s.first_at)
+           end as first_at,
+           case when s.amount = gone.amount then '-infinity' when gone.last_at is null or gone.last_at < s.last_at then s.last_at
+                else coalesce(nearest_payment(s.payee, s.payer, s.chain, gone.last_block, gone.last_at, false), s.last_at)
+           end as last_at
       from gone
       join payment_sum s using (payee, payer, chain)
   ),
   removed as (
     delete from payment_sum s using kept
-     where (s.payee, s.payer, s.chain) = (kept.payee, kept.payer, kept.chain) and kept.amount = 0
+     where (s.payee, s.payer, s.chain) = (kept.payee, kept.payer, kept.chain) and kept.amount = 0 and kept.refunded = 0
   )
   update payment_sum s
-     set first_at = kept.first_at, last_at = kept.last_at, amount = kept.amount
+     set first_at = kept.first_at, last_at = kept.last_at, amount = kept.amount, refunded = kept.refunded
     from kept
-   where (s.payee, s.payer, s.chain) = (kept.payee, kept.payer, kept.chain) and kept.amount <> 0
+   where (s.payee, s.payer, s.chain) = (kept.payee, kept.payer, kept.chain) and (kept.amount <> 0 or kept.refunded <> 0)
 $$;
 
 -- Payments that come into blocks that are rolled up, or go from there, under the lock of the roll-up.
@@ -105,7 +115,10 @@ begin
   end if;
   if tg_op = 'INSERT' then
     perform add_payment_sums(array(
-      select row(p.payee, p.payer, p.chain, min(p.block_timestamp), max(p.block_timestamp), sum(p.net))::payment_sum
+      select row(p.payee, p.payer, p.chain, coalesce(min(p.block_timestamp) filter (where p.net > 0), 'infinity'),
+                 coalesce(max(p.block_timestamp) filter (where p.net > 0), '-infinity'),
+                 coalesce(sum(p.net) filter (where p.net > 0), 0),
+                 coalesce(-sum(p.net) filter (where p.net < 0), 0))::payment_sum
         from moved
        cross join lateral (select * from payment_summed s where s.id = moved.id offset 0) p
        group by p.payee, p.payer, p.chain));
@@ -136,7 +149,10 @@ begin
   end if;
   if before < new.next_block then
     perform add_payment_sums(array(
-      select row(payee, payer, chain, min(block_timestamp), max(block_timestamp), sum(net))::payment_sum
+      select row(payee, payer, chain, coalesce(min(block_timestamp) filter (where net > 0), 'infinity'),
+                 coalesce(max(block_timestamp) filter (where net > 0), '-infinity'),
+                 coalesce(sum(net) filter (where net > 0), 0),
+                 coalesce(-sum(net) filter (where net < 0), 0))::payment_sum
         from payment_summed
        where chain = moved_chain and block_number >= before and block_number < new.next_block
        group by payee, payer, chain));

@@ -12,7 +12,7 @@ create function first_paid_within(of_chain text, of_payee bytea, by_payer bytea,
                          where u.chain = of_chain and s.block_number between u.from_block and u.to_block)),
     (select min(p.block_timestamp) from payment_summed p
       where p.chain = of_chain and p.payee = of_payee and p.payer = by_payer
-        and p.block_timestamp >= since and p.block_timestamp < before))
+        and p.block_timestamp >= since and p.block_timestamp < before and p.net > 0))
 $$;
 
 -- The tags that the standard gives a meaning, with the unit of their values and the range in which they have it. A value of
@@ -78,7 +78,7 @@ select h.fid, f.*, not tenure.held as before_holder,
             else 'stranger' end as kind,
        case when own.is_own then h.fid else k.fid end as client_fid,
        coalesce(paid.at < f.block_timestamp, false) and not own.is_own and not own.is_past and k.fid is distinct from h.fid as paid,
-       paid.at as paid_at, -- the first time the client paid the agent, before it or behind
+       paid.at as paid_at, -- the first time the client paid the agent, before it or behind; not who got all of it back
        -- What it rests on. A payment that a file names counts if we have it, and never one of the same owner. One that we lack
        -- neither counts nor contradicts, nor does one to another address: the agent may have asked for payments there.
        case when file.status = 'ok' and file.hash <> 'mismatch' and file.named = 'others'
@@ -152,7 +152,7 @@ select h.fid, f.*, not tenure.held as before_holder,
        union all
       select s.chain, s.first_at, s.last_at
         from payment_sum s
-       where s.payee = i.address and s.payer = f.client and s.amount > 0
+       where s.payee = i.address and s.payer = f.client and s.amount > s.refunded
       offset 0
     ) one
     where i.fid = h.fid and i.chain in ('', one.chain)

@@ -134,4 +134,5 @@ test('who got all of it back is no payer that demand counts', async () => {
   await settle()
   await settleDemand()
   expect((await demand()).rows).toEqual([{ payers: 1, amount: '3400000' }])
+  expect(agentIncome.parse(await body('/api/agent/7/income')).payers).toEqual({ raw: 1, filtered: 1 })
 })

@@ -11,7 +11,7 @@ const withinMs = 30 * 86_400_000
 
 /**
  * Flags on an agent's payers, by the rule. `paid`: all payments to the agent; `given`: payments in dollars by its
- * addresses; `isOwn`: whether a payer is an address of the agent.
+ * addresses, and what they got back; `isOwn`: whether a payer is an address of the agent.
  */
 export function payerFlags(paid: readonly Moved[], given: readonly Moved[], isOwn: (payer: number) => boolean) {
   const payments = paid.filter(isPayment)
@@ -24,9 +24,9 @@ export function payerFlags(paid: readonly Moved[], given: readonly Moved[], isOw
     ({ payer, there, back }) =>
       !isOwn(payer) &&
       sum(there) > 0n &&
-      back.length > 0 &&
+      back.some(isPayment) &&
       2n * sum(back) >= sum(there) &&
-      msBetween(there.filter(isPayment), back) <= withinMs,
+      msBetween(there.filter(isPayment), back.filter(isPayment)) <= withinMs,
   )
   const reciprocal = paidBack.flatMap(({ there }) => there)
   const isMost = (one: readonly Moved[]) => 20n * sum(one) >= 19n * sum(paid)

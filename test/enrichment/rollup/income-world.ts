@@ -263,8 +263,9 @@ export class World {
   /** For each person, the payers whose payments to it are part of a ring. */
   #rings(): string[][] {
     const total = new Map<string, bigint>()
-    for (const { block, payer, recipient, amount } of this.#dollars()) {
-      const key = `${payer} ${recipient}`
+    // Settlements are sums of their own: what goes back of other payments takes nothing off them.
+    for (const { block, payer, recipient, amount, ...rest } of this.#dollars()) {
+      const key = `${payer} ${recipient} ${'selector' in rest}`
       if (block <= this.final) total.set(key, (total.get(key) ?? 0n) + BigInt(amount))
     }
     const edges = [...total].map(([key, amount]) => {
@@ -274,9 +275,9 @@ export class World {
     return people.map((_, one) => ringPayers(`${one}`, edges))
   }
 
-  /** All payments in dollars, settlements and others. */
+  /** All payments in dollars, settlements and others, and what went back of these. */
   #dollars() {
-    return [...this.payments.values(), ...this.others.filter(({ isDollar, amount }) => isDollar && amount > 0)]
+    return [...this.payments.values(), ...this.others.filter(({ isDollar }) => isDollar)]
   }
 
   /** Final payments to an agent's addresses that did not pass through one of them before. */

@@ -6,7 +6,7 @@ with paid as (
    cross join lateral (
      select recipient, chain, first_at, last_at from public.settlement_payer where payer = o.address
       union all
-     select payee, chain, first_at, last_at from public.payment_sum where payer = o.address
+     select payee, chain, first_at, last_at from public.payment_sum where payer = o.address and amount > refunded
      offset 0 -- each is looked up
    ) p
     join public.income_address i on i.fid = o.fid and i.address = p.recipient and i.chain in ('', p.chain)
@@ -30,7 +30,7 @@ with paid as (
    cross join lateral (
      select chain, first_at, last_at from public.settlement_payer s where (s.recipient, s.payer) = (r.recipient, r.payer)
       union all
-     select chain, first_at, last_at from public.payment_sum s where (s.payee, s.payer) = (r.recipient, r.payer)
+     select chain, first_at, last_at from public.payment_sum s where (s.payee, s.payer) = (r.recipient, r.payer) and amount > refunded
      offset 0
    ) p
 )

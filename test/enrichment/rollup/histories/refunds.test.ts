@@ -81,8 +81,9 @@ function counted(rows: readonly Row[], crowds: readonly Crowd[]) {
   })
 }
 
-async function storeCrowds(crowds: readonly Crowd[]) {
-  for (const [number, { block, size }] of crowds.entries()) {
+async function storeCrowds(crowds: readonly Crowd[], late: boolean) {
+  for (const [number, { block, size, isLate }] of crowds.entries()) {
+    if (isLate !== late) continue
     await database.pool.query(
       `insert into payment (id, chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net,
                             facilitator, tx_hash, subject)
@@ -179,7 +180,7 @@ test('sums by kind, hour, agent and chain are those of the payments and refunds,
         await settle()
         const rows = drawn.map((one, place) => ({ ...one, place }))
         for (const isLate of [false, true]) {
-          await storeCrowds(crowds.filter((one) => one.isLate === isLate))
+          await storeCrowds(crowds, isLate)
           await store(rows.filter((one) => one.isLate === isLate))
           await settle()
         }

@@ -1,0 +1,115 @@
+import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { maxBlock } from '../../../db/block-range.ts'
+import { inTransaction } from '../../../db/pool.ts'
+import { writeContracts } from '../../../db/queries/chain/contracts.ts'
+import { deletePaymentsWithin } from '../../../db/queries/chain/payments/payments.ts'
+import { lockRollup, rewindRollup } from '../../../db/queries/rollup/cursor.ts'
+import { derivations } from '../../../derive/derivations.ts'
+import { settle } from '../../../derive/pass.ts'
+import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { runIncome } from '../../derive/passes.ts'
+import { testDatabase } from '../../support/database.ts'
+import {
+  addressOf,
+  birth,
+  hashOf,
+  insert,
+  seedAgent,
+  seedChainState,
+  seedHolding,
+  seedPayment,
+  seedRegistration,
+} from '../../support/seed.ts'
+
+// Feedback of clients whose payments went back to them.
+
+const database = testDatabase()
+const seller = addressOf('seller')
+const buyer = addressOf('buyer')
+const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
+const time = (block: number) => new Date(+birth + block * 60_000)
+const finalize = (block: number) => database.pool.query('update chain_state set finalized_block = $1', [block])
+
+async function log(kind: 'escrow_charge' | 'escrow_refund', block: number, amount: bigint, subject = 'purchase') {
+  const row = { kind, block, amount, payer: buyer, payee: seller, subject: hashOf(subject), at: time(block) }
+  await seedPayment(database.pool, row)
+}
+const clients = derivations.filter(({ kind }) => kind === 'raters')
+/** What is told of the buyer's feedback, once everything is derived. */
+async function told() {
+  const { pool } = database
+  while ((await rollUpSettlements({ pool })) > 0);
+  while ((await runIncome({ pool })) > 0);
+  await settle(clients, { pool, now: () => time(1_000), settlementOverloads: 'spec' })
+  const { rows } = await pool.query(
+    `select f.paid, f.grounds, f.paid_at, c.is_idle as idle
+       from judged_feedback f join feedback_client c using (client) where fid = 7`,
+  )
+  return rows[0]
+}
+const unpaid = { paid: false, grounds: 'none', paid_at: null, idle: true }
+const paid = { paid: true, grounds: 'payment', paid_at: time(100), idle: false }
+
+beforeAll(async () => {
+  const { pool } = database
+  await seedChainState(pool, { chain: 'base', indexed: 1_000, finalized: 150, at: birth })
+  await seedAgent(pool, { fid: 7, addresses: [seller] })
+  await seedRegistration(pool, { chain: 'base', id: 1, owner: seller })
+  await seedHolding(pool, { fid: 7, chain: 'base', id: 1, by: seller, block: 0 })
+  await insert(pool, 'agent_change', { fid: 7, kind: 'upsert', changed_at: birth })
+  await writeContracts(pool, 'base', [{ address: addressOf('token'), fromBlock: 0 }])
+  await insert(pool, 'feedback', {
+    id: 'base-1',
+    chain: 'base',
+    agent_id: 1,
+    client: bytes(buyer),
+    feedback_index: 1,
+    value: 5,
+    value_decimals: 0,
+    tag1: '',
+    tag2: '',
+    endpoint: '',
+    feedback_uri: '',
+    feedback_hash: Buffer.alloc(32),
+    block_number: 120,
+    log_index: 0,
+    block_timestamp: time(120),
+    tx_hash: Buffer.alloc(32),
+  })
+})
+beforeEach(() => database.pool.query('delete from payment'))
+
+test('a client who got all of it back has not paid, from the block in which that is final', async () => {
+  expect(await told()).toEqual(unpaid)
+  await log('escrow_charge', 100, 3_000_000n)
+  expect(await told()).toEqual(paid)
+  await log('escrow_refund', 140, -2_000_000n)
+  expect(await told()).toEqual(paid)
+  await log('escrow_refund', 200, -1_000_000n)
+  expect(await told()).toEqual(paid)
+  await finalize(250)
+  expect(await told()).toEqual(unpaid)
+  // A reorg below what was called final takes the refund away.
+  await inTransaction(database.pool, async (db) => {
+    await lockRollup(db, 'base')
+    await deletePaymentsWithin(db, 'base', { fromBlock: 200, toBlock: maxBlock })
+    await rewindRollup(db, 'base', 200)
+  })
+  expect(await told()).toEqual(paid)
+})
+
+test('a refund that is loaded before its payment counts once that is, and what is paid afterwards is paid', async () => {
+  await finalize(500)
+  await log('escrow_refund', 140, -3_000_000n)
+  expect(await told()).toEqual(unpaid)
+  await log('escrow_charge', 100, 3_000_000n)
+  expect(await told()).toEqual(unpaid)
+  await log('escrow_charge', 110, 1n, 'another purchase')
+  expect(await told()).toEqual(paid)
+  await database.pool.query('delete from payment where net < 0')
+  expect(await told()).toEqual(paid)
+  await database.pool.query('delete from payment where block_number = 100')
+  expect(await told()).toEqual({ ...paid, paid_at: time(110) })
+  await database.pool.query('delete from payment')
+  expect((await database.pool.query('select from payment_sum')).rows).toEqual([])
+})

@@ -277,7 +277,7 @@ export const kinds = {
         key: hourKey('h.recipient', 'h.chain', 'h.hour'),
       },
       {
-        table: 'income_address a join payment p on p.payee = a.address',
+        table: 'income_address a join payment p on p.payee = a.address and p.net <> 0',
         key: hourKey('p.payee', 'p.chain', 'p.block_timestamp'),
       },
     ],

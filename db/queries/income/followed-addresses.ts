@@ -47,7 +47,7 @@ due as (${markHours(`
    union all
   select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
     from moved
-    join payment p on p.payee = moved.address
+    join payment p on p.payee = moved.address and p.net <> 0
    where ${isRolledUp('p')}
    union all
   select behind.payee, behind.chain, date_trunc('hour', behind.block_timestamp, 'UTC')
@@ -120,7 +120,7 @@ ${markHours(`
   select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
     from moved
     join income_address i on i.fid = moved.fid
-    join lateral (select * from payment where payer = moved.address
+    join lateral (select * from payment where payer = moved.address and net <> 0
                    union all
                   select * from payment where funder = moved.address) p on p.payee = i.address
    where ${isRolledUp('p')}`)}`,

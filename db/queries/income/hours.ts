@@ -45,7 +45,7 @@ sized as (
      select (select coalesce(sum(h.n), 0) from settlement_hourly h
               where h.recipient = picked.recipient and h.chain = picked.chain and h.hour = picked.hour)
           + (select count(*) from payment p
-              where p.payee = picked.recipient and p.chain = picked.chain
+              where p.payee = picked.recipient and p.chain = picked.chain and p.net <> 0
                 and p.block_timestamp >= picked.hour and p.block_timestamp < picked.hour + interval '1 hour') as n
    ) size
 ),

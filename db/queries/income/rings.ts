@@ -112,7 +112,7 @@ ${markHours(`
    union all
   select p.payee, p.chain, date_trunc('hour', p.block_timestamp, 'UTC')
     from moved
-    join payment p on p.payee = moved.recipient and p.payer = moved.payer
+    join payment p on p.payee = moved.recipient and p.payer = moved.payer and p.net <> 0
    where exists (select from income_address i where i.address = p.payee) and ${isRolledUp('p')}`)}`,
     values: [
       found.map(({ address }) => address),

@@ -86,10 +86,11 @@ create table payment (
   unique (chain, block_number, log_index),
   check ((kind = 'forwarded') = (forwarder is not null and origin_log_index is not null and depth is not null))
 );
-create index payment_payer on payment (payer, block_number desc);
+-- Here and below, without what a contract holds: anybody deposits in anybody's name, as often as the gas is worth it.
+create index payment_paid_by on payment (payer, block_number desc) where net <> 0;
 create index payment_facilitator on payment (facilitator, block_number desc);
 -- Payments of a payee by time, for pages and for sums of an hour.
-create index payment_received on payment (payee, block_timestamp, chain, block_number, log_index);
+create index payment_paid_to on payment (payee, block_timestamp, chain, block_number, log_index) where net <> 0;
 -- What contracts hold for a payee in some token, and what left them.
 create index payment_held on payment (payee, token)
   where kind in ('batch_claim', 'batch_deposit', 'batch_return', 'escrow_capture', 'escrow_authorization', 'escrow_return');

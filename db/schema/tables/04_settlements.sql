@@ -108,18 +108,38 @@ create index payment_refund on payment (subject, chain, block_number, log_index)
 create function funded_subject(kind text, subject bytea) returns bytea language sql immutable parallel safe as $$
   select case when kind in ('job_funding', 'batch_deposit', 'escrow_authorization', 'escrow_charge') then subject end
 $$;
+-- Fundings of nearly the same size: within a factor of two.
+create function funding_size(gross numeric) returns int language sql immutable parallel safe as $$
+  select floor(log(2, greatest(gross, 1)))::int
+$$;
 -- Of one expression, so that no plan reads the other rows of a subject instead.
-create index payment_funding on payment (funded_subject(kind, subject), chain, block_number, log_index)
+create index payment_funding_size on payment
+  (funded_subject(kind, subject), chain, funding_size(gross) desc, block_number, log_index)
   where funded_subject(kind, subject) is not null;
 
--- Who put the most at once into a job, a channel or an escrow before a row of it, null: nobody is known to have; and how often
--- somebody did. Of the first times alone, so that nobody makes it dear to know who paid: what comes behind them tells nothing new.
-create function funding_before(p payment, out funder bytea, out times int) language plpgsql stable
+-- Who put the most at once into a job, a channel or an escrow before a row of it, null: nobody is known to have; of which size
+-- that is, and how often somebody put in so much. Of the largest size there was by then only the first twenty times are read, and
+-- of larger ones behind the row the first of each size, so that nobody makes it dear to know who paid, and small sums hide no
+-- large one.
+create function funding_before(p payment, out funder bytea, out size int, out times int) language plpgsql stable
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+declare
+  below int := 2147483647;
+  one record;
 begin
+  loop
+    select funding_size(f.gross) as size, (f.block_number, f.log_index) < (p.block_number, p.log_index) as is_before into one
+      from payment f
+     where funded_subject(f.kind, f.subject) = p.subject and f.chain = p.chain and funding_size(f.gross) < below
+     order by funding_size(f.gross) desc, f.block_number, f.log_index
+     limit 1;
+    exit when one.is_before is not false;
+    below := one.size;
+  end loop;
+  size := one.size;
   select (array_agg(f.payer order by f.gross desc, f.block_number, f.log_index))[1], count(*) into funder, times
     from (select * from payment f
-           where funded_subject(f.kind, f.subject) = p.subject and f.chain = p.chain
+           where funded_subject(f.kind, f.subject) = p.subject and f.chain = p.chain and funding_size(f.gross) = one.size
              and (f.block_number, f.log_index) < (p.block_number, p.log_index)
            order by f.block_number, f.log_index
            limit 20) f;
@@ -155,14 +175,19 @@ create trigger payment_funder before insert on payment
 create function follow_funding() returns trigger language plpgsql as $$
 declare
   first payment;
+  before record;
+  done text;
 begin
   for first in
-    select distinct on (m.subject, m.chain) m.* from moved m
+    select m.* from moved m
      where funded_subject(m.kind, m.subject) is not null
      order by m.subject, m.chain, m.block_number, m.log_index
   loop
+    continue when first.chain || first.subject::text = done;
     perform pg_advisory_xact_lock(8013, hashtext(first.chain));
-    continue when (funding_before(first)).times = 20;
+    before := funding_before(first);
+    continue when before.size > funding_size(first.gross) or before.size = funding_size(first.gross) and before.times = 20;
+    done := first.chain || first.subject::text;
     continue when not exists (select from payment p
                                where p.subject = first.subject and p.chain = first.chain
                                  and (p.block_number, p.log_index) > (first.block_number, first.log_index));

@@ -100,3 +100,34 @@ test('a wallet that becomes the agent’s own, or no longer is, moves the claims
   await verifyOnce(addressOf('friend'))
   expect((await income()).filtered).toBe(8)
 })
+
+test('what the agent’s own put in is found behind any number of small deposits by others, whenever they are loaded', async () => {
+  const before = await income()
+  const own = addressOf('another wallet of the seller')
+  await verifyOnce(own)
+  const dust = async (channel: string, from: number) => {
+    for (let n = 0; n < 25; n++) await log('batch_deposit', channel, stranger, 1_000n, from + n)
+  }
+  await dust('in order', 550)
+  await log('batch_deposit', 'in order', own, 5_000_000n, 580)
+  await log('batch_claim', 'in order', key(11), 1_000_000n, 581)
+  await log('batch_claim', 'own money late', key(12), 1_000_000n, 641)
+  await dust('own money late', 610)
+  await log('batch_deposit', 'own money late', own, 5_000_000n, 640)
+  await log('batch_deposit', 'dust late', own, 5_000_000n, 690)
+  await log('batch_claim', 'dust late', key(13), 1_000_000n, 691)
+  await dust('dust late', 660)
+  // Of money of others of the same size it is told who put in the most at once.
+  await log('batch_deposit', 'of two', stranger, 4_500_000n, 710)
+  await log('batch_deposit', 'of two', own, 5_000_000n, 711)
+  await log('batch_claim', 'of two', key(14), 1_000_000n, 712)
+  // Larger deposits behind a claim do not change whose money that was.
+  await log('batch_deposit', 'of a stranger first', stranger, 1_000n, 720)
+  await log('batch_claim', 'of a stranger first', key(15), 1_000n, 721)
+  await log('batch_deposit', 'of a stranger first', own, 5_000_000n, 722)
+  const { raw, sameOwner } = await income()
+  expect(raw - before.raw).toBeCloseTo(4.001, 6)
+  expect(sameOwner - before.sameOwner).toBeCloseTo(4, 6)
+  await database.pool.query('delete from payment where block_number between 550 and 750 and block_number <> 600')
+  expect(await income()).toEqual(before)
+})

@@ -51,7 +51,7 @@ const long = [
   'test/api/mcp/conformance.test.ts',
   'test/enrichment/budget.endurance.test.ts',
   'test/enrichment/scheduler-workers.endurance.test.ts',
-  'test/enrichment/join/agents.test.ts',
+  'test/derive/agents/agents.test.ts',
   'test/chain/deep-forks.endurance.test.ts',
   'test/processors/portal/faults.endurance.test.ts',
   'test/api/fuzz.test.ts',

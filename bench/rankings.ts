@@ -7,7 +7,7 @@ import { markAll } from '../db/queries/due/queue.ts'
 import { refreshRankings } from '../db/queries/leaderboard/rankings.ts'
 import { derivations } from '../derive/derivations.ts'
 import { settle } from '../derive/pass.ts'
-import { refreshCounts, rollUpSettlements } from '../enrichment/join/rollup.ts'
+import { refreshCounts, rollUpSettlements } from '../enrichment/periodic/rollup.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 
 interface RankingsSize {

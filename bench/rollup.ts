@@ -6,7 +6,7 @@ import { ensurePartitions } from '../db/queries/chain/partitions/settlement-part
 import { deleteNewestSettlements } from '../db/queries/chain/reset.ts'
 import { addMovedToRollup, lockRollup, subtractFromRollup } from '../db/queries/rollup/cursor.ts'
 import { type MovedSettlement, movedColumns } from '../db/queries/rollup/sums.ts'
-import { rollUpSettlements } from '../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../enrichment/periodic/rollup.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 import { settlementIndexes } from './world.ts'
 

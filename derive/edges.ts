@@ -1,10 +1,10 @@
 import type pg from 'pg'
+import { isSharedPlatform, mostAgentsOfSite, siteOf } from '../config/platforms.ts'
 import type { LaterKey } from '../db/queries/due/queue.ts'
 import { spreadEdges, spreadSites } from '../db/queries/edges/edge-neighbours.ts'
 import { deriveEdgesOf, lockEdges, readEndpoints, storeSites } from '../db/queries/edges/edges.ts'
 import { day } from '../ops/time.ts'
 import type { DeriveContext } from './derivation.ts'
-import { isSharedPlatform, mostAgentsOfSite, siteOf } from './shared-platforms.ts'
 
 /** Milliseconds after which agents are looked at again without a known change, in case one was missed. */
 const oldestMs = day

@@ -1,6 +1,6 @@
 import { SourceFailure } from '../hosts/retries.ts'
+import { Refusal } from '../ops/refusal.ts'
 import type { ArchiveQuery } from './portal/query.ts'
-import { Refusal } from './refusal.ts'
 import { ask, bytesOf, problemOf, textOf } from './source-request.ts'
 
 /** Longest answer of a worker, in bytes. */

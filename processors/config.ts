@@ -3,7 +3,7 @@ import { type ChainName, chainNames, findChain } from '../config/chains.ts'
 import { processorPort } from '../config/settings.chains.ts'
 import { readSettings } from '../config/settings.check.ts'
 import { UsageError } from '../ops/cli.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from '../ops/refusal.ts'
 import type { Scope } from './scope/scope.ts'
 
 export interface ProcessorConfig {

@@ -1,5 +1,5 @@
+import { Refusal } from '../ops/refusal.ts'
 import { day } from '../ops/time.ts'
-import { Refusal } from './refusal.ts'
 
 /** A block by its height and hash. */
 export interface BlockPlace {

@@ -3,7 +3,7 @@ import { hideAddresses, hostOf } from '../hosts/addresses.ts'
 import { BatchSize } from '../hosts/batch-size.ts'
 import { type Meaning, meaningOfError } from '../hosts/meaning.ts'
 import { pauseMs, Seldom, SourceFailure, type SourceWatch, sourceBackoff } from '../hosts/retries.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal } from '../ops/refusal.ts'
 
 export interface RpcCall {
   readonly method: string

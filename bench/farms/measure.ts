@@ -4,7 +4,7 @@ import { inTransaction } from '../../db/pool.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
-import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../enrichment/periodic/rollup.ts'
 import { type FarmsHistory, farmMakes, type Habit, historyMinutes, honestHabits, type Make } from './history.ts'
 
 const begin = Date.parse('2026-01-01T00:00:00Z')

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { isSameSite, isSharedPlatform } from '../../config/platforms.ts'
 import { sources } from '../../config/sources.ts'
 import {
   forgetCodehostProfile,
@@ -9,7 +10,6 @@ import {
   storeCodehostProfile,
 } from '../../db/queries/sources/codehost-profiles.ts'
 import { type CodehostInput, readCodehostInput } from '../../db/queries/sources/enrichment-inputs.ts'
-import { isSameSite, isSharedPlatform } from '../../derive/shared-platforms.ts'
 import { numberOf, type Reading, type Source } from '../schedule/source.ts'
 import type { Upstream } from '../upstream.ts'
 import { githubUser, githubWork } from './github.ts'

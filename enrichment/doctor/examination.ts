@@ -1,5 +1,5 @@
 import { openChains, readChains } from '../../config/chains.file.ts'
-import { siteOf } from '../../derive/shared-platforms.ts'
+import { siteOf } from '../../config/platforms.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import { createDoor, type Fetched } from '../../net/door.ts'
 import { DoorError } from '../../net/errors.ts'

@@ -6,8 +6,8 @@ import { refreshSeriesPayers } from '../../db/queries/rollup/series-payers.ts'
 import type { DeriveContext } from '../../derive/derivation.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
-import { forgetOldRows } from '../join/old-rows.ts'
-import { refreshCounts, rollUpSettlements } from '../join/rollup.ts'
+import { forgetOldRows } from '../periodic/old-rows.ts'
+import { refreshCounts, rollUpSettlements } from '../periodic/rollup.ts'
 import type { Rest } from './watchdog.ts'
 
 /** Work of the job that is no derivation by key: each row has a loop of its own. */

@@ -1,5 +1,5 @@
+import { isSharedPlatform } from '../../config/platforms.ts'
 import type { CheckUpCuts } from '../../db/queries/sources/agent-specs.ts'
-import { isSharedPlatform } from '../../derive/shared-platforms.ts'
 import { maxUrlLength } from '../../net/target.ts'
 import type { Service } from '../agent-uri/registration-file.ts'
 import type { SpecKind } from './kinds.ts'

@@ -1,4 +1,4 @@
-import { isSameSite } from '../../derive/shared-platforms.ts'
+import { isSameSite } from '../../config/platforms.ts'
 import { DoorError } from '../../net/errors.ts'
 import { parseJson } from '../../net/json.ts'
 import { type AgentHosts, conditionsOf } from '../agent-hosts.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { isSameSite } from '../../config/platforms.ts'
 import type { CheckUpCuts } from '../../db/queries/sources/agent-specs.ts'
-import { isSameSite } from '../../derive/shared-platforms.ts'
 import { HostClosed } from '../../hosts/host.ts'
 import type { Fetched } from '../../net/door.ts'
 import { DoorError, type DoorReason } from '../../net/errors.ts'

@@ -1,11 +1,11 @@
 import { pino } from 'pino'
 import { SourceFailure } from '../../hosts/retries.ts'
+import { Refusal } from '../../ops/refusal.ts'
 import type { TraceArchive } from '../mapping/trace-query.ts'
 import type { PortalClient } from '../portal/client.ts'
 import { wholeLines } from '../portal/lines.ts'
 import { Portal } from '../portal/portal.ts'
 import { toPortalQuery } from '../portal/query.ts'
-import { Refusal } from '../refusal.ts'
 import { type Answer, type ArchiveBlock, type History, historyQuery, type Wanted } from './history.ts'
 
 const newline = 0x0a

@@ -1,5 +1,5 @@
 import type { ChainSettings } from '../../config/chains.file.ts'
-import { Refusal } from '../refusal.ts'
+import { Refusal } from '../../ops/refusal.ts'
 
 /** Where the history of a chain is read. */
 export type SourceAddress =

@@ -12,8 +12,8 @@ import {
   readScope,
   type SettlementScope,
 } from '../../db/queries/chain/scope.ts'
+import { Refusal } from '../../ops/refusal.ts'
 import { refuseArchived } from '../checks.ts'
-import { Refusal } from '../refusal.ts'
 
 /** Whose settlements are kept: everybody's, or those of recipients that are verified addresses of accounts in the directory. */
 export type Scope = 'all' | 'verified'

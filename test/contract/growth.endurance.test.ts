@@ -4,7 +4,7 @@ import { fillWorld } from '../../bench/world.ts'
 import { busiestChain } from '../../config/chains.ts'
 import { samples } from '../../db/contract/questions.ts'
 import { readOf } from '../../db/contract/views.ts'
-import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../enrichment/periodic/rollup.ts'
 import { testDatabase } from '../support/database.ts'
 
 const world = { agents: 1_000, addresses: 1_500, settlements: 15_000 }

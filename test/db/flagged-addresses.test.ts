@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { rollUpSettlements } from '../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../enrichment/periodic/rollup.ts'
 import { runIncome } from '../derive/passes.ts'
 import { testDatabase } from '../support/database.ts'
 import {

@@ -4,7 +4,7 @@ import { deriveAgain } from '../../derive/again.ts'
 import type { DeriveContext } from '../../derive/derivation.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
-import { refreshCounts, rollUpSettlements } from '../../enrichment/join/rollup.ts'
+import { refreshCounts, rollUpSettlements } from '../../enrichment/periodic/rollup.ts'
 
 /** Rolls up and derives everything that is due, as the job does until it rests. */
 export async function deriveAll(context: DeriveContext): Promise<void> {

@@ -13,11 +13,11 @@ import { readConfig } from '../../enrichment/config.ts'
 import { createSources, type Sources } from '../../enrichment/installed-sources.ts'
 import { runPass } from '../../enrichment/schedule/scheduler.ts'
 import { hubSubject } from '../../enrichment/socialindex/shards.ts'
+import { profileOf, publish } from '../derive/agents/job.ts'
 import { runJoin } from '../derive/passes.ts'
 import { testDatabase } from '../support/database.ts'
 import { createClock } from '../support/enrichment-job.ts'
 import { addressOf } from '../support/seed.ts'
-import { profileOf, publish } from './join/agents-job.ts'
 
 const fid = 7
 const longMs = 8 * 86_400_000 // longer than any source waits

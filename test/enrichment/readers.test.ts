@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { refreshCounts } from '../../enrichment/join/rollup.ts'
+import { refreshCounts } from '../../enrichment/periodic/rollup.ts'
 import { runJoin } from '../derive/passes.ts'
 import { followedFids, type History, modelAgents, storedAgents } from '../support/agent-model.ts'
 import { wallet } from '../support/chain/rows.ts'

@@ -4,9 +4,9 @@ import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { Retries, SourceFailure, SourceWatch } from '../../hosts/retries.ts'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
+import { Refusal } from '../../ops/refusal.ts'
 import { Lines } from '../../processors/portal/lines.ts'
 import { toPortalQuery } from '../../processors/portal/query.ts'
-import { Refusal } from '../../processors/refusal.ts'
 
 const patienceMs = 10_000
 

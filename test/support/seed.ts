@@ -7,7 +7,7 @@ import { deriveSearchedAgents } from '../../db/queries/agents/agent-words.ts'
 import { activityOf } from '../../db/queries/agents/lock.ts'
 import { refreshRankings } from '../../db/queries/leaderboard/rankings.ts'
 import { figureWindows } from '../../db/queries/rollup/figure-parts.ts'
-import { refreshCounts } from '../../enrichment/join/rollup.ts'
+import { refreshCounts } from '../../enrichment/periodic/rollup.ts'
 
 // Rows as the processors and the enrichment job would have left them, for tests of what reads them.
 

@@ -1,4 +1,4 @@
-import { isSameSite } from '../../../derive/shared-platforms.ts'
+import { isSameSite } from '../../../config/platforms.ts'
 import { HostClosed } from '../../../hosts/host.ts'
 import { DoorError } from '../../../net/errors.ts'
 import { maxUrlLength } from '../../../net/target.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { isSameSite } from '../../../derive/shared-platforms.ts'
+import { isSameSite } from '../../../config/platforms.ts'
 import type { Fetched } from '../../../net/door.ts'
 import type { AgentHosts } from '../../agent-hosts.ts'
 import { type SpecStatus, statusOf } from '../check-status.ts'

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest'
 import type { PaymentKind } from '../../../config/payments.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
 import { agentIncome } from '../../../db/queries/income/agent-income.ts'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import {

@@ -9,7 +9,7 @@ import { refreshSeriesPayers } from '../../../db/queries/rollup/series-payers.ts
 import { type MovedSettlement, movedColumns } from '../../../db/queries/rollup/sums.ts'
 import { bucketsOf, type Interval, intervals } from '../../../db/queries/settlements/buckets.ts'
 import { settlementSeries } from '../../../db/queries/settlements/timeseries.ts'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { addressOf, seedAgent, seedChainState, seedSettlement } from '../../support/seed.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { moveWebhook } from '../../../db/queries/webhooks/endpoints.ts'
 import { storeSendings } from '../../../db/queries/webhooks/sending.ts'
-import { forgetOldRows } from '../../../enrichment/join/old-rows.ts'
+import { forgetOldRows } from '../../../enrichment/periodic/old-rows.ts'
 import { testDatabase } from '../../support/database.ts'
 import { insert } from '../../support/seed.ts'
 

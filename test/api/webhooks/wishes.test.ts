@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { startWebhookStage } from '../../support/api/webhooks.ts'
 import { addressOf, insert, seedAgent, seedChainState, seedSettlement } from '../../support/seed.ts'
 

@@ -7,8 +7,8 @@ import { createResolver } from '../../../enrichment/agent-uri/resolve.ts'
 import { HostClosed } from '../../../hosts/host.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
+import { startGateways } from '../../derive/agents/job.ts'
 import { createClock } from '../../support/enrichment-job.ts'
-import { startGateways } from '../join/agents-job.ts'
 
 const options = { maxBytes: 1_000, timeoutMs: 20_000 }
 const impatient = { intervalMs: 0, maxWaiting: 1, maxWaitMs: 10_000 }

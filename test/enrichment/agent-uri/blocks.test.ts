@@ -6,9 +6,9 @@ import { expect, test } from 'vitest'
 import { carOf, fileBlocks, linkTo, nodeBlock, rawBlock, smallFile } from '../../../devnet/world/blocks.ts'
 import { type Blocks, fileOf, readArchive, toBlocks } from '../../../enrichment/agent-uri/blocks.ts'
 import { parseCid } from '../../../enrichment/agent-uri/cid.ts'
+import { documentOf, mint, startAgentsJob, startGateways, stateOf } from '../../derive/agents/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
-import { documentOf, mint, startAgentsJob, startGateways, stateOf } from '../join/agents-job.ts'
 
 const clock = createClock('2026-06-01T00:00:00Z')
 const database = testDatabase()

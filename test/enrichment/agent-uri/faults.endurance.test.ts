@@ -1,10 +1,18 @@
 import { expect, test } from 'vitest'
 import type { HostFault } from '../../../devnet/hosts/host-faults.ts'
 import { rawCid } from '../../../devnet/world/blocks.ts'
+import {
+  documentOf,
+  mint,
+  setUri,
+  startAgentsJob,
+  startGateways,
+  startHosts,
+  stateOf,
+} from '../../derive/agents/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { until } from '../../support/until.ts'
-import { documentOf, mint, setUri, startAgentsJob, startGateways, startHosts, stateOf } from '../join/agents-job.ts'
 
 const source = 'agent_uri'
 const hour = 3_600_000

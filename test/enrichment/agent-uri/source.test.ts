@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
+import { documentOf, mint, profileOf, setUri, startAgentsJob, startHosts, stateOf } from '../../derive/agents/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
-import { documentOf, mint, profileOf, setUri, startAgentsJob, startHosts, stateOf } from '../join/agents-job.ts'
 
 const source = 'agent_uri'
 const hour = 3_600_000

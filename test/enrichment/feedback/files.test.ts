@@ -2,10 +2,10 @@ import { keccak256 } from 'viem'
 import { expect, test } from 'vitest'
 import { agentFeedback, everyFeedback } from '../../../db/queries/feedback/page.ts'
 import { deriveAll } from '../../derive/again.ts'
+import { mint, startAgentsJob, startHosts } from '../../derive/agents/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { addressOf, hashOf, insert, seedChainState, seedSettlement } from '../../support/seed.ts'
-import { mint, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
 const database = testDatabase()
 const clock = createClock('2026-06-01T00:00:00Z')

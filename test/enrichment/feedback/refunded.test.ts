@@ -6,7 +6,7 @@ import { deletePaymentsWithin } from '../../../db/queries/chain/payments/payment
 import { lockRollup, rewindRollup } from '../../../db/queries/rollup/cursor.ts'
 import { derivations } from '../../../derive/derivations.ts'
 import { settle } from '../../../derive/pass.ts'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import {

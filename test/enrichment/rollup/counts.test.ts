@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { createPool } from '../../../db/pool.ts'
-import { refreshCounts } from '../../../enrichment/join/rollup.ts'
+import { refreshCounts } from '../../../enrichment/periodic/rollup.ts'
 import { wallet } from '../../support/chain/rows.ts'
 import { type Scene, startScene } from '../../support/chain/scene.ts'
 

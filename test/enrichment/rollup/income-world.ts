@@ -6,7 +6,7 @@ import { deletePaymentsWithin } from '../../../db/queries/chain/payments/payment
 import { deleteNewestSettlements } from '../../../db/queries/chain/reset.ts'
 import { lockRollup, rewindRollup, subtractFromRollup } from '../../../db/queries/rollup/cursor.ts'
 import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'
 import { insert } from '../../support/seed.ts'
 import { payerFlags, ringPayers } from './flag-oracle.ts'

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { addToRollup, lockRollup, rollupLags } from '../../../db/queries/rollup/cursor.ts'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { testDatabase } from '../../support/database.ts'
 import { addressOf, insert, seedPayment } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'

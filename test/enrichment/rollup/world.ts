@@ -7,7 +7,7 @@ import {
   figuresBeside,
   settlementFigures,
 } from '../../../db/queries/sql/settlement-windows.ts'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { addressOf, hashOf, seedChainState } from '../../support/seed.ts'
 

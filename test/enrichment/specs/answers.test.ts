@@ -6,9 +6,9 @@ import type { SpecDetails } from '../../../enrichment/specs/content.ts'
 import type { SpecKind } from '../../../enrichment/specs/kinds.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
+import { publish, specsOf, startAgentsJob, startHosts } from '../../derive/agents/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
-import { publish, specsOf, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
 const database = testDatabase()
 

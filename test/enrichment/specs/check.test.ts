@@ -6,8 +6,8 @@ import type { KnownDocument } from '../../../enrichment/specs/document-standing.
 import { readerVersion } from '../../../enrichment/specs/kinds.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
+import { startHosts } from '../../derive/agents/job.ts'
 import { fixture } from '../../support/fixture.ts'
-import { startHosts } from '../join/agents-job.ts'
 
 const impatient = { intervalMs: 0, maxWaiting: 100, maxWaitMs: 10_000 }
 const card = { name: 'Ada', url: 'https://a.shop.xyz', skills: [] }

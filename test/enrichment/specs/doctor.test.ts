@@ -14,11 +14,11 @@ import { saleIn } from '../../../enrichment/specs/prices.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
 import { createProofWorld } from '../../../social/proof-world.ts'
+import { mint, startAgentsJob, startHosts } from '../../derive/agents/job.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { addressOf } from '../../support/seed.ts'
-import { mint, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
 const database = testDatabase()
 const clock = createClock('2026-06-01T00:00:00Z')

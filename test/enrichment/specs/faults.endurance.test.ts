@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { HostFault } from '../../../devnet/hosts/host-faults.ts'
 import type { WebHost } from '../../../devnet/hosts/web-host.ts'
+import { publish, specsOf, startAgentsJob, startHosts } from '../../derive/agents/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
-import { publish, specsOf, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
 const source = 'spec_discovery'
 const hour = 3_600_000

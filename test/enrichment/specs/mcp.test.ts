@@ -11,10 +11,10 @@ import { askServer } from '../../../enrichment/specs/mcp/session.ts'
 import { noSale } from '../../../enrichment/specs/prices.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
+import { publish, specsOf, startAgentsJob, startHosts } from '../../derive/agents/job.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
-import { publish, specsOf, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
 const database = testDatabase()
 let api: TestApi

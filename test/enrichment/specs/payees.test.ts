@@ -6,6 +6,7 @@ import { chains } from '../../../config/chains.ts'
 import { agentPrices as priceRows } from '../../../db/queries/documents/prices.ts'
 import { demandFor, paidEndpoint, type Sale } from '../../../devnet/hosts/sellers.ts'
 import type { WebHost } from '../../../devnet/hosts/web-host.ts'
+import { mint, startAgentsJob, startHosts } from '../../derive/agents/job.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
@@ -18,7 +19,6 @@ import {
   seedSettlement,
   seedWallet,
 } from '../../support/seed.ts'
-import { mint, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
 // Sellers whose endpoints are read as any other: what each asks for is held against the registry.
 const database = testDatabase()

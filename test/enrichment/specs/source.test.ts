@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { chains } from '../../../config/chains.ts'
 import type { Page, WebHost } from '../../../devnet/hosts/web-host.ts'
 import { canonicalJson, type Json } from '../../../trust/canonical-json.ts'
+import { mint, profileOf, publish, setUri, specsOf, startAgentsJob, startHosts } from '../../derive/agents/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { addressOf, insert, seedSent } from '../../support/seed.ts'
-import { mint, profileOf, publish, setUri, specsOf, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
 const source = 'spec_discovery'
 const hour = 3_600_000

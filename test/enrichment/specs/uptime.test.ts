@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { agentUptime } from '../../../db/queries/documents/uptime.ts'
 import type { WebHost } from '../../../devnet/hosts/web-host.ts'
+import { profileOf, publish, startAgentsJob, startHosts } from '../../derive/agents/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { insert, seedAgent } from '../../support/seed.ts'
-import { profileOf, publish, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
 const source = 'spec_discovery'
 const hour = 3_600_000

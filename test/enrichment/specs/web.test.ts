@@ -4,10 +4,10 @@ import { createAgentHosts } from '../../../enrichment/agent-hosts.ts'
 import { probe } from '../../../enrichment/specs/probe.ts'
 import { createDoor } from '../../../net/door.ts'
 import { parseEgressAllow } from '../../../net/egress.ts'
+import { mint, profileOf, startAgentsJob, startHosts } from '../../derive/agents/job.ts'
 import { startApi } from '../../support/api/api.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
-import { mint, profileOf, startAgentsJob, startHosts } from '../join/agents-job.ts'
 
 const database = testDatabase()
 

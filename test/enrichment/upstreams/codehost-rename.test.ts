@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startCodehost } from '../../../devnet/upstreams/codehost.ts'
 import { codehost } from '../../../enrichment/codehost/source.ts'
+import { profileOf } from '../../derive/agents/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { fixture } from '../../support/fixture.ts'
 import { addressOf, insert } from '../../support/seed.ts'
-import { profileOf } from '../join/agents-job.ts'
 import { mintTo, startUpstreamJob } from './job.ts'
 
 const database = testDatabase()

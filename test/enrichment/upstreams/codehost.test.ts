@@ -2,12 +2,12 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startCodehost } from '../../../devnet/upstreams/codehost.ts'
 import { loginOf } from '../../../enrichment/codehost/login.ts'
 import { codehost, namesAgent } from '../../../enrichment/codehost/source.ts'
+import { profileOf } from '../../derive/agents/job.ts'
 import { serveCanned } from '../../doubles/canned.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { fixture, readFixture } from '../../support/fixture.ts'
 import { addressOf, birth, insert, seedSent } from '../../support/seed.ts'
-import { profileOf } from '../join/agents-job.ts'
 import { mintTo, startUpstreamJob, stateOf } from './job.ts'
 
 const database = testDatabase()

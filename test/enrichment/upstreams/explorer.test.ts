@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startExplorer } from '../../../devnet/upstreams/explorer.ts'
 import { explorer, openLabels } from '../../../enrichment/explorer/source.ts'
+import { profileOf } from '../../derive/agents/job.ts'
 import { type Canned, serveCanned } from '../../doubles/canned.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { fixture } from '../../support/fixture.ts'
 import { addressOf } from '../../support/seed.ts'
-import { profileOf } from '../join/agents-job.ts'
 import { mintTo, startUpstreamJob, stateOf } from './job.ts'
 
 const database = testDatabase()

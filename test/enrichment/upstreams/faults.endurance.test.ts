@@ -5,11 +5,11 @@ import { startIdentityService } from '../../../devnet/upstreams/identity.ts'
 import { codehost } from '../../../enrichment/codehost/source.ts'
 import { explorer } from '../../../enrichment/explorer/source.ts'
 import { identity } from '../../../enrichment/identity/source.ts'
+import { profileOf } from '../../derive/agents/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { fixture } from '../../support/fixture.ts'
 import { addressOf, insert } from '../../support/seed.ts'
-import { profileOf } from '../join/agents-job.ts'
 import { expectUnharmed, mintTo, startUpstreamJob } from './job.ts'
 
 const database = testDatabase()

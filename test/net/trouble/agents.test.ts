@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { mint } from '../../enrichment/join/agents-job.ts'
+import { mint } from '../../derive/agents/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { addressesOf } from '../public-host.ts'
 import { aroundDatabase } from './namespace.ts'

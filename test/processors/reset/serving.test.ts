@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import { type Ended, runMain } from '../../support/mains.ts'

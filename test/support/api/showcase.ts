@@ -4,7 +4,7 @@ import { deriveWords } from '../../../db/queries/agents/agent-words.ts'
 import { insertClaim } from '../../../db/queries/claims/claims.ts'
 import { derivations } from '../../../derive/derivations.ts'
 import { settle } from '../../../derive/pass.ts'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'
 import {
   addressOf,

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { refreshCounts } from '../../../../enrichment/join/rollup.ts'
+import { refreshCounts } from '../../../../enrichment/periodic/rollup.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { seedAgent } from '../../../support/seed.ts'
 import { expectCounts } from '../count-oracle.ts'

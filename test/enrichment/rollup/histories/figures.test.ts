@@ -8,7 +8,7 @@ import { allFigureSteps, markOtherFigures } from '../../../../db/queries/rollup/
 import { deriveAgain } from '../../../../derive/again.ts'
 import { derivations } from '../../../../derive/derivations.ts'
 import { derivePass, settle } from '../../../../derive/pass.ts'
-import { refreshCounts } from '../../../../enrichment/join/rollup.ts'
+import { refreshCounts } from '../../../../enrichment/periodic/rollup.ts'
 import { testDatabase } from '../../../support/database.ts'
 import { rounds } from '../../../support/rounds.ts'
 import { insert, seedAgent } from '../../../support/seed.ts'

@@ -5,7 +5,7 @@ import { deleteArchive, recordArchive, storeArchiveSums } from '../../../../db/q
 import { deleteNewestSettlements } from '../../../../db/queries/chain/reset.ts'
 import { addMovedToRollup, lockRollup, rewindRollup, subtractFromRollup } from '../../../../db/queries/rollup/cursor.ts'
 import { type MovedSettlement, movedColumns } from '../../../../db/queries/rollup/sums.ts'
-import { rollUpSettlements } from '../../../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../../../enrichment/periodic/rollup.ts'
 import type { TestDatabase } from '../../../support/database.ts'
 import { insert } from '../../../support/seed.ts'
 import {

@@ -9,10 +9,10 @@ import { readConfig } from '../../../enrichment/config.ts'
 import { createSources, type SourcesOptions } from '../../../enrichment/installed-sources.ts'
 import type { ChainIdentities } from '../../../enrichment/networks.ts'
 import { runPass } from '../../../enrichment/schedule/scheduler.ts'
-import { runJoin } from '../../derive/passes.ts'
 import type { TestDatabase } from '../../support/database.ts'
 import type { Clock } from '../../support/enrichment-job.ts'
 import { addressOf, birth, hashOf, insert, seedRegistration, seedVerification } from '../../support/seed.ts'
+import { runJoin } from '../passes.ts'
 
 /** Requests to the tests' own hosts are not spaced out. */
 const impatient = { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: 10_000 }

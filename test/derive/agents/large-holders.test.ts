@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { runJoin, runLargeHolders } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { addressOf, birth, seedVerification } from '../../support/seed.ts'
+import { runJoin, runLargeHolders } from '../passes.ts'
 
 const database = testDatabase()
 let pool: pg.Pool

@@ -5,10 +5,10 @@ import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { deriveAgents } from '../../../db/queries/agents/agents.ts'
 import { lockJoin } from '../../../db/queries/agents/lock.ts'
 import { deriveEdgesOf, lockEdges } from '../../../db/queries/edges/edges.ts'
+import { mintTo } from '../../enrichment/upstreams/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rowsRead } from '../../support/rows-read.ts'
 import { addressOf, birth, hashOf, seedAgent } from '../../support/seed.ts'
-import { mintTo } from '../upstreams/job.ts'
 
 // Anybody may give one registration a million feedbacks.
 

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest'
 import { addressList } from '../../../api/schemas/addresses/addresses.ts'
 import { agentIncome, incomePayments } from '../../../api/schemas/income/income.ts'
 import { registrationList } from '../../../api/schemas/registrations/registration.ts'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import { runIncome } from '../../derive/passes.ts'
+import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { startApi } from '../../support/api/api.ts'
 import {
   first,
@@ -17,6 +16,7 @@ import {
   verify,
 } from '../../support/chain/one-token.ts'
 import { seedChainState, seedRegistration } from '../../support/seed.ts'
+import { runIncome } from '../passes.ts'
 
 setScenes()
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { maxDocumentBytes } from '../../../enrichment/agent-uri/registration-file.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
-import { mint, profileOf, publish, specsOf, startAgentsJob, startHosts } from './agents-job.ts'
+import { mint, profileOf, publish, specsOf, startAgentsJob, startHosts } from './job.ts'
 
 // The longest of everything that strangers write, as they can write it: registration files whose every text is as long
 // as its bound, of characters that take the most bytes, once encoded or once taken apart into words.

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { markDue } from '../../../db/queries/due/queue.ts'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
-import { runJoin, settleEdges } from '../../derive/passes.ts'
+import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
+import { mintTo } from '../../enrichment/upstreams/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { rounds } from '../../support/rounds.ts'
 import { addressOf, birth, hashOf, insert, seedChainState, seedSettlement } from '../../support/seed.ts'
-import { mintTo } from '../upstreams/job.ts'
+import { runJoin, settleEdges } from '../passes.ts'
 
 const clock = createClock('2026-06-01T00:00:00Z')
 const day = 86_400_000

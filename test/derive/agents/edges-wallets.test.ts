@@ -4,9 +4,9 @@ import { inTransaction, type Queryable } from '../../../db/pool.ts'
 import { markDue } from '../../../db/queries/due/queue.ts'
 import { spreadEdges } from '../../../db/queries/edges/edge-neighbours.ts'
 import { deriveEdgesOf, lockEdges } from '../../../db/queries/edges/edges.ts'
-import { settleEdges } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
 import { addressOf, birth, seedAgent, seedHolding, seedRegistration } from '../../support/seed.ts'
+import { settleEdges } from '../passes.ts'
 
 const database = testDatabase()
 const bytes = (address: string) => Buffer.from(address.slice(2), 'hex')

@@ -4,7 +4,6 @@ import { chainNames } from '../../../config/chains.ts'
 import { deriveAgents } from '../../../db/queries/agents/agents.ts'
 import { storeVerifiedSet } from '../../../enrichment/socialindex/fids.ts'
 import { mostDelaySeconds } from '../../../social/hub-staleness.ts'
-import { runJoin, runLargeHolders } from '../../derive/passes.ts'
 import {
   differencesOfSearched,
   followedFids,
@@ -15,6 +14,7 @@ import {
 import { chainRows, type Token, wallet } from '../../support/chain/rows.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
+import { runJoin, runLargeHolders } from '../passes.ts'
 
 const database = testDatabase()
 

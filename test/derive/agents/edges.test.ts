@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { sitesOf } from '../../../derive/edges.ts'
 import { identity } from '../../../enrichment/identity/source.ts'
-import { rollUpSettlements } from '../../../enrichment/join/rollup.ts'
+import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
+import { mintTo, startUpstreamJob, type UpstreamJob } from '../../enrichment/upstreams/job.ts'
 import { testDatabase } from '../../support/database.ts'
 import { createClock } from '../../support/enrichment-job.ts'
 import { addressOf, birth, hashOf, insert, seedChainState, seedSent, seedSettlement } from '../../support/seed.ts'
-import { mintTo, startUpstreamJob, type UpstreamJob } from '../upstreams/job.ts'
-import { profileOf } from './agents-job.ts'
+import { profileOf } from './job.ts'
 
 const ada = 1
 const bob = 2

@@ -15,7 +15,8 @@ import { evidence, incomeFlag, isDust } from './payment-marks.ts'
 /**
  * Sums up again the income of hours, as many of them, in the order given, as have few payments, but the first whole.
  * The sums become what the hours' payments say, so that it does not matter how often an hour is taken; those of archived
- * settlements stay as they are. Call it in a transaction. Returns the hours that are left.
+ * settlements stay as they are. The totals over all hours move by the difference; nobody else writes hours of income. Call it
+ * in a transaction in which nobody else sums up hours. Returns the hours that are left.
  */
 export async function sumHours(db: Queryable, hours: readonly string[], payments: number): Promise<string[]> {
   // A sender that gets or loses a name marks the hours it sent in. So no name moves from before names are read here until
@@ -27,6 +28,11 @@ export async function sumHours(db: Queryable, hours: readonly string[], payments
 
 const key = ['fid', 'hour', 'recipient', 'chain', 'kind', 'flag', 'x402', 'passed_on']
 const values = ['first_at', 'last_at', 'n', 'amount', 'dust_n', 'dust_amount', 'other_n']
+const columns = [...key, ...values].join(', ')
+/** What `income_total` adds up. */
+const sums = values.slice(2)
+/** Whether one of some sums over `moved` is not as it was. */
+const differ = (names: readonly string[]) => names.map((sum) => `sum(sign * ${sum}) <> 0`).join(' or ')
 const of = (table: string, names: readonly string[]) => names.map((name) => `${table}.${name}`).join(', ')
 
 const settledKinds = [settlementKind('true'), settlementKind('false')].join(', ')
@@ -112,17 +118,39 @@ fact as materialized (
                   where a.fid = kept.fid and a.address = kept.recipient and a.chain in ('', kept.chain)
                     and a.from_at <= kept.last_at and kept.first_at < a.to_at)
 ),
+was as materialized (select i.* from due join income_hour i using (recipient, chain, hour)),
 gone as (
   delete from income_hour i
-   using due
-   where (i.recipient, i.chain, i.hour) = (due.recipient, due.chain, due.hour)
-     and not exists (select from fact where (${of('fact', key)}) = (${of('i', key)}))
+   using was
+   where (${of('i', key)}) = (${of('was', key)})
+     and not exists (select from fact where (${of('fact', key)}) = (${of('was', key)}))
 ),
 stored as (
-  insert into income_hour as i (${[...key, ...values].join(', ')})
-  select ${[...key, ...values].join(', ')} from fact order by ${key.join(', ')}
+  insert into income_hour as i (${columns})
+  select ${columns} from fact order by ${key.join(', ')}
       on conflict (${key.join(', ')}) do update
      set (${values.join(', ')}) = row(${of('excluded', values)})
    where (${of('i', values)}) is distinct from (${of('excluded', values)})
+),
+moved as materialized (
+  select ${columns}, 1 as sign from fact union all select ${columns}, -1 from was
+),
+totalled as (
+  insert into income_total as t (chain, kind, flag, x402, ${sums.join(', ')})
+  select chain, kind, flag, x402, ${sums.map((sum) => `sum(sign * ${sum})`).join(', ')}
+    from moved where not passed_on
+   group by 1, 2, 3, 4
+  having ${differ(sums)}
+   order by 1, 2, 3, 4
+      on conflict (chain, kind, flag, x402) do update set ${sums.map((sum) => `${sum} = t.${sum} + excluded.${sum}`).join(', ')}
+),
+earned as (
+  insert into income_agent as t (fid, chain, n, amount)
+  select fid, chain, sum(sign * n), sum(sign * amount)
+    from moved where flag = 'none'
+   group by 1, 2
+  having ${differ(['n', 'amount'])}
+   order by 1, 2
+      on conflict (fid, chain) do update set n = t.n + excluded.n, amount = t.amount + excluded.amount
 )
 select key from sized where before >= $2 order by place`

@@ -52,7 +52,7 @@ create table income_hour (
 );
 create index income_hour_recipient on income_hour (recipient, chain, hour);
 
--- The same over all agents, kept by whatever moves it.
+-- The same over all agents, moved in the statement that writes the hours.
 create table income_total (
   chain text not null,
   kind text not null,
@@ -66,7 +66,7 @@ create table income_total (
   primary key (chain, kind, flag, x402)
 );
 
--- What each agent was paid without what it paid itself, kept by whatever moves its hours.
+-- What each agent was paid without what it paid itself, moved in the same statement.
 create table income_agent (
   fid bigint not null,
   chain text not null,
@@ -74,39 +74,6 @@ create table income_agent (
   amount numeric(38, 0) not null, -- base units
   primary key (fid, chain)
 );
-
--- Adds the hours that came to both, and takes off those that went.
-create function sum_income() returns trigger language plpgsql as $$
-declare
-  moved text := concat_ws(' union all ',
-    case when tg_op <> 'DELETE' then 'select *, 1 as sign from added' end,
-    case when tg_op <> 'INSERT' then 'select *, -1 as sign from removed' end);
-begin
-  execute format($sum$
-    insert into income_total as t (chain, kind, flag, x402, n, amount, dust_n, dust_amount, other_n)
-    select chain, kind, flag, x402, sum(sign * n), sum(sign * amount), sum(sign * dust_n), sum(sign * dust_amount),
-           sum(sign * other_n)
-      from (%s) moved where not passed_on
-     group by 1, 2, 3, 4 order by 1, 2, 3, 4
-        on conflict (chain, kind, flag, x402) do update
-       set n = t.n + excluded.n, amount = t.amount + excluded.amount, dust_n = t.dust_n + excluded.dust_n,
-           dust_amount = t.dust_amount + excluded.dust_amount, other_n = t.other_n + excluded.other_n
-  $sum$, moved);
-  execute format($sum$
-    insert into income_agent as t (fid, chain, n, amount)
-    select fid, chain, sum(sign * n), sum(sign * amount)
-      from (%s) moved where flag = 'none'
-     group by 1, 2 order by 1, 2
-        on conflict (fid, chain) do update set n = t.n + excluded.n, amount = t.amount + excluded.amount
-  $sum$, moved);
-  return null;
-end $$;
-create trigger income_hour_added after insert on income_hour
-  referencing new table as added for each statement execute function sum_income();
-create trigger income_hour_changed after update on income_hour
-  referencing old table as removed new table as added for each statement execute function sum_income();
-create trigger income_hour_removed after delete on income_hour
-  referencing old table as removed for each statement execute function sum_income();
 
 -- Who sent settlements in the hours that are summed up, and from when to when: who is a
 -- facilitator decides what is evidence, so an account that gets or loses a name moves the hours it sent in.

@@ -154,6 +154,13 @@ class Installation {
           [fid, timeOf(block), amount, amount === 9 ? 'self' : 'none'],
         )
         if (amount === 0) await this.pool.query(`delete from income_hour where fid = $1 and amount > 4`, [fid])
+        await this.pool.query(
+          `with gone as (delete from income_agent where fid = $1)
+           insert into income_agent
+           select fid, chain, sum(n), sum(amount) from income_hour where fid = $1 and flag = 'none' group by 1, 2
+               on conflict (fid, chain) do update set n = excluded.n, amount = excluded.amount`,
+          [fid],
+        )
         return
       case 'count others':
         this.settlementOverloads = this.settlementOverloads === 'all' ? 'spec' : 'all'

@@ -35,8 +35,8 @@ interface ParquetFile {
 const longestRow = 16 * 1024 * 1024
 
 /**
- * Writes rows of CSV to Parquet files, compressed with zstd: dollars are DECIMAL(18,6), of finer amounts the whole
- * millionths, times TIMESTAMP WITH TIME ZONE in microseconds, arrays lists, and numbers that may exceed 64 bits text. Lines
+ * Writes rows of CSV to Parquet files, compressed with zstd: dollars of one payment are DECIMAL(18,6) and of several
+ * DECIMAL(38,6), of finer amounts the whole millionths, times TIMESTAMP WITH TIME ZONE in microseconds, arrays lists, and numbers that may exceed 64 bits text. Lines
  * end with `\n`; null is an empty field, an empty text `""`, an array JSON. Nothing more is taken from `lines` than DuckDB
  * has read (backpressure). No rows make one file without rows. Throws what `lines` throws, and what DuckDB says of a row; the
  * files are then to be deleted.
@@ -85,11 +85,17 @@ async function feed(lines: AsyncIterable<Buffer | string>, pipe: string, isOver:
 
 const isBroken = (error: NodeJS.ErrnoException) => error.code === 'EPIPE' || error.code === 'ECONNRESET'
 
+/** Dollars of one payment, which the supply of its token bounds, in 8 bytes. */
+const ofPayment = 'DECIMAL(18,6)'
+/** Dollars of several: a loan that is paid back and taken again in one transaction makes sums above any supply. */
+const ofPayments = 'DECIMAL(38,6)'
+
 function copyOf(pipe: string, columns: readonly ServedColumn[], { path, rowsPerGroup, groupsPerFile }: ParquetTarget) {
   const types = columns.map((column) => `${literal(column.name)}: ${literal(csvType(column))}`)
   const files = groupsPerFile === undefined ? '' : `, row_groups_per_file ${groupsPerFile}`
+  const dollars = columns.some(({ name }) => name === 'tx_hash') ? ofPayment : ofPayments
   return `
-copy (select ${columns.map(selected).join(', ')}
+copy (select ${columns.map((column) => selected(column, dollars)).join(', ')}
         from read_csv(${literal(pipe)}, columns = {${types.join(', ')}}, auto_detect = false, header = false,
                       delim = ',', quote = '"', escape = '"', new_line = '\\n', nullstr = '', allow_quoted_nulls = false,
                       parallel = false, max_line_size = ${longestRow}, buffer_size = ${2 * longestRow}))
@@ -114,11 +120,11 @@ function csvType({ type }: ServedColumn): string {
   }
 }
 
-function selected({ name, type, isHex }: ServedColumn): string {
+function selected({ name, type, isHex }: ServedColumn, dollars: string): string {
   const column = identifier(name)
   if (isHex) return `'0x' || ${column}[3:] as ${column}` // the database writes \x
   if (type === 'numeric' && name.endsWith('amount_usdc'))
-    return `regexp_extract(${column}, '^-?[0-9]+([.][0-9]{1,6})?')::DECIMAL(18,6) as ${column}`
+    return `regexp_extract(${column}, '^-?[0-9]+([.][0-9]{1,6})?')::${dollars} as ${column}`
   return type === 'text[]' ? `from_json(${column}, '["VARCHAR"]') as ${column}` : column
 }
 

@@ -85,6 +85,7 @@ export async function serveRound(options: RoundOptions): Promise<number> {
       if (files) await list.put(({ dataset, partition }) => dataset === name && isSameDay(partition, day), files)
     })
   }
+  await list.write() // the days are served, whatever comes of the snapshots
   const today = now().toISOString().slice(0, 10)
   if (!only && !list.manifest.files.some(({ partition }) => partition.snapshot === today)) {
     const { files, log } = await writeSnapshotFiles(options, today, columns)

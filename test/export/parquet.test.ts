@@ -148,6 +148,25 @@ async function* cut(pieces: Iterable<Buffer> | AsyncIterable<Buffer>, most: numb
   for await (const piece of pieces) for (let at = 0; at < piece.length; at += most) yield piece.subarray(at, at + most)
 }
 
+test('dollars of many payments have room for more than any supply, those of one payment take eight bytes', async () => {
+  const folder = await exportFolder()
+  const duck = await (await DuckDBInstance.create()).connect()
+  const ofOne = { name: 'tx_hash', type: 'text' } as const
+  const amount = columns[7]
+  for (const [name, of, line, shown] of [
+    ['sum', [amount], '1000000000000.0000019', ['1000000000000.000001', 'DECIMAL(38,6)']],
+    ['payment', [ofOne, amount], '0x1,999999999999.999999', ['999999999999.999999', 'DECIMAL(18,6)']],
+  ] as const) {
+    const path = join(folder, name)
+    await writeParquet(cut([Buffer.from(`${line}\n`)], 100), of, { path, rowsPerGroup: 2_048 })
+    const reader = await duck.runAndReadAll(
+      `select amount_usdc::varchar, typeof(amount_usdc) from read_parquet('${path}')`,
+    )
+    expect(reader.getRowsJson()).toEqual([shown])
+  }
+  duck.closeSync()
+})
+
 const wide = columns.slice(0, 2)
 
 test('files are divided at row groups, with rows and block times; no rows are a file with columns', async () => {

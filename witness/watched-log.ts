@@ -91,7 +91,9 @@ export class WatchedLog {
       this.#memory.write(aloneIn({ note, key }))
       return { status: 200, text: this.#cosign(note) }
     }
-    if (now.size > known.size) return { status: 422, text: 'the proof does not show that the log goes on from there' }
+    // Whoever sends a proof may have made it up: of trees of one size only two roots accuse the log.
+    if (now.size > known.size || Buffer.compare(now.root, known.root) === 0)
+      return { status: 422, text: 'the proof does not show that the log goes on from there' }
     this.#refuse(new LogFork(`has signed two trees of ${known.size} entries`, known, aloneIn({ note, key })))
     return { status: 409, text: String(known.size) }
   }

@@ -186,6 +186,15 @@ describe('a witness of a log', () => {
     expect(watched.cosigned()).toBeDefined()
   })
 
+  test('accuses nobody for a proof that is sent with the checkpoint that it knows', async () => {
+    const { path, url, watched } = await watching(held.urlFor('one'))
+    const madeUp = `${Buffer.alloc(32, 1).toString('base64')}\n`
+    const answer = await send(url, (await submitted(300)).replace('\n', `\n${madeUp}`))
+    expect([answer.status, await answer.text()]).toEqual([422, expect.stringMatching(/does not show/)])
+    expect([await evidence(path), watched.cosigned()?.note]).toEqual([[], await log.note()])
+    expect((await send(url, await submitted(300))).status).toBe(200)
+  })
+
   test('keeps two trees of one size that were signed for different readers', async () => {
     const { path, url, watched } = await watching(held.urlFor('one'))
     const shown = await log.note()

@@ -111,6 +111,8 @@ export const readingLimits = {
   operatorEvents: 1_000,
   /** Owners, and modules, of a Safe that are told; names that a document claims of which it is told whether they say so too. */
   safeOwners: 20,
+  /** Bytes of a contract's answer that are decoded: 250 addresses. */
+  contractAnswerBytes: 8_192,
   claimedNames: 3,
   /** Operators of one filter that are looked up by who named them, and holders for which one acts when it is. */
   operatorsLooked: 10,

@@ -1,5 +1,9 @@
 import type { Address, Hex } from 'viem'
+import { readingLimits } from '../../config/limits.ts'
 import { type ChainClient, callAt } from '../../social/chain-client.ts'
+
+/** Characters of an answer: each address in it takes a hash to decode, and a stranger's contract can answer with 50,000. */
+const longestAnswer = '0x'.length + 2 * readingLimits.contractAnswerBytes
 
 /** A final block of a chain: what is read there is not undone. */
 export interface FinalBlock {
@@ -31,10 +35,10 @@ export class FinalNode {
     return (code ?? '0x').toLowerCase() as Hex
   }
 
-  /** What a contract answers; undefined: it refuses, or answers nothing. */
+  /** What a contract answers; undefined: it refuses, or answers nothing, or more than is worth decoding. */
   async call(to: Address, data: Hex): Promise<Hex | undefined> {
     await this.slot()
     const answer = await callAt(this.node, BigInt(this.block.number), { to, data })
-    return answer === undefined || answer === '0x' ? undefined : answer
+    return answer === undefined || answer === '0x' || answer.length > longestAnswer ? undefined : answer
   }
 }

@@ -60,7 +60,7 @@ export interface SourcesOptions {
   readonly politeness?: DoorOptions['politeness']
 }
 
-/** Messages to one host go one at a time; whoever registered an endpoint wants them without a pause. */
+/** Messages to one address go one at a time; whoever registered an endpoint wants them without a pause. */
 const politeToHooks = { intervalMs: 0, maxWaiting: 100, maxWaitMs: 10_000 }
 
 /** The sources that this installation has. */
@@ -117,7 +117,7 @@ function openWorld(options: SourcesOptions) {
     hubs,
     belief: createBelief({ pool, followed: hubs.followed, now }),
     door,
-    hooks: createDoor({ userAgent, egressAllow, politeness: politeness ?? politeToHooks }),
+    hooks: createDoor({ userAgent, egressAllow, politeness: politeness ?? politeToHooks, lineOf: 'url' }),
     agentHosts,
     documents: {
       hosts: agentHosts,

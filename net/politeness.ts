@@ -9,6 +9,9 @@ export interface Politeness {
   readonly maxWaitMs: number
 }
 
+/** What a line is of: all requests to a host, or those to one address there. */
+export type LineOf = 'host' | 'url'
+
 /** Default rate limit for each host that somebody else named. */
 export const politeByDefault: Politeness = { intervalMs: 1_000, maxWaiting: 20, maxWaitMs: 30_000 }
 

@@ -111,7 +111,9 @@ const feedbackObject = `json_build_object(
   )`
 
 // Every registration is read from the place on, as many rows as the page may look at. A filter that few rows match ends a
-// page before it is full, with the place where the next one goes on: no page reads more than that.
+// page before it is full, with the place where the next one goes on: no page reads more than that. What is judged is named
+// by its id and its place, so that whichever index the planner takes has one row for it: few have much feedback, and by
+// the numbers that it knows a registration has as many as an id.
 const after = `($4::bigint is null or (
         f.block_timestamp <= timestamptz 'epoch' + $4::bigint * interval '1 microsecond'
         and (f.block_timestamp, f.chain, f.block_number, f.log_index)
@@ -144,6 +146,7 @@ matching as materialized (
    cross join lateral (
      select * from judged_feedback f
       where f.fid = a.fid and f.chain = looked.chain and f.agent_id = looked.agent_id and f.id = looked.id
+        and (f.block_timestamp, f.block_number, f.log_index) = (looked.block_timestamp, looked.block_number, looked.log_index)
       offset 0
    ) f
    where ($11::boolean is null or (looked.revoked_block is not null) = $11)

@@ -106,8 +106,12 @@ export const readingLimits = {
   receivedRegistrations: 5_000,
   /** Registrations of an agent of which it is told who could change them. */
   controlRegistrations: 100,
-  /** Operators that are told of one owner on one chain, and what he said of operators that is looked at for it, newest first. */
+  /**
+   * Operators that are told of one owner on one chain, and of those it ever named so many that are looked at for it. Events by
+   * which operators are looked up otherwise, newest first.
+   */
   controlOperators: 100,
+  operatorsNamed: 1_000,
   operatorEvents: 1_000,
   /** Owners, and modules, of a Safe that are told; names that a document claims of which it is told whether they say so too. */
   safeOwners: 20,

@@ -96,11 +96,11 @@ const controlled = z
       .max(readingLimits.controlOperators + 2)
       .meta({
         description:
-          `Who could change it: its owner, who is approved, and ${readingLimits.controlOperators} operators at most, the ` +
-          `newest of the last ${grouped(readingLimits.operatorEvents)} that the owner named or took back.`,
+          `Who could change it: its owner, who is approved, and ${readingLimits.controlOperators} operators at most, those ` +
+          `named last. All are looked at of an owner that ever named ${grouped(readingLimits.operatorsNamed)} at most.`,
       }),
     operators_truncated: z.boolean().meta({
-      description: 'There may be more operators: there are, or the owner named or took back more than are looked at.',
+      description: 'There may be more operators: there are, or the owner ever named more than are looked at.',
     }),
     agent_wallet: z
       .strictObject({ address, fid: verifier, ...event, account })

@@ -6,7 +6,7 @@ import { countsFrom, leadingFirst, saidAt } from '../sql/verification-time.ts'
 import { common, held, holdings, type Moment, truncated } from './as-of.ts'
 
 /** SQL: whether a row of a registry's events was there at the moment. */
-const wasThere = (row: string) => `($2::timestamptz is null or ${row}.block_timestamp <= $2)`
+const wasThere = (row: string) => `${row}.block_timestamp <= coalesce($2::timestamptz, 'infinity')`
 
 /** SQL: whether what has a beginning and an end held at the moment, or without one holds now. */
 const holdsThen = (from: string, to: string) => `(${held(from, to)} and ($2::timestamptz is not null or ${to} is null))`
@@ -145,7 +145,7 @@ shown as materialized (
    limit ${readingLimits.controlRegistrations}
 ),
 holder as materialized (
-  select chain, address as holder, ${saidMoreOfOperators({ holder: 'one.address', chain: 'one.chain', counts: wasThere })} as said_more
+  select chain, address as holder, ${saidMoreOfOperators({ holder: 'one.address', chain: 'one.chain' })} as said_more
     from (select distinct chain, address from shown) one
 ),
 operator as materialized (

@@ -109,26 +109,49 @@ interface Holder {
   readonly counts?: Counts
 }
 
-/** SQL: rows `address`, `by`, `since` and `tx` of the operators that a holder named on a chain for all it holds there. */
-export const operatorsOf = ({ holder, chain, most = readingLimits.operatorEvents, counts = always }: Holder) => `
-  (select o.operator as address, 'operator' as by, o.block_timestamp as since, o.tx_hash as tx
-     from (select distinct on (o.operator) o.*
-             from (select o.operator, o.approved, o.block_number, o.log_index, o.block_timestamp, o.tx_hash
-                     from registration_operator o
+/**
+ * SQL: rows `operator` and `nth` of those that a holder ever named on a chain, the first by address: one look into an index
+ * for each, however often it was named and taken back.
+ */
+const everNamed = ({ holder, chain }: Omit<Holder, 'most' | 'counts'>, most: number) => `
+  (with recursive named as (
+     (select o.operator, 1 as nth from registration_operator o
+       where o.owner = ${holder} and o.chain = ${chain}
+       order by o.operator limit 1)
+      union all
+     select next.operator, named.nth + 1
+       from named
+      cross join lateral (select o.operator from registration_operator o
+                           where o.owner = ${holder} and o.chain = ${chain} and o.operator > named.operator
+                           order by o.operator limit 1) next
+      where named.nth < ${most})
+   select operator, nth from named)`
+
+/**
+ * SQL: rows `address`, `by`, `since` and `tx` of the operators that a holder named on a chain for all it holds there. Of one
+ * that named more than are looked at, those of its newest events are among them.
+ */
+export const operatorsOf = ({ holder, chain, most = readingLimits.operatorsNamed, counts = always }: Holder) => `
+  (select last.operator as address, 'operator' as by, last.block_timestamp as since, last.tx_hash as tx
+     from (select operator from ${everNamed({ holder, chain }, readingLimits.operatorsNamed)} named
+            union
+           select newest.operator
+             from (select o.operator from registration_operator o
                     where o.owner = ${holder} and o.chain = ${chain} and ${counts('o')}
                     order by o.block_number desc, o.log_index desc
-                    limit ${readingLimits.operatorEvents}) o
-            order by o.operator, o.block_number desc, o.log_index desc) o
-    where o.approved
-    order by o.block_number desc, o.log_index desc
+                    limit ${readingLimits.operatorEvents}) newest) one
+    cross join lateral (
+      select o.* from registration_operator o
+       where o.owner = ${holder} and o.chain = ${chain} and o.operator = one.operator and ${counts('o')}
+       order by o.block_timestamp desc, o.block_number desc, o.log_index desc
+       limit 1) last
+    where last.approved
+    order by last.block_number desc, last.log_index desc
     limit ${most})`
 
-/** SQL: whether a holder said more of operators on a chain than is looked at. */
-export const saidMoreOfOperators = ({ holder, chain, counts = always }: Omit<Holder, 'most'>) => `exists (
-  select from registration_operator o
-   where o.owner = ${holder} and o.chain = ${chain} and ${counts('o')}
-   order by o.block_number desc, o.log_index desc
-  offset ${readingLimits.operatorEvents})`
+/** SQL: whether a holder named more operators on a chain than are looked at. */
+export const saidMoreOfOperators = (of: Omit<Holder, 'most' | 'counts'>) => `exists (
+  select from ${everNamed(of, readingLimits.operatorsNamed + 1)} named where named.nth > ${readingLimits.operatorsNamed})`
 
 /** SQL: the row `address`, `by`, `since` and `tx` of who is approved for a registration `of` since its last transfer. */
 export const approvedFor = (of: string, counts = always) => `

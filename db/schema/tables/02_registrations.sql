@@ -118,6 +118,9 @@ create table registration_operator (
   tx_hash bytea not null
 );
 create index registration_operator_owner on registration_operator (owner, chain, block_number, log_index);
+-- Each operator that an owner named, with what it said of it last, at any time.
+create index registration_operator_named
+  on registration_operator (owner, chain, operator, block_timestamp, block_number, log_index);
 create index registration_operator_operator on registration_operator (operator, chain, owner);
 create index registration_operator_block on registration_operator (chain, block_number);
 

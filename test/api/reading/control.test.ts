@@ -225,10 +225,21 @@ test('of very many operators the newest are told, and that there are more', asyn
   expect(await ofOperators(904, most + 1)).toEqual({ told: most, truncated: true })
 })
 
-test('where an owner said more of operators than is looked at, it is told that there may be more', async () => {
+test('however often an owner names and takes back an operator, those that it named long before are told', async () => {
   const looked = readingLimits.operatorEvents
   expect(await ofOperators(905, 1, looked - 1)).toEqual({ told: 2, truncated: false })
-  expect(await ofOperators(906, 1, looked)).toEqual({ told: 1, truncated: true })
+  expect(await ofOperators(906, 3, looked + 500)).toEqual({ told: 4, truncated: false })
+})
+
+test('of an owner that named more operators than are looked at, it is told that there may be more', async () => {
+  const looked = readingLimits.operatorsNamed
+  await ofOperators(909, looked + 1)
+  await database.pool.query(
+    'update registration_operator set approved = false where owner = $1 and block_number > $2',
+    [bytes(addressOf('the owner of 909')), 9_090_000 + 2],
+  )
+  const [registration] = (await controlOf(909)).chains.find((one) => one.chain === chain)?.registrations ?? []
+  expect(registration?.operators_truncated).toBe(true)
 })
 
 test('registrations that strangers sent push out none of an agent’s own', async () => {

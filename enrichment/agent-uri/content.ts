@@ -25,10 +25,12 @@ type Content =
       readonly bytes: Uint8Array
       readonly settled: boolean
       readonly from: string
+      /** Whether the address that answered, after all redirects, has the origin of the URI. */
+      readonly isOwn: boolean
       readonly version?: Version
     }
   /** The host answered 304: it is the known version. */
-  | { readonly status: 'unchanged' }
+  | { readonly status: 'unchanged'; readonly isOwn: boolean }
   /** The URI itself shows that there is nothing to read. */
   | { readonly status: 'nothing'; readonly why: 'empty' | 'unsupported' | 'invalid' }
   /** No content this time: there was no answer, or it may not be read. */
@@ -43,12 +45,14 @@ export function createContents({ hosts, gateways, arweaveUrl, timeoutMs = 10 * s
   return async (uri, known) => {
     const form = parseForm(uri)
     if (form.kind === 'nothing') return { status: 'nothing', why: form.status }
-    if (form.kind === 'inline') return { status: 'found', bytes: form.bytes, settled: true, from: 'the URI itself' }
+    if (form.kind === 'inline')
+      return { status: 'found', bytes: form.bytes, settled: true, from: 'the URI itself', isOwn: false }
     try {
-      if (form.kind === 'web') return remote(await fetchForm(form, known), false, known)
-      if (form.kind === 'arweave') return remote(await fetchForm(form, undefined), true)
+      if (form.kind === 'web')
+        return remote(await fetchForm(form, known), { settled: false, sent: known, at: form.url })
+      if (form.kind === 'arweave') return remote(await fetchForm(form, undefined), { settled: true })
       const content = await gateways.read(form, form.gateway)
-      return content ? remote(content.fetched, content.proven) : failed('unreachable', 'no gateway has it')
+      return content ? remote(content.fetched, { settled: content.proven }) : failed('unreachable', 'no gateway has it')
     } catch (error) {
       if (!(error instanceof DoorError)) throw error
       const answered = ['too_large', 'encoded'].includes(error.reason)
@@ -66,12 +70,20 @@ export function createContents({ hosts, gateways, arweaveUrl, timeoutMs = 10 * s
   }
 }
 
-/** Reads an answer; `sent`: the version that the request asked about, without which a host's 304 says nothing. */
-function remote(fetched: Fetched, settled: boolean, sent?: Version): Content {
+interface Asked {
+  readonly settled: boolean
+  /** Version that the request asked about, without which a host's 304 says nothing. */
+  readonly sent?: Version
+  /** The address that the URI is; undefined: it names content that any host may send. */
+  readonly at?: URL
+}
+
+function remote(fetched: Fetched, { settled, sent, at }: Asked): Content {
   const { status, body, url } = fetched
-  if (status === 304 && (sent?.etag || sent?.lastModified)) return { status: 'unchanged' }
+  const isOwn = at !== undefined && new URL(url).origin === at.origin
+  if (status === 304 && (sent?.etag || sent?.lastModified)) return { status: 'unchanged', isOwn }
   if (status !== 200) return failed('unreachable', `${url} answers ${status}`)
-  return { status: 'found', bytes: body, settled, from: url, version: versionOf(fetched) }
+  return { status: 'found', bytes: body, settled, from: url, isOwn, version: versionOf(fetched) }
 }
 
 function failed(word: 'unreachable' | 'invalid', reason: string): Content {

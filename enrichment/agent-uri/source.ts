@@ -55,7 +55,14 @@ export function agentUris({ pool, host, resolve, now, chains }: AgentUriOptions)
           outcome: failed ? resolved.word : 'ok',
           failed,
           async write(db) {
-            await noteUnread(db, { registration, uriSha256, uriStatus: failed ? resolved.word : 'ok', now: now() })
+            const uriStatus = failed ? resolved.word : 'ok'
+            await noteUnread(db, {
+              registration,
+              uriSha256,
+              uriStatus,
+              ownOrigin: failed ? null : resolved.isOwn,
+              now: now(),
+            })
             return failed ? 0 : nextMs
           },
         }
@@ -71,6 +78,7 @@ export function agentUris({ pool, host, resolve, now, chains }: AgentUriOptions)
             uriStatus: resolved.status,
             ...file,
             registrations: indexedIn(file),
+            ownOrigin: resolved.status === 'ok' && resolved.isOwn,
             version: newVersion,
           }
           await storeDocument(db, document, now())

@@ -62,6 +62,8 @@ beforeAll(async () => {
     read: { uri_sha256: sha256('of before'), tried_uri_sha256: sha256('of before') },
   })
   await seedWallet(pool, { id: 36, wallet: rival, block: 110, logIndex: 6, at: hours(1) })
+  await seedMint(37, rival, { fid: 2, read: { own_origin: false } })
+  await seedWallet(pool, { id: 37, wallet: rival, block: 110, logIndex: 7, at: hours(1) })
   api = await startApi(database)
 })
 afterAll(() => api.stop())
@@ -85,6 +87,7 @@ async function seedMint(id: number, to: string, { fid = 1, uri = `${seller}/agen
       uri_sha256: sha256(uri),
       tried_uri_sha256: sha256(uri),
       uri_status: 'ok',
+      own_origin: true,
       registrations: JSON.stringify(registrations),
       updated_at: birth,
       ...otherwise,
@@ -179,6 +182,7 @@ test.each<[string, Record<string, string>, string]>([
   ['the same, where a file there lists another', { ...fake, agent: 'base:34' }, 'endpoint-unlisted'],
   ['the same, where its file is gone', { ...fake, agent: 'base:35' }, 'endpoint-unlisted'],
   ['the same, where a file was read at an address of before', { ...fake, agent: 'base:36' }, 'endpoint-unlisted'],
+  ['the same, where the address leads to a file elsewhere', { ...fake, agent: 'base:37' }, 'endpoint-unlisted'],
   ['an endpoint that only a registration names', { url: 'https://unlisted.example/paid' }, 'endpoint-unlisted'],
   ['an endpoint elsewhere', { url: 'https://elsewhere.example/paid' }, 'endpoint-unlisted'],
   ['an endpoint that was never read', { url: 'https://nobody.example/' }, 'not-read'],

@@ -99,7 +99,8 @@ select case when r.agent_uri is null and coalesce(r.agent_uri_length, 0) = 0 the
        uri_sha256(r) as "uriSha256",
        exists (select from agent_holding h
                 where h.chain = r.chain and h.agent_id = r.agent_id and h.reason is null) as held,
-       case when d.uri_sha256 = uri_sha256(r)
+       -- Where the content came from is asked again of content that was read before that was kept.
+       case when d.uri_sha256 = uri_sha256(r) and d.own_origin is not null
             then json_build_object('etag', d.etag, 'lastModified', d.last_modified) end as version
   from registration r
   left join registration_document d using (chain, agent_id)
@@ -128,11 +129,13 @@ interface StoredDocument {
   readonly registrations: readonly RegistrationKey[] | null
   /** Lists of the file of which only a part is kept, with how many entries they have. */
   readonly truncated: Readonly<Record<string, number>>
+  /** Whether the address that answered, after all redirects, has the origin of the URI. */
+  readonly ownOrigin: boolean
   readonly version?: { readonly etag: string | null; readonly lastModified: string | null }
 }
 
 const columns = `uri_sha256, tried_uri_sha256, uri_status, name, description, image, active, x402_support, services,
-       supported_trust, etag, last_modified, registrations, truncated`
+       supported_trust, etag, last_modified, registrations, truncated, own_origin`
 const of = (table: string) =>
   columns
     .split(/,\s*/)
@@ -150,7 +153,7 @@ export async function storeDocument(db: Queryable, document: StoredDocument, now
     name: 'store-document',
     text: `
 insert into registration_document as d (chain, agent_id, ${columns}, updated_at, read_at)
-values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16, $15, case when $4 = 'ok' then $15::timestamptz end)
+values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16, $17, $15, case when $4 = 'ok' then $15::timestamptz end)
     on conflict (chain, agent_id) do update
    set (${columns}, updated_at, read_at)
        = row(${columns.replaceAll(/\w+/g, 'excluded.$&')}, excluded.updated_at, coalesce(excluded.read_at, d.read_at))
@@ -172,19 +175,24 @@ values ($1, $2, $3, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $16, $1
       document.registrations && JSON.stringify(document.registrations),
       now,
       JSON.stringify(document.truncated),
+      document.ownOrigin,
     ],
   })
 }
 
-/** Stores how reading a URI went; what is known of the document stays. Unchanged: nothing is written. */
+/**
+ * Stores how reading a URI went; what is known of the document stays, but for whose host answered, where one did: not null.
+ * Unchanged: nothing is written.
+ */
 export async function noteUnread(
   db: Queryable,
   {
     registration,
     uriSha256,
     uriStatus,
+    ownOrigin,
     now,
-  }: Pick<StoredDocument, 'registration' | 'uriSha256' | 'uriStatus'> & { now: Date },
+  }: Pick<StoredDocument, 'registration' | 'uriSha256' | 'uriStatus'> & { ownOrigin: boolean | null; now: Date },
 ): Promise<void> {
   await db.query({
     name: 'note-unread',
@@ -192,9 +200,11 @@ export async function noteUnread(
 insert into registration_document as d (chain, agent_id, tried_uri_sha256, uri_status, updated_at)
 values ($1, $2, $3, $4, $5)
     on conflict (chain, agent_id) do update
-   set tried_uri_sha256 = excluded.tried_uri_sha256, uri_status = excluded.uri_status, updated_at = excluded.updated_at
- where (d.tried_uri_sha256, d.uri_status) is distinct from (excluded.tried_uri_sha256, excluded.uri_status)`,
-    values: [registration.chain, registration.agentId, uriSha256, uriStatus, now],
+   set tried_uri_sha256 = excluded.tried_uri_sha256, uri_status = excluded.uri_status, updated_at = excluded.updated_at,
+       own_origin = coalesce($6, d.own_origin)
+ where (d.tried_uri_sha256, d.uri_status, d.own_origin)
+       is distinct from (excluded.tried_uri_sha256, excluded.uri_status, coalesce($6, d.own_origin))`,
+    values: [registration.chain, registration.agentId, uriSha256, uriStatus, now, ownOrigin],
   })
 }
 

@@ -168,5 +168,7 @@ create table registration_document (
   -- it does not say.
   registrations json,
   truncated jsonb not null default '{}', -- lists of the file of which only a part is kept: how many entries they have
+  -- Whether the address that answered last, after all redirects, had the origin of the agentURI; null: not known yet.
+  own_origin boolean,
   primary key (chain, agent_id)
 );

@@ -211,12 +211,13 @@ returns text language sql immutable parallel safe
   end;
 
 -- Registrations whose file was read at the address that they have now, and lists them: what lies there speaks for them.
--- Anybody may write any address into the registry.
+-- Anybody may write any address into the registry, and an address that leads elsewhere says nothing of its own host.
 create view own_file as
 select r.chain, r.agent_id, r.agent_uri
   from registration r
   join registration_document d using (chain, agent_id)
  where d.uri_status = 'ok' and d.uri_sha256 = uri_sha256(r) and d.tried_uri_sha256 = d.uri_sha256
+   and d.own_origin
    and d.registrations::jsonb @> jsonb_build_array(jsonb_build_object('chain', r.chain, 'agentId', r.agent_id::text));
 
 -- The registration that each offer is held against, of those that its agent holds now and was not just sent: the one that the

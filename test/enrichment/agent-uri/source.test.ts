@@ -65,6 +65,38 @@ test('an unchanged file is asked for by its tag and writes nothing; a changed on
   expect((await documentOf(pool, id)).name).toBe('second')
 })
 
+test('a file speaks for the host of its address only while that host itself sends it', async () => {
+  const { pool } = database
+  type Host = Awaited<ReturnType<typeof startHosts>>[number]
+  const [host, elsewhere] = (await startHosts(2)) as [Host, Host]
+  const job = startAgentsJob({ database, clock, hosts: [host, elsewhere] })
+  const id = newId()
+  const isOwn = async () => {
+    clock.pass(27 * hour)
+    await job.read(source)
+    const { rows } = await pool.query('select uri_status, own_origin from registration_document where agent_id = $1', [
+      id,
+    ])
+    return [rows[0].uri_status, rows[0].own_origin]
+  }
+  const own = { body: { name: 'Ada' } }
+  elsewhere.pages.set(path, own)
+  host.pages.set(path, { status: 302, headers: { location: `${elsewhere.url}${path}` }, body: '' })
+  await mint(pool, { id, fid: id, uri: `${host.url}${path}` })
+  await job.join()
+  expect(await isOwn()).toEqual(['ok', false])
+  expect(await isOwn()).toEqual(['ok', false])
+  host.pages.set('/inside.json', own)
+  host.pages.set(path, { status: 302, headers: { location: '/inside.json' }, body: '' })
+  expect(await isOwn()).toEqual(['ok', true])
+  host.pages.set(path, { status: 302, headers: { location: `${elsewhere.url}${path}` }, body: '' })
+  expect(await isOwn()).toEqual(['ok', false])
+  host.pages.set(path, own)
+  expect(await isOwn()).toEqual(['ok', true])
+  host.pages.delete(path)
+  expect(await isOwn()).toEqual(['unreachable', true])
+})
+
 test('a host that answers 304 though no version was named has not been read', async () => {
   const { pool } = database
   const [host] = (await startHosts(1)) as [Awaited<ReturnType<typeof startHosts>>[number]]

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { chains } from '../../../config/chains.ts'
-import { contractKinds } from '../../../config/payments.ts'
+import { type ContractKind, contractKinds } from '../../../config/payments.ts'
 import { type DevChain, startDevChain } from '../../../devnet/chain/chain.ts'
 import { channelCases } from '../../chain/cases/channels.ts'
 import { escrowCases } from '../../chain/cases/escrows.ts'
@@ -12,7 +12,7 @@ import { readBlocks } from '../../doubles/portal/rpc-blocks.ts'
 import { type Portal, startPortal } from '../../doubles/portal/server.ts'
 import { cleanTables, startProcessor, untilSame } from '../../support/chain/index-chain.ts'
 import { readChainTables } from '../../support/chain/oracle.ts'
-import type { SettingsOptions } from '../../support/chain/settings.ts'
+import { chainSettings, type SettingsOptions } from '../../support/chain/settings.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -41,15 +41,22 @@ test.each([
   onTestFinished(() => database.drop())
   const whole = await cleanTables(chain, options())
   const head = Number(await chain.client.getBlockNumber())
-  const isLoaded = async () => {
-    const { rows } = await database.pool.query('select from chain_contract where next_block is not null')
-    return rows.length === 0
+  /** Whether the processor knows all contracts of these kinds, and has loaded them up to the last final block. */
+  const isLoaded = async (kinds: readonly ContractKind[]) => {
+    const addresses = chainSettings(chain, { kinds })[chain.name]?.paymentContracts.map(({ address }) => address)
+    const { rows } = await database.pool.query<{ loaded: number }>(
+      `select count(*)::int as loaded from chain_contract c join chain_state s using (chain)
+        where c.address = any ($1) and (c.next_block is null or c.next_block > s.finalized_block)`,
+      [addresses],
+    )
+    return rows[0]?.loaded === new Set(addresses).size
   }
+  let stored = 0
   for (const kinds of [['permit2_exact'] as const, ['permit2_exact', 'auth_capture'] as const, contractKinds]) {
     const processor = await startProcessor(chain, database, { ...options(), kinds })
     try {
       await processor.untilIndexed(head)
-      await until('everything is loaded', isLoaded)
+      await until('everything final is loaded', () => isLoaded(kinds))
       if (kinds === contractKinds) {
         await untilSame({ database, processor }, chain, whole)
         await processor.untilOutput(/: \d+ loaded; \d+ blocks to go, \d+:\d\d left/)
@@ -59,6 +66,8 @@ test.each([
       }
       const { payment } = await readChainTables(database.pool, chain.name)
       if (kinds !== contractKinds) expect(payment.length).toBeLessThan(whole.payment.length)
+      expect(payment.length).toBeGreaterThan(stored)
+      stored = payment.length
     } finally {
       await processor.stop()
     }

@@ -66,11 +66,12 @@ export async function offerWallets(
 
 /**
  * Accessibility violations that axe finds, as `rule: element (reason)`. A context whose colour scheme changes needs
- * `reducedMotion`: a link in transition from the dark to the light colours has too little contrast.
+ * `reducedMotion`: a link in transition from the dark to the light colours has too little contrast. `rules`: only these.
  */
-export async function findings(page: Page): Promise<string[]> {
+export async function findings(page: Page, rules?: string[]): Promise<string[]> {
   // Our pages have no frames, so the legacy mode finds the same in half the time. Passed rules are not described.
   const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] })
+  if (rules) axe.withRules(rules)
   const { violations } = await axe.analyze()
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, any: [check] }) => `${id}: ${target.join(' ')} (${check?.message ?? ''})`),

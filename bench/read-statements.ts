@@ -19,6 +19,7 @@ import { bucketsOf, type Interval } from '../db/queries/settlements/buckets.ts'
 import { settlementPage } from '../db/queries/settlements/settlements.ts'
 import { settlementSeries } from '../db/queries/settlements/timeseries.ts'
 import type { Installation } from '../db/queries/sql/installation.ts'
+import { day } from '../ops/time.ts'
 
 export interface Statement {
   readonly name: string
@@ -29,7 +30,6 @@ export interface Statement {
 const settlementOverloads = 'spec' as const
 const everyone = { chain: null, claimed: null, spec: null, codehost: null }
 type DiscoverySort = (typeof discoverySorts)[number]
-const dayMs = 86_400_000
 const payersUpTo = readingLimits.payerSettlements
 
 /** Statements of lists, batches and series for the busiest agent and others; addresses are lowercase hex. */
@@ -47,7 +47,7 @@ export function listStatements({
   readonly recipient: string
 }): Statement[] {
   const now = Date.now()
-  const daysAgo = (days: number) => new Date(now - days * dayMs).toISOString()
+  const daysAgo = (days: number) => new Date(now - days * day).toISOString()
   const none = {
     chain: null,
     payer: null,
@@ -183,8 +183,8 @@ export function listStatements({
           asOf: null,
         }),
     },
-    { name: 'state of an agent, a week ago', run: (db) => agentState(db, 20, now - 7 * dayMs) },
-    { name: 'owners of an address, a week ago', run: (db) => addressOwners(db, recipient, now - 7 * dayMs) },
+    { name: 'state of an agent, a week ago', run: (db) => agentState(db, 20, now - 7 * day) },
+    { name: 'owners of an address, a week ago', run: (db) => addressOwners(db, recipient, now - 7 * day) },
     { name: 'portfolio', run: (db) => addressPortfolio(db, { address: recipient, settlementOverloads }) },
     series('an agent, 30 days', 20, 'day'),
     series('the busiest, 30 days', busiestFid, 'day'),
@@ -222,7 +222,7 @@ export function contractLists(busiestFid: number): Statement[] {
   })
   return [
     payments('newest', 'desc', null),
-    payments('of a month, oldest first', 'asc', new Date(Date.now() - 30 * dayMs).toISOString()),
+    payments('of a month, oldest first', 'asc', new Date(Date.now() - 30 * day).toISOString()),
     feedback('newest', { paid: null }),
     feedback('by who did not pay it', { paid: false }),
   ]

@@ -15,6 +15,7 @@ import { agentSettlements } from '../db/queries/settlements/settlements.ts'
 import { settlementSeries } from '../db/queries/settlements/timeseries.ts'
 import type { Installation } from '../db/queries/sql/installation.ts'
 import { refreshCounts, rollUpSettlements } from '../enrichment/periodic/rollup.ts'
+import { day } from '../ops/time.ts'
 import { recording } from '../test/support/recording.ts'
 import { fillContractRows } from './contract-rows.ts'
 import { contractLists, listStatements, type Statement } from './read-statements.ts'
@@ -39,10 +40,9 @@ const busiestFid = 1
 const rareRuns = 3
 const settlementOverloads = 'spec' as const
 
-const dayMs = 86_400_000
 function lastDays(days: number) {
-  const end = Math.ceil((Date.now() + 1) / dayMs) * dayMs
-  return { starts: Array.from({ length: days }, (_, n) => end - (days - n) * dayMs), end }
+  const end = Math.ceil((Date.now() + 1) / day) * day
+  return { starts: Array.from({ length: days }, (_, n) => end - (days - n) * day), end }
 }
 
 /** Times the statements of the read path on a large directory, with and without the roll-up, and prints their plans. */

@@ -1,4 +1,5 @@
 import { type RequestHandler, Router } from 'express'
+import { day } from '../../ops/time.ts'
 import { answerAlways } from '../http/answer.ts'
 import { Content } from '../http/content.ts'
 import { refuseMethod } from '../http/method.ts'
@@ -12,7 +13,6 @@ export interface SecurityContact {
 }
 
 const path = '/.well-known/security.txt'
-const dayMs = 86_400_000
 /** RFC 9116 recommends less than a year. */
 const validDays = 180
 const maxAgeSeconds = 3_600
@@ -25,11 +25,11 @@ export function securityRoutes(
   let ofDay = -1
   let content: Content | undefined
   const give: RequestHandler = (req, res, next) => {
-    const day = Math.floor(now() / dayMs)
-    if (!content || day !== ofDay) {
-      const expires = new Date((day + validDays) * dayMs).toISOString()
+    const today = Math.floor(now() / day)
+    if (!content || today !== ofDay) {
+      const expires = new Date((today + validDays) * day).toISOString()
       content = new Content('text/plain; charset=utf-8', Buffer.from(textOf(said, baseUrl, expires)))
-      ofDay = day
+      ofDay = today
     }
     return answerAlways(content, maxAgeSeconds)(req, res, next)
   }

@@ -1,14 +1,13 @@
+import { day } from '../../ops/time.ts'
 import type { HubState } from '../hub/state.ts'
 import type { World } from './plan.ts'
-
-const dayMs = 86_400_000
 
 /**
  * Fills a hub with the accounts of a world, then drops the events, as a real hub does after three days: only a sweep
  * finds these accounts. `now` is the world's start.
  */
 export function populateHub(state: HubState, { people }: World, now: Date) {
-  const daysBefore = (days: number) => new Date(now.getTime() - days * dayMs)
+  const daysBefore = (days: number) => new Date(now.getTime() - days * day)
   const everybody = [...people.agents, ...people.bystanders]
   for (const person of everybody) {
     const registeredAt = daysBefore(person.registeredDaysAgo)

@@ -6,7 +6,7 @@ import type { ProofWorld } from '../../social/proof-world.ts'
 import type { SocialIndex } from '../../social/social-index.ts'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { claimDigest } from '../../trust/verification-claim.ts'
-import { type Finding, patience } from './ending.ts'
+import { type Finding, gracePeriods } from './ending.ts'
 import { askKeyOf, isOfFormerOwner } from './former-owner.ts'
 import type { Manifests } from './manifest.ts'
 
@@ -60,7 +60,7 @@ const checks: Readonly<Record<string, Check>> = {
       const reason = 'verification_removed'
       return stored.pruned
         ? { kind: 'doubted', reason, detail }
-        : { kind: 'doubted', reason, detail, patience: patience.missingVerification }
+        : { kind: 'doubted', reason, detail, grace: gracePeriods.missingVerification }
     }
     if (stored.made?.undone_key && world.registries.canAnswer) return undone(fid, stored.made.undone_key, since, world)
     const disputed = await disputeAbout(fid, [address], world)
@@ -143,5 +143,5 @@ async function askWallet(address: Hex, hubMessage: unknown, { wallets }: ProofWo
   if (answer.signed) return holds
   const { block, blockHash, codeSha256 } = answer
   const detail = { address, chain_id: chainId, block_number: block, block_hash: blockHash, code_sha256: codeSha256 }
-  return { kind: 'doubted', reason: 'wallet_denies', detail, patience: patience.walletDenies }
+  return { kind: 'doubted', reason: 'wallet_denies', detail, grace: gracePeriods.walletDenies }
 }

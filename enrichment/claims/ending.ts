@@ -25,12 +25,12 @@ export type Finding =
       readonly reason: DoubtReason
       readonly detail: Json
       /** After how many such checks the claim ends; undefined: they never end it, only final evidence does. */
-      readonly patience?: Patience
+      readonly grace?: Grace
     }
   /** Signed or final evidence: it ends the claim. */
   | { readonly kind: 'refuted'; readonly reason: EndReason; readonly detail: Json }
 
-interface Patience {
+interface Grace {
   /** Checks that have to fail in a row, the last one `overMs` or more after the first. */
   readonly looks: number
   readonly overMs: number
@@ -39,14 +39,14 @@ interface Patience {
 }
 
 /** How long evidence may be missing before that ends a claim. */
-export const patience = {
+export const gracePeriods = {
   /** A verification that is missing from a hub's answer. */
   missingVerification: { looks: 2, overMs: hour, apartMs: hour },
   /** A contract wallet that no longer confirms its signature. */
   walletDenies: { looks: 2, overMs: day, apartMs: day },
   /** A host that answers without the manifest that the claim rests on. */
   missingManifest: { looks: 3, overMs: 3 * day, apartMs: day },
-} as const satisfies Record<string, Patience>
+} as const satisfies Record<string, Grace>
 
 interface Look {
   readonly at: string
@@ -69,15 +69,14 @@ export function eventOf(
       return { kind: 'ended', evidence: canonicalJson({ reason, detail }) }
     }
     case 'doubted': {
-      const { reason, detail, patience } = finding
+      const { reason, detail, grace } = finding
       const before = kind === 'suspended' ? (evidence as { reason?: string; looks?: readonly Look[] }) : {}
       const looks = before.reason === reason ? (before.looks ?? []) : []
       const first = looks[0]
       const last = looks.at(-1)
-      if (last && (!patience || now.getTime() - Date.parse(last.at) < patience.apartMs)) return undefined
+      if (last && (!grace || now.getTime() - Date.parse(last.at) < grace.apartMs)) return undefined
       const all = [...looks, { at: now.toISOString(), detail }]
-      const isOver =
-        patience && first && all.length >= patience.looks && now.getTime() - Date.parse(first.at) >= patience.overMs
+      const isOver = grace && first && all.length >= grace.looks && now.getTime() - Date.parse(first.at) >= grace.overMs
       return {
         kind: isOver ? 'ended' : 'suspended',
         evidence: canonicalJson({ reason, looks: all } as unknown as Json),

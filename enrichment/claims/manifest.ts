@@ -15,7 +15,7 @@ import type { SocialIndex } from '../../social/social-index.ts'
 import { contradictionOf, type Witness } from '../../social/witness.ts'
 import type { Json } from '../../trust/canonical-json.ts'
 import { textOf } from '../../trust/strict-json.ts'
-import { type Finding, patience } from './ending.ts'
+import { type Finding, gracePeriods } from './ending.ts'
 import { isAnyVerifiedBefore } from './former-owner.ts'
 
 interface ManifestsOptions extends ProofWorld {
@@ -177,7 +177,7 @@ async function areAllPruned(database: Queryable, fid: number, addresses: readonl
 }
 
 function doubted(detail: Json): Finding {
-  return { kind: 'doubted', reason: 'manifest_gone', detail, patience: patience.missingManifest }
+  return { kind: 'doubted', reason: 'manifest_gone', detail, grace: gracePeriods.missingManifest }
 }
 
 function refuted(detail: Json): Finding {

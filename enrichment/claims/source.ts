@@ -53,7 +53,7 @@ export function claimChecks({ pool, world, host, now }: ClaimChecksOptions): Sou
 function nextLookMs(finding: Finding): number {
   if (finding.kind === 'unknown') return cadenceMs.unknown
   if (finding.kind !== 'doubted') return cadenceMs.all
-  if (finding.patience) return finding.patience.apartMs * marginOfLooks
+  if (finding.grace) return finding.grace.apartMs * marginOfLooks
   const isToldOf = finding.reason === 'verification_removed' || finding.reason === 'disputed'
   return isToldOf ? cadenceMs.all : cadenceMs.pending
 }

@@ -12,6 +12,7 @@ import {
 import { certifiedRanges } from '../../db/queries/chain/audit.ts'
 import { settlementsReached } from '../../db/queries/exports/finished-days.ts'
 import { settlementStarts } from '../../db/queries/settlements/settlement-starts.ts'
+import { day } from '../../ops/time.ts'
 
 /** A certified block range. */
 type Certified = Awaited<ReturnType<typeof certifiedRanges>>[number]
@@ -26,8 +27,6 @@ export interface Candidate extends BlockPartition {
   /** Reasons against archiving, one line each, with the command that helps; empty: the partition is sealed. */
   readonly obstacles: readonly string[]
 }
-
-const dayMs = 86_400_000
 
 /**
  * The partitions of a chain whose settlements are all older than `before` (ISO time) and which no archive is recorded
@@ -44,7 +43,7 @@ export async function candidatesOf(pool: pg.Pool, chain: ChainSettings, before: 
 export async function examine(db: Queryable, chain: ChainSettings, partition: BlockPartition): Promise<Candidate> {
   const { name } = chain
   const { first, last } = await timesWithin(db, name, partition)
-  const nextDay = last && new Date(Math.floor(last.getTime() / dayMs) * dayMs + dayMs).toISOString()
+  const nextDay = last && new Date(Math.floor(last.getTime() / day) * day + day).toISOString()
   const [end] = nextDay ? await settlementStarts(db, { chains: [name], since: nextDay }) : []
   const sealedTo = Math.max(partition.toBlock, (end?.block ?? 0) - 1)
   const certified = (await certifiedRanges(db)).filter(

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type ChainName, chainNames, findChain } from '../../config/chains.ts'
 import { UsageError } from '../../ops/cli.ts'
+import { day } from '../../ops/time.ts'
 import { readRowsPerSecond } from '../request.ts'
 
 export const options = {
@@ -26,7 +27,6 @@ export interface ArchiveRequest {
 
 /** Least age of settlements that may be archived, in days; younger ones are read for the counts of recent weeks. */
 export const leastAgeDays = 90
-const dayMs = 86_400_000
 
 /**
  * The request that the command line's arguments make. Throws a UsageError for the first one that is missing or wrong.
@@ -46,7 +46,7 @@ export function readArchiveRequest(values: Values, now: Date): ArchiveRequest {
   }
   if (!z.iso.date().safeParse(before).success) throw new UsageError('--before must be a day, as 2024-01-01')
   const time = new Date(String(before))
-  if (time.getTime() > now.getTime() - leastAgeDays * dayMs) {
+  if (time.getTime() > now.getTime() - leastAgeDays * day) {
     throw new UsageError(`--before must be at least ${leastAgeDays} days ago`)
   }
   return { chain, before: time.toISOString(), task, rowsPerSecond }

@@ -5,6 +5,7 @@ import type { BlockRange } from '../../db/block-range.ts'
 import { auditedSince, type FactDay, factSets } from '../../db/queries/exports/finished-days.ts'
 import { archivedUntil } from '../../db/queries/rollup/cursor.ts'
 import type { Installation } from '../../db/queries/sql/installation.ts'
+import { day } from '../../ops/time.ts'
 import type { ProofTerms } from '../../trust/proof/published.ts'
 import { type DescribedColumn, exportColumns } from '../columns.ts'
 import { furtherColumns } from '../whole-proofs.ts'
@@ -40,7 +41,6 @@ export interface RoundOptions {
 const daysAtOnce = 2
 /** Days that a replaced file is kept for readers that have an older list. */
 const replacedDays = 7
-const dayMs = 86_400_000
 /** Interval at which the list is checkpointed during a round: after a kill, files not in it are written again. */
 const listEveryMs = 10_000
 
@@ -261,7 +261,7 @@ function replaced(
   now: Date,
 ): ServedManifest {
   const present = new Set(files.map(({ path }) => path))
-  const until = new Date(now.getTime() + replacedDays * dayMs).toISOString()
+  const until = new Date(now.getTime() + replacedDays * day).toISOString()
   const leaving = manifest.files.filter((file) => isOld(file) && !present.has(file.path))
   return {
     ...manifest,

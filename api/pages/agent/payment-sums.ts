@@ -1,9 +1,9 @@
 import { settlementSeries } from '../../../db/queries/settlements/timeseries.ts'
+import { hour } from '../../../ops/time.ts'
 import { parseExact } from '../parts/exact-json.ts'
 import type { World } from '../parts/page.ts'
 import type { Series } from '../parts/series.ts'
 
-const hourMs = 3_600_000
 export const monthMs = 30 * 86_400_000
 /** Settlements up to which a page counts distinct payers itself; the API's series go higher and may take longer. */
 const payersUpTo = 2_000
@@ -17,8 +17,8 @@ export async function paidSince(
   fid: number,
   since: number,
 ): Promise<Sum> {
-  const starts = [Math.floor(since / hourMs) * hourMs]
-  const end = Math.ceil((now() + 1) / hourMs) * hourMs
+  const starts = [Math.floor(since / hour) * hour]
+  const end = Math.ceil((now() + 1) / hour) * hour
   const asked = { fid, starts, end, chain: null, settlementOverloads, payersUpTo }
   const [sum] = parseExact<Sum[]>(await settlementSeries(database, asked))
   return sum ?? { settlements: 0, amount_usdc: '0', unique_payers: 0, median_usdc: null }

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { type ChainName, chainNames, chainOf } from '../../../config/chains.ts'
+import { day } from '../../../ops/time.ts'
 import { chainsParameter, wordParameter } from '../../http/parameters.ts'
 import type { Route } from '../../http/route.ts'
 import type { allSeries } from '../../schemas/settlements/timeseries.ts'
@@ -34,13 +35,12 @@ export interface Asked {
 
 /** Start of `all`: before the first EIP-3009 authorization on any chain. */
 const beginning = '2020-08-01T00:00:00.000Z'
-const dayMs = 86_400_000
 
 /** Interval, start (ISO 8601) and chains of a range that ends now. */
 function rangeOf({ range, chain }: Asked, now: number) {
   const { interval, days } = ranges[range]
-  const today = Math.floor(now / dayMs) * dayMs
-  return { interval, since: days === null ? beginning : new Date(today - (days - 1) * dayMs).toISOString(), chain }
+  const today = Math.floor(now / day) * day
+  return { interval, since: days === null ? beginning : new Date(today - (days - 1) * day).toISOString(), chain }
 }
 
 /** Input of a timeseries route for a range that ends now. */

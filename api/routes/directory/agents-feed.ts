@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { documentLimits, queryLimits } from '../../../config/limits.ts'
 import { countAgents, delistedAgents, newestAgents } from '../../../db/queries/agents/newest-agents.ts'
+import { day } from '../../../ops/time.ts'
 import { feedOfAgents, feedPath, feedTitle } from '../../feed/listed.ts'
 import { chainsParameter, integerParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
@@ -8,7 +9,6 @@ import { claimedFlags, claimedParameter } from './discovery.ts'
 
 const path = '/feed/agents.atom'
 const { feedPageEntries, tombstoneDays, tombstones } = documentLimits
-const dayMs = 86_400_000
 
 /** GET /feed/agents.atom */
 export const agentsFeed = route({
@@ -39,7 +39,7 @@ export const agentsFeed = route({
     if (page > last) return undefined
     const offset = (page - 1) * feedPageEntries
     const agents = await newestAgents(database, filter, { limit: feedPageEntries, offset })
-    const since = new Date(now() - tombstoneDays * dayMs)
+    const since = new Date(now() - tombstoneDays * day)
     const gone = page === 1 ? await delistedAgents(database, { since, limit: tombstones }) : []
     const id = baseUrl + feedPath(filter, path)
     const urlOf = (number: number) => (number === 1 ? id : `${id}${id.includes('?') ? '&' : '?'}page=${number}`)

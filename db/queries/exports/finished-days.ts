@@ -1,3 +1,4 @@
+import { day } from '../../../ops/time.ts'
 import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
 import { type ChainStart, startsAt } from '../settlements/settlement-starts.ts'
@@ -83,8 +84,7 @@ having sum(n) > 0
   return new Map(rows.map(({ day, rows: settlements }) => [day, settlements]))
 }
 
-const dayMs = 86_400_000
-const dayAfter = (day: string) => new Date(Date.parse(day) + dayMs).toISOString().slice(0, 10)
+const dayAfter = (date: string) => new Date(Date.parse(date) + day).toISOString().slice(0, 10)
 const nameOf = ({ chain, day }: Day) => `${chain} ${day}`
 
 /** The end of a day is where the next one begins, so that neighbours share a search. */

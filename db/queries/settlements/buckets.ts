@@ -1,12 +1,11 @@
 import { readingLimits } from '../../../config/limits.ts'
+import { day, hour } from '../../../ops/time.ts'
 
 /** Lengths of a bucket, the finest first. */
 export const intervals = ['hour', 'day', 'week', 'month'] as const
 export type Interval = (typeof intervals)[number]
 
-const hourMs = 3_600_000
-const dayMs = 24 * hourMs
-const mondayMs = 4 * dayMs // the first Monday after 1970-01-01
+const mondayMs = 4 * day // the first Monday after 1970-01-01
 
 const floorTo = (ms: number, length: number, origin = 0) => Math.floor((ms - origin) / length) * length + origin
 
@@ -14,9 +13,9 @@ const floorTo = (ms: number, length: number, origin = 0) => Math.floor((ms - ori
  * Arithmetic of buckets in UTC, weeks from Monday: start of a time's bucket, and start of the one `by` buckets later.
  */
 const calendar: Record<Interval, { floor: (ms: number) => number; move: (start: number, by: number) => number }> = {
-  hour: { floor: (ms) => floorTo(ms, hourMs), move: (start, by) => start + by * hourMs },
-  day: { floor: (ms) => floorTo(ms, dayMs), move: (start, by) => start + by * dayMs },
-  week: { floor: (ms) => floorTo(ms, 7 * dayMs, mondayMs), move: (start, by) => start + by * 7 * dayMs },
+  hour: { floor: (ms) => floorTo(ms, hour), move: (start, by) => start + by * hour },
+  day: { floor: (ms) => floorTo(ms, day), move: (start, by) => start + by * day },
+  week: { floor: (ms) => floorTo(ms, 7 * day, mondayMs), move: (start, by) => start + by * 7 * day },
   month: {
     floor: (ms) => Date.UTC(new Date(ms).getUTCFullYear(), new Date(ms).getUTCMonth()),
     move: (start, by) => Date.UTC(new Date(start).getUTCFullYear(), new Date(start).getUTCMonth() + by),

@@ -1,14 +1,5 @@
 import { hex, type Kind } from './mark.ts'
-import {
-  hourKey,
-  hoursCoded,
-  hoursPaid,
-  hoursSent,
-  isIncome,
-  paidAgentMarks,
-  paidBetween,
-  paidHour,
-} from './paid-hours.ts'
+import { incomeHours, paidAgentMarks } from './paid-hours.ts'
 import { circles, raterGroups, raters } from './raters.ts'
 import { addressesReached, agentAddresses, change, claimEvent, heldBy, ownedBy, registration } from './routes.ts'
 import { webhookMarks } from './webhook-marks.ts'
@@ -237,51 +228,7 @@ export const kinds = {
     ],
   },
   /** What addresses of agents were paid in an hour. Keys: `hourKey`. */
-  'income hours': {
-    marks: [
-      {
-        table: 'settlement_hourly',
-        key: hourKey('moved.recipient', 'moved.chain', 'moved.hour'),
-        from: `moved where ${isIncome('moved.recipient')}`,
-      },
-      { table: 'payment', on: ['insert', 'delete'], key: paidHour, from: hoursPaid },
-      { table: 'builder_code', on: ['insert', 'delete'], key: paidHour, from: hoursCoded },
-      { table: 'facilitator_sender', on: ['insert', 'delete'], key: paidHour, from: hoursSent },
-      {
-        table: 'settlement_rollup',
-        on: ['update'],
-        key: paidHour,
-        from: paidBetween('moved join were using (chain)', 'moved.chain', 'were.next_block'),
-      },
-      {
-        table: 'settlement_rollup_backfill',
-        on: ['insert'],
-        key: paidHour,
-        from: paidBetween('moved join backfill b on b.id = moved.backfill_id', 'b.chain', 'b.from_block'),
-      },
-      {
-        table: 'settlement_rollup_backfill',
-        on: ['update'],
-        key: paidHour,
-        from: paidBetween(
-          'moved join were using (backfill_id) join backfill b on b.id = moved.backfill_id',
-          'b.chain',
-          'were.next_block',
-        ),
-      },
-    ],
-    all: [
-      { table: 'income_hour', key: hourKey('recipient', 'chain', 'hour') },
-      {
-        table: 'income_address a join settlement_hourly h on h.recipient = a.address',
-        key: hourKey('h.recipient', 'h.chain', 'h.hour'),
-      },
-      {
-        table: 'income_address a join payment p on p.payee = a.address and p.net <> 0',
-        key: hourKey('p.payee', 'p.chain', 'p.block_timestamp'),
-      },
-    ],
-  },
+  'income hours': incomeHours,
   /** Files that feedback names, and the payments that these name. Keys: ids of feedback. */
   'feedback files': {
     marks: [

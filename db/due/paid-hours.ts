@@ -1,12 +1,12 @@
 import { countedRefundRows, refundedKinds } from '../../config/payments.ts'
-import { hex, type Mark } from './mark.ts'
+import { hex, type Kind, type Mark } from './mark.ts'
 
-// Hours in which addresses of agents were paid, from the rows that tell of payments: marks of the kind `income hours`.
+// Hours in which addresses of agents were paid, from the rows that tell of payments: the kind `income hours`.
 
-export const paidHour = hourKey('paid.recipient', 'paid.chain', 'paid.at')
+const paidHour = hourKey('paid.recipient', 'paid.chain', 'paid.at')
 
 /** Hours of payments whose facilitator got or lost a name. */
-export const hoursSent = `moved
+const hoursSent = `moved
      cross join lateral (
        select h.recipient, h.chain, h.hour as at
          from income_sender f
@@ -20,7 +20,7 @@ export const hoursSent = `moved
      where ${isIncome('paid.recipient')}`
 
 /** Hours of the payments that builder codes tell of. */
-export const hoursCoded = `(
+const hoursCoded = `(
        ${rolledUp('chain, block_number, log_index')}
        select s.recipient, s.chain, s.block_timestamp as at from rolled join settlement s using (chain, block_number, log_index)
         union all
@@ -43,7 +43,7 @@ const behind = (condition: string, most: number) => `(
  * been stored before: those that a row can move among the counted ones, or from them, and the refund that is the first behind
  * these, before which no more refunds stand than are counted.
  */
-export const hoursPaid = `(
+const hoursPaid = `(
        ${rolledUp('chain, block_number, origin_log_index, payee, block_timestamp')}
        select payee as recipient, chain, block_timestamp as at from rolled
         union all
@@ -57,12 +57,59 @@ export const hoursPaid = `(
         where moved.kind in (${refunded})) paid
      where ${isIncome('paid.recipient')}`
 
+/** The kind `income hours`. */
+export const incomeHours = {
+  marks: [
+    {
+      table: 'settlement_hourly',
+      key: hourKey('moved.recipient', 'moved.chain', 'moved.hour'),
+      from: `moved where ${isIncome('moved.recipient')}`,
+    },
+    { table: 'payment', on: ['insert', 'delete'], key: paidHour, from: hoursPaid },
+    { table: 'builder_code', on: ['insert', 'delete'], key: paidHour, from: hoursCoded },
+    { table: 'facilitator_sender', on: ['insert', 'delete'], key: paidHour, from: hoursSent },
+    {
+      table: 'settlement_rollup',
+      on: ['update'],
+      key: paidHour,
+      from: paidBetween('moved join were using (chain)', 'moved.chain', 'were.next_block'),
+    },
+    {
+      table: 'settlement_rollup_backfill',
+      on: ['insert'],
+      key: paidHour,
+      from: paidBetween('moved join backfill b on b.id = moved.backfill_id', 'b.chain', 'b.from_block'),
+    },
+    {
+      table: 'settlement_rollup_backfill',
+      on: ['update'],
+      key: paidHour,
+      from: paidBetween(
+        'moved join were using (backfill_id) join backfill b on b.id = moved.backfill_id',
+        'b.chain',
+        'were.next_block',
+      ),
+    },
+  ],
+  all: [
+    { table: 'income_hour', key: hourKey('recipient', 'chain', 'hour') },
+    {
+      table: 'income_address a join settlement_hourly h on h.recipient = a.address',
+      key: hourKey('h.recipient', 'h.chain', 'h.hour'),
+    },
+    {
+      table: 'income_address a join payment p on p.payee = a.address and p.net <> 0',
+      key: hourKey('p.payee', 'p.chain', 'p.block_timestamp'),
+    },
+  ],
+} satisfies Kind
+
 /** Key of the hour that a time is in: the recipient, the chain, and hours since 1970. */
 export function hourKey(recipient: string, chain: string, at: string): string {
   return `${hex(recipient)} || ':' || ${chain} || ':' || floor(extract(epoch from ${at}) / 3600)::bigint`
 }
 
-export function isIncome(recipient: string): string {
+function isIncome(recipient: string): string {
   return `exists (select from income_address a where a.address = ${recipient})`
 }
 
@@ -75,7 +122,7 @@ function rolledUp(columns: string): string {
 }
 
 /** Payments in blocks that became rolled up, or are no longer: between where a mark was and where it is. */
-export function paidBetween(marks: string, chain: string, before: string): string {
+function paidBetween(marks: string, chain: string, before: string): string {
   return `${marks}
      cross join lateral (
        select p.payee as recipient, p.chain, p.block_timestamp as at

@@ -1,6 +1,6 @@
 import { readChains } from '../config/chains.file.ts'
+import { publicHubs } from '../config/hosts.ts'
 import { readSettings } from '../config/settings.check.ts'
-import { publicHubs } from '../config/sources.ts'
 import { hubHeaders, witnessUrls } from '../social/hub-operators.ts'
 import { readLogKey } from '../transparency/log-key.ts'
 

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { socialChain } from '../config/chains.ts'
-import { proofNode, sources } from '../config/sources.ts'
+import { proofNode } from '../config/hosts.ts'
+import { sources } from '../config/sources.ts'
 import { migrate } from '../db/migrate.ts'
 import { createPool } from '../db/pool.ts'
 import { storeMessages } from '../db/queries/sources/farcaster-messages.ts'

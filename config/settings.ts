@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { chainNames } from './chains.ts'
+import { publicHosts, publicHubs } from './hosts.ts'
 import { claimLimits, requestLimits } from './limits.ts'
 import { enrichmentPort, exportPort, perChain, portal, portalKey, processorPort } from './settings.chains.ts'
 import { processors, type Reader, type Setting } from './settings.row.ts'
@@ -22,7 +23,6 @@ import {
   text,
   whole,
 } from './settings.schema.ts'
-import { publicHosts, publicHubs } from './sources.ts'
 
 const database = {
   DATABASE_URL: {

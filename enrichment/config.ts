@@ -1,6 +1,6 @@
+import { githubWithoutToken, hubAt, namedHost, type PublicHost, publicHosts, publicHubs } from '../config/hosts.ts'
 import { enrichmentPort } from '../config/settings.chains.ts'
 import { readSettings } from '../config/settings.check.ts'
-import { githubWithoutToken, hubAt, namedHost, type PublicHost, publicHosts, publicHubs } from '../config/sources.ts'
 import { userAgentOf } from '../net/user-agent.ts'
 import { witnessUrls } from '../social/hub-operators.ts'
 import { readLogKey } from '../transparency/log-key.ts'

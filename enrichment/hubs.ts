@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { otherHubs, type PublicHost } from '../config/sources.ts'
+import { otherHubs, type PublicHost } from '../config/hosts.ts'
 import { knownOfNetwork } from '../db/queries/sources/hub-standing.ts'
 import type { Host, Urgency } from '../hosts/host.ts'
 import { createHub } from '../social/hub.ts'

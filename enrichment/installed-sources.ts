@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import { proofNode, publicHosts, sources } from '../config/sources.ts'
+import { proofNode, publicHosts } from '../config/hosts.ts'
+import { sources } from '../config/sources.ts'
 import { createHost, type Host } from '../hosts/host.ts'
 import { createDoor, type DoorOptions } from '../net/door.ts'
 import { createProofWorld, type ProofChain } from '../social/proof-world.ts'

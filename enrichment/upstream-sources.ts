@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { publicHosts } from '../config/sources.ts'
+import { publicHosts } from '../config/hosts.ts'
 import { codehost } from './codehost/source.ts'
 import type { Config, UpstreamSettings } from './config.ts'
 import { explorer, openLabels } from './explorer/source.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { hubAt, publicHubs } from '../../../config/sources.ts'
+import { hubAt, publicHubs } from '../../../config/hosts.ts'
 import { agentAddresses } from '../../../db/queries/addresses/addresses.ts'
 import { followedHub } from '../../../db/queries/sources/hub-standing.ts'
 import { type Hub, startHub } from '../../../devnet/hub/server.ts'

@@ -1,12 +1,13 @@
 import { type Abi, type Address, decodeFunctionResult, encodeFunctionData, type Hex, keccak256, parseAbi } from 'viem'
 import { readingLimits } from '../../config/limits.ts'
 import type { FinalNode } from './final-node.ts'
+import { isSafe } from './safes.ts'
 
 /** What an address that may act for a registration is, at a final block. Addresses and hashes are lowercase hex. */
 export interface AccountRead {
   readonly address: Address
   /**
-   * key: it has no code; delegated: its key commands it, and a contract acts for it (EIP-7702); safe: its code answers like a
+   * key: it has no code; delegated: its key commands it, and a contract acts for it (EIP-7702); safe: the proxy of a published
    * Safe; token_bound: the account of another token (ERC-6551); contract: any other; not_checked: no node could be asked.
    */
   readonly kind: 'key' | 'delegated' | 'safe' | 'token_bound' | 'contract' | 'not_checked'
@@ -77,7 +78,7 @@ export async function readAccount(node: FinalNode, chainId: number, address: Add
   if (delegate !== undefined) return { ...known, kind: 'delegated', delegate: `0x${delegate}` }
   const bound = tokenBound.exec(code)
   if (bound) return { ...known, kind: 'token_bound', token: await tokenOf(node, chainId, bound) }
-  const safe = await safeOf(node, address)
+  const safe = (await isSafe(node, address, known.code_hash)) ? await safeOf(node, address) : undefined
   return safe ? { ...known, kind: 'safe', ...safe } : { ...known, kind: 'contract' }
 }
 
@@ -97,7 +98,7 @@ export async function holderOf(node: FinalNode, contract: Address, tokenId: bigi
   return decoded<Address>(abi, 'ownerOf', await node.call(contract, data)) ?? null
 }
 
-/** What any contract can answer: whether it is one of the Safes that are known, its code's hash tells. */
+/** Who commands a Safe; undefined: it was not set up. */
 async function safeOf(node: FinalNode, address: Address) {
   const threshold = decoded<bigint>(
     abi,

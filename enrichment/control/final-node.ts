@@ -35,6 +35,13 @@ export class FinalNode {
     return (code ?? '0x').toLowerCase() as Hex
   }
 
+  /** A word of the storage of a contract, lowercase. */
+  async storage(address: Address, slot: Hex): Promise<Hex> {
+    await this.slot()
+    const word = await this.node.client().getStorageAt({ address, slot, blockNumber: BigInt(this.block.number) })
+    return (word ?? '0x').toLowerCase() as Hex
+  }
+
   /** What a contract answers; undefined: it refuses, or answers nothing, or more than is worth decoding. */
   async call(to: Address, data: Hex): Promise<Hex | undefined> {
     await this.slot()

@@ -23,9 +23,9 @@ const account = z
   .strictObject({
     kind: z.enum(['key', 'delegated', 'safe', 'token_bound', 'contract', 'not_checked']).meta({
       description:
-        'key: no code; delegated: its key commands it, and `delegate` acts for it (EIP-7702); safe: its code answers like a ' +
-        'Safe, which any contract can, so compare `code_hash`; token_bound: the account of `token` (ERC-6551); contract: any ' +
-        'other code; not_checked: no node could be asked.',
+        'key: no code; delegated: its key commands it, and `delegate` acts for it (EIP-7702); safe: the proxy of a ' +
+        'published Safe, 1.3.0, 1.4.1 or 1.5.0; token_bound: the account of `token` (ERC-6551); contract: any other code, also ' +
+        'one that answers like a Safe; not_checked: no node could be asked.',
     }),
     code_hash: hash.nullable().meta({ description: 'Keccak-256 of its code.' }),
     delegate: address.nullable(),

@@ -67,6 +67,15 @@ const safeCode = (of: readonly Hex[]) =>
       result: [[hex('module')], '0x0000000000000000000000000000000000000001'],
     }),
   })
+/** Code of the proxy of Safe 1.4.1: it leaves every call to the contract in its first slot. */
+const proxyCode =
+  `0x608060405273${'ff'.repeat(20)}600054167fa619486e${'00'.repeat(28)}60003514156050578060005260206000f35b3660008037600080366000845af43d6000803e60008114156070573d6000fd5b3d6000f3fea264697066735822122003d1488ee65e08fa41e58e888a9865554c535f2c77126a82cb4c0f917f31441364736f6c63430007060033` as Hex
+/** Safe 1.4.1 for L2. */
+const singleton = '0x29fcb43b46531bca003ddc8fcb67ffe91900c762'
+const putProxy = async (address: Hex, to: Hex, code = proxyCode) => {
+  await put(base, address, code)
+  await base.client.setStorageAt({ address, index: 0, value: word(to) })
+}
 const ofToken = (chainId: number) =>
   `0x363d3d373d3d3d363d73${'11'.repeat(20)}5af43d82803e903d91602b57fd5bf3${[0, chainId, nft, 77]
     .map((value) => word(value as Hex).slice(2))
@@ -136,7 +145,8 @@ const nameServices = (id: number, names: readonly string[]) =>
 
 test('what owners are is told at a final block, with who commands contracts; changes of owners are events', async () => {
   await put(base, delegated, `0xef0100${hex('delegate').slice(2)}`)
-  await put(base, safe, safeCode(owners))
+  await put(base, singleton, safeCode(owners))
+  await putProxy(safe, singleton)
   await put(base, bound, ofToken(8453))
   await put(base, plain, answeringCode({ '0x8da5cb5b': word(key) }))
   await put(base, nft, answeringCode({ '0x6352211e': word(master) }))
@@ -173,12 +183,26 @@ test('what owners are is told at a final block, with who commands contracts; cha
   expect([then.bound, then.held[0]!.names]).toEqual([null, null])
 
   expect(await eventsOf(1)).toBe(0)
-  await put(base, safe, safeCode([owners[1]!]))
+  await put(base, singleton, safeCode([owners[1]!]))
   await finalize()
   clock.pass(2 * 86_400_000)
   expect(await read()).toHaveLength(6)
   expect(await eventsOf(1)).toBe(1)
   expect((await controlOf(1)).held[2]!.controllers[0]!.account!.owners).toEqual([{ address: owners[1], fid: null }])
+})
+
+test('a contract that only answers like a Safe has no owners', async () => {
+  const [alike, led, leading] = ['alike', 'led elsewhere', 'other code'].map(hex) as [Hex, Hex, Hex]
+  await put(base, alike, safeCode(owners))
+  await putProxy(led, alike)
+  await putProxy(leading, singleton, safeCode(owners))
+  await finalize()
+  await mintTo(database.pool, { fid: 20, addresses: [alike, led, leading] })
+  await read()
+  const accounts = (await controlOf(20)).held.map(({ controllers }) => controllers[0]!.account!)
+  expect(accounts.map(({ kind, owners: of, threshold }) => [kind, of, threshold])).toEqual(
+    Array.from({ length: 3 }, () => ['contract', [], null]),
+  )
 })
 
 test('a node that fails, or is not there, changes nothing that was read, and is told of what was not', async () => {

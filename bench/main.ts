@@ -8,6 +8,7 @@ npm run bench -- rehearsal [--rows <n>] [--in <folder>]
 npm run bench -- upgrade [--rows <n>]
 npm run bench -- rollup [--rows <n>]
 npm run bench -- webhooks [--rows <n>]
+npm run bench -- registrations [--rows <n>]
 
   backfill    loads a million settlements with the backfill, against COPY alone and a plain processor
   api         the read API against a bare server and two frameworks; search; the bulk document
@@ -15,6 +16,9 @@ npm run bench -- webhooks [--rows <n>]
   rollup      4,000,000 settlements, or n, half of them of one recipient: rolled up, one taken out and put back, some reset
   rankings    10,000,000 pairs, or n, of 100,000 agents: the rankings after each of three minutes in which some were paid
   farms       10,000 clients of each make of feedback farm beside 60,000 honest ones: which are flagged
+  registrations
+              1,000,000 feedbacks, or n, on 400,000 registrations, or two fifths of n: every list over them, asked for over
+              HTTP, and the sums after a reorg; fails if 1 of 100 pages takes more than 50 ms on a quiet machine
   enrichment  leases of 100,000 subjects; a first pass over 20,000 agents whose hosts answer at once
   webhooks    10,000 endpoints, or n, want one change, and some of them are slow or dead: seconds until they have it, and
               what the API's readers notice; fails if 95 of 100 take more than 30
@@ -38,7 +42,7 @@ Each prints a table and, as its last line, one JSON object.
 `
 
 interface Given {
-  /** Settlements of a rehearsal, an upgrade or a roll-up, pairs of rankings, endpoints; undefined: the benchmark's default. */
+  /** Settlements of a rehearsal, an upgrade or a roll-up, pairs of rankings, endpoints, feedbacks; undefined: the default. */
   readonly rows: number | undefined
   readonly folder: string
 }
@@ -47,6 +51,8 @@ const defaultFolder = '.data/bench/rehearsal'
 const rehearsedRows = 200_000
 const upgradedRows = 10_000_000
 const mostRows = 100_000_000
+/** Benchmarks of a size that can be given. */
+const countedBenches = ['rehearsal', 'upgrade', 'rankings', 'rollup', 'webhooks', 'registrations']
 
 /** Benchmarks by name. Each imports its code when it runs: together they import most of the project, for a second. */
 const benches: Record<string, (small: boolean, keep: boolean, given: Given) => Promise<void>> = {
@@ -76,6 +82,11 @@ const benches: Record<string, (small: boolean, keep: boolean, given: Given) => P
   async farms(small) {
     const { benchFarms } = await import('./farms/farms.ts')
     await benchFarms({ farm: small ? 400 : 10_000, honest: small ? 3_000 : 60_000, seed: 1 })
+  },
+  async registrations(small, _keep, { rows = small ? 10_000 : 1_000_000 }) {
+    const { benchRegistrations } = await import('./registrations/registrations.ts')
+    const size = { agents: Math.ceil(rows / 10), registrations: Math.ceil((rows * 2) / 5), feedback: rows }
+    await benchRegistrations(size, small ? 20 : 100)
   },
   async backfill(small) {
     const { benchBackfill } = await import('./backfill.ts')
@@ -150,8 +161,8 @@ await runCommand({ usage, options, maxPositionals: 1 }, async ({ values, positio
   if (!bench)
     throw new UsageError(`${name || 'no name'} is not a benchmark; there are ${Object.keys(benches).join(', ')}`)
   if (values.keep && name !== 'reads') throw new UsageError('--keep is for reads')
-  if (values.rows !== undefined && !['rehearsal', 'upgrade', 'rankings', 'rollup', 'webhooks'].includes(name)) {
-    throw new UsageError('--rows is for the rehearsal, the upgrade, the rankings, the roll-up and webhooks')
+  if (values.rows !== undefined && !countedBenches.includes(name)) {
+    throw new UsageError(`--rows is for ${countedBenches.join(', ')}`)
   }
   if (values.in !== undefined && name !== 'rehearsal') throw new UsageError('--in is for the rehearsal')
   const rows = values.rows === undefined ? undefined : Number(values.rows)

@@ -21,6 +21,7 @@ import { contractCases } from './cases/contract.ts'
 import { directCases } from './cases/direct.ts'
 import { escrowCases } from './cases/escrows.ts'
 import { jobCases } from './cases/jobs.ts'
+import { lookAlikeCases } from './cases/look-alikes.ts'
 import { paymentCases } from './cases/payments.ts'
 import { type CaseOutcome, castAddresses, type ExpectedSettlement, setStage } from './cases/settlement-case.ts'
 import { unpaidCases } from './cases/unpaid.ts'
@@ -34,9 +35,10 @@ const cases = [
   ...channelCases,
   ...escrowCases,
   ...jobCases,
+  ...lookAlikeCases,
 ]
 /** Blocks; more than the cases mine, so that a processor that is there when they are mined sees each of them hot. */
-const finality = 100
+const finality = 120
 const { dataset } = chains.base
 
 let chain: DevChain

@@ -54,7 +54,8 @@ export const escrows: KindRule = {
       payee,
       token,
       gross: kind === 'escrow_refund' ? -amount : amount,
-      net: isPaid ? amount - fee : kind === 'escrow_refund' ? -amount : 0n,
+      // A contract that an installation names may log anything: a fee never takes from other payments.
+      net: isPaid ? (fee < amount ? amount - fee : 0n) : kind === 'escrow_refund' ? -amount : 0n,
     }
     const subject = `${operator}${log.topics[1]?.slice(2) ?? ''}`
     return { ...payment, transfer: isPaid ? transferOf(payment, log, logs) : undefined, subject }

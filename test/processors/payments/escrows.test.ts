@@ -94,6 +94,14 @@ describe('an escrow of commerce-payments', () => {
     expect(fees).toEqual(['escrow_charge', 'escrow_charge', 'escrow_capture', 'escrow_capture'].map(paid))
   })
 
+  test('takes no more for its fee than the amount, whatever it logs', () => {
+    const most = 2n ** 256n - 1n
+    expect(paymentsBy(newest!, captured, words(101n, most, address(5)))).toEqual(['escrow_capture', 1, 3, 101n, 0n])
+    expect(paymentsBy(newest!, captured, words(most, 0n, address(5)))).toEqual(['escrow_capture', 1, 3, most, most])
+    const charge = terms + words(101n, address(8), 102n, address(5))
+    expect(paymentsBy(newest!, charged, charge)).toEqual(['escrow_charge', 1, 3, 101n, 0n])
+  })
+
   test('gives back what was held, which was nobody’s, and what was paid, which is less income', () => {
     expect(paymentsBy(newest!, reclaimed, words(7n))).toEqual(['escrow_return', 1, 3, 7n, 0n])
     expect(paymentsBy(newest!, refunded, words(7n, address(8)))).toEqual(['escrow_refund', 1, 3, -7n, -7n])

@@ -1,10 +1,12 @@
 import { beforeAll, expect, test } from 'vitest'
+import { writeContracts } from '../../db/queries/chain/contracts.ts'
 import { rollUpSettlements } from '../../enrichment/periodic/rollup.ts'
 import { runIncome } from '../derive/passes.ts'
 import { testDatabase } from '../support/database.ts'
 import {
   addressOf,
   birth,
+  hashOf,
   seedAgent,
   seedChainState,
   seedHolding,
@@ -57,7 +59,33 @@ test('an address is flagged for payments of the time in which both were the agen
       address: own,
       flag: 'same_owner',
       since: at(27),
-      evidence: { paid: [replaced], paid_count: 1, fids: [7], last_at: lastAt },
+      evidence: { paid: [replaced], paid_count: 1, signers: [], fids: [7], last_at: lastAt },
+    },
+  ])
+})
+
+test('who filled a channel that a key signed for is flagged, with the key, and the key is not', async () => {
+  const { pool } = database
+  await writeContracts(pool, 'base', [{ address: addressOf('token'), fromBlock: 0 }])
+  const [key, stranger] = ['key', 'stranger'].map(addressOf) as [string, string]
+  const to = { payee: replaced, at: at(28), amount: 5n }
+  const channel = (name: string) => ({ ...to, subject: hashOf(name) })
+  for (const [name, funder, block] of [
+    ['own', before, 280],
+    ['of a stranger', stranger, 284],
+  ] as const) {
+    await seedPayment(pool, { ...channel(name), kind: 'batch_deposit', net: 0n, payer: funder, block })
+    await seedPayment(pool, { ...channel(name), kind: 'batch_claim', payer: key, block: block + 1 })
+  }
+  const { rows } = await pool.query(
+    `select address, flag, evidence::json as evidence from directory.flagged_addresses where address <> $1`,
+    [own],
+  )
+  expect(rows).toEqual([
+    {
+      address: before,
+      flag: 'same_owner',
+      evidence: { paid: [replaced], paid_count: 1, signers: [key], fids: [7], last_at: expect.any(String) },
     },
   ])
 })

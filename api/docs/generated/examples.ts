@@ -1609,6 +1609,7 @@ export const examples: Readonly<Record<string, unknown>> = {
         "amount_usdc": 8.580241,
         "kind": "eip3009_vrs",
         "forwarder_address": null,
+        "funder_address": null,
         "flag": "none",
         "facilitator_address": "0xc0b8d8e2df09ebd4e9ee7ff38a7b5f00cbe2f840",
         "facilitator_name": null,

@@ -199,6 +199,11 @@ const payment = z
     amount_usdc: netDollars.nullable().meta({ description: 'Null: the token has no dollar figure.' }),
     kind,
     forwarder_address: address.nullable().meta({ description: 'Who passed the money on. Null: not forwarded.' }),
+    funder_address: address.nullable().meta({
+      description:
+        'Of a claim from a channel, who made the largest deposit in it before. Null: whoever pays, nobody that is known, ' +
+        'or no claim.',
+    }),
     flag,
     facilitator_address: address.meta({ description: 'Sender of the transaction.' }),
     facilitator_name: z.string().nullable().meta({ description: 'Null: the sender is not known by name.' }),

@@ -170,6 +170,7 @@ const paymentFields = {
   amount_usdc: `case when s.is_dollar then ${exactDollars('s', 's.amount')} end`,
   kind: 's.kind',
   forwarder_address: hex('s.forwarder'),
+  funder_address: hex('s.funder'),
   flag: incomeFlag('$1', 's'),
   facilitator_address: hex('s.facilitator'),
   facilitator_name: 'f.name',

@@ -1,7 +1,9 @@
 import { beforeAll, expect, test } from 'vitest'
+import type { IncomePayment } from '../../../api/schemas/income/income.ts'
 import type { PaymentKind } from '../../../config/payments.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
 import { agentIncome } from '../../../db/queries/income/agent-income.ts'
+import { incomePayments } from '../../../db/queries/income/payments.ts'
 import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -78,6 +80,15 @@ test('a claim is the agent’s own whichever is: who signs, or who filled the ch
     payers: { raw: 3, filtered: 1 }, // the wallet, the seller, and the stranger's key
     held: 7,
   })
+  const filter = { chain: null, since: null, until: null }
+  const { rows } = await incomePayments(database.pool, { fid: 7, limit: 10, order: 'asc', filter })
+  const told = (JSON.parse(rows) as IncomePayment[]).map((one) => [one.payer_address, one.funder_address])
+  expect(told).toEqual([
+    [key(1), wallet],
+    [wallet, stranger],
+    [key(2), seller],
+    [key(3), stranger],
+  ])
 })
 
 test('who put in the most at once before the claim counts, whenever that is loaded', async () => {

@@ -1,6 +1,6 @@
 create or replace view directory.flagged_addresses as
 with paid as (
-  select p.chain, o.address as payer, p.recipient, case when o.address = p.recipient then 'self' else 'same_owner' end as flag,
+  select p.chain, o.address as payer, null::bytea as signer, p.recipient, case when o.address = p.recipient then 'self' else 'same_owner' end as flag,
          o.fid, coalesce(part.first_at, p.first_at) as since, coalesce(part.last_at, p.last_at) as last_at
     from public.income_owner o
    cross join lateral (
@@ -25,7 +25,20 @@ with paid as (
    where o.because <> 'operator' and p.last_at >= own.from_at and p.first_at < i.to_at
      and (not own.is_part or part.first_at is not null)
    union all
-  select p.chain, r.payer, r.recipient, 'ring', null, p.first_at, p.last_at
+  -- Channels that such an address filled, for which another key signed.
+  select p.chain, o.address, p.payer, p.payee, case when o.address = p.payee then 'self' else 'same_owner' end, o.fid,
+         p.block_timestamp, p.block_timestamp
+    from public.income_owner o
+    join public.payment p on p.funder = o.address
+    join public.income_address i on i.fid = o.fid and i.address = p.payee and i.chain in ('', p.chain)
+   where o.because <> 'operator' and p.block_timestamp >= greatest(o.from_at, i.from_at) and p.block_timestamp < i.to_at
+     and p.net > 0
+     and exists (select from public.chain_contract c
+                  where c.chain = p.chain and c.address = '0x' || encode(p.token, 'hex') and c.from_block <= p.block_number)
+     and not exists (select from public.settlement_unrolled u
+                      where u.chain = p.chain and p.block_number between u.from_block and u.to_block)
+   union all
+  select p.chain, r.payer, null, r.recipient, 'ring', null, p.first_at, p.last_at
     from public.income_ring r
    cross join lateral (
      select chain, first_at, last_at from public.settlement_payer s where (s.recipient, s.payer) = (r.recipient, r.payer)
@@ -38,6 +51,7 @@ select chain, '0x' || encode(payer, 'hex') as address, flag, min(since) as since
        jsonb_build_object(
          'paid', to_jsonb((array_agg(distinct '0x' || encode(recipient, 'hex')))[1:10]),
          'paid_count', count(distinct recipient),
+         'signers', to_jsonb(coalesce((array_agg(distinct '0x' || encode(signer, 'hex')) filter (where signer is not null))[1:10], '{}')),
          'fids', to_jsonb(coalesce((array_agg(distinct fid) filter (where fid is not null))[1:10], '{}')),
          'last_at', to_char(max(last_at) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
        )::text as evidence
@@ -46,7 +60,7 @@ select chain, '0x' || encode(payer, 'hex') as address, flag, min(since) as since
 
 comment on view directory.flagged_addresses is e'@behavior -*\nAddresses whose payments to an agent are not counted as filtered income, by chain and flag. What a flag rests on are payments that anybody can look up: docs/rules.md has the rules. Final blocks only. To be used by anybody for anything, under CC0 1.0.';
 comment on column directory.flagged_addresses.chain is 'Lowercase name of the chain.';
-comment on column directory.flagged_addresses.address is 'Who paid.';
+comment on column directory.flagged_addresses.address is 'Who paid, or filled a channel that paid.';
 comment on column directory.flagged_addresses.flag is 'self: it paid itself; same_owner: it paid an agent that it is or was an address of; ring: its money goes round over three addresses or more.';
 comment on column directory.flagged_addresses.since is 'Time of the first such payment.';
-comment on column directory.flagged_addresses.evidence is 'JSON object. paid: addresses it paid, at most ten; paid_count: how many there are; fids: agents whose address it is or was, at most ten, none of a ring; last_at: time of the newest payment.';
+comment on column directory.flagged_addresses.evidence is 'JSON object. paid: addresses it paid, at most ten; paid_count: how many there are; signers: of channels that it filled, who signed for it, at most ten; fids: agents whose address it is or was, at most ten, none of a ring; last_at: time of the newest payment.';

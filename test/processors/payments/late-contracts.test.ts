@@ -13,7 +13,7 @@ import { type Portal, startPortal } from '../../doubles/portal/server.ts'
 import { cleanTables, startProcessor, untilSame } from '../../support/chain/index-chain.ts'
 import { readChainTables } from '../../support/chain/oracle.ts'
 import { chainSettings, type SettingsOptions } from '../../support/chain/settings.ts'
-import { createTestDatabase } from '../../support/database.ts'
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
 const finality = 20
@@ -73,3 +73,63 @@ test.each([
     }
   }
 })
+
+test('a processor killed while it loads what contracts paid goes on there, and leaves the rows of one that was not', async () => {
+  const database = await createTestDatabase()
+  onTestFinished(() => database.drop())
+  const whole = await cleanTables(chain, { finality })
+  const head = Number(await chain.client.getBlockNumber())
+  const before = await startProcessor(chain, database, { finality, kinds: ['permit2_exact'] })
+  await before.untilIndexed(head)
+  await before.stop()
+  const barrier = await holdLoads(database)
+  for (let kills = 0; kills < 3; kills++) {
+    const killed = await startProcessor(chain, database, { finality, kinds: contractKinds })
+    await barrier.untilReached()
+    await killed.kill('SIGKILL')
+    await barrier.untilLeft()
+  }
+  await barrier.lift()
+  const processor = await startProcessor(chain, database, { finality, kinds: contractKinds })
+  try {
+    await untilSame({ database, processor }, chain, whole)
+  } finally {
+    await processor.stop()
+  }
+})
+
+/** Holds every load of what contracts paid before it commits where it is. */
+async function holdLoads({ pool }: TestDatabase) {
+  const client = await pool.connect()
+  await client.query('select pg_advisory_lock(1, 2)')
+  await client.query(`
+create function hold_load() returns trigger language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock_shared(1, 2);
+  return new;
+end $$;
+create trigger hold_load before update of next_block on chain_contract for each row execute function hold_load()`)
+  const isHeld = async () => {
+    const { rows } = await pool.query(
+      `select from pg_locks join pg_database d on d.oid = database
+        where datname = current_database() and locktype = 'advisory' and (classid, objid, objsubid) = (1, 2, 2) and not granted`,
+    )
+    return rows.length > 0
+  }
+  return {
+    untilReached: () => until('the load is in the middle of a step', isHeld),
+    /** The server notices that its client is gone when the statement ends. */
+    async untilLeft() {
+      await pool.query(
+        `select pg_terminate_backend(pid) from pg_locks join pg_database d on d.oid = database
+          where datname = current_database() and locktype = 'advisory' and (classid, objid, objsubid) = (1, 2, 2) and not granted`,
+      )
+      await until('the step is undone', async () => !(await isHeld()))
+    },
+    async lift() {
+      await client.query('select pg_advisory_unlock(1, 2)')
+      await client.query('drop trigger hold_load on chain_contract')
+      client.release()
+    },
+  }
+}

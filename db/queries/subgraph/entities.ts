@@ -97,6 +97,9 @@ const feedbackId = (row: string): IdField => ({
 
 const registration = `searched_registration s
   join registration r on r.chain = s.chain and r.agent_id = s.agent_id`
+/** Parsed once for a row, however many fields are of services; not at all where none is. */
+const parsed = `
+  left join lateral (select d.services::jsonb as services offset 0) e on true`
 const file = { exists: 'd.uri_sha256 is not null', fields: fileFields }
 const isAgent = (row: string) => `${row}.chain = scope.chain and ${row}.agent_id = scope.agent_id`
 const isFeedback = (row: string) =>
@@ -113,7 +116,7 @@ const agents: Entity = {
   files: { registrationFile: file },
   filtered: { registrationFile: { kind: 'text', sql: fileId, optional: true } },
   rows: `${registration}
-  left join registration_document d on d.chain = s.chain and d.agent_id = s.agent_id`,
+  left join registration_document d on d.chain = s.chain and d.agent_id = s.agent_id${parsed}`,
   key: ['s.chain', 's.agent_id'],
   scopes: { chain: byChain('s'), agent: isAgent('s') },
   orders: {
@@ -144,7 +147,7 @@ const files: Entity = {
   },
   files: {},
   rows: `${registration}
-  join registration_document d on d.chain = s.chain and d.agent_id = s.agent_id and d.uri_sha256 is not null`,
+  join registration_document d on d.chain = s.chain and d.agent_id = s.agent_id and d.uri_sha256 is not null${parsed}`,
   key: ['d.chain', 'd.agent_id'],
   scopes: { chain: byChain('s'), agent: isAgent('s') },
   orders: {

@@ -26,7 +26,8 @@ export interface Field {
   readonly terms?: string
 }
 
-const services = 'json_array_elements(d.services) service'
+/** SQL: the services of a file `d`, of which `e` has them in a form that is read once for all fields. */
+const services = 'jsonb_array_elements(e.services) service'
 const named = (name: string) => `lower(service ->> 'name') = '${name}'`
 const oasf = `lower(service ->> 'name') like 'oasf%'`
 
@@ -35,7 +36,7 @@ const ofService = (of: string, member: string) =>
   `(select service ->> '${member}' from ${services} where ${of} and service ->> 'endpoint' is not null limit 1)`
 /** SQL: a list of what the services of a name are said to be able to do. */
 const declared = (of: string, list: string) =>
-  `array(select word from ${services} cross join lateral json_array_elements_text(service -> 'declared' -> '${list}') word
+  `array(select word from ${services} cross join lateral jsonb_array_elements_text(service -> 'declared' -> '${list}') word
           where ${of})`
 
 const endpoint = (name: string, of = named(name), terms = `'service:${name}'`): Field => ({

@@ -16,8 +16,8 @@ interface Asker {
   readonly lane: Lane
   /** The client, as the rate limiter keys it. */
   readonly client: string
-  /** Deadline of its statements, in milliseconds of `performance.now()`. */
-  readonly deadline: number
+  /** When it arrived, in milliseconds of `performance.now()`. */
+  readonly since: number
   /** Number of its statements that wait for their turn now. */
   waiting: number
   /** Whether one of its statements had its turn. */
@@ -39,7 +39,7 @@ const askerOf = (lane: Lane, client: string): Asker => ({
   client,
   waiting: 0,
   begun: false,
-  deadline: performance.now() + answerWithinMs,
+  since: performance.now(),
 })
 
 /** Identity of the current request, the same object for all its statements; undefined: not in a request. */
@@ -66,6 +66,8 @@ export interface TurnLimits {
   /** How many requests may wait, and how many of one client; any more are refused immediately. */
   readonly maxWaiting: number
   readonly maxWaitingOfClient: number
+  /** Deadline of a request's statements, in milliseconds from its arrival. Default: eight seconds. */
+  readonly answerWithinMs?: number
 }
 
 export class NoTurn extends Error {
@@ -132,7 +134,11 @@ export class Turns {
       this.#count(asker, -1)
       this.#serve()
     }
-    return { leftMs: Math.max(1, asker.deadline - performance.now()), end }
+    return { leftMs: Math.max(1, this.#leftOf(asker)), end }
+  }
+
+  #leftOf({ since }: Asker): number {
+    return since + (this.#limits.answerWithinMs ?? answerWithinMs) - performance.now()
   }
 
   /** Marks a request as begun, and moves its waiting statements ahead of those of requests that have not begun. */
@@ -173,7 +179,7 @@ export class Turns {
     const isFull = this.#waiting >= this.#limits.maxWaiting || line.requests >= this.#limits.maxWaitingOfClient
     if (asker.waiting === 0 && isFull && !neverRefused.includes(asker.lane))
       throw new NoTurn('too many requests wait for the database already')
-    const timeLeft = asker.deadline - shortestStatementMs - performance.now()
+    const timeLeft = this.#leftOf(asker) - shortestStatementMs
     if (timeLeft <= 0) throw new NoTurn('the time of the request is over')
     return new Promise((resolve, reject) => {
       const leave = () => {

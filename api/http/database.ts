@@ -12,6 +12,14 @@ const connectTimeoutMs = 3_000
 const statementTimeoutMs = 5_000
 /** Client-side timeout of a statement, in milliseconds, for a server that cannot cancel it: frozen, or cut off. */
 const answerTimeoutMs = 6_000
+
+/** Bounds of requests; default: those of an API process. */
+interface Patience {
+  /** Deadline of a request's statements, in milliseconds from its arrival. */
+  readonly answerWithinMs?: number
+  /** Client-side timeout of a statement, in milliseconds. */
+  readonly statementMs?: number
+}
 /** Requests that may wait for a connection at the same time; at most half of them are of one client. */
 const maxWaiting = 4_000
 
@@ -79,6 +87,7 @@ export interface BoundedDatabase extends Queryable, Counted {
  */
 export function boundedDatabase(
   pool: Pick<pg.Pool, 'query' | 'options' | 'totalCount' | 'idleCount'>,
+  { answerWithinMs, statementMs = answerTimeoutMs }: Patience = {},
 ): BoundedDatabase {
   const slots = pool.options.max
   const half = Math.ceil(slots / 2)
@@ -88,11 +97,12 @@ export function boundedDatabase(
     slotsOfClient: half,
     maxWaiting,
     maxWaitingOfClient: maxWaiting / 2,
+    answerWithinMs,
   })
   let cancelledCount = 0
   const query = async (config: pg.QueryConfig) => {
     const { leftMs, end } = await turns.take()
-    const timeout = { query_timeout: Math.min(answerTimeoutMs, leftMs) }
+    const timeout = { query_timeout: Math.min(statementMs, leftMs) }
     const answered = pool.query({ ...config, ...timeout } as pg.QueryConfig).finally(end)
     answered.catch((error) => {
       if (isTooSlow(error) || isUnanswered(error)) cancelledCount++

@@ -142,6 +142,15 @@ test('when a request has begun, the others of its statements that wait come befo
   expect(given).toEqual(['page', 'total', 'next request'])
 })
 
+test('a statement waits until the deadline of its request, as the limits set it', async () => {
+  const { ends, ask, serve } = await world({ answerWithinMs: 700 })
+  const first = ask('api', '192.0.2.1')
+  await until('a turn was given', () => ends.length === 1)
+  expect((await ask('api', '192.0.2.2')).status).toBe(503)
+  await serve(1)
+  expect((await first).status).toBe(200)
+})
+
 test('a statement after the time of its request has a millisecond, as no timer runs backwards', async () => {
   let leftMs = 0
   const app = express().get('/late', waitInLane('api'), async (_req, res) => {

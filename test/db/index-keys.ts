@@ -143,7 +143,7 @@ const fixed: readonly Keys[] = [
       'feedback_response.responder',
       'oli_tag.attester',
       ...of('payment', 'forwarder funder token'),
-      'registration_transfer."to"',
+      ...of('registration_transfer', '"from" "to"'),
       'series_count.of_address',
     ],
   },

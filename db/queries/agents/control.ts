@@ -84,26 +84,57 @@ const boundTo = `json_build_object(
 /** SQL: what the names say that the document claims of the registration `h`, by the reading `k`. */
 const names = `case when $2::timestamptz is null then coalesce(k.names, '[]') end`
 
-/** SQL: an address of the account gave the registration `r` away, or is its wallet, as which it had to sign. */
-const hasActed = `exists (
-  select from verified_address own
-   where own.fid = $1 and own.ended_at is null
-     and (own.address = r.agent_wallet
-          or exists (select from registration_transfer t
-                      where t.chain = r.chain and t.agent_id = r.agent_id and t."from" = own.address)))`
+const most = readingLimits.controlRegistrations
+/** Registrations that an address gave away, and those that it is the wallet of, that are looked at for being bound to it. */
+const mostActs = 5_000
+
+/** SQL: registrations with which an address `own` of the account acted: it gave them away, or is their wallet, as which it had to sign. */
+const acted = `
+  select t.chain, t.agent_id
+    from own cross join lateral (select t.chain, t.agent_id from registration_transfer t
+                                  where t."from" = own.address
+                                  order by t.chain, t.agent_id limit ${mostActs}) t
+   union
+  select w.chain, w.agent_id
+    from own cross join lateral (select r.chain, r.agent_id from registration r
+                                  where r.agent_wallet = own.address
+                                  order by r.chain, r.agent_id limit ${mostActs}) w`
 
 /**
  * SQL: registrations that contracts hold for whoever holds the tokens they are bound to, where that is the account, in their
- * `place`. Anybody can bind any number of registrations to somebody's token, so those go first for which the account acted.
+ * `place`. Anybody can bind any number of registrations to somebody's token. So those for which the account acted are found
+ * from its side and go first, and of the others only as many are read as are shown.
  */
-const bound = `(
-  select k.*, row_number() over (order by not ${hasActed}, ${chainPosition('k.chain')}, k.agent_id) as place
-    from verified_address v
-    join control_reading k on k.master = v.address and k.binding_status = 'verified'
-    join registration r using (chain, agent_id)
-   where v.fid = $1 and v.ended_at is null and $2::timestamptz is null and r.owner = k.binding
+const bound = `own as materialized (
+  select v.address from verified_address v where v.fid = $1 and v.ended_at is null and $2::timestamptz is null
+),
+first_bound as materialized (
+  select k.chain, k.agent_id, own.address
+    from own
+   cross join lateral (
+     select k.chain, k.agent_id from control_reading k
+      where k.master = own.address and k.binding_status = 'verified'
+      order by k.chain, k.agent_id
+      limit ${most} + 1
+   ) k
+),
+bound as materialized (
+  select k.*, row_number() over (order by not found.acted, ${chainPosition('k.chain')}, k.agent_id) as place
+    from (select chain, agent_id, bool_or(acted) as acted
+            from (select chain, agent_id, false as acted from first_bound
+                   union all
+                  select chain, agent_id, true from (${acted}) acted) found
+           group by chain, agent_id) found
+   cross join lateral (
+     select k.* from control_reading k
+      where k.chain = found.chain and k.agent_id = found.agent_id
+        and k.binding_status = 'verified' and k.master in (select address from own)
+        and k.binding = (select r.owner from registration r where r.chain = k.chain and r.agent_id = k.agent_id)
+     offset 0 -- looked up one by one: a join would be planned as if there were as many as the bounds allow
+   ) k
    order by place
-   limit ${readingLimits.controlRegistrations} + 1)`
+   limit ${most} + 1
+)`
 const boundObject = `json_build_object(
   'chain', k.chain, 'erc8004_id', k.agent_id, 'contract', ${hex('k.binding')}, 'bound_to', ${boundTo})`
 
@@ -142,7 +173,7 @@ then_held as (select * from holding h where ${holdsThen('h.begins', 'h.ends')} a
 shown as materialized (
   select * from then_held h
    order by ${isUnsolicited}, ${chainPosition('chain')}, agent_id, address
-   limit ${readingLimits.controlRegistrations}
+   limit ${most}
 ),
 holder as materialized (
   select chain, address as holder, ${saidMoreOfOperators({ holder: 'one.address', chain: 'one.chain' })} as said_more
@@ -153,7 +184,7 @@ operator as materialized (
     from holder
    cross join lateral ${operatorsOf({ holder: 'holder.holder', chain: 'holder.chain', counts: wasThere })} o
 ),
-bound as materialized ${bound},
+${bound},
 told as materialized (
   select h.chain, h.agent_id, h.address,
          json_build_object(
@@ -185,8 +216,9 @@ select json_build_object(
            )} from known),
          'bound', case when $2::timestamptz is null then (
            select ${list(boundObject, 'k.place')}
-             from (select * from bound order by place limit ${readingLimits.controlRegistrations}) k) end,
-         'truncated', ${truncated} or (select count(*) from bound) > ${readingLimits.controlRegistrations} or (select count(*) from then_held) > ${readingLimits.controlRegistrations})::text as body
+             from (select * from bound order by place limit ${most}) k) end,
+         'truncated', ${truncated} or (select count(*) from bound) > ${most} or (select count(*) from then_held) > ${most}
+                      or exists (select from first_bound group by address having count(*) > ${most}))::text as body
   from agent a
  where a.fid = $1`
 

@@ -21,7 +21,7 @@ create table registration (
   unique (chain, agent_id)
 );
 create index registration_held on registration (owner, chain, agent_id);
-create index registration_agent_wallet on registration (agent_wallet) where agent_wallet is not null;
+create index registration_of_wallet on registration (agent_wallet, chain, agent_id) where agent_wallet is not null;
 -- What was written in a range of blocks, for the auditor and for taking a chain back; so are the other indexes by block.
 create index registration_updated on registration (chain, updated_block);
 
@@ -42,6 +42,7 @@ create table registration_transfer (
   unique (chain, agent_id, block_number, log_index)
 );
 create index registration_transfer_to on registration_transfer ("to");
+create index registration_transfer_from on registration_transfer ("from", chain, agent_id) where "from" is not null;
 create index registration_transfer_block on registration_transfer (chain, block_number);
 -- A chain's first event: nothing is known of holders before it.
 create index registration_transfer_time on registration_transfer (chain, block_timestamp);

@@ -65,7 +65,8 @@ create table control_reading (
   binding_block_at timestamptz,
   primary key (chain, agent_id)
 );
-create index control_reading_master on control_reading (master) where master is not null;
+-- Anybody can bind any number of registrations to a token: the first ones of its holder.
+create index control_reading_bound on control_reading (master, chain, agent_id) where binding_status = 'verified';
 
 create table oli_tag (
   fid bigint not null,

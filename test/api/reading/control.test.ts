@@ -2,9 +2,11 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentControlAnswer } from '../../../api/schemas/agents/control.ts'
 import { readingLimits } from '../../../config/limits.ts'
+import { agentControl } from '../../../db/queries/agents/control.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { chainRows } from '../../support/chain/rows.ts'
 import { testDatabase } from '../../support/database.ts'
+import { rowsRead } from '../../support/rows-read.ts'
 import { addressOf, insert, seedAgent, seedChainState, seedHolding, seedVerification } from '../../support/seed.ts'
 
 const database = testDatabase()
@@ -257,4 +259,54 @@ test('registrations that strangers sent push out none of an agent’s own', asyn
   expect(ids).toHaveLength(most)
   expect(ids).toContain(909_000)
   expect(body.truncated).toBe(true)
+})
+
+/** Registrations that a contract holds for whoever has the token of `holder`; a stranger gave each of them to it. */
+const bindTo = (holder: string, from: number, to: number) =>
+  database.pool.query(
+    `with contract as (select sha256('binder')::bytea as hash), one as (
+       select n, substr(hash, 1, 20) as binder from contract, generate_series($2::int, $3::int) n
+     ), held as (
+       insert into registration (id, chain, agent_id, owner, burned, registered_block, registered_at, registered_tx, acquired_block,
+                                 acquired_at, updated_block, updated_at)
+       select 'base-' || n, 'base', n, binder, false, n, $4, '', n, $4, n, $4 from one
+     ), given as (
+       insert into registration_transfer (id, chain, agent_id, "from", "to", block_number, log_index, block_timestamp, tx_hash)
+       select 'base-' || n || '-bound', 'base', n, '\\x01', binder, n, 0, $4, '' from one
+     )
+     insert into control_reading (chain, agent_id, input, read_at, accounts, names, binding, binding_status, binding_standard,
+                                  token_contract, token_id, master, binding_block, binding_block_at)
+     select 'base', n, gen_random_uuid(), $4, '[]', '[]', binder, 'verified', 'erc721', binder, n, $1, n, $4 from one`,
+    [bytes(holder), from, to, time(1)],
+  )
+
+test('what strangers bind to an account’s token is not read through for those that it bound itself', async () => {
+  const { pool } = database
+  const holder = addressOf('the holder of a token')
+  const strangers = 10_000
+  const first = 2_000_000
+  const given = first + strangers
+  const signed = given + 1
+  await seedAgent(pool, { fid: 908, addresses: [holder] })
+  for (const table of ['registration', 'registration_transfer', 'control_reading'])
+    await pool.query(`alter table ${table} disable trigger user`)
+  await bindTo(holder, first, signed)
+  await pool.query('update registration_transfer set "from" = $1 where agent_id = $2', [bytes(holder), given])
+  await pool.query('update registration set agent_wallet = $1 where agent_id = $2', [bytes(holder), signed])
+  for (const table of ['registration', 'registration_transfer', 'control_reading'])
+    await pool.query(`alter table ${table} enable trigger user`)
+  await pool.query('vacuum (analyze) registration, registration_transfer, control_reading')
+  let body: ReturnType<typeof agentControlAnswer.parse> | undefined
+  const read = await rowsRead(
+    pool,
+    async (db) => {
+      body = agentControlAnswer.parse(JSON.parse((await agentControl(db, 908, null)) ?? ''))
+    },
+    ['registration%', 'control_reading'],
+  )
+  const ids = body?.bound?.map(({ erc8004_id }) => Number(erc8004_id))
+  expect(ids).toHaveLength(readingLimits.controlRegistrations)
+  expect(ids?.slice(0, 3)).toEqual([given, signed, first])
+  expect(body?.truncated).toBe(true)
+  expect(read).toBeLessThanOrEqual(10 * readingLimits.controlRegistrations)
 })

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { payeeAnswer } from '../../api/schemas/documents/payee.ts'
 import { chains } from '../../config/chains.ts'
+import type { Queryable } from '../../db/pool.ts'
 import { agentStanding } from '../../db/queries/agents/profile.ts'
 import { agentDiagnosis } from '../../db/queries/documents/doctor.ts'
+import { payeeFacts } from '../../db/queries/documents/payee.ts'
 import { agentPrices } from '../../db/queries/documents/prices.ts'
 import { failure, startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
@@ -346,4 +348,12 @@ test('agents of an account are looked through once, however much it sells', asyn
   for (const read of [agentPrices, agentStanding, agentDiagnosis])
     expect(await rowsRead(pool, (db) => read(db, fid), tables), read.name).toBeLessThanOrEqual(most)
   expect((await agentPrices(pool, fid))?.count).toBe(4_000)
+  // All that is sold is one resource, which another seller names as well.
+  const url = 'https://big.example/0/0'
+  await seedOffer({ fid: 2, url: 'https://big.example/rival', payTo: rival, sells: url, aliveAt: hours(9) })
+  const asked = { agent: null, payTo: null, network: null, asOf: null }
+  const payee = (db: Queryable) =>
+    payeeFacts(db, { ...asked, endpoint: { url, given: url, origin: 'https://big.example' } })
+  // Once for the seller, and once for the agent that its offer is held against.
+  expect(await rowsRead(pool, payee, tables), 'payeeFacts').toBeLessThanOrEqual(2 * most)
 })

@@ -102,26 +102,50 @@ const wasLive = (v: string) => `
    and (${v}.ended_at is null or ${v}.ended_at > coalesce($8::timestamptz, 'infinity'))
    and not exists (select from unlisted u where u.fid = ${v}.fid)`
 
+/** Documents with an offer at an endpoint that are looked at, and sellers of which it is asked what their own files say. */
+const most = { documents: 1_000, sellers: 50 }
+
+/** SQL: of offers and documents, those first that a host lists, then those that were read last. */
+const firstOf = (row: string) => `${row}.domain_verified desc, ${row}.last_alive_at desc nulls last`
+
 const text = `
-with offer as (
-  select s.fid, s.kind, s.url, encode(s.content_sha256, 'hex') as sha256,
-         p.place::int as place, p.price->>'payTo' as pay_to, p.price->>'network' as network,
-         p.price->>'agent' as agent
+with document as materialized (
+  select s.fid, s.kind, s.url, s.content_sha256, s.prices, s.domain_verified, s.last_alive_at
     from agent_spec s
-   cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place)
    where $5::text is not null
      and (s.url in ($5, $6) or s.prices @> jsonb_build_array(jsonb_build_object('resource', $5::text))
                             or s.prices @> jsonb_build_array(jsonb_build_object('resource', $6::text)))
-     and (s.url in ($5, $6) or p.price->>'resource' in ($5, $6))
-     and ($3::text is null or p.price->>'payTo' = $3)
-     and ($4::text is null or coalesce(p.price->>'chain', lower(p.price->>'network')) = $4)
+     and ($3::text is null or s.prices @> jsonb_build_array(jsonb_build_object('payTo', $3::text)))
      -- Anybody can name the address of somebody else: without an agent, what stands on the endpoint's own host counts.
      and case when $1::text is null then ${isThere('s.url')}
               else exists (select from agent_holding h
                             where h.fid = s.fid and h.chain = $1 and h.agent_id = $2::numeric and h.reason is null) end
-   order by s.domain_verified desc,
-            exists (select from ${filesOf('s.fid')} own where ${isThere('own.agent_uri')}) desc,
-            s.last_alive_at desc nulls last, s.fid, s.kind, s.url, p.place
+   order by ${firstOf('s')}, s.fid, s.kind, s.url
+   limit ${most.documents}
+),
+-- The offer of each seller that comes first, and of few sellers whether an own file is there: anybody can sell very much.
+seller as materialized (
+  select * from (
+    select distinct on (s.fid)
+           s.fid, s.kind, s.url, s.domain_verified, s.last_alive_at, encode(s.content_sha256, 'hex') as sha256,
+           p.place::int as place, p.price->>'payTo' as pay_to, p.price->>'network' as network,
+           p.price->>'agent' as agent
+      from document s
+     cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place)
+     where (s.url in ($5, $6) or p.price->>'resource' in ($5, $6))
+       and ($3::text is null or p.price->>'payTo' = $3)
+       and ($4::text is null or coalesce(p.price->>'chain', lower(p.price->>'network')) = $4)
+     order by s.fid, ${firstOf('s')}, s.kind, s.url, p.place
+  ) first
+   order by ${firstOf('first')}, fid
+   limit ${most.sellers}
+),
+offer as materialized (
+  select *
+    from (select s.*, (select count(*) from seller) > 1
+                      and exists (select from ${filesOf('s.fid')} own where ${isThere('own.agent_uri')}) as has_file
+            from seller s offset 0) s
+   order by s.domain_verified desc, s.has_file desc, s.last_alive_at desc nulls last, s.fid
    limit 1
 ),
 named as (

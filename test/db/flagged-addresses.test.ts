@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { writeContracts } from '../../db/queries/chain/contracts.ts'
+import { markDue } from '../../db/queries/due/queue.ts'
 import { rollUpSettlements } from '../../enrichment/periodic/rollup.ts'
 import { runIncome } from '../derive/passes.ts'
 import { testDatabase } from '../support/database.ts'
@@ -88,4 +89,38 @@ test('who filled a channel that a key signed for is flagged, with the key, and t
       evidence: { paid: [replaced], paid_count: 1, signers: [key], fids: [7], last_at: expect.any(String) },
     },
   ])
+})
+
+/** Rounds from a payer to an agent, from there to another address, and back to the payer; whether the payer is listed. */
+async function isListed(name: string, { fid, amounts }: { fid: number; amounts: readonly bigint[] }) {
+  const { pool } = database
+  const [payer, seller, third] = ['payer', 'seller', 'third'].map((one) => addressOf(`${name} ${one}`)) as [
+    string,
+    string,
+    string,
+  ]
+  await seedAgent(pool, { fid, addresses: [seller] })
+  const first = fid * 100
+  await pool.query('update chain_state set indexed_block = $1, finalized_block = $1', [first + 50])
+  for (const [n, amount] of amounts.entries()) {
+    const round = { chain: 'base', amount, at: at(41 + n) } as const
+    const block = first + n * 3
+    await seedSettlement(pool, { ...round, payer, recipient: seller, block })
+    await seedSettlement(pool, { ...round, payer: seller, recipient: third, block: block + 1 })
+    await seedSettlement(pool, { ...round, payer: third, recipient: payer, block: block + 2 })
+  }
+  await markDue(pool, 'income', [String(fid)])
+  while ((await rollUpSettlements({ pool })) > 0);
+  while ((await runIncome({ pool })) > 0);
+  const bytes = Buffer.from(payer.slice(2), 'hex')
+  expect((await pool.query('select from income_ring where payer = $1', [bytes])).rowCount).toBe(1)
+  const { rows } = await pool.query('select flag from directory.flagged_addresses where address = $1', [payer])
+  return rows.map(({ flag }) => flag)
+}
+
+test('who is sent a cent back over a third address is not listed, and who goes round with dollars is', async () => {
+  expect(await isListed('a cent', { fid: 50, amounts: [10_000n] })).toEqual([])
+  expect(await isListed('cents', { fid: 51, amounts: [10_000n, 10_000n] })).toEqual([])
+  expect(await isListed('one purchase', { fid: 52, amounts: [20_000_000n] })).toEqual([])
+  expect(await isListed('dollars', { fid: 53, amounts: [5_000_000n, 5_000_000n] })).toEqual(['ring'])
 })

@@ -41,11 +41,15 @@ with paid as (
   select p.chain, r.payer, null, r.recipient, 'ring', null, p.first_at, p.last_at
     from public.income_ring r
    cross join lateral (
-     select chain, first_at, last_at from public.settlement_payer s where (s.recipient, s.payer) = (r.recipient, r.payer)
-      union all
-     select chain, first_at, last_at from public.payment_sum s where (s.payee, s.payer) = (r.recipient, r.payer) and amount > refunded
-     offset 0
+     select chain, first_at, last_at, sum(amount) over () as amount, min(first_at) over () < max(last_at) over () as is_repeated
+       from (select chain, first_at, last_at, amount from public.settlement_payer s where (s.recipient, s.payer) = (r.recipient, r.payer)
+              union all
+             select chain, first_at, last_at, amount - refunded from public.payment_sum s
+               where (s.payee, s.payer) = (r.recipient, r.payer) and amount > refunded
+             offset 0) s
    ) p
+   -- Who is paid can send a cent back over a third address, unasked: nobody is listed for a round that costs nothing.
+   where p.amount >= 10000000 and p.is_repeated
 )
 select chain, '0x' || encode(payer, 'hex') as address, flag, min(since) as since,
        jsonb_build_object(
@@ -61,6 +65,6 @@ select chain, '0x' || encode(payer, 'hex') as address, flag, min(since) as since
 comment on view directory.flagged_addresses is e'@behavior -*\nAddresses whose payments to an agent are not counted as filtered income, by chain and flag. What a flag rests on are payments that anybody can look up: docs/rules.md has the rules. Final blocks only. To be used by anybody for anything, under CC0 1.0.';
 comment on column directory.flagged_addresses.chain is 'Lowercase name of the chain.';
 comment on column directory.flagged_addresses.address is 'Who paid, or filled a channel that paid.';
-comment on column directory.flagged_addresses.flag is 'self: it paid itself; same_owner: it paid an agent that it is or was an address of; ring: its money goes round over three addresses or more.';
+comment on column directory.flagged_addresses.flag is 'self: it paid itself; same_owner: it paid an agent that it is or was an address of; ring: its money goes round over three addresses or more, and it paid the agent''s address 10 dollars or more that way, more than once.';
 comment on column directory.flagged_addresses.since is 'Time of the first such payment.';
 comment on column directory.flagged_addresses.evidence is 'JSON object. paid: addresses it paid, at most ten; paid_count: how many there are; signers: of channels that it filled, who signed for it, at most ten; fids: agents whose address it is or was, at most ten, none of a ring; last_at: time of the newest payment.';

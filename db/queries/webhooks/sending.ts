@@ -30,10 +30,19 @@ export interface WebhookToSend extends SecretOf {
 /** Events that are looked at for an endpoint at once, whether or not its chains and amounts are among them. */
 const mostLookedAt = 200
 
-/** The next events `e` of a kind behind the one up to which an endpoint `w` was sent all. */
-const nextOf = (kind: string) =>
-  `cross join lateral (
-       select e.* from webhook_event e where ${kind} and e.seq > w.sent_to order by e.seq limit $3) e`
+/** Fewest events that are looked at of one FID, or type, among many of them. */
+const fewestOfOne = 20
+
+/**
+ * The next events of each type, or FID, that an endpoint `w` names, behind the one up to which it was sent all:
+ * the more it names, the fewer of each. Up to `through` these are all: what lies behind the last one of some type or FID that
+ * has more is looked at another time.
+ */
+const nextOf = (list: string, column: string) => `
+       select e.*, case when row_number() over (partition by wanted.one order by e.seq) = w.each then e.seq end as through
+         from unnest(${list}) as wanted (one)
+        cross join lateral (
+          select e.* from webhook_event e where e.${column} = wanted.one and e.seq > w.sent_to order by e.seq limit w.each) e`
 
 /**
  * Endpoints with the next events that they want, `events` at most; in no order, without those to which nothing is sent any more.
@@ -49,7 +58,8 @@ export async function webhooksToSend(
     text: `
 with head as materialized (select coalesce(max(seq), 0) as seq from webhook_event),
 asked as materialized (
-  select w.*, coalesce(s.after_seq, w.after_seq) as sent_to
+  select w.*, coalesce(s.after_seq, w.after_seq) as sent_to,
+         least($3::int, greatest(${fewestOfOne}, 2 * $3::int / greatest(cardinality(coalesce(w.fids::text[], w.types)), 1))) as each
     from unnest($1::text[]) as wanted (id)
     join webhook w using (id)
     left join webhook_standing s on s.id = w.id and s.moves = w.moves
@@ -58,17 +68,16 @@ select w.id, w.url, w.moves, w.secret_version as version, w.rotated_at as "rotat
   from asked w
  cross join head
  cross join lateral (
-   with looked as materialized (
-     select e.* from (
-       select e.* from unnest(w.types) as wanted (type) ${nextOf('w.fids is null and e.type = wanted.type')}
-        union all
-       select e.* from unnest(w.fids) as wanted (fid) ${nextOf('e.fid = wanted.fid')}) e
-      order by e.seq limit $3)
-   select count(*) < $3 as "isAll", case when count(*) < $3 then head.seq else max(seq) end as "seenTo",
+   with next as materialized (${nextOf('case when w.fids is null then w.types end', 'type')}
+        union all ${nextOf('w.fids', 'fid')}),
+   looked as materialized (
+     select * from next where seq <= (select coalesce(min(through), head.seq) from next) order by seq limit $3)
+   select is_all as "isAll", case when is_all then head.seq else last_seq end as "seenTo",
           (select coalesce(json_agg(json_build_object('seq', seq, 'type', type, 'fid', fid, 'at', ${isoTime('at')},
                                                       'data', data::text) order by seq), '[]')
              from (select e.* from looked e where ${wantsSuch(stored)} order by e.seq limit $2) e) as events
-     from looked) next`,
+     from (select count(*) < $3 and not exists (select from next where through is not null) as is_all, max(seq) as last_seq
+             from looked) done) next`,
     values: [ids, events, mostLookedAt],
   })
   return rows

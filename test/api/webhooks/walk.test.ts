@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { webhookLimits } from '../../../config/limits.ts'
 import { type WebhookToSend, webhooksToSend } from '../../../db/queries/webhooks/sending.ts'
 import { testDatabase } from '../../support/database.ts'
 import { blocksRead } from '../../support/recording.ts'
+import { rowsRead } from '../../support/rows-read.ts'
 import { insert } from '../../support/seed.ts'
 
 const database = testDatabase()
@@ -63,4 +65,27 @@ test('a replay walks over what an endpoint does not want in pieces, and finds th
     expect([id, found]).toEqual([id, [id === 'wh-rare' ? rare : large]])
     expect(steps).toBeLessThanOrEqual(1 + Math.ceil(events / of / 200))
   }
+})
+
+test('of each of many accounts few events are looked at, and none is passed over', async () => {
+  const fids = Array.from({ length: webhookLimits.fids }, (_, n) => n + 1)
+  await register('wh-many', { types: ['agent.claimed', 'agent.updated'], fids, after_seq: 14_000 })
+  const read = await rowsRead(database.pool, (db) => webhooksToSend(db, ['wh-many'], 20), ['webhook_event'])
+  expect(read).toBeLessThanOrEqual(2_500)
+  // One of them has events alone, so that the others' last ones lie far behind its.
+  await database.pool.query(
+    `insert into webhook_event (subject, type, fid, at, data) select 'own ' || n, 'agent.updated', 7, now(), '{}' from generate_series(1, 300) n`,
+  )
+  const found: number[] = []
+  for (let isAll = false; !isAll; ) {
+    const endpoint = await taken('wh-many')
+    found.push(...endpoint.events.map(({ seq }) => seq))
+    isAll = endpoint.isAll && endpoint.events.length < 20
+    const sentTo = endpoint.events.length < 20 ? endpoint.seenTo : endpoint.events.at(-1)?.seq
+    await database.pool.query('update webhook set after_seq = $2 where id = $1', ['wh-many', sentTo])
+  }
+  const { rows } = await database.pool.query(
+    `select seq::int from webhook_event where seq > 14000 and type in ('agent.claimed', 'agent.updated') order by seq`,
+  )
+  expect(found).toEqual(rows.map(({ seq }) => seq))
 })

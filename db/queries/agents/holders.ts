@@ -27,8 +27,17 @@ found as materialized (
        from ((select distinct v.fid, false as gave from verified_address v
                where v.address = met.address and v.fid > met.after order by v.fid limit ${slice})
               union all
-             (select distinct h.fid, true from agent_holding h
-               where h.transferred_to = met.address and h.fid > met.after order by h.fid limit ${slice})) one
+             -- One look into the index for each account: one may have given very many registrations.
+             (with recursive giver as (
+                (select h.fid, 1 as nth from agent_holding h
+                  where h.transferred_to = met.address and h.fid > met.after order by h.fid limit 1)
+                 union all
+                select next.fid, giver.nth + 1
+                  from giver
+                 cross join lateral (select h.fid from agent_holding h
+                                      where h.transferred_to = met.address and h.fid > giver.fid order by h.fid limit 1) next
+                 where giver.nth < ${slice})
+              select fid, true from giver)) one
       group by fid
       order by fid
       limit ${slice}) own

@@ -13,6 +13,7 @@ import { migrate } from '../../db/migrate.ts'
 import { dropReader, makeReader } from '../../db/reader/login.ts'
 import { portOf } from '../../ops/health.ts'
 import { startPostgres } from '../../postgres/embedded.ts'
+import { patienceMs } from '../support/until.ts'
 
 // A server of its own, set up as a managed one: the role that migrates is no superuser, and roles span its databases.
 
@@ -44,8 +45,9 @@ function loginOf(user: string, database: string, password = user): string {
   url.password = password
   return url.href
 }
+/** Logs in, with more time for a statement than a reader's ten seconds, in which a busy machine may not have planned one. */
 async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url })
+  const client = new pg.Client({ connectionString: url, statement_timeout: patienceMs })
   await client.connect()
   onTestFinished(() => client.end())
   return client

@@ -64,15 +64,18 @@ export const paidAgents = (payment: string) => `
 function escrowed(fid: string, row: string): string {
   const before = (earlier: string) => `${earlier}.subject = ${row}.subject and ${earlier}.chain = ${row}.chain
                 and (${earlier}.block_number, ${earlier}.log_index) < (${row}.block_number, ${row}.log_index)`
+  // What a refund asked for beyond what was left took nothing, so it is no debt of the captures behind it: what is left is the
+  // sum since the lowest one before it, where that is below zero.
   const left = `(
-            select greatest(sum(earlier.net), 0)
-              from (select e.chain, e.block_timestamp, e.payee, e.net
-                      from payment e
-                     where ${before('e')}
-                     order by e.block_number, e.log_index
-                     limit ${countedRefundRows}) earlier
-             where exists (select from income_address i
-                            where i.fid = ${fid} and i.address = earlier.payee and ${isThen('i', 'earlier')}))`
+            select coalesce(sum(net) - least(min(up_to), 0), 0)
+              from (select earlier.net, sum(earlier.net) over (order by block_number, log_index) as up_to
+                      from (select e.chain, e.block_number, e.log_index, e.block_timestamp, e.payee, e.net
+                              from payment e
+                             where ${before('e')}
+                             order by e.block_number, e.log_index
+                             limit ${countedRefundRows}) earlier
+                     where exists (select from income_address i
+                                    where i.fid = ${fid} and i.address = earlier.payee and ${isThen('i', 'earlier')})) own)`
   return `
           select case when ${row}.amount >= 0 then case when last.log_index is null then ${row}.amount end
                       when last.log_index is null then nullif(greatest(${row}.amount, -${left}), 0)

@@ -136,3 +136,14 @@ test('who got all of it back is no payer that demand counts', async () => {
   expect((await demand()).rows).toEqual([{ payers: 1, amount: '3400000' }])
   expect(agentIncome.parse(await body('/api/agent/7/income')).payers).toEqual({ raw: 1, filtered: 1 })
 })
+
+test('what a refund asks for beyond what is left is taken off nothing that is captured behind it', async () => {
+  const left = `select coalesce(sum(amount), 0)::text as amount from income_hour where fid = 7`
+  const before = (await database.pool.query(left)).rows
+  for (const block of [180, 182]) {
+    await log('escrow_capture', block, 1_000_000n, { net: 500_000n, subject: hashOf('half is a fee') })
+    await log('escrow_refund', block + 1, -1_000_000n, { subject: hashOf('half is a fee') })
+  }
+  await settle()
+  expect((await database.pool.query(left)).rows).toEqual(before)
+})

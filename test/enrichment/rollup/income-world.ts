@@ -303,10 +303,8 @@ export class World {
     const earlier = this.others.filter(
       (one) => one.subject === subject && (one.block < block || (one.block === block && one.logIndex < logIndex)),
     )
-    return Math.max(
-      0,
-      earlier.reduce((sum, { amount }) => sum + amount, 0),
-    )
+    const inOrder = earlier.toSorted((a, b) => a.block - b.block || a.logIndex - b.logIndex)
+    return inOrder.reduce((left, { amount }) => Math.max(0, left + amount), 0)
   }
 
   /** Expected flags on an agent's payers. */

@@ -35,15 +35,20 @@ const row = fc.record({
   payee: at(payees.length),
   subject: at(subjects.length),
   amount: fc.bigInt({ min: 1n, max: 5_000_000n }),
+  /** What is kept of a payment, in percent; who paid gets all of it back. */
+  fee: fc.constantFrom(0n, 0n, 2n, 50n, 100n),
   /** Whether it is loaded after the others were summed up. */
   isLate: fc.boolean(),
 })
 type Row = typeof row extends fc.Arbitrary<infer T> ? T & { readonly place: number } : never
 
 const hourOf = ({ block }: Row) => Math.floor((+birth + block * 60_000) / hourMs)
+const netOf = ({ amount, fee }: Row) => amount - (amount * fee) / 100n
 const isOfOnePayment = (one: Row, other: Row) => one.chain === other.chain && one.subject === other.subject
 const isBefore = (one: Pick<Row, 'block' | 'place'>, other: Pick<Row, 'block' | 'place'>) =>
   one.block < other.block || (one.block === other.block && one.place < other.place)
+
+const least = (one: bigint, other: bigint) => (one < other ? one : other)
 
 /** Rows of the first payment that bring nothing, in one block: voids of what was authorized. */
 const crowd = fc.record({
@@ -68,14 +73,14 @@ function counted(rows: readonly Row[], crowds: readonly Crowd[]) {
   return Object.entries(agents).flatMap(([fid, addresses]) => {
     const own = rows.filter(({ payee }) => addresses.includes(payees[payee] as string))
     const amountOf = (one: Row) => {
-      if (!one.isRefund) return isBehind(one) ? 0n : one.amount
+      if (!one.isRefund) return isBehind(one) ? 0n : netOf(one)
       const before = rows.filter((other) => isOfOnePayment(one, other) && isBefore(other, one))
       if (isBehind(one) && before.some((other) => other.isRefund && isBehind(other))) return 0n
       const left = before
         .filter((other) => own.includes(other) && !isBehind(other))
-        .reduce((sum, { isRefund, amount }) => sum + (isRefund ? -amount : amount), 0n)
-      const most = left > 0n ? left : 0n
-      return -(one.amount < most && !isBehind(one) ? one.amount : most)
+        .toSorted((a, b) => (isBefore(a, b) ? -1 : 1))
+        .reduce((sum, other) => (other.isRefund ? sum - least(other.amount, sum) : sum + netOf(other)), 0n)
+      return -(isBehind(one) ? left : least(one.amount, left))
     }
     return own.map((one) => ({ ...one, fid, dollars: one.subject === subjects.length - 1 ? 0n : amountOf(one) }))
   })
@@ -116,7 +121,8 @@ async function settle() {
 }
 
 async function store(rows: readonly Row[]) {
-  for (const { isRefund, chain, block, place, payer, payee, subject, amount } of rows) {
+  for (const one of rows) {
+    const { isRefund, chain, block, place, payer, payee, subject, amount } = one
     await seedPayment(database.pool, {
       chain,
       kind: isRefund ? 'escrow_refund' : 'escrow_charge',
@@ -127,6 +133,7 @@ async function store(rows: readonly Row[]) {
       block,
       logIndex: place,
       amount: isRefund ? -amount : amount,
+      net: isRefund ? -amount : netOf(one),
       at: new Date(+birth + block * 60_000),
     })
   }

@@ -12,6 +12,7 @@ import { answerErrors } from '../http/error-answer.ts'
 import { giveHeaders } from '../http/headers.ts'
 import { healthRoutes } from '../http/health.ts'
 import { judgeHost, requireHost } from '../http/host.ts'
+import { refuseMethod, refusePath } from '../http/method.ts'
 import { createMetrics, type Watched } from '../http/metrics.ts'
 import { type LimiterOptions, limiter } from '../limits/limiter.ts'
 import { guard, readGraphqlBody } from '../subgraph/guard.ts'
@@ -58,6 +59,7 @@ export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   const metrics = createMetrics({ ...deps, cache: nothingKept })
   const app = express()
   app.disable('x-powered-by')
+  app.enable('case sensitive routing') // as the limiter reads paths
   app.set('trust proxy', deps.trustProxyHops)
   app.use(judgeHost)
   app.use(giveHeaders)
@@ -66,8 +68,11 @@ export async function createGraphqlApp(deps: GraphqlDeps): Promise<GraphqlApp> {
   app.use(limiter(deps.limiter))
   app.use(requireHost)
   app.post('/graphql', ...readGraphqlBody(), guard(schema))
+  const refuse = refuseMethod(['POST'])
+  app.all('/graphql', (req, res, next) => (req.method === 'POST' ? next() : refuse(req, res, next)))
   app.use(waitInLane('api')) // after the parser, whose callback loses the async context
   await instance.createServ(grafserv).addTo(app, null, false)
+  app.use(refusePath)
   app.use(answerErrors(log))
   const release = async () => {
     await instance.release()

@@ -236,7 +236,21 @@ test.for<[string, unknown, number]>([
 
 test('a query in the address is not carried out', async () => {
   const response = await fetch(`${url}/graphql?query=${encodeURIComponent('{ allAgents { nodes { fid } } }')}`)
-  expect(response.status).toBe(405)
+  expect(response.status).toBe(404)
+})
+
+test('what is no path of this process, in any spelling, is answered like one of the API', async () => {
+  const of = async (method: string, path: string) => {
+    const response = await fetch(url + path, { method, ...(method === 'POST' && { body: '{}' }) })
+    const { error } = (await response.json()) as { error?: string }
+    return [response.status, error, response.headers.get('cache-control'), response.headers.get('allow')]
+  }
+  for (const [method, path] of [
+    ['GET', '/nothing'],
+    ['POST', '/GraphQL'],
+  ] as const)
+    expect(await of(method, path)).toEqual([404, 'ERR_NOT_FOUND', 'no-store', null])
+  expect(await of('GET', '/graphql')).toEqual([404, 'ERR_NOT_FOUND', 'no-store', 'POST, OPTIONS'])
 })
 
 test('GraphiQL comes from here, and may ask what it asks about the schema', async () => {

@@ -120,7 +120,8 @@ export async function verifyManifest(
     association: said.accountAssociation,
     urlOf,
   }
-  if (!world.hostLinkRequired) return { ...fetched, said, verifiedAddresses, hostLink: null }
+  // A withdrawal names no address that the account verifies: without a link any host could make it.
+  if (!world.hostLinkRequired && action === 'claim') return { ...fetched, said, verifiedAddresses, hostLink: null }
   const found = await findHostLink(subject, linksOf(world, grounds))
   if (found.kind !== 'linked') {
     const detail =

@@ -274,6 +274,19 @@ test('CLAIM_WELL_KNOWN_HOST_LINK=off takes any host, and the claim says that no 
   expect(await linkOf(fid)).toMatchObject([{ host_link: null }])
 })
 
+test('CLAIM_WELL_KNOWN_HOST_LINK=off lets no host withdraw what others claimed', async () => {
+  const api = await stage.another({ hostLinkRequired: false })
+  const { fid, address } = claimant
+  const { name: host } = stage.host
+  stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, addresses: [address] } })
+  expect((await post(api, { method: 'well-known', fid, host, nonce: freshNonce() })).status).toBe(200)
+  stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, withdrawn: true } })
+  const nonce = freshNonce()
+  const body = { method: 'well-known', fid, host, nonce }
+  const refused = await failure(await post(api, body, { query: '/withdraw' }))
+  expect(refused).toMatchObject({ error: 'ERR_FID_MISMATCH', expected_fid: fid })
+})
+
 test('a replay is answered without asking the host again', async () => {
   const nonce = freshNonce()
   const first = await claim({}, { nonce })

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { AgentDirectory } from './client.ts'
 import { addressOf, mirrorOptions, runMirror, UsageError } from './mirror-command.ts'
-import { type Format, formats, written } from './rows.ts'
+import { type Format, formats, oneLine, written } from './rows.ts'
 
 const usage = `
 agent-directory agents       [--q TEXT] [--chain C]... [--claimed true|false] [--sort S]
@@ -55,7 +55,7 @@ try {
   if (values.help) process.stdout.write(`${usage.trim()}\n`)
   else await run(values, positionals)
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`)
+  process.stderr.write(`${oneLine((error as Error).message)}\n`) // the service's own words may be in it
   process.exit(error instanceof UsageError ? 2 : 1) // a mirror that follows may still have a stream open
 }
 

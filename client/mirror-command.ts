@@ -3,6 +3,7 @@ import { AgentDirectory } from './client.ts'
 import { checkLog } from './log-check.ts'
 import { followFile, mirrorFile } from './mirror.ts'
 import { ProfileCheck } from './profile-check.ts'
+import { oneLine } from './rows.ts'
 
 /** A mistake of the caller: one line, and exit code 2. */
 export class UsageError extends Error {}
@@ -56,7 +57,7 @@ export async function runMirror(api: string, values: MirrorValues): Promise<void
   if (!/^[1-9]\d*$/.test(every) || seconds > mostEverySeconds)
     throw new UsageError(`--every must be a number of seconds from 1 to ${mostEverySeconds}`)
   const directory = new AgentDirectory(api, values.follow ? { retries: followRetries } : {})
-  const tell = (words: string) => void process.stderr.write(`${words}\n`)
+  const tell = (words: string) => void process.stderr.write(`${oneLine(words)}\n`)
   const told = (agents: number) => tell(`${file}: ${agents} agents`)
   const known = { key: values['log-key'], checkpoint: values.checkpoint }
   const profiles = new ProfileCheck()

@@ -10,23 +10,30 @@ export interface Mirrored {
 
 /**
  * The profile in a line of the log, in one line: as it is written there, because parsing changes numbers above 2^53.
- * Other line ends are made spaces or, inside strings (U+2028 and U+2029), escaped. Throws when the line has no profile.
+ * Other line ends are made spaces or, inside strings (U+2028 and U+2029), escaped. Throws when the line has no profile, or
+ * an object in it has a name twice: readers differ in which one counts, so what is kept might not be what was checked.
  */
 export function profileText(line: string): string {
-  let depth = 0
+  const open: Set<string>[] = []
   let start: number | undefined
+  let profile: string | undefined
   for (const { 0: token, index } of line.matchAll(/"(?:[^"\\]|\\.)*"(?:\s*:)?|[{}[\]]/g)) {
-    if (token === '{' || token === '[') depth++
-    else if (token === '}' || token === ']') depth--
-    else if (depth === 1 && /^"profile"\s*:$/.test(token)) start = index + token.length
-    if (start === undefined || depth !== 1 || token !== '}') continue
-    const text = line.slice(start, index + 1).trim()
-    return text
-      .replace(/[\r\n]/g, ' ')
-      .replaceAll('\u2028', '\\u2028')
-      .replaceAll('\u2029', '\\u2029')
+    if (token === '{' || token === '[') open.push(new Set())
+    else if (token === '}' || token === ']') open.pop()
+    else if (token.endsWith(':')) {
+      const name: string = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1))
+      const names = open.at(-1)
+      if (names?.has(name)) throw new Error(`a line of the log has the name ${JSON.stringify(name)} twice`)
+      names?.add(name)
+      if (open.length === 1 && name === 'profile') start = index + token.length
+    }
+    if (start !== undefined && open.length === 1 && token === '}') profile ??= line.slice(start, index + 1).trim()
   }
-  throw new Error('a line of the log has no profile')
+  if (profile === undefined) throw new Error('a line of the log has no profile')
+  return profile
+    .replace(/[\r\n]/g, ' ')
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029')
 }
 
 /** Characters of a piece of the file: a quarter of a million profiles do not fit into one JavaScript string. */

@@ -41,7 +41,7 @@ function textOf(value: unknown): string {
 }
 
 /** Replaces control and format characters by spaces: names and bios are strangers' texts, read in a terminal. */
-const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ')
+export const oneLine = (text: string) => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ')
 
 /** A value as a CSV cell; one that a spreadsheet could take for a formula gets an apostrophe in front. */
 function quoted(text: string): string {

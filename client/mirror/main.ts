@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { addressOf, mirrorOptions, runMirror, UsageError } from '../mirror-command.ts'
+import { oneLine } from '../rows.ts'
 
 const usage = `
 npm run mirror -- --api URL --file F [--follow] [--from log|snapshot] [--log-key KEY] [--checkpoint C] [--every N]
@@ -23,7 +24,7 @@ try {
   if (help) process.stdout.write(`${usage.trim()}\n`)
   else await runMirror(addressOf(api, process.env.AGENT_DIRECTORY_URL), values)
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`)
+  process.stderr.write(`${oneLine((error as Error).message)}\n`)
   process.exit(error instanceof UsageError ? 2 : 1) // a mirror that follows may still have a stream open
 }
 

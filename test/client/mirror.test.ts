@@ -38,6 +38,20 @@ test('a new mirror whose log misses a page is an error, and no file', async () =
   expect(await readdir(folder)).toEqual([])
 })
 
+test.for([
+  ['the profile twice', '"profile":{"fid":1,"bio":"forged"},"profile":{"fid":1,"bio":"true"}', 'profile'],
+  ['the profile again, in other letters', '"profile":{"fid":1},"pro\\u0066ile":{"fid":1,"bio":"true"}', 'profile'],
+  ['a name of it twice', '"profile":{"fid":1,"handle":"true","handle":"forged"}', 'handle'],
+  ['a name in it twice', '"profile":{"fid":1,"agents":[{"a":1},{"a":1,"a":2}]}', 'a'],
+] as const)('a line of the log with %s is an error, and no file', async ([, members, name]) => {
+  const folder = await temporaryFolder()
+  const send: typeof fetch = async () =>
+    new Response(`{"seq":1,"kind":"upsert","fid":1,${members}}\n`, { headers: { 'X-Log-Epoch': 'bbbbbbbb' } })
+  const directory = new AgentDirectory(service, { fetch: send, retries: 0 })
+  await expect(mirrorFile(directory, join(folder, 'agents.json'), 'log')).rejects.toThrow(`the name "${name}" twice`)
+  expect(await readdir(folder)).toEqual([])
+})
+
 test('a mirror of another log starts over once, and keeps its file when that fails', async () => {
   const file = join(await temporaryFolder(), 'agents.json')
   const kept = '{"place":"aaaaaaaa-7","agents":{\n"1":{"fid":1}\n}}\n'

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parse } from 'yaml'
+import { publicHubs } from '../../config/hosts.ts'
 import {
   api,
   backfill,
@@ -269,13 +270,15 @@ function policies(): object[] {
     { ipBlock: { cidr: '0.0.0.0/0', except: forbiddenBlocks('special4') } },
     { ipBlock: { cidr: '2000::/3', except: forbiddenBlocks('special6') } },
   ]
+  const hubPorts = publicHubs.map(({ url }) => Number(new URL(url).port || 443))
+  const worldPorts = [...new Set([443, ...hubPorts])].map(tcp)
   return [
     policy('nothing', ours, { ingress: [], egress: [] }),
     policy('names', ours, { egress: [{ to: [dns, cacheOfNode], ports: [{ protocol: 'UDP', port: 53 }, tcp(53)] }] }),
     policy('database', ours, {
       egress: [{ to: [{ podSelector: { matchLabels: { 'cnpg.io/cluster': 'postgres' } } }], ports: [tcp(5432)] }],
     }),
-    policy('world', { matchLabels: { egress: 'world' } }, { egress: [{ to: world, ports: [tcp(443)] }] }),
+    policy('world', { matchLabels: { egress: 'world' } }, { egress: [{ to: world, ports: worldPorts }] }),
     policy('counters-asked', counted, {
       egress: [{ to: [{ podSelector: { matchLabels: { app: 'valkey' } } }], ports: [tcp(6379)] }],
     }),

@@ -22,8 +22,8 @@ export function cors(siteUrl: string): RequestHandler {
       res.setHeader('Access-Control-Allow-Origin', origin)
       res.setHeader('Access-Control-Expose-Headers', exposed)
       if (req.method === 'OPTIONS') {
-        res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST')
-        res.setHeader('Access-Control-Allow-Headers', 'Content-Type, X-FID, If-None-Match')
+        res.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, DELETE')
+        res.setHeader('Access-Control-Allow-Headers', 'Authorization, Content-Type, X-FID, If-None-Match')
         res.setHeader('Access-Control-Max-Age', String(preflightMaxAgeSeconds))
       }
     }

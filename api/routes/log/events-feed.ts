@@ -55,7 +55,7 @@ export const eventsArchive: Route = route({
     description: `The events whose numbers make up the archive, ${archiveEvents} at most, newest first.`,
   },
   errors: ['ERR_NOT_FOUND'],
-  maxAgeSeconds: 86_400,
+  maxAgeSeconds: 300,
   freshSeconds: 300,
   missing: 'there is no such archive yet',
   async read({ number }, sources) {

@@ -205,7 +205,7 @@ test('who paid itself, and since when, is in the list of flagged addresses with 
   const { rows } = await database.pool.query(
     'select chain, address, flag, since, evidence::json as evidence from directory.flagged_addresses order by flag',
   )
-  const shown = { paid: [own], paid_count: 1, fids: [7] }
+  const shown = { paid: [own], paid_count: 1, signers: [], fids: [7] }
   const lastAt = (hour: number) => at(hour).toISOString().replace('.000Z', 'Z')
   expect(rows).toEqual([
     { chain: 'base', address: before, flag: 'same_owner', since: at(4), evidence: { ...shown, last_at: lastAt(4) } },

@@ -61,8 +61,11 @@ export interface SourcesOptions {
   readonly politeness?: DoorOptions['politeness']
 }
 
-/** Messages to one address go one at a time; whoever registered an endpoint wants them without a pause. */
-const politeToHooks = { intervalMs: 0, maxWaiting: 100, maxWaitMs: 10_000 }
+/**
+ * Whoever registered an endpoint wants its messages without a pause. An endpoint has one in flight; a host that many use has
+ * more, so that a slow endpoint does not keep the others waiting.
+ */
+const politeToHooks = { intervalMs: 0, atOnce: 32, maxWaiting: 100, maxWaitMs: 10_000 }
 
 /** The sources that this installation has. */
 export function createSources(options: SourcesOptions): Sources {
@@ -118,7 +121,7 @@ function openWorld(options: SourcesOptions) {
     hubs,
     belief: createBelief({ pool, followed: hubs.followed, now }),
     door,
-    hooks: createDoor({ userAgent, egressAllow, politeness: politeness ?? politeToHooks, lineOf: 'url' }),
+    hooks: createDoor({ userAgent, egressAllow, politeness: politeness ?? politeToHooks }),
     agentHosts,
     documents: {
       hosts: agentHosts,

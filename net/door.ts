@@ -2,7 +2,7 @@ import type { EgressAllow } from './egress.ts'
 import { DoorError } from './errors.ts'
 import { type Answer, exchange, isRedirect, type Listening } from './exchange.ts'
 import { parseJson } from './json.ts'
-import { createTurns, type LineOf, type Politeness, politeByDefault } from './politeness.ts'
+import { createTurns, type Politeness, politeByDefault } from './politeness.ts'
 import { askNameServers, askNameServersForTexts, askSystem, type Lookup, type LookupTexts } from './resolver.ts'
 import { parseTarget, type Target } from './target.ts'
 
@@ -16,11 +16,6 @@ export interface DoorOptions {
   /** Resolves texts of names. Default: the name servers. */
   readonly lookupTexts?: LookupTexts
   readonly politeness?: Politeness
-  /**
-   * What waits in one line. Default: `host`. With `url`, for addresses whose owners asked for each request, a slow one keeps
-   * nobody else's at its host waiting.
-   */
-  readonly lineOf?: LineOf
   /** Monotonic clock in milliseconds. Default: performance.now. */
   readonly now?: () => number
 }
@@ -98,7 +93,7 @@ const longestText = 4_096
  */
 export function createDoor(options: DoorOptions): Door {
   const { userAgent, egressAllow, lookup, politeness = politeByDefault, now = () => performance.now() } = options
-  const { lookupTexts = askNameServersForTexts(), lineOf = 'host' } = options
+  const { lookupTexts = askNameServersForTexts() } = options
   if (!/^[\x20-\x7e]+ \(\+https?:\/\/[^\s()]+\)$/.test(userAgent)) {
     throw new TypeError(`userAgent must read "name/version (+https://contact)", not ${JSON.stringify(userAgent)}`)
   }
@@ -114,7 +109,7 @@ export function createDoor(options: DoorOptions): Door {
     let timer: NodeJS.Timeout | undefined
     try {
       for (let elapsedMs = 0, hop = 0; ; hop++) {
-        const endTurn = onceOnly(await takeTurn(lineOf === 'url' ? target.url.href : target.url.host, limit.signal))
+        const endTurn = onceOnly(await takeTurn(target.url.host, limit.signal))
         timer ??= setTimeout(() => limit.abort(timedOut(url, timeoutMs)), timeoutMs)
         const startedAt = now()
         const question = { method, body, maxBytes, headers, listen: listen && { ...listen, begun: endTurn } }

@@ -1,16 +1,15 @@
 import { DoorError } from './errors.ts'
 
 export interface Politeness {
-  /** Shortest time between the starts of two requests to one host, in milliseconds. */
+  /** Shortest time from the start of a request to that of the next one in its place, in milliseconds. */
   readonly intervalMs: number
+  /** Requests to one host in flight at once. Default: 1. */
+  readonly atOnce?: number
   /** Requests that may wait for one host; a further one is refused. */
   readonly maxWaiting: number
   /** A request that has waited this long for its turn, in milliseconds, is refused. */
   readonly maxWaitMs: number
 }
-
-/** What a line is of: all requests to a host, or those to one address there. */
-export type LineOf = 'host' | 'url'
 
 /** Default rate limit for each host that somebody else named. */
 export const politeByDefault: Politeness = { intervalMs: 1_000, maxWaiting: 20, maxWaitMs: 30_000 }
@@ -23,13 +22,13 @@ export type EndTurn = () => void
 type TakeTurn = (host: string, signal: AbortSignal) => Promise<EndTurn>
 
 /**
- * One request in flight a host, first come first served, with an interval between them. Taking a turn throws
+ * So many requests in flight a host, first come first served, with an interval between them. Taking a turn throws
  * DoorError `busy` when the line is full or the wait too long, and the reason of `signal` when that comes first.
  * The limit holds within this process only: each of several processes that ask one host has its own.
  */
-export function createTurns({ intervalMs, maxWaiting, maxWaitMs }: Politeness): TakeTurn {
-  /** Waiting requests by host, in order. A host without an entry may be asked at once. */
-  const lines = new Map<string, (() => void)[]>()
+export function createTurns({ intervalMs, atOnce = 1, maxWaiting, maxWaitMs }: Politeness): TakeTurn {
+  /** Requests in a turn, or in the interval after one, and waiting ones in order, by host. */
+  const lines = new Map<string, { inTurn: number; readonly waiting: (() => void)[] }>()
 
   function begin(host: string): EndTurn {
     const rested = new Promise<void>((resolve) => setTimeout(resolve, intervalMs).unref())
@@ -37,20 +36,24 @@ export function createTurns({ intervalMs, maxWaiting, maxWaitMs }: Politeness): 
   }
 
   function next(host: string) {
-    const call = lines.get(host)?.shift()
+    const line = lines.get(host)
+    const call = line?.waiting.shift()
     if (call) call()
-    else lines.delete(host)
+    else if (line && --line.inTurn === 0) lines.delete(host)
   }
 
   return async (host, signal) => {
     signal.throwIfAborted()
-    const line = lines.get(host)
-    if (!line) {
-      if (lines.size >= maxHosts) throw new DoorError('busy', `${maxHosts} hosts are being asked already`)
-      lines.set(host, [])
+    const line = lines.get(host) ?? { inTurn: 0, waiting: [] }
+    if (line.inTurn < atOnce) {
+      if (line.inTurn === 0 && lines.size >= maxHosts)
+        throw new DoorError('busy', `${maxHosts} hosts are being asked already`)
+      line.inTurn++
+      lines.set(host, line)
       return begin(host)
     }
-    if (line.length >= maxWaiting) throw new DoorError('busy', `${maxWaiting} requests wait for ${host} already`)
+    const { waiting } = line
+    if (waiting.length >= maxWaiting) throw new DoorError('busy', `${maxWaiting} requests wait for ${host} already`)
 
     return new Promise((resolve, reject) => {
       const call = () => {
@@ -59,7 +62,7 @@ export function createTurns({ intervalMs, maxWaiting, maxWaitMs }: Politeness): 
       }
       const leave = (error: unknown) => {
         stopWaiting()
-        line.splice(line.indexOf(call), 1)
+        waiting.splice(waiting.indexOf(call), 1)
         reject(error)
       }
       const abort = () => leave(signal.reason)
@@ -69,7 +72,7 @@ export function createTurns({ intervalMs, maxWaiting, maxWaitMs }: Politeness): 
         signal.removeEventListener('abort', abort)
       }
       signal.addEventListener('abort', abort, { once: true })
-      line.push(call)
+      waiting.push(call)
     })
   }
 }

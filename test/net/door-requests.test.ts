@@ -74,23 +74,6 @@ test('a POST sends its body, and keeps it over a 307', async () => {
   expect(host.heads[1]).toMatch(/^POST \/mcp\/ HTTP/)
 })
 
-test.for(['host', 'url'] as const)('requests in one line a %s go one at a time', async (lineOf) => {
-  const open: { path: string; answer(): void }[] = []
-  const { host } = await hostAnswering((socket, head) => {
-    open.push({ path: head.split(' ')[1]!, answer: () => socket.end(ok('1')) })
-  })
-  const door = doorTo([host.name], { lineOf })
-  const asked = ['/a', '/a', '/b'].map((path) => door.fetch(host.origin + path, options))
-  const first = lineOf === 'url' ? ['/a', '/b'] : ['/a']
-  await expect.poll(() => open.map(({ path }) => path).sort(), patiently).toEqual(first)
-  for (let answered = 0; answered < asked.length; answered++) {
-    await expect.poll(() => open.length, patiently).toBeGreaterThan(answered)
-    open[answered]!.answer()
-  }
-  expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([200, 200, 200])
-  expect(open.map(({ path }) => path).sort()).toEqual(['/a', '/a', '/b'])
-})
-
 test('the time taken is the hosts’, not ours', async () => {
   const { host } = await hostAnswering((socket, head) =>
     socket.end(head.startsWith('GET /0') ? 'HTTP/1.1 302 On\r\nlocation: /1\r\n\r\n' : ok('1')),

@@ -40,6 +40,27 @@ test('one request a second enters, in the order of arrival', async () => {
   expect(states(visits)).toEqual(['inside', 'inside', 'waiting', 'waiting'])
 })
 
+test('with two in flight a host, a slow answer holds one place only, and the others come in order', async () => {
+  const takeTurn = createTurns({ ...politeness, intervalMs: 0, atOnce: 2 })
+  const visits = Array.from({ length: 5 }, () => visitor(takeTurn('a', patience)))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(states(visits)).toEqual(['inside', 'inside', 'waiting', 'waiting', 'waiting'])
+  for (const [ended, inside] of [
+    [1, 3],
+    [2, 4],
+    [3, 5],
+  ] as const) {
+    visits[ended]!.end()
+    await vi.advanceTimersByTimeAsync(0)
+    expect(states(visits).filter((state) => state === 'inside')).toHaveLength(inside)
+  }
+  for (const { end } of [visits[0]!, visits[4]!]) end()
+  await vi.advanceTimersByTimeAsync(0)
+  const again = Array.from({ length: 3 }, () => visitor(takeTurn('a', patience)))
+  await vi.advanceTimersByTimeAsync(0)
+  expect(states(again)).toEqual(['inside', 'inside', 'waiting'])
+})
+
 test('a slow answer holds the next request back for as long as it takes', async () => {
   const takeTurn = createTurns(politeness)
   const visits = [visitor(takeTurn('a', patience)), visitor(takeTurn('a', patience))]

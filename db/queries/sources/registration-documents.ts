@@ -99,8 +99,9 @@ select case when r.agent_uri is null and coalesce(r.agent_uri_length, 0) = 0 the
        uri_sha256(r) as "uriSha256",
        exists (select from agent_holding h
                 where h.chain = r.chain and h.agent_id = r.agent_id and h.reason is null) as held,
-       -- Where the content came from is asked again of content that was read before that was kept.
-       case when d.uri_sha256 = uri_sha256(r) and d.own_origin is not null
+       -- Content of which its own host did not send every byte is read whole each time: a host that others lead to answers
+       -- "unchanged" to versions that they made up.
+       case when d.uri_sha256 = uri_sha256(r) and d.own_origin
             then json_build_object('etag', d.etag, 'lastModified', d.last_modified) end as version
   from registration r
   left join registration_document d using (chain, agent_id)
@@ -201,9 +202,9 @@ insert into registration_document as d (chain, agent_id, tried_uri_sha256, uri_s
 values ($1, $2, $3, $4, $5)
     on conflict (chain, agent_id) do update
    set tried_uri_sha256 = excluded.tried_uri_sha256, uri_status = excluded.uri_status, updated_at = excluded.updated_at,
-       own_origin = coalesce($6, d.own_origin)
+       own_origin = d.own_origin and coalesce($6, true)
  where (d.tried_uri_sha256, d.uri_status, d.own_origin)
-       is distinct from (excluded.tried_uri_sha256, excluded.uri_status, coalesce($6, d.own_origin))`,
+       is distinct from (excluded.tried_uri_sha256, excluded.uri_status, d.own_origin and coalesce($6, true))`,
     values: [registration.chain, registration.agentId, uriSha256, uriStatus, now, ownOrigin],
   })
 }

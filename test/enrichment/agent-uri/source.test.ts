@@ -80,12 +80,16 @@ test('a file speaks for the host of its address only while that host itself send
     return [rows[0].uri_status, rows[0].own_origin]
   }
   const own = { body: { name: 'Ada' } }
-  elsewhere.pages.set(path, own)
+  elsewhere.pages.set(path, { ...own, headers: { etag: '"of robots.txt"' } })
   host.pages.set(path, { status: 302, headers: { location: `${elsewhere.url}${path}` }, body: '' })
   await mint(pool, { id, fid: id, uri: `${host.url}${path}` })
   await job.join()
   expect(await isOwn()).toEqual(['ok', false])
   expect(await isOwn()).toEqual(['ok', false])
+  host.pages.set('/robots.txt', { status: 304, body: '' })
+  elsewhere.pages.set(path, { status: 302, headers: { location: `${host.url}/robots.txt` }, body: '' })
+  expect(await isOwn()).toEqual(['unreachable', false])
+  elsewhere.pages.set(path, own)
   host.pages.set('/inside.json', own)
   host.pages.set(path, { status: 302, headers: { location: '/inside.json' }, body: '' })
   expect(await isOwn()).toEqual(['ok', true])

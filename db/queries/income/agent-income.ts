@@ -99,7 +99,7 @@ spent as materialized (
    cross join lateral (
      select recipient, amount, first_at, last_at from settlement_payer where payer = one.address
       union all
-     select payee, amount - refunded, first_at, last_at from payment_sum where payer = one.address
+     select payee, greatest(amount - refunded, 0), first_at, last_at from payment_sum where payer = one.address
      offset 0
    ) r
    limit ${most} + 1
@@ -116,7 +116,7 @@ given as (
      select sum(r.amount) as amount, min(r.first_at) as first_at, max(r.last_at) as last_at
        from (select recipient, payer, amount, first_at, last_at from settlement_payer
               union all
-             select payee, payer, amount - refunded, first_at, last_at from payment_sum) r
+             select payee, payer, greatest(amount - refunded, 0), first_at, last_at from payment_sum) r
       where r.recipient = p.payer and r.payer in (select address from whose)
    ) r
    where (select count(*) from spent) > ${most}

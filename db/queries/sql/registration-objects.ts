@@ -106,6 +106,8 @@ interface Holder {
   readonly chain: string
   /** Operators at most, those named last. */
   readonly most?: number
+  /** Operators and events that are looked at for them. Default: as many as for one holder; fewer where a page has many. */
+  readonly looked?: number
   readonly counts?: Counts
 }
 
@@ -113,7 +115,7 @@ interface Holder {
  * SQL: rows `operator` and `nth` of those that a holder ever named on a chain, the first by address: one look into an index
  * for each, however often it was named and taken back.
  */
-const everNamed = ({ holder, chain }: Omit<Holder, 'most' | 'counts'>, most: number) => `
+const everNamed = ({ holder, chain }: Pick<Holder, 'holder' | 'chain'>, most: number) => `
   (with recursive named as (
      (select o.operator, 1 as nth from registration_operator o
        where o.owner = ${holder} and o.chain = ${chain}
@@ -131,15 +133,21 @@ const everNamed = ({ holder, chain }: Omit<Holder, 'most' | 'counts'>, most: num
  * SQL: rows `address`, `by`, `since` and `tx` of the operators that a holder named on a chain for all it holds there. Of one
  * that named more than are looked at, those of its newest events are among them.
  */
-export const operatorsOf = ({ holder, chain, most = readingLimits.operatorsNamed, counts = always }: Holder) => `
+export const operatorsOf = ({
+  holder,
+  chain,
+  most = readingLimits.operatorsNamed,
+  looked,
+  counts = always,
+}: Holder) => `
   (select last.operator as address, 'operator' as by, last.block_timestamp as since, last.tx_hash as tx
-     from (select operator from ${everNamed({ holder, chain }, readingLimits.operatorsNamed)} named
+     from (select operator from ${everNamed({ holder, chain }, looked ?? readingLimits.operatorsNamed)} named
             union
            select newest.operator
              from (select o.operator from registration_operator o
                     where o.owner = ${holder} and o.chain = ${chain} and ${counts('o')}
                     order by o.block_number desc, o.log_index desc
-                    limit ${readingLimits.operatorEvents}) newest) one
+                    limit ${looked ?? readingLimits.operatorEvents}) newest) one
     cross join lateral (
       select o.* from registration_operator o
        where o.owner = ${holder} and o.chain = ${chain} and o.operator = one.operator and ${counts('o')}
@@ -150,7 +158,7 @@ export const operatorsOf = ({ holder, chain, most = readingLimits.operatorsNamed
     limit ${most})`
 
 /** SQL: whether a holder named more operators on a chain than are looked at. */
-export const saidMoreOfOperators = (of: Omit<Holder, 'most' | 'counts'>) => `exists (
+export const saidMoreOfOperators = (of: Pick<Holder, 'holder' | 'chain'>) => `exists (
   select from ${everNamed(of, readingLimits.operatorsNamed + 1)} named where named.nth > ${readingLimits.operatorsNamed})`
 
 /** SQL: the row `address`, `by`, `since` and `tx` of who is approved for a registration `of` since its last transfer. */
@@ -167,5 +175,5 @@ export const approvedFor = (of: string, counts = always) => `
                         and (t.block_number, t.log_index) > (p.block_number, p.log_index)))`
 
 /** SQL: those who may act for a registration `r` now, its owner aside, with so many operators at most. */
-export const othersMayAct = (most?: number) =>
-  `(${operatorsOf({ holder: 'r.owner', chain: 'r.chain', most })} union all ${approvedFor('r')})`
+export const othersMayAct = (bounds: Pick<Holder, 'most' | 'looked'> = {}) =>
+  `(${operatorsOf({ holder: 'r.owner', chain: 'r.chain', ...bounds })} union all ${approvedFor('r')})`

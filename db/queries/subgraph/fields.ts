@@ -110,6 +110,9 @@ export const fileFields = {
   createdAt: time('d.updated_at'),
 } satisfies Record<string, Field>
 
+/** Operators that a row shows: each of a thousand rows looks at its owner's, who may be the same one with very many. */
+const operatorsShown = { most: readingLimits.controlOperators, looked: readingLimits.controlOperators }
+
 /** What is known of a registration: its rows `s`, `r` and, where its file was read, `d`. */
 export const agentFields = {
   chainId: { kind: 'integer', sql: chainId('s.chain') },
@@ -121,7 +124,7 @@ export const agentFields = {
   operators: {
     kind: 'addresses',
     sql: addressesOf(othersMayAct()),
-    shown: `to_json(${addressesOf(othersMayAct(readingLimits.controlOperators))})`,
+    shown: `to_json(${addressesOf(othersMayAct(operatorsShown))})`,
     acts: true,
   },
   createdAt: time('s.registered_at'),

@@ -86,8 +86,8 @@ test('a writer at the head and one that mends wait for each other in one order',
 })
 
 const payments = rounds(2_000, 20_000)
-/** Rows of which the funding is read, and a few more. */
-const mostForEach = 30
+/** Rows of which the funding is read, one of each size that the largest has below it, and a few more. */
+const mostForEach = 30 + Math.ceil(Math.log2(payments))
 
 /** Rows that a transaction has fetched so far, by an index or not. */
 async function readIn(db: Queryable): Promise<number> {

@@ -277,7 +277,13 @@ export class World {
 
   /** All payments in dollars, settlements and others, and what went back of these. */
   #dollars() {
-    return [...this.payments.values(), ...this.others.filter(({ isDollar }) => isDollar)]
+    return [...this.payments.values(), ...this.others.filter((row) => row.isDollar && this.#isFunded(row))]
+  }
+
+  /** Whether it is known whose money a row moved: what goes back before anything was charged is nobody's. */
+  #isFunded({ amount, subject, block, logIndex }: OtherRow): boolean {
+    const isBefore = (one: OtherRow) => one.block < block || (one.block === block && one.logIndex < logIndex)
+    return amount >= 0 || this.others.some((one) => one.subject === subject && one.amount >= 0 && isBefore(one))
   }
 
   /** Final payments to an agent's addresses that did not pass through one of them before. */

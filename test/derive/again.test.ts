@@ -54,7 +54,7 @@ test('what is lost unseen comes back', async () => {
   const before = await storedRows(pool)
   await inTransaction(pool, async (db) => {
     await db.query(`set local session_replication_role = replica`) // no trigger tells
-    for (const table of ['agent_edge', 'agent_site', 'edge_derivation', 'income_ring', 'income_reach', 'income_owner'])
+    for (const table of ['agent_edge', 'agent_site', 'agent_input', 'income_ring', 'income_reach', 'income_owner'])
       await db.query(`delete from ${table}`)
     await db.query(`update agent set claimed = true, chains = '{}' where fid % 2 = 0`)
     await db.query('delete from agent_holding where fid % 3 = 0')
@@ -62,9 +62,7 @@ test('what is lost unseen comes back', async () => {
   expect(await storedRows(pool)).not.toEqual(before)
   expect(await again()).toBe(0)
   const after = await storedRows(pool)
-  const derived = Object.keys(before).filter((name) =>
-    /^(agent_(edge|site|holding)|edge_derivation|income_\w+)$/.test(name),
-  )
+  const derived = Object.keys(before).filter((name) => /^(agent_(edge|site|holding|input)|income_\w+)$/.test(name))
   for (const name of derived) expect(after[name], name).toEqual(before[name])
   const { rows } = await pool.query(`select from agent where claimed or chains <> '{base}'`)
   expect(rows).toEqual([])

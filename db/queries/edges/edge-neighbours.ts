@@ -57,7 +57,7 @@ export async function spreadEdges(db: Queryable, fids: readonly number[]): Promi
 with looked as (select a.fid, ${digest} as digest from agent a where a.fid = any ($1::bigint[])),
 moved as (
   select l.fid, t.digest is null as added
-    from looked l left join edge_derivation t using (fid)
+    from looked l left join agent_input t on t.fid = l.fid and t.source = 'edges'
    where t.digest is distinct from l.digest
 ),
 own as (
@@ -72,14 +72,14 @@ wallet as (
 departed as (
   select s.fid from unnest($1::bigint[]) as s (fid) where not exists (select from agent a where a.fid = s.fid)
 ),
-gone as (delete from edge_derivation where fid = any (array(select fid from departed))),
+gone as (delete from agent_input where source = 'edges' and fid = any (array(select fid from departed))),
 stale as (
   delete from agent_edge
    where fid = any (array(select fid from departed)) or peer = any (array(select fid from departed))
 ),
 known as (
-  insert into edge_derivation as t (fid, digest) select fid, digest from looked
-      on conflict (fid) do update set digest = excluded.digest where t.digest is distinct from excluded.digest
+  insert into agent_input as t (fid, source, digest) select fid, 'edges', digest from looked
+      on conflict (fid, source) do update set digest = excluded.digest where t.digest <> excluded.digest
 )
 insert into due (kind, key)
 select 'edges', fid::text from looked

@@ -189,12 +189,12 @@ export async function askForSpecs(db: Queryable, fids: readonly number[], now: D
     name: 'ask-for-specs',
     text: `
 with noted as (
-  insert into agent_spec_inputs as i (fid, digest)
-  select a.fid, md5(row(n.services::text, n.registrations::text, n."profileUrl")::text)::uuid
+  insert into agent_input as i (fid, source, digest)
+  select a.fid, '${sources.specs.name}', md5(row(n.services::text, n.registrations::text, n."profileUrl")::text)::uuid
     from agent a
    cross join lateral (${inputsOf('a.fid')}) n
    where a.fid = any ($1::bigint[])
-      on conflict (fid) do update set digest = excluded.digest where i.digest <> excluded.digest
+      on conflict (fid, source) do update set digest = excluded.digest where i.digest <> excluded.digest
   returning fid)
 insert into source_state as s (source, subject, due_at, priority)
 select '${sources.specs.name}', 'fid:' || fid, $2, 2 from noted order by fid
@@ -213,7 +213,6 @@ export async function forgetSpecs(db: Queryable, fids: readonly number[]): Promi
 with state as (
   delete from source_state
    where source = '${sources.specs.name}' and subject in (select 'fid:' || fid from unnest($1::bigint[]) as gone (fid))),
-inputs as (delete from agent_spec_inputs where fid = any ($1::bigint[])),
 checks as (delete from agent_spec_check where fid = any ($1::bigint[]))
 delete from agent_spec where fid = any ($1::bigint[])`,
     values: [fids],

@@ -131,14 +131,14 @@ export async function forgetEnrichment(db: Queryable, fids: readonly number[]): 
   await db.query({
     name: 'forget-enrichment',
     text: `
-with inputs as (delete from agent_input where fid = any ($1::bigint[]) returning fid, source),
+with inputs as ( -- of edges too: who comes back is new to everybody
+  delete from agent_input where fid = any ($1::bigint[]) returning fid, source),
 state as (
   delete from source_state s using inputs i where s.source = i.source and s.subject = 'fid:' || i.fid),
 tags as (delete from oli_tag where fid = any ($1::bigint[])),
 identities as (delete from agent_identity where fid = any ($1::bigint[])),
 follows as (delete from social_follow where fid = any ($1::bigint[])),
-edges as (delete from agent_edge where fid = any ($1::bigint[]) or peer = any ($1::bigint[])),
-derivations as (delete from edge_derivation where fid = any ($1::bigint[])) -- who comes back is new to everybody
+edges as (delete from agent_edge where fid = any ($1::bigint[]) or peer = any ($1::bigint[]))
 delete from codehost_profile where fid = any ($1::bigint[])`,
     values: [fids],
   })

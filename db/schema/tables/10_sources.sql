@@ -38,10 +38,11 @@ create table host_budget (
   next_at timestamptz -- when the next request may go out: processes of the job share one pace
 );
 
--- What there was to ask a source about an agent when it was last asked for: another digest asks again.
+-- What there was to ask a source about an agent when it was last asked for, and what edges of others to it depended on when
+-- they were last looked at: another digest asks, or looks, again.
 create table agent_input (
   fid bigint not null,
-  source text not null,
+  source text not null, -- or edges
   digest uuid not null,
   primary key (fid, source)
 );
@@ -281,12 +282,6 @@ create table agent_spec_check (
   checked_at timestamptz not null,
   -- Of what the look was at only a part: hosts, places, registrations, documents, with at least how many there are.
   truncated jsonb not null default '{}'
-);
-
--- What was there to look at when a look was last asked for: another digest asks for another look.
-create table agent_spec_inputs (
-  fid bigint primary key,
-  digest uuid not null
 );
 
 -- Every check of a document on an agent's host, for a week, and its days, for a quarter. Who writes a check takes away

@@ -20,10 +20,3 @@ create table agent_site (
   primary key (fid, site)
 );
 create index agent_site_site on agent_site (site);
-
--- What edges of others to an agent depend on, as a digest of when it was last looked at. Edges are derived for agents of
--- which, or around which, something has changed; once a day for everybody, in case a reason was overlooked.
-create table edge_derivation (
-  fid bigint primary key,
-  digest uuid -- null: nobody has looked yet
-);

@@ -32,7 +32,7 @@ async function settle() {
 /** Re-derives the edges of every agent; the count of those that were not up to date. */
 async function overlooked() {
   clock.pass(1_000)
-  await database.pool.query('update edge_derivation set digest = null')
+  await database.pool.query(`delete from agent_input where source = 'edges'`)
   await database.pool.query(`insert into due (kind, key) select 'neighbours', fid from agent`)
   return (await settle()).moved
 }
@@ -165,7 +165,8 @@ test('whatever changes, the agents that are looked at are all whose edges change
 
 test('where nothing changed nobody is looked at, and after one change those around it alone', async () => {
   const { pool } = database
-  const written = async () => (await pool.query('select xmin::text, * from edge_derivation order by fid')).rows
+  const written = async () =>
+    (await pool.query(`select xmin::text, * from agent_input where source = 'edges' order by fid`)).rows
   const before = await written()
   clock.pass(1_000)
   expect(await settle()).toEqual({ looked: 0, derived: 0, moved: 0 })

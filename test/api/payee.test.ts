@@ -312,6 +312,29 @@ test('a registration with an address on a host that does not list it has nothing
   expect(rows).toEqual([{ outcome: 'endpoint-unlisted' }, { outcome: 'endpoint-unlisted' }])
 })
 
+test('an own file is found behind hundreds of strangers that name the document, however much they hold', async () => {
+  const { pool } = database
+  const url = 'https://crowded.example/paid'
+  await seedMint(40, owner, { uri: 'https://crowded.example/agent.json' })
+  await seedWallet(pool, { id: 40, wallet: second, block: 110, logIndex: 8, at: hours(1) })
+  await seedOffer({ fid: 1, url, payTo: second, names: 'base:40' })
+  // The first crowd holds nothing; each of the second holds more than may be looked through.
+  for (const [from, to, holds] of [
+    [100, 350, 0],
+    [400, 460, 1_000],
+  ] as const) {
+    for (let fid = from; fid < to; fid++) await seedAgent(pool, { fid })
+    await pool.query('update agent set current_total = $3 where fid >= $1 and fid < $2', [from, to, holds])
+    await pool.query(
+      `insert into agent_spec
+       select (jsonb_populate_record(s, jsonb_build_object('fid', n, 'last_alive_at', $4::timestamptz))).*
+         from agent_spec s, generate_series($1::int, $2 - 1) n where s.url = $3 and s.fid = 1`,
+      [from, to, url, hours(9)],
+    )
+    expect(await ask({ url, network: 'base' })).toMatchObject({ outcome: 'verified-wallet', pay_to: second })
+  }
+})
+
 test('agents of an account are looked through once, however much it sells', async () => {
   const { pool } = database
   const fid = 3

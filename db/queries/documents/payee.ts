@@ -102,8 +102,8 @@ const wasLive = (v: string) => `
    and (${v}.ended_at is null or ${v}.ended_at > coalesce($8::timestamptz, 'infinity'))
    and not exists (select from unlisted u where u.fid = ${v}.fid)`
 
-/** Documents with an offer at an endpoint that are looked at, and sellers of which it is asked what their own files say. */
-const most = { documents: 1_000, sellers: 50 }
+/** Documents with an offer at an endpoint that are looked at, and registrations of their sellers, those of few first. */
+const most = { documents: 1_000, holdings: 50_000 }
 
 /** SQL: of offers and documents, those first that a host lists, then those that were read last. */
 const firstOf = (row: string) => `${row}.domain_verified desc, ${row}.last_alive_at desc nulls last`
@@ -123,28 +123,31 @@ with document as materialized (
    order by ${firstOf('s')}, s.fid, s.kind, s.url
    limit ${most.documents}
 ),
--- The offer of each seller that comes first, and of few sellers whether an own file is there: anybody can sell very much.
+-- The offer of each seller that comes first.
 seller as materialized (
-  select * from (
-    select distinct on (s.fid)
-           s.fid, s.kind, s.url, s.domain_verified, s.last_alive_at, encode(s.content_sha256, 'hex') as sha256,
-           p.place::int as place, p.price->>'payTo' as pay_to, p.price->>'network' as network,
-           p.price->>'agent' as agent
-      from document s
-     cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place)
-     where (s.url in ($5, $6) or p.price->>'resource' in ($5, $6))
-       and ($3::text is null or p.price->>'payTo' = $3)
-       and ($4::text is null or coalesce(p.price->>'chain', lower(p.price->>'network')) = $4)
-     order by s.fid, ${firstOf('s')}, s.kind, s.url, p.place
-  ) first
-   order by ${firstOf('first')}, fid
-   limit ${most.sellers}
+  select distinct on (s.fid)
+         s.fid, s.kind, s.url, s.domain_verified, s.last_alive_at, encode(s.content_sha256, 'hex') as sha256,
+         p.place::int as place, p.price->>'payTo' as pay_to, p.price->>'network' as network,
+         p.price->>'agent' as agent
+    from document s
+   cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place)
+   where (s.url in ($5, $6) or p.price->>'resource' in ($5, $6))
+     and ($3::text is null or p.price->>'payTo' = $3)
+     and ($4::text is null or coalesce(p.price->>'chain', lower(p.price->>'network')) = $4)
+   order by s.fid, ${firstOf('s')}, s.kind, s.url, p.place
+),
+-- Anybody can name an endpoint, and hold very much: sellers are asked for their own files in the order of what they hold.
+weighed as materialized (
+  select s.*, sum(least(a.current_total, ${mostHoldings})) over (order by a.current_total, s.fid) as holdings,
+         count(*) over () as sellers
+    from seller s
+    left join agent a using (fid)
 ),
 offer as materialized (
   select *
-    from (select s.*, (select count(*) from seller) > 1
+    from (select s.*, s.sellers > 1 and s.holdings <= ${most.holdings}
                       and exists (select from ${filesOf('s.fid')} own where ${isThere('own.agent_uri')}) as has_file
-            from seller s offset 0) s
+            from weighed s offset 0) s
    order by s.domain_verified desc, s.has_file desc, s.last_alive_at desc nulls last, s.fid
    limit 1
 ),

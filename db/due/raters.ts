@@ -17,7 +17,7 @@ const pairs = [
   {
     table: 'payment_sum',
     payee: 'payee',
-    key: 'payee, payer, chain',
+    key: 'payee, payer, chain, funder',
     paid: (row: string) => `${row}.amount > ${row}.refunded, ${row}.first_at`,
   },
 ] as const
@@ -33,6 +33,12 @@ function pairMarks(key: string, from: (pair: { readonly rows: string; readonly p
     ]
   })
 }
+
+/** Clients who signed for money that is, or is not any more, of somebody behind whom it paid. */
+const signedFor = (sums: string) => ({
+  key: hex('s.payer'),
+  from: `moved join payment_sum s on ${sums} where ${isClient('s.payer')}`,
+})
 
 /** Clients who rated a registration after this event of it: they may have rated another holder or wallet than was derived. */
 const ratedBehind = {
@@ -55,6 +61,8 @@ const raterMarks: readonly Mark[] = [
     ({ rows, payee }) => `${rows} cross join lateral (values (moved.${payee}), (moved.payer)) side (address)
      where ${isClient('side.address')}`,
   ),
+  { table: 'income_owner', on: ['insert', 'delete'], ...signedFor(`s.funder = moved.address and s.funder <> ''`) },
+  { table: 'income_address', on: ['insert', 'delete'], ...signedFor(`s.payee = moved.address and s.funder <> ''`) },
   { table: 'registration_transfer', on: ['insert', 'delete'], ...ratedBehind },
   { table: 'registration_wallet', on: ['insert', 'delete'], ...ratedBehind },
   { table: 'feedback_client', on: ['insert', 'delete'], ...funded('moved') },

@@ -130,7 +130,7 @@ const fixed: readonly Keys[] = [
       ...one('facilitator', 'facilitator_total income_sender payment settlement settlement_archive_sum'),
       ...one('client', 'feedback feedback_client feedback_edge feedback_reach feedback_response'),
       ...one('address', 'feedback_edge feedback_reach'),
-      'feedback_client.funder',
+      ...one('funder', 'feedback_client payment_sum'),
       ...one('recipient', 'income_hour income_ring income_sender settlement settlement_archive_sum'),
       ...one('recipient', 'settlement_hourly settlement_payer settlement_total'),
       ...one('payer', 'income_reach income_ring payment payment_sum series_count_payer settlement'),

@@ -4,8 +4,8 @@ import type { Queryable } from '../../pool.ts'
 const source = sources.feedbackFiles.name
 /** How much later than the feedback a payment was at least that was not made before it: clocks of chains differ. */
 const laterAtLeast = `interval '10 minutes'`
-/** Recipients of a transaction that are kept, by their first logs. */
-const mostRecipients = 1_000
+/** Payments of a transaction that are kept, the first: of several to one recipient one may be of the recipient's own money. */
+const mostPayments = 1_000
 
 interface FiledFeedback {
   readonly uri: string
@@ -154,7 +154,7 @@ matched as (
     left join lateral (
       select its.chain, its.block_number, its.at, array_agg(its.recipient order by its.log_index, its.recipient) as recipients,
              array_agg(its.log_index order by its.log_index, its.recipient) as log_indexes
-        from (select its.chain, its.block_number, its.at, its.recipient, min(its.log_index) as log_index
+        from (select its.chain, its.block_number, its.at, its.recipient, its.log_index
                 from (select s.chain, s.block_number, s.log_index, s.block_timestamp as at, s.payer, s.recipient
                         from settlement s
                        where s.chain = w.chain and s.tx_hash = w.payment_tx and s.amount > 0
@@ -164,9 +164,8 @@ matched as (
                        where p.chain = w.chain and p.tx_hash = w.payment_tx and p.net > 0) its
                where its.payer = w.client and its.at <= w.block_timestamp and its.block_number <= w.finalized_block
                  and coalesce(w.payment_from, w.client) = w.client and its.recipient = coalesce(w.payment_to, its.recipient)
-               group by its.chain, its.block_number, its.at, its.recipient
-               order by 5, its.recipient
-               limit ${mostRecipients}) its
+               order by its.log_index, its.recipient
+               limit ${mostPayments}) its
        group by its.chain, its.block_number, its.at
        limit 1
     ) one on true

@@ -8,12 +8,21 @@ const mostFeedback = 1_000
 const mostRegistrations = 20
 /** Sums by payer of a client that are read. One with more has a business, and no funder. */
 const mostPayers = 1_000
+/** Sums of what a client paid that are read. One with more paid somebody. */
+const mostSums = 1_000
 /** Highest generation; beyond it a chain of funders is only long. */
 const highestGeneration = 6
 
+/** SQL: whether a sum of payment_sum is of money that nobody behind its payee had put in, as of income, and was not given back. */
+const isPaid = (sum: string) => `${sum}.amount > ${sum}.refunded and ${sum}.funder <> ${sum}.payee
+             and not exists (select from income_owner o
+                               join income_address i on i.fid = o.fid and i.address = ${sum}.payee and i.chain in ('', ${sum}.chain)
+                              where ${sum}.funder <> '' and o.address = ${sum}.funder and o.because <> 'operator'
+                                and o.from_at <= ${sum}.first_at)`
+
 const paid = (payer: string, address: string) => `(
        exists (select from settlement_payer p where p.recipient = ${address} and p.payer = ${payer} and p.amount > 0)
-       or exists (select from payment_sum p where p.payee = ${address} and p.payer = ${payer} and p.amount > p.refunded))`
+       or exists (select from payment_sum p where p.payee = ${address} and p.payer = ${payer} and ${isPaid('p')}))`
 
 const values = ['seen_at', 'is_idle', 'registrations', 'funder', 'funded_at', 'generation']
 const columns = (row: string) => values.map((name) => `${row}.${name}`).join(', ')
@@ -47,7 +56,8 @@ known as materialized (
 first_paid as materialized (
   select k.*, one.payers <= ${mostPayers} as is_told, one.at, one.payer,
          exists (select from settlement_payer p where p.payer = k.client and p.recipient <> k.client and p.amount > 0)
-           or exists (select from payment_sum p where p.payer = k.client and p.payee <> k.client and p.amount > p.refunded) as has_paid
+           or (select count(*) > ${mostSums} or coalesce(bool_or(p.payee <> k.client and ${isPaid('p')}), false)
+                 from (select * from payment_sum p where p.payer = k.client limit ${mostSums + 1}) p) as has_paid
     from known k
    cross join lateral (
      select count(*) as payers, min(at) filter (where payer <> k.client) as at,

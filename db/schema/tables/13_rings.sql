@@ -2,7 +2,8 @@
 
 -- What each payee got from each payer beside settlements, in dollars of blocks that are rolled up: with settlement_payer
 -- it is what rings, pay-backs and paying clients are found in. What a payer paid is `amount` less `refunded`: from one to whom
--- all of it went back, nothing was got. Kept by whatever moves payments or the mark of the roll-up, under its lock.
+-- all of it went back, nothing was got. By whose money it was, so that what an agent's own paid over another's key is told apart.
+-- Kept by whatever moves payments or the mark of the roll-up, under its lock.
 create table payment_sum (
   payee bytea not null,
   payer bytea not null,           -- who signed, never a forwarder
@@ -11,9 +12,11 @@ create table payment_sum (
   last_at timestamptz not null,
   amount numeric(78, 0) not null, -- of the payments, base units
   refunded numeric(78, 0) not null default 0, -- what went back of them, fees included
-  primary key (payee, payer, chain)
+  funder bytea not null default '', -- as of payment; empty: the payer's own money
+  primary key (payee, payer, chain, funder)
 ) with (fillfactor = 85);
 create index payment_sum_payer on payment_sum (payer);
+create index payment_sum_funder on payment_sum (funder) where funder <> '';
 
 -- Whether a payment or a refund is in it. A token may be listed from a block on: what was paid in it before is in no sum.
 create function is_summed(p payment) returns boolean language sql stable as $$
@@ -27,15 +30,16 @@ $$;
 create view payment_summed as select * from payment p where is_summed(p);
 
 create function add_payment_sums(more payment_sum[]) returns void language sql as $$
-  insert into payment_sum as s (payee, payer, chain, first_at, last_at, amount, refunded)
-  select payee, payer, chain, first_at, last_at, amount, refunded from unnest(more) order by payee, payer, chain
-      on conflict (payee, payer, chain) do update
+  insert into payment_sum as s (payee, payer, chain, first_at, last_at, amount, refunded, funder)
+  select payee, payer, chain, first_at, last_at, amount, refunded, funder from unnest(more) order by payee, payer, chain, funder
+      on conflict (payee, payer, chain, funder) do update
      set first_at = least(s.first_at, excluded.first_at), last_at = greatest(s.last_at, excluded.last_at),
          amount = s.amount + excluded.amount, refunded = s.refunded + excluded.refunded
 $$;
 
 -- As `nearest_settlement`: the time of the payment that follows one that is gone as the first or the last of its sum.
-create function nearest_payment(to_payee bytea, by_payer bytea, of_chain text, block int, at timestamptz, is_upwards boolean)
+create function nearest_payment(to_payee bytea, by_payer bytea, of_chain text, by_funder bytea, block int, at timestamptz,
+                                is_upwards boolean)
   returns timestamptz language plpgsql stable set plan_cache_mode = force_generic_plan set enable_sort = off as $$
 declare
   paid refcursor;
@@ -67,7 +71,9 @@ begin
     else
       fetch given into one;
     end if;
-    exit when not found or (one.payee, one.payer, one.chain) = (to_payee, by_payer, of_chain) and is_summed(one);
+    exit when not found
+           or (one.payee, one.payer, one.chain, coalesce(one.funder, '')) = (to_payee, by_payer, of_chain, by_funder)
+              and is_summed(one);
   end loop;
   close paid;
   close given;
@@ -76,33 +82,35 @@ end $$;
 
 create function subtract_payment_sums(less payment[]) returns void language sql as $$
   with gone as materialized (
-    select payee, payer, chain, min(block_number) filter (where net > 0) as first_block,
+    select payee, payer, chain, coalesce(funder, '') as funder, min(block_number) filter (where net > 0) as first_block,
            max(block_number) filter (where net > 0) as last_block, min(block_timestamp) filter (where net > 0) as first_at,
            max(block_timestamp) filter (where net > 0) as last_at, coalesce(sum(net) filter (where net > 0), 0) as amount,
            coalesce(-sum(net) filter (where net < 0), 0) as refunded
       from unnest(less) p
      where is_summed(p)
-     group by payee, payer, chain
+     group by payee, payer, chain, coalesce(funder, '')
   ),
   kept as materialized (
-    select s.payee, s.payer, s.chain, s.amount - gone.amount as amount, s.refunded - gone.refunded as refunded,
+    select s.payee, s.payer, s.chain, s.funder, s.amount - gone.amount as amount, s.refunded - gone.refunded as refunded,
            case when s.amount = gone.amount then 'infinity' when gone.first_at is null or gone.first_at > s.first_at then s.first_at
-                else coalesce(nearest_payment(s.payee, s.payer, s.chain, gone.first_block, gone.first_at, true), s.first_at)
+                else coalesce(nearest_payment(s.payee, s.payer, s.chain, s.funder, gone.first_block, gone.first_at, true), s.first_at)
            end as first_at,
            case when s.amount = gone.amount then '-infinity' when gone.last_at is null or gone.last_at < s.last_at then s.last_at
-                else coalesce(nearest_payment(s.payee, s.payer, s.chain, gone.last_block, gone.last_at, false), s.last_at)
+                else coalesce(nearest_payment(s.payee, s.payer, s.chain, s.funder, gone.last_block, gone.last_at, false), s.last_at)
            end as last_at
       from gone
-      join payment_sum s using (payee, payer, chain)
+      join payment_sum s using (payee, payer, chain, funder)
   ),
   removed as (
     delete from payment_sum s using kept
-     where (s.payee, s.payer, s.chain) = (kept.payee, kept.payer, kept.chain) and kept.amount = 0 and kept.refunded = 0
+     where (s.payee, s.payer, s.chain, s.funder) = (kept.payee, kept.payer, kept.chain, kept.funder)
+       and kept.amount = 0 and kept.refunded = 0
   )
   update payment_sum s
      set first_at = kept.first_at, last_at = kept.last_at, amount = kept.amount, refunded = kept.refunded
     from kept
-   where (s.payee, s.payer, s.chain) = (kept.payee, kept.payer, kept.chain) and (kept.amount <> 0 or kept.refunded <> 0)
+   where (s.payee, s.payer, s.chain, s.funder) = (kept.payee, kept.payer, kept.chain, kept.funder)
+     and (kept.amount <> 0 or kept.refunded <> 0)
 $$;
 
 -- Payments that come into blocks that are rolled up, or go from there, under the lock of the roll-up.
@@ -118,10 +126,10 @@ begin
       select row(p.payee, p.payer, p.chain, coalesce(min(p.block_timestamp) filter (where p.net > 0), 'infinity'),
                  coalesce(max(p.block_timestamp) filter (where p.net > 0), '-infinity'),
                  coalesce(sum(p.net) filter (where p.net > 0), 0),
-                 coalesce(-sum(p.net) filter (where p.net < 0), 0))::payment_sum
+                 coalesce(-sum(p.net) filter (where p.net < 0), 0), coalesce(p.funder, ''))::payment_sum
         from moved
        cross join lateral (select * from payment_summed s where s.id = moved.id offset 0) p
-       group by p.payee, p.payer, p.chain));
+       group by p.payee, p.payer, p.chain, coalesce(p.funder, '')));
   else
     perform subtract_payment_sums(array(select moved::payment from moved));
   end if;
@@ -152,10 +160,10 @@ begin
       select row(payee, payer, chain, coalesce(min(block_timestamp) filter (where net > 0), 'infinity'),
                  coalesce(max(block_timestamp) filter (where net > 0), '-infinity'),
                  coalesce(sum(net) filter (where net > 0), 0),
-                 coalesce(-sum(net) filter (where net < 0), 0))::payment_sum
+                 coalesce(-sum(net) filter (where net < 0), 0), coalesce(funder, ''))::payment_sum
         from payment_summed
        where chain = moved_chain and block_number >= before and block_number < new.next_block
-       group by payee, payer, chain));
+       group by payee, payer, chain, coalesce(funder, '')));
   elsif new.next_block <= 0 then
     delete from payment_sum where chain = moved_chain;
   end if;

@@ -1,17 +1,19 @@
 -- Feedback on agents, with what is known of who gave it.
 
--- When an address first paid another something in a time, in blocks that are rolled up; null: it did not. For payers who had
--- paid before that time already: the sums by payer have the first payment of all. Readers of the SQL contract may ask it.
-create function first_paid_within(of_chain text, of_payee bytea, by_payer bytea, since timestamptz, before timestamptz)
+-- When an address first paid another something in a time, in blocks that are rolled up; null: it did not. In settlements, or,
+-- with a funder as of payment_sum, by other payments of that money. For payers who had paid before that time already: the sums
+-- by payer have the first payment of all. Readers of the SQL contract may ask it.
+create function first_paid_within(of_chain text, of_payee bytea, by_payer bytea, by_funder bytea, since timestamptz,
+                                  before timestamptz)
   returns timestamptz language sql stable security definer set search_path = public, pg_temp as $$
   select least(
     (select min(s.block_timestamp) from settlement s
-      where s.chain = of_chain and s.recipient = of_payee and s.payer = by_payer and s.amount > 0
+      where by_funder is null and s.chain = of_chain and s.recipient = of_payee and s.payer = by_payer and s.amount > 0
         and s.block_timestamp >= since and s.block_timestamp < before
         and not exists (select from settlement_unrolled u
                          where u.chain = of_chain and s.block_number between u.from_block and u.to_block)),
     (select min(p.block_timestamp) from payment_summed p
-      where p.chain = of_chain and p.payee = of_payee and p.payer = by_payer
+      where p.chain = of_chain and p.payee = of_payee and p.payer = by_payer and coalesce(p.funder, '') = by_funder
         and p.block_timestamp >= since and p.block_timestamp < before and p.net > 0))
 $$;
 
@@ -51,6 +53,8 @@ create function payments_behind(of_fid bigint, by_client bytea, at timestamptz)
      select p.chain, p.tx_hash, p.block_number, p.log_index
        from payment p
       where p.payee = i.address and p.block_timestamp = at and p.payer = by_client and p.net > 0
+        and not exists (select from income_owner o
+                         where o.fid = of_fid and o.address = p.funder and o.because <> 'operator' and o.from_at <= at)
    ) one
    where i.fid = of_fid and i.chain in ('', one.chain) and i.from_at <= at and at < i.to_at
    order by one.chain, one.block_number, one.log_index
@@ -140,17 +144,21 @@ select h.fid, f.*, not tenure.held as before_holder,
      limit 1
   ) k on true
  cross join lateral (
-   select min(case when one.at >= i.from_at then case when one.at < i.to_at then one.at end
+   select min(case when one.at >= i.from_at then case when one.at < least(i.to_at, one.until) then one.at end
                    when one.last_at >= i.from_at and i.from_at < f.block_timestamp
-                     then first_paid_within(one.chain, i.address, f.client, i.from_at, least(i.to_at, f.block_timestamp))
+                     then first_paid_within(one.chain, i.address, f.client, one.funder, i.from_at,
+                                            least(i.to_at, one.until, f.block_timestamp))
               end) as at
      from income_address i
     cross join lateral (
-      select s.chain, s.first_paid_at as at, s.last_at
+      select s.chain, null::bytea as funder, s.first_paid_at as at, s.last_at, timestamptz 'infinity' as until
         from settlement_payer s
        where s.recipient = i.address and s.payer = f.client and s.amount > 0
        union all
-      select s.chain, s.first_at, s.last_at
+      -- As of income: money of an address counts until that is the agent's own.
+      select s.chain, s.funder, s.first_at, s.last_at,
+             coalesce((select min(o.from_at) from income_owner o
+                        where o.fid = h.fid and o.address = s.funder and o.because <> 'operator'), 'infinity')
         from payment_sum s
        where s.payee = i.address and s.payer = f.client and s.amount > s.refunded
       offset 0
@@ -160,11 +168,19 @@ select h.fid, f.*, not tenure.held as before_holder,
  ) paid
   left join feedback_file file on file.feedback_id = f.id
   left join lateral (
-    select bool_or(i.from_at <= file.named_at) as is_ours,
-           coalesce(min(p.log_index) filter (where i.from_at <= file.named_at), min(p.log_index)) as log_index
+    select bool_or(its.is_ours) as is_ours,
+           coalesce(min(p.log_index) filter (where its.is_ours), min(p.log_index)) as log_index
       from unnest(file.named_recipients, file.named_log_indexes) p (recipient, log_index)
-      left join income_address i
-        on i.fid = h.fid and i.address = p.recipient and i.chain in ('', file.named_chain) and file.named_at < i.to_at
+     cross join lateral (
+       select exists (select from income_address i
+                       where i.fid = h.fid and i.address = p.recipient and i.chain in ('', file.named_chain)
+                         and i.from_at <= file.named_at and file.named_at < i.to_at)
+              and not exists (select from payment one
+                                join income_owner o on o.fid = h.fid and o.address = one.funder and o.because <> 'operator'
+                                                   and o.from_at <= file.named_at
+                               where one.chain = file.named_chain and one.block_number = file.named_block
+                                 and one.log_index = p.log_index) as is_ours
+     ) its
     having file.named = 'found'
   ) named on true
   left join standard_tag tag

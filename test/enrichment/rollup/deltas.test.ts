@@ -122,8 +122,8 @@ test('a payment that goes is taken off its pair without the payments of its paye
     (
       await pool.query(
         `select * from payment_sum
-           full join (select payee, payer, chain, min(block_timestamp) as first_at, max(block_timestamp) as last_at, sum(net) as amount
-                        from payment_summed group by 1, 2, 3) counted using (payee, payer, chain)
+           full join (select payee, payer, chain, coalesce(funder, '') as funder, min(block_timestamp) as first_at, max(block_timestamp) as last_at, sum(net) as amount
+                        from payment_summed group by 1, 2, 3, 4) counted using (payee, payer, chain, funder)
           where (payment_sum.first_at, payment_sum.last_at, payment_sum.amount)
                 is distinct from (counted.first_at, counted.last_at, counted.amount)`,
       )

@@ -27,15 +27,15 @@ select kind, flag, x402, sum(n)::text as n, sum(amount)::text as amount, sum(dus
 
 const sumsApart = `
 with told as (
-  select payee, payer, chain, coalesce(min(block_timestamp) filter (where net > 0), 'infinity') as first_at,
+  select payee, payer, chain, coalesce(funder, '') as funder, coalesce(min(block_timestamp) filter (where net > 0), 'infinity') as first_at,
          coalesce(max(block_timestamp) filter (where net > 0), '-infinity') as last_at,
          coalesce(sum(net) filter (where net > 0), 0) as amount, coalesce(-sum(net) filter (where net < 0), 0) as refunded
     from payment p
    where p.block_number <= $1 and p.token = $2 and p.net <> 0
-   group by 1, 2, 3
+   group by 1, 2, 3, 4
 )
 select count(*)::int as apart
-  from told full join payment_sum s using (payee, payer, chain)
+  from told full join payment_sum s using (payee, payer, chain, funder)
  where (told.first_at, told.last_at, told.amount, told.refunded) is distinct from (s.first_at, s.last_at, s.amount, s.refunded)`
 
 /** Asserts that stored income and the flags readers get are those of the single payments. */

@@ -90,7 +90,7 @@ async function carryOut(db: Queryable, attempt: Attempt, verified: VerifiedProof
 async function effectOf(
   db: Queryable,
   { fid, action, method, proof, proofSha256 }: Attempt,
-  { signer, signedAt, byCustody, manifestSha256 }: VerifiedProof,
+  { signer, signedAt, byCustody, manifestSha256, hostLink }: VerifiedProof,
   at: Date,
 ): Promise<ActionAnswer> {
   // The word that was signed last decides, whichever came last; none counts as signed later than it came.
@@ -109,7 +109,8 @@ async function effectOf(
     proof_sha256: proofSha256.toString('hex'),
     ...(manifestSha256 && { manifest_sha256: manifestSha256.toString('hex') }),
   })
-  const withdrawn = await endStandingClaims(db, { fid, at, said, evidence })
+  const host = method === 'well-known' && hostLink === null ? signer : undefined
+  const withdrawn = await endStandingClaims(db, { fid, at, said, evidence, host })
   const { claimedAt } = await claimState(db, fid)
   return { ok: true, fid, withdrawn, claimed: claimedAt !== null }
 }

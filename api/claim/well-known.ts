@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { claimLimits } from '../../config/limits.ts'
+import { hasStandingClaim } from '../../db/queries/claims/claim-actions.ts'
 import { registeredAddresses } from '../../db/queries/sources/registration-documents.ts'
 import { DoorError } from '../../net/errors.ts'
 import { domainManifestLimits, findHostLink, type LinkWorld } from '../../social/grounds/host-link.ts'
@@ -120,9 +121,12 @@ export async function verifyManifest(
     association: said.accountAssociation,
     urlOf,
   }
-  // A withdrawal names no address that the account verifies: without a link any host could make it.
-  if (!world.hostLinkRequired && action === 'claim') return { ...fetched, said, verifiedAddresses, hostLink: null }
+  const unlinked = { ...fetched, said, verifiedAddresses, hostLink: null }
+  if (!world.hostLinkRequired && action === 'claim') return unlinked
   const found = await findHostLink(subject, linksOf(world, grounds))
+  // A withdrawal names no address that the account verifies: a host without a link takes back its own claims alone.
+  if (found.kind === 'none' && !world.hostLinkRequired && (await hasStandingClaim(world.database, fid, host)))
+    return unlinked
   if (found.kind !== 'linked') {
     const detail =
       found.kind === 'disputed'

@@ -7,6 +7,7 @@ import {
   associationOf,
   type Claimant,
   type ClaimStage,
+  eip191Claim,
   freshNonce,
   post,
   startClaimStage,
@@ -274,17 +275,24 @@ test('CLAIM_WELL_KNOWN_HOST_LINK=off takes any host, and the claim says that no 
   expect(await linkOf(fid)).toMatchObject([{ host_link: null }])
 })
 
-test('CLAIM_WELL_KNOWN_HOST_LINK=off lets no host withdraw what others claimed', async () => {
+test('CLAIM_WELL_KNOWN_HOST_LINK=off lets a host without a link withdraw what it claimed, and nothing else', async () => {
   const api = await stage.another({ hostLinkRequired: false })
   const { fid, address } = claimant
   const { name: host } = stage.host
+  const withdraw = () => {
+    stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, withdrawn: true } })
+    return post(api, { method: 'well-known', fid, host, nonce: freshNonce() }, { query: '/withdraw' })
+  }
+  expect((await post(api, await eip191Claim(stage, claimant))).status).toBe(200)
+  expect(await failure(await withdraw())).toMatchObject({ error: 'ERR_FID_MISMATCH', expected_fid: fid })
   stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, addresses: [address] } })
-  expect((await post(api, { method: 'well-known', fid, host, nonce: freshNonce() })).status).toBe(200)
-  stage.host.pages.set(path, { body: { service: 'agent-directory', host, fid, withdrawn: true } })
   const nonce = freshNonce()
-  const body = { method: 'well-known', fid, host, nonce }
-  const refused = await failure(await post(api, body, { query: '/withdraw' }))
-  expect(refused).toMatchObject({ error: 'ERR_FID_MISMATCH', expected_fid: fid })
+  expect((await post(api, { method: 'well-known', fid, host, nonce })).status).toBe(200)
+  const withdrawn = await withdraw()
+  expect([withdrawn.status, await withdrawn.json()]).toEqual([
+    200,
+    { ok: true, fid, withdrawn: [{ method: 'well-known', nonce }], claimed: true },
+  ])
 })
 
 test('a replay is answered without asking the host again', async () => {

@@ -96,11 +96,11 @@ export async function actionsSince(
 /**
  * Ends the standing claims of a FID that are not newer than the word that ends them, oldest first, and returns them. Call
  * under `lockClaims`. `said`: when that word was signed, or came if that was earlier; a claim's time is told likewise.
- * `evidence`: canonical JSON with the reason.
+ * `evidence`: canonical JSON with the reason; `host`: only claims that this host made.
  */
 export async function endStandingClaims(
   db: Queryable,
-  { fid, at, said, evidence }: { fid: number; at: Date; said: Date; evidence: string },
+  { fid, at, said, evidence, host }: { fid: number; at: Date; said: Date; evidence: string; host?: string | undefined },
 ): Promise<{ method: string; nonce: string }[]> {
   const { rows } = await db.query<{ method: string; nonce: string }>({
     name: 'end-standing-claims',
@@ -109,12 +109,23 @@ with ended as (
   insert into claim_event (fid, method, nonce, kind, at, evidence)
   select fid, method, nonce, 'ended', $2, $3 from claim
    where fid = $1 and state <> 'ended' and least(signed_at, received_at) <= $4
+     and ($5::text is null or method = 'well-known' and signer = $5)
    order by claimed_at
   returning seq, method, nonce)
 select method, nonce from ended order by seq`,
-    values: [fid, at, evidence, said],
+    values: [fid, at, evidence, said, host],
   })
   return rows
+}
+
+/** Whether a host has claimed a FID, and that claim has not ended. */
+export async function hasStandingClaim(db: Queryable, fid: number, host: string): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'standing-claim-of-host',
+    text: `select from claim where fid = $1 and state <> 'ended' and method = 'well-known' and signer = $2 limit 1`,
+    values: [fid, host],
+  })
+  return rowCount === 1
 }
 
 /** Time at which a FID's claims were last ended: only proofs signed later can claim it again. Undefined: never. */

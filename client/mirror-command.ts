@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AgentDirectory } from './client.ts'
 import { checkLog } from './log-check.ts'
 import { followFile, mirrorFile } from './mirror.ts'
-import { ProfileCheck } from './profile-check.ts'
+import { mostLooks, ProfileCheck } from './profile-check.ts'
 import { oneLine } from './rows.ts'
 
 /** A mistake of the caller: one line, and exit code 2. */
@@ -12,9 +12,6 @@ export class UsageError extends Error {}
 const followRetries = 10
 /** Most seconds from one look at the transparency log to the next. */
 const mostEverySeconds = 86_400
-
-/** Looks at the log until profiles that changed are in it. */
-const mostLooks = 3
 
 const text = { type: 'string' } as const
 
@@ -61,30 +58,24 @@ export async function runMirror(api: string, values: MirrorValues): Promise<void
   const told = (agents: number) => tell(`${file}: ${agents} agents`)
   const known = { key: values['log-key'], checkpoint: values.checkpoint }
   const profiles = new ProfileCheck()
-  const check = () => checkLog(directory, file, known, tell, profiles)
+  let overdue = 0
+  const check = async () => {
+    await checkLog(directory, file, known, tell, profiles)
+    if (profiles.overdue > overdue)
+      tell(`the transparency log: it has no entry yet for ${profiles.overdue} profiles that changed`)
+    overdue = profiles.overdue
+  }
   if (values.follow) {
     await Promise.race([followFile(directory, file, from, told, profiles), repeat(check, seconds * 1_000)])
   } else {
     told(await mirrorFile(directory, file, from, profiles))
     await check()
-    await checkAgain({ profiles, wait: () => directory.afterCaches(), tell }, async () => {
+    for (let looks = 1; profiles.waiting > 0 && !profiles.lacksEntries && looks < mostLooks; looks++) {
+      await directory.afterCaches()
       await mirrorFile(directory, file, from, profiles)
       await check()
-    })
+    }
   }
-}
-
-/** Looks again while a profile is in no entry yet: an agent that has just changed is in the log within seconds. */
-async function checkAgain(
-  { profiles, wait, tell }: { profiles: ProfileCheck; wait: () => Promise<void>; tell: (words: string) => void },
-  look: () => Promise<void>,
-): Promise<void> {
-  for (let looks = 1; profiles.waiting > 0 && !profiles.lacksEntries && looks < mostLooks; looks++) {
-    await wait()
-    await look()
-  }
-  if (profiles.waiting > 0 && !profiles.lacksEntries)
-    tell(`the transparency log: it has no entry yet for ${profiles.waiting} profiles that changed`)
 }
 
 /** Does something again and again, with a pause, until it throws. Profiles may not change for hours: it waits for none. */

@@ -11,7 +11,12 @@ interface Shown {
   readonly isFirst: boolean
   /** Whether the log had passed it without an entry when it was compared last. */
   isMissed: boolean
+  /** How often the agent was looked for since it had an entry last: one that changes again starts no new count. */
+  looks: number
 }
+
+/** Looks at the log until profiles that changed are in it: an agent that has just changed is there within seconds. */
+export const mostLooks = 3
 
 /**
  * Compares profiles, as a mirror is shown them, with the entries of the transparency log. A profile in a line is that of the
@@ -28,6 +33,11 @@ export class ProfileCheck {
   /** Profiles that the log has no entry of yet. */
   get waiting(): number {
     return this.#shown.size
+  }
+
+  /** Those of them that were looked for in it often enough. */
+  get overdue(): number {
+    return [...this.#shown.values()].filter(({ looks }) => looks >= mostLooks).length
   }
 
   /** A mirror starts over: what it is shown from here on is compared with all entries. */
@@ -49,9 +59,10 @@ export class ProfileCheck {
     const { kind, fid, seq } = line
     this.#takenTo = Math.max(this.#takenTo, seq)
     const digest = kind === 'upsert' ? changeDigest(line.profile as Record<string, unknown>) : null
-    const isFirst = this.lacksEntries || this.#shown.get(fid)?.isFirst === true
+    const known = this.#shown.get(fid)
+    const isFirst = this.lacksEntries || known?.isFirst === true
     if (before === undefined || changeDigest(JSON.parse(before)) !== digest)
-      this.#shown.set(fid, { seq, digest, isFirst, isMissed: false })
+      this.#shown.set(fid, { seq, digest, isFirst, isMissed: false, looks: known?.looks ?? 0 })
   }
 
   /** Takes what entries say that were appended. */
@@ -71,6 +82,7 @@ export class ProfileCheck {
     let contradicted: number | undefined
     for (const [fid, shown] of this.#shown) {
       const entries = this.#logged.get(fid) ?? []
+      shown.looks++
       const isOld = shown.isFirst && entries.length === 0 && this.#loggedTo >= shown.seq
       if (isOld || entries.some(({ digest }) => digest === shown.digest)) this.#shown.delete(fid)
       else if (this.#loggedTo >= shown.seq) {

@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { pipeline } from 'node:stream/promises'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { AgentDirectory } from '../../client/client.ts'
 import { checkLog } from '../../client/log-check.ts'
 import { mirrorFile } from '../../client/mirror.ts'
@@ -12,7 +13,9 @@ import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
 import { makeLogKey, readLogKey } from '../../transparency/log-key.ts'
 import { type ClaimStage, eip191Claim, post, startClaimStage } from '../support/api/claims.ts'
+import { startMain } from '../support/mains.ts'
 import { insert } from '../support/seed.ts'
+import { until } from '../support/until.ts'
 
 let stage: ClaimStage
 let folder: string
@@ -20,9 +23,11 @@ let lie: (body: string) => string = (body) => body
 /** The API, as a server that lies about profiles serves it. */
 const server = createServer(async (req, res) => {
   const answer = await stage.api.get(req.url!, { headers: { 'Accept-Encoding': 'identity' } })
+  const headers = { 'X-Log-Epoch': answer.headers.get('x-log-epoch') ?? '' }
+  if (req.url!.endsWith('.sse')) return pipeline(answer.body!, res.writeHead(answer.status, headers)).catch(() => {})
   const bytes = Buffer.from(await answer.arrayBuffer())
   const body = req.url!.startsWith('/data/') ? Buffer.from(lie(String(bytes))) : bytes
-  res.writeHead(answer.status, { 'X-Log-Epoch': answer.headers.get('x-log-epoch') ?? '' }).end(body)
+  res.writeHead(answer.status, headers).end(body)
 })
 let url: string
 beforeAll(async () => {
@@ -125,4 +130,28 @@ test('a profile that a server changes without a change in the log is found out b
   await own.look().catch(() => {})
   await expect(own.look()).rejects.toThrow(`the profile of agent ${fid} is another`)
   lie = (body) => body
+})
+
+test('a mirror that follows says once how many profiles ahead of the log have no entry', async () => {
+  await append()
+  await claim()
+  const child = startMain('client/mirror/main.ts', [
+    '--api',
+    url,
+    '--file',
+    join(folder, 'follows.json'),
+    '--follow',
+    '--every',
+    '1',
+  ])
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let said = ''
+  child.stderr?.on('data', (text) => {
+    said += text
+  })
+  const words = 'the transparency log: it has no entry yet for 1 profiles that changed\n'
+  await until('it says so', () => said.includes(words), { explain: () => said })
+  await claim()
+  await until('it says so again', () => said.includes(words.replace('1', '2')), { explain: () => said })
+  expect(said.split(words)).toHaveLength(2)
 })

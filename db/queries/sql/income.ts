@@ -152,7 +152,12 @@ export const otherPayments = `(
               p.tx_hash, p.token, p.net as amount,
               -- Of a leg as well: that no payment is stored as its origin does not make it one of a settlement.
               ${isDollar('p')} as is_dollar,
-              p.kind in (${x402Kinds}) or origin.kind in (${x402Kinds}) as by_contract,
+              p.kind in (${x402Kinds}) or case when p.origin_log_index is not null then (
+                -- Neither joined nor found by equal columns: where statistics tell of few rows, whole indexes and blocks are read so.
+                select origin.kind from payment origin
+                 where (origin.chain, origin.block_number, origin.log_index) >= (p.chain, p.block_number, p.origin_log_index)
+                   and (origin.chain, origin.block_number, origin.log_index) <= (p.chain, p.block_number, p.origin_log_index)) end
+                in (${x402Kinds}) as by_contract,
               p.forwarder,
               case when p.forwarder is not null then array(
                 with recursive hop (address, depth) as (
@@ -167,8 +172,6 @@ export const otherPayments = `(
                 select address from hop) end as through,
               p.subject, p.funder, p.kind
          from payment p
-         left join payment origin on origin.chain = p.chain and origin.block_number = p.block_number
-                                 and origin.log_index = p.origin_log_index
         where p.net <> 0) s`
 
 /** SQL statement that marks hours as due to be summed up again; `hours` is a query for recipient, chain and hour. */

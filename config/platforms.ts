@@ -1,46 +1,15 @@
 import { getDomain } from 'tldts'
+import { words } from '../ops/words.ts'
 
 /** Hosts on which many accounts have a page by path. Hosters with a subdomain per account need not be listed. */
-const platforms = new Set([
-  'github.com',
-  'gitlab.com',
-  'githubusercontent.com',
-  'bitbucket.org',
-  'npmjs.com',
-  'pypi.org',
-  'huggingface.co',
-  'x.com',
-  'twitter.com',
-  'warpcast.com',
-  'farcaster.xyz',
-  'bsky.app',
-  'moltbook.com',
-  'reddit.com',
-  'medium.com',
-  't.me',
-  'telegram.me',
-  'discord.com',
-  'discord.gg',
-  'youtube.com',
-  'linkedin.com',
-  'instagram.com',
-  'facebook.com',
-  'opensea.io',
-  'zora.co',
-  'etherscan.io',
-  'basescan.org',
-  'virtuals.io',
-  '8004scan.io',
-  'mirror.xyz',
-  'linktr.ee',
-  'notion.so',
-  'google.com',
-  'ipfs.io',
-  'dweb.link',
-  'w3s.link',
-  'arweave.net',
-  'jsonblob.com',
-])
+const platforms = new Set(
+  words(`
+    github.com gitlab.com githubusercontent.com bitbucket.org npmjs.com pypi.org huggingface.co x.com twitter.com
+    warpcast.com farcaster.xyz bsky.app moltbook.com reddit.com medium.com t.me telegram.me discord.com discord.gg
+    youtube.com linkedin.com instagram.com facebook.com opensea.io zora.co etherscan.io basescan.org virtuals.io
+    8004scan.io mirror.xyz linktr.ee notion.so google.com ipfs.io dweb.link w3s.link arweave.net jsonblob.com
+  `),
+)
 
 /** A site of more agents than these counts as a platform that the list above does not know yet. */
 export const mostAgentsOfSite = 50

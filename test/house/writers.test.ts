@@ -41,6 +41,7 @@ const shared: Record<string, string> = {
   settlement_hourly: 'a reset of the whole chain takes its sums with it, under the roll-up’s lock',
   settlement_total: 'as settlement_hourly',
   settlement_payer: 'as settlement_hourly',
+  payer_move: 'whoever moves the sums of pairs notes it in the same statement',
   settlement_hour_total: 'as settlement_hourly',
   facilitator_total: 'as settlement_hourly',
   settlement_rollup: 'blocks that are undone or taken out move the roll-up of their chain back',

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
-import { type MovedSettlement, movedColumns } from '../rollup/sums.ts'
+import { type MovedSettlement, movedColumns, notePairs } from '../rollup/sums.ts'
 
 // Steps of resetting a chain to a block. Call all but the reads in one transaction, while neither a
 // processor nor a backfill of the chain runs.
@@ -179,8 +179,9 @@ export async function deleteSums(db: Queryable, chain: string): Promise<void> {
     `with hours as (delete from settlement_hourly where chain = $1),
           hours_of_all as (delete from settlement_hour_total where chain = $1),
           totals as (delete from settlement_total where chain = $1),
-          senders as (delete from facilitator_total where chain = $1)
-     delete from settlement_payer where chain = $1`,
+          senders as (delete from facilitator_total where chain = $1),
+          pairs as (delete from settlement_payer where chain = $1 returning *)${notePairs(`
+  select recipient, payer, chain, overload, last_at as before, true as back from pairs`)}`,
     [chain],
   )
 }

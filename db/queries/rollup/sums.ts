@@ -8,6 +8,10 @@ interface Sums {
   /** Columns of the table's key besides `chain` and `overload`. */
   readonly by: readonly string[]
   readonly values: Readonly<Record<string, Value>>
+  /** Column that is asked of the rows to which something was added. */
+  readonly returning?: string
+  /** Whether pairs that move are noted, for those who keep count of them. */
+  readonly isNoted?: boolean
 }
 
 interface Value {
@@ -96,11 +100,13 @@ const tables: readonly Sums[] = [
     table: 'settlement_total',
     by: ['recipient'],
     values: { last_at: end('last_at', 'last', lastOfRecipient), n, amount },
+    returning: 'recipient',
   },
   {
     table: 'settlement_payer',
     by: ['recipient', 'payer'],
     values: { ...ends(ofPayer), first_paid_at: firstPaid, n, amount },
+    isNoted: true,
   },
   {
     table: 'facilitator_total',
@@ -166,16 +172,50 @@ export const movedFacts = `
 
 export const movedArrays = (rows: readonly MovedSettlement[]) => moved.map(({ name }) => rows.map((row) => row[name]))
 
+/**
+ * SQL query: agents that have an address, an SQL expression, and whose payers are kept by when each of them paid last. They
+ * are looked up, however many addresses the planner expects.
+ */
+const keptFor = (address: string) => `
+  select d.fid from verified_address v join figure_derivation d using (fid)
+   where v.address = ${address} and v.ended_at is null offset 0`
+
+/** SQL: notes pairs of `moved` (recipient, payer, chain, overload, before, back) for the agents whose payers are kept. */
+export const notePairs = (moved: string) => `
+  insert into payer_move (fid, recipient, payer, chain, overload, before, back)
+  select kept.fid, moved.recipient, moved.payer, moved.chain, moved.overload, moved.before, moved.back
+    from (${moved}) moved
+   cross join lateral (${keptFor('moved.recipient')}) kept`
+
+/** Agents are looked up once for a recipient, whoever paid it. */
+const noteAdded = `
+  insert into payer_move (fid, recipient, payer, chain, overload, before, back)
+  select m.fid, m.recipient, m.payer, $1, m.overload, t.last_at, false
+    from (select kept.fid, kept.recipient, fact.payer, fact.overload, max(fact.last_at) as last_at
+            from kept join fact using (recipient)
+           group by 1, 2, 3, 4) m
+    left join lateral (
+      select p.last_at
+        from settlement_payer p
+       where (p.recipient, p.payer, p.chain, p.overload) = (m.recipient, m.payer, $1, m.overload)
+      offset 0
+    ) t on true
+   where t.last_at is null or t.last_at < m.last_at`
+
 /** SQL: adds `facts`, a query, to what is stored; they must not be in it yet. One row: `added`, how many. */
 export function addSums(facts: string): string {
   return `
 with fact as materialized (${facts}),
-${tables.map(added).join(',\n')}
+${tables.map(added).join(',\n')},
+kept as materialized (
+  select fid, recipient from settlement_total_stored cross join lateral (${keptFor('recipient')}) agent
+),
+noted as (${noteAdded})
 select count(*)::int as added from fact`
 }
 
 /** In the order of the key, so that neighbours in the index are written one after the other. */
-function added({ table, by, values }: Sums): string {
+function added({ table, by, values, returning }: Sums): string {
   const key = [...by, 'overload'].join(', ')
   const names = Object.keys(values)
   return `
@@ -186,13 +226,18 @@ ${table}_stored as (
    group by ${key}
    order by ${key}
       on conflict (${key}, chain) do update
-     set ${Object.entries(values).map(([name, { add }]) => `${name} = ${add(`excluded.${name}`)}`)}
+     set ${Object.entries(values).map(([name, { add }]) => `${name} = ${add(`excluded.${name}`)}`)}${
+       returning
+         ? `
+  returning ${returning}`
+         : ''
+     }
 )`
 }
 
 /** SQL statements, to be run in order, that take `facts`, a query, off what is stored; none of them is in `settlement`. */
 export const subtractSums = (facts: string) =>
-  tables.map(({ table, by, values }) => {
+  tables.map(({ table, by, values, isNoted }) => {
     const key = [...by, 'overload']
     const names = Object.keys(values)
     const same = (one: string, other: string) => key.map((name) => `${one}.${name} = ${other}.${name}`).join(' and ')
@@ -213,7 +258,15 @@ kept as materialized (
 ),
 removed as (
   delete from ${table} t using kept where ${same('t', 'kept')} and t.chain = $1 and kept.n = 0
-)
+)${
+        isNoted
+          ? `,
+noted as (${notePairs(`
+      select ${key.map((name) => `t.${name}`)}, t.chain, t.last_at as before, true as back
+        from kept join settlement_payer t on ${same('t', 'kept')} and t.chain = $1
+       where kept.n = 0 or kept.last_at <> t.last_at`)})`
+          : ''
+      }
 update ${table} t
    set ${names.map((name) => `${name} = kept.${name}`)}
   from kept

@@ -104,7 +104,7 @@ create table agent_payer_hour (
 ) with (fillfactor = 85);
 
 -- Pairs with such an agent that came or changed since: when the pair had last paid before. What is in settlement_payer
--- with these taken back is what agent_payer_hour was made of. Only appended by who moves sums, and deleted by who derives.
+-- with these taken back is what agent_payer_hour was made of. Appended in the statements that move the sums, and deleted by who derives.
 create table payer_move (
   seq bigint generated always as identity primary key,
   fid bigint not null,
@@ -116,29 +116,6 @@ create table payer_move (
   back boolean not null -- it went, or last paid earlier than before: the agent is counted again
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 10000);
 create index payer_move_fid on payer_move (fid);
-
-create function note_payer_moves() returns trigger language plpgsql as $$
-begin
-  execute format($planned$
-    insert into payer_move (fid, recipient, payer, chain, overload, before, back)
-    select d.fid, moved.recipient, moved.payer, moved.chain, moved.overload, moved.before, moved.back
-      from (%s) moved
-      join verified_address v on v.address = moved.recipient and v.ended_at is null
-      join figure_derivation d on d.fid = v.fid
-  $planned$, case tg_op
-    when 'INSERT' then 'select recipient, payer, chain, overload, null::timestamptz as before, false as back from added'
-    when 'DELETE' then 'select recipient, payer, chain, overload, last_at as before, true as back from removed'
-    else 'select recipient, payer, chain, overload, r.last_at as before, a.last_at < r.last_at as back
-            from added a join removed r using (recipient, payer, chain, overload)
-           where a.last_at <> r.last_at' end);
-  return null;
-end $$;
-create trigger payer_moves_added after insert on settlement_payer
-  referencing new table as added for each statement execute function note_payer_moves();
-create trigger payer_moves_changed after update on settlement_payer
-  referencing old table as removed new table as added for each statement execute function note_payer_moves();
-create trigger payer_moves_removed after delete on settlement_payer
-  referencing old table as removed for each statement execute function note_payer_moves();
 
 -- How many paid in a day, week or month that is over, and the amount in the middle, of those paid so often that nobody
 -- can be made to wait while it is counted: as the enrichment job counted it. It holds for so many settlements alone.

@@ -88,7 +88,7 @@ sums as materialized (
 ${payingPairs({ fid: '$1', isBounded: true })},
 payer as materialized (
   select payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
-         ${isOwn('$1', 'pair.payer', 'min(first_at)')} as own, bool_and(${isRing}) as ring,
+         ${isOwn('$1', 'pair.payer', 'min(first_at)', 'own')} as own, bool_and(${isRing}) as ring,
          sum(amount) <= 0 and min(amount) < 0 as got_all_back
     from pair group by payer having sum(n) > 0
 ),

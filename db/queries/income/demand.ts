@@ -36,7 +36,7 @@ with ${unrolledBlocks},${since},${payingPairs({ fid: '$2', isBounded: false })},
 -- gas.
 payer as materialized (
   select chain, payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
-         ${isOwn('$2', 'pair.payer', 'min(first_at)')} as own
+         ${isOwn('$2', 'pair.payer', 'min(first_at)', 'own')} as own
     from pair
    where pair.amount <> 0 and not ${isRing}
    group by grouping sets ((chain, payer), (payer))

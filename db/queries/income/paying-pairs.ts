@@ -2,7 +2,7 @@ import { readingLimits } from '../../../config/limits.ts'
 import { isRolledUp } from '../sql/block-states.ts'
 import { countedFor, otherPayments } from '../sql/income.ts'
 import { isListed } from '../sql/selectors.ts'
-import { isOwn } from './payment-marks.ts'
+import { isOwn, ownAmong } from './payment-marks.ts'
 
 const most = readingLimits.payerSettlements
 
@@ -22,7 +22,7 @@ interface Pairs {
 /**
  * Common table expressions, behind `unrolledBlocks`, that end with `pair`: who paid which address of an agent on which
  * chain, by every kind of payment, in blocks that are rolled up; of a payer and an address there may be several. `whose`
- * are the agent's addresses, `countable` says whether the sums were read.
+ * are the agent's addresses, `own` those that are or were its own and paid, `countable` says whether the sums were read.
  */
 export const payingPairs = ({ fid, isBounded }: Pairs) => `
 whose as materialized (select * from income_address where fid = ${fid}),
@@ -72,7 +72,7 @@ pair as (
     from (select distinct address from whose) one
    cross join lateral (
      -- Whose money it is counts where that is the agent's own, or it would have as many payers as keys.
-     select case when ${isOwn(fid, 's.funder', 's.block_timestamp')} then s.funder else s.payer end as payer,
+     select case when s.funder is not null and ${isOwn(fid, 's.funder', 's.block_timestamp')} then s.funder else s.payer end as payer,
             s.chain, case when s.is_dollar then counted.amount else 0 end as amount,
             case when s.amount >= 0 then s.block_timestamp end as paid_at
        from ${otherPayments}
@@ -81,7 +81,8 @@ pair as (
      offset 0
    ) s
    where (select yes from countable)
-)`
+), ${ownAmong(fid, 'select payer from pair')}`
 
-/** SQL: whether what a pair paid went round. */
-export const isRing = 'exists (select from income_ring r where r.recipient = pair.recipient and r.payer = pair.payer)'
+/** SQL: whether what a pair paid went round. The rings of the agent are read once, not looked up for each pair. */
+export const isRing =
+  '(pair.recipient, pair.payer) in (select r.recipient, r.payer from whose join income_ring r on r.recipient = whose.address)'

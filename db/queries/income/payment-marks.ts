@@ -4,17 +4,28 @@ import { incomeLimits } from '../../../config/limits.ts'
 
 /**
  * SQL: whether an address is or was the agent's own at a time. Of payments; the view judged_feedback says the same of who
- * gave feedback, but for operators.
+ * gave feedback, but for operators. `known`: relation with those of the addresses that ever are the agent's own, for who asks
+ * about thousands that mostly are not.
  */
-export const isOwn = (fid: string, address: string, at: string) => `exists (
+export const isOwn = (
+  fid: string,
+  address: string,
+  at: string,
+  known?: string,
+) => `${known ? `${address} in (select address from ${known}) and ` : ''}exists (
              select from income_owner o where o.fid = ${fid} and o.address = ${address} and o.from_at <= ${at}
                 and (o.because <> 'operator' or o.to_at > ${at}))`
 
-/** SQL: flag that says what the payer is to the agent; of several the first that applies. */
-export const incomeFlag = (fid: string, payment: string) => `case
+/** A common table expression `own`: those of some addresses, a query, that ever are the agent's own. */
+export const ownAmong = (fid: string, addresses: string) => `own as materialized (
+  select o.address from income_owner o where o.fid = ${fid} and o.address in (${addresses})
+)`
+
+/** SQL: flag that says what the payer is to the agent; of several the first that applies. `known`: as of `isOwn`. */
+export const incomeFlag = (fid: string, payment: string, known?: string) => `case
            when ${payment}.recipient in (${payment}.payer, ${payment}.funder) then 'self'
-           when ${isOwn(fid, `${payment}.payer`, `${payment}.block_timestamp`)} then 'same_owner'
-           when ${isOwn(fid, `${payment}.funder`, `${payment}.block_timestamp`)} then 'same_owner'
+           when ${isOwn(fid, `${payment}.payer`, `${payment}.block_timestamp`, known)} then 'same_owner'
+           when ${isOwn(fid, `${payment}.funder`, `${payment}.block_timestamp`, known)} then 'same_owner'
            when exists (select from income_ring r where r.recipient = ${payment}.recipient and r.payer = ${payment}.payer) then 'ring'
            else 'none' end`
 

@@ -3,20 +3,19 @@ import { hourKey } from '../../due/paid-hours.ts'
 import type { Queryable } from '../../pool.ts'
 import { availableSince, isArchived } from '../sql/block-states.ts'
 import {
+  countedAmount,
   countedColumns,
-  countedFor,
   dueHours,
   otherPayments,
   paymentColumns,
-  settledAgents,
   settlementColumns,
   settlementKind,
 } from '../sql/income.ts'
-import { exactDollars, hex, isoTime } from '../sql/json-text.ts'
+import { exactDollars, exactUnits, hex, isoTime } from '../sql/json-text.ts'
 import { receivedSettlements, settlementOrder } from '../sql/received-settlements.ts'
 import { isListed } from '../sql/selectors.ts'
 import { settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
-import { evidence, incomeFlag } from './payment-marks.ts'
+import { evidence, incomeFlag, ownAmong } from './payment-marks.ts'
 
 interface Payments {
   readonly fid: number
@@ -66,13 +65,12 @@ export async function incomePayments(
   }
   const { rows, hours } = settlementConditions(all, { order, after, parameter })
   const one = '(select $2::int + 1)'
-  const isSettled = `$1 in (${settledAgents('s')})`
   const settled = receivedSettlements({
     limit: one,
     order,
     overloads: 'true',
     hours: [...hours, ...itsHours],
-    rows: [...rows, ...itsTime, isSettled],
+    rows: [...rows, ...itsTime],
   })
   // Unnamed: planned with its values, as filters that are there and those that are not want other plans.
   const found = await db.query<PaymentPage>({
@@ -88,13 +86,14 @@ recent as (
              from recipient
             cross join lateral (
               select s.kind, ${countedColumns} from ${otherPayments}
-               ${countedFor('$1', 's')}
+               ${countedAmount('$1', 's')}
                where ${['s.recipient = recipient.address', ...rows, ...itsTime].join(' and ')}
                order by ${settlementOrder(order)} limit ${one}) s
             order by ${settlementOrder(order)} limit ${one})) s
    order by ${settlementOrder(order)} limit ${one}
 ),
-page as materialized (select * from recent s order by ${settlementOrder(order)} limit $2)
+page as materialized (select * from recent s order by ${settlementOrder(order)} limit $2),
+${ownAmong('$1', 'select payer from page union select funder from page where funder is not null')}
 select coalesce((select json_agg(${paymentAs(columns)} order by ${settlementOrder(order)})
                    from page s
                    left join facilitator_sender f on f.address = s.facilitator
@@ -166,12 +165,12 @@ const paymentFields = {
   payer_address: hex('s.payer'),
   recipient_address: hex('s.recipient'),
   token_address: hex('s.token'),
-  amount: 'base_units_of(s.chain, s.block_number, s.log_index, s.amount)::text',
+  amount: exactUnits('s'),
   amount_usdc: `case when s.is_dollar then ${exactDollars('s', 's.amount')} end`,
   kind: 's.kind',
   forwarder_address: hex('s.forwarder'),
   funder_address: hex('s.funder'),
-  flag: incomeFlag('$1', 's'),
+  flag: incomeFlag('$1', 's', 'own'),
   facilitator_address: hex('s.facilitator'),
   facilitator_name: 'f.name',
   builder_codes: `(select json_build_object('facilitator', c.facilitator, 'app', c.app, 'services', c.services)

@@ -30,31 +30,29 @@ export const settlementKind = (overload: string) => `case when ${overload} then 
 const isThen = (address: string, payment: string) => `${address}.chain in ('', ${payment}.chain)
         and ${address}.from_at <= ${payment}.block_timestamp and ${payment}.block_timestamp < ${address}.to_at`
 
-/** SQL query: the agents that a payment pays, each once. */
-const recipients = (payment: string, others = '') => `
-     select distinct i.fid
-       from income_address i
-      where i.address = ${payment}.recipient and ${isThen('i', payment)}${others}`
-
-/** SQL query: the agents that a settlement is income of, each once. */
-export const settledAgents = (settlement: string) => recipients(settlement)
+/** SQL: whether the money went through an address of the agent in the same transaction: then it was counted there. */
+const wasCounted = (fid: string, payment: string) => `(${payment}.through is not null and exists (
+             select from income_address before
+              where before.fid = ${fid} and before.address = any (${payment}.through) and ${isThen('before', payment)}))`
 
 /**
- * SQL query: the agents whose income a payment is, each once, with the amount. An agent is left out if the money went through
- * one of its own addresses in the same transaction: it was counted there.
+ * SQL: joins what a payment to an address of the agent's brings it, as `counted.amount`; none: nothing. That the address is the
+ * agent's then is not looked up.
  */
+export const countedAmount = (fid: string, payment: string) => `cross join lateral (
+        select *
+          from (select case when ${payment}.kind in (${textList(refundedKinds)}) then (${escrowed(fid, payment)})
+                            else ${payment}.amount end as amount) one
+         where one.amount is not null and not ${wasCounted(fid, payment)}) counted`
+
+/** SQL query: the agents whose income a payment is, each once, with the amount. */
 export const paidAgents = (payment: string) => `
      select its.fid, counted.amount
-       from (${recipients(
-         payment,
-         `
-        and not exists (select from income_address before
-                         where before.fid = i.fid and before.address = any (${payment}.through) and ${isThen('before', payment)})`,
-       )}) its
-      cross join lateral (
-        select case when ${payment}.kind in (${textList(refundedKinds)}) then (${escrowed('its.fid', payment)})
-                    else ${payment}.amount end as amount) counted
-      where counted.amount is not null`
+       from (
+     select distinct i.fid
+       from income_address i
+      where i.address = ${payment}.recipient and ${isThen('i', payment)}) its
+      ${countedAmount('its.fid', payment)}`
 
 /**
  * SQL query: what a row of an escrow's payment brings an agent; null: nothing. A refund takes at most what is left of what the
@@ -122,7 +120,7 @@ const names = [
 ]
 /** The columns of `settlementColumns`, read from `otherPayments`. */
 export const paymentColumns = names.map((name) => `s.${name}`).join(', ')
-/** The same, with the amount that is an agent's income: `counted` is a row of `paidAgents`. */
+/** The same, with the amount that is an agent's income: of `counted`. */
 export const countedColumns = names.map((name) => (name === 'amount' ? 'counted.amount' : `s.${name}`)).join(', ')
 /** SQL: a row of `paidAgents`, as `counted`, if a payment is income of an agent. */
 export const countedFor = (fid: string, payment: string) => `cross join lateral (

@@ -14,6 +14,11 @@ export const exactDollars = (row: string, amount: string) =>
   `case when tokens_are_scaled() then dollars_of(${row}.chain, ${row}.block_number, ${row}.log_index, ${amount})
         else ${dollars(amount)} end`
 
+/** Its exact base units, as text. */
+export const exactUnits = (row: string) =>
+  `(case when tokens_are_scaled() then base_units_of(${row}.chain, ${row}.block_number, ${row}.log_index, ${row}.amount)
+         else ${row}.amount end)::text`
+
 /** A list that is `[]`, not null, when it has no element. */
 export const list = (element: string, order: string) => `coalesce(json_agg(${element} order by ${order}), '[]')`
 

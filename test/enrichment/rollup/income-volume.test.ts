@@ -2,6 +2,7 @@ import pg from 'pg'
 import { beforeAll, expect, test } from 'vitest'
 import type { Queryable } from '../../../db/pool.ts'
 import { agentIncome, allIncome } from '../../../db/queries/income/agent-income.ts'
+import { deriveDemandOf } from '../../../db/queries/income/demand.ts'
 import { countedIncomePayments, incomePayments } from '../../../db/queries/income/payments.ts'
 import { addToRollup, lockRollup, moveRollup } from '../../../db/queries/rollup/cursor.ts'
 import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
@@ -153,6 +154,26 @@ test.each([
   ['the sums of an agent', (db: Queryable) => agentIncome(db, fid)],
 ])('%s reads how far is rolled up once, not for each payment', async (_, statement) => {
   expect(await rowsRead(database.pool, statement, ['settlement_rollup%'])).toBeLessThanOrEqual(100)
+})
+
+// The addresses lead to the payments: only what was passed on, half of the other payments, is asked whether it came over one.
+test('a page of a thousand payments reads the addresses of agents once, not for each payment', async () => {
+  const page = async (db: Queryable) => {
+    const filter = { chain: null, since: null, until: null }
+    expect((await incomePayments(db, { fid, limit: 1_000, order: 'asc', filter })).count).toBe(1_000)
+  }
+  expect(await rowsRead(database.pool, page, ['income_address'])).toBeLessThanOrEqual(510)
+})
+
+test.each<[string, (db: Queryable) => Promise<unknown>]>([
+  [
+    'a page of a thousand payments',
+    (db) => incomePayments(db, { fid, limit: 1_000, order: 'asc', filter: { chain: null, since: null, until: null } }),
+  ],
+  ['the sums of an agent', (db) => agentIncome(db, fid)],
+  ['the demand', (db) => deriveDemandOf(db, fid, end)],
+])('%s looks up whose own the payers are, and whose money goes round, for all at once', async (_, statement) => {
+  expect(await rowsRead(database.pool, statement, ['income_owner', 'income_ring'])).toBeLessThanOrEqual(20)
 })
 
 const hoursLater = (hours: number) => new Date(start.getTime() + hours * 3_600_000).toISOString()

@@ -1,5 +1,6 @@
 import type { RedisReply } from 'rate-limit-redis'
-import { claimLimits, requestLimits } from '../../config/limits.ts'
+import { claimLimits } from '../../config/limits.claims.ts'
+import { requestLimits } from '../../config/limits.ts'
 import { ApiError } from '../http/errors.ts'
 import { daySeconds, nextUtcMidnight } from '../limits/window.ts'
 import { Windows } from '../limits/windows.ts'

@@ -1,7 +1,7 @@
 import { type Hex, hashMessage } from 'viem'
 import { z } from 'zod'
 import { chainNames, chainOf, socialChain } from '../../config/chains.ts'
-import { claimLimits } from '../../config/limits.ts'
+import { claimLimits } from '../../config/limits.claims.ts'
 import { liveGroundsOf } from '../../db/queries/claims/grounds.ts'
 import { NoAnswer } from '../../hosts/no-answer.ts'
 import { createGroundsJudge } from '../../social/grounds/judge.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { claimLimits } from '../../config/limits.ts'
+import { claimLimits } from '../../config/limits.claims.ts'
 import { second } from '../../ops/time.ts'
 import type { ClaimDeps } from './claim.ts'
 import { keepLooks } from './looks.ts'

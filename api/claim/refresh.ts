@@ -1,4 +1,4 @@
-import { claimLimits } from '../../config/limits.ts'
+import { claimLimits } from '../../config/limits.claims.ts'
 import { standingClaims } from '../../db/queries/claims/claim-checks.ts'
 import { liveAddresses, standingOf } from '../../db/queries/verifications/verified-addresses.ts'
 import { wouldChange } from '../../db/queries/verifications/verified-changes.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
-import { claimLimits } from '../../config/limits.ts'
+import { claimLimits } from '../../config/limits.claims.ts'
 import { hasStandingClaim } from '../../db/queries/claims/claim-actions.ts'
 import { registeredAddresses } from '../../db/queries/sources/registration-documents.ts'
 import { DoorError } from '../../net/errors.ts'

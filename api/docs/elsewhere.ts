@@ -1,4 +1,4 @@
-import { graphqlLimits } from '../../config/limits.ts'
+import { graphqlLimits } from '../../config/limits.protocols.ts'
 import { html } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { docsFrame } from './frame.ts'

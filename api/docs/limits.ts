@@ -1,17 +1,15 @@
+import { graphqlLimits, mcpLimits, subgraphLimits } from '../../config/limits.protocols.ts'
 import {
   cardLimits,
   documentLimits,
   exportLimits,
-  graphqlLimits,
   grouped,
   incomeLimits,
-  mcpLimits,
   queryLimits,
   readingLimits,
   requestLimits,
   rowLimits,
   streamLimits,
-  subgraphLimits,
 } from '../../config/limits.ts'
 import { type Html, html } from '../pages/parts/html.ts'
 import type { Site } from '../pages/parts/layout.ts'

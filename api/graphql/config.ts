@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { graphqlLimits } from '../../config/limits.ts'
+import { graphqlLimits } from '../../config/limits.protocols.ts'
 import { readSettings } from '../../config/settings.check.ts'
 import { createPool, withSettings } from '../../db/pool.ts'
 

@@ -4,7 +4,7 @@ import { makePgService } from 'postgraphile/adaptors/pg'
 import { GraphQLError } from 'postgraphile/graphql'
 import { PostGraphileAmberPreset } from 'postgraphile/presets/amber'
 import { makeJSONPgSmartTagsPlugin } from 'postgraphile/utils'
-import { graphqlLimits } from '../../config/limits.ts'
+import { graphqlLimits } from '../../config/limits.protocols.ts'
 import { isJson } from '../http/content.ts'
 import { connectionsByTurn } from '../http/database.ts'
 

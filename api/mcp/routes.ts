@@ -15,7 +15,7 @@ import express, {
   Router,
 } from 'express'
 import type { Logger } from 'pino'
-import { mcpLimits } from '../../config/limits.ts'
+import { mcpLimits } from '../../config/limits.protocols.ts'
 import { type CacheObserver, readThrough } from '../http/answer.ts'
 import type { Cache } from '../http/cache.ts'
 import { type Content, isJson, sendJson } from '../http/content.ts'

@@ -6,7 +6,7 @@ import {
   ResourceTemplate,
 } from '@modelcontextprotocol/server'
 import { parseExact } from '../../client/exact.ts'
-import { mcpLimits } from '../../config/limits.ts'
+import { mcpLimits } from '../../config/limits.protocols.ts'
 import { parseRequest } from '../http/answer.ts'
 import { jsonText } from '../http/content.ts'
 import { ApiError, invalidRequest } from '../http/errors.ts'

@@ -1,5 +1,5 @@
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server'
-import { mcpLimits } from '../../config/limits.ts'
+import { mcpLimits } from '../../config/limits.protocols.ts'
 import { openApiDocument } from '../docs/openapi.ts'
 import { invalidRequest } from '../http/errors.ts'
 import type { Route } from '../http/route.ts'

@@ -11,7 +11,7 @@ import {
   type OperationDefinitionNode,
   type SelectionSetNode,
 } from 'graphql'
-import { graphqlLimits } from '../../config/limits.ts'
+import { graphqlLimits } from '../../config/limits.protocols.ts'
 
 /** Cost, in fields, of opening a list, and of counting all of its rows (`totalCount`), which may scan a whole table. */
 const connectionPrice = 100

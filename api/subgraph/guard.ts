@@ -1,6 +1,6 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import { type DocumentNode, GraphQLError, type GraphQLSchema, Lexer, parse, Source, TokenKind } from 'graphql'
-import { graphqlLimits } from '../../config/limits.ts'
+import { graphqlLimits } from '../../config/limits.protocols.ts'
 import { sendJson } from '../http/content.ts'
 import { type OperationLimits, Refused, weigh } from './cost.ts'
 import { checkForm, checkOverlaps, type FormLimits, objectsIn } from './form.ts'

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type FieldNode, GraphQLError, type GraphQLResolveInfo } from 'graphql'
 import type { ChainName } from '../../config/chains.ts'
-import { subgraphLimits } from '../../config/limits.ts'
+import { subgraphLimits } from '../../config/limits.protocols.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { isTooSlow } from '../../db/queries/sql/broken-rows.ts'
 import {

@@ -1,5 +1,5 @@
 import { buildSchema, type GraphQLScalarType, type GraphQLSchema, Kind as NodeKind, type ValueNode } from 'graphql'
-import { subgraphLimits } from '../../config/limits.ts'
+import { subgraphLimits } from '../../config/limits.protocols.ts'
 import { type Entity, entities, type IdField } from '../../db/queries/subgraph/entities.ts'
 import { type Field, feedbackFileFields, type Kind } from '../../db/queries/subgraph/fields.ts'
 import { filtersOf, takesList } from '../../db/queries/subgraph/filter.ts'

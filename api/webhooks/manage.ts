@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { z } from 'zod'
-import { webhookLimits } from '../../config/limits.ts'
+import { webhookLimits } from '../../config/limits.claims.ts'
 import { sources } from '../../config/sources.ts'
 import { lockClaims } from '../../db/queries/claims/claims.ts'
 import {

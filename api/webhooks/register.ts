@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { chainNames } from '../../config/chains.ts'
-import { webhookLimits } from '../../config/limits.ts'
+import { webhookLimits } from '../../config/limits.claims.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { lockClaims } from '../../db/queries/claims/claims.ts'
 import {

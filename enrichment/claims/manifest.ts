@@ -1,4 +1,4 @@
-import { claimLimits } from '../../config/limits.ts'
+import { claimLimits } from '../../config/limits.claims.ts'
 import type { Queryable } from '../../db/pool.ts'
 import { disputesOf, type StandingClaim, storedVerification } from '../../db/queries/claims/claim-checks.ts'
 import { groundFacts, lastCustodyChange, liveGroundsOf } from '../../db/queries/claims/grounds.ts'

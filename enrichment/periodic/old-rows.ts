@@ -1,5 +1,6 @@
 import type pg from 'pg'
-import { documentLimits, webhookLimits } from '../../config/limits.ts'
+import { webhookLimits } from '../../config/limits.claims.ts'
+import { documentLimits } from '../../config/limits.ts'
 import { forgetChanges } from '../../db/queries/log/changes.ts'
 import {
   forgetEndedWebhooks,

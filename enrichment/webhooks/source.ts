@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { webhookLimits } from '../../config/limits.ts'
+import { webhookLimits } from '../../config/limits.claims.ts'
 import { sources } from '../../config/sources.ts'
 import {
   type Attempt,

@@ -1,4 +1,4 @@
-import { claimLimits } from '../../config/limits.ts'
+import { claimLimits } from '../../config/limits.claims.ts'
 import { longestOfTag } from '../../enrichment/explorer/tags.ts'
 import { longestOfIdentity } from '../../enrichment/identity/identities.ts'
 import { maxUrlLength } from '../../net/target.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { decodeWellKnown } from '../../api/claim/well-known.ts'
 import { newName } from '../../config/chains.schema.ts'
-import { claimLimits } from '../../config/limits.ts'
+import { claimLimits } from '../../config/limits.claims.ts'
 import { httpUrls } from '../../config/settings.schema.ts'
 import { insertAction } from '../../db/queries/claims/claim-actions.ts'
 import { insertClaim } from '../../db/queries/claims/claims.ts'

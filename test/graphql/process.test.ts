@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { graphqlLimits } from '../../config/limits.ts'
+import { graphqlLimits } from '../../config/limits.protocols.ts'
 import { type ApiProcess, startGraphqlProcess } from '../support/api/process.ts'
 import { testDatabase } from '../support/database.ts'
 import { runMain } from '../support/mains.ts'

@@ -8,22 +8,19 @@ import { expressPath } from '../../api/http/route.ts'
 import { meteredPrefixes } from '../../api/limits/limiter.ts'
 import { routes } from '../../api/routes.ts'
 import { errorFields } from '../../api/schemas/error.ts'
+import { claimLimits, webhookLimits } from '../../config/limits.claims.ts'
+import { graphqlLimits, mcpLimits, subgraphLimits } from '../../config/limits.protocols.ts'
 import {
   cardLimits,
-  claimLimits,
   documentLimits,
   exportLimits,
-  graphqlLimits,
   grouped,
-  mcpLimits,
   pictureLimits,
   profileLimits,
   queryLimits,
   requestLimits,
   rowLimits,
   streamLimits,
-  subgraphLimits,
-  webhookLimits,
 } from '../../config/limits.ts'
 import { places, readSources, root } from '../support/source-files.ts'
 
@@ -67,7 +64,7 @@ const told = /^(api\/(routes|schemas|docs|claim|feed|limits|mcp)\/|db\/queries\/
 const otherNumbers =
   /(EIP|ERC|RFC|ISO|Atom|OpenAPI|secp|UTF-|uint|base|with) ?-?[0-9.]+|20[0-9]{2}-[0-9]{2}|[0-9]+ days|0x/
 
-test('a limit that a consumer can meet is written in config/limits.ts alone', async () => {
+test('a limit that a consumer can meet is written in config/limits*.ts alone', async () => {
   const files = (await readSources()).filter(({ path }) => told.test(path))
   const wrong = files.flatMap((file) => places(file, (node) => isBound(node) || saysNumber(file.path, node)))
   expect(wrong).toEqual([])

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { claimLimits } from '../../config/limits.ts'
+import { claimLimits } from '../../config/limits.claims.ts'
 import { startBrowser, tabTo, watch } from '../support/api/browser.ts'
 import { type ClaimStage, startClaimStage } from '../support/api/claims.ts'
 import { textOf } from '../support/api/markup.ts'

@@ -1,6 +1,6 @@
 import express, { type Request, type RequestHandler } from 'express'
 import { z } from 'zod'
-import { claimLimits } from '../../../config/limits.ts'
+import { claimLimits } from '../../../config/limits.claims.ts'
 import { type ClaimDeps, createClaims } from '../../claim/claim.ts'
 import { checkOrder } from '../../claim/examination.ts'
 import { sendJson } from '../../http/content.ts'

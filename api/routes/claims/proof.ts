@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { socialRegistriesOf } from '../../../config/chains.file.ts'
-import { claimLimits } from '../../../config/limits.ts'
+import { claimLimits } from '../../../config/limits.claims.ts'
 import { claimProofs } from '../../../db/queries/claims/claim-proofs.ts'
 import { minute, second } from '../../../ops/time.ts'
 import { fidParameter } from '../../http/parameters.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { claimLimits } from '../../../config/limits.ts'
+import { claimLimits } from '../../../config/limits.claims.ts'
 import type { ClaimDeps } from '../../claim/claim.ts'
 import { createRefresh } from '../../claim/refresh.ts'
 import { sendJson } from '../../http/content.ts'

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express'
 import { z } from 'zod'
-import { webhookLimits } from '../../../config/limits.ts'
+import { webhookLimits } from '../../../config/limits.claims.ts'
 import { overlapHours } from '../../../trust/webhooks/signature.ts'
 import type { ClaimDeps } from '../../claim/claim.ts'
 import { sendJson } from '../../http/content.ts'

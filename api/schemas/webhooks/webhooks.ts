@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { webhookLimits } from '../../../config/limits.ts'
+import { webhookLimits } from '../../../config/limits.claims.ts'
 import { webhookTypes } from '../../../trust/webhooks/types.ts'
 import { claimRequest } from '../claims/claim.ts'
 import { chainName, count, fid, time } from '../scalars.ts'

@@ -1,4 +1,4 @@
-import { claimLimits } from '../../../config/limits.ts'
+import { claimLimits } from '../../../config/limits.claims.ts'
 import { second } from '../../../ops/time.ts'
 import { loggedEvents } from '../../../trust/proof/log.ts'
 import type { ClaimProof } from '../../../trust/proof/proof.ts'

@@ -1,4 +1,5 @@
-import { profileLimits, readingLimits, subgraphLimits } from '../../../config/limits.ts'
+import { subgraphLimits } from '../../../config/limits.protocols.ts'
+import { profileLimits, readingLimits } from '../../../config/limits.ts'
 import { feedbackValue, shownTag } from '../sql/feedback.ts'
 import { chainId, hex } from '../sql/json-text.ts'
 import { othersMayAct } from '../sql/registration-objects.ts'

@@ -1,4 +1,4 @@
-import { subgraphLimits } from '../../../config/limits.ts'
+import { subgraphLimits } from '../../../config/limits.protocols.ts'
 import { partOf } from '../directory/query-text.ts'
 import { type Acting, lexeme } from '../registrations/acting.ts'
 import { lookedFor } from '../registrations/filters.ts'

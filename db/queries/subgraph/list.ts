@@ -1,4 +1,4 @@
-import { subgraphLimits } from '../../../config/limits.ts'
+import { subgraphLimits } from '../../../config/limits.protocols.ts'
 import type { Queryable } from '../../pool.ts'
 import { type Acting, actingTerms } from '../registrations/acting.ts'
 import { hex } from '../sql/json-text.ts'

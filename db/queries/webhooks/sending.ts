@@ -1,4 +1,4 @@
-import { webhookLimits } from '../../../config/limits.ts'
+import { webhookLimits } from '../../../config/limits.claims.ts'
 import type { SecretOf } from '../../../trust/webhooks/signature.ts'
 import type { Queryable } from '../../pool.ts'
 import { isoTime } from '../sql/json-text.ts'

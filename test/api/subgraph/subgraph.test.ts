@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { subgraphLimits } from '../../../config/limits.ts'
+import { subgraphLimits } from '../../../config/limits.protocols.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { seedRegistrations, type WorldAgent } from '../../support/api/registrations-world.ts'
 import { testDatabase } from '../../support/database.ts'

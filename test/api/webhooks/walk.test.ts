@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { webhookLimits } from '../../../config/limits.ts'
+import { webhookLimits } from '../../../config/limits.claims.ts'
 import { type WebhookToSend, webhooksToSend } from '../../../db/queries/webhooks/sending.ts'
 import { testDatabase } from '../../support/database.ts'
 import { blocksRead } from '../../support/recording.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { webhookLimits } from '../../../config/limits.ts'
+import { webhookLimits } from '../../../config/limits.claims.ts'
 import { eip191Claim, freshNonce, jfsClaim, post } from '../../support/api/claims.ts'
 import { expectSigned, type Message, type Registered, startWebhookStage } from '../../support/api/webhooks.ts'
 import { insert } from '../../support/seed.ts'

@@ -193,7 +193,7 @@ describe('the command', () => {
 
   test('exits 3 for an address of which nobody looked up the key, and does not say that somebody did', async () => {
     const proof = await proofOf('eip191')
-    const address_proofs = proof.address_proofs.map((one) => ({ ...one, verdict: 'signed' }))
+    const address_proofs = proof.address_proofs.map((one) => ({ ...one, verdict: 'signed' as const }))
     const { code, output } = await run([await saved(resealed({ ...proof, address_proofs, keys: [] }))])
     expect(output).toMatch(
       /^not asked +0x[0-9a-f]+: where its key stands was looked up \(the key was not looked up\)$/m,

@@ -15,8 +15,7 @@ import { checkKeyClaim, claimDigest } from '../verification-claim.ts'
 import { walletStandardOf } from '../wallet-chains.ts'
 import { bytesOf, type CheckLine, line } from './line.ts'
 import { checkLog } from './log.ts'
-import { type AddressProof, type ClaimProof, type KeyPlace, proofSchema } from './proof.ts'
-import { misshapen } from './shape.ts'
+import { type AddressProof, type ClaimProof, type KeyPlace, misshapen, proofSchema } from './proof.ts'
 import { checkStatement, endLines, statementDigest } from './statements.ts'
 
 /**

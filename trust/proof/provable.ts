@@ -1,11 +1,12 @@
 import type { Json } from '../canonical-json.ts'
+import type { AddressProof } from './proof.ts'
 
 /** Verification of an address, as the database knew it when a claim was accepted. */
 interface ProvingMessage {
   readonly address: string
   /** Message as JSON, as the hub gave it; null: there was none that could be stored. */
   readonly message: unknown
-  readonly verdict: string | null
+  readonly verdict: AddressProof['verdict'] | null
   readonly first_seen_at: string
   readonly before_custody: boolean
   /** Last answer of the address's contract wallet; null: the address is a key, or was not asked. */

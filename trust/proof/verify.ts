@@ -3,8 +3,7 @@ import { checkOffline } from './checks.ts'
 import { checkKnown } from './known-checkpoint.ts'
 import type { CheckLine } from './line.ts'
 import { checkOnline } from './online.ts'
-import type { ClaimProof } from './proof.ts'
-import { misshapen } from './shape.ts'
+import { type ClaimProof, misshapen } from './proof.ts'
 
 /** All checks of what should be a proof: online lines replace those of the same name that had to stay open. */
 export async function verify(proof: ClaimProof, askable: Askable): Promise<CheckLine[]> {

@@ -74,7 +74,6 @@ test('the queries of docs/graphql.md are answered, and are those of the page, wh
   expect((await post(single)).errors).toBeUndefined()
   const [, named = ''] = /^SQL only: ([\s\S]+?), and the functions/m.exec(document) ?? []
   const views = [...named.matchAll(/`(\w+)`/g)].map(([, view]) => view)
-  expect(page).toContain(`<code>${views.join(', ')}</code>`)
   const { rows } = await database.pool.query(`select 1 from pg_views where schemaname = 'directory'`)
   expect(rows.length - views.length).toBe(11)
   const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')

@@ -2,21 +2,16 @@ import { type RequestHandler, Router } from 'express'
 import { apiChanges } from '../changelog/changes.ts'
 import { answerAlways } from '../http/answer.ts'
 import { type Content, contentOf } from '../http/content.ts'
-import { errorPagePath } from '../http/error-answer.ts'
-import { type ErrorCode, errorTable } from '../http/errors.ts'
 import { refuseMethod } from '../http/method.ts'
 import { json } from '../http/route.ts'
 import { giveAskingPolicy } from '../pages/content-security-policy.ts'
 import type { Site } from '../pages/parts/layout.ts'
 import { htmlType } from '../pages/parts/page.ts'
-import { findingPagePath } from '../routes/documents/doctor.ts'
-import { findingCodes } from '../schemas/documents/doctor.ts'
 import { answerPage, answersPage } from './answers.ts'
+import { cataloguePages } from './catalogues.ts'
 import { changelogPage, changelogText } from './changelog.ts'
 import { type ApiDocument, requestPath, requestsOf } from './document.ts'
 import { graphqlPage, sqlPage } from './elsewhere.ts'
-import { errorPage, errorsPage, errorsText, errorText } from './errors.ts'
-import { findingPage, findingsPage, findingsText, findingText } from './findings.ts'
 import { limitsPage } from './limits.ts'
 import { llmsText } from './llms.ts'
 import { llmsFullText } from './llms-full.ts'
@@ -64,27 +59,12 @@ export function docsRoutes(site: Site & { readonly baseUrl: string }): Router {
     () => changelogPage(site, apiChanges),
     () => changelogText(baseUrl, apiChanges),
   )
-  page('/docs/errors', () => errorsPage(site), errorsText)
+  for (const { path, html, markdown } of cataloguePages) page(path, () => html(site), markdown)
   for (const request of requestsOf(reference)) {
     page(requestPath(request.operation.operationId), () => requestPage(request, site, baseUrl))
   }
   for (const [name, schema] of Object.entries(reference.components.schemas)) {
     page(answerPath(name), () => answerPage(name, schema, site))
-  }
-  for (const code of Object.keys(errorTable) as ErrorCode[]) {
-    page(
-      errorPagePath(code),
-      () => errorPage(code, site),
-      () => errorText(code),
-    )
-  }
-  page('/docs/doctor', () => findingsPage(site), findingsText)
-  for (const code of findingCodes) {
-    page(
-      findingPagePath(code),
-      () => findingPage(code, site),
-      () => findingText(code),
-    )
   }
   return router
 }

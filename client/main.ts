@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util'
 import { AgentDirectory } from './client.ts'
 import { addressOf, mirrorOptions, runMirror, UsageError } from './mirror-command.ts'
-import { type Format, formats, oneLine, written } from './rows.ts'
+import { type Format, formats, jsonText, oneLine, written } from './rows.ts'
 
 const usage = `
 agent-directory agents       [--q TEXT] [--chain C]... [--claimed true|false] [--sort S]
@@ -75,13 +75,17 @@ async function run(values: Values, [command, ...rest]: string[]): Promise<void> 
   const { format = 'json' } = values
   if (!formats.includes(format as Format)) throw new UsageError(`--format must be one of ${formats.join(', ')}`)
   const write = async (rows: AsyncIterable<object> | Iterable<object>) => {
-    for await (const piece of written(rows as Iterable<Record<string, unknown>>, format as Format)) {
+    for await (const piece of written(
+      rows as Iterable<Record<string, unknown>>,
+      format as Format,
+      process.stdout.isTTY,
+    )) {
       if (!process.stdout.write(piece)) await new Promise((resolve) => process.stdout.once('drain', resolve))
     }
   }
   if (command === 'agent') {
     const agent = await directory.agent(await fidIn(directory, rest[0] ?? ''))
-    if (format === 'json') process.stdout.write(`${JSON.stringify(agent, null, 2)}\n`)
+    if (format === 'json') process.stdout.write(`${jsonText(agent, 2)}\n`)
     else await write([agent])
   } else if (command === 'agents') {
     await write(rows(directory.agents(agentFilters(values) as never), values))

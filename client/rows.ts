@@ -4,18 +4,23 @@ export type Format = (typeof formats)[number]
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Rows as text, streamed row by row; `table` collects all rows first. */
-export async function* written(rows: AsyncIterable<Row> | Iterable<Row>, format: Format): AsyncGenerator<string> {
+/** Rows as text, streamed row by row; `table` collects all rows first. In a terminal a CSV cell has no control characters. */
+export async function* written(
+  rows: AsyncIterable<Row> | Iterable<Row>,
+  format: Format,
+  isTerminal = false,
+): AsyncGenerator<string> {
+  const cell = (text: string) => quoted(isTerminal ? oneLine(text) : text)
   if (format === 'table') return yield* table(rows)
   let before = format === 'json' ? '[\n' : ''
   let columns: string[] | undefined
   for await (const row of rows) {
-    if (format === 'ndjson') yield `${JSON.stringify(row)}\n`
-    else if (format === 'json') yield `${before}${JSON.stringify(row)}`
+    if (format === 'ndjson') yield `${jsonText(row)}\n`
+    else if (format === 'json') yield `${before}${jsonText(row)}`
     else {
-      if (!columns) yield `${Object.keys(row).map(quoted).join(',')}\r\n`
+      if (!columns) yield `${Object.keys(row).map(cell).join(',')}\r\n`
       columns ??= Object.keys(row)
-      yield `${columns.map((name) => quoted(textOf(row[name]))).join(',')}\r\n`
+      yield `${columns.map((name) => cell(textOf(row[name]))).join(',')}\r\n`
     }
     before = ',\n'
   }
@@ -34,6 +39,13 @@ async function* table(rows: AsyncIterable<Row> | Iterable<Row>): AsyncGenerator<
       .join('  ')
       .trimEnd()}\n`
 }
+
+/** JSON in which control characters are escaped, those too that JSON lets stand: terminals act on U+0080 to U+009F. */
+export const jsonText = (value: unknown, indent?: number) =>
+  JSON.stringify(value, null, indent).replace(
+    /[\x7f-\x9f]/g,
+    (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
+  )
 
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return ''

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { installationOf } from '../../api/http/route.ts'
 import { AgentDirectory, DirectoryError, type LogLine } from '../../client/client.ts'
 import { followFile } from '../../client/mirror.ts'
+import { type Format, jsonText, written } from '../../client/rows.ts'
 import { readChains, socialRegistriesOf } from '../../config/chains.file.ts'
 import { serveRound } from '../../export/served/round.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
@@ -138,6 +139,24 @@ test('the command writes agents in each of its formats', async () => {
   expect(csv?.stdout).toContain(`\r\n2,agent2,"'=SUM(A1), ""x""`)
   expect(table?.stdout).not.toContain('\u001b')
   expect(table?.stdout.split('\n').length).toBe(agents + 2)
+})
+
+test('no control character reaches a terminal, and a file keeps those of CSV and what JSON means', async () => {
+  const row = { name: 'a\u0085\u009b2J\u001b[2J\u007fz' }
+  const textOf = async (format: Format, isTerminal: boolean) => {
+    let text = ''
+    for await (const piece of written([row], format, isTerminal)) text += piece
+    return text
+  }
+  expect(await textOf('csv', false)).toBe(`name\r\n${row.name}\r\n`)
+  expect(await textOf('csv', true)).toBe('name\r\na  2J [2J z\r\n')
+  for (const format of ['json', 'ndjson'] as const) {
+    const text = await textOf(format, false)
+    expect(text).not.toMatch(/[^\n\x20-\x7e]/)
+    expect([JSON.parse(text)].flat()).toEqual([row])
+  }
+  expect(JSON.parse(jsonText(row, 2))).toEqual(row)
+  expect(jsonText(row, 2)).not.toMatch(/[^\n\x20-\x7e]/)
 })
 
 test('the command shows one agent, settlements, and says what is wrong in one line', async () => {
@@ -299,11 +318,11 @@ test('a mirror that follows writes what changes while it runs', async () => {
   child.stderr?.on('data', (text) => {
     said += text
   })
-  const written = async () => JSON.parse(await readFile(file, 'utf8')).agents
+  const stored = async () => JSON.parse(await readFile(file, 'utf8')).agents
   await until('the mirror is there', () => /^.* agents\n/.test(said))
   await database.pool.query(`update agent set handle = 'followed' where fid = 8`)
   await note(8, 'upsert')
-  await until('the change is written', async () => (await written())[8].handle === 'followed')
+  await until('the change is written', async () => (await stored())[8].handle === 'followed')
   child.kill('SIGTERM')
   await once(child, 'exit')
 })

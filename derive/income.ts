@@ -3,6 +3,7 @@ import { markHoldersOf } from '../db/queries/agents/holders.ts'
 import type { LaterKey } from '../db/queries/due/queue.ts'
 import { followAddresses, followOwners } from '../db/queries/income/followed-addresses.ts'
 import { sumHours } from '../db/queries/income/hours.ts'
+import { countIncomeSums } from '../db/queries/income/sums.ts'
 import { holdRollup } from '../db/queries/rollup/cursor.ts'
 import { allowLargeSums } from '../db/queries/server/transaction-settings.ts'
 import type { DeriveContext } from './derivation.ts'
@@ -34,4 +35,11 @@ export async function deriveIncomeHours(
   const left = await sumHours(db, hours, most)
   const dueAt = now()
   return left.map((key) => ({ key, dueAt }))
+}
+
+/** Counts the sums of hours again, given as `agent:` and a FID, or `chain:` and its name. */
+export async function deriveIncomeSums(db: pg.PoolClient, keys: readonly string[]): Promise<undefined> {
+  const named = (what: string) => keys.filter((key) => key.startsWith(what)).map((key) => key.slice(what.length))
+  await allowLargeSums(db)
+  await countIncomeSums(db, { fids: named('agent:').map(Number), chains: named('chain:') })
 }

@@ -229,6 +229,16 @@ export const kinds = {
   },
   /** What addresses of agents were paid in an hour. Keys: `hourKey`. */
   'income hours': incomeHours,
+  /** Sums of these hours, which move with them, counted from all of them: only again. Keys: `agent:` or `chain:`, and which. */
+  'income sums': {
+    marks: [],
+    all: [
+      { table: 'income_hour', key: `'agent:' || fid` },
+      { table: 'income_agent', key: `'agent:' || fid` },
+      { table: 'income_hour', key: `'chain:' || chain` },
+      { table: 'income_total', key: `'chain:' || chain` },
+    ],
+  },
   /** Files that feedback names, and the payments that these name. Keys: ids of feedback. */
   'feedback files': {
     marks: [

@@ -30,7 +30,7 @@ const key = ['fid', 'hour', 'recipient', 'chain', 'kind', 'flag', 'x402', 'passe
 const values = ['first_at', 'last_at', 'n', 'amount', 'dust_n', 'dust_amount', 'other_n']
 const columns = [...key, ...values].join(', ')
 /** What `income_total` adds up. */
-const sums = values.slice(2)
+export const totalSums = values.slice(2)
 /** Whether one of some sums over `moved` is not as it was. */
 const differ = (names: readonly string[]) => names.map((sum) => `sum(sign * ${sum}) <> 0`).join(' or ')
 const of = (table: string, names: readonly string[]) => names.map((name) => `${table}.${name}`).join(', ')
@@ -136,13 +136,13 @@ moved as materialized (
   select ${columns}, 1 as sign from fact union all select ${columns}, -1 from was
 ),
 totalled as (
-  insert into income_total as t (chain, kind, flag, x402, ${sums.join(', ')})
-  select chain, kind, flag, x402, ${sums.map((sum) => `sum(sign * ${sum})`).join(', ')}
+  insert into income_total as t (chain, kind, flag, x402, ${totalSums.join(', ')})
+  select chain, kind, flag, x402, ${totalSums.map((sum) => `sum(sign * ${sum})`).join(', ')}
     from moved where not passed_on
    group by 1, 2, 3, 4
-  having ${differ(sums)}
+  having ${differ(totalSums)}
    order by 1, 2, 3, 4
-      on conflict (chain, kind, flag, x402) do update set ${sums.map((sum) => `${sum} = t.${sum} + excluded.${sum}`).join(', ')}
+      on conflict (chain, kind, flag, x402) do update set ${totalSums.map((sum) => `${sum} = t.${sum} + excluded.${sum}`).join(', ')}
 ),
 earned as (
   insert into income_agent as t (fid, chain, n, amount)

@@ -18,7 +18,14 @@ export interface Process {
   readonly runsOn?: boolean
   /** Whether the process connects to hosts outside the cluster, so that its egress is allowed. */
   readonly asksOut?: boolean
+  /** Secrets whose keys are variables that it reads. */
+  readonly secrets?: readonly string[]
 }
+
+/** Addresses of nodes and archives, and the key of the Portal. */
+const nodes = 'directory-nodes'
+/** All other keys. */
+const keys = 'directory-secrets'
 
 /** Periods in seconds of the probes of processes that run on, and how many failures in a row count. */
 export const probes = {
@@ -36,6 +43,7 @@ export const processors = chainNames.map(
     cpu: '100m',
     runsOn: true,
     asksOut: true,
+    secrets: [nodes],
   }),
 )
 export const enrichment: Process = {
@@ -45,6 +53,7 @@ export const enrichment: Process = {
   cpu: '200m',
   runsOn: true,
   asksOut: true,
+  secrets: [nodes, keys],
 }
 export const api: Process = {
   name: 'api',
@@ -54,6 +63,7 @@ export const api: Process = {
   port: 3000,
   runsOn: true,
   asksOut: true,
+  secrets: [nodes, keys],
 }
 export const graphql: Process = {
   name: 'graphql',
@@ -81,6 +91,7 @@ export const backfill: Process = {
   memory: ['1Gi', '2Gi'],
   cpu: '1',
   asksOut: true,
+  secrets: [nodes],
 }
 
 /** Cores requested for Postgres, by gigabytes of memory, which also name its file in deploy/postgres. */

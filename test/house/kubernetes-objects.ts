@@ -191,7 +191,7 @@ function labelsOf({ name, labels }: Process): Record<string, string> {
 }
 
 function podOf(process: Process, more: object) {
-  const { name, command, image = 'agent-directory', memory, cpu, port, runsOn, asksOut } = process
+  const { name, command, image = 'agent-directory', memory, cpu, port, runsOn, asksOut, secrets = [] } = process
   const probe = ({ path, ...often }: (typeof probes)[keyof typeof probes]) => ({
     httpGet: { path, port: 'metrics' },
     ...often,
@@ -207,7 +207,7 @@ function podOf(process: Process, more: object) {
     env: [{ name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name: 'postgres-app', key: 'uri' } } }] as object[],
     envFrom: [
       { configMapRef: { name: 'directory-settings' } },
-      { secretRef: { name: 'directory-secrets', optional: true } },
+      ...secrets.map((of) => ({ secretRef: { name: of, optional: true } })),
     ],
     ports,
     startupProbe: runsOn ? probe(probes.startup) : undefined,
@@ -287,7 +287,8 @@ function policies(): object[] {
       { matchLabels: { app: 'valkey' } },
       { ingress: [{ from: [{ podSelector: counted }], ports: [tcp(6379)] }] },
     ),
-    policy('public', counted, { ingress: [{ ports: [tcp('http')] }] }),
+    // Who reached them past the ingress could name any address as its own in X-Forwarded-For.
+    policy('public', counted, { ingress: [{ from: [namespace('ingress-nginx')], ports: [tcp('http')] }] }),
     policy('metrics', ours, { ingress: [{ from: [namespace('monitoring')], ports: [tcp('metrics')] }] }),
   ]
 }

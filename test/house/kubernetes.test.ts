@@ -103,7 +103,8 @@ test('names are asked of the DNS of the cluster, or of the cache that a node has
 
 test('what is set is a setting', () => {
   const known = Object.values(settings).flatMap((group) => Object.keys(group))
-  const isEnvironment = ({ metadata }: KubernetesObject) => /^directory-(settings|secrets)$/.test(`${metadata?.name}`)
+  const isEnvironment = ({ metadata }: KubernetesObject) =>
+    /^directory-(settings|nodes|secrets)$/.test(`${metadata?.name}`)
   const given = inCluster.filter(isEnvironment).flatMap(({ data, stringData }) => Object.keys(data ?? stringData ?? {}))
   expect(given).toEqual(expect.arrayContaining(['BASE_URL', 'RPC_BASE']))
   expect(given.filter((name) => !known.includes(name))).toEqual([])

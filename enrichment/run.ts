@@ -22,8 +22,8 @@ import { createSources, type SourcesOptions } from './installed-sources.ts'
 import { createMetrics } from './metrics.ts'
 import { isAnswer, type OnceRequest, readOnce } from './once.ts'
 import { repeat } from './schedule/loop.ts'
+import { createPasses } from './schedule/passes.ts'
 import { periodicWork } from './schedule/periodic.ts'
-import { runPass } from './schedule/scheduler.ts'
 import type { AnySource } from './schedule/source.ts'
 import { createWatchdog, restMs } from './schedule/watchdog.ts'
 import { hubSubject } from './socialindex/shards.ts'
@@ -138,7 +138,9 @@ class Enrichment {
     const rests = { ...restMs, 'with counts': config.countsPauseMs }
     const context = this.#deriving()
     await Promise.all([
-      ...installed.flatMap((source) => this.#loopsOf(source)).map((one) => repeat({ ...one, ...shared })),
+      ...installed
+        .flatMap((source) => this.#loopsOf(source))
+        .map(({ ended, ...one }) => repeat({ ...one, ...shared }).then(ended)),
       ...[
         ...derivations.map((one) => ({ name: one.kind, rest: one.rest, pass: () => derivePass(one, context) })),
         ...periodicWork.map((one) => ({ ...one, pass: () => one.pass(context) })),
@@ -156,17 +158,16 @@ class Enrichment {
 
   /** The loops that read a source. */
   #loopsOf(source: AnySource) {
-    const pass = async () => {
-      const { leased, outcomes } = await runPass(source, this.#pass())
-      for (const outcome of outcomes) this.#metrics.read(source.name, outcome)
-      return leased
-    }
-    const nameOf = (index: number) => (index === 0 ? source.name : `${source.name} ${index + 1}`)
-    return Array.from({ length: source.loops ?? 1 }, (_, index) => ({
-      name: nameOf(index),
-      pass,
-      restMs: restMs.source,
-    }))
+    return Array.from({ length: source.loops ?? 1 }, (_, index) => {
+      const passes = createPasses(source, this.#pass())
+      const pass = async () => {
+        const { leased, outcomes } = await passes.run()
+        for (const outcome of outcomes) this.#metrics.read(source.name, outcome)
+        return leased
+      }
+      const name = index === 0 ? source.name : `${source.name} ${index + 1}`
+      return { name, pass, ended: passes.ended, restMs: restMs.source }
+    })
   }
 
   #pass() {

@@ -81,9 +81,12 @@ function lineOf(values: readonly Cell[]): string {
   return `${cells.map(cellOf).join(',')}\r\n`
 }
 
+/** A refund's amount. Spreadsheets take it for a number, with an apostrophe for a text that no sum counts. */
+const negative = /^-[0-9]+(\.[0-9]+)?$/
+
 /** A value as a CSV cell, with `'` before what a spreadsheet takes for a formula (RFC 4180; OWASP, "CSV Injection"). */
 function cellOf(value: Cell): string {
   const text = value === null ? '' : String(value)
-  const safe = /^[=+\-@\t\r\n]/.test(text) ? `'${text}` : text
+  const safe = /^[=+\-@\t\r\n]/.test(text) && !negative.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -82,6 +82,13 @@ test('a refund is less income of its own day, no payment, and nothing where no p
     ['escrow_capture', '1000000', 1],
     ['escrow_refund', '-1500000', -1.5],
   ])
+  const csv = await (await api.get('/api/agent/7/income.csv')).text()
+  const amounts = csv.split('\r\n').map((line) => line.split(','))
+  expect(amounts.slice(1, -1).map((cells) => [cells[8], cells[15]])).toEqual([
+    ['3.900000', '3900000'],
+    ['1.000000', '1000000'],
+    ['-1.500000', '-1500000'],
+  ])
   expect(await (await api.get('/agent/7')).text()).toMatch(/value="-1\.500000" title="-1\.500000 USD">−\$1/)
 })
 

@@ -3,8 +3,14 @@ import { dollars } from '../sql/json-text.ts'
 
 // What agents earned, as their figures have it: income of every kind on all chains, without what they paid themselves.
 
-/** SQL: whether a row `f` of agent_figure is that of an agent that earned more than nothing; the index agent_figure_earned. */
+/** SQL: whether a row `f` of agent_figure is that of an agent that earned more than nothing; the index agent_figure_most_earned. */
 const hasEarned = `f.chain = '' and not f.own and f.earned_ever_amount > 0`
+
+/**
+ * SQL: what a row `f` ranks by first. Refunds of what was paid before can leave less than nothing of 30 days; that is as
+ * nothing, or those agents would stand behind all that never earned anything.
+ */
+const earned30d = 'greatest(f.earned_last_30d_amount, 0)'
 
 /** Dollars as exact decimal numbers. */
 export interface Earned {
@@ -40,7 +46,7 @@ interface Place {
 }
 
 /**
- * SQL query (fid, earned_30d, earned_ever, base units): agents by what they earned in 30 days, then ever, then by FID, all
+ * SQL query (fid, earned_30d, earned_ever, base units): agents by what they earned in 30 days, if that is more than nothing, then ever, then by FID, all
  * descending. Who earned something is read along the index of figures; the others, who have no figure or nothing in it,
  * stand behind and are read by FID, as many as a page still lacks.
  */
@@ -53,11 +59,11 @@ export function placedByEarned({ conditions, after, upTo, part }: Place): string
   const isBehindOthers = `(${ever} > 0 or a.fid < ${fid})`
   return `
 with earning as materialized (
-  select f.fid, f.earned_last_30d_amount as earned_30d, f.earned_ever_amount as earned_ever
+  select f.fid, ${earned30d} as earned_30d, f.earned_ever_amount as earned_ever
     from agent_figure f
     join agent a using (fid)
-   where ${all([hasEarned, after && `(f.earned_last_30d_amount, f.earned_ever_amount, f.fid) < (${last30d}, ${ever}, ${fid})`])}
-   order by f.earned_last_30d_amount desc, f.earned_ever_amount desc, f.fid desc
+   where ${all([hasEarned, after && `(${earned30d}, f.earned_ever_amount, f.fid) < (${last30d}, ${ever}, ${fid})`])}
+   order by ${earned30d} desc, f.earned_ever_amount desc, f.fid desc
    limit ${upTo}
 ),
 other as (

@@ -62,8 +62,8 @@ create table agent_figure (
   earned_ever_amount numeric(38, 0) not null,
   primary key (fid, chain, own)
 ) with (fillfactor = 85);
--- The list of agents by what they earned, without those that earned nothing.
-create index agent_figure_earned on agent_figure (earned_last_30d_amount desc, earned_ever_amount desc, fid desc)
+-- The list of agents by what they earned, without those that earned nothing. Refunds can leave less than nothing of 30 days.
+create index agent_figure_most_earned on agent_figure (greatest(earned_last_30d_amount, 0) desc, earned_ever_amount desc, fid desc)
  where chain = '' and not own and earned_ever_amount > 0;
 
 -- Who pays each agent, and who of them comes back: payers that are not the agent itself, without what goes round, by

@@ -30,8 +30,8 @@ const world = Array.from({ length: 90 }, (_, n) => ({
   registryEventAt: n % 3 ? minute(n % 40) : null,
   lastMessageAt: n % 4 ? minute(n % 50) : null,
   tag: n % 6 === 0 ? 'Trader' : n % 6 === 1 ? 'oracle' : null,
-  // Base units, in 30 days and ever; null: no figure is stored. Sums of a number and of what it cannot hold.
-  earned: [null, [0n, 0n], [0n, 5n], [7n, 9n], [7n, 7n], [10n ** 20n, 10n ** 21n + 1n]][n % 6] as
+  // Base units, in 30 days and ever; null: no figure is stored. Refunds of earlier payments can leave less than nothing.
+  earned: [null, [0n, 0n], [0n, 5n], [-7n, 6n], [7n, 9n], [7n, 7n], [10n ** 20n, 10n ** 21n + 1n]][n % 7] as
     | [bigint, bigint]
     | null,
 })) satisfies (SeedAgent & { tag: string | null; earned: [bigint, bigint] | null })[]
@@ -74,7 +74,7 @@ const orders: Record<string, (agent: One) => (number | bigint)[]> = {
   oldest: ({ listedAt, fid }) => [listedAt.getTime(), -fid],
   'cross-chain': ({ chains, settlementsAll, fid }) => [-chains.length, -settlementsAll, -fid],
   'most-active': ({ settlements30d, settlementsAll, fid }) => [-settlements30d, -settlementsAll, -fid],
-  'most-earned': ({ earned, fid }) => [-(earned?.[0] ?? 0n), -(earned?.[1] ?? 0n), -fid],
+  'most-earned': ({ earned, fid }) => [earned && earned[0] > 0n ? -earned[0] : 0n, -(earned?.[1] ?? 0n), -fid],
 }
 const sorted = (sort: string, agents: readonly One[]) =>
   [...agents]

@@ -126,7 +126,7 @@ async function initialized(home: PostgresHome): Promise<string> {
   }
   const password = randomBytes(24).toString('base64url')
   await removePartials(home)
-  // Created aside and renamed, so that a folder with PG_VERSION is a whole one.
+  // Created next to it and renamed, so that a folder with PG_VERSION is a whole one.
   const partial = `${home.data}.partial-${randomBytes(4).toString('hex')}`
   await mkdir(partial, { mode: 0o700 })
   await handOver(home, partial)

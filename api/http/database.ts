@@ -14,7 +14,7 @@ const statementTimeoutMs = 5_000
 const answerTimeoutMs = 6_000
 
 /** Bounds of requests; default: those of an API process. */
-interface Patience {
+interface RequestBounds {
   /** Deadline of a request's statements, in milliseconds from its arrival. */
   readonly answerWithinMs?: number
   /** Client-side timeout of a statement, in milliseconds. */
@@ -87,7 +87,7 @@ export interface BoundedDatabase extends Queryable, Counted {
  */
 export function boundedDatabase(
   pool: Pick<pg.Pool, 'query' | 'options' | 'totalCount' | 'idleCount'>,
-  { answerWithinMs, statementMs = answerTimeoutMs }: Patience = {},
+  { answerWithinMs, statementMs = answerTimeoutMs }: RequestBounds = {},
 ): BoundedDatabase {
   const slots = pool.options.max
   const half = Math.ceil(slots / 2)

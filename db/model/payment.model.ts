@@ -23,7 +23,7 @@ export class Payment {
     blockNumber!: number
 
     /**
-     * Of a forwarded leg its Transfer; of a contract's payment the contract's log.
+     * Of a forwarded payment its Transfer; of a contract's payment the contract's log.
      */
     @IntColumn_({nullable: false})
     logIndex!: number
@@ -74,19 +74,19 @@ export class Payment {
     txHash!: Uint8Array
 
     /**
-     * Of a forwarded leg: who passed the money on.
+     * Of a forwarded payment: who passed the money on.
      */
     @BytesColumn_({nullable: true})
     forwarder!: Uint8Array | undefined | null
 
     /**
-     * Of a forwarded leg: log index of the settlement or payment, in the same block, whose money it is.
+     * Of a forwarded payment: log index of the settlement or payment, in the same block, whose money it is.
      */
     @IntColumn_({nullable: true})
     originLogIndex!: number | undefined | null
 
     /**
-     * Of a forwarded leg: hops from the recipient of that settlement or payment.
+     * Of a forwarded payment: hops from the recipient of that settlement or payment.
      */
     @IntColumn_({nullable: true})
     depth!: number | undefined | null

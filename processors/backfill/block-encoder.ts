@@ -13,7 +13,7 @@ import { writeRow } from '../store/settlement-copy.ts'
 import { type AttachedRow, hasAttached } from '../store/settlement-record.ts'
 import { decode, fitsRow, same } from './hex-text.ts'
 import { PlaceFields } from './place-fields.ts'
-import { legRows } from './place-forwarded-legs.ts'
+import { forwardedRows } from './place-forwarded-payments.ts'
 import { RowPages } from './row-pages.ts'
 import { type RowTemplate, rowTemplate } from './row-template.ts'
 
@@ -24,9 +24,9 @@ interface Sorted {
   /** Whether `settleBlocks` must decide the block, from traces or logs. */
   readonly isOpen: boolean
   readonly unpaid: readonly string[]
-  /** Forwarded legs of the confirmed settlements. */
-  readonly legs: readonly PaymentRow[]
-  /** Those of the confirmed settlements and legs that have builder codes. */
+  /** Forwarded payments of the confirmed settlements. */
+  readonly forwarded: readonly PaymentRow[]
+  /** Those of the confirmed settlements and forwarded payments that have builder codes. */
   readonly codes: readonly AttachedRow[]
 }
 
@@ -45,13 +45,13 @@ interface Sorting {
   readonly confirmed: ConfirmedPlaces[]
   isOpen: boolean
   readonly unpaid: string[]
-  readonly legs: PaymentRow[]
+  readonly forwarded: PaymentRow[]
   readonly codes: AttachedRow[]
 }
 
 /** Blocks that wait for traces at a time. */
 const maxOpenBlocks = 1_000
-const none: Sorted = { confirmed: [], isOpen: false, unpaid: [], legs: [], codes: [] }
+const none: Sorted = { confirmed: [], isOpen: false, unpaid: [], forwarded: [], codes: [] }
 
 /**
  * Turns blocks into rows encoded for COPY. It applies `Matching` to places in a block's JSON text: values that the
@@ -95,7 +95,7 @@ export class BlockEncoder {
       this.addBlock(scannedBlock(text, scan))
       return
     }
-    if (sorted.legs.length > 0) this.payments.push(...sorted.legs)
+    if (sorted.forwarded.length > 0) this.payments.push(...sorted.forwarded)
     if (sorted.codes.length > 0) this.codes.push(...sorted.codes)
     this.#countUnpaid(scan.number, sorted.unpaid)
     this.#write(text, scan, sorted.confirmed)
@@ -176,7 +176,7 @@ export class BlockEncoder {
         if (at > 0 && (transactionIndex[at] as number) <= (transactionIndex[at - 1] as number)) return undefined
       }
       if (at === transactions || transactionIndex[at] !== index) return undefined
-      sorted ??= { confirmed: [], isOpen: false, unpaid: [], legs: [], codes: [] }
+      sorted ??= { confirmed: [], isOpen: false, unpaid: [], forwarded: [], codes: [] }
       if (isPaying || !this.#match(text, scan, at, log, end, sorted)) {
         sorted.isOpen = true
         return sorted
@@ -217,9 +217,9 @@ export class BlockEncoder {
     const place = { chain: this.chain, blockNumber: scan.number, codes }
     if (codes) sorted.codes.push(...confirmed.map(({ authorization: { logIndex } }) => ({ ...place, logIndex })))
     if (fields.transfers.length > confirmed.length) {
-      const legs = legRows(this.chain, fields, confirmed, scan, transaction, codes)
-      sorted.legs.push(...legs)
-      sorted.codes.push(...legs.filter(hasAttached))
+      const forwarded = forwardedRows(this.chain, fields, confirmed, scan, transaction, codes)
+      sorted.forwarded.push(...forwarded)
+      sorted.codes.push(...forwarded.filter(hasAttached))
     }
     if (confirmed.length < fields.authorizations.length) {
       const paid = new Set(confirmed.map(({ authorization }) => authorization))

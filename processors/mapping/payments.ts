@@ -3,7 +3,7 @@ import type { PaymentKind } from '../../config/payments.ts'
 import type { SettlingTransaction } from './block.ts'
 import { type BuilderCodes, builderCodesOf } from './builder-codes.ts'
 import type { Transfer } from './fields.ts'
-import { followLegs, type Paid } from './forwarded-legs.ts'
+import { followForwarded, type Paid } from './forwarded-payments.ts'
 import { TextFields, toTransfer } from './hex-fields.ts'
 import { isTransfer } from './kinds/rule.ts'
 import { type PaymentContracts, provenPayments } from './payment-kinds.ts'
@@ -13,7 +13,7 @@ import { type ExactAmount, isScaled, millionths, type Tokens } from './scale.ts'
 export interface PaymentRow {
   readonly chain: ChainName
   readonly blockNumber: number
-  /** Index of a forwarded leg's Transfer, or of the payment contract's log. */
+  /** Index of a forwarded payment's Transfer, or of the payment contract's log. */
   readonly logIndex: number
   /** Milliseconds since 1970. */
   readonly blockTimestamp: number
@@ -26,11 +26,11 @@ export interface PaymentRow {
   readonly net: bigint
   readonly facilitator: string
   readonly txHash: string
-  /** Set for forwarded legs, else null: who passed it on, the log index of the original payment, and hops from it. */
+  /** Set for forwarded payments, else null: who passed it on, the log index of the original payment, and hops from it. */
   readonly forwarder: string | null
   readonly originLogIndex: number | null
   readonly depth: number | null
-  /** What the rows of a job, of a payment or of a channel have in common, in hex; null: nothing, or a forwarded leg. */
+  /** What the rows of a job, of a payment or of a channel have in common, in hex; null: nothing, or a forwarded payment. */
   readonly subject: string | null
   /** Builder codes of the transaction; undefined: it has none. */
   readonly codes?: BuilderCodes | undefined
@@ -42,7 +42,7 @@ export interface PaymentRow {
 type Place = Pick<PaymentRow, 'chain' | 'blockNumber' | 'blockTimestamp' | 'facilitator' | 'txHash' | 'codes'>
 
 /**
- * What one transaction paid beside its settlements: payments that payment contracts log, and forwarded legs of these
+ * What one transaction paid beside its settlements: payments that payment contracts log, and forwarded payments of these
  * and of the settlements. `settled`: the settlements. `unpaid`: logs of payment contracts that prove no payment.
  *
  * `tokens`: money is followed only in these, because a stranger's token can log any number of transfers for little gas;
@@ -98,11 +98,11 @@ export function paymentsOf(
           .filter((log) => isTransfer(log) && isFollowed(log.address))
           .map(toTransfer)
           .filter(isPassed)
-  for (const { paid: origin, transfer, depth } of followLegs(words, transfers, paid)) {
+  for (const { paid: origin, transfer, depth } of followForwarded(words, transfers, paid)) {
     const { logIndex: originLogIndex, payer } = origin
     const amount = words.amountOf(transfer.amount)
-    const leg = toLegRow(place, { ...transfer, amount, depth, originLogIndex, payer })
-    payments.push({ ...leg, ...inMillionths(leg, tokens) })
+    const row = toForwardedRow(place, { ...transfer, amount, depth, originLogIndex, payer })
+    payments.push({ ...row, ...inMillionths(row, tokens) })
   }
   return { payments: payments.sort((a, b) => a.logIndex - b.logIndex), unpaid }
 }
@@ -117,8 +117,8 @@ function inMillionths({ token, gross, net }: Pick<PaymentRow, 'token' | 'gross' 
 
 const words = new TextFields({ input: '0x' }, [], new Map())
 
-/** A leg with its values in lowercase hex. */
-interface LegValues {
+/** A forwarded payment with its values in lowercase hex. */
+interface ForwardedValues {
   readonly logIndex: number
   readonly token: string
   readonly from: string
@@ -129,8 +129,8 @@ interface LegValues {
   readonly payer: string
 }
 
-export function toLegRow(place: Place, leg: LegValues): PaymentRow {
-  const { logIndex, token, from, to, amount, depth, originLogIndex, payer } = leg
+export function toForwardedRow(place: Place, values: ForwardedValues): PaymentRow {
+  const { logIndex, token, from, to, amount, depth, originLogIndex, payer } = values
   return {
     ...place,
     logIndex,

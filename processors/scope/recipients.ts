@@ -33,7 +33,7 @@ export async function ofKnownRecipients(
 }
 
 /**
- * The settlements and payments whose recipient is wanted in their block. With a leg also what it is read with, whoever
+ * The settlements and payments whose recipient is wanted in their block. With a forwarded payment also what it is read with, whoever
  * was paid there: the payment that it is of and the hops before it tell whose income it was already. And what was put into
  * jobs, which does not say whom it will pay, and says who paid that.
  */

@@ -144,12 +144,12 @@ export class ChainDatabase extends TypeormDatabase {
   async close(graceMs: number): Promise<void> {
     this.#closing = true
     let timer: NodeJS.Timeout | undefined
-    const patience = new Promise<void>((resolve) => {
+    const deadline = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, graceMs)
     })
-    await Promise.race([this.#running.catch(() => {}), patience])
+    await Promise.race([this.#running.catch(() => {}), deadline])
     clearTimeout(timer)
-    if (this.#dataSource?.isInitialized) await Promise.race([this.disconnect(), patience])
+    if (this.#dataSource?.isInitialized) await Promise.race([this.disconnect(), deadline])
   }
 
   async #run({ height, goesBackTo = height }: Reach, final: BlockPlace, work: () => Promise<void>): Promise<void> {

@@ -266,19 +266,19 @@ async function expectedPayments({ hash, payments = [] }: CaseOutcome) {
   const authorizations = parseEventLogs({ abi: dollarAbi, eventName: 'AuthorizationUsed', logs })
   const origin = [...authorizations, ...proofs][0]?.logIndex
   let proven = 0
-  return payments.map(({ kind, token, payer, payee, gross, net = gross, leg, funder }) => {
+  return payments.map(({ kind, token, payer, payee, gross, net = gross, forwarding, funder }) => {
     const moved = transfers.find(
       ({ address, args }) =>
         address === token &&
         args.value === gross &&
         isAddressEqual(args.to, payee) &&
-        (!leg || isAddressEqual(args.from, leg.forwarder)),
+        (!forwarding || isAddressEqual(args.from, forwarding.forwarder)),
     )
     return {
       kind,
       chain: 'base',
       block_number: Number(blockNumber),
-      log_index: leg ? moved?.logIndex : proofs[proven++]?.logIndex,
+      log_index: forwarding ? moved?.logIndex : proofs[proven++]?.logIndex,
       block_timestamp: new Date(Number(timestamp) * 1000),
       token,
       payer: payer.toLowerCase(),
@@ -287,9 +287,9 @@ async function expectedPayments({ hash, payments = [] }: CaseOutcome) {
       net: Number(net),
       facilitator: from,
       tx_hash: hash,
-      forwarder: leg?.forwarder ?? null,
-      origin_log_index: leg ? origin : null,
-      depth: leg?.depth ?? null,
+      forwarder: forwarding?.forwarder ?? null,
+      origin_log_index: forwarding ? origin : null,
+      depth: forwarding?.depth ?? null,
       funder: funder?.toLowerCase() ?? null,
     }
   })

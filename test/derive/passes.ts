@@ -40,7 +40,7 @@ export async function sumDueHours(
   return keys.length - left.length
 }
 
-/** One bounded pass over everything that agents are derived by, large holders aside. Returns how much was done. */
+/** One bounded pass over everything that agents are derived by, except large holders. Returns how much was done. */
 export async function runJoin(context: DeriveContext): Promise<number> {
   let work = 0
   for (const kind of ['holders', 'registrations', 'agents', 'counts']) work += await pass(kind, context)

@@ -10,7 +10,7 @@ afterEach(() => {
 })
 
 const politeness = { intervalMs: 1_000, maxWaiting: 3, maxWaitMs: 10_000 }
-const patience = new AbortController().signal
+const unaborted = new AbortController().signal
 
 /** Waits for a turn and keeps it until `end()`; `state`: `waiting`, `inside`, or the reason of its refusal. */
 function visitor(turn: Promise<EndTurn>) {
@@ -30,7 +30,7 @@ const states = (visits: { state: string }[]) => visits.map(({ state }) => state)
 
 test('one request a second enters, in the order of arrival', async () => {
   const takeTurn = createTurns(politeness)
-  const visits = Array.from({ length: 4 }, () => visitor(takeTurn('a', patience)))
+  const visits = Array.from({ length: 4 }, () => visitor(takeTurn('a', unaborted)))
   await vi.advanceTimersByTimeAsync(0)
   expect(states(visits)).toEqual(['inside', 'waiting', 'waiting', 'waiting'])
   visits[0]!.end()
@@ -42,7 +42,7 @@ test('one request a second enters, in the order of arrival', async () => {
 
 test('with two in flight a host, a slow answer holds one place only, and the others come in order', async () => {
   const takeTurn = createTurns({ ...politeness, intervalMs: 0, atOnce: 2 })
-  const visits = Array.from({ length: 5 }, () => visitor(takeTurn('a', patience)))
+  const visits = Array.from({ length: 5 }, () => visitor(takeTurn('a', unaborted)))
   await vi.advanceTimersByTimeAsync(0)
   expect(states(visits)).toEqual(['inside', 'inside', 'waiting', 'waiting', 'waiting'])
   for (const [ended, inside] of [
@@ -56,14 +56,14 @@ test('with two in flight a host, a slow answer holds one place only, and the oth
   }
   for (const { end } of [visits[0]!, visits[4]!]) end()
   await vi.advanceTimersByTimeAsync(0)
-  const again = Array.from({ length: 3 }, () => visitor(takeTurn('a', patience)))
+  const again = Array.from({ length: 3 }, () => visitor(takeTurn('a', unaborted)))
   await vi.advanceTimersByTimeAsync(0)
   expect(states(again)).toEqual(['inside', 'inside', 'waiting'])
 })
 
 test('a slow answer holds the next request back for as long as it takes', async () => {
   const takeTurn = createTurns(politeness)
-  const visits = [visitor(takeTurn('a', patience)), visitor(takeTurn('a', patience))]
+  const visits = [visitor(takeTurn('a', unaborted)), visitor(takeTurn('a', unaborted))]
   await vi.advanceTimersByTimeAsync(5_000)
   expect(states(visits)).toEqual(['inside', 'waiting'])
   visits[0]!.end()
@@ -73,20 +73,20 @@ test('a slow answer holds the next request back for as long as it takes', async 
 
 test('hosts do not wait for each other', async () => {
   const takeTurn = createTurns(politeness)
-  const visits = ['a', 'b', 'c'].map((host) => visitor(takeTurn(host, patience)))
+  const visits = ['a', 'b', 'c'].map((host) => visitor(takeTurn(host, unaborted)))
   await vi.advanceTimersByTimeAsync(0)
   expect(states(visits)).toEqual(['inside', 'inside', 'inside'])
 })
 
 test('a request that finds the line full, or waits too long, is refused', async () => {
   const takeTurn = createTurns(politeness)
-  const visits = Array.from({ length: 5 }, () => visitor(takeTurn('a', patience)))
+  const visits = Array.from({ length: 5 }, () => visitor(takeTurn('a', unaborted)))
   await vi.advanceTimersByTimeAsync(9_999)
   expect(states(visits)).toEqual(['inside', 'waiting', 'waiting', 'waiting', 'busy'])
   await vi.advanceTimersByTimeAsync(1)
   expect(states(visits)).toEqual(['inside', 'busy', 'busy', 'busy', 'busy'])
   visits[0]!.end()
-  const later = visitor(takeTurn('a', patience))
+  const later = visitor(takeTurn('a', unaborted))
   await vi.advanceTimersByTimeAsync(0)
   expect(later.state).toBe('inside')
 })
@@ -94,7 +94,7 @@ test('a request that finds the line full, or waits too long, is refused', async 
 test('a request that gives up leaves its place to the next', async () => {
   const takeTurn = createTurns(politeness)
   const givingUp = new AbortController()
-  const visits = [patience, givingUp.signal, patience].map((signal) => visitor(takeTurn('a', signal)))
+  const visits = [unaborted, givingUp.signal, unaborted].map((signal) => visitor(takeTurn('a', signal)))
   givingUp.abort({ reason: 'gave up' })
   visits.push(visitor(takeTurn('a', givingUp.signal)))
   await vi.advanceTimersByTimeAsync(1_000)
@@ -106,10 +106,10 @@ test('a request that gives up leaves its place to the next', async () => {
 
 test('a host nobody asks any more is forgotten', async () => {
   const takeTurn = createTurns(politeness)
-  for (let host = 0; host < 10_000; host++) (await takeTurn(`host ${host}`, patience))()
-  await expect(takeTurn('one more', patience)).rejects.toMatchObject({ reason: 'busy' })
+  for (let host = 0; host < 10_000; host++) (await takeTurn(`host ${host}`, unaborted))()
+  await expect(takeTurn('one more', unaborted)).rejects.toMatchObject({ reason: 'busy' })
   await vi.advanceTimersByTimeAsync(1_000)
-  const visit = visitor(takeTurn('one more', patience))
+  const visit = visitor(takeTurn('one more', unaborted))
   await vi.advanceTimersByTimeAsync(0)
   expect(visit.state).toBe('inside')
 })

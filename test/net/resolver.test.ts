@@ -19,46 +19,46 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-const patience = new AbortController().signal
+const unaborted = new AbortController().signal
 
 test('a name is answered with its addresses of both kinds', async () => {
-  expect(await ask('both.shop.xyz', patience)).toEqual([
+  expect(await ask('both.shop.xyz', unaborted)).toEqual([
     '93.184.215.14',
     '10.0.0.1',
     '2606:2800:21f:cb07:6820:80da:af6b:8b2c',
   ])
-  expect(await ask('old.shop.xyz', patience)).toEqual(['93.184.215.14'])
-  expect(await ask('new.shop.xyz', patience)).toEqual(['2606::1'])
+  expect(await ask('old.shop.xyz', unaborted)).toEqual(['93.184.215.14'])
+  expect(await ask('new.shop.xyz', unaborted)).toEqual(['2606::1'])
 })
 
 test('a name without addresses, unknown or failing is an error', async () => {
   for (const name of ['empty.shop.xyz', 'missing.shop.xyz', 'failing.shop.xyz']) {
-    await expect(ask(name, patience)).rejects.toThrow(name)
+    await expect(ask(name, unaborted)).rejects.toThrow(name)
   }
 })
 
 test('the same name is asked again each time', async () => {
   server.questions.length = 0
-  await ask('old.shop.xyz', patience)
-  await ask('old.shop.xyz', patience)
+  await ask('old.shop.xyz', unaborted)
+  await ask('old.shop.xyz', unaborted)
   expect(server.questions.filter((question) => question === 'old.shop.xyz 1')).toHaveLength(2)
 })
 
 test('an aborted question to a silent name server ends', async () => {
-  const impatience = new AbortController()
-  const answer = ask('silent.shop.xyz', impatience.signal)
+  const imunaborted = new AbortController()
+  const answer = ask('silent.shop.xyz', imunaborted.signal)
   await expect.poll(() => server.questions.includes('silent.shop.xyz 1'), { interval: 5 }).toBe(true)
-  impatience.abort()
+  imunaborted.abort()
   await expect(answer).rejects.toThrow('silent.shop.xyz')
 })
 
 test('an address that got past the judgement of the text is stopped here', async () => {
   const url = new URL('https://8.8.8.8/')
   const target = { url, hostname: '8.8.8.8', port: 443, allowed: false }
-  await expect(judgedAddresses(target, ask, patience)).rejects.toMatchObject({ reason: 'blocked' })
-  expect(await judgedAddresses({ ...target, allowed: true }, ask, patience)).toEqual(['8.8.8.8'])
+  await expect(judgedAddresses(target, ask, unaborted)).rejects.toMatchObject({ reason: 'blocked' })
+  expect(await judgedAddresses({ ...target, allowed: true }, ask, unaborted)).toEqual(['8.8.8.8'])
 })
 
 test('names an operator allows are looked up as the system does, hosts file included', async () => {
-  expect(await askSystem('localhost', patience)).toContain('127.0.0.1')
+  expect(await askSystem('localhost', unaborted)).toContain('127.0.0.1')
 })

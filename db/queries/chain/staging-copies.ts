@@ -103,7 +103,7 @@ export async function copyRemaining(db: Queryable, chain: string, { partition, t
 /** Deletes the copies of some blocks from every staging table of a chain, because the rows themselves are deleted. */
 export async function deleteCopies(db: Queryable, chain: string, blocks: BlockRange): Promise<void> {
   const { rows } = await db.query<{ partition: string; table: string }>(
-    `select p.partition, p.aside as "table" from backfill_partition p join backfill b on b.id = p.backfill_id
+    `select p.partition, p.staging_table as "table" from backfill_partition p join backfill b on b.id = p.backfill_id
       where b.chain = $1 and p.copied && $2::int4multirange`,
     [chain, blocksOf(blocks)],
   )

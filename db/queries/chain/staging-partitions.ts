@@ -62,7 +62,7 @@ export async function createStaging(db: Queryable, backfillId: number, partition
 
 async function noteStaging(db: Queryable, backfillId: number, staging: StagingTable): Promise<void> {
   await db.query(
-    `insert into backfill_partition (partition, backfill_id, aside, first_block, last_block)
+    `insert into backfill_partition (partition, backfill_id, staging_table, first_block, last_block)
      values ($1, $2, $3, $4, $5)`,
     [staging.partition, backfillId, staging.table, staging.firstBlock, staging.lastBlock],
   )
@@ -71,7 +71,7 @@ async function noteStaging(db: Queryable, backfillId: number, staging: StagingTa
 /** The staging tables that are not in place yet, ascending. */
 export async function readStaging(db: Queryable, backfillId: number): Promise<StagingTable[]> {
   const { rows } = await db.query<StagingTable>(
-    `select partition, aside as "table", first_block as "firstBlock", last_block as "lastBlock"
+    `select partition, staging_table as "table", first_block as "firstBlock", last_block as "lastBlock"
        from backfill_partition where backfill_id = $1 order by first_block`,
     [backfillId],
   )

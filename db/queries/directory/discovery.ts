@@ -116,7 +116,7 @@ select coalesce(json_agg(one), '[]')::text as groups, ${newestChange} as change
   return rows[0] ?? { groups: '[]', change: 0 }
 }
 
-/** What a filter matches of the agents that are grouped, its `q` left aside. */
+/** What a filter matches of the agents that are grouped, without its `q`. */
 export async function groupTotal(db: Queryable, groups: string, filter: DiscoveryFilter): Promise<number> {
   const { conditions, values } = filterConditions({ ...filter, q: null }, { named: null, before: [groups] })
   const { rows } = await db.query<{ total: number }>({

@@ -148,7 +148,7 @@ export const heldContract = (payment: string) => byKind(payment, (kind) => `'${p
 export const otherPayments = `(
        select p.payee as recipient, p.chain, p.payer, p.facilitator, p.block_number, p.block_timestamp, p.log_index,
               p.tx_hash, p.token, p.net as amount,
-              -- Of a leg as well: that no payment is stored as its origin does not make it one of a settlement.
+              -- Of a forwarded payment as well: that no payment is stored as its origin does not make it one of a settlement.
               ${isDollar('p')} as is_dollar,
               p.kind in (${x402Kinds}) or case when p.origin_log_index is not null then (
                 -- Neither joined nor found by equal columns: where statistics tell of few rows, whole indexes and blocks are read so.

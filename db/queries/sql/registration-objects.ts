@@ -174,6 +174,6 @@ export const approvedFor = (of: string, counts = always) => `
                       where t.chain = ${of}.chain and t.agent_id = ${of}.agent_id and ${counts('t')}
                         and (t.block_number, t.log_index) > (p.block_number, p.log_index)))`
 
-/** SQL: those who may act for a registration `r` now, its owner aside, with so many operators at most. */
+/** SQL: those who may act for a registration `r` now, except its owner, with so many operators at most. */
 export const othersMayAct = (bounds: Pick<Holder, 'most' | 'looked'> = {}) =>
   `(${operatorsOf({ holder: 'r.owner', chain: 'r.chain', ...bounds })} union all ${approvedFor('r')})`

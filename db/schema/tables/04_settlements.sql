@@ -209,8 +209,8 @@ create trigger payment_funded after insert on payment
 create trigger payment_unfunded after delete on payment
   referencing old table as moved for each statement execute function follow_funding();
 
--- Everything that addresses got, a row each. What went through a forwarder is there as a settlement to it and as the legs
--- that it paid: right for the sum of one payee, too much for the sum of all.
+-- Everything that addresses got, a row each. What went through a forwarder is there as a settlement to it and as what
+-- the forwarder passed on: right for the sum of one payee, too much for the sum of all.
 create view income_row as
 select chain, block_number, log_index, block_timestamp,
        case when selector in ('\xe3ee160e'::bytea, '\xef55bec6'::bytea) then 'eip3009_vrs' else 'eip3009_bytes' end as kind,

@@ -33,17 +33,17 @@ create table backfill_shard (
   primary key (backfill_id, first_block)
 );
 
--- Partitions that were empty when the backfill began are loaded aside, without indexes, into a table that takes the
+-- Partitions that were empty when the backfill began are loaded without indexes into a staging table, which takes the
 -- partition's place once it is full and indexed. Gone from here: it has.
 create table backfill_partition (
   partition text primary key, -- the one that will be replaced
   backfill_id int not null references backfill on delete cascade,
-  aside text not null,
   first_block int not null,   -- of the partition
   last_block int not null,
-  -- Blocks of the partition whose settlements, written by others than the backfill, stand in its aside too. They are final,
+  -- Blocks of the partition whose settlements, written by others than the backfill, stand in its staging table too. They are final,
   -- so that the exchange itself has only the newest to move.
-  copied int4multirange not null default '{}'
+  copied int4multirange not null default '{}',
+  staging_table text not null
 );
 
 create function settlement_has_rows(of_chain text, first_block int, last_block int) returns boolean

@@ -42,8 +42,8 @@ function deposit(which: string, salt: number, value: bigint): SettlementCase {
       const channel = { ...channelOf(stage, salt), payer: signer.address }
       const authorization = await authorize(signer, { to: depositCollector, value, kind: 'receive' })
       const hash = await chain.send(facilitator, fillChannel(chain, authorization, channel))
-      const leg = { forwarder: depositCollector, depth: 1 }
-      const passedOn = { kind: 'forwarded', token: channel.token, payer: channel.payer, gross: value, leg }
+      const forwarding = { forwarder: depositCollector, depth: 1 }
+      const passedOn = { kind: 'forwarded', token: channel.token, payer: channel.payer, gross: value, forwarding }
       return {
         hash,
         settlements: [{ authorization, ...drawn }],
@@ -87,13 +87,13 @@ export const channelCases: SettlementCase[] = [
         facilitator,
         allInChannels(chain, [fill, claim, settleChannels(chain, merchant.address)]),
       )
-      const leg = { forwarder: depositCollector, depth: 1 }
+      const forwarding = { forwarder: depositCollector, depth: 1 }
       const common = { token: channel.token, payer: channel.payer, gross: 50n }
       return {
         hash,
         settlements: [{ authorization, ...drawn }],
         payments: [
-          { ...common, kind: 'forwarded', payee: channelsOf(chain), leg },
+          { ...common, kind: 'forwarded', payee: channelsOf(chain), forwarding },
           moved('batch_deposit', channel, 50n),
           moved('batch_claim', channel, 50n),
         ],
@@ -110,8 +110,14 @@ export const channelCases: SettlementCase[] = [
       const fill = fillChannel(chain, authorization, unasked)
       const claim = claimFromChannels(chain, [{ channel: unasked, total: 11n }])
       const hash = await chain.send(facilitator, allInChannels(chain, [fill, claim]))
-      const leg = { forwarder: depositCollector, depth: 1 }
-      const passedOn = { kind: 'forwarded', token: unasked.token, payer: payer.address, payee: channelsOf(chain), leg }
+      const forwarding = { forwarder: depositCollector, depth: 1 }
+      const passedOn = {
+        kind: 'forwarded',
+        token: unasked.token,
+        payer: payer.address,
+        payee: channelsOf(chain),
+        forwarding,
+      }
       const signed = { ...unasked, payer: otherPayer.address }
       return {
         hash,

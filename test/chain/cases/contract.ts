@@ -30,11 +30,11 @@ export const contractCases: SettlementCase[] = [
       const { puller } = chain.addresses
       const authorization = await authorize(payer, { to: puller, value: 33n, kind: 'receive' })
       const hash = await chain.send(facilitator, pull(chain, authorization, merchant.address))
-      const leg = { forwarder: puller, depth: 1 }
+      const forwarding = { forwarder: puller, depth: 1 }
       const { token } = authorization
       return {
         hash,
-        payments: [{ kind: 'forwarded', token, payer: payer.address, payee: merchant.address, gross: 33n, leg }],
+        payments: [{ kind: 'forwarded', token, payer: payer.address, payee: merchant.address, gross: 33n, forwarding }],
         settlements: [
           { authorization, selector: selectors.receiveBytes, source: 'trace', inferred: selectors.receive },
         ],

@@ -38,8 +38,8 @@ async function passedOn({ chain }: Stage, { payer, token, operator }: EscrowPaym
     functionName: 'stores',
     args,
   })
-  const leg = { forwarder: chain.addresses.depositCollector, depth: 1 }
-  return { kind: 'forwarded', token, payer, payee: store, gross, leg }
+  const forwarding = { forwarder: chain.addresses.depositCollector, depth: 1 }
+  return { kind: 'forwarded', token, payer, payee: store, gross, forwarding }
 }
 
 const hold = (stage: Stage, value: bigint) =>
@@ -71,12 +71,17 @@ function charge(which: string, salt: bigint, value: bigint, amount: bigint): Set
       const signed = await hold(stage, value)
       const hash = await chain.send(facilitator, chargePayment(chain, payment, signed, { amount, receiver: treasury }))
       await chain.mined(hash)
-      const leg = await passedOn(stage, payment, value)
-      const feeLeg = { ...leg, payee: treasury, gross: amount, leg: { forwarder: lower(leg.payee), depth: 2 } } as const
+      const forwarding = await passedOn(stage, payment, value)
+      const forwardedFee = {
+        ...forwarding,
+        payee: treasury,
+        gross: amount,
+        forwarding: { forwarder: lower(forwarding.payee), depth: 2 },
+      } as const
       const payments = [
         moved('escrow_charge', payment, value, value - amount),
-        leg,
-        ...(amount < value ? [] : [feeLeg]),
+        forwarding,
+        ...(amount < value ? [] : [forwardedFee]),
       ]
       return { hash, settlements: [{ authorization: signed, ...drawn }], payments }
     },

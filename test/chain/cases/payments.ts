@@ -24,8 +24,8 @@ export const paymentCases: SettlementCase[] = [
       const authorization = await authorize(payer, { to: batcher, value: 100n })
       const parts = [transferDollars(chain, merchant.address, 90n), transferDollars(chain, other, 10n)]
       const hash = await chain.send(facilitator, aggregate(chain, [pay(authorization), ...parts]))
-      const leg = { forwarder: batcher, depth: 1 }
-      const common = { kind: 'forwarded', token: dollarOf(chain), payer: payer.address, leg }
+      const forwarding = { forwarder: batcher, depth: 1 }
+      const common = { kind: 'forwarded', token: dollarOf(chain), payer: payer.address, forwarding }
       return {
         hash,
         settlements: [{ authorization, ...calldata }],
@@ -43,9 +43,16 @@ export const paymentCases: SettlementCase[] = [
       const authorization = await authorize(payer, { to: batcher, value: 100n })
       const parts = [transferDollars(chain, payer.address, 40n), transferDollars(chain, merchant.address, 60n)]
       const hash = await chain.send(facilitator, aggregate(chain, [pay(authorization), ...parts]))
-      const leg = { forwarder: batcher, depth: 1 }
+      const forwarding = { forwarder: batcher, depth: 1 }
       const payments = [
-        { kind: 'forwarded', token: dollarOf(chain), payer: payer.address, payee: merchant.address, gross: 60n, leg },
+        {
+          kind: 'forwarded',
+          token: dollarOf(chain),
+          payer: payer.address,
+          payee: merchant.address,
+          gross: 60n,
+          forwarding,
+        },
       ]
       return { hash, settlements: [{ authorization, ...calldata }], payments }
     },
@@ -56,12 +63,12 @@ export const paymentCases: SettlementCase[] = [
       const authorization = await authorize(payer, { to: delegator.address, value: 100n })
       const calls = [pay(authorization), transferDollars(chain, merchant.address, 97n)]
       const hash = await sendDelegated(chain, delegator, calls)
-      const leg = { forwarder: delegator.address.toLowerCase() as Address, depth: 1 }
+      const forwarding = { forwarder: delegator.address.toLowerCase() as Address, depth: 1 }
       const common = { token: dollarOf(chain), payer: payer.address, payee: merchant.address }
       return {
         hash,
         settlements: [{ authorization, ...calldata }],
-        payments: [{ ...common, kind: 'forwarded', gross: 97n, leg }],
+        payments: [{ ...common, kind: 'forwarded', gross: 97n, forwarding }],
       }
     },
   },
@@ -81,13 +88,13 @@ export const paymentCases: SettlementCase[] = [
             ...common,
             payee: secondBatcher,
             gross: 99n,
-            leg: { forwarder: batcher, depth: 1 },
+            forwarding: { forwarder: batcher, depth: 1 },
           },
           {
             ...common,
             payee: merchant.address,
             gross: 98n,
-            leg: { forwarder: secondBatcher, depth: 2 },
+            forwarding: { forwarder: secondBatcher, depth: 2 },
           },
         ],
       }
@@ -159,13 +166,13 @@ export const paymentCases: SettlementCase[] = [
       ]
       const hash = await chain.send(facilitator, aggregate(chain, calls))
       const common = { token: dollarOf(chain), payer: payer.address }
-      const leg = { forwarder: batcher, depth: 1 }
+      const forwarding = { forwarder: batcher, depth: 1 }
       return {
         hash,
         settlements: [],
         payments: [
           { ...common, kind: 'permit2_exact', payee: batcher, gross: 80n },
-          { ...common, kind: 'forwarded', payee: merchant.address, gross: 79n, leg },
+          { ...common, kind: 'forwarded', payee: merchant.address, gross: 79n, forwarding },
         ],
       }
     },
@@ -207,12 +214,12 @@ export const paymentCases: SettlementCase[] = [
       const { depositCollector } = chain.addresses
       const authorization = await authorize(payer, { to: depositCollector, value: 100n, kind: 'receive' })
       const hash = await chain.send(facilitator, collectForEscrow(chain, authorization, other, 70n))
-      const leg = { forwarder: depositCollector, depth: 1 }
+      const forwarding = { forwarder: depositCollector, depth: 1 }
       const common = { token: dollarOf(chain), payer: payer.address }
       return {
         hash,
         settlements: [{ authorization, ...drawn }],
-        payments: [{ ...common, kind: 'forwarded', payee: other, gross: 70n, leg }],
+        payments: [{ ...common, kind: 'forwarded', payee: other, gross: 70n, forwarding }],
       }
     },
   },

@@ -38,8 +38,8 @@ export interface ExpectedPayment {
   readonly net?: bigint
   /** Who put the money there, if that is not the payer; default: nobody. */
   readonly funder?: Address
-  /** Forwarder and depth of a forwarded leg; undefined: a payment that a contract logs. */
-  readonly leg?: { readonly forwarder: Address; readonly depth: number }
+  /** Forwarder and depth of a forwarded payment; undefined: a payment that a contract logs. */
+  readonly forwarding?: { readonly forwarder: Address; readonly depth: number }
 }
 
 /** The rows that one transaction must leave; no others may be stored of it. */

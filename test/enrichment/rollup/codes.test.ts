@@ -27,8 +27,8 @@ beforeAll(async () => {
   await seedCodes(pool, { block: 11, app: 'shop' })
   const forwarder = addressOf('forwarder')
   await seedSettlement(pool, { chain: 'base', recipient: forwarder, block: 12, amount: 4n })
-  const leg = { kind: 'forwarded' as const, payee: own, payer: addressOf('payer'), amount: 4n, at: birth }
-  await seedPayment(pool, { ...leg, forwarder, block: 12, logIndex: 1, originLogIndex: 0, depth: 1 })
+  const common = { kind: 'forwarded' as const, payee: own, payer: addressOf('payer'), amount: 4n, at: birth }
+  await seedPayment(pool, { ...common, forwarder, block: 12, logIndex: 1, originLogIndex: 0, depth: 1 })
 })
 
 /** Income in base units that has evidence of x402, after all steps of the roll-up and of income. */

@@ -237,7 +237,7 @@ export class World {
       const { block, origin, sender } = shared
       const first = 10 * ++this.#transactions
       const path = hands.filter((hand, at) => at === 0 || hand !== payer)
-      const legs = path.map((recipient, at) => ({
+      const steps = path.map((recipient, at) => ({
         ...shared,
         logIndex: first + at,
         kind: at === 0 ? origin : 'forwarded',
@@ -254,7 +254,7 @@ export class World {
         this.payments.set(`${block} ${first}`, row)
         await store(this.#pool, [row])
       }
-      const others = origin === 'settlement' ? legs.slice(1) : legs
+      const others = origin === 'settlement' ? steps.slice(1) : steps
       this.others.push(...others)
       await storeOthers(db, others)
     }

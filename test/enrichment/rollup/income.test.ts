@@ -361,7 +361,7 @@ test('an hour that is noted again while it is summed up is summed up again', asy
   expect(rows).toEqual([{ n: 3 }])
 })
 
-test('a leg in a token outside the list is no dollars, though the payment that it is of is not stored', async () => {
+test('a forwarded payment in a token outside the list is no dollars, though the payment that it is of is not stored', async () => {
   await empty(database.pool)
   const { pool } = database
   const world = new World(pool)

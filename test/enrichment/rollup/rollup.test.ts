@@ -149,8 +149,8 @@ test('a backfill that still loads is rolled up as far as all its rows are there'
     const shard = { first_block: first, last_block: last, next_block: next }
     await insert(pool, 'backfill_shard', { backfill_id: id, ...shard })
   }
-  const aside = { partition: 'settlement_base_0000', aside: 'aside', first_block: 30, last_block: 99 }
-  await insert(pool, 'backfill_partition', { backfill_id: id, ...aside })
+  const loaded = { partition: 'settlement_base_0000', staging_table: 'staging', first_block: 30, last_block: 99 }
+  await insert(pool, 'backfill_partition', { backfill_id: id, ...loaded })
   await store(
     pool,
     [10, 29, 30, 59, 60, 99].map((block) => ({ ...one, block })),

@@ -78,8 +78,8 @@ export async function archiveWorld(): Promise<OwnDatabase> {
       })
     }
   }
-  const legs = { payer: addressOf('payer 1'), block: 30_500_000, at: new Date(first.getTime() + 30 * 3_600_000) }
-  await seedPayment(pool, { ...legs, kind: 'permit2_exact', payee: own, amount: 5_000_000n, logIndex: 9 })
+  const common = { payer: addressOf('payer 1'), block: 30_500_000, at: new Date(first.getTime() + 30 * 3_600_000) }
+  await seedPayment(pool, { ...common, kind: 'permit2_exact', payee: own, amount: 5_000_000n, logIndex: 9 })
   await seedChainState(pool, { chain: 'base', chainId: 8453, indexed: 31_990_000, finalized: 31_900_000, at: now })
   const { rows } = await pool.query<{ id: number }>(
     `insert into backfill (chain, from_block, to_block, completed_at) values ('base', $1, $2, now()) returning id`,

@@ -35,17 +35,17 @@ async function leftovers({ pool }: TestDatabase) {
   const { rows } = await pool.query(
     `select (select count(*)::int from backfill) as reservations, (select count(*)::int from backfill_shard) as shards,
             (select count(*)::int from backfill_partition) as partitions,
-            (select count(*)::int from pg_class where relname ~ '_load$') as aside,
+            (select count(*)::int from pg_class where relname ~ '_load$') as staging,
             (select count(*)::int from settlement) as settlements`,
   )
   return rows[0]
 }
-const nothing = { reservations: 0, shards: 0, partitions: 0, aside: 0, settlements: 0 }
+const nothing = { reservations: 0, shards: 0, partitions: 0, staging: 0, settlements: 0 }
 
 test('a backfill that was abandoned half way leaves nothing, and another one loads its blocks', async () => {
   const database = await run.database()
   await loadHalf(database, all)
-  expect(await leftovers(database)).toMatchObject({ reservations: 1, shards: 2, partitions: 1, aside: 1 })
+  expect(await leftovers(database)).toMatchObject({ reservations: 1, shards: 2, partitions: 1, staging: 1 })
   const wrong = await run.load(database, [...range(1_000, 1_300), '--abandon'])
   expect(wrong).toMatchObject({
     code: 1,
@@ -121,7 +121,7 @@ describe('a backfill that the chain’s processor has passed', () => {
   test('goes with the blocks above it, and the processor loads them', async () => {
     const { code, stderr } = await reset(database, '--to', '1299')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(await leftovers(database)).toMatchObject({ reservations: 0, shards: 0, partitions: 0, aside: 0 })
+    expect(await leftovers(database)).toMatchObject({ reservations: 0, shards: 0, partitions: 0, staging: 0 })
     const processor = await run.processor(database)
     await processor.untilIndexed(chain.lastBlock)
     await processor.stop()

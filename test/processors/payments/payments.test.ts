@@ -90,7 +90,7 @@ function paidIn(
 const short = ({ payments }: ReturnType<typeof paidIn>) =>
   payments.map((row) => [row.kind, Number(row.payer), Number(row.payee), Number(row.gross), row.depth] as const)
 /** Payments found in moves, given in log order; a settlement's AuthorizationUsed log is right before its transfer. */
-function legsOf(...moves: (Move & { readonly settles?: true })[]) {
+function forwardedOf(...moves: (Move & { readonly settles?: true })[]) {
   const logs = moves.map((move, at) => moved(move, 2 * at + 1))
   return short(
     paidIn(
@@ -102,7 +102,7 @@ function legsOf(...moves: (Move & { readonly settles?: true })[]) {
 const settles = true as const
 
 describe('a forwarder', () => {
-  test('of money in a token that is not listed has no legs, however many transfers it logs', () => {
+  test('of money in a token that is not listed nothing is forwarded, however many transfers it logs', () => {
     const token = address(3000)
     const logs = Array.from({ length: 8_000 }, (_, at) => moved({ from: 2, to: 10 + at, amount: 1, token }, at + 2))
     const rows = paidIn(
@@ -117,19 +117,19 @@ describe('a forwarder', () => {
   test('pays at most 256 payees for one payment; with more the money is its own', () => {
     const paid = { from: 1, to: 2, amount: 257, settles } as const
     const to = (payees: number) => Array.from({ length: payees }, (_, at) => ({ from: 2, to: 10 + at, amount: 1 }))
-    expect(legsOf(paid, ...to(256))).toHaveLength(256)
-    expect(legsOf(paid, ...to(257))).toEqual([])
+    expect(forwardedOf(paid, ...to(256))).toHaveLength(256)
+    expect(forwardedOf(paid, ...to(257))).toEqual([])
   })
 
   test('is found among thousands of transfers of others without a look at each', () => {
     const first = { from: 1, to: 2, amount: 100, settles } as const
     const others = Array.from({ length: 20_000 }, (_, at) => ({ from: 5_000 + at, to: 3, amount: 1 }))
-    expect(legsOf(first, ...others, { from: 2, to: 3, amount: 100 })).toEqual([['forwarded', 1, 3, 100, 1]])
+    expect(forwardedOf(first, ...others, { from: 2, to: 3, amount: 100 })).toEqual([['forwarded', 1, 3, 100, 1]])
   })
 
   test('that splits pays each of its payees, for the one who signed', () => {
     const split = [{ from: 1, to: 2, amount: 100, settles } as const, { from: 2, to: 3, amount: 70 }]
-    expect(legsOf(...split, { from: 2, to: 4, amount: 30 })).toEqual([
+    expect(forwardedOf(...split, { from: 2, to: 4, amount: 30 })).toEqual([
       ['forwarded', 1, 3, 70, 1],
       ['forwarded', 1, 4, 30, 1],
     ])
@@ -137,32 +137,32 @@ describe('a forwarder', () => {
 
   test('keeps what it does not pass on, up to half', () => {
     const paid = { from: 1, to: 2, amount: 100, settles } as const
-    expect(legsOf(paid, { from: 2, to: 3, amount: 50 })).toEqual([['forwarded', 1, 3, 50, 1]])
-    expect(legsOf(paid, { from: 2, to: 3, amount: 49 })).toEqual([])
-    expect(legsOf(paid, { from: 2, to: 3, amount: 101 })).toEqual([])
+    expect(forwardedOf(paid, { from: 2, to: 3, amount: 50 })).toEqual([['forwarded', 1, 3, 50, 1]])
+    expect(forwardedOf(paid, { from: 2, to: 3, amount: 49 })).toEqual([])
+    expect(forwardedOf(paid, { from: 2, to: 3, amount: 101 })).toEqual([])
   })
 
   test('that gives change back pays the rest', () => {
     const paid = { from: 1, to: 2, amount: 100, settles } as const
     const change = { from: 2, to: 1, amount: 60 }
-    expect(legsOf(paid, change, { from: 2, to: 3, amount: 40 })).toEqual([['forwarded', 1, 3, 40, 1]])
-    expect(legsOf(paid, change)).toEqual([])
+    expect(forwardedOf(paid, change, { from: 2, to: 3, amount: 40 })).toEqual([['forwarded', 1, 3, 40, 1]])
+    expect(forwardedOf(paid, change)).toEqual([])
   })
 
   test('that pools payments keeps them', () => {
     const first = { from: 1, to: 2, amount: 100, settles } as const
     const second = { from: 3, to: 2, amount: 100, settles } as const
-    expect(legsOf(first, second, { from: 2, to: 4, amount: 200 })).toEqual([])
+    expect(forwardedOf(first, second, { from: 2, to: 4, amount: 200 })).toEqual([])
   })
 
   test('that passes each payment on before it draws the next pays for each', () => {
-    const legs = legsOf(
+    const forwarded = forwardedOf(
       { from: 1, to: 2, amount: 100, settles },
       { from: 2, to: 4, amount: 99 },
       { from: 3, to: 2, amount: 100, settles },
       { from: 2, to: 5, amount: 98 },
     )
-    expect(legs).toEqual([
+    expect(forwarded).toEqual([
       ['forwarded', 1, 4, 99, 1],
       ['forwarded', 3, 5, 98, 1],
     ])
@@ -171,7 +171,7 @@ describe('a forwarder', () => {
   test('is followed over five hops, and money that comes back is not', () => {
     const chain = Array.from({ length: 8 }, (_, hop) => ({ from: hop + 2, to: hop + 3, amount: 100 }))
     expect(
-      legsOf({ from: 1, to: 2, amount: 100, settles }, ...chain).map(([, , payee, , depth]) => [payee, depth]),
+      forwardedOf({ from: 1, to: 2, amount: 100, settles }, ...chain).map(([, , payee, , depth]) => [payee, depth]),
     ).toEqual([
       [3, 1],
       [4, 2],
@@ -183,25 +183,25 @@ describe('a forwarder', () => {
       { from: 2, to: 3, amount: 100 },
       { from: 3, to: 2, amount: 100 },
     ]
-    expect(legsOf({ from: 1, to: 2, amount: 100, settles }, ...back)).toEqual([['forwarded', 1, 3, 100, 1]])
+    expect(forwardedOf({ from: 1, to: 2, amount: 100, settles }, ...back)).toEqual([['forwarded', 1, 3, 100, 1]])
   })
 
   test('is no payer by an earlier transfer, another token, no money, or a settlement of its own', () => {
     const paid = { from: 1, to: 2, amount: 100, settles } as const
-    expect(legsOf({ from: 2, to: 3, amount: 100 }, paid)).toEqual([])
-    expect(legsOf(paid, { from: 2, to: 3, amount: 100, token: shell })).toEqual([])
-    expect(legsOf({ ...paid, amount: 0 }, { from: 2, to: 3, amount: 0 })).toEqual([])
-    expect(legsOf(paid, { from: 2, to: 3, amount: 100, settles })).toEqual([])
+    expect(forwardedOf({ from: 2, to: 3, amount: 100 }, paid)).toEqual([])
+    expect(forwardedOf(paid, { from: 2, to: 3, amount: 100, token: shell })).toEqual([])
+    expect(forwardedOf({ ...paid, amount: 0 }, { from: 2, to: 3, amount: 0 })).toEqual([])
+    expect(forwardedOf(paid, { from: 2, to: 3, amount: 100, settles })).toEqual([])
   })
 
   test('that sent the transaction itself, as a facilitator with code may, is no payer', () => {
     const paid = { from: 1, to: 99, amount: 100, settles } as const
-    expect(legsOf(paid, { from: 99, to: 3, amount: 97 })).toEqual([['forwarded', 1, 3, 97, 1]])
+    expect(forwardedOf(paid, { from: 99, to: 3, amount: 97 })).toEqual([['forwarded', 1, 3, 97, 1]])
   })
 
   test('a deposit that a collector passes on to an escrow or a channel contract is no income of its seller', () => {
     const deposit = [{ from: 1, to: 2, amount: 100, settles } as const, { from: 2, to: 3, amount: 80 }]
-    expect(legsOf(...deposit, { from: 2, to: 1, amount: 20 })).toEqual([['forwarded', 1, 3, 80, 1]])
+    expect(forwardedOf(...deposit, { from: 2, to: 1, amount: 20 })).toEqual([['forwarded', 1, 3, 80, 1]])
   })
 })
 

@@ -116,7 +116,7 @@ test('chains do not know each other', async () => {
   expect(await ofKnownRecipients(database.pool, celo, settled(payment(known)))).toEqual(settled())
 })
 
-test('with a leg to a known address goes what it is read with: its payment and the hops before it', async () => {
+test('with a forwarded payment to a known address goes what it is read with: its payment and the hops before it', async () => {
   await verify(database.pool, 1, known)
   await updateRecipients(database.pool, chain)
   const found = { settlements: [], payments: forwarded, unpaid: [] }
@@ -124,7 +124,7 @@ test('with a leg to a known address goes what it is read with: its payment and t
   expect(payments).toEqual(read)
 })
 
-test('an audit of known recipients mends the payment and the hops before a leg, and takes no row away', async () => {
+test('an audit of known recipients mends the payment and the hops before a forwarded payment, and takes no row away', async () => {
   const { pool } = database
   await verify(pool, 1, known)
   await updateRecipients(pool, chain)
@@ -203,7 +203,7 @@ function payment(recipient: string): SettlementRow {
   }
 }
 
-function paid(logIndex: number, payee: string, leg: Partial<PaymentRow> = {}): PaymentRow {
+function paid(logIndex: number, payee: string, hop: Partial<PaymentRow> = {}): PaymentRow {
   const { chain, blockNumber, blockTimestamp, token, payer, facilitator, txHash } = payment(payee)
   const place = { chain, blockNumber, blockTimestamp, token, payer, facilitator, txHash }
   const amounts = { gross: 4n, net: 4n }
@@ -217,19 +217,19 @@ function paid(logIndex: number, payee: string, leg: Partial<PaymentRow> = {}): P
     originLogIndex: null,
     depth: null,
     subject: null,
-    ...leg,
+    ...hop,
   }
 }
 
-const leg = (depth: number, originLogIndex = 1) =>
+const hop = (depth: number, originLogIndex = 1) =>
   ({ kind: 'forwarded', forwarder: other, originLogIndex, depth }) as const
-/** What a leg to a known address needs. */
-const read = [paid(1, other), paid(3, other, leg(1)), paid(4, known, leg(2))]
-/** The same, with what it does not need: a hop behind it, another block and another payment with its leg. */
+/** What a forwarded payment to a known address needs. */
+const read = [paid(1, other), paid(3, other, hop(1)), paid(4, known, hop(2))]
+/** The same, with what it does not need: a hop behind it, another block and another payment with what was forwarded of it. */
 const forwarded = [
   ...read,
-  paid(5, other, leg(3)),
+  paid(5, other, hop(3)),
   paid(6, other),
-  paid(7, other, leg(1, 6)),
+  paid(7, other, hop(1, 6)),
   { ...paid(1, other), blockNumber: 3_000_049 },
 ]

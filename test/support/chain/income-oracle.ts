@@ -239,9 +239,9 @@ function gotIn(
     if (sum > amount || sum * 2n < amount || sum === 0n) return
     for (const part of parts) taken.add(part)
     const hands = [...through, to]
-    const legs = parts.filter((part) => part.to !== payer && !hands.includes(part.to))
-    for (const leg of legs.toReversed()) {
-      const next: Got = { ...leg, kind: 'forwarded', through: hands }
+    const onward = parts.filter((part) => part.to !== payer && !hands.includes(part.to))
+    for (const part of onward.toReversed()) {
+      const next: Got = { ...part, kind: 'forwarded', through: hands }
       got.push(next)
       passOn(next, payer)
     }

@@ -10,7 +10,7 @@ export interface Paid<V> {
 }
 
 /** Money of a payment that its recipient, or an address further on, passed on in the same transaction. */
-interface Leg<V> {
+interface Forwarded<V> {
   readonly paid: Paid<V>
   readonly transfer: Transfer<V>
   /** Hops from the payment; 1: its recipient passed the money on. */
@@ -19,29 +19,29 @@ interface Leg<V> {
 
 /** Most hops from a payment's recipient; money that goes further is not followed. */
 const maxDepth = 5
-/** Most legs of one payment: an address that would pass it on in more of them keeps the money. */
-const maxLegs = 256
+/** Most transfers that one payment is forwarded in: an address that would pass it on in more keeps the money. */
+const mostForwarded = 256
 
 /**
- * The forwarded legs of payments in one transaction. An address has forwarded what it received when its later transfers
+ * What was forwarded of the payments in one transaction. An address has forwarded what it received when its later transfers
  * of the token add up to at least half of that and not to more. More means pooled or own money, less something else:
- * then the address keeps the money, and none of these transfers is a leg. A transfer back to the payer or to an address
- * that the money went through is change: it counts in the sum, is no leg, and is not followed.
+ * then the address keeps the money, and none of these transfers is followed. A transfer back to the payer or to an address
+ * that the money went through is change: it counts in the sum, and is neither listed nor followed.
  *
  * A transfer belongs to one payment at most. The last payment is followed first, so that a contract that forwards each
  * of several payments before it draws the next is recognised; one that draws all of them first has pooled them.
  *
  * `transfers`: those of the transaction, in log order; transfers of zero are ignored.
  */
-export function followLegs<V>(
+export function followForwarded<V>(
   fields: Pick<TransactionFields<V>, 'isSameAddress' | 'addressAt' | 'amountOf'>,
   transfers: readonly Transfer<V>[],
   payments: readonly Paid<V>[],
-): Leg<V>[] {
+): Forwarded<V>[] {
   // Most transactions pay once and move nothing else.
   if (transfers.length <= payments.length) return []
   const taken = new Set(payments.map(({ transfer }) => transfer.logIndex))
-  const legs: Leg<V>[] = []
+  const forwarded: Forwarded<V>[] = []
   const sent = new Map<string, Transfer<V>[]>()
   for (const transfer of transfers) {
     const sender = fields.addressAt(transfer.from)
@@ -49,8 +49,8 @@ export function followLegs<V>(
     if (others) others.push(transfer)
     else sent.set(sender, [transfer])
   }
-  /** Legs that the payment in hand may still have. */
-  let room = maxLegs
+  /** Transfers that the payment in hand may still have. */
+  let room = mostForwarded
   const follow = (paid: Paid<V>, incoming: Transfer<V>, path: readonly V[], depth: number) => {
     const outgoing = (sent.get(fields.addressAt(incoming.to)) ?? []).filter(
       (transfer) =>
@@ -67,13 +67,13 @@ export function followLegs<V>(
     if (onward.length > room) return
     room -= onward.length
     for (const { logIndex } of outgoing) taken.add(logIndex)
-    for (const transfer of onward) legs.push({ paid, transfer, depth })
+    for (const transfer of onward) forwarded.push({ paid, transfer, depth })
     if (depth === maxDepth) return
     for (const transfer of onward.toReversed()) follow(paid, transfer, through, depth + 1)
   }
   for (const paid of payments.toSorted((a, b) => b.transfer.logIndex - a.transfer.logIndex)) {
-    room = maxLegs
+    room = mostForwarded
     follow(paid, paid.transfer, [paid.payer], 1)
   }
-  return legs.sort((a, b) => a.transfer.logIndex - b.transfer.logIndex)
+  return forwarded.sort((a, b) => a.transfer.logIndex - b.transfer.logIndex)
 }

@@ -1,17 +1,17 @@
 import type { ChainName } from '../../config/chains.ts'
 import type { BlockScanner } from '../history/block-scanner.ts'
 import type { BuilderCodes } from '../mapping/builder-codes.ts'
-import { followLegs } from '../mapping/forwarded-legs.ts'
+import { followForwarded } from '../mapping/forwarded-payments.ts'
 import type { Matching } from '../mapping/matching.ts'
-import { type PaymentRow, toLegRow } from '../mapping/payments.ts'
+import { type PaymentRow, toForwardedRow } from '../mapping/payments.ts'
 import type { PlaceFields } from './place-fields.ts'
 
 /** Characters of `0x` in front of the digits of a hash. */
 const prefix = 2
 const hashDigits = 64
 
-/** Forwarded legs of the settlements that a transaction's calldata confirms: the rows that `paymentsOf` would make. */
-export function legRows(
+/** Forwarded payments of the settlements that a transaction's calldata confirms: the rows that `paymentsOf` would make. */
+export function forwardedRows(
   chain: ChainName,
   fields: PlaceFields,
   confirmed: Matching<number>['confirmed'],
@@ -24,8 +24,8 @@ export function legRows(
     payer: authorization.authorizer,
     transfer,
   }))
-  return followLegs(fields, fields.transfers, settled).map(({ paid, transfer: leg, depth }) =>
-    toLegRow(
+  return followForwarded(fields, fields.transfers, settled).map(({ paid, transfer, depth }) =>
+    toForwardedRow(
       {
         chain,
         blockNumber: number,
@@ -38,11 +38,11 @@ export function legRows(
         depth,
         originLogIndex: paid.logIndex,
         payer: fields.addressAt(paid.payer),
-        logIndex: leg.logIndex,
-        token: fields.addressAt(leg.token),
-        from: fields.addressAt(leg.from),
-        to: fields.addressAt(leg.to),
-        amount: fields.amountOf(leg.amount),
+        logIndex: transfer.logIndex,
+        token: fields.addressAt(transfer.token),
+        from: fields.addressAt(transfer.from),
+        to: fields.addressAt(transfer.to),
+        amount: fields.amountOf(transfer.amount),
       },
     ),
   )

@@ -75,6 +75,7 @@ test('its schemas are valid JSON Schema and every reference leads somewhere', ()
   const document = openApiDocument() as { components: { schemas: Record<string, object> } }
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   ajv.addSchema({ $id: 'document', ...document })
+  expect(document.components.schemas).toHaveProperty('AgentProfile')
   for (const name of Object.keys(document.components.schemas)) {
     expect(ajv.compile({ $ref: `document#/components/schemas/${name}` })).toBeTypeOf('function')
   }

@@ -161,6 +161,7 @@ describe('laid on seven local chains', () => {
 
   test('the registries on Optimism know custody and app key of every FID', async () => {
     const { client, addresses } = running.chains.optimism
+    expect(agents).not.toEqual([])
     for (const { fid, custody, appKey } of [...agents, ...bystanders]) {
       const id = BigInt(fid)
       const owner = { address: addresses.idRegistry as Hex, abi: idRegistryAbi } as const

@@ -13,6 +13,7 @@ const entries = Object.entries(scripts()).map(([name, command]) => ({
 const strict = entries.filter(({ name }) => name !== 'test')
 
 test('every command goes through the bootstrap, in place of the shell', () => {
+  expect(scripts()).toHaveProperty('start')
   for (const command of Object.values(scripts())) {
     expect(command).toMatch(/^exec node scripts\/bootstrap\.mjs [\w/.-]+\.(ts|mjs)$/)
   }

@@ -55,7 +55,9 @@ test(
     let loading = ''
     let hasHistory = false
     let isBuilt = false
-    for (const printed of printedCommands.filter(({ command }) => walked.includes(command))) {
+    const inOrder = printedCommands.filter(({ command }) => walked.includes(command))
+    expect(inOrder).not.toEqual([])
+    for (const printed of inOrder) {
       const { command } = printed
       if (printed.file !== file) loading = '' // each document is begun in a terminal of its own
       file = printed.file

@@ -25,6 +25,7 @@ test.each(Object.keys(environments) as Exporter[])(
     const command = `prometheus-${name}-exporter`
     if (spawnSync(command, ['--version']).error) return console.warn(`${command} was not run: it is not on the path`)
     const scraped = seriesOf(await scrape(command, await environments[name]()))
+    expect(debianExporters[name]).not.toEqual({})
     for (const [series, labels] of Object.entries(debianExporters[name]))
       expect(scraped.get(series), series).toEqual(expect.arrayContaining([...labels]))
   },

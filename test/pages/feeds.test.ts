@@ -83,7 +83,9 @@ test('the feed of an agent tells what happened to it and what it was paid for go
 
 test('every entry points at its place on the page of the agent', async () => {
   const page = await (await api.get('/agent/100')).text()
-  for (const { link } of (await read('/agent/100/feed.atom')).items) {
+  const { items } = await read('/agent/100/feed.atom')
+  expect(items).not.toEqual([])
+  for (const { link } of items) {
     const [address, anchor] = (link ?? '').split('#')
     expect(address).toBe('https://agents.example/agent/100')
     expect(page).toContain(`id="${anchor}"`)

@@ -54,6 +54,7 @@ const widthOf = (level: number, number: number, size: number) =>
   Math.min(perTile, Math.floor(size / perTile ** level) - number * perTile)
 
 test('entries and tiles are at the published paths', () => {
+  expect([paths.ofEntry, paths.ofTile, paths.written].map(({ length }) => length)).toEqual([6, 4, 7])
   for (const { index, size, path } of paths.ofEntry) {
     const number = Math.floor(index / perTile)
     const tile = { level: 0, number, width: widthOf(0, number, size) }

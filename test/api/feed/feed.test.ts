@@ -69,6 +69,7 @@ describe('an entry', () => {
 
   test('has a link (alternate, text/html) and an id, both the address of the agent’s page', async () => {
     const { entries } = await read()
+    expect(entries).not.toEqual([])
     for (const entry of entries) {
       const id = textOf(child(entry, 'id'))
       expect(id).toMatch(/^https:\/\/agents\.example\/agent\/\d+$/)

@@ -108,6 +108,7 @@ describe('an escrow of commerce-payments', () => {
   })
 
   test('has the payer of the terms where its own collector drew the money, and otherwise the operator', () => {
+    expect(escrows).toHaveLength(2)
     for (const [at, { collectors = [] }] of escrows.entries()) {
       const topic = at === 0 ? charged : firstCharged
       for (const collector of collectors as Hex[]) {

@@ -54,6 +54,7 @@ describe('the recordings of Ethereum, indexed from the Portal', () => {
 
   test('each of the 109 recorded registrations has its owner and the newest URI on file', () => {
     const { registered, uriUpdated } = registryLogs()
+    expect(registered).toHaveLength(109)
     for (const log of registered) {
       const { args } = decodeEventLog({
         abi: registryAbi,

@@ -44,6 +44,7 @@ test('counts come due by themselves when a settlement leaves a window, and not b
     .flatMap((span) => blocks.map((block) => +timeOf(block) + span))
     .filter((at) => at > +now)
     .sort((one, other) => one - other)
+  expect(leaving).not.toEqual([])
   const stored = async () => (await pool.query('select address, xmin::text from recipient_counts order by 1')).rows
   await refreshCounts(context(now))
   await expectCounts(pool, { now, settlementOverloads: 'spec' })

@@ -57,12 +57,6 @@ export function paymentKindsThat(holds: (row: PaymentKindRow) => boolean): Payme
   return (Object.keys(paymentKinds) as PaymentKind[]).filter((kind) => holds(paymentKinds[kind]))
 }
 
-/**
- * Rows of an escrow's payment, the first, that are counted one by one: nobody makes it dear to know what a refund leaves. Those
- * behind bring nothing, and the first refund among them takes all that is left.
- */
-export const countedRefundRows = 100
-
 /** Kinds of the rows that refunds share a subject with, and of refunds. */
 export const refundedKinds = paymentKindsThat(({ contract }) => contract === paymentKinds.escrow_refund.contract)
 

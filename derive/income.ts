@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { markHoldersOf } from '../db/queries/agents/holders.ts'
 import type { LaterKey } from '../db/queries/due/queue.ts'
+import { sumEscrows } from '../db/queries/income/escrows.ts'
 import { followAddresses, followOwners } from '../db/queries/income/followed-addresses.ts'
 import { sumHours } from '../db/queries/income/hours.ts'
 import { countIncomeSums } from '../db/queries/income/sums.ts'
@@ -10,6 +11,9 @@ import type { DeriveContext } from './derivation.ts'
 
 /** Most payments in the hours that are summed up in one transaction, but for the first. */
 const mostPayments = 50_000
+
+/** Most rows of a payment of an escrow that are read in one transaction. */
+const mostRows = 500
 
 /** Follows the addresses of agents, given by FID, whose payments are their income. The roll-up waits meanwhile. */
 export async function deriveIncome(db: pg.PoolClient, keys: readonly string[]): Promise<undefined> {
@@ -22,6 +26,18 @@ export async function deriveIncome(db: pg.PoolClient, keys: readonly string[]): 
 /** Makes the income due of whoever holds or held registrations whose wallets changed. */
 export async function routeWallets(db: pg.PoolClient, registrations: readonly string[]): Promise<undefined> {
   await markHoldersOf(db, registrations, ['income'])
+}
+
+/** Sums up what refunds took off payments of escrows; what is too much for one transaction is due again. */
+export async function deriveEscrows(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { now }: Pick<DeriveContext, 'now'>,
+  most = mostRows,
+): Promise<readonly LaterKey[]> {
+  const left = await sumEscrows(db, keys, most)
+  const dueAt = now()
+  return left.map((key) => ({ key, dueAt }))
 }
 
 /** Sums up the income of hours; those that are too much for one transaction are due again. */

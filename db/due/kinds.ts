@@ -1,3 +1,4 @@
+import { escrows } from './escrows.ts'
 import { hex, type Kind } from './mark.ts'
 import { incomeHours, paidAgentMarks } from './paid-hours.ts'
 import { circles, raterGroups, raters } from './raters.ts'
@@ -227,6 +228,8 @@ export const kinds = {
       { table: 'income_reach', key: hex('address') },
     ],
   },
+  /** What refunds took off payments of escrows. Keys: a payment, and a place where its rows moved. */
+  escrows,
   /** What addresses of agents were paid in an hour. Keys: `hourKey`. */
   'income hours': incomeHours,
   /** Sums of these hours, which move with them, counted from all of them: only again. Keys: `agent:` or `chain:`, and which. */

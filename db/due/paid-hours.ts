@@ -1,4 +1,3 @@
-import { countedRefundRows, refundedKinds } from '../../config/payments.ts'
 import { hex, type Kind, type Mark } from './mark.ts'
 
 // Hours in which addresses of agents were paid, from the rows that tell of payments: the kind `income hours`.
@@ -27,34 +26,21 @@ const hoursCoded = `(
        select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, log_index)) paid
      where ${isIncome('paid.recipient')}`
 
-const refunded = refundedKinds.map((kind) => `'${kind}'`).join(', ')
-
-/** Rows behind those that moved, of the same subject: the nearest, which may have become more or less than it counts of them. */
-const behind = (condition: string, most: number) => `(
-            select later.payee, later.chain, later.block_timestamp
-              from payment later
-             where later.subject = moved.subject and later.chain = moved.chain
-               and (later.block_number, later.log_index) > (moved.block_number, moved.log_index)${condition}
-             order by later.block_number, later.log_index
-             limit ${most})`
-
-/**
- * Hours of payments, of what was passed on from them, and of rows behind them of the same payment of an escrow, which may have
- * been stored before: those that a row can move among the counted ones, or from them, and the refund that is the first behind
- * these, before which no more refunds stand than are counted.
- */
+/** Hours of payments, and of what was passed on from them. */
 const hoursPaid = `(
        ${rolledUp('chain, block_number, origin_log_index, payee, block_timestamp')}
        select payee as recipient, chain, block_timestamp as at from rolled
         union all
-       select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, origin_log_index)
-        union all
-       select p.payee, p.chain, p.block_timestamp
+       select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, origin_log_index)) paid
+     where ${isIncome('paid.recipient')}`
+
+/** Hours of refunds that take off more, or less, than before. */
+const hoursRefunded = `(
+       select p.payee as recipient, p.chain, p.block_timestamp as at
          from moved
-        cross join lateral (${behind('', countedRefundRows)}
-          union all
-          ${behind(' and later.net < 0', countedRefundRows + 1)}) p
-        where moved.kind in (${refunded})) paid
+         join payment p on p.chain = moved.chain and p.block_number = moved.place >> 32
+                       and p.log_index = moved.place & 4294967295
+        where moved.amount < 0 or p.net < 0) paid
      where ${isIncome('paid.recipient')}`
 
 /** The kind `income hours`. */
@@ -66,6 +52,7 @@ export const incomeHours = {
       from: `moved where ${isIncome('moved.recipient')}`,
     },
     { table: 'payment', on: ['insert', 'delete'], key: paidHour, from: hoursPaid },
+    { table: 'escrow_part', key: paidHour, from: hoursRefunded },
     { table: 'builder_code', on: ['insert', 'delete'], key: paidHour, from: hoursCoded },
     { table: 'facilitator_sender', on: ['insert', 'delete'], key: paidHour, from: hoursSent },
     {

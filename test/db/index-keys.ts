@@ -40,7 +40,7 @@ const ours: readonly Keys[] = [
       ),
       ...one(
         'chain',
-        'builder_code chain_contract chain_state exact_amount facilitator_total feedback feedback_response',
+        'builder_code chain_contract chain_state escrow_part exact_amount facilitator_total feedback feedback_response',
       ),
       ...one('chain', 'feedback_total fid_custody final_block head_range income_address income_agent income_hour'),
       ...one('chain', 'income_sender income_total known_recipient oli_tag payment payment_sum ranking ranking_day'),
@@ -119,7 +119,7 @@ const fixed: readonly Keys[] = [
   {
     who: 'an address of twenty bytes and a word of 32',
     bytes: 52,
-    keys: ['payment.subject', 'payment.funded_subject(kind, subject)'],
+    keys: ['escrow_part.subject', 'payment.subject', 'payment.funded_subject(kind, subject)'],
   },
   {
     who: 'an address of twenty bytes',

@@ -4,7 +4,7 @@ import { markDue, takeDue } from '../../db/queries/due/queue.ts'
 import { sumHours } from '../../db/queries/income/hours.ts'
 import type { Derivation, DeriveContext } from '../../derive/derivation.ts'
 import { derivations } from '../../derive/derivations.ts'
-import { deriveIncomeHours } from '../../derive/income.ts'
+import { deriveEscrows, deriveIncomeHours } from '../../derive/income.ts'
 import { derivePass } from '../../derive/pass.ts'
 
 /** Most keys and hours of a pass. */
@@ -13,9 +13,11 @@ interface Steps {
   readonly rings: number
   readonly hours: number
   readonly payments: number
+  /** Rows of a payment of an escrow. */
+  readonly parts?: number
 }
 
-const whole: Steps = { changes: 100, rings: 50, hours: 500, payments: 50_000 }
+const whole: Steps = { changes: 100, rings: 50, hours: 500, payments: 50_000, parts: 500 }
 
 /** One bounded pass over everything that income is made of. Returns how much was done; zero: it is what the facts say. */
 export async function runIncome({ pool, steps = whole }: { pool: pg.Pool; steps?: Steps }): Promise<number> {
@@ -23,6 +25,8 @@ export async function runIncome({ pool, steps = whole }: { pool: pg.Pool; steps?
   let work = 0
   for (const kind of ['wallets', 'income']) work += await pass(kind, context, steps.changes)
   work += await pass('rings', context, steps.rings)
+  const escrows: Derivation['derive'] = (db, keys, context) => deriveEscrows(db, keys, context, steps.parts)
+  work += await derivePass({ ...kindOf('escrows'), derive: escrows }, context)
   const derive: Derivation['derive'] = (db, keys, context) => deriveIncomeHours(db, keys, context, steps.payments)
   return work + (await derivePass({ ...kindOf('income hours'), batch: steps.hours, derive }, context))
 }
@@ -38,6 +42,22 @@ export async function sumDueHours(
   const left = await sumHours(db, keys, payments)
   await markDue(db, 'income hours', left)
   return keys.length - left.length
+}
+
+/** Sums up payments of escrows that are due, in a transaction of the caller's, over so many rows of each at once. */
+export async function sumDueEscrows(db: pg.PoolClient, parts: number) {
+  const context = { now: () => new Date() }
+  for (;;) {
+    const due = await takeDue(db, { kind: 'escrows', turns: true, now: new Date(), limit: 100 })
+    if (due.length === 0) return
+    const keys = due.map(({ key }) => key)
+    const left = await deriveEscrows(db, keys, context, parts)
+    await markDue(
+      db,
+      'escrows',
+      left.map(({ key }) => key),
+    )
+  }
 }
 
 /** One bounded pass over everything that agents are derived by, except large holders. Returns how much was done. */

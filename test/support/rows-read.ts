@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import type { Queryable } from '../../db/pool.ts'
 
 /**
  * Number of rows that a statement fetches, by an index or not, from tables whose names match one of `tables` (LIKE). It
@@ -7,7 +6,7 @@ import type { Queryable } from '../../db/pool.ts'
  */
 export async function rowsRead(
   pool: pg.Pool,
-  statement: (db: Queryable) => Promise<unknown>,
+  statement: (db: pg.PoolClient) => Promise<unknown>,
   tables: readonly string[] = ['%'],
 ): Promise<number> {
   const client = await pool.connect()

@@ -1,10 +1,5 @@
-import {
-  countedRefundRows,
-  type PaymentKind,
-  paymentKinds,
-  paymentKindsThat,
-  refundedKinds,
-} from '../../../config/payments.ts'
+import { type PaymentKind, paymentKinds, paymentKindsThat } from '../../../config/payments.ts'
+import { placeOf } from '../../due/escrows.ts'
 import { hourKey } from '../../due/paid-hours.ts'
 import { isoTime, textList } from './json-text.ts'
 
@@ -41,7 +36,7 @@ const wasCounted = (fid: string, payment: string) => `(${payment}.through is not
  */
 export const countedAmount = (fid: string, payment: string) => `cross join lateral (
         select *
-          from (select case when ${payment}.kind in (${textList(refundedKinds)}) then (${escrowed(fid, payment)})
+          from (select case when ${payment}.amount < 0 then (${takenBack(fid, payment)})
                             else ${payment}.amount end as amount) one
          where one.amount is not null and not ${wasCounted(fid, payment)}) counted`
 
@@ -55,39 +50,25 @@ export const paidAgents = (payment: string) => `
       ${countedAmount('its.fid', payment)}`
 
 /**
- * SQL query: what a row of an escrow's payment brings an agent; null: nothing. A refund takes at most what is left of what the
- * rows before it brought. The rows behind the first `countedRefundRows` bring nothing, but for the first refund among them,
- * which takes all that is left, as it may be of any of them.
+ * SQL: what a refund takes off the income of an agent, below zero; null: nothing. It takes back what came first, so of what was
+ * paid while the address was the agent's it takes what it has in common with that.
  */
-function escrowed(fid: string, row: string): string {
-  const before = (earlier: string) => `${earlier}.subject = ${row}.subject and ${earlier}.chain = ${row}.chain
-                and (${earlier}.block_number, ${earlier}.log_index) < (${row}.block_number, ${row}.log_index)`
-  // What a refund asked for beyond what was left took nothing, so it is no debt of the captures behind it: what is left is the
-  // sum since the lowest one before it, where that is below zero.
-  const left = `(
-            select coalesce(sum(net) - least(min(up_to), 0), 0)
-              from (select earlier.net, sum(earlier.net) over (order by block_number, log_index) as up_to
-                      from (select e.chain, e.block_number, e.log_index, e.block_timestamp, e.payee, e.net
-                              from payment e
-                             where ${before('e')}
-                             order by e.block_number, e.log_index
-                             limit ${countedRefundRows}) earlier
-                     where exists (select from income_address i
-                                    where i.fid = ${fid} and i.address = earlier.payee and ${isThen('i', 'earlier')})) own)`
+function takenBack(fid: string, refund: string): string {
+  // Rows behind the refund are not looked at: their sums are made after its own.
+  const paidBefore = (time: string) => `coalesce((
+                   select e.paid from escrow_part e
+                    where e.subject = part.subject and e.chain = part.chain and e.block_timestamp < ${time}
+                      and (e.block_timestamp, e.place) <= (part.block_timestamp, part.place)
+                    order by e.block_timestamp desc, e.place desc limit 1), 0)`
   return `
-          select case when ${row}.amount >= 0 then case when last.log_index is null then ${row}.amount end
-                      when last.log_index is null then nullif(greatest(${row}.amount, -${left}), 0)
-                      when not exists (select from payment r
-                                        where ${before('r')} and r.net < 0
-                                          and (r.block_number, r.log_index) > (last.block_number, last.log_index))
-                        then nullif(-${left}, 0) end
-            from (values (0)) one
-            left join lateral (
-              select e.block_number, e.log_index
-                from payment e
-               where ${before('e')}
-               order by e.block_number, e.log_index
-              offset ${countedRefundRows - 1} limit 1) last on true`
+          select nullif(sum(least(0, greatest(part.refunded + part.amount, ${paidBefore('lower(period)')})
+                                     - least(part.refunded, ${paidBefore('upper(period)')}))), 0)
+            from escrow_part part
+           cross join lateral (
+             select unnest(range_agg(tstzrange(i.from_at, i.to_at))) as period
+               from income_address i
+              where i.fid = ${fid} and i.address = ${refund}.recipient and i.chain in ('', ${refund}.chain)) its
+           where part.subject = ${refund}.subject and part.chain = ${refund}.chain and part.place = ${placeOf(refund)}`
 }
 
 /** Whether a payment went through an address of any agent, whose income it was there. */

@@ -52,6 +52,20 @@ create table income_hour (
 );
 create index income_hour_recipient on income_hour (recipient, chain, hour);
 
+-- Running sums of payments of escrows of which something went back, a row for each of theirs.
+create table escrow_part (
+  subject bytea not null,
+  chain text not null,
+  place bigint not null,           -- number of the block << 32, and the log's index in it: as payment has them
+  block_timestamp timestamptz not null,
+  amount numeric(78, 0) not null,  -- what came to the payee, or what a refund took of what was left, below zero
+  paid numeric(78, 0) not null,    -- all that came until then
+  refunded numeric(78, 0) not null, -- all that refunds took of that
+  primary key (subject, chain, place)
+);
+-- What had come by a time from which, or up to which, an address is an agent's.
+create index escrow_part_time on escrow_part (subject, chain, block_timestamp, place);
+
 -- The same over all agents, moved in the statement that writes the hours.
 create table income_total (
   chain text not null,

@@ -1,0 +1,40 @@
+import { refundedKinds } from '../../config/payments.ts'
+import { hex, type Kind } from './mark.ts'
+
+// Payments of escrows of which something went back: the kind `escrows`.
+
+const refunded = refundedKinds.map((kind) => `'${kind}'`).join(', ')
+
+/** SQL: the place of a row on its chain, as in the table escrow_part. */
+export const placeOf = (row: string) => `((${row}.block_number::bigint << 32) + ${row}.log_index)`
+
+/**
+ * SQL: key of a payment of an escrow, and of a place where its rows moved: the operator, who takes turns with others, the chain,
+ * the hash of the terms, and the place, with as many digits as any.
+ */
+const escrowKey = (subject: string, chain: string, place: string) =>
+  `${hex(`substr(${subject}, 1, 20)`)} || ':' || ${chain} || ':' || ${hex(`substr(${subject}, 21)`)}
+  || ':' || lpad(${place}::text, 20, '0')`
+
+/** The first and the last row that moved of each payment: whether anything of it went back, others may know before long. */
+const ends = `(
+       select subject, chain, unnest(array[min(${placeOf('moved')}), max(${placeOf('moved')})]) as place
+         from moved
+        where subject is not null and kind in (${refunded})
+        group by subject, chain) escrow`
+
+/** The kind `escrows`. */
+export const escrows = {
+  marks: [
+    {
+      table: 'payment',
+      on: ['insert', 'delete'],
+      key: escrowKey('escrow.subject', 'escrow.chain', 'escrow.place'),
+      from: ends,
+    },
+  ],
+  all: [
+    { table: 'payment p where p.net < 0 and p.subject is not null', key: escrowKey('p.subject', 'p.chain', '0') },
+    { table: 'escrow_part p', key: escrowKey('p.subject', 'p.chain', '0') },
+  ],
+} satisfies Kind

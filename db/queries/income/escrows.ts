@@ -1,0 +1,86 @@
+import { placeOf } from '../../due/escrows.ts'
+import type { Queryable } from '../../pool.ts'
+
+/**
+ * Makes the running sums of payments of escrows what their rows say, from the places in the keys on, over at most `most` rows
+ * of each, as far as something is different. Returns the keys of those that are not done.
+ */
+export async function sumEscrows(db: Queryable, keys: readonly string[], most: number): Promise<string[]> {
+  const { rows } = await db.query<{ key: string }>({ name: 'sum-escrows', text, values: [keys, most] })
+  return rows.map(({ key }) => key)
+}
+
+const isOf = (row: string, escrow: string) => `${row}.subject = ${escrow}.subject and ${row}.chain = ${escrow}.chain`
+
+const text = `
+with moved as (
+  select decode(split_part(key, ':', 1) || split_part(key, ':', 3), 'hex') as subject, split_part(key, ':', 2) as chain,
+         split_part(key, ':', 4)::bigint as place, regexp_replace(key, '[0-9]+$', '') as name
+    from unnest($1::text[]) key
+),
+-- Where nothing is stored before the first row that moved, the sums begin where the payment does.
+escrow as materialized (
+  select one.subject, one.chain, one.name, one.last, refund.net is not null as is_refunded,
+         case when before.paid is null or refund.net is null then 0 else one.first end as first,
+         coalesce(before.paid, 0) as paid, coalesce(before.paid - before.refunded, 0) as remaining
+    from (select subject, chain, name, min(place) as first, max(place) as last from moved group by 1, 2, 3) one
+    left join lateral (
+      select r.net from payment r where ${isOf('r', 'one')} and r.net < 0 limit 1) refund on true
+    left join lateral (
+      select e.paid, e.refunded
+        from escrow_part e
+       where ${isOf('e', 'one')} and e.place < one.first
+       order by e.place desc
+       limit 1) before on true
+),
+found as materialized (
+  select escrow.subject, escrow.chain, escrow.remaining, ${placeOf('p')} as place, p.block_timestamp, p.net,
+         escrow.paid + sum(greatest(p.net, 0)) over rows_before as paid, escrow.remaining + sum(p.net) over rows_before as up_to
+    from escrow
+   cross join lateral payments_of_subject(escrow.subject, escrow.chain, escrow.first, $2) p
+   where escrow.is_refunded
+  window rows_before as (partition by escrow.subject, escrow.chain order by p.block_number, p.log_index)
+),
+-- What a refund asked for beyond what was left took nothing, so it is no debt of the captures behind it: what is left is the
+-- sum since the lowest one before it, where that is below zero.
+run as materialized (
+  select found.*, up_to - least(0, min(up_to) over (partition by subject, chain order by place)) as remains from found
+),
+made as materialized (
+  select subject, chain, place, block_timestamp, paid, paid - remains as refunded,
+         remains - coalesce(lag(remains) over (partition by subject, chain order by place), remaining) as amount
+    from run
+),
+-- Up to where its rows were read, or those that are to go; null: to the last.
+read as materialized (
+  select escrow.*,
+         case when is_refunded then (select case when count(*) = $2 then max(m.place) end from made m where ${isOf('m', 'escrow')})
+              else (select e.place from escrow_part e where ${isOf('e', 'escrow')} order by e.place offset $2 - 1 limit 1) end as up_to
+    from escrow
+),
+-- From the last row that moved on, the first that is as it was: so are those behind it.
+same as materialized (
+  select read.subject, read.chain, min(m.place) as place
+    from read
+    join made m on ${isOf('m', 'read')} and m.place >= read.last
+    join escrow_part e on ${isOf('e', 'm')} and e.place = m.place
+   where (e.amount, e.paid, e.refunded) = (m.amount, m.paid, m.refunded)
+   group by read.subject, read.chain
+),
+gone as (
+  delete from escrow_part e
+   using read
+   where ${isOf('e', 'read')} and e.place >= read.first and e.place <= coalesce(read.up_to, e.place)
+     and not exists (select from made m where ${isOf('m', 'e')} and m.place = e.place)
+),
+stored as (
+  insert into escrow_part as e (subject, chain, place, block_timestamp, amount, paid, refunded)
+  select subject, chain, place, block_timestamp, amount, paid, refunded from made order by 1, 2, 3
+      on conflict (subject, chain, place) do update
+     set amount = excluded.amount, paid = excluded.paid, refunded = excluded.refunded
+   where (e.amount, e.paid, e.refunded) <> (excluded.amount, excluded.paid, excluded.refunded)
+)
+select read.name || lpad(place::text, 20, '0') as key
+  from read
+ cross join lateral unnest(array[read.up_to + 1, greatest(read.last, read.up_to + 1)]) place
+ where read.up_to is not null and not exists (select from same s where ${isOf('s', 'read')})`

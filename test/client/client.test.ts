@@ -201,7 +201,7 @@ test('a mirror is brought up to date from where it was, and starts over with ano
   expect((await all(new AgentDirectory(api.url).log())).find(({ fid }) => fid === 2)).toMatchObject({
     profile: kept[2],
   })
-  await database.pool.query('update change_epoch set epoch = gen_random_uuid()')
+  await database.pool.query('update service_state set epoch = gen_random_uuid()')
   await database.pool.query('delete from agent where fid = 7')
   await note(7, 'delist')
   ahead += 60_000
@@ -276,7 +276,7 @@ test('a mirror that begins with the snapshot and follows the log is one that rea
   expect(await mirrored(file)).toEqual(await mirrored(fresh))
   const { agents: kept } = await mirrored(file)
   expect([kept[15].handle, kept[16], kept[500].fid]).toEqual(['since', undefined, 500])
-  await pool.query('update change_epoch set epoch = gen_random_uuid()')
+  await pool.query('update service_state set epoch = gen_random_uuid()')
   ahead += 60_000
   expect(await fromSnapshot()).toMatchObject({ code: 0 })
 })
@@ -358,7 +358,7 @@ test('who follows the log hears every change once, over connections that end, an
   expect(heard[0]).toMatchObject({ profile: { fid: 9 }, place: expect.stringMatching(/^[0-9a-f]{8}-[0-9]+$/) })
   expect(connections()[0]?.from).toBe(known.at(-1)?.place)
   expect(connections()[1]?.from).toBe(heard[0]?.place)
-  await database.pool.query('update change_epoch set epoch = gen_random_uuid()')
+  await database.pool.query('update service_state set epoch = gen_random_uuid()')
   ahead += 60_000
   await endStreams()
   expect(await ended).toMatchObject({ name: 'DirectoryError', code: 'ERR_NOT_FOUND' })

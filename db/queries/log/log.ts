@@ -57,7 +57,7 @@ select case when (e.system_identifier, e.timeline) = (s.system_identifier, s.tim
             else md5(concat_ws(' ', e.epoch, s.system_identifier, s.timeline))::uuid
         end as epoch,
        greatest((select max(seq) from agent_change), (select max(seq) from agent_activity), 0) as head
-  from change_epoch e,
+  from service_state e,
        (select system_identifier, left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) as timeline
           from pg_control_system()) s`,
   })
@@ -68,7 +68,7 @@ select case when (e.system_identifier, e.timeline) = (s.system_identifier, s.tim
 export async function renewEpoch(db: Queryable): Promise<void> {
   await db.query({
     text: `
-update change_epoch
+update service_state
    set epoch = gen_random_uuid(),
        system_identifier = (select system_identifier from pg_control_system()),
        timeline = left(pg_walfile_name(pg_current_wal_flush_lsn()), 8)`,

@@ -68,15 +68,15 @@ select (select count(*)
 /** Notes when a copy of the whole database was begun. */
 export async function noteBackup(db: Queryable, takenAt: Date): Promise<void> {
   await db.query({
-    text: 'insert into backup_taken (taken_at) values ($1) on conflict ((true)) do update set taken_at = excluded.taken_at',
+    text: 'update service_state set backup_taken_at = $1',
     values: [takenAt],
   })
 }
 
 /** When the newest copy of the whole database was begun; undefined: none was made by `npm run backup`. */
 export async function lastBackup(db: Queryable): Promise<Date | undefined> {
-  const { rows } = await db.query<{ taken_at: Date }>({ text: 'select taken_at from backup_taken' })
-  return rows[0]?.taken_at
+  const { rows } = await db.query<{ at: Date | null }>({ text: 'select backup_taken_at as at from service_state' })
+  return rows[0]?.at ?? undefined
 }
 
 /** Name of the database that these statements run in. */

@@ -128,18 +128,6 @@ create index agent_change_fid on agent_change (fid, seq desc);
 -- Agents that left the index, the last first.
 create index agent_change_delisted on agent_change (changed_at desc, fid) where kind = 'delist';
 
--- Which log a mirror follows: another database counts its changes from 1 again, and has another epoch. So has a server that
--- was promoted or restored, which goes on along another timeline, and a copy of the rows in another system: numbers that were
--- given out before may be given out again there, to other changes.
-create table change_epoch (
-  epoch uuid primary key default gen_random_uuid(),
-  system_identifier bigint not null, -- where the epoch was made
-  timeline text not null
-);
-create unique index change_epoch_one on change_epoch ((true));
-insert into change_epoch (system_identifier, timeline)
-select system_identifier, left(pg_walfile_name(pg_current_wal_flush_lsn()), 8) from pg_control_system();
-
 -- Settlements, messages and answers of hosts are activity, not change; what a mirror shows of an agent moves with them
 -- all the same. One row an agent, numbered from the sequence of agent_change: together they are what a mirror follows.
 create table agent_activity (

@@ -34,7 +34,7 @@ async function empty() {
 /** Empties the database and claims `fids`, as if re-indexed: the log counts from 1 again and has another epoch. */
 async function rebuild(fids: readonly number[]) {
   await empty()
-  await database.pool.query('update change_epoch set epoch = gen_random_uuid()')
+  await database.pool.query('update service_state set epoch = gen_random_uuid()')
   for (const fid of fids) await steps.claim(fid)
   await derive(...fids)
 }
@@ -159,7 +159,7 @@ const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 test('headers name the database, its newest number and the next page, to scripts on other origins as well', async () => {
   for (const fid of [1, 2, 3]) await steps.claim(fid)
   await derive(1, 2, 3)
-  const { rows } = await database.pool.query<{ epoch: string }>('select epoch from change_epoch')
+  const { rows } = await database.pool.query<{ epoch: string }>('select epoch from service_state')
   const epoch = rows[0]!.epoch
   const first = await read('/data/log.ndjson?limit=2&fields=handle')
   const next = `/data/log.ndjson?since=${epoch.slice(0, 8)}-2&limit=2&fields=fid%2Chandle`

@@ -4,7 +4,6 @@ import type { Logger } from 'pino'
 import { streamLimits } from '../config/limits.ts'
 import type { Queryable } from '../db/pool.ts'
 import type { Standby } from '../db/standby.ts'
-import { giveDeprecation } from './changelog/deprecation.ts'
 import type { ClaimDeps } from './claim/claim.ts'
 import { createManifestLook } from './claim/manifest-preview.ts'
 import { createNameLook } from './claim/name-look.ts'
@@ -108,7 +107,6 @@ export function createApp(deps: ApiDeps): Express {
   const answering = { sources, cache, onRead: metrics.countRead, sign: answers.sign }
   for (const route of routes) {
     const path = expressPath(route)
-    giveDeprecation(dispatch.at(path), route, deps.baseUrl)
     dispatch.at(path).get(path, answer(route, answering), refuse)
   }
   serveStreams({ deps, sources, dispatch, refuse })
@@ -173,7 +171,6 @@ function serveClaims(
   const needs = { ...sources, ...claims, database: primary, now: deps.now, accepted, judged: metrics.countClaim }
   for (const action of actions) {
     const path = expressPath(action)
-    giveDeprecation(dispatch.at(path), action, deps.baseUrl)
     dispatch.at(path)[action.method](path, ...action.serve(needs), refuse)
   }
   const { windowSeconds } = claims

@@ -40,14 +40,6 @@ export const openApiInfo = {
   license: { name: 'MIT', identifier: 'MIT' },
 }
 
-interface Definitions {
-  readonly routes: readonly Route[]
-  readonly actions: readonly Action<never>[]
-  readonly streams: readonly Stream[]
-  /** Reads for programs that are served among the pages: under the limit of pages, with errors as HTML. */
-  readonly pages: readonly CachedRead[]
-}
-
 type CachedRead = Operation & Pick<Route, 'maxAgeSeconds' | 'signable'>
 
 /** Reads for programs that are served among the pages: the feed of an agent. */
@@ -57,19 +49,18 @@ type OpenApiDocument = Readonly<Record<string, unknown>>
 
 let own: OpenApiDocument | undefined
 
-/** The OpenAPI 3.1 document of the service, made once, when it is first asked for. */
+/** The OpenAPI 3.1 document, made once, when it is first asked for, of what validates requests and types answers. */
 export function openApiDocument(): OpenApiDocument {
-  own ??= documentOf({ routes, actions, streams, pages: documentedPages })
+  own ??= makeDocument()
   return own
 }
 
-/** The OpenAPI 3.1 document made from the definitions that validate requests and type answers. */
-export function documentOf(of: Definitions): OpenApiDocument {
+function makeDocument(): OpenApiDocument {
   const paths: Record<string, ZodOpenApiPathItemObject> = {}
-  for (const route of of.routes) paths[route.path] = { ...paths[route.path], get: readOf(route) }
-  for (const action of of.actions) paths[action.path] = { ...paths[action.path], [action.method]: actionOf(action) }
-  for (const stream of of.streams) paths[stream.path] = { get: streamOf(stream) }
-  for (const page of of.pages) paths[page.path] = { get: pageOf(page) }
+  for (const route of routes) paths[route.path] = { ...paths[route.path], get: readOf(route) }
+  for (const action of actions) paths[action.path] = { ...paths[action.path], [action.method]: actionOf(action) }
+  for (const stream of streams) paths[stream.path] = { get: streamOf(stream) }
+  for (const page of documentedPages) paths[page.path] = { get: pageOf(page) }
   return createDocument({
     openapi: '3.1.1',
     info: openApiInfo,
@@ -125,7 +116,6 @@ function cachedRead(
   return {
     operationId,
     summary,
-    ...notice(route),
     description: `May be cached for ${maxAgeSeconds} seconds. \`If-None-Match\` is answered with 304.`,
     requestParams: { path: params, query: queryOf(route) },
     responses: {
@@ -143,7 +133,6 @@ function actionOf(action: Action<never>): ZodOpenApiOperationObject {
   return {
     operationId,
     summary,
-    ...notice(action),
     description,
     requestParams: { path: params, ...(headers && { header: headers }), query },
     ...(body && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
@@ -158,14 +147,11 @@ function streamOf(stream: Stream): ZodOpenApiOperationObject {
   return {
     operationId,
     summary,
-    ...notice(stream),
     description,
     requestParams: { path: params, header: headers, query },
     responses: { ...answerOf(stream, unending), ...errorResponses([...stream.errors, ...always]) },
   }
 }
-
-const notice = ({ deprecated }: Operation) => deprecated && { deprecated: true }
 
 function answerOf({ answer, operationId }: Operation, headers: z.ZodObject): ZodOpenApiResponsesObject {
   const [type = ''] = answer.type.split(';')

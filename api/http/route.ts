@@ -78,18 +78,6 @@ export interface Operation<P extends z.ZodObject = z.ZodObject, Q extends z.ZodO
   readonly answer: { readonly type: string; readonly schema: z.ZodType; readonly description: string }
   /** Error codes it can answer with, besides those of every metered request (api/docs/openapi.ts). */
   readonly errors: readonly ErrorCode[]
-  /** Set when it is going to be removed; its answers then say so (api/http/headers.ts). Absent: it stays. */
-  readonly deprecated?: Deprecation
-}
-
-/** Notice that a request is going to be removed. */
-interface Deprecation {
-  /** The UTC day of the notice, `2027-01-01`. */
-  readonly since: string
-  /** The first UTC day without it: at least twelve months later. */
-  readonly sunset: string
-  /** The path to ask instead, as in OpenAPI; absent: there is none. */
-  readonly successor?: string
 }
 
 /** A GET that reads: what it takes, what it gives, for how long. */

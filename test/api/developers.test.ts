@@ -1,15 +1,9 @@
-import express from 'express'
 import { parseAtomFeed } from 'feedsmith'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type ApiChange, apiChanges } from '../../api/changelog/changes.ts'
-import { giveDeprecation } from '../../api/changelog/deprecation.ts'
 import { changelogPage, changelogText } from '../../api/docs/changelog.ts'
-import { documentedPages, documentOf } from '../../api/docs/openapi.ts'
-import { answer } from '../../api/http/answer.ts'
-import { Cache } from '../../api/http/cache.ts'
-import type { Content } from '../../api/http/content.ts'
-import { json, route, type Sources } from '../../api/http/route.ts'
+import { documentedPages } from '../../api/docs/openapi.ts'
 import { feedOfChanges } from '../../api/routes/reference/api-feed.ts'
 import { actions, routes, streams } from '../../api/routes.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
@@ -179,77 +173,4 @@ test('the colours of badges leave white text readable', async () => {
     const [red = 0, green = 0, blue = 0] = [...Buffer.from(color, 'hex')].map(channel)
     expect(1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)).toBeGreaterThan(4.5)
   }
-})
-
-const leaving = route({
-  path: '/api/old/{id}',
-  operationId: 'getOld',
-  summary: 'Goes away.',
-  params: z.object({ id: z.string() }),
-  query: z.object({}),
-  answer: { type: json, schema: z.object({}), description: 'An answer.' },
-  errors: [],
-  deprecated: { since: '2027-01-01', sunset: '2028-01-01', successor: '/api/new/{id}' },
-  maxAgeSeconds: 5,
-  freshSeconds: 0,
-  read: async ({ id }) => (id === 'none' ? undefined : '{}'),
-})
-
-test('what goes away says so in every answer and in the document; nothing else does', async () => {
-  const app = express()
-  const cache = new Cache<Content>({ maxBytes: 1_000, now: Date.now })
-  const deps = { sources: {} as Sources, cache, onRead: () => undefined, sign: () => Promise.reject() }
-  for (const one of [leaving, { ...leaving, path: '/api/new/{id}', deprecated: undefined }]) {
-    giveDeprecation(app, one, 'https://api.agents.example')
-    app.get(one.path.replace('{id}', ':id'), answer(one, deps))
-  }
-  const server = app.listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  const ask = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).headers
-  for (const id of ['one', 'none']) {
-    const headers = await ask(`/api/old/${id}`)
-    expect(headers.get('deprecation')).toBe('@1798761600')
-    expect(headers.get('sunset')).toBe('Sat, 01 Jan 2028 00:00:00 GMT')
-    expect(headers.get('link')).toBe(
-      '<https://api.agents.example/docs/changelog>; rel="deprecation"; type="text/html", ' +
-        '<https://api.agents.example/docs/changelog>; rel="sunset"; type="text/html", ' +
-        `<https://api.agents.example/api/new/${id}>; rel="successor-version"`,
-    )
-    const other = await ask(`/api/new/${id}`)
-    expect([other.get('deprecation'), other.get('sunset'), other.get('link')]).toEqual([null, null, null])
-  }
-  await new Promise((resolve) => server.close(resolve))
-  const { paths } = documentOf({ routes: [leaving], actions: [], streams: [], pages: [] }) as {
-    paths: Record<string, { get: object }>
-  }
-  expect(paths['/api/old/{id}']?.get).toMatchObject({ deprecated: true })
-})
-
-/** What is wrong with notices that requests go away: a line each. */
-function wrongNotices(
-  asked: readonly Pick<typeof leaving, 'operationId' | 'deprecated'>[],
-  changes: readonly ApiChange[],
-): string[] {
-  return asked.flatMap(({ operationId, deprecated }) => {
-    if (!deprecated) return []
-    const earliest = new Date(deprecated.since)
-    earliest.setUTCFullYear(earliest.getUTCFullYear() + 1)
-    const told = changes.some(({ kind, operations }) => kind === 'deprecated' && operations.includes(operationId))
-    return [
-      ...(Date.parse(deprecated.sunset) < earliest.getTime() ? [`${operationId} goes within a year`] : []),
-      ...(told ? [] : [`no change tells that ${operationId} goes`]),
-    ]
-  })
-}
-
-test('a notice is given at least twelve months before, and told in the changelog', () => {
-  expect(wrongNotices([...routes, ...actions], apiChanges)).toEqual([])
-  const told = { ...many[0]!, kind: 'deprecated', operations: ['getOld'] } as const
-  expect(wrongNotices([leaving], [told])).toEqual([])
-  const soon = { operationId: 'getOld', deprecated: { since: '2027-01-01', sunset: '2027-12-31' } }
-  expect(wrongNotices([soon], [{ ...told, kind: 'changed' }])).toEqual([
-    'getOld goes within a year',
-    'no change tells that getOld goes',
-  ])
 })

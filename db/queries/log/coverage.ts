@@ -69,39 +69,14 @@ interface Certificate {
   readonly mended: number | null
 }
 
-export interface ChainCoverage {
-  readonly chain: string
-  readonly chain_id: number
-  readonly first_block: number | null
-  readonly indexed_block: number | null
-  readonly indexed_at: string | null
-  readonly finalized_block: number | null
-  readonly head_block: number | null
-  /** Whose settlements are stored. */
-  readonly recipients: 'all' | 'verified'
-  readonly ranges: CoveredRange[]
-  readonly ranges_total: number
-  readonly gaps: Gap[]
-  readonly gaps_total: number
-  /** Blocks that were written from a node and read again since, and those that wait for it. */
-  readonly audited_blocks: number
-  readonly unaudited_blocks: number
-  /** The newest blocks last. */
-  readonly certificates: Certificate[]
-  readonly certificates_total: number
-}
-
-interface Coverage {
-  readonly count: number
-  readonly chains: ChainCoverage[]
-}
+export type ChainCoverage = Awaited<ReturnType<typeof readCoverage>>['chains'][number]
 
 /** What is indexed of each chain and by whom, and what proves it; of each list the last `limit` members. */
 export async function readCoverage(
   db: Queryable,
   settings: Readonly<Record<string, Pick<ChainSettings, 'tokens'> | undefined>>,
   limit: number,
-): Promise<Coverage> {
+) {
   const chains = chainNames.map((name): CoveredChain => {
     const blocks = (settings[name]?.tokens ?? []).map(({ fromBlock }) => fromBlock)
     return { name, id: chainOf(name).id, firstBlock: blocks.length === 0 ? null : Math.min(...blocks) }
@@ -129,13 +104,16 @@ export async function readCoverage(
         indexed_at: state?.indexed_at ?? null,
         finalized_block: state?.finalized_block ?? null,
         head_block: state?.head_block ?? null,
-        recipients: isScoped ? 'verified' : 'all',
+        /** Whose settlements are stored. */
+        recipients: isScoped ? ('verified' as const) : ('all' as const),
         ranges: ranges.slice(-limit),
         ranges_total: ranges.length,
         gaps: gaps.slice(-limit),
         gaps_total: gaps.length,
+        /** Blocks that were written from a node and read again since, and those that wait for it. */
         audited_blocks: audited,
         unaudited_blocks: unaudited,
+        /** The newest blocks last. */
         certificates: of(certificates).map(({ chain: _, ...certificate }) => certificate),
         certificates_total: total,
       }

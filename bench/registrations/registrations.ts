@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs'
 import { cpus, totalmem } from 'node:os'
 import type pg from 'pg'
 import { busiestChain } from '../../config/chains.ts'
+import { maxBlock } from '../../db/block-range.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createPool, inTransaction } from '../../db/pool.ts'
-import { deleteFeedbackAbove, restoreFeedbackRevokedAbove } from '../../db/queries/chain/reset.ts'
+import { deleteWithin } from '../../db/queries/chain/block-rows.ts'
+import { restoreFeedbackRevokedAbove } from '../../db/queries/chain/reset.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
 import { type BenchServer, startServer } from '../load.ts'
@@ -140,7 +142,7 @@ async function undo(pool: pg.Pool, { feedback }: RegistrationsSize): Promise<Und
   ])
   const began = performance.now()
   await inTransaction(pool, async (db) => {
-    await deleteFeedbackAbove(db, busiestChain, above)
+    await deleteWithin(db, busiestChain, { fromBlock: above + 1, toBlock: maxBlock }, ['feedback', 'feedback_response'])
     await restoreFeedbackRevokedAbove(db, busiestChain, above)
   })
   const seconds = (performance.now() - began) / 1_000

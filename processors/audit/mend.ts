@@ -3,7 +3,8 @@ import type { ChainSettings } from '../../config/chains.file.ts'
 import type { BlockRange } from '../../db/block-range.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { deleteOthers, readUnpaid } from '../../db/queries/chain/audit.ts'
-import { deleteUnpaidWithin, insertUnpaid } from '../../db/queries/chain/backfill.ts'
+import { insertUnpaid } from '../../db/queries/chain/backfill.ts'
+import { deleteWithin } from '../../db/queries/chain/block-rows.ts'
 import { replaceAttached } from '../../db/queries/chain/payments/attached.ts'
 import { replacePayments } from '../../db/queries/chain/payments/payments.ts'
 import { addSettlements } from '../../db/queries/chain/scope.ts'
@@ -105,7 +106,7 @@ export function mendRange(
     // counts of each. Those of its blocks would be deleted here without being inserted again.
     const wrong = isWhole ? differingUnpaid(found.unpaid, await readUnpaid(db, name, range)) : 0
     if (wrong > 0) {
-      await deleteUnpaidWithin(db, name, range)
+      await deleteWithin(db, name, range, ['unpaid_authorization'])
       await insertUnpaid(db, name, found.unpaid)
     }
     return {

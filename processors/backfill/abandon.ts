@@ -1,17 +1,9 @@
 import type pg from 'pg'
 import type { ChainSettings } from '../../config/chains.file.ts'
 import { inTransaction, type Queryable } from '../../db/pool.ts'
-import {
-  type BackfillRange,
-  deleteBackfill,
-  deleteSettlementsWithin,
-  deleteUnpaidWithin,
-  lockReservations,
-  readShards,
-} from '../../db/queries/chain/backfill.ts'
+import { type BackfillRange, deleteBackfill, lockReservations, readShards } from '../../db/queries/chain/backfill.ts'
+import { deleteWithin } from '../../db/queries/chain/block-rows.ts'
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
-import { deleteAttachedWithin } from '../../db/queries/chain/payments/attached.ts'
-import { deletePaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import { lastScopedBlock } from '../../db/queries/chain/scope.ts'
 import { deleteCopies } from '../../db/queries/chain/staging-copies.ts'
 import { Refusal } from '../../ops/refusal.ts'
@@ -19,6 +11,9 @@ import { refuseArchived } from '../checks.ts'
 import { lockBackfill } from '../store/lock.ts'
 import { findBackfill, type Range } from './reservation.ts'
 import { dropStaging } from './staging-placement.ts'
+
+/** Tables of what a backfill loads. */
+const loadedTables = ['unpaid_authorization', 'payment', 'builder_code', 'exact_amount', 'settlement'] as const
 
 /**
  * Abandons a backfill: deletes its rows and its reservation in one transaction. Returns how many rows were deleted. The
@@ -43,11 +38,8 @@ export function abandonRange(pool: pg.Pool, chain: ChainSettings, range: Range):
     const shards = await readShards(db, backfill.id)
     await dropStaging(db, backfill.id)
     await deleteBackfill(db, backfill.id)
-    await deleteUnpaidWithin(db, name, backfill)
     await deleteCopies(db, name, backfill)
-    await deletePaymentsWithin(db, name, backfill)
-    await deleteAttachedWithin(db, name, backfill)
-    await deleteSettlementsWithin(db, name, backfill)
+    await deleteWithin(db, name, backfill, loadedTables)
     return shards.reduce((sum, { settlements }) => sum + settlements, 0)
   })
 }

@@ -5,24 +5,17 @@ import { isLockFailure, type LockRetry, retryLocked } from '../../db/lock-retry.
 import { inTransaction, type Queryable } from '../../db/pool.ts'
 import { deleteAuditsAbove } from '../../db/queries/chain/audit.ts'
 import { type BackfillRange, backfillsWithin, lockReservations, readShards } from '../../db/queries/chain/backfill.ts'
+import { deleteWithin } from '../../db/queries/chain/block-rows.ts'
 import { type ChainState, writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { noteFinalBlock, type StoredBlock } from '../../db/queries/chain/final-blocks.ts'
-import { deleteAttachedWithin } from '../../db/queries/chain/payments/attached.ts'
-import { deletePaymentsWithin, tallyPaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
+import { tallyPaymentsWithin } from '../../db/queries/chain/payments/payments.ts'
 import {
-  deleteApprovalsAbove,
   deleteBackfillsAbove,
   deleteChainState,
-  deleteCustodyAbove,
-  deleteFeedbackAbove,
   deleteFinalBlocksAbove,
   deleteNewestSettlements,
   deleteRegistrationsChangedAbove,
-  deleteRegistryEventsAbove,
   deleteSums,
-  deleteTransfersAbove,
-  deleteUnpaidAbove,
-  deleteWalletsAbove,
   dropSchema,
   insertMetadata,
   insertRegistrations,
@@ -75,7 +68,7 @@ export function resetTo(
     refuseUnfinished(chain, backfills, block.height)
     if (chain.tokens.length > 0) await lockPayments(db, name)
     const settlements = await deleteSettlementsAbove(db, name, block.height)
-    await deletePaymentsWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
+    await deleteWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
     await rewindRollup(db, name, block.height + 1)
     for (const backfill of backfills.filter(({ fromBlock }) => fromBlock <= block.height)) {
       await shorten(db, chain, backfill, block)
@@ -83,15 +76,7 @@ export function resetTo(
     for (const { id } of backfills) await dropStaging(db, id) // a complete one has none
     await deleteBackfillsAbove(db, name, block.height)
     await deleteCopies(db, name, { fromBlock: block.height + 1, toBlock: maxRangeEnd })
-    await deleteAttachedWithin(db, name, { fromBlock: block.height + 1, toBlock: maxBlock })
-    await deleteUnpaidAbove(db, name, block.height)
     await deleteAuditsAbove(db, name, block.height)
-    await deleteTransfersAbove(db, name, block.height)
-    await deleteWalletsAbove(db, name, block.height)
-    await deleteApprovalsAbove(db, name, block.height)
-    await deleteRegistryEventsAbove(db, name, block.height)
-    await deleteFeedbackAbove(db, name, block.height)
-    await deleteCustodyAbove(db, name, block.height)
     await restoreFeedbackRevokedAbove(db, name, block.height)
     await deleteRegistrationsChangedAbove(db, name, block.height)
     for (const rows of jsonPages(older.registrations)) await insertRegistrations(db, rows)
@@ -132,16 +117,8 @@ export function resetAll(pool: pg.Pool, chain: ChainSettings): Promise<void> {
       await deleteSums(db, name)
     }
     await deleteBackfillsAbove(db, name, -1)
-    await deletePaymentsWithin(db, name, { fromBlock: 0, toBlock: maxBlock })
-    await deleteAttachedWithin(db, name, { fromBlock: 0, toBlock: maxBlock })
-    await deleteUnpaidAbove(db, name, -1)
+    await deleteWithin(db, name, { fromBlock: 0, toBlock: maxBlock })
     await deleteAuditsAbove(db, name, -1)
-    await deleteTransfersAbove(db, name, -1)
-    await deleteWalletsAbove(db, name, -1)
-    await deleteApprovalsAbove(db, name, -1)
-    await deleteRegistryEventsAbove(db, name, -1)
-    await deleteFeedbackAbove(db, name, -1)
-    await deleteCustodyAbove(db, name, -1)
     await deleteRegistrationsChangedAbove(db, name, -1)
     await deleteFinalBlocksAbove(db, name, -1)
     await deleteChainState(db, name)

@@ -274,25 +274,3 @@ export async function deleteBackfill(db: Queryable, id: number): Promise<void> {
     [id],
   )
 }
-
-type Blocks = Pick<BackfillRange, 'fromBlock' | 'toBlock'>
-
-export async function deleteSettlementsWithin(
-  db: Queryable,
-  chain: string,
-  { fromBlock, toBlock }: Blocks,
-): Promise<void> {
-  await db.query('delete from settlement where chain = $1 and block_number between $2 and $3', [
-    chain,
-    fromBlock,
-    toBlock,
-  ])
-}
-
-export async function deleteUnpaidWithin(db: Queryable, chain: string, { fromBlock, toBlock }: Blocks): Promise<void> {
-  await db.query('delete from unpaid_authorization where chain = $1 and block_number between $2 and $3', [
-    chain,
-    fromBlock,
-    toBlock,
-  ])
-}

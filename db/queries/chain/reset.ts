@@ -39,32 +39,6 @@ export async function insertMetadata(db: Queryable, rows: string): Promise<void>
   )
 }
 
-export async function deleteTransfersAbove(db: Queryable, chain: string, block: number): Promise<void> {
-  await db.query('delete from registration_transfer where chain = $1 and block_number > $2', [chain, block])
-}
-
-export async function deleteWalletsAbove(db: Queryable, chain: string, block: number): Promise<void> {
-  await db.query('delete from registration_wallet where chain = $1 and block_number > $2', [chain, block])
-}
-
-export async function deleteApprovalsAbove(db: Queryable, chain: string, block: number): Promise<void> {
-  await db.query('delete from registration_approval where chain = $1 and block_number > $2', [chain, block])
-  await db.query('delete from registration_operator where chain = $1 and block_number > $2', [chain, block])
-}
-
-export async function deleteRegistryEventsAbove(db: Queryable, chain: string, block: number): Promise<void> {
-  await db.query('delete from registry_event where chain = $1 and block_number > $2', [chain, block])
-}
-
-export async function deleteFeedbackAbove(db: Queryable, chain: string, block: number): Promise<void> {
-  await db.query('delete from feedback where chain = $1 and block_number > $2', [chain, block])
-  await db.query('delete from feedback_response where chain = $1 and block_number > $2', [chain, block])
-}
-
-export async function deleteCustodyAbove(db: Queryable, chain: string, block: number): Promise<void> {
-  await db.query('delete from fid_custody where chain = $1 and block_number > $2', [chain, block])
-}
-
 /** Feedback that was revoked above a block is in force again. */
 export async function restoreFeedbackRevokedAbove(db: Queryable, chain: string, block: number): Promise<void> {
   await db.query(
@@ -96,10 +70,6 @@ returning ${movedColumns}`,
     values: [chain, fromBlock, toBlock, limit - 1],
   })
   return rows
-}
-
-export async function deleteUnpaidAbove(db: Queryable, chain: string, block: number): Promise<void> {
-  await db.query('delete from unpaid_authorization where chain = $1 and block_number > $2', [chain, block])
 }
 
 export async function deleteFinalBlocksAbove(db: Queryable, chain: string, block: number): Promise<void> {

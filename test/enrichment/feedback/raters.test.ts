@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, expect, test } from 'vitest'
-import { deleteFeedbackAbove } from '../../../db/queries/chain/reset.ts'
+import { maxBlock } from '../../../db/block-range.ts'
+import { deleteWithin } from '../../../db/queries/chain/block-rows.ts'
 import { flagRules } from '../../../db/queries/sql/feedback.ts'
 import { deriveAgain } from '../../../derive/again.ts'
 import { derivations } from '../../../derive/derivations.ts'
@@ -10,6 +11,7 @@ import { rounds } from '../../support/rounds.ts'
 import { addressOf, birth, insert, seedWallet } from '../../support/seed.ts'
 
 const database = testDatabase()
+const feedbackTables = ['feedback', 'feedback_response'] as const
 const kinds = derivations.filter(({ kind }) => ['raters', 'circles', 'rater groups'].includes(kind))
 const context = () =>
   ({ pool: database.pool, now: () => new Date(birth.getTime() + 86_400_000), settlementOverloads: 'spec' }) as const
@@ -98,7 +100,7 @@ test('twenty clients of one funder are flagged, with nineteen, or where it pays 
   await derive()
   expect(await flags('puppet 0')).toEqual(['shared_funder'])
   // A reorg takes the feedback of the last one.
-  await deleteFeedbackAbove(database.pool, 'base', 2_000 * 19)
+  await deleteWithin(database.pool, 'base', { fromBlock: 2_000 * 19 + 1, toBlock: maxBlock }, feedbackTables)
   await derive()
   expect(await flags('puppet 0')).toEqual([])
 })
@@ -314,7 +316,7 @@ async function take(one: Step, block: number): Promise<void> {
   if (one.kind === 'mint') await mint(one.id, one.who, block)
   if (one.kind === 'wallet') await seedWallet(pool, { id: one.id, wallet: addressOf(one.who), block, at: time(block) })
   if (one.kind === 'back') {
-    await deleteFeedbackAbove(pool, 'base', block - one.blocks)
+    await deleteWithin(pool, 'base', { fromBlock: block - one.blocks + 1, toBlock: maxBlock }, feedbackTables)
     for (const table of ['registration_transfer', 'registration_wallet'])
       await pool.query(`delete from ${table} where block_number > $1`, [block - one.blocks])
   }

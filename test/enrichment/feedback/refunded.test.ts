@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { maxBlock } from '../../../db/block-range.ts'
 import { inTransaction } from '../../../db/pool.ts'
+import { deleteWithin } from '../../../db/queries/chain/block-rows.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
-import { deletePaymentsWithin } from '../../../db/queries/chain/payments/payments.ts'
 import { lockRollup, rewindRollup } from '../../../db/queries/rollup/cursor.ts'
 import { derivations } from '../../../derive/derivations.ts'
 import { settle } from '../../../derive/pass.ts'
@@ -92,7 +92,7 @@ test('a client who got all of it back has not paid, from the block in which that
   // A reorg below what was called final takes the refund away.
   await inTransaction(database.pool, async (db) => {
     await lockRollup(db, 'base')
-    await deletePaymentsWithin(db, 'base', { fromBlock: 200, toBlock: maxBlock })
+    await deleteWithin(db, 'base', { fromBlock: 200, toBlock: maxBlock }, ['payment'])
     await rewindRollup(db, 'base', 200)
   })
   expect(await told()).toEqual(paid)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type pg from 'pg'
 import { maxBlock } from '../../../db/block-range.ts'
 import { inTransaction, type Queryable } from '../../../db/pool.ts'
-import { deletePaymentsWithin } from '../../../db/queries/chain/payments/payments.ts'
+import { deleteWithin } from '../../../db/queries/chain/block-rows.ts'
 import { deleteNewestSettlements } from '../../../db/queries/chain/reset.ts'
 import { lockRollup, rewindRollup, subtractFromRollup } from '../../../db/queries/rollup/cursor.ts'
 import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
@@ -222,7 +222,7 @@ export class World {
           await lockRollup(db, 'base')
           const above = { fromBlock: from, toBlock: maxBlock }
           await subtractFromRollup(db, 'base', await deleteNewestSettlements(db, 'base', above, 1_000))
-          await deletePaymentsWithin(db, 'base', above)
+          await deleteWithin(db, 'base', above, ['payment'])
           await rewindRollup(db, 'base', from)
         })
         this.final = from - 1

@@ -27,18 +27,6 @@ export async function insertAttached(
   await db.query({ name: `insert-attached-${table}`, text: inserts[table], values: [rows] })
 }
 
-/** Deletes all of them in a range of blocks, both ends included. */
-export async function deleteAttachedWithin(
-  db: Queryable,
-  chain: string,
-  { fromBlock, toBlock }: BlockRange,
-): Promise<void> {
-  for (const table of tables) {
-    const within = 'where chain = $1 and block_number between $2 and $3'
-    await db.query(`delete from ${table} ${within}`, [chain, fromBlock, toBlock])
-  }
-}
-
 const ofBackfill = (row: string) => `exists (select from backfill b
                 where b.chain = ${row}.chain and ${row}.block_number between b.from_block and b.to_block)`
 const isStored = (row: string) => `(exists (select from settlement s

@@ -18,15 +18,6 @@ export async function insertPayments(db: Queryable, rows: string): Promise<strin
   return added.rows.map(({ id }) => id)
 }
 
-/** Deletes the payments in a range of blocks, both ends included. */
-export async function deletePaymentsWithin(
-  db: Queryable,
-  chain: string,
-  { fromBlock, toBlock }: BlockRange,
-): Promise<void> {
-  await db.query('delete from payment where chain = $1 and block_number between $2 and $3', [chain, fromBlock, toBlock])
-}
-
 const hexText = (column: string) => `'0x' || encode(${column}, 'hex')`
 
 /** SQL: whether the payer of a row is found in other rows. */

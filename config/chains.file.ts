@@ -88,13 +88,32 @@ const usualPartitions = ({ registry }: Pick<Chain, 'registry'>): Chain['partitio
   oneBelow: Math.floor(registry.fromBlock / 1_000_000) * 1_000_000,
 })
 
-function toRow(name: ChainName, { finality, batch: _____, bloom: ______, ...row }: z.infer<typeof addition>): Chain {
-  const { enabled: _, rpc: __, portal: ___, gateway: ____, idRegistry, keyRegistry, ...facts } = row
+/** Members of an entry that are no facts of a chain: what an installation sets, and what has another name in the table. */
+const ofEntry = [
+  'enabled',
+  'rpc',
+  'portal',
+  'gateway',
+  'batch',
+  'bloom',
+  'finality',
+  'idRegistry',
+  'keyRegistry',
+] as const
+
+function toRow(name: ChainName, entry: z.infer<typeof addition>): Chain {
+  const { finality, idRegistry, keyRegistry } = entry
+  const facts = omit(entry, ofEntry)
   const social = socialContracts(null, { idRegistry, keyRegistry })
   const rpcVariable = `RPC_${name.toUpperCase()}`
   const gatewayVariable = `GATEWAY_${name.toUpperCase()}`
   const partitions = facts.partitions ?? usualPartitions(facts)
   return { ...facts, partitions, rpcVariable, gatewayVariable, finalityConfirmation: finality, social }
+}
+
+function omit<T extends object, K extends keyof T>(from: T, names: readonly K[]): Omit<T, K> {
+  const isLeft = ([name]: readonly [string, unknown]) => !names.includes(name as K)
+  return Object.fromEntries(Object.entries(from).filter(isLeft)) as Omit<T, K>
 }
 
 /** A chain is asked for by its name, its label or its id: none of them may mean two chains. */

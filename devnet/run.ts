@@ -10,7 +10,7 @@ import { reserveHistory } from '../processors/backfill/reservation.ts'
 import { endLeftovers, ProcessFile } from '../stack/processes.ts'
 import { createStack, type Stack } from '../stack/supervisor.ts'
 import { exportTask, planTasks, readSettings, withoutSources } from '../stack/tasks.ts'
-import { type Teardown, together, untilSignalled } from '../stack/teardown.ts'
+import { bothSettled, type Teardown, untilSignalled } from '../stack/teardown.ts'
 import { makeLogKey } from '../transparency/log-key.ts'
 import { createFreshDatabase, type FreshDatabase, readerLines, usualPostgresPort } from './database.ts'
 import { describeWorld } from './description.ts'
@@ -67,7 +67,7 @@ async function start(
   report: ReturnType<typeof createReport>,
   teardown: Teardown,
 ) {
-  const [database, running] = await together(
+  const [database, running] = await bothSettled(
     createFreshDatabase(folder, given.DATABASE_URL, teardown.endServer).then((made) => teardown.own(made)),
     startWorld({
       seed,

@@ -14,9 +14,7 @@ interface Waiting<T, R> {
  * the busier it is, the more a statement does. `work` returns a result for each, in their order; one that is an Error
  * is thrown to who asked for that item, and what `work` throws to all.
  */
-export function together<T, R>(
-  work: (items: readonly T[]) => Promise<readonly (R | Error)[]>,
-): (item: T) => Promise<R> {
+export function batched<T, R>(work: (items: readonly T[]) => Promise<readonly (R | Error)[]>): (item: T) => Promise<R> {
   const waiting: Waiting<T, R>[] = []
   let isAtWork = false
 

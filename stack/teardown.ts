@@ -104,7 +104,7 @@ export async function untilSignalled(
 }
 
 /** Awaits both. When one fails, throws its failure only once the other has settled, so that it can be stopped. */
-export async function together<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
+export async function bothSettled<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
   const [a, b] = await Promise.allSettled([one, other])
   if (a.status === 'rejected') throw a.reason
   if (b.status === 'rejected') throw b.reason

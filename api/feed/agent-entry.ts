@@ -1,7 +1,7 @@
 import { chainOf } from '../../config/chains.ts'
 import { documentLimits } from '../../config/limits.ts'
 import type { FeedAgent } from '../../db/queries/agents/newest-agents.ts'
-import { firstCodePoints, html, oneLine } from '../pages/parts/text.ts'
+import { escaped, firstCodePoints, oneLine } from '../pages/parts/text.ts'
 
 /** What an entry says, as plain text but for `content`, which is HTML. */
 export interface Entry {
@@ -34,10 +34,10 @@ export function toEntry(agent: FeedAgent, siteUrl: string): Entry {
       `claim method: ${claim_method ?? 'none'}`,
     ].join('; '),
     content: [
-      `<p><a href="${html(address)}">${html(name)}</a></p>`,
-      `<p>oli: ${html(oli)}</p>`,
+      `<p><a href="${escaped(address)}">${escaped(name)}</a></p>`,
+      `<p>oli: ${escaped(oli)}</p>`,
       `<p>chains: ${labels}</p>`,
-      ...(agent.bio ? [`<p>${html(firstCodePoints(agent.bio, documentLimits.bioCharacters))}</p>`] : []),
+      ...(agent.bio ? [`<p>${escaped(firstCodePoints(agent.bio, documentLimits.bioCharacters))}</p>`] : []),
     ].join('\n'),
     terms: [
       claimed ? 'claimed' : 'unclaimed',

@@ -1,5 +1,5 @@
 import type { DirectoryEvent } from '../../db/queries/log/directory-events.ts'
-import { html, oneLine } from '../pages/parts/text.ts'
+import { escaped, oneLine } from '../pages/parts/text.ts'
 import type { Entry } from './agent-entry.ts'
 
 const words: Record<DirectoryEvent['kind'], (status: string) => string> = {
@@ -24,7 +24,7 @@ export function toEventEntry({ seq, at, fid, kind, handle, status }: DirectoryEv
     title,
     author: known === '' ? `FID ${fid}` : known,
     summary: title,
-    content: `<p>${html(title)}</p>`,
+    content: `<p>${escaped(title)}</p>`,
     terms: kind === 'delisted' ? [kind] : [kind, status], // who left has no status any more
     published: at,
     updated: at,

@@ -9,7 +9,7 @@ import {
   lockHeld,
 } from '../../db/queries/sources/source-state.ts'
 import { backoffMs, jittered, type Random } from '../../ops/backoff.ts'
-import { together } from '../../ops/together.ts'
+import { batched } from '../../ops/batched.ts'
 import { type Answer, type AnySource, LeaseLost, type ManySource, type Reading, type Source } from './source.ts'
 
 /** What storing needs. */
@@ -25,7 +25,7 @@ export type Store = (group: readonly LeasedSubject[], answer: Answer) => Promise
 /** How the answers of a pass are stored. */
 export function storing(source: AnySource, pass: Storing, leaseId: string): Store {
   if (!('writeAll' in source)) return (group, answer) => storeAlone(source, pass, leaseId, group, answer as Reading)
-  const store = together((ended: readonly Ended[]) => storeAll(source, pass, leaseId, ended))
+  const store = batched((ended: readonly Ended[]) => storeAll(source, pass, leaseId, ended))
   return async ([leased], answer) => {
     const { subject } = leased as LeasedSubject
     if (!(await store({ subject, answer }))) throw lost(source, subject)

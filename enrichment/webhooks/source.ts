@@ -15,8 +15,8 @@ import { readRetryAfter } from '../../hosts/retry-after.ts'
 import type { Door } from '../../net/door.ts'
 import { postMessage } from '../../net/webhook.ts'
 import { jittered } from '../../ops/backoff.ts'
+import { batched } from '../../ops/batched.ts'
 import { day, hour, minute, second } from '../../ops/time.ts'
-import { together } from '../../ops/together.ts'
 import { signingKeys, webhookHeaders } from '../../trust/webhooks/signature.ts'
 import type { Answer, ManySource, Next } from '../schedule/source.ts'
 
@@ -76,7 +76,7 @@ interface SentAnswer extends Answer {
  */
 export function webhooks(options: WebhooksOptions): ManySource<SentAnswer> {
   const { pool, now } = options
-  const take = together(async (ids: readonly string[]) => {
+  const take = batched(async (ids: readonly string[]) => {
     const found = new Map((await webhooksToSend(pool, ids, eventsARead)).map((endpoint) => [endpoint.id, endpoint]))
     return ids.map((id) => found.get(id))
   })

@@ -69,14 +69,14 @@ export class LogSearch {
   async #find(fromBlock: number, toBlock: number): Promise<FoundLogs | undefined> {
     const blocks = toBlock - fromBlock + 1
     const ends = [...new Set([fromBlock, toBlock])]
-    const range = { fromBlock: hexOf(fromBlock), toBlock: hexOf(toBlock) }
+    const range = { fromBlock: quantityOf(fromBlock), toBlock: quantityOf(toBlock) }
     const filters = filtersOf(this.wanted).map((filter) => ({ ...range, ...filter }))
     let results: unknown[]
     try {
       // Asked together, so that a node that does not have the last block yet is not believed to know its logs.
       results = await this.client.batchCall([
         ...filters.map((filter) => ({ method: 'eth_getLogs', params: [filter] })),
-        ...ends.map((number) => ({ method: 'eth_getBlockByNumber', params: [hexOf(number), false] })),
+        ...ends.map((number) => ({ method: 'eth_getBlockByNumber', params: [quantityOf(number), false] })),
       ])
     } catch (error) {
       this.#blocks = Math.max(1, Math.floor(blocks / 2))
@@ -134,6 +134,6 @@ export function provingLogs({ tokens, payments }: Wanted) {
 }
 
 /** A number as JSON-RPC writes it. */
-export function hexOf(number: number): string {
+export function quantityOf(number: number): string {
   return `0x${number.toString(16)}`
 }

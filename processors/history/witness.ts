@@ -5,7 +5,7 @@ import { isAnswer, SourceFailure } from '../../hosts/retries.ts'
 import type { ChainLog } from '../mapping/block.ts'
 import type { TraceNode } from '../mapping/traces.ts'
 import { bloomOf, isWithin } from '../source/bloom.ts'
-import { hexOf, type RpcFilter, type RpcHeader, type RpcLog } from './rpc-logs.ts'
+import { quantityOf, type RpcFilter, type RpcHeader, type RpcLog } from './rpc-logs.ts'
 
 /** Blocks of a run that the node is asked about. */
 const maxSamples = 16
@@ -125,7 +125,7 @@ export class Witness {
   }
 
   async #header(block: number): Promise<Header> {
-    const header = (await this.node.call('eth_getBlockByNumber', [hexOf(block), false])) as Header | null
+    const header = (await this.node.call('eth_getBlockByNumber', [quantityOf(block), false])) as Header | null
     if (Number(header?.number ?? -1) !== block) throw new SourceFailure(`it has no block ${block}`)
     return header as Header
   }
@@ -139,7 +139,7 @@ export class Witness {
   /** A block in which the node has other logs than were told. */
   async #compare(fromBlock: number, blocks: readonly ToldBlock[], lastBlock: number): Promise<number | undefined> {
     const toBlock = Math.min(this.#endOfWindow(blocks), lastBlock)
-    const range = { fromBlock: hexOf(fromBlock), toBlock: hexOf(toBlock) }
+    const range = { fromBlock: quantityOf(fromBlock), toBlock: quantityOf(toBlock) }
     let lists: RpcLog[][]
     try {
       lists = await Promise.all(this.#filters.map(({ filter }) => this.#logs({ ...range, ...filter })))

@@ -21,7 +21,7 @@ import { settleBlocks } from '../mapping/settle-blocks.ts'
 import type { FindCalls, SettlementRow } from '../mapping/settlements.ts'
 import { jsonPages } from '../store/json-rows.ts'
 import { attachedPages, toPayment, toRecord } from '../store/settlement-record.ts'
-import { hexOf, ofRecipients } from './recipients.ts'
+import { addressHexOf, ofRecipients } from './recipients.ts'
 
 /** A step is committed when it reaches this many settlements or (`maxStepMs`) this age. */
 const maxStepSettlements = 20_000
@@ -67,7 +67,7 @@ export class HistoryLoad implements BlockSink {
     this.#reader = new RangeReader(history, fromBlock, toBlock, log, { witness, attempts: boundedFailures })
     this.#tokens = tokensOf(chain)
     this.#contracts = paymentContractsOf(chain.paymentContracts)
-    this.#wanted = new Set(recipients.map(hexOf))
+    this.#wanted = new Set(recipients.map(addressHexOf))
   }
 
   /** The next block to read. */
@@ -129,7 +129,7 @@ export class HistoryLoad implements BlockSink {
         fromBlock,
         nextBlock: this.nextBlock,
       })
-      const waiting = new Set(moved.map(hexOf))
+      const waiting = new Set(moved.map(addressHexOf))
       const { settlements: theirs, payments } = ofRecipients(ours, (recipient) => waiting.has(recipient))
       for (const rows of jsonPages(payments.map(toPayment))) await insertPayments(db, rows)
       for (const rows of attachedPages([...theirs, ...payments])) await insertAttached(db, rows)

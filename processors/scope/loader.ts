@@ -10,7 +10,7 @@ import type { FindCalls } from '../mapping/settlements.ts'
 import { Rounds } from '../rounds.ts'
 import { HistoryLoad } from './history-load.ts'
 import { LoadReport } from './load-report.ts'
-import { hexOf, readPosition, updateRecipients } from './recipients.ts'
+import { addressHexOf, readPosition, updateRecipients } from './recipients.ts'
 
 /**
  * Most recipients of one load. Sources do not say how many addresses a query may have, so a failure halves the number,
@@ -133,7 +133,7 @@ export class ScopeLoader {
     const [first] = waiting
     if (!first) return undefined
     const recipients = waiting.map(({ address }) => address)
-    const history = this.options.openHistory(recipients.map(hexOf))
+    const history = this.options.openHistory(recipients.map(addressHexOf))
     const fromBlock = first.nextBlock
     const toBlock = Math.min(Math.max(...waiting.map((one) => one.toBlock)), lastBlock)
     // Its blocks may be far above the processor's, which makes the partitions of its own blocks.
@@ -143,7 +143,7 @@ export class ScopeLoader {
       pool: this.#pool,
       chain,
       history,
-      witness: this.options.openWitness(recipients.map(hexOf)),
+      witness: this.options.openWitness(recipients.map(addressHexOf)),
       findCalls: this.options.findCallsIn(history, finalHeight),
       recipients,
       fromBlock,

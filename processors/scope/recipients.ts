@@ -28,7 +28,7 @@ export async function ofKnownRecipients(
   const asked = recipientsOf(settled)
   if (asked.length === 0) return settled
   await holdScope(db, id)
-  const known = new Set((await knownRecipients(db, name, asked)).map(hexOf))
+  const known = new Set((await knownRecipients(db, name, asked)).map(addressHexOf))
   return ofRecipients(settled, (recipient) => known.has(recipient))
 }
 
@@ -75,7 +75,7 @@ export async function ofReadRecipients(
   const asked = recipientsOf(settled)
   if (asked.length === 0) return settled
   await holdScope(db, id)
-  const known = new Map((await knownRecipientsWithGaps(db, name, asked)).map((one) => [hexOf(one.address), one]))
+  const known = new Map((await knownRecipientsWithGaps(db, name, asked)).map((one) => [addressHexOf(one.address), one]))
   return ofRecipients(settled, (recipient, blockNumber) => {
     const gap = known.get(recipient)
     return gap !== undefined && (blockNumber > gap.toBlock || blockNumber < gap.nextBlock)
@@ -124,6 +124,6 @@ export async function readPosition(db: Queryable, chain: string): Promise<Positi
   }
 }
 
-export function hexOf(address: Buffer): string {
+export function addressHexOf(address: Buffer): string {
   return `0x${address.toString('hex')}`
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { endLeftovers, ProcessFile } from '../../stack/processes.ts'
 import { createStack, type Stack, type Task } from '../../stack/supervisor.ts'
-import { Interrupted, Teardown, together } from '../../stack/teardown.ts'
+import { bothSettled, Interrupted, Teardown } from '../../stack/teardown.ts'
 import { descendantsOf, stillRunning } from '../support/processes.ts'
 
 let folder: string
@@ -159,7 +159,7 @@ describe('a teardown', () => {
     const slow = new Promise<number>((resolve) => setImmediate(() => resolve(1))).finally(() => {
       ended = true
     })
-    await expect(together(Promise.reject(new Error('no anvil')), slow)).rejects.toThrow('no anvil')
+    await expect(bothSettled(Promise.reject(new Error('no anvil')), slow)).rejects.toThrow('no anvil')
     expect(ended).toBe(true)
   })
 })

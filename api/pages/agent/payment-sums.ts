@@ -1,6 +1,6 @@
 import { settlementSeries } from '../../../db/queries/settlements/timeseries.ts'
 import { hour } from '../../../ops/time.ts'
-import { parseExact } from '../parts/exact-json.ts'
+import { parseAnswer } from '../parts/exact-json.ts'
 import type { World } from '../parts/page.ts'
 import type { Series } from '../parts/series.ts'
 
@@ -20,6 +20,6 @@ export async function paidSince(
   const starts = [Math.floor(since / hour) * hour]
   const end = Math.ceil((now() + 1) / hour) * hour
   const asked = { fid, starts, end, chain: null, settlementOverloads, payersUpTo }
-  const [sum] = parseExact<Sum[]>(await settlementSeries(database, asked))
+  const [sum] = parseAnswer<Sum[]>(await settlementSeries(database, asked))
   return sum ?? { settlements: 0, amount_usdc: '0', unique_payers: 0, median_usdc: null }
 }

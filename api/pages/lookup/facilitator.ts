@@ -5,7 +5,7 @@ import type { Route } from '../../http/route.ts'
 import { facilitators } from '../../routes/income/facilitators.ts'
 import type { facilitatorList } from '../../schemas/income/facilitators.ts'
 import { chainBadges } from '../parts/badges.ts'
-import { type Exact, parseExact, type Settlement } from '../parts/exact-json.ts'
+import { type Exact, parseAnswer, type Settlement } from '../parts/exact-json.ts'
 import { amount, counted, figure, number } from '../parts/figures.ts'
 import { type Html, html } from '../parts/html.ts'
 import { layout } from '../parts/layout.ts'
@@ -36,7 +36,7 @@ export function facilitatorPage(world: World): Route {
       const found = list?.facilitators.find((one) => one.name === name)
       if (!found) return undefined
       const { database, settlementOverloads } = world
-      const rows = parseExact<Settlement[]>(
+      const rows = parseAnswer<Settlement[]>(
         await sentSettlements(database, { name, limit: newest, settlementOverloads }),
       )
       const head = {

@@ -24,7 +24,7 @@ export type Exact<T> = T extends object
   : T
 
 /** Parses an answer of the API without checking `T`: answers are tested against their schemas elsewhere. */
-export function parseExact<T>(text: string): Exact<T> {
+export function parseAnswer<T>(text: string): Exact<T> {
   return JSON.parse(text, keepExact as (key: string, value: unknown) => unknown) as Exact<T>
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Route, route, type Sources } from '../../http/route.ts'
-import { type Exact, parseExact } from './exact-json.ts'
+import { type Exact, parseAnswer } from './exact-json.ts'
 import type { Html } from './html.ts'
 
 /** What pages are made from. */
@@ -44,5 +44,5 @@ export async function askExact<T>(
   input: Record<string, unknown>,
 ): Promise<Exact<T> | undefined> {
   const text = await world.ask(route, input)
-  return text === undefined ? undefined : parseExact<T>(text)
+  return text === undefined ? undefined : parseAnswer<T>(text)
 }

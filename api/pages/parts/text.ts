@@ -17,7 +17,7 @@ export function oneLine(text: string): string {
 }
 
 /** Text as HTML that shows it: no markup, no attribute and no CDATA end comes through. */
-export function html(text: string): string {
+export function escaped(text: string): string {
   return escapeHtml(plain(text))
 }
 

@@ -1,7 +1,7 @@
 import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
 import { type MovedSettlement, movedColumns } from '../rollup/sums.ts'
-import { type StoredSettlement, settlementArrays, settlementColumns, unnestSettlements } from './settlement-arrays.ts'
+import { arrayColumns, type StoredSettlement, settlementArrays, unnestSettlements } from './settlement-arrays.ts'
 
 /** Blocks per certificate: certificates of adjacent blocks are merged up to each multiple of this. */
 const blocksPerCertificate = 100_000
@@ -91,8 +91,8 @@ const audited = `s.chain = $1 and s.block_number between $2 and $3
 
 /** Whether a row is not among those it should be among, value by value; parameters from $5 on. */
 const isOther = `not exists (
-     select from ${unnestSettlements(5)} as r (${settlementColumns()})
-      where (${settlementColumns('r')}) = (${settlementColumns('s')}))`
+     select from ${unnestSettlements(5)} as r (${arrayColumns()})
+      where (${arrayColumns('r')}) = (${arrayColumns('s')}))`
 
 /** The settlements that a range should have. */
 interface ExpectedSettlements {

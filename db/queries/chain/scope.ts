@@ -1,7 +1,7 @@
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 import { type MovedSettlement, movedColumns } from '../rollup/sums.ts'
-import { type StoredSettlement, settlementArrays, settlementColumns, unnestSettlements } from './settlement-arrays.ts'
+import { arrayColumns, type StoredSettlement, settlementArrays, unnestSettlements } from './settlement-arrays.ts'
 
 /** Progress of a chain for which only settlements of known recipients are stored. */
 export interface SettlementScope {
@@ -242,7 +242,7 @@ export async function addSettlements(
   const added = await db.query<MovedSettlement>({
     name: 'add-settlements',
     text: `
-insert into settlement (chain, ${settlementColumns()})
+insert into settlement (chain, ${arrayColumns()})
 select $1, * from ${unnestSettlements(2)}
     on conflict do nothing
 returning ${movedColumns}`,

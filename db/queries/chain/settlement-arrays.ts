@@ -33,7 +33,7 @@ const columns = [
 ] as const
 
 /** Names of the columns, of an alias when one is given. */
-export const settlementColumns = (alias?: string) =>
+export const arrayColumns = (alias?: string) =>
   columns.map(({ name }) => (alias ? `${alias}.${name}` : name)).join(', ')
 
 /** The rows of the arrays, the first of which is the parameter of that number. */

@@ -1,17 +1,17 @@
 import pg from 'pg'
 
 /** All but `id`, which rows of final blocks do not have. */
-export const settlementColumns = `(amount, block_timestamp, block_number, log_index, chain, selector_source, selector,
+export const copiedColumns = `(amount, block_timestamp, block_number, log_index, chain, selector_source, selector,
    token, payer, recipient, facilitator, payment_nonce, tx_hash)`
 
 /** Takes binary rows with these thirteen columns, in this order; `id` stays null: rows of final blocks have none. */
 export const copySettlements = `copy settlement
-  ${settlementColumns}
+  ${copiedColumns}
   from stdin (format binary)`
 
 /** COPY of the same binary rows into another table of the shape of `settlement`. */
 export function copySettlementsInto(table: string): string {
-  return `copy ${pg.escapeIdentifier(table)} ${settlementColumns} from stdin (format binary)`
+  return `copy ${pg.escapeIdentifier(table)} ${copiedColumns} from stdin (format binary)`
 }
 
 /**

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import type { BlockRange } from '../../block-range.ts'
 import type { Queryable } from '../../pool.ts'
-import { settlementColumns } from './settlement-copy.ts'
+import { copiedColumns } from './settlement-copy.ts'
 import type { StagingTable } from './staging-partitions.ts'
 
 // While a backfill loads a partition's staging table, the partition itself receives rows of the processor and other
@@ -46,8 +46,8 @@ export async function copyToStaging(
   { fromBlock, toBlock }: BlockRange,
 ): Promise<void> {
   await db.query(
-    `insert into ${pg.escapeIdentifier(table)} ${settlementColumns}
-     select ${settlementColumns.slice(1, -1)} from ${pg.escapeIdentifier(partition)}
+    `insert into ${pg.escapeIdentifier(table)} ${copiedColumns}
+     select ${copiedColumns.slice(1, -1)} from ${pg.escapeIdentifier(partition)}
       where chain = $1 and block_number between $2 and $3`,
     [chain, fromBlock, toBlock],
   )

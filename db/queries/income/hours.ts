@@ -6,7 +6,7 @@ import {
   otherPayments,
   paidAgents,
   paymentColumns,
-  settlementColumns,
+  settlementAsPayment,
   settlementKind,
 } from '../sql/income.ts'
 import { isListed } from '../sql/selectors.ts'
@@ -63,7 +63,7 @@ paid as (
     from due
     join settlement_hourly h using (recipient, chain, hour)
    cross join lateral (
-     select ${settlementColumns}
+     select ${settlementAsPayment}
        from settlement s
       where s.recipient = h.recipient and s.chain = h.chain and s.block_number between h.first_block and h.last_block
         and h.overload <> ${isListed('s.selector')}

@@ -4,11 +4,11 @@ import type { Queryable } from '../../pool.ts'
 import { availableSince, isArchived } from '../sql/block-states.ts'
 import {
   countedAmount,
-  countedColumns,
+  countedPaymentColumns,
   dueHours,
   otherPayments,
   paymentColumns,
-  settlementColumns,
+  settlementAsPayment,
   settlementKind,
 } from '../sql/income.ts'
 import { exactDollars, exactUnits, hex, isoTime } from '../sql/json-text.ts'
@@ -78,14 +78,14 @@ export async function incomePayments(
 with recipient as materialized (${whenIts}),
 recent as (
   select s.*
-    from ((select ${settlementKind(`not ${isListed('s.selector')}`)} as kind, ${settlementColumns}
+    from ((select ${settlementKind(`not ${isListed('s.selector')}`)} as kind, ${settlementAsPayment}
              from recipient cross join lateral (${settled}) s
             order by ${settlementOrder(order)} limit ${one})
            union all
           (select s.kind, ${paymentColumns}
              from recipient
             cross join lateral (
-              select s.kind, ${countedColumns} from ${otherPayments}
+              select s.kind, ${countedPaymentColumns} from ${otherPayments}
                ${countedAmount('$1', 's')}
                where ${['s.recipient = recipient.address', ...rows, ...itsTime].join(' and ')}
                order by ${settlementOrder(order)} limit ${one}) s

@@ -77,7 +77,7 @@ export const isPassedOn = (payment: string) => `(${payment}.through is not null 
               where before.address = any (${payment}.through) and ${isThen('before', payment)}))`
 
 /** Columns that settlements `s` and the rows of `otherPayments` have in common. */
-export const settlementColumns = `s.recipient, s.chain, s.payer, s.facilitator, s.block_number, s.block_timestamp, s.log_index,
+export const settlementAsPayment = `s.recipient, s.chain, s.payer, s.facilitator, s.block_number, s.block_timestamp, s.log_index,
              s.tx_hash, s.token, s.amount::numeric(78, 0) as amount, true as is_dollar, false as by_contract,
              null::bytea as forwarder, null::bytea[] as through, null::bytea as subject, null::bytea as funder`
 
@@ -99,10 +99,12 @@ const names = [
   'subject',
   'funder',
 ]
-/** The columns of `settlementColumns`, read from `otherPayments`. */
+/** The columns of `settlementAsPayment`, read from `otherPayments`. */
 export const paymentColumns = names.map((name) => `s.${name}`).join(', ')
 /** The same, with the amount that is an agent's income: of `counted`. */
-export const countedColumns = names.map((name) => (name === 'amount' ? 'counted.amount' : `s.${name}`)).join(', ')
+export const countedPaymentColumns = names
+  .map((name) => (name === 'amount' ? 'counted.amount' : `s.${name}`))
+  .join(', ')
 /** SQL: a row of `paidAgents`, as `counted`, if a payment is income of an agent. */
 export const countedFor = (fid: string, payment: string) => `cross join lateral (
        select its.amount from (${paidAgents(payment)}) its where its.fid = ${fid}) counted`

@@ -11,7 +11,7 @@ import { startTemporaryServer } from './temporary-server.ts'
 import { settlementIndexes } from './world.ts'
 
 interface RollupSize {
-  /** Settlements of 200,000 recipients, few of whom get most, each of another payer, as in the rehearsal. */
+  /** Settlements of 200,000 recipients, a few of which get most, each of another payer, as in the rehearsal. */
   readonly many: number
   /** Settlements of one recipient, of 20,000 payers in turn. */
   readonly ofOne: number

@@ -105,16 +105,13 @@ export const readingLimits = {
   feedbackSearched: 1_000,
   /** Registrations received by an address that are examined to find what it held at a moment. */
   receivedRegistrations: 5_000,
-  /** Registrations of an agent of which it is told who could change them. */
+  /** Registrations of an agent that `GET /api/agent/{fid}/control` covers. */
   controlRegistrations: 100,
-  /**
-   * Operators that are told of one owner on one chain, and of those it ever named so many that are looked at for it. Events by
-   * which operators are looked up otherwise, newest first.
-   */
+  /** Operators listed per owner and chain; operators examined per owner; events searched for them, newest first. */
   controlOperators: 100,
   operatorsNamed: 1_000,
   operatorEvents: 1_000,
-  /** Owners, and modules, of a Safe that are told; names that a document claims of which it is told whether they say so too. */
+  /** Owners and modules listed per Safe; claimed names that are checked for a record pointing back. */
   safeOwners: 20,
   /** Bytes of a contract's answer that are decoded: 250 addresses. */
   contractAnswerBytes: 8_192,

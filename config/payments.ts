@@ -42,8 +42,8 @@ export const paymentKinds = {
   escrow_authorization: { contract: 'auth_capture', isIncome: false, held: 1, isX402: false },
   escrow_return: { contract: 'auth_capture', isIncome: false, held: -1, isX402: false, isFundedBefore: true },
   /**
-   * What a client put into a job, for whomever it names its provider elsewhere; what the job paid, to that provider or whom
-   * it named; and what went back to the client, which was nobody's income. Between these the money is the contract's own.
+   * What a client deposited for a job; what the job paid its provider or the provider's delegate; what returned to the client,
+   * which was nobody's income. In between, the money is the contract's own.
    */
   job_funding: { contract: 'jobs', isIncome: false, held: 0, isX402: false },
   job_release: { contract: 'jobs', isIncome: true, held: 0, isX402: false, isFundedBefore: true },

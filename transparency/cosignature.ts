@@ -56,7 +56,7 @@ export function cosignedBy(note: string, key: string): Cosigned | undefined {
   return times.length > 0 ? { name, at: Math.max(...times) } : undefined
 }
 
-/** Names of those who have signed a checkpoint beside its log, whose key this is; nothing is verified. */
+/** Names of the cosigners of a checkpoint; `key` is its log's own. Nothing is verified. */
 export function cosignersOf(note: string, key: string): string[] {
   const own = parseKey(key, keyTypes.note).name
   return [...new Set(partsOf(note).signatures.map(({ name }) => name))].filter((name) => name !== own)

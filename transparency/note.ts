@@ -41,7 +41,7 @@ export function namedSecret(name: string, pem: string, type: KeyType) {
   return { key: `${name}+${id.toString('hex')}+${Buffer.of(type, ...bytes).toString('base64')}`, id, secret }
 }
 
-/** A signature of a note: of whom, with which of his keys. */
+/** A signature of a note: its signer, and the key it was made with. */
 export interface NoteSignature {
   readonly name: string
   readonly id: Buffer

@@ -8,7 +8,7 @@ import { checkWindow } from './timestamp.ts'
 /**
  * The checks of a proof in the order in which they are made, for claims, withdrawals and the rest alike: `readProof` makes
  * those up to the time, `examineProof` those from the nonce to the live state, and who stores the outcome the last, under
- * the lock on the FID's claims. What costs little comes first, and what needs nobody before what asks somebody. Only what
+ * the lock on the FID's claims. Cheap checks come first, and local checks before remote ones. Only what
  * is stored uses up its nonce: otherwise a stranger could burn the owner's.
  */
 export const checkOrder = [

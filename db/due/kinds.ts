@@ -182,7 +182,7 @@ export const kinds = {
     ],
     all: [{ table: 'agent', key: 'fid' }],
   },
-  /** Agents that changed, or whom something may tie to another: whose edges may be others now. Keys: FIDs. */
+  /** Agents whose edges may have changed. Keys: FIDs. */
   neighbours: {
     marks: [
       { table: 'agent_change', on: ['insert'], key: 'fid' },

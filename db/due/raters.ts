@@ -48,7 +48,7 @@ const ratedBehind = {
                      and (f.block_number, f.log_index) > (moved.block_number, moved.log_index)`,
 }
 
-/** Clients whom those that moved were the first to pay. */
+/** Clients first funded by an address that moved. */
 const funded = (rows: string) => ({
   key: hex('c.client'),
   from: `${rows} join feedback_client c on c.funder = moved.client`,

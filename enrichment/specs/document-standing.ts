@@ -25,12 +25,12 @@ type SpecStanding = 'found' | 'not_found' | 'unreachable' | 'invalid'
 
 /** A document is dead after this many failures in a row and, as well, this long without a sign of life. */
 const deadly = { failures: 5, silentMs: 72 * hour }
-/** Signed offers of an agent of which it is told whether they were fulfilled. */
+/** Signed offers of an agent that are checked for their fulfilment. */
 const mostFollowed = 20
 /** Milliseconds after which a place is dropped that the limit of requests keeps cutting off. */
 const forgottenMs = 7 * day
 
-/** Those kept of more documents than may be: what a registration names first, then what stands, then what was alive last. */
+/** The documents that are kept if there are too many: those a registration names, then those that stand, then the last alive. */
 export function keptOf(documents: readonly KnownDocument[], now: Date): KnownDocument[] {
   if (documents.length <= profileLimits.documents) return [...documents]
   const rank = (one: KnownDocument) => Number(one.declared) * 2 + Number(stands(one, now))

@@ -1,6 +1,6 @@
 import { type BlockRange, lengthOf } from '../../db/block-range.ts'
 
-/** So many blocks in a row with nothing in them are nothing to ask anybody about. */
+/** Shorter runs of empty blocks are not checked. */
 const usualBlocks = 4
 
 /** Finds the runs of blocks in which a source has nothing that are longer than is usual where it has something. */

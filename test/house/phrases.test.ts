@@ -16,6 +16,8 @@ const phrases: readonly { readonly phrase: RegExp; readonly instead: string }[] 
   },
   { phrase: /\bwhat is (?!left |known )[a-z]{1,20} (?:up )?of (?:them|it)\b/i, instead: 'the noun that it is' },
   { phrase: /\bis no [a-z]+ any more\b/i, instead: 'is no longer one' },
+  { phrase: /\bof (?:whom|which it)\b/i, instead: 'that or whose, with the subject first' },
+  { phrase: /\bare no [a-z]+ any more\b/i, instead: 'are no longer ones' },
   { phrase: /\bof which each\b/i, instead: 'each of which' },
   { phrase: /\b(?:go|goes|going|gone) on with\b/i, instead: 'continues with, or resumes' },
   { phrase: /\botherwise than\b/i, instead: 'differs from, or another way than' },

@@ -126,7 +126,7 @@ async function describedListOf(world: World, filters: Filters): Promise<Describe
   return { ...list, earned, descriptions: new Map(parts.flatMap((part) => [...part])) }
 }
 
-/** Path of the Atom feed with the same filters, of which it knows chain and claim status. */
+/** Path of the Atom feed with those of the same filters that it knows: chain and claim status. */
 function feedOf({ chain, claimed }: Filters): string {
   return feedPath({ chain, claimed: claimedFlags[claimed] })
 }

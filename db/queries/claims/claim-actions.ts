@@ -170,7 +170,7 @@ export async function setUnlisted(db: Queryable, fid: number, at: Date | null): 
   })
 }
 
-/** Removes what unlisted accounts of these said of themselves. */
+/** Deletes the profile texts of those of these accounts that are unlisted. */
 export async function forgetUnlistedProfiles(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({
     name: 'forget-unlisted-profiles',

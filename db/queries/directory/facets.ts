@@ -16,10 +16,9 @@ const { facetAgents: mostAgents, facetSkills: mostSkills } = readingLimits
 const skillCharacters = 60
 
 /**
- * JSON of `GET /api/discovery/facets`: how many agents each value of a filter would leave, given all other filters. Of
- * those that fit every filter, and of those that all but one leave, no more are counted than so many, those listed last,
- * so that the answer takes as long for any question. `isSearch`: of the agents that a search for `q` finds instead of
- * those of the list.
+ * JSON of `GET /api/discovery/facets`: how many agents each value of a filter would leave, given all other filters. Counts
+ * at most `facetAgents` agents that match every filter, and as many that fail exactly one, those listed last: the answer
+ * takes as long for any question. `isSearch`: of the agents that a search for `q` finds instead of those of the list.
  */
 export async function discoveryFacets(db: Queryable, filter: DiscoveryFilter, isSearch: boolean): Promise<string> {
   const { text, values } = await (isSearch && filter.q !== null ? ofSearch(filter.q, filter) : ofList(db, filter))

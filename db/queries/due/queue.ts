@@ -85,7 +85,7 @@ const byAge = take(`picked as materialized (
 )`)
 
 const ofKind = 'from due where kind = $1 and due_at <= $2'
-/** Who is due behind another; behind the last one it is the first of all. */
+/** The owner after another among those due; after the last one, the first. */
 const nextOwner = (owner: string) => `coalesce(
     (select split_part(key, ':', 1) ${ofKind} and key collate "C" > ${owner} || ';' order by key collate "C" limit 1),
     (select split_part(key, ':', 1) ${ofKind} order by key collate "C" limit 1))`

@@ -1,9 +1,9 @@
 /**
- * Registrations of an agent whose wallets and earlier holders are examined: those acquired last, behind which come those
- * that strangers sent, who could crowd out all others.
+ * Registrations of an agent whose wallets and earlier holders are examined: the latest acquired first, then those that
+ * strangers sent, which could otherwise crowd out the rest.
  */
 const mostHoldings = 1_000
-/** Wallets that are examined of those one holder gave a registration, the latest ones. */
+/** The latest wallets that one holder gave a registration, which are examined. */
 const mostWallets = 100
 
 /** A statement: registrations that an agent `a` holds or held. */

@@ -65,8 +65,8 @@ const orders = Object.entries(periods).flatMap(([period, window]) =>
  * A table of the transaction: a hundred rankings are read from it, each by its first ranks alone, where one statement would
  * sort all agents for each.
  *
- * It has those alone who may be among them. Where a ranking was full, as many agents as it holds have at least what the
- * least of them has now, whoever has overtaken whom: nobody with less is in it.
+ * It has only agents that may be among them: one below the lowest of the agents of a full ranking, as their figures are now,
+ * cannot be in the new one.
  */
 const copyFigures = `
 create temporary table ranking_figure on commit drop as

@@ -157,7 +157,7 @@ export async function deriveFiguresOf(
   return rows
 }
 
-/** Begins to count the payers of those agents of whom they are not kept. Returns whether there was one. */
+/** Starts keeping payers for agents that have none kept. Returns whether there was one. */
 async function beginCounts(
   db: Queryable,
   { fids, overloads, again }: { fids: readonly number[]; overloads: boolean; again: boolean },
@@ -187,7 +187,7 @@ select fid, verified_addresses, $2, false from agent where fid = any ($1)
   return true
 }
 
-/** Deletes what is stored of those that are no agents any more. */
+/** Deletes the figures of FIDs that are no longer agents. */
 async function forgetFigures(db: Queryable, fids: readonly number[]): Promise<void> {
   await db.query({
     name: 'forget-figures',

@@ -30,7 +30,7 @@ export function beforeCustody(v: string): string {
 }
 
 /**
- * SQL: the order of the agents `a` that verify an address by `v`, of which it leads to the first: the claimed, then the
+ * SQL: the order of the agents `a` that verify an address by `v`, which leads to the first of them: the claimed, then the
  * newest verification, then the lowest fid.
  */
 export const leadingFirst = 'a.claimed desc, v.verified_at desc, a.fid'

@@ -68,7 +68,7 @@ const permit2 = '0x000000000022d473030f116ddee9f6b43ac78ba3'
 const noNonce = `0x${'0'.repeat(64)}` as const
 /** Somebody who has nothing: whoever moves nothing needs nothing. */
 const nobody = '0x000000000000000000000000000000000000dead'
-/** Somebody of whom no token knows anything. */
+/** An address that no token knows. */
 const anybody = '0x1111111111111111111111111111111111111111'
 
 /**

@@ -21,7 +21,7 @@ function textOf(value: unknown): string | undefined {
   return text === '1' ? undefined : text || undefined
 }
 
-/** What the price of an object is for, where it is no single use; `around`: what those are for in which it stands. */
+/** What the price of an object is for, unless that is a single use; `around`: the rate of the enclosing object. */
 export function rateOf(units: readonly string[], around: string | null): string | null {
   const others = units.filter((one) => !isCurrency(one))
   if (others.length === 0) return around

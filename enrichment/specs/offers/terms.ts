@@ -292,7 +292,7 @@ interface Around extends Pick<Terms, 'asset' | 'currency' | 'networks' | 'bareIs
   readonly decimals: number | null
 }
 
-/** An amount in whole units of what it says, or of what is said around it. */
+/** An amount in whole units of its own currency, or of the one that the enclosing object gives. */
 function wholeMoney(value: unknown, around: Around): Said | undefined {
   const named = moneyIn(value)
   if (!named) return undefined
@@ -310,7 +310,7 @@ function wholeMoney(value: unknown, around: Around): Said | undefined {
   return inCurrency(amount, currency, { ...around, mayBeMinor }, named.network)
 }
 
-/** What a price is in that names nothing itself: what is said beside it goes before what is said around it. */
+/** Currency of a price that names none: its siblings win over the enclosing object. */
 function currencyAt({ asset, currency }: Pick<Terms, 'asset' | 'currency'>, own: Own): string | null {
   const isOther = own.asset && !own.currency && asset !== null && !isTokenSymbol(asset) && !isDollarToken(asset)
   return isOther ? asset : (currency ?? asset)

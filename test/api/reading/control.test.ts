@@ -233,7 +233,7 @@ test('however often an owner names and takes back an operator, those that it nam
   expect(await ofOperators(906, 3, looked + 500)).toEqual({ told: 4, truncated: false })
 })
 
-test('of an owner that named more operators than are looked at, it is told that there may be more', async () => {
+test('an owner that named more operators than are examined is marked: there may be more', async () => {
   const looked = readingLimits.operatorsNamed
   await ofOperators(909, looked + 1)
   await database.pool.query(

@@ -89,9 +89,9 @@ test('one who acts for more holders than are looked up is found at all of them',
   expect(await inSubgraph(operator)).toEqual(ids)
 })
 
-test('one of whom more was said than is looked at is found as well', async () => {
+test('an operator with more events than are examined is found as well', async () => {
   const owner = addressOf('who says much')
-  const operator = addressOf('of whom much is said')
+  const operator = addressOf('named by many')
   await seedRegistration(database.pool, { chain, id: 5_000, owner })
   await derive()
   for (let n = 0; n < 2; n++) await say(owner, operator)

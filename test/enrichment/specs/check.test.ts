@@ -17,7 +17,7 @@ type Services = readonly (readonly [string, string])[]
 /** Checks services, given as name and endpoint; `found`: kind, path and status of each place that was checked. */
 const lookAt = (hosts: readonly WebHost[], ...services: Services) => lookAgain(hosts, [], ...services)
 
-/** The same for an agent of whom documents are known. */
+/** The same for an agent with known documents. */
 const lookAgain = (hosts: readonly WebHost[], known: readonly KnownDocument[], ...services: Services) =>
   lookInTurn('1', hosts, known, services)
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { blockTables } from '../../db/queries/chain/block-rows.ts'
 import { listFiles, readSources, root } from '../support/source-files.ts'
 import { tableWriters } from './table-writers.ts'
 
@@ -71,4 +72,21 @@ test('a table has one kind of writer', async () => {
   expect(Object.keys(shared).filter((table) => (writers.get(table)?.size ?? 0) < 2)).toEqual([])
   const byApi = tables.filter(([, rooms]) => rooms.has('api')).map(([table]) => table)
   expect(byApi.sort()).toEqual(ofApi)
+})
+
+/** Tables whose rows of a block go otherwise, and how. */
+const otherwise = {
+  settlement: 'taken off the sums, the newest first',
+  registration_metadata: 'with its registration, which is written again as it was',
+}
+
+test('a reset deletes the rows of all tables that have them by block', () => {
+  const files = listFiles().filter((path) => /^db\/schema\/tables\/.*\.sql$/.test(path))
+  const created = files.flatMap((path) => [
+    ...readFileSync(join(root, path), 'utf8').matchAll(/^create table (\w+) \(\n([\s\S]*?)^\)/gm),
+  ])
+  const byBlock = created.filter(
+    ([, , columns = '']) => /^ {2}chain /m.test(columns) && /^ {2}block_number /m.test(columns),
+  )
+  expect(byBlock.map(([, name]) => name).sort()).toEqual([...blockTables, ...Object.keys(otherwise)].sort())
 })

@@ -8,7 +8,7 @@ const forms = {
   integer: /^[0-9]{1,15}$/,
   time: /^[0-9]{1,17}$/,
   token: /^[0-9]{1,78}$/,
-  word: /^[a-z0-9-]{1,40}$/,
+  word: /^[a-z0-9_-]{1,40}$/,
 } as const
 
 /** Types of the columns a list is ordered by, the unique one last. */

@@ -56,18 +56,29 @@ export function baseUnits(dollars: string): string {
   return String(BigInt(whole + decimals.padEnd(6, '0')))
 }
 
-const zoned = /^([0-9]{4}-[0-9]{2}-[0-9]{2})T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})$/
+const zoned =
+  /^([0-9]{4}-[0-9]{2}-[0-9]{2})T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3}([0-9]{0,6}))?)?(?:Z|[+-][0-9]{2}:[0-9]{2})$/
 
-/** An ISO 8601 time with a zone, from 1970 to 9999; parsed to ISO 8601 in UTC with milliseconds. */
+/**
+ * An ISO 8601 time with a zone, up to 9999; parsed to ISO 8601 in UTC with milliseconds. One before 1970, when nothing
+ * had happened yet, is taken as 1970. A blank before the offset was a `+` that its sender did not escape.
+ */
+function timeOf(given: string, finer: 'cut' | 'up'): string | typeof nothing {
+  const text = given.replace(/ (?=[0-9]{2}:[0-9]{2}$)/, '+')
+  const [, day = '', digits = ''] = zoned.exec(text) ?? []
+  const ms = isDay(day) ? Date.parse(text) + Number(finer === 'up' && /[1-9]/.test(digits)) : Number.NaN
+  return ms < 253_402_300_800_000 ? new Date(Math.max(ms, 0)).toISOString() : nothing
+}
+
+const timeSchema = { type: 'string', format: 'date-time' }
+
+/** A bound on rows, whose times are whole milliseconds: between two of them it means the later one. */
 export const timeFilter = (description: string) =>
-  filterParameter(
-    (text) => {
-      const ms = isDay(zoned.exec(text)?.[1] ?? '') ? Date.parse(text) : Number.NaN
-      return ms >= 0 && ms < 253_402_300_800_000 ? new Date(ms).toISOString() : nothing
-    },
-    description,
-    { type: 'string', format: 'date-time' },
-  )
+  filterParameter((text) => timeOf(text, 'up'), description, timeSchema)
+
+/** A moment that is asked about: between two milliseconds, what was so at the earlier one. */
+export const momentFilter = (description: string) =>
+  filterParameter((text) => timeOf(text, 'cut'), description, timeSchema)
 
 /** A boolean: `true` or `false`. */
 export const flagFilter = (description: string) =>

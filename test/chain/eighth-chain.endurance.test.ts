@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { keccak256, toBytes } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addChains } from '../../config/chains.ts'
+import { understood } from '../../db/queries/directory/query-text.ts'
 import { accountOf, type DevChain, startDevChain } from '../../devnet/chain/chain.ts'
 import * as identity from '../../devnet/chain/identity.ts'
 import { mint, pay, signAuthorization } from '../../devnet/chain/payments.ts'
@@ -113,6 +114,19 @@ describe.each([
     expect(settlements.map(({ chain, tx_hash }: Row) => [chain, tx_hash])).toEqual(
       paid.toReversed().map((hash) => [eighthName, hash]),
     )
+  })
+
+  test('is walked by cursor, and has its registrations named in a question by its name and its label', async () => {
+    const first = await json(`/api/agent/${fid}/settlements?limit=1&cursor=`)
+    const second = await json(`/api/agent/${fid}/settlements?limit=1&cursor=${first.next_cursor}`)
+    expect(second.settlements.map(({ tx_hash }: Row) => tx_hash)).toEqual([paid.at(-2)])
+    for (const name of [eighthName, label]) {
+      expect(understood(`${name} 1`).registration).toEqual({ chain: eighthName, id: '1' })
+      const agent = encodeURIComponent(`${name}:1`)
+      expect(await json(`/api/payee?agent=${agent}&pay_to=${holder.address}`)).toMatchObject({
+        agent: { chain: eighthName, erc8004_id: 1 },
+      })
+    }
   })
 
   test('is a filter of lists, by its label, and a row of the statistics', async () => {

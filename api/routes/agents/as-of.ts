@@ -3,13 +3,13 @@ import { addressPortfolio } from '../../../db/queries/addresses/portfolio.ts'
 import { addressOwners, agentState } from '../../../db/queries/agents/as-of.ts'
 import { agentControl } from '../../../db/queries/agents/control.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
-import { askable, timeFilter } from '../../http/filter-parameters.ts'
+import { askable, momentFilter } from '../../http/filter-parameters.ts'
 import { addressParameter, fidParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
 import { addressOwnersAnswer, agentStateAnswer, portfolioAnswer } from '../../schemas/agents/as-of.ts'
 import { agentControlAnswer } from '../../schemas/agents/control.ts'
 
-const asOf = timeFilter('ISO 8601 with a zone. Without it, all that was, with beginnings and ends.')
+const asOf = momentFilter('ISO 8601 with a zone. Without it, all that was, with beginnings and ends.')
 const description =
   'How it was then, not what was known of it then: a verification found late changes what yesterday looks like.'
 /** Stands for a time that cannot be parsed: the epoch, before any event. */
@@ -43,7 +43,7 @@ export const control = route({
   operationId: 'getAgentControl',
   summary: 'Who could change an agent’s registrations, and by what.',
   params: z.object({ fid: fidParameter }),
-  query: z.object({ as_of: timeFilter('ISO 8601 with a zone. Without it, now.') }),
+  query: z.object({ as_of: momentFilter('ISO 8601 with a zone. Without it, now.') }),
   answer: {
     type: json,
     schema: agentControlAnswer,

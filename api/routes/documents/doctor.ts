@@ -3,7 +3,7 @@ import { profileLimits, uptimeLimits } from '../../../config/limits.ts'
 import { agentDiagnosis } from '../../../db/queries/documents/doctor.ts'
 import { type FindingCode, findingTable } from '../../../net/findings.ts'
 import { invalidRequest } from '../../http/errors.ts'
-import { askable, timeFilter } from '../../http/filter-parameters.ts'
+import { askable, momentFilter } from '../../http/filter-parameters.ts'
 import { fidParameter } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
 import { diagnosis, findingCatalogue, findingCodes, findingKind } from '../../schemas/documents/doctor.ts'
@@ -15,7 +15,7 @@ export const doctor = route({
   summary: 'Why nobody can reach an agent, or pay it.',
   params: z.object({ fid: fidParameter }),
   query: z.object({
-    as_of: timeFilter(
+    as_of: momentFilter(
       `ISO 8601 with a zone: what the looks by then had found, as far back as ${uptimeLimits.checkDays} days. What follows from ` +
         'registries and documents (`since` null) is left out. Without it, now.',
     ),

@@ -5,7 +5,7 @@ import { maxUrlLength } from '../../../net/target.ts'
 import { originOf, payeeFound } from '../../explain/payee.ts'
 import { objectText } from '../../http/cursor.ts'
 import { invalidRequest } from '../../http/errors.ts'
-import { askable, timeFilter } from '../../http/filter-parameters.ts'
+import { askable, momentFilter } from '../../http/filter-parameters.ts'
 import { json, route, type Sources } from '../../http/route.ts'
 import { payeeAnswer } from '../../schemas/documents/payee.ts'
 
@@ -21,7 +21,7 @@ const textOf = (description: string) =>
     })
     .meta({ description, override: { type: 'string', maxLength: maxUrlLength } })
 
-const agentForm = /^(?:eip155:)?(?<chain>[a-z0-9-]+):(?:(?<registry>0x[0-9a-f]{40})[:/#])?(?<id>[0-9]{1,78})$/
+const agentForm = /^(?:eip155:)?(?<chain>[a-z0-9_. -]{1,40}):(?:(?<registry>0x[0-9a-f]{40})[:/#])?(?<id>[0-9]{1,78})$/
 
 /** A registration by chain and id; null: of a registry that is not indexed. Throws for any other text. */
 function namedAgent(text: string, chains: Sources['chains']) {
@@ -53,7 +53,7 @@ export const payee = route({
       'The seller’s registration: `eip155:8453:17`. `base:17` is the same, and the address of the registry may stand in ' +
         'between. Without it, that of the agent whose documents have the endpoint.',
     ),
-    as_of: timeFilter('ISO 8601 with a zone: owner, wallet and verifications as they were then. Without it, now.'),
+    as_of: momentFilter('ISO 8601 with a zone: owner, wallet and verifications as they were then. Without it, now.'),
   }),
   answer: {
     type: json,

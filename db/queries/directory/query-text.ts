@@ -7,7 +7,7 @@ const largestFid = 9_223_372_036_854_775_807n // of a bigint column
  * `base 123` a registration. Null: it is not one.
  */
 export function understood(q: string) {
-  const [, place = '', id] = /^([\p{L}0-9]{1,40})[\s:/#]+([0-9]{1,78})$/u.exec(q) ?? []
+  const [, place = '', id] = /^([\p{L}0-9_. -]{1,40}?)[\s:/#]+([0-9]{1,78})$/u.exec(q) ?? []
   const chain = findChain(place)
   const digits = /^(?:fid\s*)?[:#]?\s*([0-9]{1,100})$/i.exec(q)?.[1]
   const words = q.replace(/^@/, '')

@@ -10,6 +10,8 @@ interface Client {
   readonly minuteEndsAt: number
   /** Hits of the UTC day, and its end. */
   readonly hits: number
+  readonly dayEndsAt: number
+  /** End of both. */
   readonly endsAt: number
 }
 
@@ -27,13 +29,16 @@ export class MemoryStore implements Store {
 
   increment(key: string): ClientRateLimitInfo {
     const now = this.#now()
-    const day = this.#clients.find(key, now) ?? { ...nothing, endsAt: nextUtcMidnight(now) }
-    const minute = day.minuteEndsAt > now ? day : { minuteHits: 0, minuteEndsAt: now + minuteMs }
+    const known = this.#clients.find(key, now)
+    const day = known && known.dayEndsAt > now ? known : { hits: 0, dayEndsAt: nextUtcMidnight(now) }
+    const minute = known && known.minuteEndsAt > now ? known : { minuteHits: 0, minuteEndsAt: now + minuteMs }
     const minuteHits = minute.minuteHits + 1
     const passes = minuteHits <= this.#limits.perMinute
     const hits = passes ? day.hits + 1 : day.hits
     const { minuteEndsAt } = minute
-    this.#clients.keep(key, { minuteHits, minuteEndsAt, hits, endsAt: day.endsAt }, now)
+    const { dayEndsAt } = day
+    const endsAt = Math.max(minuteEndsAt, dayEndsAt) // a minute may begin before midnight and end behind it
+    this.#clients.keep(key, { minuteHits, minuteEndsAt, hits, dayEndsAt, endsAt }, now)
     return { totalHits: minuteHits, resetTime: new CountedWindow(minuteEndsAt, passes ? hits : 0) }
   }
 
@@ -43,5 +48,3 @@ export class MemoryStore implements Store {
     this.#clients.drop(key)
   }
 }
-
-const nothing = { minuteHits: 0, minuteEndsAt: 0, hits: 0 }

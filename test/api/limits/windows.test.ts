@@ -21,6 +21,17 @@ test('requests of the day that were counted stay counted, however many addresses
   expect(store.increment('192.0.2.1')).toMatchObject({ totalHits: 100, resetTime: { dayHits: 100 } })
 })
 
+test('a minute that begins before midnight ends behind it, and the day begins again', () => {
+  const clock = { now: Date.parse('2026-11-20T23:59:40Z') }
+  const store = new MemoryStore({ perMinute: 60, perDay: 100 }, () => clock.now)
+  for (let n = 0; n < 60; n++) store.increment('192.0.2.1')
+  clock.now += 21_000
+  const { totalHits, resetTime } = store.increment('192.0.2.1')
+  expect([totalHits, resetTime?.toISOString()]).toEqual([61, '2026-11-21T00:00:40.000Z'])
+  clock.now += 39_000
+  expect(store.increment('192.0.2.1')).toMatchObject({ totalHits: 1, resetTime: { dayHits: 1 } })
+})
+
 test('a window that has ended makes room first, then the one with the fewest hits, hit longest ago', () => {
   const windows = new Windows<{ hits: number; endsAt: number }>(3)
   windows.keep('ended', { hits: 900, endsAt: 10 }, 0)

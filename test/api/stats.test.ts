@@ -101,6 +101,24 @@ test('the totals count agents, claims, chains, addresses, tokens and settlements
   expect(base?.lag_seconds).toBeGreaterThanOrEqual(90)
 })
 
+test('figures are as of when they were counted: what has waited since yesterday is not of now', async () => {
+  const { pool } = database
+  let now = Date.now()
+  const other = await startApi(database, { now: () => (now += 61_000) })
+  const madeAt = async () => Date.parse(stats.parse(await (await other.get('/api/stats')).json()).generated_at)
+  await pool.query('delete from due')
+  expect(Math.abs((await madeAt()) - Date.now())).toBeLessThan(30_000)
+  const marks = (kind: string, due: Date) =>
+    insert(pool, 'due', { kind, key: 'agents:0', due_at: due, marked_at: birth })
+  await marks('totals', new Date(Date.now() + 3_600_000))
+  expect(Math.abs((await madeAt()) - Date.now())).toBeLessThan(30_000)
+  const yesterday = new Date(Date.now() - 86_400_000)
+  await marks('recipients', yesterday)
+  expect(await madeAt()).toBe(yesterday.getTime())
+  await pool.query('delete from due')
+  await other.stop()
+})
+
 test('all figures are of the same agents: what an agent was paid goes and comes with it', async () => {
   const { pool } = database
   // Every request finds the cached answers stale.

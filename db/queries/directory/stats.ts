@@ -7,16 +7,28 @@ import { epochNow } from '../transparency/epoch.ts'
 /**
  * JSON of `GET /api/stats`. Settlements are those paid to a verified address of an agent, each counted once however
  * many agents verify its recipient. Totals are the stored sums of the directory's parts, as the job counted them in its
- * last round, a minute ago at most while it runs.
+ * last round, a minute ago at most while it runs. They are as of the moment since when something waits to be counted.
  */
 export async function directoryStats(db: Queryable): Promise<string> {
-  const { rows } = await db.query<{ body: string }>({ name: 'directory-stats', text: text() })
+  // Unnamed, so planned for the queue as it is.
+  const { rows } = await db.query<{ body: string }>({ text: text() })
   return rows[0]?.body ?? ''
 }
 
 const sum = (column: string) => `coalesce(sum(${column}), 0)`
 const supplies = () =>
   chainNames.map((name) => `'${name}', ${sum(`identities) filter (where chain = '${name}'`)}`).join(', ')
+
+/** What the totals follow from, in this order: what waits longest of each is the first of its kind that is due. */
+const behindTotals = `('agents'), ('recipients'), ('totals')`
+const countedAt = `
+    select least(now(), min(waits.since))
+      from (values ${behindTotals}) behind (kind)
+      left join lateral (
+        select greatest(d.due_at, d.marked_at) as since
+          from due d
+         where d.kind = behind.kind and d.due_at <= now()
+         order by d.kind, d.due_at, d.seq limit 1) waits on true`
 const text = () => `
 select json_build_object(
   'total_agents', ${sum('agents')},
@@ -60,6 +72,6 @@ select json_build_object(
       left join transparency_checkpoint signed on true
      where signed.size is not null or now.epoch > 1
   ),
-  'generated_at', ${isoTime('now()')}
+  'generated_at', ${isoTime(`(${countedAt})`)}
 )::text as body
   from directory_sum`

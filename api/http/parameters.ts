@@ -9,11 +9,14 @@ export const refusals = {
   address: () => new ApiError('ERR_ADDRESS_MALFORMED', 'address must be 0x followed by 40 hexadecimal digits'),
 } as const
 
-/** The path parameter `fid`: decimal digits only. What is too large becomes 2^53 - 1, a fid that nobody has. */
+/** Stands for every fid that is too large: nobody has it. */
+export const largestFid = Number.MAX_SAFE_INTEGER
+
+/** The path parameter `fid`: decimal digits only. What is too large becomes `largestFid`. */
 export const fidParameter = z
   .string()
   .refine((text) => /^[0-9]*[1-9][0-9]*$/.test(text))
-  .transform((digits) => Math.min(Number(digits), Number.MAX_SAFE_INTEGER))
+  .transform((digits) => Math.min(Number(digits), largestFid))
   .meta({ description: 'The agent’s id in the social network.', override: { type: 'integer', minimum: 1 } })
 
 /** The path parameter `address`: an EVM address in any case, parsed to lowercase. */

@@ -40,9 +40,9 @@ test('an address that several verify leads to whom by-address names', async () =
 
 test('what is past the hundredth, or unreadable, is ignored and named', async () => {
   const fids = Array.from({ length: 105 }, (_, n) => n + 1)
-  const body = await read(`fids=x,${fids.join(',')}&addresses=0x12`)
+  const body = await read(`fids=x,99999999999999999999,${fids.join(',')}&addresses=0x12`)
   expect([body.count, body.not_found]).toEqual([100, []])
-  expect(body.ignored).toEqual(['x', '101', '102', '103', '104', '105', '0x12'])
+  expect(body.ignored).toEqual(['x', '99999999999999999999', '101', '102', '103', '104', '105', '0x12'])
   expect(await read('')).toEqual({ count: 0, agents: [], not_found: [], ignored: [] })
 })
 

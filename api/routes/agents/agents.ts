@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { queryLimits } from '../../../config/limits.ts'
 import { agentProfiles } from '../../../db/queries/agents/profile.ts'
-import { addressParameter, fidParameter, fieldsParameter } from '../../http/parameters.ts'
+import { addressParameter, fidParameter, fieldsParameter, largestFid } from '../../http/parameters.ts'
 import { installationOf, json, route } from '../../http/route.ts'
 import { agentBatch, agentFieldsBatch, profile } from '../../schemas/agents/profile.ts'
 
@@ -45,7 +45,7 @@ export const agents = route({
   freshSeconds: 5,
   async read({ fids, addresses, fields }, { database, chains, baseUrl, settlementOverloads }) {
     const readable = [
-      ...fids.map((text) => ({ text, fid: fidParameter.safeParse(text).data })),
+      ...fids.map((text) => ({ text, fid: fidOf(text) })),
       ...addresses.map((text) => ({ text, address: addressParameter.safeParse(text).data })),
     ].map((one) => ({ fid: undefined, address: undefined, ...one }))
     const taken = readable
@@ -63,3 +63,9 @@ export const agents = route({
     return `{"count":${count},"agents":${agents},"not_found":${notFound},"ignored":${JSON.stringify(ignored)}}`
   },
 })
+
+/** Reads a FID. Undefined: the text is another thing, or a number too large. */
+function fidOf(text: string): number | undefined {
+  const { data } = fidParameter.safeParse(text)
+  return data === largestFid ? undefined : data
+}

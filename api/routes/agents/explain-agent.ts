@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { fidFacts } from '../../../db/queries/agents/explain.ts'
 import { explainFid } from '../../explain/explanation.ts'
-import { fidParameter } from '../../http/parameters.ts'
+import { fidParameter, largestFid } from '../../http/parameters.ts'
 import { json, route } from '../../http/route.ts'
 import { agentExplanation } from '../../schemas/agents/explain.ts'
 
@@ -12,7 +12,11 @@ export const explainAgent = route({
   summary: 'Why an account is listed as an agent, or is not, and what to do next.',
   params: z.object({ fid: fidParameter }),
   query: z.object({}),
-  answer: { type: json, schema: agentExplanation, description: 'Each rule with what was found; for any FID.' },
+  answer: {
+    type: json,
+    schema: agentExplanation,
+    description: 'Each rule with what was found; for any FID.',
+  },
   errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
   tool: {
     name: 'explain_agent',
@@ -20,7 +24,9 @@ export const explainAgent = route({
   },
   maxAgeSeconds: 30,
   freshSeconds: 5,
+  missing: 'there is no FID that large',
   async read({ fid }, { database }) {
+    if (fid === largestFid) return undefined
     const facts = await fidFacts(database, fid)
     return facts && JSON.stringify(explainFid(fid, facts))
   },

@@ -31,7 +31,7 @@ export function withWebhook(
   handle: (webhook: ShownWebhook, req: Request) => Promise<object>,
 ): RequestHandler {
   return async (req, res) => {
-    const [, token = ''] = /^Bearer (wht_[0-9a-f]+)$/.exec(req.get('Authorization') ?? '') ?? []
+    const [, token = ''] = /^Bearer +(wht_[0-9a-f]+)$/i.exec(req.get('Authorization') ?? '') ?? []
     const id = String(req.params.id)
     const found =
       token !== '' &&
@@ -86,12 +86,12 @@ const place = z.object({
 export async function replay(deps: ClaimDeps, { id, fid }: ShownWebhook, req: Request): Promise<object> {
   await countUse(deps, id)
   const { after_seq } = parseFields(place, readJsonBody(req.body))
-  await deps.transaction(async (db) => {
+  const moved = await deps.transaction(async (db) => {
     await lockClaims(db, fid)
     await refuseMany(db, fid, { path: 'id', value: id })
-    await moveWebhook(db, id, after_seq)
+    return moveWebhook(db, id, after_seq)
   })
-  return { ok: true, after_seq }
+  return { ok: true, after_seq: moved }
 }
 
 const countUse = (deps: ClaimDeps, id: string) =>

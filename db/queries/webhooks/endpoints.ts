@@ -160,13 +160,20 @@ export async function deleteWebhook(db: Queryable, id: string, at: Date): Promis
   await db.query({ name: 'delete-webhook', text: 'update webhook set deleted_at = $2 where id = $1', values: [id, at] })
 }
 
-/** Has an endpoint sent what comes behind an event, again or for the first time, even if it had ended. */
-export async function moveWebhook(db: Queryable, id: string, afterSeq: number): Promise<void> {
-  await db.query({
+/**
+ * Has an endpoint sent what comes behind an event, again or for the first time, even if it had ended. Resolves to the number
+ * of that event: the newest, where it was given a number that no event has yet.
+ */
+export async function moveWebhook(db: Queryable, id: string, afterSeq: number): Promise<number> {
+  const { rows } = await db.query<{ seq: number }>({
     name: 'move-webhook',
-    text: 'update webhook set after_seq = $2, moves = moves + 1 where id = $1',
+    text: `update webhook
+              set after_seq = least($2, (select coalesce(max(e.seq), 0) from webhook_event e)), moves = moves + 1
+            where id = $1
+           returning after_seq::float8 as seq`,
     values: [id, afterSeq],
   })
+  return rows[0]?.seq ?? afterSeq
 }
 
 interface ShownDelivery {

@@ -82,6 +82,9 @@ test('an event that is not taken is sent again under its id before the next, aft
   expect(again[0]!.id).toBe(hooks.received[0]!.id)
   expect(again.length).toBeGreaterThan(10)
   const seqs = again.map(({ data }) => Number(data.seq))
+  const beyond = { after_seq: Number.MAX_SAFE_INTEGER }
+  const to = await hooks.call('POST', `/api/webhooks/${webhook.id}/replay`, webhook.manage_token, beyond)
+  expect(await to.json()).toEqual({ ok: true, after_seq: Math.max(...seqs) })
   expect(seqs).toEqual([...new Set(seqs)].toSorted((one, other) => one - other))
 })
 
@@ -216,6 +219,8 @@ test('who has the token pings, and deletes; who has not finds nothing', async ()
     outcome: 'ok',
   })
   expect(hooks.received.map(({ type }) => type)).toEqual(['webhook.ping'])
+  const headers = { authorization: `bearer  ${webhook.manage_token}`, 'x-forwarded-for': '192.0.2.200' }
+  expect((await hooks.api.get(path, { headers })).status).toBe(200) // a scheme is the same in any case: RFC 9110, 11.1
   expectSigned(hooks.received[0]!, webhook, stage.clock.now)
   hooks.answer = () => ({ status: 301, headers: { location: 'https://other.example' }, body: '' })
   expect(await (await hooks.call('POST', `${path}/ping`, webhook.manage_token)).json()).toMatchObject({ ok: false })

@@ -67,6 +67,7 @@ export function createMetrics(watched: Watched) {
   return {
     registry,
     countClaim: (method: string, outcome: string) => claims.inc({ method, outcome }),
+    countError: (code: string) => errors.inc({ code }),
     countLeftOut: (place: string) => leftOut.inc({ place }),
     countRead(route: string, hit: boolean) {
       const outcome = hit ? 'hit' : 'miss'

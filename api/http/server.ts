@@ -22,8 +22,15 @@ const checkEveryMs = 1_000
 const idleTimeoutMs = 65_000
 const maxConnections = 10_000
 
-/** The HTTP server of an app, not listening yet. What Node itself refuses is answered with the service's error body. */
+/** Told of each request that Node itself refuses, which no middleware of the app sees. */
+export type HearBadHttp = (requestId: string, error: ApiError) => void
+
+/**
+ * The HTTP server of an app, not listening yet. What Node itself refuses is answered with the service's error body, and the
+ * app hears of it, if it has `hearBadHttp` among its locals.
+ */
 export function createHttpServer(app: Express): Server {
+  const hear: HearBadHttp | undefined = app.locals.hearBadHttp
   const server = createServer(
     {
       maxHeaderSize: headerBytes,
@@ -42,13 +49,13 @@ export function createHttpServer(app: Express): Server {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // Nothing was asked: a browser that opened the connection in advance would take this for the answer to its next request.
     if (socket.bytesRead === 0) return void socket.destroy()
-    refuse(socket, explain(error.code))
+    refuse(socket, explain(error.code), hear)
   })
   // An expectation we do not know is ignored rather than refused with a bare 417.
   server.on('checkExpectation', app)
   server.on('connect', (_request, socket: Socket) => {
     socket.on('error', () => {}) // Node has let go of it: a reset would be an error nobody hears, which ends the process
-    refuse(socket, invalidRequest('method', 'CONNECT is for proxies'))
+    refuse(socket, invalidRequest('method', 'CONNECT is for proxies'), hear)
   })
   return server
 }
@@ -76,10 +83,12 @@ function explain(code: string | undefined): ApiError {
 }
 
 /** Writes an error to the socket by hand: Node has no response object for what is not a valid request. */
-function refuse(socket: Socket, error: ApiError): void {
+function refuse(socket: Socket, error: ApiError, hear: HearBadHttp | undefined): void {
   const answering = (socket as Socket & { _httpMessage?: { headersSent: boolean } })._httpMessage
   if (!socket.writable || answering?.headersSent) return void socket.destroy()
   const body = jsonText(error.body)
+  const requestId = randomUUID()
+  hear?.(requestId, error)
   socket.end(
     [
       `HTTP/1.1 ${error.status} Bad Request`,
@@ -87,7 +96,7 @@ function refuse(socket: Socket, error: ApiError): void {
       `Content-Length: ${Buffer.byteLength(body)}`,
       'Cache-Control: no-store',
       'Access-Control-Allow-Origin: *',
-      `${requestIdHeader}: ${randomUUID()}`,
+      `${requestIdHeader}: ${requestId}`,
       'Connection: close',
       '',
       body,

@@ -122,9 +122,15 @@ test.each([
     'POST /api/agent/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
   ],
   ['a tunnel', 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n'],
-])('%s is refused with the error body', async (_name, text) => {
+])('%s is refused with the error body, and counted', async (_name, text) => {
+  const counted = async () =>
+    Number(
+      /http_errors_total\{code="ERR_PAYLOAD_INVALID"\} (\d+)/.exec(await (await api.get('/metrics')).text())?.[1] ?? 0,
+    )
+  const before = await counted()
   const answer = await raw(text)
   expectError(answer, 'ERR_PAYLOAD_INVALID')
+  expect(await counted()).toBe(before + 1)
   expect(answer.headers).toMatch(/^connection: close$/im)
 })
 

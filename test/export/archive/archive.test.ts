@@ -192,6 +192,11 @@ test('archived settlements leave the database and no count: answers, sums made a
   const celo = await ask('/api/agent/1/settlements?chain=celo')
   const coverage = await ask('/api/coverage')
   for (const one of [list, page, all, income]) expect(one.available_since).toBe(since)
+  const early = new Date(behind.getTime() - 1).toISOString()
+  for (const query of ['', `?since=${early}`]) {
+    const refused = await ask(`/api/agent/2/income.csv${query}`)
+    expect(refused).toMatchObject({ error: 'ERR_PAYLOAD_INVALID', fields: [{ path: 'since' }] })
+  }
   expect(celo).toEqual({ fid: 1, count: 0, settlements: [] })
   expect([list.count, page.settlements[0]?.block_timestamp, all.count, income.count]).toEqual([6, since, 6, 6])
   const states = coverage.chains.find((one) => one.chain === 'base')?.ranges ?? []

@@ -170,7 +170,8 @@ const fixed: readonly Keys[] = [
       ),
       'feedback_response.feedback_index',
       'fid_custody.fid',
-      ...of('agent_figure', 'earned_ever_amount earned_last_30d_amount'),
+      'agent_figure.earned_ever_amount',
+      'agent_figure.GREATEST(earned_last_30d_amount, (0)::numeric)',
     ],
   },
 ]

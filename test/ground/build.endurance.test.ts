@@ -13,7 +13,7 @@ import { keyOffChain, proofOf } from '../trust/proof.ts'
 mkdirSync(join(root, '.data'), { recursive: true })
 const dist = mkdtempSync(join(root, '.data/build-'))
 const mains = listFiles()
-  .filter((path) => /^(db|processors|enrichment|api|export|trust)\/(.*\/)?main\.ts$/.test(path))
+  .filter((path) => /^(db|derive|processors|enrichment|api|export|trust)\/(.*\/)?main\.ts$/.test(path))
   .map((path) => path.replace(/\.ts$/, '.js'))
 /** Processes that a person starts; one deeper in a room is started by another process. */
 const commands = mains.filter((main) => main.split('/').length === 2).map((main) => ({ main }))

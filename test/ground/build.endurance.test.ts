@@ -107,7 +107,7 @@ describe('the check of proofs as one script', () => {
     },
   )
 
-  test('has nothing inside but the check itself, the forms of the log, viem and what viem needs', () => {
+  test('has nothing inside but the check itself, the forms of the log, zod for the form of a proof, viem and what viem needs', () => {
     const { metafile } = buildSync({
       absWorkingDir: root,
       entryPoints: ['trust/proof/main.ts'],
@@ -122,7 +122,7 @@ describe('the check of proofs as one script', () => {
       (path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? path,
     )
     const foreign = packages.filter(
-      (name) => !/^(trust\/|transparency\/|@noble\/|@scure\/|viem$|ox$|abitype$)/.test(name),
+      (name) => !/^(trust\/|transparency\/|@noble\/|@scure\/|zod$|viem$|ox$|abitype$)/.test(name),
     )
     expect(foreign).toEqual([])
   })

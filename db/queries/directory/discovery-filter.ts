@@ -1,7 +1,7 @@
 import type { ChainName } from '../../../config/chains.ts'
 import { lastSeenAt } from '../sql/lean-row.ts'
 import { isAlive } from '../sql/uptime.ts'
-import { findsAgent } from './query-text.ts'
+import { findsAgent, lexeme } from './query-text.ts'
 
 /**
  * Filters of agents, combined with AND; null or absent: the filter is not set. A list matches any of its values; an
@@ -65,14 +65,15 @@ const conditionOf: {
   sells: (value) => `a.fid in (select s.fid from agent_spec s where sold_words(s.resources) && ${value}::text[])`,
   alive: (value) => `(exists (select from agent_spec s where s.fid = a.fid and ${isAlive})) = ${value}::boolean`,
   paid_30d: (value) => `(a.settlements_30d > 0) = ${value}::boolean`,
-  trust: (value) =>
-    holds(`s.terms @@ (
-    select string_agg('''trust:' || replace(replace(word, '\\', '\\\\'), '''', '''''') || '''', ' | ')::tsquery
-      from unnest(${value}::text[]) word)`),
+  trust: (value) => holds(`s.terms @@ ${value}::tsquery`),
   active: (value) => holds(`s.terms @@ ('''active:' || ${value}::boolean || '''')::tsquery`),
   x402: (value) => holds(`s.terms @@ ('''x402:' || ${value}::boolean || '''')::tsquery`),
   min_feedback: (value) => holds(`s.feedback_count >= ${value}::bigint`),
 }
+
+/** A value as the statement has it: of words that registrations say, a query that the planner knows, as few or nearly all may say one. */
+const asked = (name: string, value: unknown) =>
+  name === 'trust' ? (value as string[]).map((word) => lexeme(`trust:${word}`)).join(' | ') || null : value
 
 /** Whether the agent `a` holds a registration `s` now of which a condition is true. */
 const holds = (condition: string) => `exists (
@@ -119,7 +120,7 @@ export function filterConditions(filter: DiscoveryFilter, reading: Reading): Con
     ...found.conditions,
     ...Object.entries(conditionOf).flatMap(([name, condition]) => {
       const value = rest[name as keyof typeof rest] ?? null
-      return value === null ? [] : [condition(parameter(value))]
+      return value === null ? [] : [condition(parameter(asked(name, value)))]
     }),
     ...(paid === null ? [] : [`a.settlements_all ${paid ? '> 0' : '= 0'}`]),
   ]

@@ -40,3 +40,6 @@ export function findsAgent(q: string, parameter: (value: unknown) => string): st
 }
 
 const isDigits = /^[0-9]+$/
+
+/** A word of a text search query, whatever is in it. */
+export const lexeme = (word: string) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`

@@ -1,9 +1,7 @@
 import { readingLimits } from '../../../config/limits.ts'
 import type { Queryable } from '../../pool.ts'
+import { lexeme } from '../directory/query-text.ts'
 import { hex } from '../sql/json-text.ts'
-
-/** A word of a text search query, whatever is in it. */
-export const lexeme = (word: string) => `'${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
 
 /** What is looked for of an operator by terms of registrations; null: it acts for too many holders, or too much was said of it. */
 export type Acting = ReadonlyMap<string, string | null>

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { ChainName } from '../../../config/chains.ts'
 import { grouped, readingLimits } from '../../../config/limits.ts'
-import { partOf } from '../directory/query-text.ts'
-import { type Acting, actsFor, lexeme } from './acting.ts'
+import { lexeme, partOf } from '../directory/query-text.ts'
+import { type Acting, actsFor } from './acting.ts'
 
 /** What a filter takes. `terms`: any of some words, `metadata`: any of `key` or `key=value`. */
 interface FilterValues {

@@ -1,6 +1,6 @@
 import { subgraphLimits } from '../../../config/limits.protocols.ts'
-import { partOf } from '../directory/query-text.ts'
-import { type Acting, lexeme } from '../registrations/acting.ts'
+import { lexeme, partOf } from '../directory/query-text.ts'
+import type { Acting } from '../registrations/acting.ts'
 import { lookedFor } from '../registrations/filters.ts'
 import type { Entity, IdField, Scope, ScopeKind } from './entities.ts'
 import type { Field, Kind } from './fields.ts'

@@ -115,6 +115,30 @@ test('who sells something is found without reading what others sell', async () =
   }
 })
 
+test('agents are found by what few registrations say without the other registrations', async () => {
+  const { pool } = database
+  await pool.query(`
+    alter table agent_holding disable trigger user;
+    alter table searched_registration disable trigger user;
+    insert into agent_holding (fid, chain, agent_id, held_by, acquired_block, acquired_log_index, acquired_at)
+    select fid, 'base', fid, '\\x00', 1, 0, now() from agent;
+    insert into searched_registration (chain, agent_id, registered_at, updated_at, active_at, moved_at, feedback_count, terms)
+    select 'base', fid, now(), now(), now(), now(), 0,
+           array_to_tsvector(array['chain:base', case when fid % 5000 = 17 then 'trust:rare' else 'trust:usual' end])
+      from agent`)
+  await pool.query('vacuum (analyze) agent_holding, searched_registration')
+  for (const [trust, found, most] of [
+    ['rare', 4, 50],
+    ['nobody', 0, 50],
+    ['usual', 30, agents * 5],
+  ] as const) {
+    const page = { sort: 'newest', limit: 30, from: { offset: 0 }, fields: null } as const
+    const trusted = (db: Queryable) => discoveryPage(db, { q: null, ...everyone, trust: [trust] }, page, totals)
+    expect([trust, (await trusted(pool)).count]).toEqual([trust, found])
+    expect(await rowsRead(pool, trusted, ['agent_holding', 'searched_registration'])).toBeLessThanOrEqual(most)
+  }
+})
+
 test('agents registered on some days are found without reading all', async () => {
   const { pool } = database
   await pool.query(`update agent set registered_at = timestamptz '2025-01-01' + fid * interval '1 hour'`)

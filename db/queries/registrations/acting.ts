@@ -52,9 +52,9 @@ select ${hex('wanted.operator')} as operator, coalesce(sum(pair.n), 0)::int as s
 
 /** SQL: whether an operator may act for a registration `s` of `searched_registration`, whoever else it acts for. */
 export const actsFor = (approved: string, operator: string) => `(s.terms @@ ${approved} or coalesce((
-  select o.approved
+  select (select o.approved from registration_operator o
+           where o.owner = r.owner and o.chain = r.chain and o.operator = ${operator}
+           order by o.block_timestamp desc, o.block_number desc, o.log_index desc
+           limit 1)
     from registration r
-    join registration_operator o on o.owner = r.owner and o.chain = r.chain and o.operator = ${operator}
-   where r.chain = s.chain and r.agent_id = s.agent_id
-   order by o.block_number desc, o.log_index desc
-   limit 1), false))`
+   where r.chain = s.chain and r.agent_id = s.agent_id), false))`

@@ -119,10 +119,12 @@ create table registration_operator (
   tx_hash bytea not null
 );
 create index registration_operator_owner on registration_operator (owner, chain, block_number, log_index);
--- Each operator that an owner named, with what it said of it last, at any time.
+-- Each operator that an owner named, and each owner that named an operator, with what it said of it last, at any time: both in
+-- order, so that no plan reads how often somebody was named and taken back.
 create index registration_operator_named
   on registration_operator (owner, chain, operator, block_timestamp, block_number, log_index);
-create index registration_operator_operator on registration_operator (operator, chain, owner);
+create index registration_operator_named_by
+  on registration_operator (operator, chain, owner, block_timestamp, block_number, log_index);
 create index registration_operator_block on registration_operator (chain, block_number);
 
 -- Events of the registries of which the other tables keep the outcome only, so that every event has a row somewhere: what a

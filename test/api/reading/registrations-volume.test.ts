@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
+import { readingLimits } from '../../../config/limits.ts'
 import { type RegistrationFilter, registrationFilters } from '../../../db/queries/registrations/filters.ts'
 import { registrationsPage } from '../../../db/queries/registrations/page.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -75,6 +76,24 @@ test.each<[string, Partial<RegistrationFilter>, number]>([
   expect(count).toBeGreaterThanOrEqual(least)
   // Looked at in turn, once more to know where that ended, looked up by index, read again by place; and the page.
   expect(read).toBeLessThanOrEqual(2 * most.walked + 2 * most.matched + 4 * limit)
+})
+
+test('who was named an operator again and again is looked up for each registration without all that was said of it', async () => {
+  const { pool } = database
+  const operator = `0x${'0f'.repeat(20)}`
+  const named = 3_000
+  await pool.query(
+    `insert into registration_operator (id, chain, owner, operator, approved, block_number, log_index, block_timestamp, tx_hash)
+     select 'base-' || n, 'base', '\\x00', $1, n < $2, n, 0, timestamptz '2026-01-01' + n * interval '1 minute', '\\x00'
+       from generate_series(1, $2::int) n`,
+    [Buffer.from(operator.slice(2), 'hex'), named],
+  )
+  await pool.query('vacuum (analyze) registration_operator')
+  const filter = { ...nothing, operator } as unknown as RegistrationFilter
+  const installation = { registries: {}, baseUrl: '' } as never
+  const page = { filter, sort: 'newest', limit, after: undefined, installation, most } as const
+  const read = await rowsRead(pool, (db) => registrationsPage(db, page), ['registration_operator'])
+  expect(read).toBeLessThanOrEqual(readingLimits.operatorEvents + 1 + most.walked)
 })
 
 test.each([

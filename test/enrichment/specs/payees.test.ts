@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { agentPrices } from '../../../api/schemas/documents/enriched.ts'
 import { payeeAnswer } from '../../../api/schemas/documents/payee.ts'
 import { chains } from '../../../config/chains.ts'
+import type { PaymentKind } from '../../../config/payments.ts'
 import { agentPrices as priceRows } from '../../../db/queries/documents/prices.ts'
 import { demandFor, paidEndpoint, type Sale } from '../../../devnet/hosts/sellers.ts'
 import type { WebHost } from '../../../devnet/hosts/web-host.ts'
@@ -225,6 +226,19 @@ test('a price whose payee signed it says until when, in the answer and on the pa
   const own = `insert into income_owner (fid, address) values ($1, $2) on conflict do nothing`
   await database.pool.query(own, [fid, Buffer.from(ownerOf(fid).slice(2), 'hex')])
   await pay(309, { payer: ownerOf(fid) })
+  // Nor does what they put into a channel under another's key, or what went back to the payer.
+  const log = (kind: PaymentKind, block: number, more: { amount?: bigint; subject?: string } = {}) => {
+    const at = new Date(seen.getTime() + block)
+    const payment = { kind, block, at, payee: by, payer: stranger, amount: 10_000n, token: token!.address }
+    return seedPayment(database.pool, { ...payment, ...more })
+  }
+  for (const [index, funder] of [by, ownerOf(fid)].entries()) {
+    await log('batch_claim', 310 + index)
+    const whose = [310 + index, Buffer.from(funder.slice(2), 'hex')]
+    await database.pool.query('update payment set funder = $2 where block_number = $1', whose)
+  }
+  await log('escrow_charge', 312, { subject: hashOf('refunded') })
+  await log('escrow_refund', 313, { subject: hashOf('refunded'), amount: -10_000n })
   expect(await signed()).toEqual(none)
   await pay(306)
   const paid = { offer_outcome: 'fulfilled', paid_tx_hash: hashOf('tx base 306'), paid_block_number: 306 }

@@ -15,7 +15,7 @@ select s.fid, s.kind, s.url, p.place::int as place, p.price->>'resource' as reso
  cross join lateral jsonb_array_elements(s.prices) with ordinality as p (price, place)
   left join lateral (
     -- Of somebody who is paid all the time, the newest five thousand of each kind are looked at, whatever they paid. What the
-    -- seller or an own address of the agent paid fulfils nothing.
+    -- seller or an own address of the agent paid, or put into a channel, fulfils nothing, nor does what went back in part.
     select i.tx_hash, i.block_number, i.block_timestamp
       from (select chain, finalized_block,
                    case when p.price->>'payTo' ~ '^0x[0-9a-f]{40}$' then decode(substr(p.price->>'payTo', 3), 'hex') end as payee,
@@ -25,13 +25,15 @@ select s.fid, s.kind, s.url, p.place::int as place, p.price->>'resource' as reso
                    coalesce(to_timestamp(nullif(p.price->>'signedUntil', 'always')::float8), 'infinity') as until
               from public.chain_state where chain = p.price->>'chain' and p.price->>'signedSince' is not null) o
      cross join lateral (
-       (select c.tx_hash, c.block_number, c.log_index, c.block_timestamp, c.token, c.payer, c.amount::numeric as gross, true as is_payment
+       (select c.tx_hash, c.block_number, c.log_index, c.block_timestamp, c.token, c.payer, null::bytea as funder, null::bytea as subject, c.amount::numeric as gross,
+               true as is_payment
           from public.settlement c
          where c.recipient = o.payee and c.chain = o.chain
          order by c.block_number desc
          limit 5000)
        union all
-       (select c.tx_hash, c.block_number, c.log_index, c.block_timestamp, c.token, c.payer, c.gross, c.kind <> 'forwarded' and c.net > 0
+       (select c.tx_hash, c.block_number, c.log_index, c.block_timestamp, c.token, c.payer, c.funder, c.subject, c.gross,
+               c.kind <> 'forwarded' and c.net > 0
           from public.payment c
          where c.payee = o.payee and c.chain = o.chain and c.block_timestamp between o.since and o.until
          order by c.block_timestamp desc
@@ -39,9 +41,12 @@ select s.fid, s.kind, s.url, p.place::int as place, p.price->>'resource' as reso
      where i.is_payment and i.token = o.token and i.block_timestamp between o.since and o.until and i.block_number <= o.finalized_block
        and case when tokens_are_scaled() then base_units_of(o.chain, i.block_number, i.log_index, i.gross) else i.gross end
            between case when o.may_be_less then 1 else o.most end and o.most
-       and i.payer <> o.payee
+       and i.payer <> o.payee and i.funder is distinct from o.payee
+       and not exists (select from public.payment r
+                        where r.subject = i.subject and r.chain = o.chain and r.net < 0
+                          and (r.block_number, r.log_index) > (i.block_number, i.log_index))
        and not exists (select from public.income_owner w
-                        where w.fid = s.fid and w.address = i.payer and w.from_at <= i.block_timestamp
+                        where w.fid = s.fid and w.address in (i.payer, i.funder) and w.from_at <= i.block_timestamp
                           and (w.because <> 'operator' or w.to_at > i.block_timestamp))
      order by i.block_number desc
      limit 1) paid on true;
@@ -69,7 +74,7 @@ comment on column directory.prices.currency_amount is 'What is asked for in `cur
 comment on column directory.prices.signed_by is 'Whose key signed the offer for its endpoint: the address of `pay_to`, or a key that the host publishes or names in DNS, by its DID URL; null: the seller only says so.';
 comment on column directory.prices.signed_until is 'Until when what is signed holds; null: it says no end, or is not signed.';
 comment on column directory.prices.signed_since is 'When this signed offer was first seen; null: it is not signed, was not looked at since that is kept, or is beyond the 20 of the agent that were seen first, of which an outcome is told.';
-comment on column directory.prices.offer_outcome is 'fulfilled: while the signed offer held, a payment of its token and amount to `pay_to`, by others than that and the agent’s own addresses, is in a final block; null: none is known. What it was paid for stands on no chain, so that nothing is said of payments of other amounts.';
+comment on column directory.prices.offer_outcome is 'fulfilled: while the signed offer held, a payment of its token and amount to `pay_to`, with money of others than that and the agent’s own addresses, of which nothing went back, is in a final block; null: none is known. What it was paid for stands on no chain, so that nothing is said of payments of other amounts.';
 comment on column directory.prices.paid_tx_hash is 'Transaction of the newest such payment.';
 comment on column directory.prices.paid_block_number is 'Its block, on `chain`.';
 comment on column directory.prices.paid_at is 'Time of that block.';

@@ -1,8 +1,14 @@
+import { paymentKindsThat } from '../../config/payments.ts'
 import { hex, type Kind, type Mark } from './mark.ts'
 
 // Hours in which addresses of agents were paid, from the rows that tell of payments: the kind `income hours`.
 
 const paidHour = hourKey('paid.recipient', 'paid.chain', 'paid.at')
+
+/** Kinds of payments that are no evidence of x402 by themselves: who sent them may be. */
+const judgedBySender = ['forwarded', ...paymentKindsThat(({ isIncome, isX402 }) => isIncome && !isX402)]
+  .map((kind) => `'${kind}'`)
+  .join(', ')
 
 /** Hours of payments whose facilitator got or lost a name. */
 const hoursSent = `moved
@@ -15,7 +21,7 @@ const hoursSent = `moved
         union all
        select p.payee, p.chain, p.block_timestamp
          from payment p
-        where p.facilitator = moved.address and p.kind = 'forwarded') paid
+        where p.facilitator = moved.address and p.kind in (${judgedBySender})) paid
      where ${isIncome('paid.recipient')}`
 
 /** Hours of the payments that builder codes tell of. */

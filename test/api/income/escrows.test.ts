@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { agentIncome, incomePayments, incomeSeries } from '../../../api/schemas/income/income.ts'
 import type { PaymentKind } from '../../../config/payments.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
+import { storeSenders } from '../../../db/queries/sources/facilitators.ts'
 import { derivations } from '../../../derive/derivations.ts'
 import { settle as settleKinds } from '../../../derive/pass.ts'
 import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
@@ -153,4 +154,22 @@ test('what a refund asks for beyond what is left is taken off nothing that is ca
   }
   await settle()
   expect((await database.pool.query(left)).rows).toEqual(before)
+})
+
+test('a payment of an escrow is one of x402 while who sent it is a known facilitator', async () => {
+  const facilitator = addressOf('named later')
+  await log('escrow_charge', 190, 1_000_000n, { subject: hashOf('sent'), facilitator })
+  await log('escrow_refund', 230, -250_000n, { subject: hashOf('sent'), facilitator })
+  const x402 = async () => {
+    await settle()
+    const { rows } = await database.pool.query(
+      'select sum(n)::int as n, sum(amount)::text as amount from income_hour where fid = 7 and x402',
+    )
+    return rows[0]
+  }
+  expect(await x402()).toEqual({ n: null, amount: null })
+  await storeSenders(database.pool, 'facilitators', [{ address: facilitator, name: 'Later' }])
+  expect(await x402()).toEqual({ n: 1, amount: '750000' })
+  await storeSenders(database.pool, 'facilitators', [])
+  expect(await x402()).toEqual({ n: null, amount: null })
 })

@@ -1,4 +1,6 @@
 import { incomeLimits } from '../../../config/limits.ts'
+import { refundedKinds } from '../../../config/payments.ts'
+import { textList } from '../sql/json-text.ts'
 
 // What is told of a payment: SQL expressions over a relation as sql/income.ts describes it.
 
@@ -21,10 +23,20 @@ export const ownAmong = (fid: string, addresses: string) => `own as materialized
   select o.address from income_owner o where o.fid = ${fid} and o.address in (${addresses})
 )`
 
+/**
+ * SQL: the time of a payment for its flag. What an escrow charges, captures and refunds of one payment has one flag, that of its
+ * first row: whoever names the payer an operator in between could move what went back to another flag than what came.
+ */
+const flaggedAt = (payment: string) => `case when ${payment}.kind in (${textList(refundedKinds)})
+                  then coalesce((select one.block_timestamp from payment one
+                                  where one.subject = ${payment}.subject and one.chain = ${payment}.chain
+                                  order by one.block_number, one.log_index limit 1), ${payment}.block_timestamp)
+                  else ${payment}.block_timestamp end`
+
 /** SQL: flag that says what the payer is to the agent; of several the first that applies. `known`: as of `isOwn`. */
 export const incomeFlag = (fid: string, payment: string, known?: string) => `case
            when ${payment}.recipient in (${payment}.payer, ${payment}.funder) then 'self'
-           when ${isOwn(fid, `${payment}.payer`, `${payment}.block_timestamp`, known)} then 'same_owner'
+           when ${isOwn(fid, `${payment}.payer`, flaggedAt(payment), known)} then 'same_owner'
            when ${isOwn(fid, `${payment}.funder`, `${payment}.block_timestamp`, known)} then 'same_owner'
            when exists (select from income_ring r where r.recipient = ${payment}.recipient and r.payer = ${payment}.payer) then 'ring'
            else 'none' end`

@@ -173,3 +173,23 @@ test('a payment of an escrow is one of x402 while who sent it is a known facilit
   await storeSenders(database.pool, 'facilitators', [])
   expect(await x402()).toEqual({ n: null, amount: null })
 })
+
+test('a refund has the flag of the payment that it takes back, whoever the payer is by then', async () => {
+  const payer = addressOf('operator for a moment')
+  const filtered = async () => {
+    await settle()
+    const { rows } = await database.pool.query(`select amount::int from income_agent where fid = 7 and chain = 'base'`)
+    return rows[0].amount
+  }
+  const before = await filtered()
+  const charge = { payer, subject: hashOf('paid by a stranger') }
+  await log('escrow_charge', 195, 1_000_000n, charge)
+  expect(await filtered()).toBe(before + 1_000_000)
+  const named = { from_at: new Date(+birth + day / 2), to_at: new Date(+birth + 2 * day) }
+  const address = Buffer.from(payer.slice(2), 'hex')
+  await insert(database.pool, 'income_owner', { fid: 7, address, because: 'operator', ...named })
+  await log('escrow_refund', 240, -1_000_000n, charge)
+  expect(await filtered()).toBe(before)
+  const { payments } = incomePayments.parse(await body('/api/agent/7/income/payments?order=desc&limit=1'))
+  expect(payments).toMatchObject([{ kind: 'escrow_refund', flag: 'none' }])
+})

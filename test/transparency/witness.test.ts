@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -137,7 +137,7 @@ describe('a witness of a log', () => {
   })
 
   test('cosigns what is sent to it with a proof, and answers all else as C2SP says', async () => {
-    const { url, watched } = await watching(held.urlFor('one'))
+    const { url, watched, path } = await watching(held.urlFor('one'))
     log.entries = entriesUpTo(400)
     const good = await submitted(300)
     const another = new HeldLog(entriesUpTo(400), { base: 'https://other.example' })
@@ -161,7 +161,10 @@ describe('a witness of a log', () => {
     const answer = await send(url, good)
     expect([answer.status, await answer.text()]).toEqual([200, self.cosign(partsOf(await log.note()).text, seconds)])
     expect(watched.known?.size).toBe(400)
+    // Nobody makes the witness write what it has.
+    const { ino } = await stat(path)
     expect((await send(url, await submitted(400))).status).toBe(200)
+    expect((await stat(path)).ino).toBe(ino)
     expect((await send(url, 'x'.repeat(300_000))).status).toBe(413)
     expect((await fetch(url)).status).toBe(404)
   })

@@ -84,7 +84,14 @@ export class ProfileCheck {
       const entries = this.#logged.get(fid) ?? []
       shown.looks++
       const isOld = shown.isFirst && entries.length === 0 && this.#loggedTo >= shown.seq
-      if (isOld || entries.some(({ digest }) => digest === shown.digest)) this.#shown.delete(fid)
+      // Of the entries up to the line only the last: the others say what the agent was before.
+      const since = entries.slice(
+        Math.max(
+          0,
+          entries.findLastIndex(({ seq }) => seq <= shown.seq),
+        ),
+      )
+      if (isOld || since.some(({ digest }) => digest === shown.digest)) this.#shown.delete(fid)
       else if (this.#loggedTo >= shown.seq) {
         if (shown.isMissed) contradicted ??= fid
         shown.isMissed = true

@@ -11,6 +11,7 @@ import { mirrorFile } from '../../client/mirror.ts'
 import { ProfileCheck } from '../../client/profile-check.ts'
 import { derivations } from '../../derive/derivations.ts'
 import { settle } from '../../derive/pass.ts'
+import { changeDigest } from '../../transparency/change-digest.ts'
 import { makeLogKey, readLogKey } from '../../transparency/log-key.ts'
 import { type ClaimStage, eip191Claim, post, startClaimStage } from '../support/api/claims.ts'
 import { startMain } from '../support/mains.ts'
@@ -154,4 +155,20 @@ test('a mirror that follows says once how many profiles ahead of the log have no
   await claim()
   await until('it says so again', () => said.includes(words.replace('1', '2')), { explain: () => said })
   expect(said.split(words)).toHaveLength(2)
+})
+
+test('a new mirror that is shown what an agent was before finds no entry for it', () => {
+  const entry = (seq: number, bio: string) => ({ type: 'change', fid: 7, seq, digest: changeDigest({ fid: 7, bio }) })
+  const shown = (bio: string) => {
+    const profiles = new ProfileCheck()
+    profiles.begin()
+    profiles.took({ kind: 'upsert', fid: 7, seq: 25, profile: { fid: 7, bio } }, undefined)
+    profiles.log([entry(10, 'last year'), entry(20, 'when the line was written'), entry(30, 'now')])
+    profiles.compare()
+    return [profiles.waiting, profiles.compare()]
+  }
+  expect(shown('last year')).toEqual([1, 7])
+  // A line has the profile of the moment, which may be a later one.
+  expect(shown('when the line was written')).toEqual([0, undefined])
+  expect(shown('now')).toEqual([0, undefined])
 })

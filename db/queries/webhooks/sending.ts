@@ -44,6 +44,9 @@ const nextOf = (list: string, column: string) => `
         cross join lateral (
           select e.* from webhook_event e where e.${column} = wanted.one and e.seq > w.sent_to order by e.seq limit w.each) e`
 
+/** Whether an event `e` may be sent: of an account that left the directory only that it left. */
+const isShown = `(e.type = 'agent.delisted' or not exists (select from unlisted u where u.fid = e.fid))`
+
 /**
  * Endpoints with the next events that they want, `events` at most; in no order, without those to which nothing is sent any more.
  * What they do not want is walked over in pieces: `seenTo` says how far.
@@ -75,7 +78,7 @@ select w.id, w.url, w.moves, w.secret_version as version, w.rotated_at as "rotat
    select is_all as "isAll", case when is_all then head.seq else last_seq end as "seenTo",
           (select coalesce(json_agg(json_build_object('seq', seq, 'type', type, 'fid', fid, 'at', ${isoTime('at')},
                                                       'data', data::text) order by seq), '[]')
-             from (select e.* from looked e where ${wantsSuch(stored)} order by e.seq limit $2) e) as events
+             from (select e.* from looked e where ${wantsSuch(stored)} and ${isShown} order by e.seq limit $2) e) as events
      from (select count(*) < $3 and not exists (select from next where through is not null) as is_all, max(seq) as last_seq
              from looked) done) next`,
     values: [ids, events, mostLookedAt],

@@ -42,6 +42,22 @@ test('an endpoint that its account registered is sent each event once, in order,
   expect(log).toMatchObject({ count: 2, deliveries: [{ outcome: 'ok', seq: second.data.seq }, { outcome: 'ok' }] })
 })
 
+test('of an account that left the directory nothing is sent but that it left, also of what was before', async () => {
+  const webhook = await hooks.register(hooks.newUrl(), { types: ['agent.claimed', 'agent.listed', 'agent.delisted'] })
+  const fid = await hooks.claimed()
+  const { pool } = stage.database
+  await insert(pool, 'agent_change', { fid, kind: 'delist', changed_at: hooks.now() })
+  await insert(pool, 'unlisted', { fid, since: hooks.now() })
+  await hooks.run()
+  expect(hooks.received.map(({ type }) => type)).toEqual(['agent.delisted'])
+  hooks.received = []
+  await pool.query('delete from unlisted where fid = $1', [fid])
+  await hooks.call('POST', `/api/webhooks/${webhook.id}/replay`, webhook.manage_token, { after_seq: 0 })
+  await hooks.run()
+  const types = hooks.received.filter(({ data }) => data.fid === fid).map(({ type }) => type)
+  expect(types).toEqual(['agent.claimed', 'agent.listed', 'agent.delisted'])
+})
+
 test('an event that is not taken is sent again under its id before the next, after longer pauses, until the endpoint ends', async () => {
   const webhook = await hooks.register(hooks.newUrl())
   hooks.answer = () => ({ status: 503, body: 'a secret of the host' })

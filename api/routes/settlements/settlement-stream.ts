@@ -20,7 +20,7 @@ export const settlementStream = stream({
   description:
     'An event has the name `settlement`, a row of /api/settlements, and in `names` who is known: `payer`, `recipient` and ' +
     '`facilitator` are each null or have an `agent` (`fid`, `handle`) and the name of a `facilitator`, of which one may be ' +
-    'null. A settlement that is not final may vanish later. The stream begins ' +
+    'null. A settlement that is not final may vanish later, and one that moves to another block is told again. The stream begins ' +
     `with what comes next and tells of the newest ${seenAtOnce} of a second at most: what has to be complete is read from ` +
     '/api/settlements. Places are of one process: a client that meets another one gets one `reset` and starts over. A ' +
     `comment breaks a silence of ${heartbeatSeconds} seconds. A client has ${ofClient} streams; connecting counts as a request.`,
@@ -96,8 +96,9 @@ interface Seen {
 function rowsOf(json: string): Seen[] {
   const rows = JSON.parse(json, keepDigits as (key: string, value: unknown) => unknown) as Settlement[]
   return rows.map((row) => {
-    const { chain, block_number, log_index } = JSON.parse(JSON.stringify(row)) as Settlement
-    return { key: [chain, block_number, log_index].join(' '), row }
+    const { chain, block_number, log_index, tx_hash } = JSON.parse(JSON.stringify(row)) as Settlement
+    // After a reorg another may be in its place.
+    return { key: [chain, block_number, log_index, tx_hash].join(' '), row }
   })
 }
 

@@ -71,6 +71,17 @@ test('settlements are told once each as they come, as the list has them, of the 
   await again.close()
 })
 
+test('a settlement that is in the place of another after a reorg is told, too', async () => {
+  const reader = new EventReader(await api.get('/data/settlements.sse'))
+  await reader.until((text) => text.includes('retry: '))
+  await pay('base', 5)
+  await reader.untilEvents(1)
+  await database.pool.query(`update settlement set tx_hash = '\\x05' where chain = 'base' and block_number = 5`)
+  await reader.untilEvents(2)
+  expect(reader.events.map(({ data }) => JSON.parse(data).tx_hash)[1]).toBe('0x05')
+  await reader.close()
+})
+
 test('a place of another process is told so', async () => {
   const reader = await followBehind('00000000-1')
   await reader.ended()

@@ -8,7 +8,8 @@ export interface AccountRead {
   readonly address: Address
   /**
    * key: it has no code; delegated: its key commands it, and a contract acts for it (EIP-7702); safe: the proxy of a published
-   * Safe; token_bound: the account of another token (ERC-6551); contract: any other; not_checked: no node could be asked.
+   * Safe; token_bound: its code has the form of ERC-6551, which names a token; contract: any other; not_checked: no node could
+   * be asked.
    */
   readonly kind: 'key' | 'delegated' | 'safe' | 'token_bound' | 'contract' | 'not_checked'
   /** Keccak-256 of its code; null: it has none, or was not read. */
@@ -22,8 +23,12 @@ export interface AccountRead {
   readonly threshold: number | null
   /** The first modules of a Safe: each may act without its owners. Null: it does not say. */
   readonly modules: readonly Address[] | null
-  /** The token that rules it (ERC-6551). Decimal digits for what is wider than numbers. */
+  /**
+   * The token that its code names (ERC-6551). Anybody can deploy such code: whether the token's holder commands the account is
+   * up to the implementation alone. Decimal digits for what is wider than numbers.
+   */
   readonly token: {
+    readonly implementation: Address
     readonly chain_id: string
     readonly contract: Address
     readonly token_id: string
@@ -52,7 +57,7 @@ const firstModule = '0x0000000000000000000000000000000000000001'
 const delegated = /^0xef0100([0-9a-f]{40})$/
 /** A minimal proxy (ERC-1167) with salt, chain, contract and id of a token behind it. Source: ERC-6551. */
 const tokenBound =
-  /^0x363d3d373d3d3d363d73[0-9a-f]{40}5af43d82803e903d91602b57fd5bf3[0-9a-f]{64}([0-9a-f]{64})0{24}([0-9a-f]{40})([0-9a-f]{64})$/
+  /^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602b57fd5bf3[0-9a-f]{64}([0-9a-f]{64})0{24}([0-9a-f]{40})([0-9a-f]{64})$/
 
 const nothing = {
   code_hash: null,
@@ -82,9 +87,10 @@ export async function readAccount(node: FinalNode, chainId: number, address: Add
   return safe ? { ...known, kind: 'safe', ...safe } : { ...known, kind: 'contract' }
 }
 
-async function tokenOf(node: FinalNode, chainId: number, [, chain, contract, id]: RegExpExecArray) {
+async function tokenOf(node: FinalNode, chainId: number, [, implementation, chain, contract, id]: RegExpExecArray) {
   const token = { chain_id: BigInt(`0x${chain}`), contract: `0x${contract}` as Address, id: BigInt(`0x${id}`) }
   return {
+    implementation: `0x${implementation}` as const,
     chain_id: `${token.chain_id}`,
     contract: token.contract,
     token_id: `${token.id}`,

@@ -24,8 +24,8 @@ const account = z
     kind: z.enum(['key', 'delegated', 'safe', 'token_bound', 'contract', 'not_checked']).meta({
       description:
         'key: no code; delegated: its key commands it, and `delegate` acts for it (EIP-7702); safe: the proxy of a ' +
-        'published Safe, 1.3.0, 1.4.1 or 1.5.0; token_bound: the account of `token` (ERC-6551); contract: any other code, also ' +
-        'one that answers like a Safe; not_checked: no node could be asked.',
+        'published Safe, 1.3.0, 1.4.1 or 1.5.0; token_bound: its code has the form of ERC-6551 and names `token`; contract: any ' +
+        'other code, also one that answers like a Safe; not_checked: no node could be asked.',
     }),
     code_hash: hash.nullable().meta({ description: 'Keccak-256 of its code.' }),
     delegate: address.nullable(),
@@ -39,16 +39,22 @@ const account = z
       .meta({ description: 'The first modules of a Safe, each of which may act without its owners. Null: not told.' }),
     token: z
       .strictObject({
-        chain_id: z.number().int().nonnegative(),
+        implementation: address
+          .nullable()
+          .meta({ description: 'Contract that the account leaves every call to. Null: read before this was kept.' }),
+        chain_id: z.number().int().nonnegative().nullable().meta({ description: 'Null: it is no number of a chain.' }),
         contract: address,
         token_id: digits,
         holder: address
           .nullable()
           .meta({ description: 'Null: the token is on another chain, or its holder is not told.' }),
-        fid: fid.nullable(),
       })
       .nullable()
-      .meta({ description: 'Whose holder commands the account.' }),
+      .meta({
+        description:
+          'Token that the code names. Anybody can deploy code that names any token: whether its holder commands the account is ' +
+          'up to `implementation` alone, which nobody checked.',
+      }),
     ...readAt,
   })
   .nullable()

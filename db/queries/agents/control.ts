@@ -48,9 +48,11 @@ const accountOf = (address: string) => `case when $2::timestamptz is null then (
              'owners_total', read.account -> 'owners_total', 'threshold', read.account -> 'threshold',
              'modules', read.account -> 'modules',
              'token', case when read.account ->> 'token' is not null then json_build_object(
-               'chain_id', (read.account #>> '{token,chain_id}')::numeric, 'contract', read.account #> '{token,contract}',
-               'token_id', read.account #> '{token,token_id}', 'holder', read.account #> '{token,holder}',
-               'fid', ${verifierOf(bytesOf(`read.account #>> '{token,holder}'`))}) end,
+               'implementation', read.account #> '{token,implementation}',
+               'chain_id', case when (read.account #>> '{token,chain_id}')::numeric < ${Number.MAX_SAFE_INTEGER}
+                 then (read.account #>> '{token,chain_id}')::numeric end,
+               'contract', read.account #> '{token,contract}', 'token_id', read.account #> '{token,token_id}',
+               'holder', read.account #> '{token,holder}') end,
              'block_number', read.account -> 'block_number', 'block_timestamp', read.account -> 'block_timestamp')
       from json_array_elements(k.accounts) read (account)
      where read.account ->> 'address' = ${hex(address)}) end`

@@ -109,8 +109,8 @@ export function createApp(deps: ApiDeps): Express {
   const refuse = answerErrors(deps.log, jsonOrProblem(deps.baseUrl))
   const { claims } = deps
   const claimed = claims && serveClaims(claims, { deps, sources, cache, metrics, dispatch, refuse })
-  const answers = answerSigner({ ...deps, database: primary, cache })
-  const answering = { sources, cache, onRead: metrics.countRead, sign: answers.sign }
+  const { sign, keys } = answerSigner({ ...deps, database: primary, cache })
+  const answering = { sources, cache, onRead: metrics.countRead, sign, hasKey: keys !== undefined }
   for (const route of routes) {
     const path = expressPath(route)
     dispatch.at(path).get(path, answer(route, answering), refuse)
@@ -124,7 +124,7 @@ export function createApp(deps: ApiDeps): Express {
   app.use(docsRoutes(deps))
   if (deps.security) app.use(securityRoutes(deps.security, deps))
   if (deps.exportDir !== undefined) app.use(exportRoutes(deps.exportDir))
-  app.use(transparencyRoutes({ database: primary, cache, keys: answers.keys }))
+  app.use(transparencyRoutes({ database: primary, cache, keys }))
   const budget = [pageLimiter({ store: deps.limiter.pageStore, now: deps.now }), waitInLane('pages')]
   const pictureBudget = [pictureLimiter({ now: deps.now }), waitInLane('pages')]
   const { pictures, painter, log, now } = deps

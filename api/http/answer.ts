@@ -16,10 +16,12 @@ export interface AnswerDeps {
   readonly onRead: CacheObserver
   /** Signs what may be asked for signed. */
   readonly sign: SignContent
+  /** Whether there is a key to sign with. */
+  readonly hasKey: boolean
 }
 
 /** The handler of a route: parses the request, asks the cache or the database, answers 200, 304 or 404. */
-export function answer(route: Route, { sources, cache, onRead, sign }: AnswerDeps): RequestHandler {
+export function answer(route: Route, { sources, cache, onRead, sign, hasKey }: AnswerDeps): RequestHandler {
   const { maxAgeSeconds, missing = 'there is nothing at this path' } = route
   const headers = Object.entries(route.headers ?? {})
   const vary = route.signable ? 'Accept-Encoding, Accept' : undefined
@@ -28,7 +30,7 @@ export function answer(route: Route, { sources, cache, onRead, sign }: AnswerDep
     const { hit, ageSeconds } = read
     onRead(route.path, hit)
     if (!read.value) throw new ApiError('ERR_NOT_FOUND', missing)
-    const isSigned = route.signable && wantsSignature(req)
+    const isSigned = route.signable && wantsSignature(req, hasKey)
     const signed = isSigned ? await sign(read.value, signedPath(route, req), route.freshSeconds * 1_000) : undefined
     const { key, value } = signed ?? { key: read.key, value: read.value }
     if (hit) res.setHeader('Age', String(ageSeconds))

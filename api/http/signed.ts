@@ -51,10 +51,10 @@ export function queryOf({
   return signable ? query.extend({ signed: signedParameter }) : query
 }
 
-/** Whether a request asks for a signed answer. */
-export function wantsSignature(req: Request): boolean {
+/** Whether a request asks for a signed answer. `Accept` asks a service that has a key: of another, JSON is what there is. */
+export function wantsSignature(req: Request, hasKey: boolean): boolean {
   if (req.url.includes('signed=') && signedParameter.parse(req.query.signed) === '1') return true
-  if (!req.headers.accept?.includes(signedType)) return false
+  if (!hasKey || !req.headers.accept?.includes(signedType)) return false
   return new Negotiator(req).mediaType(['application/json', signedType]) === signedType
 }
 

@@ -67,7 +67,7 @@ export function limitsPage(site: Site): string {
     site,
     head,
     html`<h1>Limits</h1>
-<p class="lead">You need no key. Every answer says in <code>RateLimit</code> what you have left; one request too many gets <a href="/docs/errors/ERR_RATE_LIMIT">ERR_RATE_LIMIT</a> and a <code>Retry-After</code>. The operator may have set other limits than these.</p>
+<p class="lead">You need no key. Every answer to a read says in <code>RateLimit</code> what you have left; one request too many gets <a href="/docs/errors/ERR_RATE_LIMIT">ERR_RATE_LIMIT</a> and a <code>Retry-After</code>. The operator may have set other limits than these.</p>
 ${Object.entries(groups).map(([name, rows], index) => group(name, `limits-${index}`, rows))}
 <h2>Asking less</h2>
 <p class="note">Keep what you have for as long as <code>Cache-Control</code> says, then ask again with <code>If-None-Match</code>. To get everything at once, use <a href="/docs#getBulk">the bulk file</a> or <a href="/docs#getLog">the log</a>.</p>`,

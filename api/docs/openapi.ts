@@ -35,7 +35,8 @@ export const openApiInfo = {
     'AI agents that are verifiably somebody’s: ERC-8004 identities joined with accounts of a social network by ' +
     'their verified addresses, and every gasless USDC settlement those addresses received. ' +
     `Reads need no key. A client may ask ${perMinute} times a minute and ${grouped(perDay)} times a UTC day. ` +
-    'A query parameter out of bounds is taken for the nearest bound, an unknown word for the default. ' +
+    'A query parameter out of bounds is taken for the nearest bound, an unknown order or period for the default; a filter ' +
+    'that cannot be read matches nothing. ' +
     'Who accepts application/problem+json and nothing else gets errors as problem details (RFC 9457).',
   license: { name: 'MIT', identifier: 'MIT' },
 }

@@ -73,7 +73,13 @@ export const challenge: Action<ClaimDeps> = {
   summary: 'What a claim, a withdrawal or a webhook signs or publishes, with a fresh nonce.',
   description: 'A convenience: nothing is stored, and any nonce and time of the claimant’s own do as well.',
   params: z.object({}),
-  query: query.extend(wanted.shape),
+  query: query.extend({
+    ...wanted.shape,
+    address: addressParameter.optional().meta({
+      description: 'The EVM address that will sign, in any case; eip191 alone, which needs it.',
+      override: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
+    }),
+  }),
   answer: { type: json, schema: challengeAnswer, description: 'The challenge.' },
   errors: ['ERR_FID_INVALID', 'ERR_ADDRESS_MALFORMED', 'ERR_METHOD_UNSUPPORTED'],
   serve: (deps) => [

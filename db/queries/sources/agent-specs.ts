@@ -98,7 +98,7 @@ select coalesce((select json_agg(service::jsonb || jsonb_build_object('contradic
 
 /** What to look at for an agent, and what is known. Undefined: it is not in the index. */
 export async function readSpecInputs(db: Queryable, fid: number): Promise<SpecInputs | undefined> {
-  const { rows } = await db.query<Omit<SpecInputs, 'known'> & { known: KnownRow[] }>({
+  const { rows } = await db.query<Omit<SpecInputs, 'known'> & { known: SpecRow[] }>({
     name: 'read-spec-inputs',
     text: `
 select n.services, n.registrations, n."profileUrl",
@@ -117,28 +117,7 @@ export async function storeSpecs(db: Queryable, fid: number, documents: readonly
   await db.query({
     name: 'store-specs',
     text: `
-with given as (
-  select $1::bigint as fid, g.kind, g.url, g.declared, g.content is not null as has_content,
-         g.content->>'title' as title, g.content->>'version' as version,
-         array(select json_array_elements_text(g.content->'skills')) as skills,
-         array(select json_array_elements_text(g.content->'tools')) as tools,
-         (g.content->>'pathCount')::int as path_count, decode(g."sha256Hex", 'hex') as content_sha256,
-         g.known_version->>'etag' as etag, g.known_version->>'lastModified' as last_modified,
-         g."domainVerified" as domain_verified, g."cardSignature" as card_signature, g."firstSeenAt" as first_seen_at, g."lastAliveAt" as last_alive_at,
-         g."lastCheckAt" as last_check_at, g."lastCheckStatus" as last_check_status, g."httpStatus" as http_status,
-         g."latencyMs" as latency_ms, g."consecutiveFailures" as consecutive_failures,
-         g.content->>'protocolVersion' as protocol_version,
-         array(select json_array_elements_text(g.content->'toolHashes')) as tool_hashes,
-         g."toolsChangedAt" as tools_changed_at, g."backReference" as back_reference, g.prices,
-         coalesce(g.content::jsonb->'details', '{}') as details, g.reader, g.resources, g.truncated, g.findings,
-         g.answers->>'code' as answers, (g.answers->>'since')::timestamptz as answers_since, (g.answers->>'latencyMs')::int as answers_ms,
-         g."chainBlocks" as chain_blocks
-    from json_to_recordset($2::json) as g (
-           kind text, url text, declared boolean, content json, "sha256Hex" text, known_version json,
-           "domainVerified" boolean, "cardSignature" text, "firstSeenAt" timestamptz, "lastAliveAt" timestamptz, "lastCheckAt" timestamptz,
-           "lastCheckStatus" text, "httpStatus" int, "latencyMs" int, "consecutiveFailures" int, "toolsChangedAt" timestamptz, "backReference" text,
-           prices jsonb, reader int, resources jsonb, truncated jsonb, findings jsonb, answers json, "chainBlocks" jsonb)
-),
+with given as (select * from json_populate_recordset(null::agent_spec, $2::json)),
 lost as (
   delete from agent_spec s
    where s.fid = $1 and not exists (select from given g where (g.kind, g.url) = (s.kind, s.url))
@@ -148,7 +127,13 @@ select fid, kind, url, ${columns} from given
     on conflict (fid, kind, url) do update
    set (${columns}) = row(${of('excluded')})
  where (${of('s')}) is distinct from (${of('excluded')})`,
-    values: [fid, JSON.stringify(documents.map(toRecord), storable)],
+    values: [
+      fid,
+      JSON.stringify(
+        documents.map((one) => toRow(fid, one)),
+        storable,
+      ),
+    ],
   })
 }
 
@@ -219,50 +204,57 @@ delete from agent_spec where fid = any ($1::bigint[])`,
   })
 }
 
-function toRecord({ sha256, version, ...document }: StoredSpec) {
-  return { ...document, sha256Hex: sha256?.toString('hex') ?? null, known_version: version ?? null }
+/** A document as its row, in JSON. */
+function toRow(fid: number, { content, version, answers, ...document }: StoredSpec) {
+  const iso = (time: Date | null) => time?.toISOString() ?? null
+  return {
+    fid,
+    kind: document.kind,
+    url: document.url,
+    declared: document.declared,
+    has_content: content !== undefined,
+    title: content?.title ?? null,
+    version: content?.version ?? null,
+    skills: content?.skills ?? [],
+    tools: content?.tools ?? [],
+    path_count: content?.pathCount ?? null,
+    content_sha256: document.sha256 && `\\x${document.sha256.toString('hex')}`,
+    etag: version?.etag ?? null,
+    last_modified: version?.lastModified ?? null,
+    domain_verified: document.domainVerified,
+    card_signature: document.cardSignature,
+    first_seen_at: document.firstSeenAt.toISOString(),
+    last_alive_at: iso(document.lastAliveAt),
+    last_check_at: document.lastCheckAt.toISOString(),
+    last_check_status: document.lastCheckStatus,
+    http_status: document.httpStatus,
+    latency_ms: document.latencyMs,
+    consecutive_failures: document.consecutiveFailures,
+    protocol_version: content?.protocolVersion ?? null,
+    tool_hashes: content?.toolHashes ?? [],
+    tools_changed_at: iso(document.toolsChangedAt),
+    back_reference: document.backReference,
+    prices: document.prices,
+    details: content?.details ?? {},
+    reader: document.reader,
+    resources: document.resources,
+    truncated: document.truncated,
+    findings: document.findings,
+    answers: answers?.code ?? null,
+    answers_since: iso(answers?.since ?? null),
+    answers_ms: answers?.latencyMs ?? null,
+    chain_blocks: document.chainBlocks,
+  }
 }
+
+type SpecRow = ReturnType<typeof toRow>
 
 /** One text that Postgres refuses would keep all that was seen of the agent from being stored. */
 function storable(_: string, value: unknown) {
   return typeof value === 'string' ? storableText(value) : value
 }
 
-/** A row as `to_json` writes it. */
-interface KnownRow extends Content {
-  readonly kind: string
-  readonly url: string
-  readonly declared: boolean
-  readonly has_content: boolean
-  readonly path_count: number | null
-  readonly content_sha256: string | null
-  readonly etag: string | null
-  readonly last_modified: string | null
-  readonly domain_verified: boolean
-  readonly card_signature: string | null
-  readonly first_seen_at: string
-  readonly last_alive_at: string | null
-  readonly last_check_at: string
-  readonly last_check_status: string
-  readonly http_status: number | null
-  readonly latency_ms: number | null
-  readonly consecutive_failures: number
-  readonly protocol_version: string | null
-  readonly tool_hashes: readonly string[]
-  readonly tools_changed_at: string | null
-  readonly back_reference: string | null
-  readonly prices: readonly object[]
-  readonly reader: number
-  readonly resources: readonly object[]
-  readonly truncated: Readonly<Record<string, number>>
-  readonly findings: readonly object[]
-  readonly answers: string | null
-  readonly answers_since: string | null
-  readonly answers_ms: number | null
-  readonly chain_blocks: readonly object[]
-}
-
-function toDocument(row: KnownRow): StoredSpec {
+function toDocument(row: SpecRow): StoredSpec {
   const { title, version, skills, tools, protocol_version: protocolVersion, tool_hashes: toolHashes, details } = row
   const content = { title, version, skills, tools, pathCount: row.path_count, protocolVersion, toolHashes, details }
   return {

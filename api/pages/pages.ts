@@ -6,7 +6,6 @@ import { refuseMethod, refusePath } from '../http/method.ts'
 import { expressPath } from '../http/route.ts'
 import { agentFeed } from './agent/atom-feed.ts'
 import { agentPage } from './agent/page.ts'
-import { settlementsCsv } from './agent/settlements.ts'
 import { assets } from './assets.ts'
 import type { Painter } from './card/painter.ts'
 import { cardRoutes } from './card/routes.ts'
@@ -66,7 +65,7 @@ export function pageRoutes(deps: PagesDeps): Router {
     explainPage(world),
   ]
   if (claims) router.get('/explain', ...budget, givePagePolicy, explainUnlisted(world, claims.lookForName))
-  for (const page of [...pages, agentFeed(world), settlementsCsv(world), ...sitemaps]) {
+  for (const page of [...pages, agentFeed(world), ...sitemaps]) {
     const path = expressPath(page)
     router.get(path, ...budget, givePagePolicy, answer(page, deps))
     router.all(path, refuseMethod(['GET', 'HEAD']))

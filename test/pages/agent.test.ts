@@ -300,16 +300,12 @@ test('the amount in the middle is the one of the series', async () => {
   )
 })
 
-test('every settlement is reached by turning pages, and each page is a CSV too', async () => {
+test('every settlement is reached by turning pages', async () => {
   const seen: string[] = []
   let path: string | undefined = `/agent/${richFid}?chain=Base`
   while (path !== undefined) {
     const page: string = await read(path)
     const shown = [...page.matchAll(/<tr id="(settlement-[^"]+)"/g)].map((match) => match[1] as string)
-    const csv = /href="(\/agent\/[0-9]+\/settlements\.csv[^"]*)"/.exec(page)?.[1]?.replaceAll('&amp;', '&') as string
-    const lines = (await read(csv)).split('\r\n')
-    expect(lines[0]).toMatch(/^block_timestamp,chain,amount_usdc,/)
-    expect(lines.length - 2).toBe(shown.length)
     seen.push(...shown)
     path = /rel="next" href="([^"#]+)/.exec(page)?.[1]?.replaceAll('&amp;', '&')
   }

@@ -50,9 +50,6 @@ ${settlements.length === 0 ? html`<p class="empty">No gasless USDC settlement ${
 <nav class="pager" aria-label="Settlements">${
     after !== undefined && html`<a class="button" href="${seriesPath(path, asked, own)}#settlements">← Newest</a>`
   }${
-    settlements.length > 0 &&
-    html`<a href="${seriesPath(`${path}/settlements.csv`, { ...asked, range: '30d' }, after === undefined ? [] : [['after', after]])}">These as CSV</a>`
-  }${
     next !== null &&
     html`<a class="button" rel="next" href="${seriesPath(path, asked, [...own, ['after', next]])}#settlements">Older →</a>`
   }</nav></section>`

@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import type { BlockRange } from '../../db/block-range.ts'
+import { isUnlistedSince } from '../../db/queries/exports/exports.ts'
 import { auditedSince, type FactDay, factSets } from '../../db/queries/exports/finished-days.ts'
 import { archivedUntil } from '../../db/queries/rollup/cursor.ts'
 import type { Installation } from '../../db/queries/sql/installation.ts'
@@ -49,7 +50,7 @@ type FactName = keyof typeof factSets
 
 /**
  * Runs one round: writes the finished days whose files are missing or out of date, then today's snapshots (UTC) if
- * there are none yet. Returns the number of new files. It must be the only writer of the folder. Throws a Refusal, before
+ * there are none yet, or an account has taken itself out since: then none from before are kept. Returns the number of new files. It must be the only writer of the folder. Throws a Refusal, before
  * anything is changed, when the list lacks archived settlements.
  */
 export async function serveRound(options: RoundOptions): Promise<number> {
@@ -86,17 +87,26 @@ export async function serveRound(options: RoundOptions): Promise<number> {
     })
   }
   await list.write() // the days are served, whatever comes of the snapshots
-  const today = now().toISOString().slice(0, 10)
-  if (!only && !list.manifest.files.some(({ partition }) => partition.snapshot === today)) {
-    const { files, log } = await writeSnapshotFiles(options, today, columns)
-    list.manifest = { ...list.manifest, log } // first: the list may be written as soon as it names the profiles
-    await list.put(({ partition }) => partition.snapshot !== undefined, files)
-  }
+  if (!only) await putSnapshots(options, list, columns)
   const isKept = ({ until }: { readonly until: string }) => Date.parse(until) > now().getTime()
   list.manifest = { ...list.manifest, replaced: list.manifest.replaced.filter(isKept) }
   await list.write()
   await sweep(folder, list.manifest)
   return list.newFiles
+}
+
+async function putSnapshots(options: RoundOptions, list: ServedList, columns: Columns): Promise<void> {
+  const { pool, now } = options
+  const today = now().toISOString().slice(0, 10)
+  const last = list.manifest.files.find(({ partition }) => partition.snapshot !== undefined)
+  const hasUnlisted = last !== undefined && (await isUnlistedSince(pool, last.snapshot_at))
+  if (last?.partition.snapshot === today && !hasUnlisted) return
+  const { files, log } = await writeSnapshotFiles(options, today, columns)
+  list.manifest = { ...list.manifest, log } // first: the list may be written as soon as it names the profiles
+  await list.put(({ partition }) => partition.snapshot !== undefined, files)
+  if (!hasUnlisted) return
+  const replaced = list.manifest.replaced.filter(({ path }) => !path.includes('/snapshot='))
+  list.manifest = { ...list.manifest, replaced }
 }
 
 /** The list of the folder's files, written now and then while days are written concurrently. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import type { ServedManifest } from '../../export/served/manifest.ts'
@@ -83,4 +83,28 @@ test('the API has a list and a data package of the same files, also when a round
   const { files, resources } = await listed()
   expect(resources).toEqual(files)
   expect(files).not.toEqual(before.files)
+})
+
+test('an account that takes itself out is in no snapshot from the next round on', async () => {
+  const { pool } = database
+  const folder = await exportFolder()
+  const snapshots = async () =>
+    (await readdir(folder, { recursive: true })).filter((path) => /snapshot=.*part-/.test(path))
+  await round(folder, '2026-03-08')
+  const before = await snapshots()
+  expect(before).not.toEqual([])
+  await round(folder, '2026-03-08')
+  expect(await snapshots()).toEqual(before)
+  await pool.query(
+    `with gone as (delete from agent where fid = 2),
+          change as (insert into agent_change (fid, kind, changed_at) values (2, 'delist', clock_timestamp()))
+     insert into unlisted (fid, since) values (2, clock_timestamp())`,
+  )
+  await round(folder, '2026-03-08')
+  const after = await snapshots()
+  const isOfAgents = (path: string) => path.startsWith('agents/')
+  expect(after.filter(isOfAgents)).toHaveLength(1)
+  expect(before).not.toContain(after.find(isOfAgents))
+  await round(folder, '2026-03-08')
+  expect(await snapshots()).toEqual(after)
 })

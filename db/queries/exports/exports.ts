@@ -73,6 +73,17 @@ export async function snapshotTime(db: Queryable): Promise<string> {
   return (rows[0] as { at: string }).at
 }
 
+/** Whether an account has taken itself out since a time (ISO), or has left the index for that since then. */
+export async function isUnlistedSince(db: Queryable, at: string): Promise<boolean> {
+  const { rows } = await db.query<{ unlisted: boolean }>(
+    `select exists (select from unlisted where since > $1)
+         or exists (select from agent_change c join unlisted u using (fid)
+                     where c.kind = 'delist' and c.changed_at > $1) as unlisted`,
+    [at],
+  )
+  return rows[0]?.unlisted === true
+}
+
 /** Tries to lock a folder for writing until the transaction ends. False: another process has it. */
 export async function tryLockExport(db: Queryable, folder: string): Promise<boolean> {
   const { rows } = await db.query<{ locked: boolean }>(

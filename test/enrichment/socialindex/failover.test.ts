@@ -51,7 +51,7 @@ const hostOf = ({ url }: Hub) => new URL(url).host
 async function claim() {
   const at = scene.clock.now()
   const key = { fid, method: 'eip191', nonce: 'nonce' }
-  const said = JSON.stringify({ nonce: 'nonce', timestamp: at.toISOString(), chain_id: 10, signature: '0x' })
+  const said = JSON.stringify({ nonce: 'nonce', timestamp: at.toISOString(), chain_id: 10, signature: '0x00' })
   const proof = { proof: said, proof_sha256: Buffer.alloc(32), signer: wallet.address }
   const { pool } = scene.database
   await insert(pool, 'claim', {

@@ -8,6 +8,9 @@ const refunded = refundedKinds.map((kind) => `'${kind}'`).join(', ')
 /** SQL: the place of a row on its chain, as in the table escrow_part. */
 export const placeOf = (row: string) => `((${row}.block_number::bigint << 32) + ${row}.log_index)`
 
+/** SQL: a place behind those of all rows; both its halves are the largest int. */
+const lastPlace = '((2147483647::bigint << 32) + 2147483647)'
+
 /**
  * SQL: key of a payment of an escrow, and of a place where its rows moved: the operator, who takes turns with others, the chain,
  * the hash of the terms, and the place, with as many digits as any.
@@ -33,8 +36,9 @@ export const escrows = {
       from: ends,
     },
   ],
-  all: [
-    { table: 'payment p where p.net < 0 and p.subject is not null', key: escrowKey('p.subject', 'p.chain', '0') },
-    { table: 'escrow_part p', key: escrowKey('p.subject', 'p.chain', '0') },
-  ],
+  // From the first to the last place there can be: that a row is as it was says nothing of those behind it.
+  all: ['0', lastPlace].flatMap((place) => [
+    { table: 'payment p where p.net < 0 and p.subject is not null', key: escrowKey('p.subject', 'p.chain', place) },
+    { table: 'escrow_part p', key: escrowKey('p.subject', 'p.chain', place) },
+  ]),
 } satisfies Kind

@@ -11,7 +11,7 @@ const quietMs = second
 interface Passes {
   /** One bounded pass, as `runPass`; of a source with `atOnce` it returns while reads that take long are still going on. */
   run(): Promise<PassResult>
-  /** Resolves when every read that was begun has ended. */
+  /** Resolves when every read that was begun has ended. Rejects when one of them failed and no pass has said so. */
   ended(): Promise<void>
 }
 
@@ -45,6 +45,7 @@ export function createPasses(source: AnySource, pass: Pass): Passes {
     },
     async ended() {
       await Promise.all(underWay)
+      if (failures.length > 0) throw failures.splice(0)[0]
     },
   }
 }

@@ -2,9 +2,11 @@ import { readFileSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { isUnlistedSince } from '../../db/queries/exports/exports.ts'
 import type { ServedManifest } from '../../export/served/manifest.ts'
 import { paceOf } from '../../export/served/pace.ts'
 import { serveRound } from '../../export/served/round.ts'
+import { minute } from '../../ops/time.ts'
 import { startApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { exportFolder, proofTerms } from '../support/exports.ts'
@@ -107,4 +109,12 @@ test('an account that takes itself out is in no snapshot from the next round on'
   expect(before).not.toContain(after.find(isOfAgents))
   await round(folder, '2026-03-08')
   expect(await snapshots()).toEqual(after)
+})
+
+test('of an account that took itself out just before a snapshot, it is asked once more when that is some minutes old', async () => {
+  await database.pool.query(`delete from unlisted`)
+  await database.pool.query(`insert into unlisted (fid, since) values (3, now() - interval '11 minutes')`)
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * minute).toISOString()
+  const asked = [12, 10, 5.5, 4, 0].map((minutes) => isUnlistedSince(database.pool, minutesAgo(minutes)))
+  expect(await Promise.all(asked)).toEqual([true, true, false, false, false])
 })

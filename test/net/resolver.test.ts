@@ -45,10 +45,10 @@ test('the same name is asked again each time', async () => {
 })
 
 test('an aborted question to a silent name server ends', async () => {
-  const imunaborted = new AbortController()
-  const answer = ask('silent.shop.xyz', imunaborted.signal)
+  const leaving = new AbortController()
+  const answer = ask('silent.shop.xyz', leaving.signal)
   await expect.poll(() => server.questions.includes('silent.shop.xyz 1'), { interval: 5 }).toBe(true)
-  imunaborted.abort()
+  leaving.abort()
   await expect(answer).rejects.toThrow('silent.shop.xyz')
 })
 

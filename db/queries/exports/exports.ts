@@ -73,13 +73,22 @@ export async function snapshotTime(db: Queryable): Promise<string> {
   return (rows[0] as { at: string }).at
 }
 
-/** Whether an account has taken itself out since a time (ISO), or has left the index for that since then. */
+/** Minutes between the time that a transaction writes and the one when others see it, and between two clocks, at most. */
+const lateMinutes = 5
+
+/**
+ * Whether an account that has taken itself out may stand in what was read at a time (ISO): it did so since then, or has left
+ * the index for that since then, or so shortly before that the transaction may have ended later; of the last one it is said
+ * when what was read is old enough that no such transaction is left.
+ */
 export async function isUnlistedSince(db: Queryable, at: string): Promise<boolean> {
   const { rows } = await db.query<{ unlisted: boolean }>(
-    `select exists (select from unlisted where since > $1)
+    `select exists (select from unlisted where since > told.at)
          or exists (select from agent_change c join unlisted u using (fid)
-                     where c.kind = 'delist' and c.changed_at > $1) as unlisted`,
-    [at],
+                     where c.kind = 'delist' and c.changed_at > told.at) as unlisted
+       from (select case when $1::timestamptz < now() - $2 * interval '1 minute'
+                         then $1::timestamptz - $2 * interval '1 minute' else $1::timestamptz end as at) told`,
+    [at, lateMinutes],
   )
   return rows[0]?.unlisted === true
 }

@@ -64,7 +64,7 @@ same as materialized (
     from read
     join made m on ${isOf('m', 'read')} and m.place >= read.last
     join escrow_part e on ${isOf('e', 'm')} and e.place = m.place
-   where (e.amount, e.paid, e.refunded) = (m.amount, m.paid, m.refunded)
+   where (e.amount, e.paid, e.refunded, e.block_timestamp) = (m.amount, m.paid, m.refunded, m.block_timestamp)
    group by read.subject, read.chain
 ),
 gone as (
@@ -77,8 +77,9 @@ stored as (
   insert into escrow_part as e (subject, chain, place, block_timestamp, amount, paid, refunded)
   select subject, chain, place, block_timestamp, amount, paid, refunded from made order by 1, 2, 3
       on conflict (subject, chain, place) do update
-     set amount = excluded.amount, paid = excluded.paid, refunded = excluded.refunded
-   where (e.amount, e.paid, e.refunded) <> (excluded.amount, excluded.paid, excluded.refunded)
+     set amount = excluded.amount, paid = excluded.paid, refunded = excluded.refunded, block_timestamp = excluded.block_timestamp
+   where (e.amount, e.paid, e.refunded, e.block_timestamp)
+         <> (excluded.amount, excluded.paid, excluded.refunded, excluded.block_timestamp)
 )
 select read.name || lpad(place::text, 20, '0') as key
   from read

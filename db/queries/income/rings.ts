@@ -36,7 +36,7 @@ select address
 
 /**
  * Whom some addresses paid, and how much, by payer and recipient. Of an address with more than `most` sums, which are by
- * recipient, chain and form of the signature, and one for all that is no settlement, nothing.
+ * recipient, chain and form of the signature, and one a funder for all that is no settlement, nothing.
  */
 export async function paidBy(db: Queryable, payers: readonly string[], most: number): Promise<PayerSum[]> {
   const { rows } = await db.query<{ payer: string; recipient: string; amount: string }>({

@@ -7,7 +7,7 @@ export interface SettlementFilter {
   readonly payer: string | null
   readonly facilitator: string | null
   readonly selector: string | null
-  /** Base units, digits; both inclusive. */
+  /** Millionths of a dollar, digits; both inclusive. */
   readonly min_amount: string | null
   readonly max_amount: string | null
   /** ISO times; `since` inclusive, `until` exclusive. */
@@ -55,7 +55,13 @@ export function settlementConditions(filter: SettlementFilter, { order, after, p
   if (facilitator !== null) rows.push(`s.facilitator = ${parameter(bytesOf(facilitator), 'bytea')}`)
   if (selector !== null) rows.push(`s.selector = ${parameter(bytesOf(selector), 'bytea')}`)
   if (min_amount !== null) rows.push(`s.amount >= ${parameter(min_amount, 'numeric')}`)
-  if (max_amount !== null) rows.push(`s.amount <= ${parameter(max_amount, 'numeric')}`)
+  if (max_amount !== null) {
+    const most = parameter(max_amount, 'numeric')
+    rows.push(`s.amount <= ${most}`)
+    // A token of finer units than millionths: what is cut off in the row may be beyond.
+    rows.push(`(not tokens_are_scaled() or s.amount < ${most}
+                or dollars_of(s.chain, s.block_number, s.log_index, s.amount) * 1000000 <= ${most})`)
+  }
   if (final !== null) {
     rows.push(
       `${final ? '' : 'not '}coalesce(s.block_number <= (select f.finalized_block from chain_state f where f.chain = s.chain), false)`,

@@ -1,8 +1,15 @@
-import { readingLimits } from '../../../config/limits.ts'
+import { operatorsNamed } from '../sql/registration-objects.ts'
 import { holdings } from './wallets.ts'
 
 /** Approvals that are examined of those one holder gave for a registration, the latest ones. */
 const mostApprovals = 100
+/**
+ * Words of an owner on one operator that are told apart, the latest ones. From the first word to these it was one, all the time:
+ * nobody else names it, and whoever names and takes back often hides nothing so.
+ */
+const mostWords = 100
+
+const newestFirst = 'o.block_timestamp desc, o.block_number desc, o.log_index desc'
 
 /**
  * A statement: who could act for the FIDs $1, and when: operators that addresses that are verified now named, until they
@@ -10,20 +17,25 @@ const mostApprovals = 100
  * approval or transfer.
  */
 export const operatorIntervals = `
-  select a.fid, o.operator as address, o.block_timestamp as from_at, coalesce(o.until, 'infinity') as to_at
+  select a.fid, named.operator as address, said.from_at, said.to_at
     from agent a
    cross join unnest(a.verified_addresses) as owner (address)
+   cross join chain_state c
+   cross join lateral ${operatorsNamed({ holder: 'owner.address', chain: 'c.chain' })} named
    cross join lateral (
-     select o.operator, o.approved, o.block_timestamp,
-            lead(o.block_timestamp) over (partition by o.chain, o.operator order by o.block_number, o.log_index) as until
-       from (select o.*
+     select o.approved or o.nth > ${mostWords} as approved,
+            case when o.nth > ${mostWords} then (
+              select min(o.block_timestamp) from registration_operator o
+               where o.owner = owner.address and o.chain = c.chain and o.operator = named.operator)
+            else o.block_timestamp end as from_at,
+            coalesce(lag(o.block_timestamp) over (order by o.nth), 'infinity') as to_at
+       from (select o.approved, o.block_timestamp, row_number() over (order by ${newestFirst}) as nth
                from registration_operator o
-              where o.owner = owner.address
-              order by o.block_timestamp desc, o.chain, o.block_number desc, o.log_index desc
-              limit ${readingLimits.operatorEvents}) o
-   ) o
-   where a.fid = any ($1::bigint[]) and o.approved and o.operator <> owner.address
-     and o.block_timestamp < coalesce(o.until, 'infinity')
+              where o.owner = owner.address and o.chain = c.chain and o.operator = named.operator
+              order by ${newestFirst}
+              limit ${mostWords + 1}) o
+   ) said
+   where a.fid = any ($1::bigint[]) and named.operator <> owner.address and said.approved and said.from_at < said.to_at
    union all
   select a.fid, p.approved, p.block_timestamp, coalesce(least(p.until, moved.at), 'infinity')
     from agent a

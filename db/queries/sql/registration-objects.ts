@@ -107,7 +107,7 @@ interface Holder {
   /** Operators at most, those named last. */
   readonly most?: number
   /** Operators and events that are looked at for them. Default: as many as for one holder; fewer where a page has many. */
-  readonly looked?: number
+  readonly looked?: number | undefined
   readonly counts?: Counts
 }
 
@@ -130,9 +130,19 @@ const everNamed = ({ holder, chain }: Pick<Holder, 'holder' | 'chain'>, most: nu
    select operator, nth from named)`
 
 /**
- * SQL: rows `address`, `by`, `since` and `tx` of the operators that a holder named on a chain for all it holds there. Of one
- * that named more than are looked at, those of its newest events are among them.
+ * SQL: rows `operator` of those that a holder named on a chain. Of one that named more than are looked at, those of its newest
+ * events are among them.
  */
+export const operatorsNamed = ({ holder, chain, looked, counts = always }: Omit<Holder, 'most'>) => `
+  (select operator from ${everNamed({ holder, chain }, looked ?? readingLimits.operatorsNamed)} named
+    union
+   select newest.operator
+     from (select o.operator from registration_operator o
+            where o.owner = ${holder} and o.chain = ${chain} and ${counts('o')}
+            order by o.block_number desc, o.log_index desc
+            limit ${looked ?? readingLimits.operatorEvents}) newest)`
+
+/** SQL: rows `address`, `by`, `since` and `tx` of the operators that a holder named on a chain for all it holds there. */
 export const operatorsOf = ({
   holder,
   chain,
@@ -141,13 +151,7 @@ export const operatorsOf = ({
   counts = always,
 }: Holder) => `
   (select last.operator as address, 'operator' as by, last.block_timestamp as since, last.tx_hash as tx
-     from (select operator from ${everNamed({ holder, chain }, looked ?? readingLimits.operatorsNamed)} named
-            union
-           select newest.operator
-             from (select o.operator from registration_operator o
-                    where o.owner = ${holder} and o.chain = ${chain} and ${counts('o')}
-                    order by o.block_number desc, o.log_index desc
-                    limit ${looked ?? readingLimits.operatorEvents}) newest) one
+     from ${operatorsNamed({ holder, chain, looked, counts })} one
     cross join lateral (
       select o.* from registration_operator o
        where o.owner = ${holder} and o.chain = ${chain} and o.operator = one.operator and ${counts('o')}

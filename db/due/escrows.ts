@@ -3,7 +3,8 @@ import { hex, type Kind } from './mark.ts'
 
 // Payments of escrows of which something went back: the kind `escrows`.
 
-const refunded = refundedKinds.map((kind) => `'${kind}'`).join(', ')
+/** Kinds of the rows of an escrow's payment, as an SQL list. */
+export const escrowKinds = refundedKinds.map((kind) => `'${kind}'`).join(', ')
 
 /** SQL: the place of a row on its chain, as in the table escrow_part. */
 export const placeOf = (row: string) => `((${row}.block_number::bigint << 32) + ${row}.log_index)`
@@ -23,7 +24,7 @@ const escrowKey = (subject: string, chain: string, place: string) =>
 const ends = `(
        select subject, chain, unnest(array[min(${placeOf('moved')}), max(${placeOf('moved')})]) as place
          from moved
-        where subject is not null and kind in (${refunded})
+        where subject is not null and kind in (${escrowKinds})
         group by subject, chain) escrow`
 
 /** The kind `escrows`. */

@@ -1,4 +1,5 @@
 import { paymentKindsThat } from '../../config/payments.ts'
+import { escrowKinds, placeOf } from './escrows.ts'
 import { hex, type Kind, type Mark } from './mark.ts'
 
 // Hours in which addresses of agents were paid, from the rows that tell of payments: the kind `income hours`.
@@ -32,12 +33,34 @@ const hoursCoded = `(
        select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, log_index)) paid
      where ${isIncome('paid.recipient')}`
 
-/** Hours of payments, and of what was passed on from them. */
+/**
+ * Hours of payments, of what was passed on from the same origins, and of all rows of an escrow's payment whose first row came or
+ * went: they have its flag. Neither joined nor found by equal columns: where statistics tell of few rows, all are read so.
+ */
 const hoursPaid = `(
-       ${rolledUp('chain, block_number, origin_log_index, payee, block_timestamp')}
+       ${rolledUp('chain, block_number, origin_log_index, payee, block_timestamp')},
+       origins as materialized (
+         select chain, block_number, array_agg(distinct origin_log_index) as log_indexes
+           from rolled where origin_log_index is not null group by chain, block_number),
+       escrow as materialized (
+         select subject, chain, min(${placeOf('moved')}) as place
+           from moved where subject is not null and kind in (${escrowKinds}) group by subject, chain)
        select payee as recipient, chain, block_timestamp as at from rolled
         union all
-       select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, origin_log_index)) paid
+       select p.payee, p.chain, p.block_timestamp
+         from origins
+        cross join lateral (
+          select * from payment p
+           where (p.chain, p.block_number) >= (origins.chain, origins.block_number)
+             and (p.chain, p.block_number) <= (origins.chain, origins.block_number)
+          offset 0) p
+        where p.origin_log_index = any (origins.log_indexes)
+        union all
+       select p.payee, p.chain, p.block_timestamp
+         from escrow
+        cross join lateral payments_of_subject(escrow.subject, escrow.chain, 0, 1) one
+        cross join lateral payments_of_subject(escrow.subject, escrow.chain, ${placeOf('one')}, 2147483647) p
+        where ${placeOf('one')} >= escrow.place and p.net <> 0) paid
      where ${isIncome('paid.recipient')}`
 
 /** Hours of refunds that take off more, or less, than before. */

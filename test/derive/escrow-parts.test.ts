@@ -101,3 +101,28 @@ test('a refund takes back what came first, so of a wallet that changed hands wha
   await store(wallet, 'handed on', 72, -500n)
   expect((await income()).get(wallet)).toBe(0)
 })
+
+test('all rows of a payment have the flag of its first row, whenever that comes or goes', async () => {
+  const { pool } = database
+  const buyer = Buffer.from(addressOf('buyer').slice(2), 'hex')
+  await pool.query('delete from payment')
+  await insert(pool, 'income_owner', {
+    fid,
+    address: buyer,
+    because: 'wallet',
+    from_at: timeOf(100),
+    to_at: 'infinity',
+  })
+  const flags = async () => {
+    await income()
+    const { rows } = await pool.query('select flag, sum(amount)::int as amount from income_hour group by 1 order by 1')
+    return rows
+  }
+  await store(seller, 'late', 130, 100n)
+  await store(seller, 'late', 200, -30n)
+  expect(await flags()).toEqual([{ flag: 'same_owner', amount: 70 }])
+  await store(seller, 'late', 40, 5n)
+  expect(await flags()).toEqual([{ flag: 'none', amount: 75 }])
+  await pool.query('delete from payment where block_number = 40')
+  expect(await flags()).toEqual([{ flag: 'same_owner', amount: 70 }])
+})

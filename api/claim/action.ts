@@ -67,9 +67,10 @@ async function carryOut(db: Queryable, attempt: Attempt, verified: VerifiedProof
   const at = new Date(deps.now())
   // By rank: an app key, which many services hold, must not use up what only the custody address may do.
   const { byCustody } = verified
+  const host = unlinkedHost(attempt, verified)
   const since = new Date(lastUtcMidnight(at.getTime()))
-  refuseBeyondDay(await actionsSince(db, { fid, byCustody, since }), at.getTime())
-  const answer = await effectOf(db, attempt, verified, at)
+  refuseBeyondDay(await actionsSince(db, { fid, byCustody, since, host }), at.getTime())
+  const answer = await effectOf(db, attempt, { ...verified, host }, at)
   await insertAction(db, {
     fid,
     action,
@@ -80,6 +81,7 @@ async function carryOut(db: Queryable, attempt: Attempt, verified: VerifiedProof
     manifestSha256: verified.manifestSha256,
     signer: verified.signer,
     byCustody,
+    unlinked: host !== undefined,
     signedAt: verified.signedAt === undefined ? null : new Date(verified.signedAt),
     acceptedAt: at,
     answer,
@@ -87,10 +89,14 @@ async function carryOut(db: Queryable, attempt: Attempt, verified: VerifiedProof
   return answer
 }
 
+/** The host that nothing links to the account, which acts on its own claims alone. Undefined: the proof is the account's. */
+const unlinkedHost = ({ method }: Attempt, { hostLink, signer }: VerifiedProof) =>
+  method === 'well-known' && hostLink === null ? signer : undefined
+
 async function effectOf(
   db: Queryable,
   { fid, action, method, proof, proofSha256 }: Attempt,
-  { signer, signedAt, byCustody, manifestSha256, hostLink }: VerifiedProof,
+  { signer, signedAt, byCustody, manifestSha256, host }: VerifiedProof & { host: string | undefined },
   at: Date,
 ): Promise<ActionAnswer> {
   // The word that was signed last decides, whichever came last; none counts as signed later than it came.
@@ -109,7 +115,6 @@ async function effectOf(
     proof_sha256: proofSha256.toString('hex'),
     ...(manifestSha256 && { manifest_sha256: manifestSha256.toString('hex') }),
   })
-  const host = method === 'well-known' && hostLink === null ? signer : undefined
   const withdrawn = await endStandingClaims(db, { fid, at, said, evidence, host })
   const { claimedAt } = await claimState(db, fid)
   return { ok: true, fid, withdrawn, claimed: claimedAt !== null }

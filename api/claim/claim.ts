@@ -97,7 +97,7 @@ async function judge(
   if (verified.manifestSha256) await refuseKnown(verified.manifestSha256) // accepted while this one was checked
   if (dryRun) {
     const at = new Date(deps.now())
-    refuseBefore(await lastEnd(deps.database, fid), verified, deps)
+    refuseBefore(await lastEnd(deps.database, fid, verified.signer), verified, deps)
     await refuseUsed(attempt, deps) // accepted while this one was checked
     refuseBeyondDay(await claimsToday(deps.database, fid, at), at.getTime())
     const { claimedAt, agentStatus } = await claimState(deps.database, fid)
@@ -120,7 +120,7 @@ async function judge(
   }
   const outcome = await deps.transaction(async (db) => {
     await lockClaims(db, fid)
-    refuseBefore(await lastEnd(db, fid), verified, deps)
+    refuseBefore(await lastEnd(db, fid, verified.signer), verified, deps)
     const claimedAt = new Date(deps.now())
     const before = await claimsToday(db, fid, claimedAt)
     const stored = await insertClaim(db, { ...claim, claimedAt })

@@ -263,6 +263,7 @@ test('a claim is stored with the longest host and nonce, and longer ones are ref
     ...proof,
     action: 'withdraw',
     byCustody: false,
+    unlinked: false,
     signedAt: now,
     acceptedAt: now,
     answer: {},

@@ -18,6 +18,8 @@ interface NewAction extends ActionKey {
   /** Address, app key or host. */
   readonly signer: string
   readonly byCustody: boolean
+  /** Whether a host did it that nothing links to the account: it acts on its own claims alone. */
+  readonly unlinked: boolean
   readonly signedAt: Date | null
   readonly acceptedAt: Date
   /** Response to the request that made it. */
@@ -30,8 +32,8 @@ export async function insertAction(db: Queryable, action: NewAction): Promise<vo
     name: 'insert-claim-action',
     text: `
 insert into claim_action (fid, action, method, nonce, proof, proof_sha256, manifest_sha256, signer, by_custody, signed_at,
-                          accepted_at, answer)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+                          accepted_at, answer, unlinked)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, nullif($13, false))`,
     values: [
       action.fid,
       action.action,
@@ -45,6 +47,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
       action.signedAt,
       action.acceptedAt,
       JSON.stringify(action.answer),
+      action.unlinked,
     ],
   })
 }
@@ -80,15 +83,20 @@ export async function findManifestAction(
   return rows[0]
 }
 
-/** Accepted actions of a FID from a time on: those that its custody address signed, or those that others did. */
+/**
+ * Accepted actions of a FID from a time on: those that its custody address signed, or those that others did. `host`: those that
+ * this host did, which nothing links to the account; they are among no others.
+ */
 export async function actionsSince(
   db: Queryable,
-  { fid, byCustody, since }: { fid: number; byCustody: boolean; since: Date },
+  { fid, byCustody, since, host }: { fid: number; byCustody: boolean; since: Date; host: string | undefined },
 ): Promise<number> {
   const { rows } = await db.query<{ actions: number }>({
     name: 'claim-actions-since',
-    text: 'select count(*) as actions from claim_action where fid = $1 and by_custody = $2 and accepted_at >= $3',
-    values: [fid, byCustody, since],
+    text: `
+select count(*) as actions from claim_action
+ where fid = $1 and by_custody = $2 and accepted_at >= $3 and case when unlinked then signer end is not distinct from $4`,
+    values: [fid, byCustody, since, host],
   })
   return rows[0]?.actions ?? 0
 }
@@ -128,15 +136,19 @@ export async function hasStandingClaim(db: Queryable, fid: number, host: string)
   return rowCount === 1
 }
 
-/** Time at which a FID's claims were last ended: only proofs signed later can claim it again. Undefined: never. */
-export async function lastEnd(db: Queryable, fid: number): Promise<Date | undefined> {
+/**
+ * Time at which a FID's claims were last ended: only proofs signed later can claim it again. Undefined: never. `signer`: address, app
+ * key or host that claims now. A host that nothing links to the account withdraws its own claims alone, which is nothing to others.
+ */
+export async function lastEnd(db: Queryable, fid: number, signer: string): Promise<Date | undefined> {
   const { rows } = await db.query<{ at: Date | null }>({
     name: 'last-claim-end',
     text: `
 select greatest((select max(least(coalesce(signed_at, accepted_at), accepted_at))
-                   from claim_action where fid = $1 and action = 'withdraw'),
+                   from claim_action
+                  where fid = $1 and action = 'withdraw' and (unlinked is null or signer = $2)),
                 (select max(ended_at) from claim where fid = $1 and end_reason not like 'withdrawn%')) as at`,
-    values: [fid],
+    values: [fid, signer],
   })
   return rows[0]?.at ?? undefined
 }

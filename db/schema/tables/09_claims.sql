@@ -93,6 +93,8 @@ create table claim_action (
   signed_at timestamptz,
   accepted_at timestamptz not null,
   answer json not null,        -- a replay is answered with it
+  -- True: by a host that nothing links to the account: it ended its own claims alone, and neither counts nor dates others. Null: not.
+  unlinked boolean,
   primary key (fid, action, method, nonce)
 );
 create unique index claim_action_manifest on claim_action (fid, action, signer, manifest_sha256)

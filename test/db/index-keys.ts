@@ -133,7 +133,7 @@ const fixed: readonly Keys[] = [
       ...one('funder', 'feedback_client payment_sum'),
       ...one('recipient', 'income_hour income_ring income_sender settlement settlement_archive_sum'),
       ...one('recipient', 'settlement_hourly settlement_payer settlement_total'),
-      ...one('payer', 'income_reach income_ring payment payment_sum series_count_payer settlement'),
+      ...one('payer', 'income_reach income_ring payment payment_sum series_count_found settlement'),
       ...one('payer', 'settlement_archive_sum settlement_payer'),
       ...one('payee', 'payment payment_sum'),
       ...of('agent_holding', 'held_by transferred_to'),

@@ -93,7 +93,7 @@ test.each([
   ['an agent', fid, 50],
 ])('a slice of the payers of %s reads its own settlements by index, and no others', async (_, of, most) => {
   const { pool } = database
-  await pool.query('truncate series_count, series_count_payer, series_count_amount, series_payers')
+  await pool.query('truncate series_count, series_count_found, series_payers')
   await beginCount(pool, { ...point, fid: of }, ['base'])
   // The later ones lie in the middle of the point.
   for (let slice = 0; slice < 3; slice++) {

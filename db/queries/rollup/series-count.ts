@@ -6,8 +6,8 @@ import { startsAt } from '../settlements/settlement-starts.ts'
 import { isListed } from '../sql/selectors.ts'
 
 // How many paid in one point of a series with too many settlements for a statement: read in slices, over as many rounds as
-// it takes. One point is counted at a time. Its payers and amounts are collected in tables of their own, with a mark of what
-// is left to read; none of them is logged, so that after a crash all are empty and the point is begun again.
+// it takes. One point is counted at a time. Its payers and amounts are collected in a table of their own, beside that of what
+// is left to read; neither is logged, so that after a crash both are empty and the point is begun again.
 
 /** A point that is over, and the ISO times it begins and ends at. */
 export interface SeriesPoint {
@@ -37,7 +37,7 @@ export function beginCount(pool: pg.Pool, point: SeriesPoint, chains: readonly C
   return inTransaction(pool, async (db) => {
     await db.query('lock table series_count in share row exclusive mode')
     if (await isCounting(db)) return false
-    await db.query('truncate series_count_payer, series_count_amount')
+    await db.query('truncate series_count_found')
     const borders = chains.flatMap((one) => [start, end].map((since) => ({ chain: one, since })))
     const blocks = (await startsAt(db, borders)).map(({ block }) => block)
     await db.query({
@@ -126,11 +126,11 @@ with paid as materialized (
      and s.block_timestamp >= $5 and s.block_timestamp < $6 and ($7::boolean or ${isListed('s.selector')})
 ),
 payers as (
-  insert into series_count_payer (payer) select distinct payer from paid order by 1 on conflict do nothing
+  insert into series_count_found (payer, n) select distinct payer, 1 from paid order by 1 on conflict do nothing
 )
-insert into series_count_amount as counted (amount, n)
+insert into series_count_found as found (amount, n)
 select amount, count(*) from paid group by 1 order by 1
-    on conflict (amount) do update set n = counted.n + excluded.n`,
+    on conflict (payer, amount) do update set n = found.n + excluded.n`,
     values: [ofChain, ofAddress, next, to, start, end, overloads],
   })
 }
@@ -140,11 +140,12 @@ async function keep(db: Queryable): Promise<void> {
   await db.query({
     text: `
 insert into series_payers (fid, chain, length, start, overloads, addresses, settlements, payers, median)
-select fid, chain, length, start, overloads, addresses, amounts.settlements, (select count(*) from series_count_payer), amounts.median
+select fid, chain, length, start, overloads, addresses, amounts.settlements, (select count(payer) from series_count_found), amounts.median
   from (select * from series_count limit 1) point
  cross join (
    select max(up_to) as settlements, min(amount) filter (where 2 * up_to >= total) as median
-     from (select amount, sum(n) over (order by amount) as up_to, sum(n) over () as total from series_count_amount) part
+     from (select amount, sum(n) over (order by amount) as up_to, sum(n) over () as total
+             from series_count_found where amount is not null) part
  ) amounts
  where amounts.settlements is not null
     on conflict (fid, chain, length, start) do update

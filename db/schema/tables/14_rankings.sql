@@ -133,7 +133,7 @@ create table series_payers (
 );
 
 -- The point of a series that is being counted in slices, because one statement would read too many settlements: a row for each
--- range of blocks that is left to read. Not logged, like what was collected so far: after a crash all three are empty.
+-- range of blocks that is left to read. Not logged, like what was collected so far: after a crash both are empty.
 create unlogged table series_count (
   fid bigint not null,
   chain text not null,
@@ -148,8 +148,14 @@ create unlogged table series_count (
   to_block int not null,    -- inclusive
   unique nulls not distinct (of_chain, of_address)
 );
-create unlogged table series_count_payer (payer bytea primary key);
-create unlogged table series_count_amount (amount bigint primary key, n bigint not null);
+-- What was collected of the point: a row for each payer, and one for each amount.
+create unlogged table series_count_found (
+  payer bytea,               -- null: the row is of an amount
+  amount bigint,             -- null: the row is of a payer
+  n bigint not null,         -- settlements of the amount; of a payer 1
+  unique nulls not distinct (payer, amount),
+  check ((payer is null) <> (amount is null))
+);
 
 -- Sums over the whole directory, kept in many small parts, so that nobody reads all of it to tell them: a part is counted
 -- again from its rows when one of them has moved. Its name is the key of the kind `totals` in db/due/kinds.ts.

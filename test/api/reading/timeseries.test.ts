@@ -249,7 +249,7 @@ test('a point that is counted in slices keeps no smaller one waiting', async () 
     string,
     string,
   ]
-  const tables = 'series_count, series_count_payer, series_count_amount, series_payers'
+  const tables = 'series_count, series_count_found, series_payers'
   const count = async (text: string) => (await pool.query(text)).rows[0].n as number
   const left = () => count('select coalesce(sum(to_block - next_block), 0)::int as n from series_count')
   await pool.query(`truncate ${tables}`)
@@ -288,7 +288,7 @@ test('a point that is counted in slices goes on where its round ended, and from 
     await beginCount(pool, { ...point, ...times, length: 'day' }, chains) // one at a time
     for (let slice = 0; slice < crashAfter; slice++) expect(await countSlice(pool, 4)).toBe(true)
     if (crashAfter > 0) {
-      await pool.query('truncate series_count, series_count_payer, series_count_amount')
+      await pool.query('truncate series_count, series_count_found')
       expect(await countSlice(pool, 4)).toBe(false)
       await beginCount(pool, { ...point, ...times }, chains)
     }

@@ -30,16 +30,25 @@ const checking = [
 
 const usage = `
 npm run generate [-- --check]
+npm run generate -- deploy --chains LIST --out FOLDER
 
 Writes what is made of other files: entities and decoders, openapi.json, the client's types, .env.example, CHANGELOG.md,
 tables of docs, files for Kubernetes, recorded answers. CONTRIBUTING.md lists them. docs/sql.md, the pictures and the examples
 need a database or a whole world, and have commands of their own: docs:sql, docs:pictures, docs:examples.
 
 --check  changes nothing, and exits with 1 if one of them, or docs/sql.md, is out of date
+deploy   writes the deployment files of an installation with other chains (deploy --help)
 `
 
-const values = readFlags()
-if (values) {
+const [first, ...others] = process.argv.slice(2)
+const values = first === 'deploy' ? undefined : readFlags()
+if (first === 'deploy') {
+  const main = fileURLToPath(new URL('../deploy/main.ts', import.meta.url))
+  const { status } = spawnSync(process.execPath, ['--import', import.meta.resolve('tsx'), main, ...others], {
+    stdio: 'inherit',
+  })
+  process.exitCode = status ?? 1
+} else if (values) {
   for (const command of values.check ? checking : writing) {
     const { status } = spawnSync(process.execPath, command, { cwd: root, stdio: 'inherit' })
     if (status !== 0) {

@@ -32,7 +32,7 @@ const product = [
 mayImport.stack = product
 mayImport.devnet = [...product, 'stack']
 mayImport.bench = [...product, 'stack', 'devnet', 'test', 'scripts']
-mayImport.deploy = ['config']
+mayImport.deploy = ['config', 'ops']
 mayImport.test = [...product, 'stack', 'devnet', 'bench', 'claim', 'client', 'witness', 'deploy', 'scripts']
 
 /** Tests of more than a room or of a part of one: the chain side as a whole, what data teams read, the house's files. */

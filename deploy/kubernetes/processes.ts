@@ -1,4 +1,4 @@
-import { chainNames } from '../../config/chains.ts'
+import type { ChainName } from '../../config/chains.ts'
 
 // What the pods of each process run and get; the objects of this folder are generated from it.
 
@@ -34,18 +34,16 @@ export const probes = {
   readiness: { path: '/readyz', periodSeconds: 5, failureThreshold: 2 },
 } as const
 
-export const processors = chainNames.map(
-  (chain): Process => ({
-    name: `processor-${chain}`,
-    command: ['node', 'dist/processors/main.js', chain],
-    labels: { chain },
-    memory: ['256Mi', '1Gi'],
-    cpu: '100m',
-    runsOn: true,
-    asksOut: true,
-    secrets: [nodes],
-  }),
-)
+export const processorOf = (chain: ChainName): Process => ({
+  name: `processor-${chain}`,
+  command: ['node', 'dist/processors/main.js', chain],
+  labels: { chain },
+  memory: ['256Mi', '1Gi'],
+  cpu: '100m',
+  runsOn: true,
+  asksOut: true,
+  secrets: [nodes],
+})
 export const enrichment: Process = {
   name: 'enrichment',
   command: ['node', 'dist/enrichment/main.js'],

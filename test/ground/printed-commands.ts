@@ -108,6 +108,7 @@ export const walked: readonly string[] = [
   'npm run backfill -- --all',
   'npm run coverage',
   'npm run backup -- --out .data/backup',
+  'npm run generate -- deploy --chains base,avalanche,bsc --out .data/deployment',
   'mv .data/postgres .data/postgres.old',
   'env --unset DATABASE_URL npm run restore -- --from .data/backup',
 ]

@@ -15,7 +15,6 @@ const forChecks = [...checking, 'devnet', 'deploy']
 const others = [
   'api/schemas/error.ts errorBody', // the union of what openapi.json has one by one
   'client/client.ts verifySigned', // of the package's entry: its users import it
-  'config/chains.ts busiestChain', // a key of this table
 ]
 
 test('what a file exports, a type too, another file uses: tests alone only what its own file uses as well', async () => {

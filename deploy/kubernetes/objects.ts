@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { parse } from 'yaml'
+import { fileURLToPath } from 'node:url'
+import { parse, stringify } from 'yaml'
+import { busiestChain, type ChainName, chainOf } from '../../config/chains.ts'
 import { publicHubs } from '../../config/hosts.ts'
 import {
   api,
@@ -12,14 +14,13 @@ import {
   postgresCores,
   postgresVolumes,
   probes,
-  processors,
-} from '../../deploy/kubernetes/processes.ts'
-import { monitoringFiles } from '../ops/rules.ts'
-import { root } from '../support/source-files.ts'
+  processorOf,
+} from './processes.ts'
 
 // The objects of deploy/kubernetes that repeat for every process or every chain, generated from its processes.ts and
 // other tables.
 
+const root = fileURLToPath(new URL('../..', import.meta.url))
 const partOf = { 'part-of': 'agent-directory' }
 const metricsPort = 9100
 
@@ -29,27 +30,51 @@ const clusterHead = {
   metadata: { name: 'postgres' }, // its secret is postgres-app, its services postgres-rw and postgres-ro
 }
 
-/** By path under deploy/kubernetes, the objects of each file. */
-export const generated: Readonly<Record<string, readonly object[]>> = {
-  'components/postgres/cluster.yaml': [cluster()],
-  'components/postgres-64gb/size.yaml': [{ ...clusterHead, spec: sizeOf(64) }],
-  'components/postgres-256gb/size.yaml': [{ ...clusterHead, spec: sizeOf(256) }],
-  'base/processors.yaml': processors.map(single),
-  'base/migrate.yaml': [
-    {
-      ...headOf('batch/v1', 'Job', migrate),
-      spec: { backoffLimit: 5, ttlSecondsAfterFinished: 86_400, template: podOf(migrate, { restartPolicy: 'Never' }) },
-    },
-  ],
-  'base/servers.yaml': [single(enrichment), ...[api, graphql].flatMap(served)],
-  'base/network-policy.yaml': policies(),
-  'components/backfill/backfill.yaml': [indexedJob()],
-  'components/monitoring/rules.yaml': monitoringFiles('rules').map((file) => ({
-    apiVersion: 'monitoring.coreos.com/v1',
-    kind: 'PrometheusRule',
-    metadata: { name: basename(file, '.yaml') },
-    spec: parse(readFileSync(file, 'utf8')),
-  })),
+/** Text of each generated file by its path under deploy/kubernetes, for an installation that indexes these chains. */
+export function generatedFiles(
+  chains: readonly ChainName[],
+  { notice, rules = readRuleFiles() }: { notice: string; rules?: Readonly<Record<string, string>> },
+): Record<string, string> {
+  const backfilled = backfilledChain(chains)
+  const objects: Record<string, readonly object[]> = {
+    'components/postgres/cluster.yaml': [cluster()],
+    'components/postgres-64gb/size.yaml': [{ ...clusterHead, spec: sizeOf(64) }],
+    'components/postgres-256gb/size.yaml': [{ ...clusterHead, spec: sizeOf(256) }],
+    'base/processors.yaml': chains.map(processorOf).map(single),
+    'base/migrate.yaml': [
+      {
+        ...headOf('batch/v1', 'Job', migrate),
+        spec: {
+          backoffLimit: 5,
+          ttlSecondsAfterFinished: 86_400,
+          template: podOf(migrate, { restartPolicy: 'Never' }),
+        },
+      },
+    ],
+    'base/servers.yaml': [single(enrichment), ...[api, graphql].flatMap(served)],
+    'base/network-policy.yaml': policies(),
+    ...(backfilled === undefined ? {} : { 'components/backfill/backfill.yaml': [indexedJob(backfilled)] }),
+    'components/monitoring/rules.yaml': Object.entries(rules).map(([file, text]) => ({
+      apiVersion: 'monitoring.coreos.com/v1',
+      kind: 'PrometheusRule',
+      metadata: { name: basename(file, '.yaml') },
+      spec: parse(text),
+    })),
+  }
+  return Object.fromEntries(Object.entries(objects).map(([path, made]) => [path, textOf(made, notice)]))
+}
+
+function textOf(objects: readonly object[], notice: string): string {
+  const bare = JSON.parse(JSON.stringify(objects)) as object[] // drops undefined fields
+  // kubectl reads YAML 1.1, where a bare on or off is a boolean.
+  const style = { lineWidth: 0, aliasDuplicateObjects: false, compat: 'yaml-1.1' } as const
+  return `# ${notice}\n${bare.map((one) => stringify(one, style)).join('---\n')}`
+}
+
+/** Text of each file of deploy/monitoring/rules, by name. */
+function readRuleFiles(): Record<string, string> {
+  const folder = join(root, 'deploy/monitoring/rules')
+  return Object.fromEntries(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')]))
 }
 
 /** Settings in a file of deploy/postgres, by name. */
@@ -153,20 +178,31 @@ function served(process: Process): object[] {
   ]
 }
 
-/** A Job of one part per index: a part is retried when its node goes away; a wrong range (exit code 2) fails it. */
-function indexedJob(): object {
+/** The chain with most to load; undefined: none of these has settlements. */
+function backfilledChain(chains: readonly ChainName[]): ChainName | undefined {
+  return chains.includes(busiestChain) ? busiestChain : chains.find((name) => chainOf(name).tokens.length > 0)
+}
+
+/**
+ * A Job of one part per index, together all blocks from the first of the chain's tokens to the registry's: a part is
+ * retried when its node goes away; a wrong range (exit code 2) fails it.
+ */
+function indexedJob(chain: ChainName): object {
   const template = podOf(backfill, { restartPolicy: 'Never' })
+  const blocksEach = 1_000_000
+  const { tokens, registry } = chainOf(chain)
+  const firstPart = Math.floor(Math.min(...tokens.map(({ fromBlock }) => fromBlock)) / blocksEach)
   const env = [
-    { name: 'CHAIN', value: 'base' },
-    { name: 'FIRST_BLOCK', value: '2000000' }, // with `completions`, all blocks from the token's first to the registry's
-    { name: 'BLOCKS_EACH', value: '1000000' },
+    { name: 'CHAIN', value: chain },
+    { name: 'FIRST_BLOCK', value: `${firstPart * blocksEach}` },
+    { name: 'BLOCKS_EACH', value: `${blocksEach}` },
   ]
   template.spec.containers[0]!.env.push(...env)
   return {
     ...headOf('batch/v1', 'Job', backfill),
     spec: {
       completionMode: 'Indexed',
-      completions: 40,
+      completions: Math.ceil(registry.fromBlock / blocksEach) - firstPart,
       parallelism: 2, // at most half the cores of Postgres
       backoffLimitPerIndex: 5,
       maxFailedIndexes: 0,

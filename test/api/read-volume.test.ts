@@ -107,7 +107,7 @@ test('of a batch of profiles, what is beside the sums is counted once, and no pa
   )
   expect(JSON.parse(answer.agents)[0].settlements_all).toBe(paid)
   const counted = plan.filter((line) => line.includes('Function Scan on settlements_beside'))
-  expect(counted).toEqual([expect.stringContaining('settlements_beside_windows')])
+  expect(counted).toEqual([expect.stringContaining('settlements_beside_sums')])
   expect(settlementPartitions(plan)).toEqual([])
 })
 

@@ -18,10 +18,12 @@ export async function agentProfile(
   db: Queryable,
   { fid, settlementOverloads, installation, fields }: ProfileOptions,
 ): Promise<string | undefined> {
-  const { object, joined } = built(fields, null)
+  const { object, joined } = built(fields)
   const { rows } = await db.query<{ body: string }>({
     name: fields ? undefined : 'agent-profile',
-    text: `select ${object}::text as body from agent a ${joined} where a.fid = $2 and ${everyParameter}`,
+    text: `
+with ${beside('select unnest(verified_addresses) from agent where fid = $2')}
+select ${object}::text as body from agent a ${joined} where a.fid = $2 and ${everyParameter}`,
     values: [JSON.stringify(installation), fid, settlementOverloads === 'all'],
   })
   return rows[0]?.body
@@ -29,19 +31,22 @@ export async function agentProfile(
 
 const overloads = '$3::boolean'
 const since = windowStart.last_30d('now()')
-const paid = (beside: string | null) => `
+const paid = `
  cross join lateral (
    select recent as last_30d, ever, newest_at
-     from (${settlementFigures({ addresses: 'a.verified_addresses', overloads, since, beside })}) figures
+     from (${settlementFigures({ addresses: 'a.verified_addresses', overloads, since, beside: 'beside' })}) figures
  ) paid`
+/** What the sums of all recipients leave out: counted once, and only when a field says it. */
+const beside = (recipients: string) =>
+  `beside as materialized (${figuresBeside({ addresses: `array(${recipients})`, overloads, since })})`
 const source = ` cross join lateral (${sourceTimes}) source`
 /** A statement names all of its parameters, whichever fields it builds. */
 const everyParameter = '$1::jsonb is not null and $3::boolean is not null'
 
 /** The object of some fields, and what it joins with the agent: pieces that nobody asked for are not built. */
-function built(fields: readonly string[] | undefined, beside: string | null) {
+function built(fields: readonly string[] | undefined) {
   const object = `json_build_object(${members(profileFields, fields ?? null)})`
-  const joined = `${object.includes('paid.') ? paid(beside) : ''}${object.includes('source.') ? source : ''}`
+  const joined = `${object.includes('paid.') ? paid : ''}${object.includes('source.') ? source : ''}`
   return { object, joined }
 }
 
@@ -58,8 +63,7 @@ with given as (
 ),
 found as (select g.fid, min(g.place) as place from given g join agent using (fid) group by g.fid),
 recipient as (select distinct unnest(verified_addresses) as address from found join agent using (fid)),
--- Counted once for all of them, and only when a field says it.
-beside as materialized (${figuresBeside({ addresses: 'array(select address from recipient)', overloads, since })})
+${beside('select address from recipient')}
 select (select coalesce(json_agg(${object} order by found.place), '[]') from found join agent a using (fid) ${joined})::text
          as agents,
        (select count(*) from found) as count,
@@ -84,7 +88,7 @@ export async function agentProfiles(
   const bytes = addresses.map((address) => Buffer.from(address.slice(2), 'hex'))
   const { rows } = await db.query<ProfileBatch>({
     name: fields ? undefined : 'agent-profiles',
-    text: batch(built(fields, 'beside')),
+    text: batch(built(fields)),
     values: [JSON.stringify(installation), fids, settlementOverloads === 'all', bytes],
   })
   return rows[0] ?? { agents: '[]', count: 0, notFound: '[]' }

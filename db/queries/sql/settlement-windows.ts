@@ -56,7 +56,7 @@ export const besideSums = ({
   readonly addresses: string
   readonly overloads: string
   readonly sinces: readonly string[]
-}): string => `settlements_beside_windows(${addresses}, array[${sinces.join(', ')}]::timestamptz[], ${overloads})`
+}): string => `settlements_beside_sums(${addresses}, array[${sinces.join(', ')}]::timestamptz[], ${overloads})`
 
 /** The names of `countedSettlements`' columns but the address, in their order. */
 export const countedColumns = ({ windows, amounts, newest }: Counted): string[] => [
@@ -135,27 +135,18 @@ interface Figures {
  * A statement of one row: settlements to some addresses, each there once, after a time (`recent`) and `ever`, to the row,
  * and the time of the newest (`newest_at`), null when there is none. What `countedSettlements` comes to, for a statement
  * that is asked often of few addresses: it names no partition, which takes longer than reading the sums. `beside`: the
- * relation that `figuresBeside` gives of these addresses and others, where the statement has one; null: they are counted.
+ * relation that `figuresBeside` gives of these addresses, and of others.
  */
-export function settlementFigures({
-  addresses,
-  overloads,
-  since,
-  beside,
-}: Figures & { readonly beside: string | null }) {
+export function settlementFigures({ addresses, overloads, since, beside }: Figures & { readonly beside: string }) {
   const shown = `t.recipient = any (${addresses}) and (${overloads} or not t.overload)`
-  const unsummed =
-    beside === null
-      ? `settlements_beside_sums(${addresses}, ${since}, ${overloads})`
-      : `(select coalesce(sum(b.recent), 0) as recent, coalesce(sum(b.ever), 0) as ever, max(b.newest_at) as newest_at
-            from ${beside} b where b.recipient = any (${addresses}))`
   return `
 select hours.n + beside.recent as recent, totals.n + beside.ever as ever,
        greatest(totals.newest_at, beside.newest_at) as newest_at
   from (select coalesce(sum(t.n), 0) as n, max(t.last_at) as newest_at from settlement_total t where ${shown}) totals
  cross join (select coalesce(sum(t.n), 0) as n
                from settlement_hourly t where t.hour > ${hourOf(since)} and ${shown}) hours
- cross join ${unsummed} beside`
+ cross join (select coalesce(sum(b.recent), 0) as recent, coalesce(sum(b.ever), 0) as ever, max(b.newest_at) as newest_at
+               from ${beside} b where b.recipient = any (${addresses})) beside`
 }
 
 /**

@@ -165,9 +165,9 @@ const since = `$2::timestamptz - interval '30 days'`
 const asked = { addresses: '$1::bytea[]', overloads: '$3::boolean', since }
 const everyAddress = `array[${recipients.map((address) => `'\\x${address.slice(2)}'`).join(', ')}]::bytea[]`
 const figures = (ofMany: boolean) => `
-with beside as materialized (${figuresBeside({ ...asked, addresses: everyAddress })})
+with beside as materialized (${figuresBeside(ofMany ? { ...asked, addresses: everyAddress } : asked)})
 select recent::text, ever::text, newest_at
-  from (${settlementFigures({ ...asked, beside: ofMany ? 'beside' : null })}) f`
+  from (${settlementFigures({ ...asked, beside: 'beside' })}) f`
 const directFigures = `
 select count(*) filter (where s.block_timestamp > ${since})::text as recent, count(*)::text as ever,
        max(s.block_timestamp) as newest_at

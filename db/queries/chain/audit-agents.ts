@@ -25,37 +25,29 @@ export interface EventRows {
   readonly revocations: string
 }
 
-const differing = `
+/** Tables of which every row of a range is compared, with the list of its rows and a condition on what differs. */
+const compared: readonly { readonly table: string; readonly list: string; readonly and?: string }[] = [
+  { table: 'registration_transfer', list: '$4' },
+  { table: 'registration_wallet', list: '$10' },
+  { table: 'registration_approval', list: '$11' },
+  { table: 'registry_event', list: '$12' },
+  { table: 'feedback_response', list: '$9' },
+  {
+    table: 'registration_metadata',
+    list: '$5',
+    and: 'not exists (select from registration_metadata newer where newer.id = e.id and newer.block_number > $3)',
+  },
+]
+
+const differing = `${compared
+  .map(
+    ({ table, list, and = 'true' }) => `
 select e.agent_id, t.agent_id as stored
-  from (select * from json_populate_recordset(null::registration_transfer, $4::json)) e
-  full join (select * from registration_transfer where chain = $1 and block_number between $2 and $3) t using (id)
- where to_jsonb(e) is distinct from to_jsonb(t)
- union all
-select e.agent_id, t.agent_id
-  from (select * from json_populate_recordset(null::registration_wallet, $10::json)) e
-  full join (select * from registration_wallet where chain = $1 and block_number between $2 and $3) t using (id)
- where to_jsonb(e) is distinct from to_jsonb(t)
- union all
-select e.agent_id, t.agent_id
-  from (select * from json_populate_recordset(null::registration_approval, $11::json)) e
-  full join (select * from registration_approval where chain = $1 and block_number between $2 and $3) t using (id)
- where to_jsonb(e) is distinct from to_jsonb(t)
- union all
-select e.agent_id, t.agent_id
-  from (select * from json_populate_recordset(null::registry_event, $12::json)) e
-  full join (select * from registry_event where chain = $1 and block_number between $2 and $3) t using (id)
- where to_jsonb(e) is distinct from to_jsonb(t)
- union all
-select e.agent_id, t.agent_id
-  from (select * from json_populate_recordset(null::feedback_response, $9::json)) e
-  full join (select * from feedback_response where chain = $1 and block_number between $2 and $3) t using (id)
- where to_jsonb(e) is distinct from to_jsonb(t)
- union all
-select e.agent_id, t.agent_id
-  from (select * from json_populate_recordset(null::registration_metadata, $5::json)) e
-  full join (select * from registration_metadata where chain = $1 and block_number between $2 and $3) t using (id)
- where to_jsonb(e) is distinct from to_jsonb(t)
-   and not exists (select from registration_metadata newer where newer.id = e.id and newer.block_number > $3)
+  from (select * from json_populate_recordset(null::${table}, ${list}::json)) e
+  full join (select * from ${table} where chain = $1 and block_number between $2 and $3) t using (id)
+ where to_jsonb(e) is distinct from to_jsonb(t) and ${and}`,
+  )
+  .join('\n union all')}
  union all
 select e.agent_id, t.agent_id
   from json_to_recordset($6::json) as e (agent_id numeric, updated_block int, uri jsonb)
@@ -123,6 +115,17 @@ interface NamedBlock {
   readonly txHash: string | null
 }
 
+/** Tables whose rows are kept one by one, each naming its block and transaction. */
+const tables = [
+  'registration_transfer',
+  'registration_metadata',
+  'registration_wallet',
+  'registration_approval',
+  'registry_event',
+  'feedback',
+  'feedback_response',
+]
+
 /** Blocks of a range that stored rows of some registrations name, ascending, `limit` at most. */
 export async function blocksOfAgents(
   db: Queryable,
@@ -131,15 +134,6 @@ export async function blocksOfAgents(
   agents: readonly bigint[],
   limit: number,
 ): Promise<NamedBlock[]> {
-  const tables = [
-    'registration_transfer',
-    'registration_metadata',
-    'registration_wallet',
-    'registration_approval',
-    'registry_event',
-    'feedback',
-    'feedback_response',
-  ]
   const named = (table: string, block: string, tx: string) => `
 select ${block} as block_number, ${tx} as tx_hash
   from ${table} where chain = $1 and agent_id = any ($4::numeric[]) and ${block} between $2 and $3`
@@ -207,17 +201,14 @@ select agent_uri as uri, '\\x' || encode(agent_uri_sha256, 'hex') as sha256, upd
   return rows[0]
 }
 
+const countedTables = tables.filter((table) => table !== 'registration_wallet')
+
 /** Number of the rows that a registration's events have left, of those that are kept one by one. */
 export async function countRowsOfAgent(db: Queryable, chain: string, agentId: bigint): Promise<number> {
   const { rows } = await db.query<{ rows: number }>({
     name: 'count-rows-of-agent',
     text: `
-select ((select count(*) from registration_transfer where chain = $1 and agent_id = $2)
-      + (select count(*) from registration_metadata where chain = $1 and agent_id = $2)
-      + (select count(*) from registration_approval where chain = $1 and agent_id = $2)
-      + (select count(*) from registry_event where chain = $1 and agent_id = $2)
-      + (select count(*) from feedback where chain = $1 and agent_id = $2)
-      + (select count(*) from feedback_response where chain = $1 and agent_id = $2))::float8 as rows`,
+select (${countedTables.map((table) => `(select count(*) from ${table} where chain = $1 and agent_id = $2)`).join(' + ')})::float8 as rows`,
     values: [chain, String(agentId)],
   })
   return rows[0]?.rows ?? 0

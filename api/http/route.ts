@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { ChainSettings } from '../../config/chains.file.ts'
 import type { ChainName } from '../../config/chains.ts'
 import type { Queryable } from '../../db/pool.ts'
@@ -109,9 +109,20 @@ export interface Route<P extends z.ZodObject = z.ZodObject, Q extends z.ZodObjec
   readonly read: (input: z.output<P> & z.output<Q>, sources: Sources) => Promise<string | PagedBody | undefined>
 }
 
+/** A definition may leave out what a request has none of: parameters in its path, a query, errors of its own. */
+type Shortened<D extends Operation, P, Q> = Omit<D, 'params' | 'query' | 'errors'> & {
+  readonly params?: P
+  readonly query?: Q
+  readonly errors?: readonly ErrorCode[]
+}
+
+type None = z.ZodObject<Record<never, never>>
+
 /** The type of a route is inferred from its schemas. */
-export function route<P extends z.ZodObject, Q extends z.ZodObject>(definition: Route<P, Q>): Route {
-  return definition as unknown as Route
+export function route<P extends z.ZodObject = None, Q extends z.ZodObject = None>(
+  definition: Shortened<Route<P, Q>, P, Q>,
+): Route {
+  return { params: z.object({}), query: z.object({}), errors: [], ...definition } as unknown as Route
 }
 
 /** A request that writes, or whose answer must not be cached. `D`: dependencies of its handlers. */

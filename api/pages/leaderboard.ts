@@ -41,7 +41,6 @@ type Asked = z.output<typeof query>
 export function leaderboardPage(world: World): Route {
   return page({
     path: '/leaderboard',
-    params: z.object({}),
     query,
     maxAgeSeconds: 60,
     freshSeconds: 30,

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { lagObjective } from '../../config/chains.row.ts'
 import { chainOf } from '../../config/chains.ts'
 import { sourceNamed } from '../../config/sources.ts'
@@ -19,8 +19,6 @@ type Stats = Exact<z.output<typeof statsAnswer>>
 export function statusPage(world: World): Route {
   return page({
     path: '/status',
-    params: z.object({}),
-    query: z.object({}),
     maxAgeSeconds: 30,
     freshSeconds: 30,
     async view() {

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { chainNames } from '../../../config/chains.ts'
 import { readingLimits } from '../../../config/limits.ts'
 import { agentDescriptions } from '../../../db/queries/agents/profile.ts'
@@ -50,7 +50,6 @@ const everyFilter = discovery.query.parse({})
 export function directoryPage(world: World): Route {
   return page({
     path: '/',
-    params: z.object({}),
     query: directoryQuery,
     maxAgeSeconds: 30,
     freshSeconds: 5,

@@ -31,7 +31,6 @@ export function addressPage(world: World): Route {
   return page({
     path: '/address/{address}',
     params: z.object({ address: addressParameter }),
-    query: z.object({}),
     maxAgeSeconds: 30,
     freshSeconds: 10,
     async view({ address }) {

@@ -31,7 +31,6 @@ const query = z.object({ q: textParameter })
 export function explainPage(world: World): Route {
   return page({
     path: '/explain',
-    params: z.object({}),
     query,
     maxAgeSeconds: 30,
     freshSeconds: 5,

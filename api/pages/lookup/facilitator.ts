@@ -27,7 +27,6 @@ export function facilitatorPage(world: World): Route {
   return page({
     path: '/facilitator/{name}',
     params: z.object({ name: z.string() }),
-    query: z.object({}),
     maxAgeSeconds: 60,
     freshSeconds: 30,
     missing: 'No facilitator of this name is known',

@@ -30,7 +30,6 @@ export function ownerPage(world: World): Route {
   return page({
     path: '/owner/{fid}',
     params: z.object({ fid: fidParameter }),
-    query: z.object({}),
     maxAgeSeconds: 30,
     freshSeconds: 10,
     missing: 'Nothing is known of an account with this FID',

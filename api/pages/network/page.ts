@@ -42,7 +42,6 @@ const newestMs = 7 * 86_400_000
 export function networkPage(world: World): Route {
   return page({
     path: '/network',
-    params: z.object({}),
     query: z.object(seriesParameters),
     maxAgeSeconds: 10,
     freshSeconds: 10,

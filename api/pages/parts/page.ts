@@ -14,8 +14,8 @@ export interface World extends Sources {
 /** A page: its parameters, its cache times and its view, which gives undefined when there is no such page. */
 interface Page<P extends z.ZodObject, Q extends z.ZodObject> {
   readonly path: string
-  readonly params: P
-  readonly query: Q
+  readonly params?: P
+  readonly query?: Q
   readonly maxAgeSeconds: number
   readonly freshSeconds: number
   /** Words of the 404 page for people. */
@@ -30,7 +30,6 @@ export function page<P extends z.ZodObject, Q extends z.ZodObject>({ view, ...de
     operationId: definition.path,
     summary: 'A page for people.',
     answer: { type: htmlType, schema: z.string(), description: 'The page.' },
-    errors: [],
     read: async (input: z.output<P> & z.output<Q>) => (await view(input))?.text,
   })
 }

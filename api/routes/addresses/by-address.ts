@@ -55,7 +55,6 @@ export const explainByAddress = route({
   operationId: 'explainByAddress',
   summary: 'Why an address leads to an agent, or does not, and what to do next.',
   params: z.object({ address: addressParameter }),
-  query: z.object({}),
   answer: { type: json, schema: addressExplanation, description: 'Each rule with what was found; for any address.' },
   errors: ['ERR_ADDRESS_MALFORMED'],
   maxAgeSeconds: 30,

@@ -31,7 +31,6 @@ export const addresses = route({
   operationId: 'listAddresses',
   summary: 'The verified addresses of an agent, and what the proof of each is worth.',
   params: z.object({ fid: fidParameter }),
-  query: z.object({}),
   answer: { type: json, schema: addressList, description: 'Sorted by address.' },
   errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND'],
   maxAgeSeconds: 30,

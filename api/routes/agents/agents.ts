@@ -28,7 +28,6 @@ export const agents = route({
   path: '/api/agents',
   operationId: 'getAgents',
   summary: `The profiles of up to ${queryLimits.batch} agents, by fid and by verified address.`,
-  params: z.object({}),
   query: z.object({
     fids: listParameter('FIDs.'),
     addresses: listParameter('Verified addresses.'),
@@ -39,7 +38,6 @@ export const agents = route({
     schema: z.union([agentBatch, agentFieldsBatch]),
     description: 'In the order asked, FIDs first, each agent once.',
   },
-  errors: [],
   tool: { name: 'get_agents', use: 'The whole profiles of several agents at once, by fid and by verified address.' },
   maxAgeSeconds: 30,
   freshSeconds: 5,

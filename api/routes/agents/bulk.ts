@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { z } from 'zod'
 import { documentLimits, grouped } from '../../../config/limits.ts'
 import { claimedAgents } from '../../../db/queries/agents/bulk.ts'
 import { firstProduced } from '../../../db/queries/exports/produced.ts'
@@ -11,10 +10,7 @@ export const bulk = route({
   path: '/data/agents.json',
   operationId: 'getBulk',
   summary: `Every claimed agent in one document, at most ${grouped(documentLimits.bulkAgents)}.`,
-  params: z.object({}),
-  query: z.object({}),
   answer: { type: json, schema: bulkDocument, description: 'The document.' },
-  errors: [],
   maxAgeSeconds: 300,
   freshSeconds: 300,
   async read(_input, { database, primary, chains, baseUrl, now, leftOut }) {

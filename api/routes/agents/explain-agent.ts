@@ -11,7 +11,6 @@ export const explainAgent = route({
   operationId: 'explainAgent',
   summary: 'Why an account is listed as an agent, or is not, and what to do next.',
   params: z.object({ fid: fidParameter }),
-  query: z.object({}),
   answer: {
     type: json,
     schema: agentExplanation,

@@ -15,7 +15,6 @@ export const proof = route({
   operationId: 'getClaimProof',
   summary: 'Everything that it takes to check the claim of an agent without asking this service.',
   params: z.object({ fid: fidParameter }),
-  query: z.object({}),
   answer: {
     type: json,
     schema: claimProof,

@@ -15,7 +15,6 @@ export const agentsFeed = route({
   path,
   operationId: 'getAgentsFeed',
   summary: 'All agents, or those of a filter, newest first, as an Atom feed in pages.',
-  params: z.object({}),
   query: z.object({
     chain: chainsParameter,
     claimed: claimedParameter,

@@ -80,7 +80,6 @@ export const discovery = route({
   path,
   operationId: 'listAgents',
   summary: 'Agents by filter, in pages.',
-  params: z.object({}),
   query: discoveryQuery.extend({
     status: wordsFilter(['active', 'historical', 'claimed-only'], 'Status of the agent.'),
     method: wordsFilter(['eip191', 'jfs', 'well-known'], 'How the agent was claimed last.'),

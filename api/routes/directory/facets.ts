@@ -15,7 +15,6 @@ export const facets = route({
   path: '/api/discovery/facets',
   operationId: 'countFacets',
   summary: 'How many agents each value of a filter of the list would leave.',
-  params: z.object({}),
   query: z.object({
     q: textParameter,
     ...facetFilters,
@@ -26,7 +25,6 @@ export const facets = route({
     schema: facetsAnswer,
     description: 'Each filter is counted with all others applied, and without itself.',
   },
-  errors: [],
   maxAgeSeconds: 60,
   freshSeconds: 30,
   async read({ claimed, of, ...given }, { database }) {

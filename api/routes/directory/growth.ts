@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { directoryGrowth } from '../../../db/queries/directory/growth.ts'
 import { objectText } from '../../http/cursor.ts'
 import { json, route } from '../../http/route.ts'
@@ -10,14 +9,12 @@ export const growth = route({
   path: '/api/growth',
   operationId: 'getGrowth',
   summary: 'Agents by when they became one, and by when they were first claimed.',
-  params: z.object({}),
   query: seriesQuery,
   answer: {
     type: json,
     schema: growthAnswer,
     description: 'A point for every interval, ascending. Agents of today: one that left the index is in none.',
   },
-  errors: [],
   maxAgeSeconds: 60,
   freshSeconds: 60,
   async read(asked, { database, now }) {

@@ -33,7 +33,6 @@ export const search = route({
   path: '/api/search',
   operationId: 'searchAgents',
   summary: 'Agents by words, best first.',
-  params: z.object({}),
   query: z.object({
     q: textParameter.meta({
       description:
@@ -56,7 +55,6 @@ export const search = route({
       'where the words are found, names before skills before descriptions before what the account says of itself; at equal rank the claimed come before ' +
       'the others. A word is found in its plural and its singular, and where nobody says it whole, in words that begin so. A transaction is not found once its settlements are archived: they are in the files under /exports.',
   },
-  errors: [],
   maxAgeSeconds: 30,
   freshSeconds: 10,
   async read({ q, in: wanted, page, limit, claimed, ...given }, { database }) {

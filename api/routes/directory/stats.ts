@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { directoryStats } from '../../../db/queries/directory/stats.ts'
 import { json, route } from '../../http/route.ts'
 import { stats as statsAnswer } from '../../schemas/directory/stats.ts'
@@ -8,10 +7,7 @@ export const stats = route({
   path: '/api/stats',
   operationId: 'getStats',
   summary: 'Totals of the directory, and how far each chain is indexed.',
-  params: z.object({}),
-  query: z.object({}),
   answer: { type: json, schema: statsAnswer, description: 'The totals.' },
-  errors: [],
   tool: {
     name: 'get_stats',
     use: 'How many agents, claims, registrations and settlements there are, and how far each chain is indexed.',

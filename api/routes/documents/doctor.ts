@@ -57,10 +57,7 @@ export const doctorCodes = route({
   path: '/api/doctor/codes',
   operationId: 'listFindingCodes',
   summary: 'Every code of a finding: how severe it is, what it means, what to do.',
-  params: z.object({}),
-  query: z.object({}),
   answer: { type: json, schema: findingCatalogue, description: 'The closed list of codes.' },
-  errors: [],
   maxAgeSeconds: 300,
   freshSeconds: 300,
   async read(_input, { baseUrl }) {
@@ -75,7 +72,6 @@ export const doctorCode = route({
   operationId: 'getFindingCode',
   summary: 'One code of a finding: how severe it is, what it means, what to do.',
   params: z.object({ code: z.string().meta({ description: 'As it stands in `code`.', examples: ['pay_to_zero'] }) }),
-  query: z.object({}),
   answer: { type: json, schema: findingKind, description: 'What the code means.' },
   errors: ['ERR_NOT_FOUND'],
   maxAgeSeconds: 300,

@@ -42,7 +42,6 @@ export const payee = route({
   path: '/api/payee',
   operationId: 'checkPayee',
   summary: 'Whether the address that a seller wants to be paid at is its agent’s.',
-  params: z.object({}),
   query: z.object({
     url: textOf('A paid endpoint. It is not asked now: what it was read as last counts.'),
     pay_to: textOf('`payTo` of a 402 answer. Without it, that of the endpoint.'),

@@ -12,7 +12,6 @@ export const prices = route({
   operationId: 'getPrices',
   summary: 'What an agent says that it asks for.',
   params: z.object({ fid: fidParameter }),
-  query: z.object({}),
   answer: {
     type: json,
     schema: agentPrices,

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { facilitatorList as readFacilitators } from '../../../db/queries/income/facilitators.ts'
 import { completeUntil } from '../../../db/queries/settlements/timeseries.ts'
 import { json, route } from '../../http/route.ts'
@@ -9,14 +8,11 @@ export const facilitators = route({
   path: '/api/facilitators',
   operationId: 'listFacilitators',
   summary: 'Facilitators that are known by name, and what they settled.',
-  params: z.object({}),
-  query: z.object({}),
   answer: {
     type: json,
     schema: facilitatorList,
     description: 'Most settlements first. Final blocks only; those that never settled anything are in it too.',
   },
-  errors: [],
   maxAgeSeconds: 60,
   freshSeconds: 60,
   async read(_input, { database, now }) {

@@ -31,7 +31,6 @@ export const income = route({
   path: '/api/agent/{fid}/income',
   operationId: 'getIncome',
   summary: 'What an agent was paid, of every kind, raw and without what it paid itself.',
-  query: z.object({}),
   answer: {
     type: json,
     schema: agentIncome,
@@ -87,10 +86,7 @@ export const allIncomeStats = route({
   path: '/api/income/stats',
   operationId: 'getIncomeStats',
   summary: 'What all agents were paid, of every kind, raw and without what they paid themselves.',
-  params: z.object({}),
-  query: z.object({}),
   answer: { type: json, schema: incomeStats, description: 'Final blocks only.' },
-  errors: [],
   maxAgeSeconds: 60,
   freshSeconds: 60,
   async read(_input, { database, now }) {

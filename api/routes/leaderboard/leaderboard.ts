@@ -20,7 +20,6 @@ export const leaderboard = route({
   path: '/api/leaderboard',
   operationId: 'getLeaderboard',
   summary: 'Agents by settlements over a rolling window.',
-  params: z.object({}),
   query: z.object({
     period: periodParameter,
     limit: integerParameter(rowLimits.leaderboard, 'Rows at most.'),
@@ -45,7 +44,6 @@ export const leaderboard = route({
       'The ranking as of the last round of counting (`generated_at`). The windows of income and of repeat payers begin ' +
       'with a full hour.',
   },
-  errors: [],
   tool: {
     name: 'get_leaderboard',
     use: 'Agents ranked by settlements received, volume, payers, income or repeat payers.',

@@ -23,7 +23,6 @@ export const changes = route({
   path: '/data/changes.ndjson',
   operationId: 'getChanges',
   summary: `What changed since a sequence number, for mirrors: at most ${grouped(documentLimits.changeLines)} lines.`,
-  params: z.object({}),
   query: z.object({
     since: integerParameter(
       { minimum: 0, maximum: Number.MAX_SAFE_INTEGER, fallback: 0 },
@@ -37,7 +36,6 @@ export const changes = route({
       'One JSON object a line, in the order of `seq`: put the agent in place of what the mirror has of it, or remove ' +
       'it. Ask again with the last `seq`; an empty answer says that the mirror has everything.',
   },
-  errors: [],
   maxAgeSeconds: 5,
   freshSeconds: 1,
   read: ({ since }, { primary, leftOut }) =>

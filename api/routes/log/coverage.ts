@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { coverageLimits } from '../../../config/limits.ts'
 import { readCoverage } from '../../../db/queries/log/coverage.ts'
 import { json, route } from '../../http/route.ts'
@@ -9,10 +8,7 @@ export const coverage = route({
   path: '/api/coverage',
   operationId: 'getCoverage',
   summary: 'Which blocks of each chain are indexed, by whom, and the certificates of what they came to.',
-  params: z.object({}),
-  query: z.object({}),
   answer: { type: json, schema: coverageAnswer, description: 'All chains, in the order of the chain table.' },
-  errors: [],
   maxAgeSeconds: 60,
   freshSeconds: 30,
   read: async (_input, { database, chains }) =>

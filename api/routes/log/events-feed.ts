@@ -16,8 +16,6 @@ export const eventsFeed: Route = route({
   path,
   operationId: 'getEventsFeed',
   summary: 'What became of agents: listed, claimed, gone, as an Atom feed with archives.',
-  params: z.object({}),
-  query: z.object({}),
   answer: {
     type: atom,
     schema: z.string(),
@@ -26,7 +24,6 @@ export const eventsFeed: Route = route({
       '`prev-archive` lead to; an entry is never altered, except that it loses the handle of an account that left by ' +
       'itself, until that returns.',
   },
-  errors: [],
   maxAgeSeconds: 300,
   freshSeconds: 30,
   async read(_input, sources) {
@@ -48,7 +45,6 @@ export const eventsArchive: Route = route({
       .transform((text) => (/^[1-9][0-9]{0,14}$/.test(text) ? Number(text) : null))
       .meta({ description: 'From 1, the oldest.', override: { type: 'integer', minimum: 1 } }),
   }),
-  query: z.object({}),
   answer: {
     type: atom,
     schema: z.string(),

@@ -39,7 +39,6 @@ export const log = route({
   path,
   operationId: 'getLog',
   summary: `The profiles that changed since a sequence number, for mirrors: at most ${grouped(rowLimits.log.maximum)} lines.`,
-  params: z.object({}),
   query: z.object({
     since: sinceParameter,
     limit: integerParameter(rowLimits.log, 'Lines at most.'),

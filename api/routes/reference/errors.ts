@@ -9,10 +9,7 @@ export const errors = route({
   path: '/api/errors',
   operationId: 'listErrors',
   summary: 'Every error code: status, meaning, fields, and whether to ask again.',
-  params: z.object({}),
-  query: z.object({}),
   answer: { type: json, schema: errorCatalogue, description: 'The closed list of codes.' },
-  errors: [],
   maxAgeSeconds: 300,
   freshSeconds: 300,
   async read(_input, { baseUrl }) {
@@ -27,7 +24,6 @@ export const error = route({
   operationId: 'getError',
   summary: 'One error code: status, meaning, fields, and whether to ask again.',
   params: z.object({ code: z.string().meta({ description: 'As it stands in `error`.', examples: ['ERR_NOT_FOUND'] }) }),
-  query: z.object({}),
   answer: { type: json, schema: errorKind, description: 'What the code means.' },
   errors: ['ERR_NOT_FOUND'],
   resource: 'errors://{code}',

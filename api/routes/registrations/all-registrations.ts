@@ -45,7 +45,6 @@ export const allRegistrations = route({
   path,
   operationId: 'listAllRegistrations',
   summary: 'All registrations of all chains, whoever holds them, by filter.',
-  params: z.object({}),
   query: z.object({
     ...filters,
     sort: wordParameter(

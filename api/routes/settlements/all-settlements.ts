@@ -16,7 +16,6 @@ export const allSettlements = route({
   path,
   operationId: 'listAllSettlements',
   summary: 'Settlements of everybody, whoever was paid, newest first unless told otherwise.',
-  params: z.object({}),
   query: z.object({
     fid: countFilter('Paid to an address that this agent verifies now.'),
     recipient: addressFilter('Who was paid.'),

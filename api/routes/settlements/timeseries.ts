@@ -40,10 +40,8 @@ export const timeseries = route({
   path: '/api/timeseries',
   operationId: 'getTimeseries',
   summary: 'All settlements, whoever was paid, by hour, day, week or month.',
-  params: z.object({}),
   query: seriesQuery,
   answer: { type: json, schema: allSeries, description },
-  errors: [],
   ...seconds,
   read: async (asked, sources) => objectText(await seriesOf(null, asked, sources)),
 })

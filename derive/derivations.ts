@@ -4,7 +4,14 @@ import { deriveDemand } from './demand.ts'
 import type { Derivation } from './derivation.ts'
 import { deriveEdges, lookAround } from './edges.ts'
 import { deriveFeedbackFiles } from './feedback-files.ts'
-import { deriveEscrows, deriveIncome, deriveIncomeHours, deriveIncomeSums, routeWallets } from './income.ts'
+import {
+  deriveEscrowHours,
+  deriveEscrows,
+  deriveIncome,
+  deriveIncomeHours,
+  deriveIncomeSums,
+  routeWallets,
+} from './income.ts'
 import { deriveLargeHolders, deriveSummedHolders } from './large-holders.ts'
 import { deriveCircles, deriveRaterGroups, deriveRaters } from './raters.ts'
 import { deriveRings } from './rings.ts'
@@ -28,6 +35,7 @@ export const derivations = [
   { kind: 'income', batch: 100, rest: 'with sums', derive: deriveIncome },
   { kind: 'rings', batch: 50, rest: 'with sums', derive: deriveRings },
   { kind: 'escrows', batch: 100, turns: true, rest: 'soon', derive: deriveEscrows },
+  { kind: 'escrow hours', batch: 100, turns: true, rest: 'soon', derive: deriveEscrowHours },
   { kind: 'income hours', batch: 500, turns: true, rest: 'with sums', derive: deriveIncomeHours },
   { kind: 'income sums', batch: 500, rest: 'with counts', derive: deriveIncomeSums },
   { kind: 'feedback files', batch: 500, rest: 'with sums', derive: deriveFeedbackFiles },

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { markHoldersOf } from '../db/queries/agents/holders.ts'
 import type { LaterKey } from '../db/queries/due/queue.ts'
-import { sumEscrows } from '../db/queries/income/escrows.ts'
+import { markEscrowHours, sumEscrows } from '../db/queries/income/escrows.ts'
 import { followAddresses, followOwners } from '../db/queries/income/followed-addresses.ts'
 import { sumHours } from '../db/queries/income/hours.ts'
 import { countIncomeSums } from '../db/queries/income/sums.ts'
@@ -35,9 +35,17 @@ export async function deriveEscrows(
   { now }: Pick<DeriveContext, 'now'>,
   most = mostRows,
 ): Promise<readonly LaterKey[]> {
-  const left = await sumEscrows(db, keys, most)
-  const dueAt = now()
-  return left.map((key) => ({ key, dueAt }))
+  return again(await sumEscrows(db, keys, most), now)
+}
+
+/** Marks the hours of payments of escrows; what is too much for one transaction is due again. */
+export async function deriveEscrowHours(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { now }: Pick<DeriveContext, 'now'>,
+  most = mostRows,
+): Promise<readonly LaterKey[]> {
+  return again(await markEscrowHours(db, keys, most), now)
 }
 
 /** Sums up the income of hours; those that are too much for one transaction are due again. */
@@ -48,9 +56,7 @@ export async function deriveIncomeHours(
   most = mostPayments,
 ): Promise<readonly LaterKey[]> {
   await allowLargeSums(db)
-  const left = await sumHours(db, hours, most)
-  const dueAt = now()
-  return left.map((key) => ({ key, dueAt }))
+  return again(await sumHours(db, hours, most), now)
 }
 
 /** Counts the sums of hours again, given as `agent:` and a FID, or `chain:` and its name. */
@@ -58,4 +64,9 @@ export async function deriveIncomeSums(db: pg.PoolClient, keys: readonly string[
   const named = (what: string) => keys.filter((key) => key.startsWith(what)).map((key) => key.slice(what.length))
   await allowLargeSums(db)
   await countIncomeSums(db, { fids: named('agent:').map(Number), chains: named('chain:') })
+}
+
+function again(left: readonly string[], now: () => Date): readonly LaterKey[] {
+  const dueAt = now()
+  return left.map((key) => ({ key, dueAt }))
 }

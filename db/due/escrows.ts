@@ -1,10 +1,10 @@
 import { refundedKinds } from '../../config/payments.ts'
 import { hex, type Kind } from './mark.ts'
 
-// Payments of escrows of which something went back: the kind `escrows`.
+// Payments of escrows: the kinds `escrows`, of which something went back, and `escrow hours`, whose first row came or went.
 
 /** Kinds of the rows of an escrow's payment, as an SQL list. */
-export const escrowKinds = refundedKinds.map((kind) => `'${kind}'`).join(', ')
+const escrowKinds = refundedKinds.map((kind) => `'${kind}'`).join(', ')
 
 /** SQL: the place of a row on its chain, as in the table escrow_part. */
 export const placeOf = (row: string) => `((${row}.block_number::bigint << 32) + ${row}.log_index)`
@@ -42,4 +42,27 @@ export const escrows = {
     { table: 'payment p where p.net < 0 and p.subject is not null', key: escrowKey('p.subject', 'p.chain', place) },
     { table: 'escrow_part p', key: escrowKey('p.subject', 'p.chain', place) },
   ]),
+} satisfies Kind
+
+/** Payments whose first row came or went, from there on. */
+const begun = `(
+       select subject, chain, min(${placeOf('moved')}) as place
+         from moved
+        where subject is not null and kind in (${escrowKinds})
+        group by subject, chain) escrow
+     cross join lateral payments_of_subject(escrow.subject, escrow.chain, 0, 1) one
+     where ${placeOf('one')} >= escrow.place`
+
+/** The kind `escrow hours`. */
+export const escrowHours = {
+  marks: [
+    {
+      table: 'payment',
+      on: ['insert', 'delete'],
+      key: escrowKey('escrow.subject', 'escrow.chain', 'escrow.place'),
+      from: begun,
+    },
+  ],
+  // All of their hours are marked where hours are derived again.
+  all: [],
 } satisfies Kind

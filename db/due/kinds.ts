@@ -1,4 +1,4 @@
-import { escrows } from './escrows.ts'
+import { escrowHours, escrows } from './escrows.ts'
 import { hex, type Kind } from './mark.ts'
 import { incomeHours, paidAgentMarks } from './paid-hours.ts'
 import { circles, raterGroups, raters } from './raters.ts'
@@ -230,6 +230,8 @@ export const kinds = {
   },
   /** What refunds took off payments of escrows. Keys: a payment, and a place where its rows moved. */
   escrows,
+  /** Hours of all rows of an escrow's payment, which have the flag of its first row. Keys: as of `escrows`. */
+  'escrow hours': escrowHours,
   /** What addresses of agents were paid in an hour. Keys: `hourKey`. */
   'income hours': incomeHours,
   /** Sums of these hours, which move with them, counted from all of them: only again. Keys: `agent:` or `chain:`, and which. */

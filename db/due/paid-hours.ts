@@ -1,5 +1,4 @@
 import { paymentKindsThat } from '../../config/payments.ts'
-import { escrowKinds, placeOf } from './escrows.ts'
 import { hex, type Kind, type Mark } from './mark.ts'
 
 // Hours in which addresses of agents were paid, from the rows that tell of payments: the kind `income hours`.
@@ -25,26 +24,23 @@ const hoursSent = `moved
         where p.facilitator = moved.address and p.kind in (${judgedBySender})) paid
      where ${isIncome('paid.recipient')}`
 
-/** Hours of the payments that builder codes tell of. */
+/** Hours of the payments that builder codes tell of. Each is looked up by its place, never joined: where statistics tell of few rows, whole tables are read. */
 const hoursCoded = `(
        ${rolledUp('chain, block_number, log_index')}
-       select s.recipient, s.chain, s.block_timestamp as at from rolled join settlement s using (chain, block_number, log_index)
+       select s.recipient, s.chain, s.block_timestamp as at from rolled ${atPlaceOf('rolled', 'settlement', 's')}
         union all
-       select p.payee, p.chain, p.block_timestamp from rolled join payment p using (chain, block_number, log_index)) paid
+       select p.payee, p.chain, p.block_timestamp from rolled ${atPlaceOf('rolled', 'payment', 'p')}) paid
      where ${isIncome('paid.recipient')}`
 
 /**
- * Hours of payments, of what was passed on from the same origins, and of all rows of an escrow's payment whose first row came or
- * went: they have its flag. Neither joined nor found by equal columns: where statistics tell of few rows, all are read so.
+ * Hours of payments, and of what was passed on from the same origins. Neither joined nor found by equal columns: where statistics
+ * tell of few rows, all are read so.
  */
 const hoursPaid = `(
        ${rolledUp('chain, block_number, origin_log_index, payee, block_timestamp')},
        origins as materialized (
          select chain, block_number, array_agg(distinct origin_log_index) as log_indexes
-           from rolled where origin_log_index is not null group by chain, block_number),
-       escrow as materialized (
-         select subject, chain, min(${placeOf('moved')}) as place
-           from moved where subject is not null and kind in (${escrowKinds}) group by subject, chain)
+           from rolled where origin_log_index is not null group by chain, block_number)
        select payee as recipient, chain, block_timestamp as at from rolled
         union all
        select p.payee, p.chain, p.block_timestamp
@@ -54,13 +50,7 @@ const hoursPaid = `(
            where (p.chain, p.block_number) >= (origins.chain, origins.block_number)
              and (p.chain, p.block_number) <= (origins.chain, origins.block_number)
           offset 0) p
-        where p.origin_log_index = any (origins.log_indexes)
-        union all
-       select p.payee, p.chain, p.block_timestamp
-         from escrow
-        cross join lateral payments_of_subject(escrow.subject, escrow.chain, 0, 1) one
-        cross join lateral payments_of_subject(escrow.subject, escrow.chain, ${placeOf('one')}, 2147483647) p
-        where ${placeOf('one')} >= escrow.place and p.net <> 0) paid
+        where p.origin_log_index = any (origins.log_indexes)) paid
      where ${isIncome('paid.recipient')}`
 
 /** Hours of refunds that take off more, or less, than before. */
@@ -135,6 +125,16 @@ function rolledUp(columns: string): string {
          select ${columns} from moved
           where not exists (select from settlement_unrolled u
                              where u.chain = moved.chain and moved.block_number between u.from_block and u.to_block))`
+}
+
+/** SQL: joins the row of a table that is at the place of another row, as `alias`. The block alone picks the partition. */
+function atPlaceOf(row: string, table: string, alias: string): string {
+  return `cross join lateral (
+         select * from ${table} one
+          where one.chain = ${row}.chain and one.block_number between ${row}.block_number and ${row}.block_number
+            and (one.chain, one.block_number, one.log_index) >= (${row}.chain, ${row}.block_number, ${row}.log_index)
+            and (one.chain, one.block_number, one.log_index) <= (${row}.chain, ${row}.block_number, ${row}.log_index)
+         offset 0) ${alias}`
 }
 
 /** Payments in blocks that became rolled up, or are no longer: between where a mark was and where it is. */

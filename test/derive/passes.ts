@@ -1,10 +1,10 @@
 import type pg from 'pg'
 import type { Queryable } from '../../db/pool.ts'
-import { markDue, takeDue } from '../../db/queries/due/queue.ts'
+import { markDue, markLater, takeDue } from '../../db/queries/due/queue.ts'
 import { sumHours } from '../../db/queries/income/hours.ts'
 import type { Derivation, DeriveContext } from '../../derive/derivation.ts'
 import { derivations } from '../../derive/derivations.ts'
-import { deriveEscrows, deriveIncomeHours } from '../../derive/income.ts'
+import { deriveEscrowHours, deriveEscrows, deriveIncomeHours } from '../../derive/income.ts'
 import { derivePass } from '../../derive/pass.ts'
 
 /** Most keys and hours of a pass. */
@@ -27,6 +27,8 @@ export async function runIncome({ pool, steps = whole }: { pool: pg.Pool; steps?
   work += await pass('rings', context, steps.rings)
   const escrows: Derivation['derive'] = (db, keys, context) => deriveEscrows(db, keys, context, steps.parts)
   work += await derivePass({ ...kindOf('escrows'), derive: escrows }, context)
+  const escrowHours: Derivation['derive'] = (db, keys, context) => deriveEscrowHours(db, keys, context, steps.parts)
+  work += await derivePass({ ...kindOf('escrow hours'), derive: escrowHours }, context)
   const derive: Derivation['derive'] = (db, keys, context) => deriveIncomeHours(db, keys, context, steps.payments)
   return work + (await derivePass({ ...kindOf('income hours'), batch: steps.hours, derive }, context))
 }
@@ -58,6 +60,16 @@ export async function sumDueEscrows(db: pg.PoolClient, parts: number) {
       left.map(({ key }) => key),
     )
   }
+}
+
+/** Marks hours of one payment of an escrow whose first row came or went, over so many rows. Returns how many keys are left. */
+export async function markDueEscrowHours(db: pg.PoolClient, parts: number): Promise<number> {
+  const now = new Date()
+  const due = await takeDue(db, { kind: 'escrow hours', turns: true, now, limit: 1 })
+  const keys = due.map(({ key }) => key)
+  const left = await deriveEscrowHours(db, keys, { now: () => now }, parts)
+  await markLater(db, 'escrow hours', left)
+  return left.length
 }
 
 /** One bounded pass over everything that agents are derived by, except large holders. Returns how much was done. */

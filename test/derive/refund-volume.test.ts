@@ -5,9 +5,9 @@ import { incomePayments } from '../../db/queries/income/payments.ts'
 import { addToRollup, lockRollup, moveRollup } from '../../db/queries/rollup/cursor.ts'
 import { rollUpSettlements } from '../../enrichment/periodic/rollup.ts'
 import { testDatabase } from '../support/database.ts'
-import { rowsRead } from '../support/rows-read.ts'
+import { rowsFetched, rowsRead } from '../support/rows-read.ts'
 import { addressOf, birth, insert, seedAgent, seedChainState } from '../support/seed.ts'
-import { runIncome, sumDueEscrows, sumDueHours } from './passes.ts'
+import { markDueEscrowHours, runIncome, sumDueEscrows, sumDueHours } from './passes.ts'
 
 // A stranger charges and refunds as often as the gas is worth it, all to one address in one hour. Rows are counted: with
 // one look at each pair for each other pair there would be millions.
@@ -19,13 +19,19 @@ const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
 const database = testDatabase()
 
 /** Charges of which all is a fee, or their refunds, in one block; a subject each, or one for all. */
-const insertRows = (db: Queryable, kind: 'escrow_charge' | 'escrow_refund', block: number, subject: string) =>
+const insertRows = (
+  db: Queryable,
+  kind: 'escrow_charge' | 'escrow_capture' | 'escrow_refund',
+  block: number,
+  subject: string,
+  count = pairs,
+) =>
   db.query(
     `insert into payment (id, chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net,
                           facilitator, tx_hash, subject)
      select 'base-' || $1::int || '-' || n, 'base', $1, n, $2, $3, $4, $5, $6, 10,
             case when $3 = 'escrow_refund' then -10 when n = ${pairs} then 10 else 0 end, $5, int4send(n), ${subject}
-       from generate_series(1, ${pairs}) n`,
+       from generate_series(1, ${count}) n`,
     [block, birth, kind, bytes(addressOf('token')), bytes(addressOf('buyer')), bytes(seller)],
   )
 
@@ -121,6 +127,29 @@ describe('thousands of captures and refunds of one payment', () => {
       const filter = { chain: null, since: null, until: null }
       const { count } = await incomePayments(db, { fid, limit: 100, order: 'desc', filter })
       expect(count).toBe(100)
+    })
+    expect(read).toBeLessThan(most)
+  })
+
+  test('are looked up in slices when the first row of the payment comes behind them', async () => {
+    const slice = 100
+    const read = await rowsRead(database.pool, async (db) => {
+      await insertRows(db, 'escrow_charge', 100, one)
+      await db.query('update payment set net = 10')
+      await db.query('analyze payment')
+      await db.query('delete from due')
+      const stored = await rowsFetched(db, ['payment'])
+      await insertRows(db, 'escrow_capture', 99, one, 1)
+      expect((await rowsFetched(db, ['payment'])) - stored).toBeLessThan(100)
+      let slices = 0
+      for (let left = 1; left > 0; slices++) {
+        const before = await rowsFetched(db, ['payment'])
+        left = await markDueEscrowHours(db, slice)
+        expect((await rowsFetched(db, ['payment'])) - before).toBeLessThan(10 * slice)
+      }
+      expect(slices).toBe(1 + Math.floor((pairs + 1) / slice))
+      const { rows } = await db.query(`select distinct key from due where kind = 'income hours'`)
+      expect(rows).toHaveLength(1)
     })
     expect(read).toBeLessThan(most)
   })

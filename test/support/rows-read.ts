@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Queryable } from '../../db/pool.ts'
 
 /**
  * Number of rows that a statement fetches, by an index or not, from tables whose names match one of `tables` (LIKE). It
@@ -10,22 +11,23 @@ export async function rowsRead(
   tables: readonly string[] = ['%'],
 ): Promise<number> {
   const client = await pool.connect()
-  // The server's counters cover everything that the connection did before.
-  const count = async () => {
-    const { rows } = await client.query(
-      `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
-         from pg_stat_xact_user_tables where relname like any ($1)`,
-      [tables],
-    )
-    return rows[0].read as number
-  }
   try {
     await client.query('begin')
-    const before = await count()
+    const before = await rowsFetched(client, tables)
     await statement(client)
-    return (await count()) - before
+    return (await rowsFetched(client, tables)) - before
   } finally {
     await client.query('rollback')
     client.release(true)
   }
+}
+
+/** Rows that the transaction, and the connection before it, fetched from tables whose names match one of `tables` (LIKE). */
+export async function rowsFetched(db: Queryable, tables: readonly string[]): Promise<number> {
+  const { rows } = await db.query<{ read: number }>(
+    `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read
+       from pg_stat_xact_user_tables where relname like any ($1)`,
+    [tables],
+  )
+  return rows[0]!.read
 }

@@ -1,4 +1,5 @@
 import { placeOf } from '../../due/escrows.ts'
+import { hourKey } from '../../due/paid-hours.ts'
 import type { Queryable } from '../../pool.ts'
 
 /**
@@ -10,14 +11,29 @@ export async function sumEscrows(db: Queryable, keys: readonly string[], most: n
   return rows.map(({ key }) => key)
 }
 
+/**
+ * Marks the hours of the rows of escrows' payments, from the places in the keys on, over at most `most` rows of each. Returns the
+ * keys of those that are not done.
+ */
+export async function markEscrowHours(db: Queryable, keys: readonly string[], most: number): Promise<string[]> {
+  const { rows } = await db.query<{ key: string }>({ name: 'mark-escrow-hours', text: markText, values: [keys, most] })
+  return rows.map(({ key }) => key)
+}
+
 const isOf = (row: string, escrow: string) => `${row}.subject = ${escrow}.subject and ${row}.chain = ${escrow}.chain`
 
-const text = `
-with moved as (
+/** What keys name, which begin with `name` and end with a place. */
+const moved = `moved as (
   select decode(split_part(key, ':', 1) || split_part(key, ':', 3), 'hex') as subject, split_part(key, ':', 2) as chain,
          split_part(key, ':', 4)::bigint as place, regexp_replace(key, '[0-9]+$', '') as name
     from unnest($1::text[]) key
-),
+)`
+
+/** SQL: the key of a place. */
+const keyAt = (name: string, place: string) => `${name} || lpad((${place})::text, 20, '0')`
+
+const text = `
+with ${moved},
 -- Where nothing is stored before the first row that moved, the sums begin where the payment does.
 escrow as materialized (
   select one.subject, one.chain, one.name, one.last, refund.net is not null as is_refunded,
@@ -81,7 +97,22 @@ stored as (
    where (e.amount, e.paid, e.refunded, e.block_timestamp)
          <> (excluded.amount, excluded.paid, excluded.refunded, excluded.block_timestamp)
 )
-select read.name || lpad(place::text, 20, '0') as key
+select ${keyAt('read.name', 'place')} as key
   from read
  cross join lateral unnest(array[read.up_to + 1, greatest(read.last, read.up_to + 1)]) place
  where read.up_to is not null and not exists (select from same s where ${isOf('s', 'read')})`
+
+const markText = `
+with ${moved},
+read as materialized (
+  select escrow.name, ${placeOf('p')} as place, p.payee, p.chain, p.block_timestamp, p.net
+    from (select subject, chain, name, min(place) as place from moved group by 1, 2, 3) escrow
+   cross join lateral payments_of_subject(escrow.subject, escrow.chain, escrow.place, $2) p
+),
+marked as (
+  insert into due (kind, key)
+  select distinct 'income hours', ${hourKey('payee', 'chain', 'block_timestamp')}
+    from read
+   where net <> 0 and exists (select from income_address i where i.address = payee)
+)
+select ${keyAt('name', 'max(place) + 1')} as key from read group by name having count(*) = $2`

@@ -248,6 +248,7 @@ test('the one chart has the last 30 UTC days, empty ones too, with payments of e
     `${day(1)} $0.000002 1 payment`,
     `${day(0)} $0.000001 1 payment`,
   ])
+  expect(page).toContain('<a href="/api/agent/7/income.csv">each payment as CSV</a>')
   expect(rowsOf(await read('/agent/7?range=7d'))).toHaveLength(4)
   expect(rowsOf(await read('/agent/7?range=90d'))).toHaveLength(7)
   expect(rowsOf(await read('/agent/7?chain=Celo'))).toEqual([])

@@ -85,7 +85,7 @@ function sums(fid: number, income: Income, series: IncomeSeries, { asked, self, 
   ]
   return html`<dl class="numbers small">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
 ${selfChoice(fid, asked, self)}${seriesChoice(`/agent/${fid}`, asked, 'money', ownPayments(self))}
-<p class="sub">Payments of every kind, in final blocks, ${isFiltered ? 'without what it paid itself' : 'with what it paid itself'}. <a href="/api/agent/${fid}/income">As JSON</a></p>
+<p class="sub">Payments of every kind, in final blocks, ${isFiltered ? 'without what it paid itself' : 'with what it paid itself'}. <a href="/api/agent/${fid}/income">As JSON</a>, or <a href="/api/agent/${fid}/income.csv">each payment as CSV</a></p>
 ${incomeChart(series, isFiltered)}
 ${kindTable(income, isFiltered)}
 ${signs(income)}`

@@ -48,7 +48,7 @@ export const incomeCsv = route({
     description:
       'RFC 4180, with a line of names. Dollars have all six decimals. A text that a spreadsheet would take for a ' +
       `formula begins with an apostrophe. More than ${grouped(incomeLimits.csvLines)} payments are refused with 400: ` +
-      'narrow `since` and `until`. So is a `since` before which settlements were archived, or none.',
+      'narrow `since` and `until`. So is a `since` before which payments of the agent were archived, or none.',
   },
   errors: ['ERR_FID_INVALID', 'ERR_NOT_FOUND', 'ERR_PAYLOAD_INVALID'],
   async read({ fid, ...given }, { database }) {

@@ -39,7 +39,7 @@ interface PaymentPage {
   readonly count: number
   /** Cursor of the next page; null: this is the last page. */
   readonly next: string[] | null
-  /** Time from which on all rows are stored; null: none was archived. */
+  /** Time from which on all rows are stored; null: none of the agent's was archived. */
   readonly availableSince: string | null
 }
 
@@ -102,7 +102,7 @@ select coalesce((select json_agg(${paymentAs(columns)} order by ${settlementOrde
        (select ${settlementKey} from page s
          where (select count(*) from recent) > $2
          order by ${settlementOrder(order === 'desc' ? 'asc' : 'desc')} limit 1) as next,
-       ${availableSince(parameter(filter.chain, 'text[]'))} as "availableSince"`,
+       ${availableSince(parameter(filter.chain, 'text[]'), itMisses)} as "availableSince"`,
     values,
   })
   return found.rows[0] ?? { rows: '[]', count: 0, next: null, availableSince: null }
@@ -124,6 +124,12 @@ const itsHours = [
   `h.hour > recipient.from_at - interval '1 hour'`,
   'h.hour < recipient.to_at',
 ]
+/** Whether the agent was paid in archived blocks of the chain `a`. */
+const itMisses = `exists (
+         select from recipient
+           join settlement_hourly h on h.recipient = recipient.address
+          where h.chain = a.chain and h.hour <= a.until and h.first_block <= a.to_block
+            and ${itsHours.join(' and ')})`
 const itsTime = [
   `recipient.chain in ('', s.chain)`,
   's.block_timestamp >= recipient.from_at',

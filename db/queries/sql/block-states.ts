@@ -11,10 +11,13 @@ export const archivedTo = (chain: string) =>
 export const isArchived = (chain: string, hour: string) =>
   `exists (select from settlement_archived a where a.chain = ${chain} and ${hour} <= a.until)`
 
-/** Time from which on all settlements of `chains` (null: all) are stored, as text; null: nothing is archived. */
-export const availableSince = (chains: string) =>
+/**
+ * Time from which on all settlements of `chains` (null: all) are stored, as text; null: nothing is archived. `missed`: a
+ * condition on what is archived of a chain, `a`, without which it does not matter.
+ */
+export const availableSince = (chains: string, missed = 'true') =>
   `(select ${isoTime('max(a.available_since)')} from settlement_archived a
-     where ${chains} is null or a.chain = any (${chains}))`
+     where (${chains} is null or a.chain = any (${chains})) and ${missed})`
 
 /**
  * Common table expression with the ranges of blocks that are not rolled up. Read once by whatever asks for each row: they

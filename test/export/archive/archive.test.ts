@@ -197,6 +197,13 @@ test('archived settlements leave the database and no count: answers, sums made a
     const refused = await ask(`/api/agent/2/income.csv${query}`)
     expect(refused).toMatchObject({ error: 'ERR_PAYLOAD_INVALID', fields: [{ path: 'since' }] })
   }
+  // Nothing that it was paid is archived.
+  const api = await startApi(database, { now: () => now.getTime() })
+  const [header, ...payments] = (await (await api.get('/api/agent/3/income.csv')).text()).trimEnd().split('\r\n')
+  await api.stop()
+  expect([header, payments.length]).toEqual([expect.stringContaining('amount_usdc'), 1])
+  expect(payments[0]).toContain(',permit2_exact,')
+  expect(await ask('/api/agent/3/income/payments')).not.toHaveProperty('available_since')
   expect(celo).toEqual({ fid: 1, count: 0, settlements: [] })
   expect([list.count, page.settlements[0]?.block_timestamp, all.count, income.count]).toEqual([6, since, 6, 6])
   const states = coverage.chains.find((one) => one.chain === 'base')?.ranges ?? []

@@ -52,7 +52,8 @@ const blocks: readonly (readonly [number, number])[] = [
 ]
 
 /**
- * Two agents, paid at a verified address and at a wallet, in three partitions; a certificate reaches over a border.
+ * Two agents, paid at a verified address and at a wallet, in three partitions; a certificate reaches over a border. A
+ * third was paid once, in blocks that will be archived, and not by a settlement.
  */
 export async function archiveWorld(): Promise<OwnDatabase> {
   const database = await createTestDatabase()
@@ -63,7 +64,8 @@ export async function archiveWorld(): Promise<OwnDatabase> {
   await seedRegistration(pool, { chain: 'base', id: 7, owner: addressOf('owner'), wallet, at: new Date('2019-01-01') })
   await seedHolding(pool, { fid: 2, chain: 'base', id: 7, by: addressOf('owner'), at: new Date('2019-01-01') })
   await seedWallet(pool, { id: 7, wallet, block: 101, at: new Date('2019-01-01') })
-  for (const fid of [1, 2]) await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: first })
+  await seedAgent(pool, { fid: 3, addresses: [addressOf('seller')], chains: ['base'] })
+  for (const fid of [1, 2, 3]) await insert(pool, 'agent_change', { fid, kind: 'upsert', changed_at: first })
   for (const [n, [block, hours]] of blocks.entries()) {
     for (const [at, recipient] of recipients.entries()) {
       await seedSettlement(pool, {
@@ -80,6 +82,13 @@ export async function archiveWorld(): Promise<OwnDatabase> {
   }
   const common = { payer: addressOf('payer 1'), block: 30_500_000, at: new Date(first.getTime() + 30 * 3_600_000) }
   await seedPayment(pool, { ...common, kind: 'permit2_exact', payee: own, amount: 5_000_000n, logIndex: 9 })
+  await seedPayment(pool, {
+    ...common,
+    kind: 'permit2_exact',
+    payee: addressOf('seller'),
+    amount: 2_000_000n,
+    logIndex: 10,
+  })
   await seedChainState(pool, { chain: 'base', chainId: 8453, indexed: 31_990_000, finalized: 31_900_000, at: now })
   const { rows } = await pool.query<{ id: number }>(
     `insert into backfill (chain, from_block, to_block, completed_at) values ('base', $1, $2, now()) returning id`,

@@ -225,7 +225,7 @@ export const kinds = {
     ],
     all: [
       { table: 'income_address', key: hex('address') },
-      { table: 'income_reach', key: hex('address') },
+      { table: `circle_reach where kind = 'rings'`, key: hex('address') },
     ],
   },
   /** What refunds took off payments of escrows. Keys: a payment, and a place where its rows moved. */

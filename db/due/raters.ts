@@ -80,7 +80,7 @@ const aroundEdge = {
   key: hex('one.address'),
   from: `moved cross join lateral (
        select moved.client as address union select moved.address
-        union select r.address from feedback_reach r where r.client = moved.client) one`,
+        union select r.address from circle_reach r where r.kind = 'circles' and r.member = moved.client) one`,
 }
 
 const fundedBy = (funder: string) => `'shared_funder:' || ${hex(funder)}`
@@ -141,7 +141,7 @@ export const circles: Kind = {
   marks: [{ table: 'feedback_edge', ...aroundEdge }],
   all: [
     { table: 'feedback_edge', key: hex('address') },
-    { table: 'feedback_reach', key: hex('address') },
+    { table: `circle_reach where kind = 'circles'`, key: hex('address') },
   ],
 }
 

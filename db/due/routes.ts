@@ -44,5 +44,5 @@ export function agentAddresses(key: (address: string) => string): readonly Mark[
 
 /** Addresses whose search saw a payer that has paid since. */
 export function addressesReached() {
-  return { key: hex('r.address'), from: 'moved join income_reach r on r.payer = moved.payer' }
+  return { key: hex('r.address'), from: `moved join circle_reach r on r.kind = 'rings' and r.member = moved.payer` }
 }

@@ -67,7 +67,7 @@ test('what is lost unseen comes back', async () => {
       'agent_site',
       'agent_input',
       'income_ring',
-      'income_reach',
+      'circle_reach',
       'income_owner',
       'income_agent',
     ])
@@ -82,7 +82,9 @@ test('what is lost unseen comes back', async () => {
   expect(await storedRows(pool)).not.toEqual(before)
   expect(await again()).toBe(0)
   const after = await storedRows(pool)
-  const derived = Object.keys(before).filter((name) => /^(agent_(edge|site|holding|input)|income_\w+)$/.test(name))
+  const derived = Object.keys(before).filter((name) =>
+    /^(agent_(edge|site|holding|input)|income_\w+|circle_reach)$/.test(name),
+  )
   after.income_total = after.income_total!.filter((row) => !row.endsWith(',0,0,0,0,0)')) // of nothing: it may stay
   for (const name of derived) expect(after[name], name).toEqual(before[name])
   const { rows } = await pool.query(`select from agent where claimed or chains <> '{base}'`)

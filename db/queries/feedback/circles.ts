@@ -1,5 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import type { FoundRings, PayerSum } from '../income/rings.ts'
+import { type FoundRings, type PayerSum, storeReach } from '../income/rings.ts'
 
 // Clients who rate each other in circles: rows of feedback_group by the rule `circle`, each of one client.
 
@@ -37,21 +37,8 @@ select distinct encode(e.client, 'hex') as payer, encode(e.address, 'hex') as re
 
 const storeText = `
 with looked as materialized (select decode(address, 'hex') as address from unnest($1::text[]) address),
-reached as materialized (
-  select decode(address, 'hex') as address, decode(client, 'hex') as client from unnest($2::text[], $3::text[]) as r (address, client)
-),
 inside as materialized (
-  select decode(address, 'hex') as address, decode(other, 'hex') as other from unnest($4::text[], $5::text[]) as i (address, other)
-),
-unreached as (
-  delete from feedback_reach r
-   using looked
-   where r.address = looked.address
-     and not exists (select from reached w where (w.address, w.client) = (r.address, r.client))
-),
-noted as (
-  insert into feedback_reach (client, address) select client, address from reached order by client, address
-      on conflict do nothing
+  select decode(address, 'hex') as address, decode(other, 'hex') as other from unnest($2::text[], $3::text[]) as i (address, other)
 ),
 circle as materialized (
   select one.address, count(*) as clients, max(given.n + got.n) as compared
@@ -90,17 +77,11 @@ select 'circle', encode(address, 'hex'), clients, compared from circle order by 
  * that they rated and of those who rated them, the share that the rule asks for is in the circle.
  */
 export async function storeCircles(db: Queryable, found: readonly FoundRings[]): Promise<void> {
-  const reached = found.flatMap(({ address, reached }) => reached.map((client) => [address, client] as const))
   const inside = found.flatMap(({ address, ring }) => ring.map((other) => [address, other] as const))
+  await storeReach(db, 'circles', found)
   await db.query({
     name: 'store-circles',
     text: storeText,
-    values: [
-      found.map(({ address }) => address),
-      reached.map(([address]) => address),
-      reached.map(([, client]) => client),
-      inside.map(([address]) => address),
-      inside.map(([, other]) => other),
-    ],
+    values: [found.map(({ address }) => address), inside.map(([address]) => address), inside.map(([, other]) => other)],
   })
 }

@@ -65,7 +65,7 @@ select encode(given.payer, 'hex') as payer, encode(paid.recipient, 'hex') as rec
  */
 export async function storeRings(db: Queryable, found: readonly FoundRings[]): Promise<void> {
   const pairs = found.flatMap(({ address, payers }) => payers.map((payer) => [address, payer] as const))
-  const reached = found.flatMap(({ address, reached }) => reached.map((payer) => [address, payer] as const))
+  await storeReach(db, 'rings', found)
   await db.query({
     name: 'store-rings',
     text: `
@@ -74,20 +74,6 @@ looked as materialized (select decode(address, 'hex') as address from unnest($1:
 wanted as materialized (
   select decode(recipient, 'hex') as recipient, decode(payer, 'hex') as payer
     from unnest($2::text[], $3::text[]) as w (recipient, payer)
-),
-reached as materialized (
-  select decode(address, 'hex') as address, decode(payer, 'hex') as payer
-    from unnest($4::text[], $5::text[]) as r (address, payer)
-),
-unreached as (
-  delete from income_reach r
-   using looked
-   where r.address = looked.address
-     and not exists (select from reached w where (w.address, w.payer) = (r.address, r.payer))
-),
-noted as (
-  insert into income_reach (payer, address) select payer, address from reached order by payer, address
-      on conflict do nothing
 ),
 lost as (
   delete from income_ring i
@@ -118,8 +104,37 @@ ${markHours(`
       found.map(({ address }) => address),
       pairs.map(([recipient]) => recipient),
       pairs.map(([, payer]) => payer),
+    ],
+  })
+}
+
+/** Stores whose payments, or ratings, were read for some addresses in place of what was stored. */
+export async function storeReach(
+  db: Queryable,
+  kind: 'rings' | 'circles',
+  found: readonly FoundRings[],
+): Promise<void> {
+  const reached = found.flatMap(({ address, reached }) => reached.map((member) => [address, member] as const))
+  await db.query({
+    name: 'store-reach',
+    text: `
+with reached as materialized (
+  select decode(address, 'hex') as address, decode(member, 'hex') as member
+    from unnest($3::text[], $4::text[]) as r (address, member)
+),
+unreached as (
+  delete from circle_reach r
+   using unnest($2::text[]) as looked (address)
+   where r.kind = $1 and r.address = decode(looked.address, 'hex')
+     and not exists (select from reached w where (w.address, w.member) = (r.address, r.member))
+)
+insert into circle_reach (kind, member, address) select $1, member, address from reached order by member, address
+    on conflict do nothing`,
+    values: [
+      kind,
+      found.map(({ address }) => address),
       reached.map(([address]) => address),
-      reached.map(([, payer]) => payer),
+      reached.map(([, member]) => member),
     ],
   })
 }

@@ -182,10 +182,11 @@ create table income_ring (
   primary key (recipient, payer)
 );
 
--- Whose payments were looked at for an address: while nothing of these moves, its rings stand.
-create table income_reach (
-  payer bytea not null,
+-- Whose payments, or whose ratings, were looked at for an address: while nothing of these moves, its rings, or circles, stand.
+create table circle_reach (
+  kind text not null,    -- of the derivation: rings or circles
+  member bytea not null, -- the payer, or the client
   address bytea not null,
-  primary key (payer, address)
+  primary key (kind, member, address)
 );
-create index income_reach_address on income_reach (address);
+create index circle_reach_address on circle_reach (kind, address);

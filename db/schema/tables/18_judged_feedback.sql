@@ -225,14 +225,6 @@ create table feedback_edge (
 );
 create index feedback_edge_address on feedback_edge (address, client);
 
--- Whose edges were looked at for an address: while none of these moves, it is in the same circles.
-create table feedback_reach (
-  client bytea not null,
-  address bytea not null,
-  primary key (client, address)
-);
-create index feedback_reach_address on feedback_reach (address);
-
 -- Clients that a rule says act as one. No other group is stored.
 create table feedback_group (
   rule text not null,      -- of feedback_rule

@@ -64,7 +64,7 @@ async function store(rows: readonly Paid[], finalized: number) {
 const empty = () =>
   database.pool.query(`
     truncate agent_figure, agent_demand, figure_derivation, agent_payer_hour, payer_move, settlement, settlement_hourly, settlement_hour_total, facilitator_total, settlement_total, settlement_payer, chain_state, ranking, ranking_day, ranking_round,
-             income_hour, income_total, income_agent, income_ring, income_reach;
+             income_hour, income_total, income_agent, income_ring, circle_reach;
     delete from due where kind in ('income hours', 'demand');
     update settlement_rollup set next_block = 0`)
 

@@ -22,7 +22,7 @@ const time = (block: number) => new Date(birth.getTime() + block * 60_000)
 beforeEach(async () => {
   await database.pool.query(`
     truncate feedback, registration_transfer, registration_wallet, settlement_payer, payment_sum, feedback_client, feedback_edge,
-             feedback_reach, feedback_group, settlement_scope, due`)
+             circle_reach, feedback_group, settlement_scope, due`)
 })
 
 async function mint(id: number, holder: string, block = 0) {
@@ -325,7 +325,7 @@ async function take(one: Step, block: number): Promise<void> {
 
 async function stored(): Promise<Record<string, unknown[]>> {
   const found: Record<string, unknown[]> = {}
-  for (const table of ['feedback_client', 'feedback_edge', 'feedback_reach', 'feedback_group'])
+  for (const table of ['feedback_client', 'feedback_edge', 'circle_reach', 'feedback_group'])
     found[table] = (await database.pool.query(`select t::text as row from ${table} t order by 1`)).rows
   return found
 }
@@ -339,7 +339,7 @@ test('derived step by step, over reorgs, it is what deriving all at once says, a
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 60 }), async (steps) => {
       await pool.query(`truncate feedback, registration_transfer, registration_wallet, settlement_payer, feedback_client,
-        feedback_edge, feedback_reach, feedback_group, due`)
+        feedback_edge, circle_reach, feedback_group, due`)
       for (const [block, one] of beginning.entries()) await take(one, block)
       const found = await pool.query<{ rule: string }>('select distinct rule from feedback_flag')
       expect(found.rows.map(({ rule }) => rule).sort()).toEqual([...flagRules])
@@ -348,7 +348,7 @@ test('derived step by step, over reorgs, it is what deriving all at once says, a
       const before = await stored()
       await deriveAgain({ kinds, context: context(), tell: () => {} })
       expect(await stored()).toEqual(before)
-      await pool.query('truncate feedback_client, feedback_edge, feedback_reach, feedback_group, due')
+      await pool.query('truncate feedback_client, feedback_edge, circle_reach, feedback_group, due')
       await deriveAgain({ kinds, context: context(), tell: () => {} })
       await derive()
       expect(await stored()).toEqual(before)

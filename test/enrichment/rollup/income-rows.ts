@@ -108,7 +108,7 @@ export async function store(pool: pg.Pool, rows: readonly Paid[]): Promise<void>
 export async function empty(pool: pg.Pool): Promise<void> {
   await pool.query(`
     truncate settlement, payment, payment_sum, settlement_hourly, settlement_hour_total, facilitator_total, settlement_total, settlement_payer, income_sender, chain_state, agent,
-             agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_ring, income_reach, agent_demand,
+             agent_change, verified_address, income_hour, income_total, income_address, income_owner, income_ring, circle_reach, agent_demand,
              due, registration_wallet, registration_approval, registration_operator, builder_code, registration_transfer, agent_holding, chain_contract cascade;
     update settlement_rollup set next_block = 0`)
   await storeSenders(pool, 'test', [])

@@ -21,7 +21,7 @@ test('a session that noted sums while there was no address notes many behind all
     )
   try {
     // Statistics say that they are empty, so the session plans to read them whole.
-    await pool.query('vacuum analyze agent, verified_address, income_address, income_reach')
+    await pool.query('vacuum analyze agent, verified_address, income_address, circle_reach')
     await pay(many + 1, many + 1)
     await pool.query(
       `insert into agent (fid, chains, verified_addresses, claimed, agent_status, search, registered_at, listed_at, changed_at)
@@ -36,7 +36,7 @@ test('a session that noted sums while there was no address notes many behind all
           union all
          select fid % $1 + 1, decode(md5(address::text) || '00000000', 'hex'), '2026-01-01' from one
        ),
-       reached as (insert into income_reach (address, payer) select address, decode(md5(address::text) || '00000000', 'hex') from one)
+       reached as (insert into circle_reach (kind, address, member) select 'rings', address, decode(md5(address::text) || '00000000', 'hex') from one)
        insert into income_address select fid, address, '', '-infinity', 'infinity' from one`,
       [many],
     )
@@ -53,7 +53,7 @@ test('a session that noted sums while there was no address notes many behind all
     await pay(1, many)
     const { rows } = await session.query(
       `select relname, (seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables
-        where relname in ('verified_address', 'agent', 'income_address', 'income_reach') order by 1`,
+        where relname in ('verified_address', 'agent', 'income_address', 'circle_reach') order by 1`,
     )
     await session.query('commit')
 

@@ -34,11 +34,20 @@ function pairMarks(key: string, from: (pair: { readonly rows: string; readonly p
   })
 }
 
-/** Clients who signed for money that is, or is not any more, of somebody behind whom it paid. */
-const signedFor = (sums: string) => ({
-  key: hex('s.payer'),
-  from: `moved join payment_sum s on ${sums} where ${isClient('s.payer')}`,
-})
+/** Sums of money that is, or is not any more, of somebody behind whom it was paid. */
+const moneyOf = {
+  income_owner: `s.funder = moved.address and s.funder <> ''`,
+  income_address: `s.payee = moved.address and s.funder <> ''`,
+}
+
+/** Marks of both sides of these sums: `from` leads from them to keys. */
+const moneyMarks = (key: string, from: string): Mark[] =>
+  (['income_owner', 'income_address'] as const).map((table) => ({
+    table,
+    on: ['insert', 'delete'],
+    key,
+    from: `moved join payment_sum s on ${moneyOf[table]} ${from}`,
+  }))
 
 /** Clients who rated a registration after this event of it: they may have rated another holder or wallet than was derived. */
 const ratedBehind = {
@@ -61,8 +70,10 @@ const raterMarks: readonly Mark[] = [
     ({ rows, payee }) => `${rows} cross join lateral (values (moved.${payee}), (moved.payer)) side (address)
      where ${isClient('side.address')}`,
   ),
-  { table: 'income_owner', on: ['insert', 'delete'], ...signedFor(`s.funder = moved.address and s.funder <> ''`) },
-  { table: 'income_address', on: ['insert', 'delete'], ...signedFor(`s.payee = moved.address and s.funder <> ''`) },
+  ...moneyMarks(
+    hex('side.address'),
+    `cross join lateral (values (s.payee), (s.payer)) side (address) where ${isClient('side.address')}`,
+  ),
   { table: 'registration_transfer', on: ['insert', 'delete'], ...ratedBehind },
   { table: 'registration_wallet', on: ['insert', 'delete'], ...ratedBehind },
   { table: 'feedback_client', on: ['insert', 'delete'], ...funded('moved') },
@@ -127,6 +138,7 @@ const groupMarks: readonly Mark[] = [
   { table: 'feedback_client', on: ['update'], ...groupsOf(changedClients) },
   { table: 'feedback_client', on: ['update'], ...groupsOfTurned },
   ...pairMarks(fundedBy('moved.payer'), ({ rows }) => `${rows} where ${isFunder('moved.payer')}`),
+  ...moneyMarks(fundedBy('s.payer'), `where ${isFunder('s.payer')}`),
 ]
 
 export const raters: Kind = {

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import { isPaid } from '../sql/feedback.ts'
 
 // Clients that act as one by a rule that counts them: rows of feedback_group but for those of circles.
 
@@ -47,13 +48,14 @@ const rules: Readonly<Record<string, Counted>> = {
   // Whoever pays very many, or others mostly, is an exchange, a faucet or an employer: those it paid share nothing.
   shared_funder: {
     clients: 'max(its.n)',
-    compared: 'count(distinct paid.address)',
+    compared: 'count(distinct paid.address) filter (where paid.is_paid)',
     holds: `max(its.n) <= ${mostRead} and max(its.registrations) * 4 <= max(its.n) and count(*) <= ${mostRead}`,
     from: `(
-      select p.recipient as address from settlement_payer p where p.payer = decode(own.subject, 'hex') and p.amount > 0
+     (select p.recipient as address, p.amount > 0 as is_paid
+        from settlement_payer p where p.payer = decode(own.subject, 'hex') limit ${mostRead + 1})
        union all
-      select p.payee from payment_sum p where p.payer = decode(own.subject, 'hex') and p.amount > p.refunded
-      limit ${mostRead + 1}) paid
+      select p.payee, ${isPaid('p')}
+        from (select * from payment_sum p where p.payer = decode(own.subject, 'hex') limit ${mostRead + 1}) p) paid
      cross join (
        select count(distinct c.client) as n, count(distinct registration) as registrations
          from (select c.client, c.registrations from feedback_client c

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../pool.ts'
+import { isPaid } from '../sql/feedback.ts'
 
 // What is known of those who gave feedback: the tables feedback_client and feedback_edge.
 
@@ -8,21 +9,17 @@ const mostFeedback = 1_000
 const mostRegistrations = 20
 /** Sums by payer of a client that are read. One with more has a business, and no funder. */
 const mostPayers = 1_000
-/** Sums of what a client paid that are read. One with more paid somebody. */
+/** Sums of what a client paid that are read, and of what it paid one address. One with more of the first paid somebody. */
 const mostSums = 1_000
 /** Highest generation; beyond it a chain of funders is only long. */
 const highestGeneration = 6
 
-/** SQL: whether a sum of payment_sum is of money that nobody behind its payee had put in, as of income, and was not given back. */
-const isPaid = (sum: string) => `${sum}.amount > ${sum}.refunded and ${sum}.funder <> ${sum}.payee
-             and not exists (select from income_owner o
-                               join income_address i on i.fid = o.fid and i.address = ${sum}.payee and i.chain in ('', ${sum}.chain)
-                              where ${sum}.funder <> '' and o.address = ${sum}.funder and o.because <> 'operator'
-                                and o.from_at <= ${sum}.first_at)`
-
 const paid = (payer: string, address: string) => `(
        exists (select from settlement_payer p where p.recipient = ${address} and p.payer = ${payer} and p.amount > 0)
-       or exists (select from payment_sum p where p.payee = ${address} and p.payer = ${payer} and ${isPaid('p')}))`
+       or exists (select
+                    from (select * from payment_sum p where p.payee = ${address} and p.payer = ${payer}
+                           order by p.chain, p.funder limit ${mostSums}) p
+                   where ${isPaid('p')}))`
 
 const values = ['seen_at', 'is_idle', 'registrations', 'funder', 'funded_at', 'generation']
 const columns = (row: string) => values.map((name) => `${row}.${name}`).join(', ')
@@ -60,14 +57,15 @@ first_paid as materialized (
                  from (select * from payment_sum p where p.payer = k.client limit ${mostSums + 1}) p) as has_paid
     from known k
    cross join lateral (
-     select count(*) as payers, min(at) filter (where payer <> k.client) as at,
-            (array_agg(payer order by at, payer) filter (where payer <> k.client))[1] as payer
-       from (select payer, first_paid_at as at
-               from settlement_payer
-              where recipient = k.client and amount > 0
+     select count(*) as payers, min(at) filter (where is_paid and payer <> k.client) as at,
+            (array_agg(payer order by at, payer) filter (where is_paid and payer <> k.client))[1] as payer
+       from ((select payer, first_paid_at as at, amount > 0 as is_paid
+                from settlement_payer
+               where recipient = k.client
+               limit ${mostPayers + 1})
               union all
-             select payer, first_at from payment_sum where payee = k.client and amount > refunded
-              limit ${mostPayers + 1}) sums
+             select p.payer, p.first_at, ${isPaid('p')}
+               from (select * from payment_sum p where p.payee = k.client limit ${mostPayers + 1}) p) sums
    ) one
 ),
 client as materialized (

@@ -13,6 +13,13 @@ export const groundKinds = ['payment', 'payment_named', 'contradicted', 'file', 
 /** Values of `flags`, the rules by which feedback is flagged, as of the view feedback_rule. */
 export const flagRules = ['circle', 'funding_chain', 'made_together', 'only_rates', 'shared_funder'] as const
 
+/** SQL: whether a sum of payment_sum is of money that nobody behind its payee had put in, as of income, and was not given back. */
+export const isPaid = (sum: string) => `${sum}.amount > ${sum}.refunded and ${sum}.funder <> ${sum}.payee
+             and not exists (select from income_owner o
+                               join income_address i on i.fid = o.fid and i.address = ${sum}.payee and i.chain in ('', ${sum}.chain)
+                              where ${sum}.funder <> '' and o.address = ${sum}.funder and o.because <> 'operator'
+                                and o.from_at <= ${sum}.first_at)`
+
 /** SQL: array of the rules that flag a feedback `f`. */
 export const flagsOf = (f: string) => `array(select x.rule from feedback_flag x where x.id = ${f}.id order by x.rule)`
 

@@ -1,20 +1,34 @@
 -- Feedback on agents, with what is known of who gave it.
 
--- When an address first paid another something in a time, in blocks that are rolled up; null: it did not. In settlements, or,
--- with a funder as of payment_sum, by other payments of that money. For payers who had paid before that time already: the sums
--- by payer have the first payment of all. Readers of the SQL contract may ask it.
-create function first_paid_within(of_chain text, of_payee bytea, by_payer bytea, by_funder bytea, since timestamptz,
-                                  before timestamptz)
+-- When an address first paid an address of an agent something in a time, in blocks that are rolled up; null: it did not. In
+-- settlements, or by one of its first thousand other payments there, of money that was not the agent's own and did not all go
+-- back. For payers who had paid before that time already: the sums by payer have the first payment of all. Readers of the SQL
+-- contract may ask it.
+create function first_paid_within(of_fid bigint, of_chain text, of_payee bytea, by_payer bytea, since timestamptz, before timestamptz)
   returns timestamptz language sql stable security definer set search_path = public, pg_temp as $$
   select least(
     (select min(s.block_timestamp) from settlement s
-      where by_funder is null and s.chain = of_chain and s.recipient = of_payee and s.payer = by_payer and s.amount > 0
+      where s.chain = of_chain and s.recipient = of_payee and s.payer = by_payer and s.amount > 0
         and s.block_timestamp >= since and s.block_timestamp < before
         and not exists (select from settlement_unrolled u
                          where u.chain = of_chain and s.block_number between u.from_block and u.to_block)),
-    (select min(p.block_timestamp) from payment_summed p
-      where p.chain = of_chain and p.payee = of_payee and p.payer = by_payer and coalesce(p.funder, '') = by_funder
-        and p.block_timestamp >= since and p.block_timestamp < before and p.net > 0))
+    (select p.block_timestamp
+       from (select p.* from payment_summed p
+              where p.chain = of_chain and p.payee = of_payee and p.payer = by_payer
+                and p.block_timestamp >= since and p.block_timestamp < before and p.net > 0
+              order by p.block_timestamp
+              limit 1000) p
+      cross join lateral (
+        select from payment_sum s
+         where s.payee = p.payee and s.payer = p.payer and s.chain = p.chain and s.funder = coalesce(p.funder, '')
+           and s.amount > s.refunded
+        offset 0
+      ) s
+      where not exists (select from income_owner o
+                         where o.fid = of_fid and o.address = p.funder and o.because <> 'operator'
+                           and o.from_at <= p.block_timestamp)
+      order by p.block_timestamp
+      limit 1))
 $$;
 
 -- The tags that the standard gives a meaning, with the unit of their values and the range in which they have it. A value of
@@ -144,26 +158,37 @@ select h.fid, f.*, not tenure.held as before_holder,
      limit 1
   ) k on true
  cross join lateral (
-   select min(case when one.at >= i.from_at then case when one.at < least(i.to_at, one.until) then one.at end
-                   when one.last_at >= i.from_at and i.from_at < f.block_timestamp
-                     then first_paid_within(one.chain, i.address, f.client, one.funder, i.from_at,
-                                            least(i.to_at, one.until, f.block_timestamp))
-              end) as at
+   select min(least(one.at, case when one.is_longer and i.from_at < f.block_timestamp
+                                   then first_paid_within(h.fid, one.chain, i.address, f.client, i.from_at,
+                                                          least(i.to_at, f.block_timestamp)) end)) as at
      from income_address i
     cross join lateral (
-      select s.chain, null::bytea as funder, s.first_paid_at as at, s.last_at, timestamptz 'infinity' as until
-        from settlement_payer s
-       where s.recipient = i.address and s.payer = f.client and s.amount > 0
-       union all
-      -- As of income: money of an address counts until that is the agent's own.
-      select s.chain, s.funder, s.first_at, s.last_at,
-             coalesce((select min(o.from_at) from income_owner o
-                        where o.fid = h.fid and o.address = s.funder and o.because <> 'operator'), 'infinity')
-        from payment_sum s
-       where s.payee = i.address and s.payer = f.client and s.amount > s.refunded
+      select paid.chain, min(paid.at) filter (where paid.at >= i.from_at and paid.at < i.to_at) as at,
+             bool_or(paid.at < i.from_at and paid.last_at >= i.from_at) as is_longer
+        from (select s.chain, s.first_paid_at as at, s.last_at
+                from settlement_payer s
+               where s.recipient = i.address and s.payer = f.client and s.amount > 0
+               union all
+              select s.chain, s.first_at, s.last_at
+                from payment_sum s
+               where s.payee = i.address and s.payer = f.client and s.funder = '' and s.amount > s.refunded
+               union all
+              -- As of income: money of an address counts until that is the agent's own. Filling a channel for somebody else
+              -- to sign costs little: a hundred of those who did are looked at.
+              select s.chain, s.first_at, s.last_at
+                from (select * from payment_sum s
+                       where s.payee = i.address and s.payer = f.client and s.funder <> ''
+                       order by s.chain, s.funder
+                       limit 100) s
+               where s.amount > s.refunded
+                 and not exists (select from income_owner o
+                                  where o.fid = h.fid and o.address = s.funder and o.because <> 'operator'
+                                    and o.from_at <= s.first_at)) paid
+       where i.chain in ('', paid.chain)
+       group by paid.chain
       offset 0
     ) one
-    where i.fid = h.fid and i.chain in ('', one.chain)
+    where i.fid = h.fid
    offset 0
  ) paid
   left join feedback_file file on file.feedback_id = f.id

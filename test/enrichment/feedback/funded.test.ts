@@ -1,10 +1,15 @@
+import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
+import { agentFeedback, everyFeedback } from '../../../db/queries/feedback/page.ts'
+import { deriveRatersOf } from '../../../db/queries/feedback/raters.ts'
 import { derivations } from '../../../derive/derivations.ts'
 import { settle } from '../../../derive/pass.ts'
 import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import { runIncome } from '../../derive/passes.ts'
 import { testDatabase } from '../../support/database.ts'
+import { rounds } from '../../support/rounds.ts'
+import { rowsRead } from '../../support/rows-read.ts'
 import {
   addressOf,
   birth,
@@ -16,6 +21,7 @@ import {
   seedPayment,
   seedRegistration,
   seedVerification,
+  seedWallet,
 } from '../../support/seed.ts'
 
 // Feedback of keys that signed for money which others had put into a channel.
@@ -28,9 +34,18 @@ const key = (name: string) => addressOf(`key ${name}`)
 const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
 const time = (block: number) => new Date(+birth + block * 60_000)
 const ratedAt = 500
+const named = addressOf('wallet of the registration')
+const namedAt = 300
 
-async function log(kind: 'batch_deposit' | 'batch_claim', channel: string, payer: string, block: number, logIndex = 0) {
-  const row = { kind, block, logIndex, payer, payee: seller, amount: 1_000_000n, at: time(block) }
+async function log(
+  kind: 'batch_deposit' | 'batch_claim',
+  channel: string,
+  payer: string,
+  block: number,
+  logIndex = 0,
+  payee = seller,
+) {
+  const row = { kind, block, logIndex, payer, payee, amount: 1_000_000n, at: time(block) }
   await seedPayment(database.pool, {
     ...row,
     subject: hashOf(`channel ${channel}`),
@@ -99,6 +114,7 @@ beforeAll(async () => {
   await seedAgent(pool, { fid: 7, addresses: [seller] })
   await seedRegistration(pool, { chain: 'base', id: 1, owner: seller })
   await seedHolding(pool, { fid: 7, chain: 'base', id: 1, by: seller, block: 0 })
+  await seedWallet(pool, { id: 1, wallet: named, block: namedAt, at: time(namedAt) })
   await insert(pool, 'agent_change', { fid: 7, kind: 'upsert', changed_at: birth })
   await writeContracts(pool, 'base', [{ address: addressOf('token'), fromBlock: 0 }])
 })
@@ -138,4 +154,76 @@ test('what the key paid otherwise stays paid, whatever the owner puts into its c
   await log('batch_deposit', 'three', wallet, 130)
   await log('batch_claim', 'three', key('three'), 131, 1)
   expect(await told('three')).toMatchObject({ paid: false, grounds: 'file', idle: true })
+})
+
+const claim = fc.record({
+  filledBy: fc.constantFrom('key', wallet, stranger, seller, named),
+  payee: fc.constantFrom(seller, named),
+  block: fc.integer({ min: 202, max: 800 }),
+})
+
+test('whether a key paid is what its claims say one by one, whoever filled the channels', async () => {
+  let logged = 1_000
+  await fc.assert(
+    fc.asyncProperty(fc.array(claim, { minLength: 1, maxLength: 8 }), async (claims) => {
+      const name = `of round ${logged}`
+      await rate(name)
+      for (const { filledBy, payee, block } of claims) {
+        const channel = `random ${logged++}`
+        await log('batch_deposit', channel, filledBy === 'key' ? key(name) : filledBy, 201, logged, payee)
+        await log('batch_claim', channel, key(name), block, logged, payee)
+      }
+      const counts = claims.filter(
+        ({ filledBy, payee, block }) =>
+          (filledBy === 'key' || filledBy === stranger || (filledBy === named && block < namedAt)) &&
+          (payee === seller || block >= namedAt) &&
+          block < ratedAt,
+      )
+      const first = Math.min(...counts.map(({ block }) => block))
+      const { paid, paid_at } = await told(name)
+      expect([paid, paid ? paid_at : null]).toEqual([counts.length > 0, counts.length > 0 ? time(first) : null])
+    }),
+    { numRuns: rounds(15, 100), endOnFailure: true },
+  )
+})
+
+test('a page of feedback by keys whose channels 50,000 others filled reads few rows, and so does what is derived', async () => {
+  const { pool } = database
+  const names = ['with money of its own', 'in time', 'all along']
+  for (const name of names) {
+    await rate(name)
+    await told(name)
+    const [firstAt, lastAt] = name === 'all along' ? [100, 400] : [310, 310]
+    await pool.query(
+      `insert into payment_sum (payee, payer, chain, first_at, last_at, amount, funder)
+       select $1, $2, 'base', $3, $4, 1, int4send(n) || '\\x0000000000000000'::bytea || int8send(n) from generate_series(1, 50000) n`,
+      [bytes(name === names[0] ? seller : named), bytes(key(name)), time(firstAt!), time(lastAt!)],
+    )
+  }
+  await pool.query(
+    `insert into payment_sum (payee, payer, chain, first_at, last_at, amount, funder) values ($1, $2, 'gnosis', $3, $3, 1, '')`,
+    [bytes(seller), bytes(key(names[0]!)), time(305)],
+  )
+  await pool.query(
+    `insert into payment (id, chain, block_number, log_index, block_timestamp, kind, token, payer, payee, gross, net, facilitator,
+                          tx_hash, funder)
+     select 'many-' || n, 'base', 400, 100000 + n, $3::timestamptz + n * interval '1 second', 'batch_claim', $4, $2, $1, 1, 1, '\\x01', '\\x02',
+            int4send(n) || '\\x0000000000000000'::bytea || int8send(n) from generate_series(1, 50000) n`,
+    [bytes(named), bytes(key('all along')), time(400), bytes(addressOf('token'))],
+  )
+  await pool.query(`
+    insert into payment_sum (payee, payer, chain, first_at, last_at, amount)
+    select int4send(n % 20000), int4send(n), 'base', now(), now(), 1 from generate_series(1, 60000) n`)
+  await pool.query('vacuum analyze payment_sum, payment')
+  const { rows } = await pool.query('select client, paid_at from judged_feedback where fid = 7 and client = any ($1)', [
+    names.map((name) => bytes(key(name))),
+  ])
+  const paidAtOf = (name: string) => rows.find((row) => row.client.equals(bytes(key(name))))?.paid_at
+  expect(names.map(paidAtOf)).toEqual([time(305), time(310), new Date(+time(400) + 1_000)])
+  const tables = ['payment%', 'income_owner']
+  const page = () =>
+    rowsRead(pool, (db) => agentFeedback(db, { fid: 7, limit: 100, filter: everyFeedback, after: undefined }), tables)
+  expect(await page()).toBeLessThan(3_000)
+  const clients = names.map((name) => key(name).slice(2))
+  expect(await rowsRead(pool, (db) => deriveRatersOf(db, clients), tables)).toBeLessThan(10_000)
 })

@@ -23,7 +23,7 @@ import { judgeHost, requireHost } from './http/host.ts'
 import { refuseMethod, refusePath } from './http/method.ts'
 import { createMetrics, type Watched } from './http/metrics.ts'
 import { expressPath, methodsByPath, type Sources, type Total } from './http/route.ts'
-import type { HearBadHttp } from './http/server.ts'
+import { noteBadHttp } from './http/server.ts'
 import { type LimiterOptions, limiter } from './limits/limiter.ts'
 import { pageLimiter, pictureLimiter } from './limits/page-limiter.ts'
 import { hearRefused, mcpPath, mcpPlaces, mcpRoutes } from './mcp/routes.ts'
@@ -85,11 +85,7 @@ export function createApp(deps: ApiDeps): Express {
   app.enable('case sensitive routing')
   app.set('trust proxy', deps.trustProxyHops)
 
-  const hearBadHttp: HearBadHttp = (requestId, { code, detail }) => {
-    metrics.countError(code)
-    deps.log.info({ requestId, code, detail }, 'refused')
-  }
-  app.locals.hearBadHttp = hearBadHttp
+  app.locals.hearBadHttp = noteBadHttp({ ...deps, countError: metrics.countError })
   app.use(judgeHost)
   app.use(giveHeaders)
   app.use(metrics.timeRequests)

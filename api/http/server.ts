@@ -8,6 +8,7 @@ import { requestLimits } from '../../config/limits.ts'
 import { portOf } from '../../ops/health.ts'
 import { listen } from '../../ops/ports.ts'
 import { untilStopSignal } from '../../ops/stop.ts'
+import { minute } from '../../ops/time.ts'
 import { jsonText } from './content.ts'
 import { drainOf } from './drain.ts'
 import { type ApiError, invalidRequest } from './errors.ts'
@@ -23,7 +24,31 @@ const idleTimeoutMs = 65_000
 const maxConnections = 10_000
 
 /** Told of each request that Node itself refuses, which no middleware of the app sees. */
-export type HearBadHttp = (requestId: string, error: ApiError) => void
+type HearBadHttp = (requestId: string, error: ApiError) => void
+
+interface BadHttpNotes {
+  readonly log: Logger
+  readonly countError: (code: string) => void
+  /** Current time, in milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/**
+ * Counts each of these requests, and logs one a minute at most, with the number of those since the line before: no limiter
+ * has seen their senders, who would fill the log.
+ */
+export function noteBadHttp({ log, countError, now }: BadHttpNotes): HearBadHttp {
+  let loggedAt = Number.NEGATIVE_INFINITY
+  let count = 0
+  return (requestId, { code, detail }) => {
+    countError(code)
+    count++
+    if (now() < loggedAt + minute) return
+    log.info({ requestId, code, detail, count }, 'refused')
+    loggedAt = now()
+    count = 0
+  }
+}
 
 /**
  * The HTTP server of an app, not listening yet. What Node itself refuses is answered with the service's error body, and the

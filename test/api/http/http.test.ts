@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { errorTable } from '../../../api/http/errors.ts'
 import { errorBody } from '../../../api/schemas/error.ts'
@@ -16,8 +17,8 @@ beforeAll(async () => {
 afterAll(() => api.stop())
 
 /** Sends bytes as they are and reads until the server closes. */
-function raw(text: string): Promise<{ status: number; headers: string; body: string }> {
-  const { hostname, port } = new URL(api.url)
+function raw(text: string, { url } = api): Promise<{ status: number; headers: string; body: string }> {
+  const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
     let answer = ''
     const socket = connect(Number(port), hostname, () => socket.write(text))
@@ -111,7 +112,7 @@ test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'])(
   },
 )
 
-test.each([
+const noHttp = [
   ['a header block above 16 KiB', `GET /api/agent/1 HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`],
   ['a URL above 16 KiB', `GET /api/agent/${'1'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
   ['a line that is not HTTP', 'hello\r\n\r\n'],
@@ -122,16 +123,33 @@ test.each([
     'POST /api/agent/1 HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
   ],
   ['a tunnel', 'CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n'],
-])('%s is refused with the error body, and counted', async (_name, text) => {
-  const counted = async () =>
-    Number(
-      /http_errors_total\{code="ERR_PAYLOAD_INVALID"\} (\d+)/.exec(await (await api.get('/metrics')).text())?.[1] ?? 0,
-    )
-  const before = await counted()
+] as const
+
+test.each(noHttp)('%s is refused with the error body', async (_name, text) => {
   const answer = await raw(text)
   expectError(answer, 'ERR_PAYLOAD_INVALID')
-  expect(await counted()).toBe(before + 1)
   expect(answer.headers).toMatch(/^connection: close$/im)
+})
+
+test('all of it is counted, and logged once a minute with its number: no limiter has seen who sends it', async () => {
+  const lines: { requestId: string; count: number }[] = []
+  const log = pino({}, { write: (line) => lines.push(JSON.parse(line)) })
+  const time = { now: 0 }
+  const own = await startApi(database, { log, now: () => time.now })
+  const answers = []
+  for (const [, text] of noHttp) answers.push(await raw(text, own))
+  const idOf = ({ headers }: { headers: string }) => /^x-request-id: (.*)$/im.exec(headers)?.[1]
+  const [first] = answers
+  expect(lines).toMatchObject([{ msg: 'refused', requestId: idOf(first!), code: 'ERR_PAYLOAD_INVALID', count: 1 }])
+  time.now = 59_999
+  await raw('hello\r\n\r\n', own)
+  expect(lines).toHaveLength(1)
+  time.now = 60_000
+  const last = await raw('hello\r\n\r\n', own)
+  expect(lines.slice(1)).toMatchObject([{ requestId: idOf(last), count: noHttp.length + 1 }])
+  const metrics = await (await own.get('/metrics')).text()
+  await own.stop()
+  expect(metrics).toContain(`http_errors_total{code="ERR_PAYLOAD_INVALID"} ${noHttp.length + 2}\n`)
 })
 
 test.each([

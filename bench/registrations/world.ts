@@ -56,7 +56,7 @@ function registered({ registrations }: RegistrationsSize): string[] {
                  else ${address('owner', `(n / ${eachHolds})`)} end,
             false, case when n % 3 = 0 then ${address('wallet', '(n % 20000)')} end, 'https://agents.example/' || id, 30,
             30000000 + n, at, ${tx(`'mint ' || n`)}, 30000000 + n, at, 30000000 + n,
-            at + (n * 7919 % ${registrations}) * interval '20 seconds'
+            at + (n::bigint * 7919 % ${registrations}) * interval '20 seconds'
        from (select n, ${firstOfStrangers} + n as id, ${pick(chains, 'n')} as chain,
                     timestamptz '2026-02-01' + n * interval '20 seconds' as at
                from generate_series(1, greatest(0, ${registrations} - (select count(*)::int from registration))) n) made`,

@@ -110,31 +110,41 @@ const feedbackObject = `json_build_object(
     'flags', ${flagsOf('f')}
   )`
 
-// Every registration is read from the place on, as many rows as the page may look at. A filter that few rows match ends a
-// page before it is full, with the place where the next one goes on: no page reads more than that. What is judged is named
-// by its id and its place, so that whichever index the planner takes has one row for it: few have much feedback, and by
-// the numbers that it knows a registration has as many as an id.
+// Of each registration the newest row from the place on is read, in its index alone. A page has rows only of those whose newest
+// ones are the first of them, as many as it may look at, so of these alone more is read. A filter that few rows match ends a
+// page before it is full, with the place where the next one goes on. What is judged is named by its id and its place, so that
+// whichever index the planner takes has one row for it: few have much feedback, and by the numbers that it knows a registration
+// has as many as an id.
 const after = `($4::bigint is null or (
         f.block_timestamp <= timestamptz 'epoch' + $4::bigint * interval '1 microsecond'
         and (f.block_timestamp, f.chain, f.block_number, f.log_index)
             < (timestamptz 'epoch' + $4::bigint * interval '1 microsecond', $5::text, $6::bigint, $7::bigint)))`
-const text = `
-select page.*
-  from agent a
- cross join lateral (
-with found as (
-  select f.*
-    from agent_holding h
-    join feedback_total t using (chain, agent_id)
-   cross join lateral (
-     select f.*
+
+/** SQL: the newest feedback on a registration `h`, from the place on. */
+const newestFirst = (columns: string, limit: string) => `
+     select ${columns}
        from feedback f
       where f.chain = h.chain and f.agent_id = h.agent_id and ${after}
         and f.block_timestamp >= coalesce($12::timestamptz, '-infinity')
       order by f.block_timestamp desc, f.block_number desc, f.log_index desc
-      limit $3::int + 1
-   ) f
+      limit ${limit}`
+
+const text = `
+select page.*
+  from agent a
+ cross join lateral (
+with newest as materialized (
+  select h.chain, h.agent_id
+    from agent_holding h
+   cross join lateral (${newestFirst('f.chain, f.block_timestamp, f.block_number, f.log_index', '1')}) f
    where h.fid = a.fid and ${isJudged} and ($8::text[] is null or h.chain = any ($8))
+   order by ${order('f')}
+   limit $3::int + 1
+),
+found as (
+  select f.*
+    from newest h
+   cross join lateral (${newestFirst('f.*', '$3::int + 1')}) f
    order by ${order('f')}
    limit $3::int + 1
 ),

@@ -33,7 +33,7 @@ interface LinkedSubject {
 export interface LinkWorld extends AccountWorld, AssociationBound {
   readonly social: Pick<SocialIndex, 'statements'>
   readonly grounds: GroundsWorld
-  /** URLs that the registrations of these holders name and that contain the host's text. */
+  /** URLs that the holders' own registrations name and that contain the host's text. */
   registeredAddresses(addresses: readonly string[], host: string): Promise<readonly RegisteredUrl[]>
   /** The JSON document at a URL, read within `domainManifestLimits`; undefined: there is none. */
   document(url: string): Promise<unknown>
@@ -98,7 +98,9 @@ const links: readonly (readonly [LinkKind, CheckLink])[] = [
       const holders = judge.verifications.map(({ address }) => address)
       const named = await world.registeredAddresses(holders, host)
       let first: Weakness | undefined
-      for (const registered of named.filter(({ url }) => hostOf(url) === host).slice(0, mostRegistrations)) {
+      // Whoever has a contract wallet's address on another chain must not use up the limit.
+      const eligible = named.filter((one) => hostOf(one.url) === host && isAtHome(one, judge))
+      for (const registered of eligible.slice(0, mostRegistrations)) {
         const weakness = await weaknessOfHolders(registered, judge)
         if (!weakness) {
           const { chainId, agentId, url } = registered
@@ -150,14 +152,15 @@ function signedPart(given: unknown): { readonly timestamp: number | null; readon
   return { timestamp: read.data.timestamp, message }
 }
 
-/**
- * Why a registration's holder, or who gave it to him, could not support a claim. The address of a contract wallet may be
- * another's on every chain but that of its verification.
- */
-async function weaknessOfHolders({ by, chainId }: RegisteredUrl, judge: GroundsJudge): Promise<Weakness | undefined> {
+/** Whether a registration is on the chain of each contract wallet that it needs: elsewhere that address may be another's. */
+function isAtHome({ by, chainId }: RegisteredUrl, { verifications }: GroundsJudge): boolean {
+  const homes = verifications.filter(({ address }) => by.includes(address)).map((one) => one.contractChainId)
+  return homes.every((home) => home === null || home === chainId)
+}
+
+/** Why a registration's holder, or who gave it to him, could not support a claim. */
+async function weaknessOfHolders({ by }: RegisteredUrl, judge: GroundsJudge): Promise<Weakness | undefined> {
   for (const address of by) {
-    const home = judge.verifications.find((one) => one.address === address)?.contractChainId ?? null
-    if (home !== null && home !== chainId) return { why: `it is a contract wallet on chain ${home}, not ${chainId}` }
     const weakness = await judge.weaknessOf(address)
     if (weakness) return weakness
   }

@@ -93,8 +93,8 @@ test('a profile that another hub does not know links nothing', async () => {
 })
 
 /** Seeds a registration of the host that an address holds on a chain. */
-async function registered(holder: string, chain: 'base' | 'optimism' = 'base') {
-  const token = { chain, id: claimant.fid } as const
+async function registered(holder: string, chain: 'arbitrum' | 'base' | 'optimism' = 'base', id: number = claimant.fid) {
+  const token = { chain, id } as const
   await rows.transfer(token, null, holder as Hex, new Date('2026-01-01T00:00:00Z'))
   await rows.setUri(token, `http://${stage.host.name}/agent.json`, new Date('2026-01-02T00:00:00Z'))
 }
@@ -122,6 +122,28 @@ test('a registration of a contract wallet links on the chain that its verificati
   stage.hub.state.addVerification(claimant.fid, address, { contractChain: 10, privateKey: claimant.privateKey })
   await registered(address, 'base')
   expect(await failure(await claim())).toMatchObject(notLinked)
+  await registered(address, 'optimism')
+  expect((await claim()).status).toBe(200)
+})
+
+test('registrations that a stranger sends, however many, do not hide the one that links the host', async () => {
+  const stranger = accountOf('one who sends registrations').address.toLowerCase()
+  const firstId = claimant.fid * 10_000
+  for (let id = firstId; id < firstId + 51; id++) {
+    await registered(stranger, 'arbitrum', id)
+    await rows.transfer({ chain: 'arbitrum', id }, stranger, claimant.address, new Date('2026-01-05T00:00:00Z'))
+  }
+  expect(await failure(await claim())).toMatchObject(notLinked)
+  await registered(claimant.address)
+  expect((await claim()).status).toBe(200)
+})
+
+test('registrations at a contract wallet’s address on other chains do not hide the one that links the host', async () => {
+  const { address } = accountOf(`wallet of ${claimant.fid}`)
+  await stage.chain.client.setCode({ address, bytecode: '0x631626ba7e60e01b60005260206000f3' }) // says yes
+  stage.hub.state.addVerification(claimant.fid, address, { contractChain: 10, privateKey: claimant.privateKey })
+  const firstId = claimant.fid * 10_000
+  for (let id = firstId; id < firstId + 51; id++) await registered(address, 'arbitrum', id)
   await registered(address, 'optimism')
   expect((await claim()).status).toBe(200)
 })

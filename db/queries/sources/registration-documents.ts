@@ -218,7 +218,7 @@ export async function forgetDocument(db: Queryable, { chain, agentId }: Registra
   })
 }
 
-/** Web addresses of the registrations that are looked at for a host, at most. */
+/** Web addresses of an account's own registrations that are looked at for a host, at most. */
 const mostAddresses = 1_000
 
 /** A web address that a registration names, and who has to be the account's own for it to count. */
@@ -227,8 +227,8 @@ interface RegisteredAddress {
   readonly chainId: number
   /** Id of the registration, in decimal. */
   readonly agentId: string
-  /** Who holds the registration, and those who gave it on, from whoever sent it to the first of the verified set, unless the
-   * holder changed something about it since. */
+  /** Who holds the registration, and those of the verified set who passed it on to each other, unless the holder changed
+   * something about it since. */
   readonly by: readonly string[]
 }
 
@@ -237,7 +237,8 @@ interface RegisteredAddress {
  * in what the current agentURI led to. `addresses` are the verified set of one fid, lowercase hex.
  *
  * A registration that somebody else gave to the holder counts only after the holder changed something about it:
- * otherwise anybody could link a host of his own to a stranger's fid by sending a registration there.
+ * otherwise anybody could link a host of his own to a stranger's fid by sending a registration there. Until then it is
+ * left out, so that strangers cannot use up the limit.
  */
 export async function registeredAddresses(
   db: Queryable,
@@ -247,7 +248,7 @@ export async function registeredAddresses(
   const { rows } = await db.query<{ url: string; chain: ChainName; agentId: string; by: string[] }>({
     name: 'registered-addresses',
     text: `
-with held as (
+with received as (
   select r.*,
          array(select distinct '0x' || encode(t."from", 'hex') from registration_transfer t
                 where r.updated_block <= r.acquired_block
@@ -263,6 +264,8 @@ with held as (
        limit 1
     ) came on true
    where r.owner = any ($1::bytea[]) and not r.burned
+), held as (
+  select * from received where givers <@ array(select '0x' || encode(own, 'hex') from unnest($1::bytea[]) as own)
 )
 select url, chain, agent_id::text as "agentId", '0x' || encode(owner, 'hex') || givers as by
   from (select h.chain, h.agent_id, h.owner, h.givers, h.agent_uri as url from held h

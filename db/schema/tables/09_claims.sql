@@ -44,7 +44,8 @@ create index claim_event_claim on claim_event (fid, method, nonce, seq);
 create trigger claim_event_kept before update or delete or truncate on claim_event
   for each statement execute function refuse_change();
 
--- Gives an event its place in the chain of its fid; writers of one fid wait for each other until they end.
+-- Gives an event its place in the chain of its fid, and its claim what the event says; writers of one fid wait for each other
+-- until they end.
 create function seal_claim_event() returns trigger language plpgsql as $$
 declare
   last claim_event;
@@ -58,13 +59,6 @@ begin
     '{"at":"%s","evidence":%s,"fid":%s,"kind":"%s","method":"%s","nonce":"%s","previous":%s,"seq":%s}',
     to_char(new.at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), new.evidence, new.fid, new.kind, new.method,
     new.nonce, coalesce('"' || encode(new.previous, 'hex') || '"', 'null'), new.seq), 'UTF8'));
-  return new;
-end $$;
-create trigger claim_event_seal before insert on claim_event
-  for each row execute function seal_claim_event();
-
-create function apply_claim_event() returns trigger language plpgsql as $$
-begin
   update claim
      set state = case new.kind when 'suspended' then 'suspended' when 'ended' then 'ended' else 'live' end,
          claimed_at = case new.kind when 'claimed' then new.at else claimed_at end,
@@ -74,10 +68,10 @@ begin
   if not found then
     raise exception 'no standing claim % % of fid % for an event', new.method, new.nonce, new.fid;
   end if;
-  return null;
+  return new;
 end $$;
-create trigger claim_event_apply after insert on claim_event
-  for each row execute function apply_claim_event();
+create trigger claim_event_seal before insert on claim_event
+  for each row execute function seal_claim_event();
 
 -- What owners said about their claims besides claiming: withdrawals, and that they want to be listed or not.
 create table claim_action (

@@ -190,11 +190,8 @@ begin
   end if;
   return null;
 end $$;
-create trigger agent_listed after insert or delete on agent
+create trigger agent_listed after insert or delete or update of claimed, agent_status on agent
   for each row execute function note_directory_event();
-create trigger agent_standing_changed after update of claimed, agent_status on agent
-  for each row when (new.claimed <> old.claimed or new.agent_status <> old.agent_status)
-  execute function note_directory_event();
 
 -- Who could change an agent's registrations when that was looked at last, by whose change an event is noted.
 create table agent_control (

@@ -44,7 +44,8 @@ export async function emptyPartitions(
        from leaf
       where first_block <= $3 and last_block >= $2
         and not exists (select from backfill_partition taken where taken.partition = leaf.name)
-        and not settlement_has_rows($1, first_block::int, last_block::int)
+        and not exists (select from settlement s
+                         where s.chain = $1 and s.block_number between first_block::int and last_block::int)
       order by first_block`,
     [chain, fromBlock, toBlock],
   )

@@ -46,12 +46,6 @@ create table backfill_partition (
   staging_table text not null
 );
 
-create function settlement_has_rows(of_chain text, first_block int, last_block int) returns boolean
-language sql stable as $$
-  select exists (select from settlement
-                  where chain = of_chain and block_number between first_block and last_block)
-$$;
-
 -- Blocks that a processor wrote from a node, at the head: once they are final the auditor reads them again from the archive.
 create table head_range (
   chain text not null,

@@ -231,24 +231,22 @@ create index searched_agent_search on searched_agent using gin (search gin_trgm_
 -- Query words in each of their forms: as they are written, as plural and as singular, by the endings of English; what
 -- that makes of other words nobody says. `beginnings`: longer words begin with one of these, too. Words that must not
 -- occur, `!'word'`, are taken whole.
-create function word_forms(word text) returns text[] language sql immutable parallel safe as $$
-  select array_agg(form) filter (where form is not null)
-    from unnest(array[word] || case when word ~ '^[a-z]{3,}$' then array[
-           case when word ~ '..[^aeiou]ies$' then regexp_replace(word, 'ies$', 'y') end,
-           case when word ~ '..(s|x|z|ch|sh)es$' then regexp_replace(word, 'es$', '') end,
-           case when word ~ '..[^s]s$' then regexp_replace(word, 's$', '') end,
-           case when word ~ '[^aeiou]y$' then regexp_replace(word, 'y$', 'ies')
-                when word ~ '(ss|us|x|z|ch|sh)$' then word || 'es'
-                when word !~ 's$' then word || 's' end] end) as one (form)
-$$;
 create function in_all_forms(asked tsquery, beginnings boolean) returns tsquery language sql immutable parallel safe as $$
   select coalesce(nullif(string_agg(
            case when token !~ '^!?''' then token
                 else (select left(token, -length(quoted)) || '(' || string_agg(
                                '''' || form || '''' || case when beginnings and token like '''%' and octet_length(form) >= 3
                                                             then ':*' else '' end, ' | ') || ')'
-                        from unnest(word_forms(substr(quoted, 2, length(quoted) - 2))) as one (form))
+                        from unnest(array[word] || case when word ~ '^[a-z]{3,}$' then array[
+                               case when word ~ '..[^aeiou]ies$' then regexp_replace(word, 'ies$', 'y') end,
+                               case when word ~ '..(s|x|z|ch|sh)es$' then regexp_replace(word, 'es$', '') end,
+                               case when word ~ '..[^s]s$' then regexp_replace(word, 's$', '') end,
+                               case when word ~ '[^aeiou]y$' then regexp_replace(word, 'y$', 'ies')
+                                    when word ~ '(ss|us|x|z|ch|sh)$' then word || 'es'
+                                    when word !~ 's$' then word || 's' end] end) as one (form)
+                       where form is not null)
            end, '' order by place), '')::tsquery, asked)
     from regexp_matches(asked::text, '!?''(?:[^'']|'''')*''|[^''!]+|!', 'g') with ordinality as part (matched, place)
    cross join lateral (select matched[1], ltrim(matched[1], '!')) as one (token, quoted)
+   cross join lateral (select substr(quoted, 2, length(quoted) - 2)) as inside (word)
 $$;

@@ -155,7 +155,8 @@ export class World {
         if (from <= this.sealed('base')) return false
         const { rows: claimed } = await pool.query(
           `insert into backfill (chain, from_block, to_block)
-           select 'base', $1, $2 where not settlement_has_rows('base', $1, $2)
+           select 'base', $1, $2
+            where not exists (select from settlement where chain = 'base' and block_number between $1 and $2)
                on conflict do nothing returning id`,
           [from, to],
         )

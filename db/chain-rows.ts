@@ -45,6 +45,17 @@ function tokenSymbols(): string {
   return `select ${cases.length > 0 ? `case $1 ${cases.join(' ')} else 'USDC' end` : `'USDC'`}::text`
 }
 
+/** Addresses of a chain's registries by its name; of '': those that the authors of the standard deployed. */
+function registries(): string {
+  const official = { registry: { address: identityRegistry }, reputation: { address: reputationRegistry } }
+  const all = [['', official] as const, ...chainNames.map((name) => [name, chainOf(name)] as const)]
+  const cases = all.map(([name, { registry, reputation }]) => {
+    const [identity, other] = [registry, reputation].map(({ address }) => pg.escapeLiteral(address))
+    return `when ${pg.escapeLiteral(name)} then case when $2 then ${other} else ${identity} end`
+  })
+  return `select (case $1 ${cases.join(' ')} end)::text`
+}
+
 /** Creates the SQL functions that statements and views use for facts of chains; replaces only those that changed. */
 async function ensureFunctions(db: Queryable): Promise<void> {
   const wanted = [
@@ -76,24 +87,7 @@ async function ensureFunctions(db: Queryable): Promise<void> {
       body: `select ${chainNames.some((name) => chainOf(name).tokens.some(({ decimals }) => decimals !== 6))}`,
     },
     { name: 'token_symbol_of', takes: 'bytea', gives: 'text', body: tokenSymbols() },
-    {
-      name: 'chain_identity_registry_of',
-      takes: 'text',
-      gives: 'text',
-      body: perChain('text', ({ registry }) => pg.escapeLiteral(registry.address)),
-    },
-    {
-      name: 'chain_reputation_registry_of',
-      takes: 'text',
-      gives: 'text',
-      body: perChain('text', ({ reputation }) => pg.escapeLiteral(reputation.address)),
-    },
-    {
-      name: 'official_registries',
-      takes: '',
-      gives: 'text[]',
-      body: `select ${quoted([identityRegistry, reputationRegistry])}`,
-    },
+    { name: 'registry_of', takes: 'of_chain text, of_reputation boolean', gives: 'text', body: registries() },
     { name: 'chain_names', takes: '', gives: 'text[]', body: `select ${quoted(chainNames)}` },
     { name: 'settlement_chain_names', takes: '', gives: 'text[]', body: `select ${quoted(settlementChains())}` },
   ]

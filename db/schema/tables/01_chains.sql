@@ -41,7 +41,7 @@ create function chain_first_block_of(text) returns int language sql immutable pa
 create function chain_id_of(text) returns bigint language sql immutable parallel safe as 'select null::bigint';
 create function chain_label_of(text) returns text language sql immutable parallel safe as 'select null::text';
 
--- Addresses of a chain's registries, and those of the ones that the authors of the standard deployed, from there as well.
-create function chain_identity_registry_of(text) returns text language sql immutable parallel safe as 'select null::text';
-create function chain_reputation_registry_of(text) returns text language sql immutable parallel safe as 'select null::text';
-create function official_registries() returns text[] language sql immutable parallel safe as 'select null::text[]';
+-- Address of a chain's identity registry, or of its reputation registry, from there as well; of the chain '': of the one that
+-- the authors of the standard deployed.
+create function registry_of(of_chain text, of_reputation boolean) returns text
+  language sql immutable parallel safe as 'select null::text';

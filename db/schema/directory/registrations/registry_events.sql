@@ -1,5 +1,5 @@
 create or replace view directory.registry_events as
-select e.chain, r.contract_address, r.contract_address = any (public.official_registries()) as is_official, e.event,
+select e.chain, r.contract_address, r.contract_address in (public.registry_of('', false), public.registry_of('', true)) as is_official, e.event,
        e.agent_id as erc8004_id, e.args, e.block_number, e.log_index, '0x' || encode(e.tx_hash, 'hex') as tx_hash,
        e.block_timestamp
   from (
@@ -50,8 +50,7 @@ select e.chain, r.contract_address, r.contract_address = any (public.official_re
       from public.feedback_response
   ) e
  cross join lateral (
-   select case when e.of_reputation then public.chain_reputation_registry_of(e.chain)
-               else public.chain_identity_registry_of(e.chain) end as contract_address
+   select public.registry_of(e.chain, e.of_reputation) as contract_address
  ) r;
 
 comment on view directory.registry_events is e'@behavior -*\nEvery event of the identity and the reputation registry, one row each, as the contracts logged it; only MetadataUpdate (ERC-4906), which says no more than the URI before it, and upgrades of the contracts are left out. Give a chain with a registration, or with a range of blocks.';

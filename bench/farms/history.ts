@@ -13,6 +13,7 @@ export const farmMakes = [
   'one hour',
   'circles',
   'disguised',
+  'circles with a payment',
 ] as const
 export type Habit = (typeof honestHabits)[number]
 export const honestHabits = [
@@ -37,6 +38,8 @@ interface Paid {
   readonly payer: string
   readonly payee: string
   readonly minute: number
+  /** Base units. */
+  readonly amount: number
 }
 interface Rated {
   readonly client: string
@@ -56,6 +59,8 @@ export interface FarmsHistory {
 export const historyMinutes = 180 * 24 * 60
 /** Clients of one registration of a farm. */
 const perRegistration = 2_000
+/** A cent, in base units. */
+const usualAmount = 10_000
 
 export function generateHistory(size: FarmsSize): FarmsHistory {
   const world = new World(size)
@@ -163,15 +168,7 @@ class World implements FarmsHistory {
         for (const wallet of wallets) this.rate(wallet, this.one(agents), hour + this.below(60))
       },
       circles: (wallets, _agents, begin) => {
-        for (let at = 0; at < wallets.length; ) {
-          const left = wallets.length - at
-          const length = left < 8 ? Math.min(left, 6) : 2 + this.below(5)
-          const ring = wallets.slice(at, at + length)
-          const own = ring.map((wallet) => this.register(wallet))
-          for (const [n, wallet] of ring.entries())
-            this.rate(wallet, own[(n + 1) % own.length] as number, begin + this.below(90 * 1_440))
-          at += length
-        }
+        this.circles(wallets, begin)
       },
       // Money from elsewhere, and a payment to somebody, which is what honest clients have.
       disguised: (wallets, agents) => {
@@ -181,7 +178,27 @@ class World implements FarmsHistory {
           this.rate(wallet, this.one(agents), at + 1)
         }
       },
+      // What is least of money, from one of each circle to the next.
+      'circles with a payment': (wallets, _agents, begin) => {
+        for (const [first, next] of this.circles(wallets, begin)) this.pay(first as string, next as string, begin, 1)
+      },
     }
+
+  /** Wallets that rate registrations of each other in circles. Returns these. */
+  private circles(wallets: readonly string[], begin: number): string[][] {
+    const rings: string[][] = []
+    for (let at = 0; at < wallets.length; ) {
+      const left = wallets.length - at
+      const length = left < 8 ? Math.min(left, 6) : 2 + this.below(5)
+      const ring = wallets.slice(at, at + length)
+      const own = ring.map((wallet) => this.register(wallet))
+      for (const [n, wallet] of ring.entries())
+        this.rate(wallet, own[(n + 1) % own.length] as number, begin + this.below(90 * 1_440))
+      rings.push(ring)
+      at += length
+    }
+    return rings
+  }
 
   /** Pays some agents and rates most of them; the first ones of the list get the most. */
   private customer(habit: Habit, funder?: string): void {
@@ -292,8 +309,8 @@ class World implements FarmsHistory {
     return createHash('sha256').update(`${this.size.seed} ${this.addresses}`).digest('hex').slice(0, 40)
   }
 
-  private pay(payer: string, payee: string, minute: number): void {
-    if (payer !== payee) this.paid.push({ payer, payee, minute: Math.min(minute, historyMinutes) })
+  private pay(payer: string, payee: string, minute: number, amount = usualAmount): void {
+    if (payer !== payee) this.paid.push({ payer, payee, minute: Math.min(minute, historyMinutes), amount })
   }
 
   private rate(client: string, agent: number, minute: number): void {

@@ -44,9 +44,9 @@ export async function storeHistory(pool: pg.Pool, { paid, rated, holders }: Farm
     to: bytes(holder),
   }))
   await insertAll(pool, 'registration_transfer', transfers)
-  const settlements = paid.map(({ payer, payee, minute }, n) => ({
+  const settlements = paid.map(({ payer, payee, minute, amount }, n) => ({
     ...place(minute + 1, n),
-    amount: 10_000,
+    amount,
     selector_source: 'c',
     selector: '\\xe3ee160e',
     token: '\\x01',

@@ -1,3 +1,4 @@
+import { incomeLimits } from '../../config/limits.ts'
 import { hex, type Kind, type Mark } from './mark.ts'
 import { registration } from './routes.ts'
 
@@ -6,19 +7,20 @@ import { registration } from './routes.ts'
 const isClient = (address: string) => `exists (select from feedback_client c where c.client = ${address})`
 const isFunder = (address: string) => `exists (select from feedback_client c where c.funder = ${address})`
 
-/** Sums by payer and payee. Keys are due when the first payment of a pair changes, or whether it paid at all and did not get all of it back. */
+/** Sums by payer and payee. Keys are due when the first payment of a pair changes, or whether it paid at all, or more than dust, and did not get that back. */
 const pairs = [
   {
     table: 'settlement_payer',
     payee: 'recipient',
     key: 'recipient, payer, chain, overload',
-    paid: (row: string) => `${row}.amount > 0, ${row}.first_paid_at`,
+    paid: (row: string) => `${row}.amount > 0, ${row}.amount >= ${incomeLimits.dustBelow}, ${row}.first_paid_at`,
   },
   {
     table: 'payment_sum',
     payee: 'payee',
     key: 'payee, payer, chain, funder',
-    paid: (row: string) => `${row}.amount > ${row}.refunded, ${row}.first_at`,
+    paid: (row: string) =>
+      `${row}.amount > ${row}.refunded, ${row}.amount - ${row}.refunded >= ${incomeLimits.dustBelow}, ${row}.first_at`,
   },
 ] as const
 

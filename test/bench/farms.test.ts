@@ -22,6 +22,7 @@ test('farms of feedback are flagged, and hardly an honest client of any habit', 
     ['one hour', true],
     ['circles', true],
     ['disguised', false], // they do what honest clients do
+    ['circles with a payment', true],
   ])
   for (const { kind, precision } of farms) expect(precision ?? 1, kind).toBeGreaterThan(0.99)
   expect(accused).toBeLessThan(1 / 1_000)

@@ -6,21 +6,21 @@ import { type FoundRings, type PayerSum, storeReach } from '../income/rings.ts'
 /** Edges towards one client that are read. One that more rated is in no circle. */
 const mostRaters = 500
 
-/** Those of some addresses, lowercase hex without 0x, that rate others and are rated, without payments. */
+/** Those of some addresses, lowercase hex without 0x, that rate others and are rated. */
 export async function ratedRaters(db: Queryable, addresses: readonly string[]): Promise<ReadonlySet<string>> {
   const { rows } = await db.query<{ address: string }>({
     name: 'rated-raters',
     text: `
 select given.address
   from unnest($1::text[]) as given (address)
- where exists (select from feedback_edge e where e.client = decode(given.address, 'hex') and not e.is_paid)
-   and exists (select from feedback_edge e where e.address = decode(given.address, 'hex') and not e.is_paid)`,
+ where exists (select from feedback_edge e where e.client = decode(given.address, 'hex'))
+   and exists (select from feedback_edge e where e.address = decode(given.address, 'hex'))`,
     values: [addresses],
   })
   return new Set(rows.map(({ address }) => address))
 }
 
-/** Whom some clients rated without having paid them: each pair as a sum of one. */
+/** Whom some clients rated: each pair as a sum of one. */
 export async function ratedBy(db: Queryable, clients: readonly string[]): Promise<PayerSum[]> {
   const { rows } = await db.query<{ payer: string; recipient: string }>({
     name: 'rated-by',
@@ -28,7 +28,6 @@ export async function ratedBy(db: Queryable, clients: readonly string[]): Promis
 select distinct encode(e.client, 'hex') as payer, encode(e.address, 'hex') as recipient
   from unnest($1::text[]) as given (client)
   join feedback_edge e on e.client = decode(given.client, 'hex')
- where not e.is_paid
  order by 1, 2`,
     values: [clients],
   })
@@ -47,9 +46,11 @@ circle as materialized (
     join feedback_rule rule on rule.name = 'circle'
    cross join lateral (
      select count(distinct e.registration) as n,
-            count(distinct e.registration) filter (
-              where exists (select from inside i where i.address = one.address and i.other = e.address)) as inside
+            count(distinct e.registration) filter (where its.is_inside) as inside,
+            coalesce(bool_or(its.is_inside and not e.is_paid), false) as is_unpaid
        from feedback_edge e
+      cross join lateral (
+        select exists (select from inside i where i.address = one.address and i.other = e.address) as is_inside) its
       where e.client = one.address
    ) given
    cross join lateral (
@@ -58,7 +59,7 @@ circle as materialized (
               where exists (select from inside i where i.address = one.address and i.other = e.client)) as inside
        from (select * from feedback_edge e where e.address = one.address limit ${mostRaters + 1}) e
    ) got
-   where given.inside >= rule.least_share * given.n and got.inside >= rule.least_share * got.n and got.edges <= ${mostRaters}
+   where given.is_unpaid and given.inside >= rule.least_share * given.n and got.inside >= rule.least_share * got.n and got.edges <= ${mostRaters}
    group by one.address
 ),
 gone as (
@@ -74,7 +75,8 @@ select 'circle', encode(address, 'hex'), clients, compared from circle order by 
 
 /**
  * Stores which of some addresses are in a circle, and whose edges were looked at for them. They are where, of the registrations
- * that they rated and of those who rated them, the share that the rule asks for is in the circle.
+ * that they rated and of those who rated them, the share that the rule asks for is in the circle. Who paid for each of its
+ * ratings in the circle is not: what others of it paid excuses these alone.
  */
 export async function storeCircles(db: Queryable, found: readonly FoundRings[]): Promise<void> {
   const inside = found.flatMap(({ address, ring }) => ring.map((other) => [address, other] as const))

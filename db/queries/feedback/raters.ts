@@ -1,3 +1,4 @@
+import { incomeLimits } from '../../../config/limits.ts'
 import type { Queryable } from '../../pool.ts'
 import { isPaid } from '../sql/feedback.ts'
 
@@ -14,12 +15,15 @@ const mostSums = 1_000
 /** Highest generation; beyond it a chain of funders is only long. */
 const highestGeneration = 6
 
+/** Base units that a client paid for a rating at least, on one chain: less is dust, which costs nothing. */
+const leastPaid = incomeLimits.dustBelow
+
 const paid = (payer: string, address: string) => `(
-       exists (select from settlement_payer p where p.recipient = ${address} and p.payer = ${payer} and p.amount > 0)
+       exists (select from settlement_payer p where p.recipient = ${address} and p.payer = ${payer} and p.amount >= ${leastPaid})
        or exists (select
                     from (select * from payment_sum p where p.payee = ${address} and p.payer = ${payer}
                            order by p.chain, p.funder limit ${mostSums}) p
-                   where ${isPaid('p')}))`
+                   where ${isPaid('p')} and p.amount - p.refunded >= ${leastPaid}))`
 
 const values = ['seen_at', 'is_idle', 'registrations', 'funder', 'funded_at', 'generation']
 const columns = (row: string) => values.map((name) => `${row}.${name}`).join(', ')
@@ -92,8 +96,8 @@ stored as (
    where (${columns('c')}) is distinct from (${columns('excluded')})
 ),
 edge as materialized (
-  select distinct r.client, r.chain || ':' || r.agent_id as registration, one.address,
-         ${paid('r.client', 'one.address')} as is_paid
+  select r.client, r.chain || ':' || r.agent_id as registration, one.address,
+         bool_or(${paid('r.client', 'one.address')}) over (partition by r.client, r.chain, r.agent_id) as is_paid
     from rated r
     join wanted w on w.client = r.client and w.is_few
    cross join lateral (

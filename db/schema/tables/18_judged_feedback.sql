@@ -220,7 +220,7 @@ select h.fid, f.*, not tenure.held as before_holder,
 -- The rules by which feedback is flagged: how many clients a group has at least, and what share of those it is compared with.
 create view feedback_rule as
 select * from (values
-  ('circle', 2, 0.8, 'The client and those it rates rate each other in a circle of two to six, without having paid each other, and hardly anybody else.'),
+  ('circle', 2, 0.8, 'The client and those it rates rate each other in a circle of two to six, and hardly anybody else, and it has not paid for all of these ratings.'),
   ('funding_chain', 5, null, 'The client was first paid by another client of the same registration, which was first paid by another one, and so on: at least the fifth of such a chain.'),
   ('made_together', 50, 0.95, 'Of those who rated the registration in one hour, nearly all were first seen in that hour and never paid anybody.'),
   ('only_rates', 200, 0.98, 'Nearly all clients of the registration, and of all others that the client rated, never paid anybody: they do nothing but give feedback.'),
@@ -245,7 +245,7 @@ create table feedback_edge (
   client bytea not null,
   registration text not null, -- chain:id
   address bytea not null,
-  is_paid boolean not null,   -- the client paid the address
+  is_paid boolean not null,   -- the client paid an address of the registration, more than dust
   primary key (client, registration, address)
 );
 create index feedback_edge_address on feedback_edge (address, client);

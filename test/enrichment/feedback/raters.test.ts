@@ -204,23 +204,47 @@ test('a client whose twenty-first registration makes it known as busy is counted
   expect(await flags('idle 0')).toEqual([])
 })
 
-test('circles of two to six are flagged, not where they paid, where others rate them too, or beyond', async () => {
-  for (const length of [2, 3, 6, 7]) {
-    const round = names(`round ${length}`, length)
-    for (const [n, client] of round.entries()) await mint(10 * length + n, client)
-    for (const [n, client] of round.entries()) await rate(client, 10 * length + ((n + 1) % length), 10)
-  }
+/** Each of these holds a registration, from an id on, and rates that of the next. */
+async function rateInCircle(round: readonly string[], firstId: number) {
+  for (const [n, client] of round.entries()) await mint(firstId + n, client)
+  for (const [n, client] of round.entries()) await rate(client, firstId + ((n + 1) % round.length), 10)
+}
+
+test('circles of two to six are flagged, not where others rate them too, or beyond', async () => {
+  for (const length of [2, 3, 6, 7]) await rateInCircle(names(`round ${length}`, length), 10 * length)
   await derive()
   const first = () => Promise.all([2, 3, 6, 7].map((length) => flags(`round ${length} 0`)))
   expect(await first()).toEqual([['circle'], ['circle'], ['circle'], []])
   await rate('customer', 20, 11)
-  await pay('round 3 1', 'round 3 2', 12)
   await derive()
-  expect(await first()).toEqual([[], [], ['circle'], []])
+  expect(await first()).toEqual([[], ['circle'], ['circle'], []])
   await database.pool.query('delete from feedback where client = $1', [bytes(addressOf('customer'))])
-  await database.pool.query('delete from settlement_payer')
   await derive()
   expect(await first()).toEqual([['circle'], ['circle'], ['circle'], []])
+})
+
+test('of a circle those are not flagged who paid whom they rated a thousandth of a dollar, all others are', async () => {
+  const round = names('member', 6)
+  await rateInCircle(round, 1)
+  const flagged = async () => (await Promise.all(round.map(flags))).map((rules) => rules.join())
+  await pay('member 0', 'member 1', 5)
+  await derive()
+  expect(await flagged()).toEqual(Array(6).fill('circle'))
+  await pay('member 0', 'member 1', 6, 998)
+  await pay('member 2', 'member 4', 6, 1_000_000)
+  await derive()
+  expect(await flagged()).toEqual(Array(6).fill('circle'))
+  await pay('member 0', 'member 1', 7)
+  await derive()
+  expect(await flagged()).toEqual(['', ...Array(5).fill('circle')])
+})
+
+test('who pays the wallet of a registration has paid its holder', async () => {
+  await rateInCircle(['a', 'b'], 1)
+  await seedWallet(database.pool, { id: 2, wallet: addressOf('wallet of b'), block: 5, at: time(5) })
+  await pay('a', 'wallet of b', 6, 1_000)
+  await derive()
+  expect([await flags('a'), await flags('b')]).toEqual([[], ['circle']])
 })
 
 test('who was sent a registration is in no circle by it, until it names a wallet for it before the rating', async () => {
@@ -287,7 +311,12 @@ const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('rate' as const), who, id }) },
   {
     weight: 4,
-    arbitrary: fc.record({ kind: fc.constant('pay' as const), who: payer, to: who, amount: fc.nat({ max: 1 }) }),
+    arbitrary: fc.record({
+      kind: fc.constant('pay' as const),
+      who: payer,
+      to: who,
+      amount: fc.constantFrom<number[]>(0, 1, 1_000),
+    }),
   },
   fc.record({ kind: fc.constant('unpay' as const), who }),
   fc.record({ kind: fc.constant('mint' as const), id, who }),

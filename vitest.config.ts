@@ -7,11 +7,16 @@ const house = ['test/boundaries.test.ts', 'test/house/**/*.test.ts']
 /** Tests that wait for deadlines, outages and kills, or need the whole world; docs/testing.md lists them. */
 const enduring = 'test/**/*.endurance.test.ts'
 const endurance = process.env.ENDURANCE === '1'
-/** Endurance tests that need a worker of their own: they add a chain to their process, or start the whole local world. */
+/** Tests that need a worker of their own: they add a chain to their process, or start the whole local world. */
 const alone = [
-  'test/chain/eighth-chain.endurance.test.ts',
-  'test/chain/ready/all.endurance.test.ts',
-  'test/devnet/start.endurance.test.ts',
+  'test/chain/ready/dollars.test.ts',
+  ...(endurance
+    ? [
+        'test/chain/eighth-chain.endurance.test.ts',
+        'test/chain/ready/all.endurance.test.ts',
+        'test/devnet/start.endurance.test.ts',
+      ]
+    : []),
 ]
 
 /** Tests that measure response times; they run after everything else, two at a time. */
@@ -138,9 +143,9 @@ export default defineConfig({
           ...equipped,
         },
       },
+      { extends: true, test: { name: 'alone', include: alone, ...equipped } },
       ...(endurance
         ? [
-            { extends: true as const, test: { name: 'alone', include: alone, ...equipped } },
             {
               extends: true as const,
               test: { name: 'quiet', include: quiet, ...equipped, maxWorkers: 2, sequence: { groupOrder: 2 } },

@@ -14,12 +14,16 @@ import { etherscan, identityRegistry, reputationRegistry, x402Contracts } from '
  *  L  first blocks of another directory's configuration; where B or G has the chain as well, these lie between the
  *     proxy's deployment and the upgrade, so they are no later than the first registration
  *  M  docs.monad.xyz, Block States: a block is final when two more were built on it
+ *  O  monad-crypto/token-list, mainnet: AUSD of 6 decimals, at one address on its chains
  *  Q  subsquid/cdn: metadata.yml of the datasets with their tables, finality-confirmations.json
+ *  T  several token lists of exchanges and wallets that agree: address and decimals
  *  U  UltravioletaDAO/x402-rs 1.52.0, supported_tokens.json: tokens that this facilitator settles by EIP-3009
  *  V  viem 2.57, chain definitions: chain ids, explorers
- *  W  x402-foundation/x402, default assets of the SDK: tokens that take EIP-3009
+ *  W  x402-foundation/x402, default assets of the SDK, and whether each is paid by EIP-3009 or by Permit2
  *
- * Tokens are asked for from block 0: no source names their deployments, and no payment can be missed that way.
+ * Tokens are asked for from block 0: no source names their deployments, and no payment can be missed that way. A token that
+ * takes no EIP-3009 settles nothing and is asked for from the registries' block; payments in it by Permit2, channels and
+ * escrows are dollars.
  */
 export interface ReadyChain {
   readonly id: number
@@ -42,13 +46,16 @@ interface ReadyContract {
   readonly fromBlock: number | null
 }
 
-/** Both registries from a block on, and the x402 contracts where there are tokens to pay with. */
+/** AUSD has the same address on all its chains. Sources U and O. */
+const ausd: Token = { address: '0x00000000efe302beaa2b3e6e1b18d08d69a9012a', decimals: 6, fromBlock: 0, symbol: 'AUSD' }
+
+/** Both registries and the x402 contracts from a block on, and the dollars there. */
 function standing(fromBlock: number | null, tokens: readonly Token[] = []) {
   return {
     registry: { address: identityRegistry, fromBlock }, // A
     reputation: { address: reputationRegistry, fromBlock }, // A
     tokens,
-    paymentContracts: tokens.length > 0 && fromBlock !== null ? x402Contracts(fromBlock) : [],
+    paymentContracts: fromBlock === null ? [] : x402Contracts(fromBlock),
   }
 }
 
@@ -66,8 +73,12 @@ export const readyChains: Readonly<Record<string, ReadyChain>> = {
     dataset: 'binance-mainnet', // Q
     hasTraces: true, // Q
     finality: 15, // Q
-    // B. Without tokens: its USDC and USDT have 18 decimals, and no source says that they take EIP-3009.
-    ...standing(79027268),
+    // B
+    ...standing(79027268, [
+      // T. Bridged. Whether it takes EIP-3009 no source says.
+      { address: '0x8ac76a51cc950d9822d68b83fe1ad97b32cd580d', decimals: 18, fromBlock: 0 },
+      ausd,
+    ]),
     explorer: etherscan('https://bscscan.com'), // V
     hue: '#d6a400',
   },
@@ -82,6 +93,7 @@ export const readyChains: Readonly<Record<string, ReadyChain>> = {
     ...standing(52952790, [
       { address: '0x754704bc059f8c67012fed69bc8a327a5aafb603', decimals: 6, fromBlock: 0, domainName: 'USDC' }, // W
       { address: '0xe7cd86e13ac4309349f30b3435a9d337750fc82d', decimals: 6, fromBlock: 0, symbol: 'USDT0' }, // U
+      ausd,
     ]),
     explorer: etherscan('https://monadscan.com'), // V
     hue: '#836ef9',
@@ -95,6 +107,7 @@ export const readyChains: Readonly<Record<string, ReadyChain>> = {
     finality: 5, // Q
     ...standing(77389000, [
       { address: '0xb97ef9ef8734c71904d8002f8b6bc66dd9c48a6e', decimals: 6, fromBlock: 0 }, // U, C
+      ausd,
     ]), // L
     explorer: etherscan('https://snowscan.xyz'), // L
     hue: '#f06a5e',
@@ -106,7 +119,10 @@ export const readyChains: Readonly<Record<string, ReadyChain>> = {
     dataset: 'linea-mainnet', // Q
     hasTraces: true, // Q
     finality: 64, // Q
-    ...standing(28662553), // L. Without tokens: no source says that its USDC takes EIP-3009.
+    ...standing(28662553, [
+      // T. Whether it takes EIP-3009 no source says.
+      { address: '0x176211869ca2b568f2a7d4ee941e073a821ee1ff', decimals: 6, fromBlock: 0 },
+    ]), // L
     explorer: etherscan('https://lineascan.build'), // V
     hue: '#4fb7c4',
   },
@@ -130,7 +146,11 @@ export const readyChains: Readonly<Record<string, ReadyChain>> = {
     dataset: 'megaeth-mainnet', // Q
     hasTraces: false, // Q
     finality: null,
-    ...standing(7833805), // B. Without tokens: MegaUSD is paid by Permit2 (W).
+    // B
+    ...standing(7833805, [
+      // W. Without EIP-3009.
+      { address: '0xfafddbb3fc7688494971a79cc65dca3ef82079e7', decimals: 18, fromBlock: 7833805, symbol: 'USDM' },
+    ]),
     explorer: etherscan('https://mega.etherscan.io'), // V
     hue: '#b08e9c',
   },

@@ -10,7 +10,7 @@ interface ContractAddress {
   readonly fromBlock: number
 }
 
-/** A dollar token with EIP-3009 transfers. */
+/** A dollar token: its EIP-3009 transfers are settlements, and what payment contracts pay in it is counted as dollars. */
 export interface Token extends ContractAddress {
   /** Base units are 10^-decimals dollars. Rows are summed in millionths of a dollar, whatever it is. */
   readonly decimals: number

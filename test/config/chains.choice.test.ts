@@ -88,11 +88,31 @@ test('docs/chains.md lists them all, with what each lacks', () => {
   const document = readFileSync(new URL('../../docs/chains.md', import.meta.url), 'utf8')
   const rows = Object.entries(readyChains).map(([name, { id, label, tokens }]) => {
     const fields = [...(refusal(name) ?? '').matchAll(/state "(\w+)"/g)].map(([, field]) => field).join(', ')
-    return `| ${name} | ${label} | ${id} | ${tokens.length > 0 ? 'yes' : 'no'} | ${fields || 'nothing'} |`
+    const dollars = tokens.map(
+      ({ symbol = 'USDC', decimals }) => symbol + (decimals === 6 ? '' : ` (${decimals} decimals)`),
+    )
+    return `| ${name} | ${label} | ${id} | ${dollars.join(', ') || 'none'} | ${fields || 'nothing'} |`
   })
   expect(document).toContain(
-    `| name | label | chain id | settlements | missing |\n|---|---|---|---|---|\n${rows.join('\n')}\n\n`,
+    `| name | label | chain id | dollars | missing |\n|---|---|---|---|---|\n${rows.join('\n')}\n\n`,
   )
+})
+
+test('the x402 contracts are read wherever the first block of the registries is known, whatever tokens there are', () => {
+  for (const [name, { registry, paymentContracts }] of Object.entries(readyChains)) {
+    const kinds = registry.fromBlock === null ? [] : ['permit2_exact', 'permit2_upto', 'batch_settlement']
+    expect([name, paymentContracts.map(({ kind }) => kind)]).toEqual([name, kinds])
+    for (const { fromBlock } of paymentContracts) expect(fromBlock, name).toBe(registry.fromBlock)
+  }
+})
+
+test('a token of a built-in chain that docs/chains.md adds is counted beside its USDC', () => {
+  const document = readFileSync(new URL('../../docs/chains.md', import.meta.url), 'utf8')
+  const [, example = ''] =
+    /list all tokens of its chain in `CHAINS_FILE`:\n\n```json\n([\s\S]*?)```/.exec(document) ?? []
+  const { tokens } = readChains({ env: {}, file: JSON.parse(example) }).celo!
+  expect(tokens[0]).toMatchObject({ address: chains.celo.tokens[0]?.address, fromBlock: 23000000 })
+  expect(tokens[1]).toMatchObject({ symbol: 'USDT', decimals: 6 })
 })
 
 test('the file states what is missing, and goes before the row', () => {

@@ -1,22 +1,25 @@
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Address } from 'viem'
 import { keccak256, toBytes } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { withChosen } from '../../../config/chains.choice.ts'
-import { readChains } from '../../../config/chains.file.ts'
 import { readyChains } from '../../../config/chains.more.ts'
-import { addChains, chainOf, defaultChainNames } from '../../../config/chains.ts'
+import { chainOf, defaultChainNames } from '../../../config/chains.ts'
 import { accountOf, startDevChain } from '../../../devnet/chain/chain.ts'
 import * as identity from '../../../devnet/chain/identity.ts'
 import { mint, pay, signAuthorization } from '../../../devnet/chain/payments.ts'
 import { type ApiProcess, startApiProcess } from '../../support/api/process.ts'
+import { allowProxy, payByProxy } from '../../support/chain/permit2.ts'
 import { spawnProcessor } from '../../support/chain/processor.ts'
+import { addReadyChains, readyEntry } from '../../support/chain/ready.ts'
 import { createTestDatabase, type OwnDatabase } from '../../support/database.ts'
 import { runMain } from '../../support/mains.ts'
 
 const holder = accountOf('holder on every ready-made chain')
 const payer = accountOf('payer on every ready-made chain')
-/** Those that nothing is missing of. */
-const names = Object.keys(readyChains).filter((name) => isWhole(name))
+/** All of them; the file states what no source does. */
+const names = Object.keys(readyChains)
 const CHAINS = names.join(',')
 /** Kilobytes of memory that a processor had at most, by chain. */
 const peaks: Record<string, number> = {}
@@ -25,27 +28,19 @@ const ends: (() => Promise<unknown>)[] = []
 let database: OwnDatabase
 let api: ApiProcess
 beforeAll(async () => {
-  const all = readChains({ env: {}, file: withChosen(CHAINS, undefined) })
-  const rows = names.map((name) => [name, { ...all[name], rpcVariable: '', gatewayVariable: '' }] as const)
-  addChains({ ...(Object.fromEntries(rows) as Parameters<typeof addChains>[0]) })
+  addReadyChains(names)
   database = await createTestDatabase()
   ends.push(database.drop)
-  const env = { DATABASE_URL: database.url, CHAINS }
+  const played = await Promise.all(names.map(async (name) => [name, await play(name)] as const))
+  const chainSettings = Object.fromEntries(played.map(([name, { rpc }]) => [name, readyEntry(name, rpc)]))
+  const folder = await mkdtemp(join(tmpdir(), 'ready-'))
+  ends.push(() => rm(folder, { recursive: true }))
+  const CHAINS_FILE = join(folder, 'chains.json')
+  await writeFile(CHAINS_FILE, JSON.stringify(chainSettings))
+  const env = { DATABASE_URL: database.url, CHAINS, CHAINS_FILE }
   expect(await runMain('db/main.ts', [], { env })).toMatchObject({ code: 0, stderr: '' })
   const processors = await Promise.all(
-    names.map(async (name) => {
-      const { rpc, head } = await play(name)
-      const { registry, reputation, tokens } = chainOf(name)
-      const settings = {
-        rpc,
-        portal: null,
-        finality: 1,
-        registry: { ...registry, fromBlock: 0 },
-        reputation: { ...reputation, fromBlock: 0 },
-        tokens: tokens.map(({ address, decimals }) => ({ address, decimals, fromBlock: 0 })),
-        paymentContracts: [],
-      }
-      const chainSettings = { [name]: settings }
+    played.map(async ([name, { head }]) => {
       const processor = await spawnProcessor({ chain: name, databaseUrl: database.url, chainSettings, env: { CHAINS } })
       ends.unshift(processor.stop)
       return { name, head, processor }
@@ -63,16 +58,25 @@ afterAll(async () => {
   for (const end of ends) await end()
 })
 
-/** A local chain with its id, where an agent is registered, and paid in every token that it has. */
+/** Base units of a quarter of a dollar in a chain's first token. */
+const quarter = (name: string) => 250_000n * 10n ** BigInt((chainOf(name).tokens[0]?.decimals ?? 6) - 6)
+
+/** A local chain with its id, where an agent is registered, and paid by EIP-3009 and by Permit2, in its own dollar if it has one. */
 async function play(name: string): Promise<{ rpc: string; head: number }> {
   const chain = await startDevChain(name, { funded: [holder.address, payer.address] })
   ends.unshift(chain.stop)
   await chain.execute(holder, identity.register('data:,one'))
-  if (chain.addresses.token) {
-    await chain.execute(payer, mint(chain, payer.address, 10_000_000n))
-    const nonce = keccak256(toBytes(`nonce ${name}`))
-    const authorization = await signAuthorization(chain, payer, { to: holder.address, value: 250_000n, nonce })
-    await chain.execute(payer, pay(authorization))
+  const { token: listed, unlistedToken, permit2Proxy } = chain.addresses
+  const token = listed ?? (unlistedToken as Address)
+  const value = quarter(name)
+  await chain.execute(payer, mint(chain, payer.address, 10n * value, token))
+  const nonce = keccak256(toBytes(`nonce ${name}`))
+  const authorization = await signAuthorization(chain, payer, { to: holder.address, value, nonce, token })
+  await chain.execute(payer, pay(authorization))
+  if (permit2Proxy) {
+    await chain.execute(payer, allowProxy(chain, token))
+    const payment = { owner: payer.address, to: holder.address, amount: value, token }
+    await chain.execute(payer, payByProxy(chain, payment))
   }
   await chain.client.mine({ blocks: 2 })
   return { rpc: chain.rpc, head: Number(await chain.client.getBlockNumber()) }
@@ -90,6 +94,23 @@ test('all of them at once are indexed, each under its own name', async () => {
     [names],
   )
   expect(settled.rows).toEqual(paid.map((chain) => ({ chain, amount: 250_000 })))
+  const payments = await database.pool.query(
+    `select p.chain, p.kind, p.net::int as net, e.base_units::text as exact
+       from payment p left join exact_amount e using (chain, block_number, log_index)
+      order by array_position($1::text[], p.chain)`,
+    [names],
+  )
+  const proxied = names.filter((name) => chainOf(name).paymentContracts.length > 0)
+  expect(payments.rows).toEqual(
+    proxied.map((chain) => ({
+      chain,
+      kind: 'permit2_exact',
+      net: 250_000,
+      exact: chainOf(chain).tokens[0]?.decimals === 18 ? String(quarter(chain)) : null,
+    })),
+  )
+  expect(paid.length).toBeGreaterThan(6)
+  expect(proxied.length).toBeGreaterThan(paid.length)
 })
 
 test('the statistics have a row and a supply of each, behind the seven', async () => {
@@ -106,12 +127,3 @@ test('25 processors fit on a host of 8 GB', () => {
   expect(Object.keys(peaks)).toEqual(names)
   expect(25 * largest, JSON.stringify(peaks)).toBeLessThan(8_000_000)
 })
-
-function isWhole(name: string): boolean {
-  try {
-    withChosen(name, undefined)
-    return true
-  } catch {
-    return false
-  }
-}

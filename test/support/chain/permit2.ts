@@ -69,7 +69,7 @@ export function payUpto(
 
 /** Approves a proxy for the sender's dollars, in place of Permit2; default: the proxy of fixed amounts. */
 export function allowProxy(chain: DevChain, token = dollarOf(chain), proxy = chain.addresses.permit2Proxy): Call {
-  const args = [proxy as Address, 10n ** 12n] as const
+  const args = [proxy as Address, 10n ** 24n] as const
   return { to: token, data: encodeFunctionData({ abi: dollarAbi, functionName: 'approve', args }) }
 }
 

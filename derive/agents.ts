@@ -1,11 +1,13 @@
 import type pg from 'pg'
 import { sources } from '../config/sources.ts'
 import { ofHolder } from '../db/due/routes.ts'
+import { deriveFromSums } from '../db/queries/agents/agents.ts'
 import { noteControl } from '../db/queries/agents/control-events.ts'
 import { deriveWithFollowUp } from '../db/queries/agents/follow-up.ts'
 import { markAgentsOf, markHoldersOf, unknownHolders } from '../db/queries/agents/holders.ts'
+import { deriveLargeHolder } from '../db/queries/agents/large-holders.ts'
 import { lockJoin } from '../db/queries/agents/lock.ts'
-import type { LaterKey } from '../db/queries/due/queue.ts'
+import { type LaterKey, markDue } from '../db/queries/due/queue.ts'
 import { deriveSearchedRegistrations, markHeldInSlices } from '../db/queries/registrations/searched.ts'
 import { askForControl, askForControlOf } from '../db/queries/sources/control-readings.ts'
 import { askForDocuments } from '../db/queries/sources/registration-documents.ts'
@@ -80,4 +82,24 @@ export async function deriveControl(
   const later = await noteControl(db, { fids, now: now() })
   await askForControlOf(db, fids, now())
   return later
+}
+
+/** Derives holdings of large holders without the join's lock, so that nobody waits for them; their rows are due then. */
+export async function deriveLargeHolders(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { now }: DeriveContext,
+): Promise<undefined> {
+  for (const key of keys) await deriveLargeHolder(db, Number(key), now())
+  await markDue(db, 'summed holders', keys)
+}
+
+/** Derives the rows of large holders from the totals of their holdings. */
+export async function deriveSummedHolders(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { perAgent = [], now }: DeriveContext,
+): Promise<undefined> {
+  await lockJoin(db)
+  await deriveWithFollowUp(db, { fids: keys.map(Number), perAgent, now: now() }, deriveFromSums)
 }

@@ -1,10 +1,18 @@
-import { deriveAgents, deriveControl, deriveSearched, routeHolders, routeRegistrations } from './agents.ts'
+import {
+  deriveAgents,
+  deriveControl,
+  deriveLargeHolders,
+  deriveSearched,
+  deriveSummedHolders,
+  routeHolders,
+  routeRegistrations,
+} from './agents.ts'
 import { deriveCounts, deriveFigures, deriveRecipients, deriveTotals } from './counts.ts'
-import { deriveDemand } from './demand.ts'
 import type { Derivation } from './derivation.ts'
 import { deriveEdges, lookAround } from './edges.ts'
 import { deriveFeedbackFiles } from './feedback-files.ts'
 import {
+  deriveDemand,
   deriveEscrowHours,
   deriveEscrows,
   deriveIncome,
@@ -12,7 +20,6 @@ import {
   deriveIncomeSums,
   routeWallets,
 } from './income.ts'
-import { deriveLargeHolders, deriveSummedHolders } from './large-holders.ts'
 import { deriveCircles, deriveRaterGroups, deriveRaters } from './raters.ts'
 import { deriveRings } from './rings.ts'
 import { logFacts } from './transparency.ts'

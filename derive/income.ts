@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { markHoldersOf } from '../db/queries/agents/holders.ts'
 import type { LaterKey } from '../db/queries/due/queue.ts'
+import { deriveDemandOf } from '../db/queries/income/demand.ts'
 import { markEscrowHours, sumEscrows } from '../db/queries/income/escrows.ts'
 import { followAddresses, followOwners } from '../db/queries/income/followed-addresses.ts'
 import { sumHours } from '../db/queries/income/hours.ts'
@@ -69,4 +70,20 @@ export async function deriveIncomeSums(db: pg.PoolClient, keys: readonly string[
 function again(left: readonly string[], now: () => Date): readonly LaterKey[] {
   const dueAt = now()
   return left.map((key) => ({ key, dueAt }))
+}
+
+/** Derives who pays agents, given by FID, and who comes back. They are due again when an hour with a payer leaves a window. */
+export async function deriveDemand(
+  db: pg.PoolClient,
+  keys: readonly string[],
+  { now }: Pick<DeriveContext, 'now'>,
+): Promise<readonly LaterKey[]> {
+  await allowLargeSums(db)
+  const at = now()
+  const later: LaterKey[] = []
+  for (const key of keys) {
+    const dueAt = await deriveDemandOf(db, Number(key), at)
+    if (dueAt) later.push({ key, dueAt })
+  }
+  return later
 }

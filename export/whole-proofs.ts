@@ -2,7 +2,7 @@ import type { Queryable } from '../db/pool.ts'
 import { claimProofs } from '../db/queries/claims/claim-proofs.ts'
 import type { ExportColumn, ExportRow } from '../db/queries/exports/exports.ts'
 import type { ProofTerms } from '../trust/proof/published.ts'
-import type { DescribedColumn } from './columns.ts'
+import type { DescribedColumn } from './manifest.ts'
 
 /** For which installation proofs are made, and the moment at which they have to be public. */
 export interface ProofsOf {

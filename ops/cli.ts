@@ -1,5 +1,12 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 
+/** An error that only an operator can resolve: printed as one line, without a stack, and the process ends. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal'
+  /** No other attempt can change it. */
+  readonly isFinal = true
+}
+
 /** A mistake of the caller: shown as one line, exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'

@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import { createServer } from 'node:net'
+import { createServer, isIP } from 'node:net'
 
 /** Ports from here up are handed out by the kernel to outgoing connections; a server there can lose its port. */
 const firstEphemeralPort = 32_768
@@ -38,4 +38,13 @@ export function listen(server: Server, host: string, port: number): Promise<void
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
+}
+
+/**
+ * Port and address of an API that is told to listen on this host, a name or an IP address. For port 0 a free one is
+ * chosen: whoever waits for the API has to know it, and after a restart it must be the same.
+ */
+export async function chooseAddress({ host, port }: { host: string; port: number }) {
+  const chosen = port === 0 ? await freePort(host) : port
+  return { port: chosen, url: `http://${isIP(host) === 6 ? `[${host}]` : host}:${chosen}` }
 }

@@ -1,5 +1,5 @@
 import { SourceFailure } from '../hosts/retries.ts'
-import { Refusal } from '../ops/refusal.ts'
+import { Refusal } from '../ops/cli.ts'
 import type { ArchiveQuery } from './portal/query.ts'
 import { ask, bytesOf, problemOf, textOf } from './source-request.ts'
 

@@ -3,8 +3,8 @@ import { findChain } from '../config/chains.ts'
 import type { Queryable } from '../db/pool.ts'
 import { readArchived } from '../db/queries/chain/archive.ts'
 import { hasChainTables, readChainState } from '../db/queries/chain/chain-state.ts'
-import { hideAddresses } from '../hosts/addresses.ts'
-import { Refusal } from '../ops/refusal.ts'
+import { hideAddresses } from '../hosts/host.ts'
+import { Refusal } from '../ops/cli.ts'
 import type { SdkNode } from './source/sdk.ts'
 
 /** Throws unless the database is ready for this chain's rows. */

@@ -2,8 +2,7 @@ import { type ChainSettings, readChains, settingsOf } from '../config/chains.fil
 import { type ChainName, chainNames, findChain } from '../config/chains.ts'
 import { processorPort } from '../config/settings.chains.ts'
 import { readSettings } from '../config/settings.check.ts'
-import { UsageError } from '../ops/cli.ts'
-import { Refusal } from '../ops/refusal.ts'
+import { Refusal, UsageError } from '../ops/cli.ts'
 import type { Scope } from './scope/scope.ts'
 
 export interface ProcessorConfig {

@@ -1,4 +1,4 @@
-import { Refusal } from '../ops/refusal.ts'
+import { Refusal } from '../ops/cli.ts'
 import { day } from '../ops/time.ts'
 
 /** A block by its height and hash. */

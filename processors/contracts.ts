@@ -5,7 +5,7 @@ import { readChainState } from '../db/queries/chain/chain-state.ts'
 import { type IndexedContract, lastTakenBlock, readContracts, writeContracts } from '../db/queries/chain/contracts.ts'
 import { markLate } from '../db/queries/chain/payments/late.ts'
 import { clipScope } from '../db/queries/chain/scope.ts'
-import { Refusal } from '../ops/refusal.ts'
+import { Refusal } from '../ops/cli.ts'
 
 /**
  * Records the contracts that a chain is indexed with. Throws a Refusal, with the command that mends it, when a contract

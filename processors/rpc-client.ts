@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { hideAddresses, hostOf } from '../hosts/addresses.ts'
 import { BatchSize } from '../hosts/batch-size.ts'
+import { hideAddresses, hostOf } from '../hosts/host.ts'
 import { type Meaning, meaningOfError } from '../hosts/meaning.ts'
 import { pauseMs, Seldom, SourceFailure, type SourceWatch, sourceBackoff } from '../hosts/retries.ts'
-import { Refusal } from '../ops/refusal.ts'
+import { Refusal } from '../ops/cli.ts'
 
 export interface RpcCall {
   readonly method: string

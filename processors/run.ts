@@ -27,9 +27,9 @@ import { Progress } from './progress.ts'
 import { openScope } from './scope/open.ts'
 import { createSource } from './source/source.ts'
 import { firstBlock } from './source/wanted-logs.ts'
+import { untilReached } from './store/connection.ts'
 import { ChainDatabase } from './store/database.ts'
 import { lockForProcessor, processorWaitMs } from './store/lock.ts'
-import { untilReached } from './store/unreachable.ts'
 
 /** Milliseconds that the transaction in flight may still take when the process is asked to stop. */
 const stopGraceMs = 10_000

@@ -2,7 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { pipeline, type Readable, type TransformOptions } from 'node:stream'
 import { createGunzip, type ZlibOptions } from 'node:zlib'
-import { hideAddresses } from '../hosts/addresses.ts'
+import { hideAddresses } from '../hosts/host.ts'
 import { isPassing, SourceFailure } from '../hosts/retries.ts'
 import { readRetryAfter } from '../hosts/retry-after.ts'
 

@@ -1,8 +1,7 @@
 import { checkEnvelope, type Outcome } from './envelope.ts'
 import type { SignedMessage } from './hub-message.ts'
 import { mainnet, messageTypes, networkEpoch } from './message-data.ts'
-import { checkKeyClaim } from './verification-claim.ts'
-import { walletChains } from './wallet-chains.ts'
+import { checkKeyClaim, walletChains } from './verification-claim.ts'
 
 /**
  * What a verification is worth. `proven`: the message's signature and the address's own hold, and the message's key is

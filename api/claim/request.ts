@@ -1,8 +1,8 @@
+import { JsonProblem, parseStrictJson } from '../../trust/strict-json.ts'
 import { ApiError, invalidRequest } from '../http/errors.ts'
 import { refusals } from '../http/parameters.ts'
 import { decodeEip191 } from './eip191.ts'
 import { decodeJfs } from './jfs.ts'
-import { readJsonBody } from './json-body.ts'
 import type { ClaimBody, Decode } from './proof-method.ts'
 import { decodeWellKnown } from './well-known.ts'
 
@@ -64,4 +64,14 @@ function readFid(body: ClaimBody, header: string | undefined): number {
 function fidOf(value: unknown): number {
   if (!Number.isSafeInteger(value) || (value as number) <= 0) throw refusals.fid()
   return value as number
+}
+
+/** The JSON in the bytes of a body; anything but bytes counts as an empty body. Throws ERR_PAYLOAD_INVALID. */
+export function readJsonBody(bytes: unknown): unknown {
+  try {
+    return parseStrictJson(bytes instanceof Uint8Array ? bytes : new Uint8Array())
+  } catch (error) {
+    if (error instanceof JsonProblem) throw invalidRequest('body', error.message)
+    throw error
+  }
 }

@@ -7,7 +7,7 @@ import { createHub } from '../../social/hub.ts'
 import type { Known } from '../../social/hub-staleness.ts'
 import { createProofWorld } from '../../social/proof-world.ts'
 import { createWitness } from '../../social/witness.ts'
-import { walletChains } from '../../trust/wallet-chains.ts'
+import { walletChains } from '../../trust/verification-claim.ts'
 import type { ClaimWorld } from './proof-method.ts'
 
 interface HubAddress {

@@ -2,7 +2,7 @@ import { type RequestHandler, Router } from 'express'
 import { day } from '../../ops/time.ts'
 import { answerAlways } from '../http/answer.ts'
 import { Content } from '../http/content.ts'
-import { refuseMethod } from '../http/method.ts'
+import { refuseMethod } from '../http/error-answer.ts'
 
 /** Where vulnerabilities are reported. */
 export interface SecurityContact {

@@ -1,4 +1,4 @@
-import type { ErrorRequestHandler, Request, Response } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
 import type { Logger } from 'pino'
 import { jsonText } from './content.ts'
 import { ApiError, errorTable, invalidRequest } from './errors.ts'
@@ -84,4 +84,18 @@ function undecodablePath(path: string): ApiError {
   if (path.startsWith('/api/agent/')) return refusals.fid()
   if (path.startsWith('/api/by-address/')) return refusals.address()
   return new ApiError('ERR_NOT_FOUND', 'the path is not valid percent-encoding')
+}
+
+/** Answers every other method of a known path: OPTIONS with 204 and `Allow`, the rest with ERR_NOT_FOUND. */
+export function refuseMethod(methods: readonly string[]): RequestHandler {
+  const allow = [...methods, 'OPTIONS'].join(', ')
+  return (req, res) => {
+    res.setHeader('Allow', allow)
+    if (req.method === 'OPTIONS') return void res.status(204).set('Cache-Control', 'no-store').end()
+    throw new ApiError('ERR_NOT_FOUND', `${req.method} is not for this path; allowed are ${allow}`)
+  }
+}
+
+export const refusePath: RequestHandler = (req) => {
+  throw new ApiError('ERR_NOT_FOUND', `there is nothing at ${req.baseUrl}${req.path}`)
 }

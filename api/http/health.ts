@@ -5,7 +5,7 @@ import { ping } from '../../db/queries/server/readiness.ts'
 import type { Standby } from '../../db/standby.ts'
 import { sharedWhileRunning } from '../../ops/health.ts'
 import { inLane } from './database-turns.ts'
-import { refuseMethod } from './method.ts'
+import { refuseMethod } from './error-answer.ts'
 
 interface Healthy {
   readonly database: Queryable

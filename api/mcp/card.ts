@@ -2,7 +2,7 @@ import { SUPPORTED_PROTOCOL_VERSIONS } from '@modelcontextprotocol/server'
 import { Router } from 'express'
 import { answerAlways } from '../http/answer.ts'
 import { contentOf } from '../http/content.ts'
-import { refuseMethod } from '../http/method.ts'
+import { refuseMethod } from '../http/error-answer.ts'
 
 /** Protocol revision without sessions; earlier ones are in the library's SUPPORTED_PROTOCOL_VERSIONS. */
 const newestRevision = '2026-07-28'

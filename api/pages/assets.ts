@@ -3,7 +3,7 @@ import { Router } from 'express'
 import { chainNames, chainOf } from '../../config/chains.ts'
 import { answerAlways } from '../http/answer.ts'
 import { Content } from '../http/content.ts'
-import { refuseMethod } from '../http/method.ts'
+import { refuseMethod } from '../http/error-answer.ts'
 
 const files = {
   'style.css': 'text/css; charset=utf-8',

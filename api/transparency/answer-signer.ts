@@ -1,11 +1,11 @@
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint, exportJWK, FlattenedSign, type JWK } from 'jose'
 import type { Queryable } from '../../db/pool.ts'
+import { lastCheckpoint } from '../../db/queries/transparency/tree.ts'
 import type { Cache } from '../http/cache.ts'
 import { Content, jsonText } from '../http/content.ts'
 import { ApiError } from '../http/errors.ts'
 import { type SignContent, signedType } from '../http/signed.ts'
-import { logText } from './log-text.ts'
 
 /** EdDSA (RFC 8037) rather than Ed25519 (RFC 9864), which is the same but younger than most libraries. */
 const alg = 'EdDSA'
@@ -81,4 +81,21 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
     made ??= make()
     return made
   }
+}
+
+export type LogText = 'checkpoint' | 'key'
+
+/** How long this process answers with what it has read, in milliseconds. */
+const freshMs = 1_000
+
+/** What the log signed last, or the key of that signature. Undefined: nothing was ever signed. */
+export async function logText(
+  { database, cache }: { readonly database: Queryable; readonly cache: Cache<Content> },
+  name: LogText,
+): Promise<Content | undefined> {
+  const { value } = await cache.get(`/log/${name}`, freshMs, async () => {
+    const last = await lastCheckpoint(database)
+    return last && new Content('text/plain; charset=utf-8', Buffer.from(name === 'key' ? `${last.key}\n` : last.note))
+  })
+  return value
 }

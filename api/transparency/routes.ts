@@ -8,10 +8,9 @@ import { answerAlways } from '../http/answer.ts'
 import type { Cache } from '../http/cache.ts'
 import { Content } from '../http/content.ts'
 import { waitInLane } from '../http/database-turns.ts'
+import { refuseMethod } from '../http/error-answer.ts'
 import { ApiError } from '../http/errors.ts'
-import { refuseMethod } from '../http/method.ts'
-import { unsigned } from './answer-signer.ts'
-import { type LogText, logText } from './log-text.ts'
+import { type LogText, logText, unsigned } from './answer-signer.ts'
 
 const prefix = '/log/'
 /** `max-age` of what changes, in seconds. */

@@ -16,8 +16,8 @@ import { webhookHeaders, webhookKeys } from '../../trust/webhooks/signature.ts'
 import { webhookTypes } from '../../trust/webhooks/types.ts'
 import type { ClaimAttempt, ClaimDeps } from '../claim/claim.ts'
 import { examineProof, type ReadProof, readProof } from '../claim/examination.ts'
-import { readJsonBody } from '../claim/json-body.ts'
 import { invalidFields, parseFields } from '../claim/proof-method.ts'
+import { readJsonBody } from '../claim/request.ts'
 import { ApiError } from '../http/errors.ts'
 
 const idBytes = 9

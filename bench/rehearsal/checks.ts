@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { isListed } from '../../db/queries/sql/selectors.ts'
+import { isListed } from '../../db/queries/sql/settlement-filter.ts'
 import type { DevChain } from '../../devnet/chain/chain.ts'
 import { describeDifference, readChainTables } from '../../test/support/chain/oracle.ts'
 import { until } from '../../test/support/until.ts'

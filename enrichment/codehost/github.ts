@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { StoredAccount, StoredWork } from '../../db/queries/sources/codehost-profiles.ts'
 import { badAboutOne } from '../../hosts/no-answer.ts'
-import { cleanCount, cleanText, cleanUrl } from '../outside-text.ts'
 import type { Answer, Upstream } from '../upstream.ts'
+import { cleanCount, cleanText, cleanUrl } from '../upstream.ts'
 
 /** Answer of `/users/{login}` and `/user/{id}`. The e-mail address in it is not parsed. */
 const user = z.object({

@@ -1,5 +1,5 @@
 import type { StoredTag } from '../../db/queries/sources/oli-tags.ts'
-import { cleanText } from '../outside-text.ts'
+import { cleanText } from '../upstream.ts'
 
 /** Longest texts of a tag, in code points. */
 export const longestOfTag = { name: 200, slug: 200, type: 50 }

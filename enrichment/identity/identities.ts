@@ -1,6 +1,6 @@
 import type { AgentInput } from '../../db/queries/sources/enrichment-inputs.ts'
 import type { StoredIdentity } from '../../db/queries/sources/identities.ts'
-import { cleanCount, cleanText, cleanUrl } from '../outside-text.ts'
+import { cleanCount, cleanText, cleanUrl } from '../upstream.ts'
 import type { BioProfile } from './web3bio.ts'
 
 /** Longest texts of an identity, in code points. */

@@ -12,7 +12,7 @@ import {
 import { settlementStorage } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
 import { addBounds, indexQuickly } from '../../db/queries/chain/staging-partitions.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import { type Archive, detachTable, finishArchives, underLocks } from './archive.ts'
 import { checkFiles, checkTable, copyOfFiles } from './day-files.ts'
 

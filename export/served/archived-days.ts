@@ -4,7 +4,7 @@ import type { Queryable } from '../../db/pool.ts'
 import { archivedSums, readArchived } from '../../db/queries/chain/archive.ts'
 import { settlementsByDay } from '../../db/queries/exports/finished-days.ts'
 import { archivedUntil } from '../../db/queries/rollup/cursor.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import { readServed, type ServedFile } from './manifest.ts'
 
 /**

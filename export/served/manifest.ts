@@ -1,8 +1,8 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ExportColumn } from '../../db/queries/exports/exports.ts'
-import { Refusal } from '../../ops/refusal.ts'
-import type { DescribedColumn } from '../columns.ts'
+import { Refusal } from '../../ops/cli.ts'
+import type { DescribedColumn } from '../manifest.ts'
 import { flushFolder } from '../part-file.ts'
 import { datasets, type Licence } from './datasets.ts'
 

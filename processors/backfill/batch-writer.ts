@@ -6,7 +6,7 @@ import { insertUnpaid, moveShard, type ShardStep } from '../../db/queries/chain/
 import { insertAttached } from '../../db/queries/chain/payments/attached.ts'
 import { insertPayments } from '../../db/queries/chain/payments/payments.ts'
 import { copySettlementsInto } from '../../db/queries/chain/settlement-copy.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import type { PaymentRow } from '../mapping/payments.ts'
 import type { UnpaidCount } from '../mapping/settle-blocks.ts'
 import { jsonPages } from '../store/json-rows.ts'

@@ -1,5 +1,5 @@
 import type { Shard } from '../../db/queries/chain/backfill.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import { addPaymentTally, emptyPaymentTally, type PaymentTally } from '../store/payment-tally.ts'
 import { addTally, emptyTally, type Tally } from './row-pages.ts'
 

@@ -13,7 +13,7 @@ import {
 import { readChainState } from '../../db/queries/chain/chain-state.ts'
 import { ensurePartitions } from '../../db/queries/chain/partitions/settlement-partitions.ts'
 import { createStaging, emptyPartitions } from '../../db/queries/chain/staging-partitions.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import { gapsBetween } from '../backfilled.ts'
 import { refuseArchived } from '../checks.ts'
 import { workOfBlock } from './estimate.ts'

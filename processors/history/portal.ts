@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { SourceFailure } from '../../hosts/retries.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import type { TraceArchive } from '../mapping/trace-query.ts'
 import type { PortalClient } from '../portal/client.ts'
 import { wholeLines } from '../portal/lines.ts'

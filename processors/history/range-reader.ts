@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { Retries, SourceFailure } from '../../hosts/retries.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import { Continuity, type LinkedBlock } from '../continuity.ts'
 import type { ChainBlock } from '../mapping/block.ts'
 import { EmptyRuns } from '../source/empty-runs.ts'

@@ -1,5 +1,5 @@
 import { SourceFailure } from '../../hosts/retries.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import type { RpcClient } from '../rpc-client.ts'
 import type { Answer, ArchiveBlock, History, Wanted } from './history.ts'
 import { clientAt } from './node.ts'

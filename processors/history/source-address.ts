@@ -1,5 +1,5 @@
 import type { ChainSettings } from '../../config/chains.file.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 
 /** Where the history of a chain is read. */
 export type SourceAddress =

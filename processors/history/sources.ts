@@ -1,5 +1,5 @@
 import type { ChainSettings } from '../../config/chains.file.ts'
-import { hideAddresses } from '../../hosts/addresses.ts'
+import { hideAddresses } from '../../hosts/host.ts'
 import { isAnswer, Retries, retrying } from '../../hosts/retries.ts'
 import { ArchiveClient } from '../archive-client.ts'
 import { tokensOf } from '../mapping/scale.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type BlockRange, lengthOf } from '../../db/block-range.ts'
-import { hideAddresses } from '../../hosts/addresses.ts'
+import { hideAddresses } from '../../hosts/host.ts'
 import { isAnswer, SourceFailure } from '../../hosts/retries.ts'
 import type { ChainLog } from '../mapping/block.ts'
 import type { TraceNode } from '../mapping/traces.ts'

@@ -1,6 +1,6 @@
 import { events } from '../../abi/generated/dollar-token.ts'
 import type { ChainName } from '../../config/chains.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import { type ChainBlock, type ChainLog, transactionsOf } from './block.ts'
 import { kindOfLog, type PaymentContracts } from './payment-kinds.ts'
 import type { PaymentRow } from './payments.ts'

@@ -1,5 +1,5 @@
 import { SourceFailure } from '../../hosts/retries.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import { ask, problemOf, type SourceAnswer, textOf } from '../source-request.ts'
 
 interface PortalAddress {

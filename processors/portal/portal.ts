@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Retries, retrying, SourceFailure, type SourceWatch } from '../../hosts/retries.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import type { BlockPlace } from '../continuity.ts'
 import type { PortalClient } from './client.ts'
 import type { ArchiveQuery } from './query.ts'

@@ -1,6 +1,6 @@
 import type { ChainSettings } from '../../config/chains.file.ts'
 import type { StoredBlock } from '../../db/queries/chain/final-blocks.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import type { FinalChain } from './reader.ts'
 
 /**

@@ -12,7 +12,7 @@ import {
   readScope,
   type SettlementScope,
 } from '../../db/queries/chain/scope.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import { refuseArchived } from '../checks.ts'
 
 /** Whose settlements are kept: everybody's, or those of recipients that are verified addresses of accounts in the directory. */

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { ChainSettings } from '../../config/chains.file.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import { type BlockPlace, Continuity } from '../continuity.ts'
 import type { SdkBatch, SdkHotSource, SdkRequest, SdkSource } from './sdk.ts'
 

@@ -1,4 +1,4 @@
-import { hostOf } from '../../hosts/addresses.ts'
+import { hostOf } from '../../hosts/host.ts'
 import type { SdkMetrics } from './sdk.ts'
 
 /** The SDK's numbers, served on one page with ours instead of by a server of the SDK. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { hideAddresses } from '../../hosts/addresses.ts'
+import { hideAddresses } from '../../hosts/host.ts'
 import { isAnswer, Seldom } from '../../hosts/retries.ts'
 import { BlockReceipts, type ReadLogs, readSingleReceipts } from './block-receipts.ts'
 import { LogMisfits, type Way, ways } from './log-misfits.ts'

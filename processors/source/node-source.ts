@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { hideAddresses } from '../../hosts/addresses.ts'
+import { hideAddresses } from '../../hosts/host.ts'
 import { isAnswer, pauseMs, Seldom, sourceBackoff } from '../../hosts/retries.ts'
 import type { Progress } from '../progress.ts'
 import { NodeReader } from './node-reader.ts'

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
-import { hideAddresses } from '../../hosts/addresses.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { hideAddresses } from '../../hosts/host.ts'
+import { Refusal } from '../../ops/cli.ts'
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const
 type Level = (typeof levels)[number]

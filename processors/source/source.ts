@@ -1,5 +1,5 @@
 import type { ChainSettings } from '../../config/chains.file.ts'
-import { hideAddresses, hostOf } from '../../hosts/addresses.ts'
+import { hideAddresses, hostOf } from '../../hosts/host.ts'
 import { isAnswer } from '../../hosts/retries.ts'
 import { tokensOf } from '../mapping/scale.ts'
 import { createTraceLookup } from '../mapping/traces.ts'

@@ -7,12 +7,11 @@ import { connectionTimeouts, patientStatementMs, rebuildable, sessionOf } from '
 import { noteHeadRange } from '../../db/queries/chain/audit.ts'
 import { lockCursor, writeChainState } from '../../db/queries/chain/chain-state.ts'
 import { dropHotIds, noteFinalBlock } from '../../db/queries/chain/final-blocks.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import type { BlockPlace } from '../continuity.ts'
 import type { Progress } from '../progress.ts'
-import { checkConnection, connectionOf } from './connection.ts'
+import { checkConnection, connectionOf, untilReached } from './connection.ts'
 import { PartitionsAhead } from './partitions-ahead.ts'
-import { untilReached } from './unreachable.ts'
 
 type FinalInfo = Parameters<TypeormDatabase['transact']>[0]
 type FinalMap = Parameters<TypeormDatabase['transact']>[1]

@@ -4,8 +4,8 @@ import type { ChainSettings } from '../../config/chains.file.ts'
 import { connectionTimeouts, type Queryable, sessionOf } from '../../db/pool.ts'
 import { refusePooler } from '../../db/pooler.ts'
 import { tryLockBackfill } from '../../db/queries/chain/backfill.ts'
-import { readSessionId, tryLockChain } from '../../db/queries/chain/lock.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { readSessionId, tryLockChain } from '../../db/queries/chain/chain-state.ts'
+import { Refusal } from '../../ops/cli.ts'
 
 /** Milliseconds a processor waits for the lock: twice what the server needs to notice that its owner has vanished. */
 export const processorWaitMs = 60_000

@@ -1,7 +1,7 @@
 import { type Address, toHex } from 'viem'
 import { readHubMessage } from '../../trust/hub-message.ts'
 import { judgeProfileUrl } from '../../trust/verdict.ts'
-import { walletChains } from '../../trust/wallet-chains.ts'
+import { walletChains } from '../../trust/verification-claim.ts'
 import { askKeyStanding, type KeyFacts, type KeyStanding } from '../key-standing.ts'
 import { proveMessage } from '../message-proof.ts'
 import { isOfKnownType, networkTime } from '../messages.ts'

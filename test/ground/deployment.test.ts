@@ -12,7 +12,7 @@ import { chainNames, chainOf } from '../../config/chains.ts'
 import type { Setting } from '../../config/settings.row.ts'
 import { settings } from '../../config/settings.ts'
 import { findHome } from '../../postgres/home.ts'
-import { walletChains } from '../../trust/wallet-chains.ts'
+import { walletChains } from '../../trust/verification-claim.ts'
 import { listFiles, root } from '../support/source-files.ts'
 
 interface Service {

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'
 import { Retries, SourceFailure, SourceWatch } from '../../hosts/retries.ts'
 import { readRetryAfter } from '../../hosts/retry-after.ts'
-import { Refusal } from '../../ops/refusal.ts'
+import { Refusal } from '../../ops/cli.ts'
 import { Lines } from '../../processors/portal/lines.ts'
 import { toPortalQuery } from '../../processors/portal/query.ts'
 

@@ -1,5 +1,5 @@
 import { createPublicClient, http } from 'viem'
-import { walletChains } from '../wallet-chains.ts'
+import { walletChains } from '../verification-claim.ts'
 import type { CheckLine } from './line.ts'
 
 /** Nodes, hubs and hosts that the reader of a proof chose to ask, and what the reader knows already. */

@@ -11,8 +11,7 @@ import {
   networkEpoch,
   type VerificationAdd,
 } from '../message-data.ts'
-import { checkKeyClaim, claimDigest } from '../verification-claim.ts'
-import { walletStandardOf } from '../wallet-chains.ts'
+import { checkKeyClaim, claimDigest, walletStandardOf } from '../verification-claim.ts'
 import { bytesOf, type CheckLine, line } from './line.ts'
 import { checkLog } from './log.ts'
 import { type AddressProof, type ClaimProof, type KeyPlace, misshapen, proofSchema } from './proof.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Hex, hashMessage, parseAbi, sha256 } from 'viem'
-import { walletStandardOf } from '../wallet-chains.ts'
+import { walletStandardOf } from '../verification-claim.ts'
 import { type Askable, ask, type Client, fetched } from './ask.ts'
 import { hostLinkLines } from './host-link.ts'
 import { custodyLines, keyLines } from './keys.ts'

@@ -3,7 +3,7 @@ import { type Hex, recoverMessageAddress } from 'viem'
 import { type ClaimAction, claimMessage } from '../claim-text.ts'
 import { signedBy } from '../envelope.ts'
 import { textOf } from '../strict-json.ts'
-import { walletChains } from '../wallet-chains.ts'
+import { walletChains } from '../verification-claim.ts'
 import { bytesOf, type CheckLine, line } from './line.ts'
 import type { ClaimProof, Statement } from './proof.ts'
 

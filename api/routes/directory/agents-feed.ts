@@ -5,7 +5,7 @@ import { day } from '../../../ops/time.ts'
 import { feedOfAgents, feedPath, feedTitle } from '../../feed/listed.ts'
 import { chainsParameter, integerParameter } from '../../http/parameters.ts'
 import { route } from '../../http/route.ts'
-import { claimedFlags, claimedParameter } from './discovery.ts'
+import { claimedFlags, claimedParameter, noticedChange } from './discovery.ts'
 
 const path = '/feed/agents.atom'
 const { feedPageEntries, tombstoneDays, tombstones } = documentLimits
@@ -51,5 +51,24 @@ export const agentsFeed = route({
     const title = `${serviceName}: ${feedTitle(filter)}`
     const deleted = gone.map(({ fid, delisted_at: when }) => ({ id: `${siteUrl}/agent/${fid}`, when }))
     return feedOfAgents(agents, { title, id, feedUrl: urlOf(page), siteUrl, pages, tombstones: deleted }, leftOut)
+  },
+})
+
+/** GET /feed.atom */
+export const feed = route({
+  path: '/feed.atom',
+  operationId: 'getFeed',
+  summary: `The ${documentLimits.feedEntries} newest agents, claimed and auto-detected, or those of a filter, as an Atom 1.0 feed.`,
+  query: z.object({ chain: chainsParameter, claimed: claimedParameter }),
+  answer: { type: 'application/atom+xml; charset=utf-8', schema: z.string(), description: 'The feed.' },
+  maxAgeSeconds: 300,
+  freshSeconds: 300,
+  revision: noticedChange,
+  async read({ chain, claimed }, { database, baseUrl, siteUrl, serviceName, leftOut }) {
+    const filter = { chain, claimed: claimedFlags[claimed] }
+    const agents = await newestAgents(database, filter, { limit: documentLimits.feedEntries })
+    const feedUrl = baseUrl + feedPath(filter)
+    const options = { title: `${serviceName}: ${feedTitle(filter)}`, feedUrl, siteUrl }
+    return feedOfAgents(agents, options, leftOut)
   },
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type ChainName, chainOf } from '../../../config/chains.ts'
 import { grouped, incomeLimits } from '../../../config/limits.ts'
-import { agentExists } from '../../../db/queries/agents/agent-exists.ts'
+import { agentExists } from '../../../db/queries/agents/agents.ts'
 import { countedIncomePayments, incomePayments as readPayments } from '../../../db/queries/income/payments.ts'
 import { invalidRequest } from '../../http/errors.ts'
 import { askable } from '../../http/filter-parameters.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { agentExists } from '../../../db/queries/agents/agent-exists.ts'
+import { agentExists } from '../../../db/queries/agents/agents.ts'
 import { allIncome, agentIncome as readIncome } from '../../../db/queries/income/agent-income.ts'
 import { incomeSeries as readSeries } from '../../../db/queries/income/series.ts'
 import { completeUntil } from '../../../db/queries/settlements/timeseries.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { agentExists } from '../../../db/queries/agents/agent-exists.ts'
+import { agentExists } from '../../../db/queries/agents/agents.ts'
 import { incomePayments as readPayments } from '../../../db/queries/income/payments.ts'
 import { cursorParameter, pagedBody, readCursor } from '../../http/cursor.ts'
 import { askable } from '../../http/filter-parameters.ts'

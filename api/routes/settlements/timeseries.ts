@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { grouped, readingLimits } from '../../../config/limits.ts'
-import { agentExists } from '../../../db/queries/agents/agent-exists.ts'
+import { agentExists } from '../../../db/queries/agents/agents.ts'
 import { completeUntil, settlementSeries } from '../../../db/queries/settlements/timeseries.ts'
 import { objectText } from '../../http/cursor.ts'
 import { fidParameter } from '../../http/parameters.ts'

@@ -2,7 +2,7 @@ import { readingLimits } from '../../../config/limits.ts'
 import type { Queryable } from '../../pool.ts'
 import { shownHandleAssurance } from '../sql/assurance.ts'
 import { chainPosition, dollars, isoTime, list } from '../sql/json-text.ts'
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 import { besideSums, countedSettlements } from '../sql/settlement-windows.ts'
 
 const { portfolioRegistrations: mostRegistrations, portfolioAgents: mostAgents } = readingLimits

@@ -151,3 +151,9 @@ select fid, kind, claim_changed as "claimChanged" from change order by fid`
 
 const fromHoldings = `with${derivedHoldings},${holdingWrites},${agents}${writes}`
 const fromSums = `with${storedSums},${agents}${writes}`
+
+/** Whether a FID is in the index. */
+export async function agentExists(db: Queryable, fid: number): Promise<boolean> {
+  const { rows } = await db.query({ name: 'agent-exists', text: 'select from agent where fid = $1', values: [fid] })
+  return rows.length > 0
+}

@@ -1,5 +1,5 @@
 import type { Queryable } from '../../pool.ts'
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 
 /** How far chains and agents are together. */
 export interface JoinProgress {

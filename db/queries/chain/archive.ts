@@ -3,7 +3,7 @@ import type { BlockRange } from '../../block-range.ts'
 import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 import { hourOf } from '../sql/income.ts'
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 
 /** Totals of settlements: their number, their amount in base units, and the checksum of certificates. */
 interface Sums {

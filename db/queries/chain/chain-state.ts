@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { lockClasses } from '../../lock-keys.ts'
 import type { Queryable } from '../../pool.ts'
 
 /** How far a chain is indexed. */
@@ -59,4 +60,19 @@ export async function lockCursor(transaction: Queryable, schema: string): Promis
     `select nonce from ${pg.escapeIdentifier(schema)}.status where id = 0 for update`,
   )
   return rows[0]?.nonce
+}
+
+/** Whether the chain's lock is this session's now. It ends with the connection, however that ends. */
+export async function tryLockChain(session: Queryable, chainId: number): Promise<boolean> {
+  const { rows } = await session.query<{ locked: boolean }>('select pg_try_advisory_lock($1, $2) as locked', [
+    lockClasses.processor,
+    chainId,
+  ])
+  return rows[0]?.locked === true
+}
+
+/** Backend process id of a session; the query also shows that the session is alive. Undefined: no answer. */
+export async function readSessionId(session: Queryable): Promise<number | undefined> {
+  const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid')
+  return rows[0]?.pid
 }

@@ -9,7 +9,7 @@ import {
   settlementAsPayment,
   settlementKind,
 } from '../sql/income.ts'
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 import { evidence, incomeFlag, isDust } from './payment-marks.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { readingLimits } from '../../../config/limits.ts'
 import { isRolledUp } from '../sql/block-states.ts'
 import { countedFor, otherPayments } from '../sql/income.ts'
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 import { isOwn, ownAmong } from './payment-marks.ts'
 
 const most = readingLimits.payerSettlements

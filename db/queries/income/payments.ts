@@ -13,8 +13,7 @@ import {
 } from '../sql/income.ts'
 import { exactDollars, exactUnits, hex, isoTime } from '../sql/json-text.ts'
 import { receivedSettlements, settlementOrder } from '../sql/received-settlements.ts'
-import { isListed } from '../sql/selectors.ts'
-import { settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
+import { isListed, settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
 import { evidence, incomeFlag, ownAmong } from './payment-marks.ts'
 
 interface Payments {

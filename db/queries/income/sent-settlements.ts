@@ -1,7 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { unrolledBlocks } from '../sql/block-states.ts'
 import { settlementObject, settlementOrder } from '../sql/received-settlements.ts'
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 
 /** Newest settlements looked at: of a sender on a chain, where overloads do not count, and of all on a chain not rolled up. */
 const mostExamined = 1_000

@@ -1,6 +1,6 @@
 import { columns, type FigureWindow, recent, values } from '../rollup/figure-parts.ts'
 import { isRolledUp } from '../sql/block-states.ts'
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 
 const each = (expression: (name: FigureWindow) => string) => recent.map(expression).join(',\n         ')
 const sums = recent.flatMap((name) => [name, `${name}_amount`])

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { allowLargeSums } from '../server/transaction-settings.ts'
 import { unrolledBlocks } from '../sql/block-states.ts'
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 import { holdRollup } from './cursor.ts'
 import {
   columns,

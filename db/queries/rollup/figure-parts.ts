@@ -1,5 +1,5 @@
 import { isRolledUp } from '../sql/block-states.ts'
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 import { windowStart } from '../sql/settlement-windows.ts'
 
 // What agents were paid, by chain and window, with and without what they paid themselves: agent_figure has it of what is

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import { activityOf, lockJoin } from '../agents/lock.ts'
 import { lookUpByKey } from '../server/transaction-settings.ts'
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 import { besideSums, countedColumns, countedSettlements, windowStart } from '../sql/settlement-windows.ts'
 
 interface CountOptions {

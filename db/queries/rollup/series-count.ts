@@ -3,7 +3,7 @@ import type { ChainName } from '../../../config/chains.ts'
 import { inTransaction, type Queryable } from '../../pool.ts'
 import type { Interval } from '../settlements/buckets.ts'
 import { startsAt } from '../settlements/settlement-starts.ts'
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 
 // How many paid in one point of a series with too many settlements for a statement: read in slices, over as many rounds as
 // it takes. One point is counted at a time. Its payers and amounts are collected in a table of their own, beside that of what

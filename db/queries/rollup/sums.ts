@@ -1,4 +1,4 @@
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 
 // Statements that keep the five tables settlements are summed up in: of each recipient by hour, in all and by payer; of
 // all recipients by hour and by sender of the transaction. $1 is the chain.

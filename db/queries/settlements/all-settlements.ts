@@ -4,8 +4,13 @@ import type { Queryable } from '../../pool.ts'
 import { withKeptPlan } from '../server/transaction-settings.ts'
 import { availableSince } from '../sql/block-states.ts'
 import { examinedHours, receivedSettlements, settlementObject, settlementOrder } from '../sql/received-settlements.ts'
-import { isListed } from '../sql/selectors.ts'
-import { bytesOf, type SettlementFilter, settlementConditions, settlementKey } from '../sql/settlement-filter.ts'
+import {
+  bytesOf,
+  isListed,
+  type SettlementFilter,
+  settlementConditions,
+  settlementKey,
+} from '../sql/settlement-filter.ts'
 import { settlementStarts } from './settlement-starts.ts'
 
 /** Filters of the list of all settlements; null: the filter is not set. */

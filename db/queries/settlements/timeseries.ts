@@ -2,7 +2,7 @@ import type { ChainName } from '../../../config/chains.ts'
 import type { Queryable } from '../../pool.ts'
 import { isArchived, isRolledUp, unrolledBlocks } from '../sql/block-states.ts'
 import { dollars, isoTime } from '../sql/json-text.ts'
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 import type { Interval } from './buckets.ts'
 
 interface Series {

@@ -1,6 +1,6 @@
 import { archivedTo, isRolledUp, unrolledBlocks } from './block-states.ts'
 import { exactDollars, hex, isoTime } from './json-text.ts'
-import { isListed } from './selectors.ts'
+import { isListed } from './settlement-filter.ts'
 
 /** SQL expressions written in this folder, never values. */
 interface Received {

@@ -1,3 +1,4 @@
+import { listedSelectors } from '../../../abi/selectors.ts'
 import type { ChainName } from '../../../config/chains.ts'
 import { maxBlock } from '../../block-range.ts'
 
@@ -85,3 +86,9 @@ export function settlementConditions(filter: SettlementFilter, { order, after, p
   const isSelective = [payer, facilitator, selector, min_amount, max_amount, final].some((value) => value !== null)
   return { rows, hours, isSelective }
 }
+
+/** The selectors as bytea literals write them: hex without 0x. */
+const listed = Object.values(listedSelectors).map((selector) => selector.slice(2))
+
+/** Whether a selector is one of the two a settlement is defined by; an SQL expression of one. */
+export const isListed = (selector: string) => `${selector} in (${listed.map((hex) => `'\\x${hex}'`).join(', ')})`

@@ -1,7 +1,7 @@
 import type { Queryable } from '../../pool.ts'
 import type { OldRows } from '../log/changes.ts'
 import { exactDollars, hex } from '../sql/json-text.ts'
-import { isListed } from '../sql/selectors.ts'
+import { isListed } from '../sql/settlement-filter.ts'
 import { wantsSuch } from './wishes.ts'
 
 /** An event that was appended. */

@@ -1,7 +1,6 @@
 import type pg from 'pg'
 import { boundedFailures, SourceFailure } from '../../../hosts/retries.ts'
-import { describeError } from '../../../ops/cli.ts'
-import { Refusal } from '../../../ops/refusal.ts'
+import { describeError, Refusal } from '../../../ops/cli.ts'
 import { rememberContracts } from '../../contracts.ts'
 import { refuseBackfill } from '../../scope/scope.ts'
 import type { BackfillConfig } from '../config.ts'

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { SourceFailure } from '../../../hosts/retries.ts'
-import { describeError } from '../../../ops/cli.ts'
-import { Refusal } from '../../../ops/refusal.ts'
+import { describeError, Refusal } from '../../../ops/cli.ts'
 import { wantedOf } from '../../history/history.ts'
 import { findCallsIn, openHistory, openWitness } from '../../history/sources.ts'
-import { isUnreachable } from '../../store/unreachable.ts'
+import { isUnreachable } from '../../store/connection.ts'
 import type { Job, Report } from '../job.ts'
 import { loadShard } from '../shard.ts'
 

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { lockClasses } from '../../../db/lock-keys.ts'
-import { readSessionId } from '../../../db/queries/chain/lock.ts'
+import { readSessionId } from '../../../db/queries/chain/chain-state.ts'
 import { lockBackfill } from '../../../processors/store/lock.ts'
 import { testDatabase } from '../../support/database.ts'
 import { until } from '../../support/until.ts'

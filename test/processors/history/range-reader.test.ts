@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { SourceFailure } from '../../../hosts/retries.ts'
-import { Refusal } from '../../../ops/refusal.ts'
+import { Refusal } from '../../../ops/cli.ts'
 import { RangeReader } from '../../../processors/history/range-reader.ts'
 import { openHistory } from '../../../processors/history/sources.ts'
 import { type CannedServer, serveCanned } from '../../doubles/canned.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { chooseAddress } from '../../stack/address.ts'
+import { chooseAddress } from '../../ops/ports.ts'
 
 test.each([
   ['127.0.0.1', 'http://127.0.0.1:3000'],

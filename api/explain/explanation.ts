@@ -3,7 +3,7 @@ import type { AddressExplanation, AgentExplanation, ExplainedRule } from '../sch
 
 /** Explains why an account is or is not listed: each rule of docs/rules.md 6, what was found, what would fulfil it. */
 export function explainFid(fid: number, facts: FidFacts): AgentExplanation {
-  const { agent_status, verifications, is_queued, sources, chains } = facts
+  const { agent_status, verifications, is_queued, sources, chains, ens_names } = facts
   const rules = [
     verifiedRule(`FID ${fid}`, verifications),
     registrationRule(verifications),
@@ -17,6 +17,7 @@ export function explainFid(fid: number, facts: FidFacts): AgentExplanation {
     summary: `FID ${fid} ${standing(agent_status, is_queued)}`,
     rules,
     verifications: verifications as AgentExplanation['verifications'],
+    ens_names: ens_names as AgentExplanation['ens_names'],
     doctor: agent_status === null ? null : `/api/agent/${fid}/doctor`,
     is_queued,
     sources,

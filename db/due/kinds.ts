@@ -93,11 +93,12 @@ export const kinds = {
       { table: 'oli_tag', key: 'fid' },
       { table: 'agent_identity', key: 'fid' },
       { table: 'codehost_profile', key: 'fid' },
+      { table: 'control_reading', on: ['insert'], key: 'h.fid', from: `${holders} where moved.names::text <> '[]'` },
       {
         table: 'control_reading',
-        on: ['insert', 'update'],
+        on: ['update'],
         key: 'h.fid',
-        from: `${holders} where moved.names::text <> '[]'`,
+        from: `(select moved.* from moved join were using (chain, agent_id) where moved.names::text <> were.names::text) ${holders}`,
       },
     ],
     all: [

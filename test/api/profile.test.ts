@@ -112,6 +112,7 @@ test('a claimed agent on two chains shows its records with their documents, and 
       unsolicited: false,
       wallet_chain: null,
       truncated: {},
+      ens_names: [],
     },
     expect.objectContaining({ chain: 'gnosis', chain_id: 100, erc8004_id: 7, uri_status: 'empty', services: [] }),
   ])

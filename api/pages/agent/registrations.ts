@@ -63,7 +63,17 @@ function equalOnes(all: readonly Registration[], wallets: Wallets): (readonly [R
   const groups = new Map<string, [Registration, ...Registration[]]>()
   for (const one of all) {
     const { name, description, services, agent_uri, active, x402_support, supported_trust, owner_address } = one
-    const said = [name, description, services, agent_uri, active, x402_support, supported_trust, owner_address]
+    const said = [
+      one.ens_names,
+      name,
+      description,
+      services,
+      agent_uri,
+      active,
+      x402_support,
+      supported_trust,
+      owner_address,
+    ]
     const isSigned = wallets.get(nameOf(one))?.kind === 'signed'
     const key = JSON.stringify([...said, one.wallet_chain, one.agent_wallet, isSigned])
     const group = groups.get(key)
@@ -91,12 +101,14 @@ function card(group: readonly [Registration, ...Registration[]], wallets: Wallet
   const [registration] = group
   const { chain, erc8004_id: id, registry_address: registry, name, description, services } = registration
   const trust = registration.supported_trust
+  const confirmed = registration.ens_names.filter(({ status }) => status === 'confirmed').map((one) => one.name)
   const facts: [string, Html | string | false | undefined][] = [
     [
       'Owner',
       html`${addressLink(chain, registration.owner_address)}${registration.wallet_chain === 'other' && html` <span class="sub">a contract wallet that is verified on another chain</span>`}`,
     ],
     ['Wallet', registration.agent_wallet !== null && wallet(registration, registration.agent_wallet, wallets)],
+    ['ENS', confirmed.length > 0 && html`<bdi>${cut(confirmed.join(', '))}</bdi>`],
     ['Document', registration.agent_uri?.trim() && uri(registration.agent_uri, registration.uri_status)],
     ['Feedback', registration.feedback_count > 0 && figure(registration.feedback_count)],
     ['Trust', trust.length > 0 && html`<bdi>${cut(trust.join(', '))}</bdi>`],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { grouped, readingLimits } from '../../../config/limits.ts'
+import { ensName } from '../registrations/registration.ts'
 import { address, chainName, count, fid, hash, time, tokenId } from '../scalars.ts'
 import { moment } from './as-of.ts'
 
@@ -135,17 +136,7 @@ const controlled = z
         'False: the key was set after `as_of`, and only its newest value is stored, so what it was then is not known.',
     }),
     names: z
-      .array(
-        z.strictObject({
-          name: z.string(),
-          status: z.enum(['confirmed', 'unconfirmed', 'not_checked', 'invalid']).meta({
-            description:
-              'confirmed: the text record of draft ENSIP-25 for this registration is set at the name; not_checked: no node ' +
-              'could be asked, or the resolver sends its readers to another host; invalid: no name of ENS.',
-          }),
-          ...readAt,
-        }),
-      )
+      .array(ensName.extend(readAt))
       .max(readingLimits.claimedNames)
       .nullable()
       .meta({ description: 'Names of ENS that its document claims, the first by name. Null: `as_of` was given.' }),

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { address, agentStatus, chainLabel, chainName, count, fid, time } from '../scalars.ts'
+import { readingLimits } from '../../../config/limits.ts'
+import { ensName } from '../registrations/registration.ts'
+import { address, agentStatus, chainLabel, chainName, count, fid, time, tokenId } from '../scalars.ts'
 
 const rule = z
   .strictObject({
@@ -65,6 +67,12 @@ export const agentExplanation = z
     summary: z.string().meta({ description: 'The whole in a sentence, for people.' }),
     rules: z.array(rule),
     verifications: z.array(z.strictObject(verification)),
+    ens_names: z
+      .array(ensName.extend({ chain: chainName, erc8004_id: tokenId }).meta({ id: 'ExplainedName' }))
+      .max(readingLimits.controlRegistrations * readingLimits.claimedNames)
+      .meta({
+        description: `Names of ENS that the files of its first ${readingLimits.controlRegistrations} registrations claim, and whether they name these too.`,
+      }),
     doctor: z.string().nullable().meta({
       description: 'Path of what keeps callers or buyers from it. Null: it is not listed.',
     }),

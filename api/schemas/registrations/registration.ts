@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { grouped, profileLimits, rowLimits } from '../../../config/limits.ts'
+import { grouped, profileLimits, readingLimits, rowLimits } from '../../../config/limits.ts'
 import {
   address,
   chainId,
@@ -31,6 +31,16 @@ const declared = z
     truncated: z.literal(true).optional().meta({ description: 'A list in the file has more entries than are kept.' }),
   })
   .meta({ id: 'Declared' })
+
+/** A name of ENS that a registration's document claims. */
+export const ensName = z.strictObject({
+  name: z.string(),
+  status: z.enum(['confirmed', 'unconfirmed', 'not_checked', 'invalid']).meta({
+    description:
+      'confirmed: the text record of draft ENSIP-25 for this registration is set at the name; not_checked: no node ' +
+      'could be asked, or the resolver sends its readers to another host; invalid: no name of ENS.',
+  }),
+})
 
 export const record = z
   .strictObject({
@@ -77,6 +87,12 @@ export const record = z
     truncated: z.partialRecord(z.enum(['services', 'supported_trust', 'registrations']), count).meta({
       description: 'Lists of the registration file of which only a part is read, with how many entries they have.',
     }),
+    ens_names: z
+      .array(ensName.meta({ id: 'EnsName' }))
+      .max(readingLimits.claimedNames)
+      .meta({
+        description: 'Names of ENS that the registration file claims, and whether they name the registration too.',
+      }),
   })
   .meta({ id: 'Erc8004Record' })
 
@@ -101,7 +117,7 @@ export type HeldRegistration = z.output<typeof heldRegistration>
 
 /** A registration, whoever holds it. */
 const listedRegistration = record
-  .omit({ unsolicited: true, wallet_chain: true })
+  .omit({ unsolicited: true, wallet_chain: true, ens_names: true })
   .extend({
     owner_address: address.meta({ description: 'Who holds it.' }),
     fid: fid.nullable().meta({ description: 'The agent that verifies the holder. Null: none does.' }),

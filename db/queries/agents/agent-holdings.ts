@@ -83,7 +83,10 @@ digested as (
            r.agent_wallet, r.agent_uri, r.agent_uri_length, r.agent_uri_sha256, r.registered_block, r.registered_tx,
            extract(epoch from r.registered_at), extract(epoch from r.updated_at), r.updated_block,
            u.tried_uri_sha256, u.uri_status, u.name, u.description, u.image, u.active, u.x402_support, u.services::text,
-           u.supported_trust::text || coalesce(nullif(u.truncated, '{}')::text, ''),
+           u.supported_trust::text || coalesce(nullif(u.truncated, '{}')::text, '')
+             || coalesce((select string_agg(one ->> 'name' || ' ' || (one ->> 'status'), ',' order by place)
+                            from control_reading k cross join json_array_elements(k.names) with ordinality said (one, place)
+                           where k.chain = d.chain and k.agent_id = d.agent_id), ''),
            coalesce((select row(t.standing + t.revoked, t.revoked) from feedback_total t
                       where t.chain = d.chain and t.agent_id = d.agent_id), row(0::bigint, 0::bigint))
          )::text) else md5(row(r.registered_block, extract(epoch from r.registered_at))::text) end::uuid as token_digest

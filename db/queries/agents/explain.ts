@@ -1,4 +1,4 @@
-import { profileLimits } from '../../../config/limits.ts'
+import { profileLimits, readingLimits } from '../../../config/limits.ts'
 import { namesOf } from '../../../config/sources.ts'
 import type { Queryable } from '../../pool.ts'
 import { chainLabel, chainPosition, hex, isoTime, list, textList } from '../sql/json-text.ts'
@@ -50,6 +50,8 @@ export interface FidFacts {
   readonly chains: readonly ChainFact[]
   /** Whether an event waits that the agent's entry does not reflect yet. */
   readonly is_queued: boolean
+  /** Names of ENS that the documents of its first registrations claim, as they were checked. */
+  readonly ens_names: readonly { chain: string; erc8004_id: number; name: string; status: string }[]
 }
 
 export interface AddressFacts {
@@ -123,7 +125,16 @@ select json_build_object(
              order by address, verified_at desc limit $2) v),
   'sources', ${sources(`'fid:' || $1::bigint`)},
   'chains', ${chains},
-  'is_queued', exists (select from due where kind = 'agents' and key = $1::bigint::text)
+  'is_queued', exists (select from due where kind = 'agents' and key = $1::bigint::text),
+  'ens_names', (
+    select ${list(
+      `json_build_object('chain', k.chain, 'erc8004_id', k.agent_id, 'name', one ->> 'name', 'status', one ->> 'status')`,
+      `${chainPosition('k.chain')}, k.agent_id, place`,
+    )}
+      from (select chain, agent_id from agent_holding where fid = $1::bigint and reason is null and not unsolicited
+             order by chain, agent_id limit ${readingLimits.controlRegistrations}) h
+      join control_reading k using (chain, agent_id)
+     cross join json_array_elements(k.names) with ordinality said (one, place))
 ) as facts
 where not exists (select from unlisted where fid = $1::bigint)`
 

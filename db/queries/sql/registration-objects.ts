@@ -1,7 +1,7 @@
 import { readingLimits } from '../../../config/limits.ts'
 import { keyDigest, walletKey } from '../../registry-keys.ts'
 import { registryOf } from './installation.ts'
-import { chainId, hex, isoTime, type Member, members } from './json-text.ts'
+import { chainId, hex, isoTime, list, type Member, members } from './json-text.ts'
 
 // A holding `h` as JSON, with the registration `r` and, for one that is held now, its document `d` beside it.
 
@@ -46,6 +46,15 @@ export const registrationMembers = (of: string, owner: string, uri: string): Mem
 /** Lists of the document that are cut. */
 export const truncated: Member = ['truncated', `coalesce(d.truncated, '{}')::json`]
 
+/**
+ * SQL: names of ENS that the document of a registration claims, with what came of asking them; `of` has its chain and id. None
+ * before it was asked for the first time.
+ */
+const ensNames = (of: string) => `(
+  select ${list(`json_build_object('name', one ->> 'name', 'status', one ->> 'status')`, 'place')}
+    from control_reading k cross join json_array_elements(k.names) with ordinality said (one, place)
+   where k.chain = ${of}.chain and k.agent_id = ${of}.agent_id)`
+
 /** JSON of a registration that is held now; `uri` is the expression of its URI, `more` further members. */
 export const recordObject = (uri: string, more: readonly Member[] = []) =>
   `json_build_object(${members([
@@ -53,6 +62,7 @@ export const recordObject = (uri: string, more: readonly Member[] = []) =>
     ['unsolicited', 'h.unsolicited'],
     ['wallet_chain', 'h.wallet_chain'],
     truncated,
+    ['ens_names', ensNames('h')],
     ...more,
   ])})`
 

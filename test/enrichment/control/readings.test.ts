@@ -4,6 +4,8 @@ import { agentControlAnswer } from '../../../api/schemas/agents/control.ts'
 import { chains } from '../../../config/chains.ts'
 import { readingLimits } from '../../../config/limits.ts'
 import { agentControl } from '../../../db/queries/agents/control.ts'
+import { fidFacts } from '../../../db/queries/agents/explain.ts'
+import { agentProfile } from '../../../db/queries/agents/profile.ts'
 import { type DevChain, startDevChain } from '../../../devnet/chain/chain.ts'
 import { controlReadings } from '../../../enrichment/control/source.ts'
 import { runPass } from '../../../enrichment/schedule/scheduler.ts'
@@ -312,6 +314,26 @@ test('names of ENS count when their text record names the registration back', as
   await read()
   const names = async () => (await controlOf(7)).held[0]!.names!.map(({ name, status }) => `${name}: ${status}`)
   expect(await names()).toEqual(['agent.eth: confirmed', 'not a name: invalid'])
+  const profileNames = async () => {
+    const body = await agentProfile(database.pool, {
+      fid: 7,
+      settlementOverloads: 'spec',
+      installation: { registries: {} as never, baseUrl: '' },
+    })
+    return JSON.parse(body ?? '').erc8004_records[0].ens_names
+  }
+  const both = ['confirmed', 'invalid'].map((status, n) => ({ name: ['agent.eth', 'not a name'][n], status }))
+  expect(await profileNames()).toEqual(both)
+  const explained = both.map((one) => ({ chain: 'base', erc8004_id: 700, ...one }))
+  expect((await fidFacts(database.pool, 7))?.ens_names).toEqual(explained)
+  const changes = async () => {
+    await deriveAll(contextOf())
+    const { rows } = await database.pool.query('select count(*)::int as n from agent_change where fid = 7')
+    return rows[0].n
+  }
+  const contract = async () =>
+    (await database.pool.query('select ens_names from directory.registrations where erc8004_id = 700')).rows
+  expect(await contract()).toEqual([{ ens_names: ['agent.eth'] }])
   const searched = async () => {
     const { rows } = await database.pool.query('select names from agent_words where fid = 7')
     return rows[0].names.split('\n')
@@ -324,8 +346,14 @@ test('names of ENS count when their text record names the registration back', as
     await read()
     return (await names())[0]
   }
+  const before = await changes()
+  // The same again, at another block, is no change.
+  expect(await again()).toBe('agent.eth: confirmed')
+  expect(await changes()).toBe(before)
   await put(ethereum, resolver, answeringCode({ '0x59d1d43c': text('') }))
   expect(await again()).toBe('agent.eth: unconfirmed')
+  expect(await profileNames()).toMatchObject([{ status: 'unconfirmed' }, { status: 'invalid' }])
+  expect([await changes(), await contract()]).toEqual([before + 1, [{ ens_names: [] }]])
   expect(await searched()).not.toContain('agent.eth')
   await put(ethereum, registry, answeringCode({ [toFunctionSelector('resolver(bytes32)')]: word(offChain) }))
   await put(ethereum, offChain, answeringCode({ '0x00000001': '0x' }))

@@ -3,7 +3,11 @@ select r.chain, r.agent_id as erc8004_id, '0x' || encode(r.owner, 'hex') as owne
        '0x' || encode(r.agent_wallet, 'hex') as agent_wallet, r.agent_uri,
        r.registered_block as block_number, '0x' || encode(r.registered_tx, 'hex') as tx_hash,
        r.registered_at as deployed_at, r.acquired_at, r.updated_at,
-       d.uri_status, d.name, d.description, d.image, d.active, d.x402_support, d.truncated
+       d.uri_status, d.name, d.description, d.image, d.active, d.x402_support, d.truncated,
+       array(select one ->> 'name'
+               from public.control_reading k cross join json_array_elements(k.names) with ordinality said (one, place)
+              where k.chain = r.chain and k.agent_id = r.agent_id and one ->> 'status' = 'confirmed'
+              order by place) as ens_names
   from public.registration r
   left join public.registration_document d using (chain, agent_id);
 
@@ -26,3 +30,4 @@ comment on column directory.registrations.image is 'Address of the picture in th
 comment on column directory.registrations.active is 'Whether the document says that the agent is active; null: it does not say.';
 comment on column directory.registrations.x402_support is 'Whether the document says that x402 payments are taken; null: it does not say.';
 comment on column directory.registrations.truncated is 'Lists of the document of which only a part is kept, with how many entries they have; null: there is no document.';
+comment on column directory.registrations.ens_names is 'Names of ENS that the document claims and that name the registration too (draft ENSIP-25), as they were last asked; of registrations that no agent holds nothing is asked.';

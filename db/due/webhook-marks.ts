@@ -40,6 +40,12 @@ export const webhookMarks: readonly Mark[] = [
   { table: 'agent_change', on: ['insert'], key: change, from: `moved where ${isListening}` },
   { table: 'claim_event', on: ['insert'], key: claimEvent, from: `moved where kind = 'claimed' and ${isListening}` },
   {
+    table: 'directory_event',
+    on: ['insert'],
+    key: `'control:' || seq`,
+    from: `moved where kind = 'control' and ${isListeningTo('agent.control')}`,
+  },
+  {
     table: 'agent_spec',
     on: ['update'],
     key: lookAt('down'),

@@ -4,6 +4,7 @@ export const webhookTypes = [
   'agent.updated',
   'agent.delisted',
   'agent.claimed',
+  'agent.control',
   'endpoint.down',
   'pay_to.changed',
   'operator.added',

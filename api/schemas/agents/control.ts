@@ -25,8 +25,8 @@ const account = z
     kind: z.enum(['key', 'delegated', 'safe', 'token_bound', 'contract', 'not_checked']).meta({
       description:
         'key: no code; delegated: its key commands it, and `delegate` acts for it (EIP-7702); safe: the proxy of a ' +
-        'published Safe, 1.3.0, 1.4.1 or 1.5.0; token_bound: its code has the form of ERC-6551 and names `token`; contract: any ' +
-        'other code, also one that answers like a Safe; not_checked: no node could be asked.',
+        'published Safe, made by its factory 1.3.0 or 1.4.1; token_bound: its code has the form of ERC-6551 and names `token`; contract: any ' +
+        'other code, also one that answers like a Safe, such as what other factories made; not_checked: no node could be asked.',
     }),
     code_hash: hash.nullable().meta({ description: 'Keccak-256 of its code.' }),
     delegate: address.nullable(),

@@ -47,6 +47,10 @@ coming as (
     join claim_event e on e.fid = case w.part[1] when 'claim' then w.part[2]::bigint end
                       and e.seq = case w.part[1] when 'claim' then w.part[3]::int end
    union all
+  select w.key, e.fid, e.at, 0, json_build_object('event', e.seq)::jsonb, 'agent.control'
+    from wanted w
+    join directory_event e on e.seq = case w.part[1] when 'control' then w.part[2]::bigint end
+   union all
   select key, fid, at, 0, json_build_object('kind', kind, 'url', url, 'status', status)::jsonb, 'endpoint.down'
     from looked where what = 'down'
    union all

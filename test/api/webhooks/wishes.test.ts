@@ -97,6 +97,21 @@ test('an endpoint is told who may act for an agent now, and not who might alread
   expect(hooks.received[1]!.data).toMatchObject({ chain: 'base', owner_address: ada, erc8004_id: 7 })
 })
 
+test('an endpoint is told when others than before can change an agent’s registrations', async () => {
+  await hooks.register(hooks.newUrl(), { types: ['agent.control'], fids: [1] })
+  for (const [fid, kind] of [
+    [1, 'status'],
+    [1, 'control'],
+    [2, 'control'],
+  ] as const)
+    await insert(pool, 'directory_event', { fid, kind, status: 'active' })
+  await hooks.run()
+  const { rows } = await pool.query(`select seq from directory_event where kind = 'control' and fid = 1`)
+  expect(hooks.received.map(({ type, data }) => [type, data.fid, data.event])).toEqual([
+    ['agent.control', 1, rows[0].seq],
+  ])
+})
+
 test('what an endpoint may want is said where it is not that', async () => {
   const claimant = await hooks.stage.claimant()
   const url = hooks.newUrl()

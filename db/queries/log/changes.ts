@@ -39,8 +39,9 @@ export interface OldRows {
 }
 
 /**
- * Removes changes noted before a time that a later one of the same agent stands for: a mirror that has not seen them
- * learns as much from the later one. At most `limit`, oldest first; returns how many.
+ * Removes changes that a later one of the same agent, noted before a time, stands for: a mirror that has not seen them learns as
+ * much from the later one. The one before a newer change stays, because that is what the newer one differs from. At most
+ * `limit`, oldest first; returns how many.
  */
 export async function forgetChanges(db: Queryable, { before, limit }: OldRows): Promise<number> {
   const { rowCount } = await db.query({
@@ -50,7 +51,11 @@ delete from agent_change
  where seq in (select seq
                  from agent_change old
                 where changed_at < $1
-                  and exists (select from agent_change later where later.fid = old.fid and later.seq > old.seq)
+                  and (select later.changed_at
+                         from agent_change later
+                        where later.fid = old.fid and later.seq > old.seq
+                        order by later.seq
+                        limit 1) < $1
                 order by seq
                 limit $2)`,
     values: [before, limit],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { moveWebhook } from '../../../db/queries/webhooks/endpoints.ts'
+import { appendWebhookEvents } from '../../../db/queries/webhooks/events.ts'
 import { storeSendings } from '../../../db/queries/webhooks/sending.ts'
 import { forgetOldRows } from '../../../enrichment/periodic/old-rows.ts'
 import { testDatabase } from '../../support/database.ts'
@@ -64,4 +65,20 @@ test('an endpoint goes a day after it was deleted and 30 after it ended, and old
   expect(await kept('webhook')).toEqual(['wh-ended', 'wh-just-deleted', 'wh-moved-since', 'wh-standing'])
   expect(await kept('webhook_standing')).toEqual(['wh-ended', 'wh-just-deleted', 'wh-moved-since', 'wh-standing'])
   expect(await kept('webhook_delivery')).toEqual(['wh-just-deleted', 'wh-standing'])
+})
+
+test('of an agent that changes after a long time the change before stays as well, or the event would say that it came', async () => {
+  const { pool } = database
+  await insert(pool, 'agent_change', { fid: 9, kind: 'upsert', changed_at: daysAgo(40) })
+  await insert(pool, 'agent_change', { fid: 9, kind: 'upsert', changed_at: daysAgo(31) })
+  await insert(pool, 'agent_change', { fid: 9, kind: 'upsert', changed_at: now })
+  const changes = async (at: Date) => {
+    while ((await forgetOldRows({ pool, now: () => at })) > 0);
+    return (await pool.query('select from agent_change where fid = 9')).rowCount
+  }
+  expect(await changes(now)).toBe(2)
+  const [newest] = (await pool.query('select max(seq)::text as seq from agent_change where fid = 9')).rows
+  const [event] = await appendWebhookEvents(pool, [`change:${newest.seq}`], false)
+  expect(event?.type).toBe('agent.updated')
+  expect(await changes(daysAgo(-31))).toBe(1)
 })

@@ -76,6 +76,7 @@ const raterMarks: readonly Mark[] = [
     hex('side.address'),
     `cross join lateral (values (s.payee), (s.payer)) side (address) where ${isClient('side.address')}`,
   ),
+  { table: 'income_ring', on: ['insert', 'delete'], key: hex('payer'), from: `moved where ${isClient('payer')}` },
   { table: 'registration_transfer', on: ['insert', 'delete'], ...ratedBehind },
   { table: 'registration_wallet', on: ['insert', 'delete'], ...ratedBehind },
   { table: 'feedback_client', on: ['insert', 'delete'], ...funded('moved') },

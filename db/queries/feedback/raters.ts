@@ -19,11 +19,12 @@ const highestGeneration = 6
 const leastPaid = incomeLimits.dustBelow
 
 const paid = (payer: string, address: string) => `(
-       exists (select from settlement_payer p where p.recipient = ${address} and p.payer = ${payer} and p.amount >= ${leastPaid})
+       not exists (select from income_ring ring where ring.recipient = ${address} and ring.payer = ${payer})
+       and (exists (select from settlement_payer p where p.recipient = ${address} and p.payer = ${payer} and p.amount >= ${leastPaid})
        or exists (select
                     from (select * from payment_sum p where p.payee = ${address} and p.payer = ${payer}
                            order by p.chain, p.funder limit ${mostSums}) p
-                   where ${isPaid('p')} and p.amount - p.refunded >= ${leastPaid}))`
+                   where ${isPaid('p')} and p.amount - p.refunded >= ${leastPaid})))`
 
 const values = ['seen_at', 'is_idle', 'registrations', 'funder', 'funded_at', 'generation']
 const columns = (row: string) => values.map((name) => `${row}.${name}`).join(', ')

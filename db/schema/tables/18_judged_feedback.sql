@@ -71,6 +71,7 @@ create function payments_behind(of_fid bigint, by_client bytea, at timestamptz)
                          where o.fid = of_fid and o.address = p.funder and o.because <> 'operator' and o.from_at <= at)
    ) one
    where i.fid = of_fid and i.chain in ('', one.chain) and i.from_at <= at and at < i.to_at
+     and not exists (select from income_ring r where r.recipient = i.address and r.payer = by_client)
    order by one.chain, one.block_number, one.log_index
    limit 1
 $$;
@@ -96,7 +97,7 @@ select h.fid, f.*, not tenure.held as before_holder,
             else 'stranger' end as kind,
        case when own.is_own then h.fid else k.fid end as client_fid,
        coalesce(paid.at < f.block_timestamp, false) and not own.is_own and not own.is_past and k.fid is distinct from h.fid as paid,
-       paid.at as paid_at, -- the first time the client paid the agent, before it or behind; not who got all of it back
+       paid.at as paid_at, -- the first time the client paid the agent, before it or behind; not who got it back, or money that goes round
        -- What it rests on. A payment that a file names counts if we have it, and never one of the same owner. One that we lack
        -- neither counts nor contradicts, nor does one to another address: the agent may have asked for payments there.
        case when file.status = 'ok' and file.hash <> 'mismatch' and file.named = 'others'
@@ -188,7 +189,7 @@ select h.fid, f.*, not tenure.held as before_holder,
        group by paid.chain
       offset 0
     ) one
-    where i.fid = h.fid
+    where i.fid = h.fid and not exists (select from income_ring r where r.recipient = i.address and r.payer = f.client)
    offset 0
  ) paid
   left join feedback_file file on file.feedback_id = f.id
@@ -200,6 +201,7 @@ select h.fid, f.*, not tenure.held as before_holder,
        select exists (select from income_address i
                        where i.fid = h.fid and i.address = p.recipient and i.chain in ('', file.named_chain)
                          and i.from_at <= file.named_at and file.named_at < i.to_at)
+              and not exists (select from income_ring r where r.recipient = p.recipient and r.payer = f.client)
               and not exists (select from payment one
                                 join income_owner o on o.fid = h.fid and o.address = one.funder and o.because <> 'operator'
                                                    and o.from_at <= file.named_at
@@ -245,7 +247,7 @@ create table feedback_edge (
   client bytea not null,
   registration text not null, -- chain:id
   address bytea not null,
-  is_paid boolean not null,   -- the client paid an address of the registration, more than dust
+  is_paid boolean not null,   -- the client paid an address of the registration, more than dust, and it did not go round
   primary key (client, registration, address)
 );
 create index feedback_edge_address on feedback_edge (address, client);

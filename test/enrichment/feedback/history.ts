@@ -192,8 +192,18 @@ interface Holding extends Span {
   readonly isNow: boolean
 }
 
-/** What is to be said of each feedback, for each agent that holds the registration now. Operators change nothing of it. */
-export function expected(events: History): string[] {
+/** Payers and recipients whose money goes round, as of the roll-up. */
+export async function goingRound(pool: pg.Pool): Promise<ReadonlySet<string>> {
+  const { rows } = await pool.query<{ payer: Buffer; recipient: Buffer }>('select payer, recipient from income_ring')
+  const place = (address: Buffer) => people.indexOf(`0x${address.toString('hex')}`)
+  return new Set(rows.map(({ payer, recipient }) => `${place(payer)} ${place(recipient)}`))
+}
+
+/**
+ * What is to be said of each feedback, for each agent that holds the registration now, where money goes `round`. Operators change
+ * nothing of it.
+ */
+export function expected(events: History, round: ReadonlySet<string>): string[] {
   const spans = fids.flatMap((fid) => people.flatMap((_, who) => verified(events, fid, who)))
   const held = tokens.flatMap((one) => holdings(events, one, spans))
   const liveNow = (fid: number, who: number) => spans.some((v) => v.fid === fid && v.who === who && v.to === Infinity)
@@ -239,6 +249,7 @@ export function expected(events: History): string[] {
           p.how !== 'nothing' &&
           p.who === one.who &&
           then < at &&
+          !round.has(`${p.who} ${p.to}`) &&
           (liveNow(now.fid, p.to) ||
             wallets.some((w) => w.fid === now.fid && w.who === p.to && w.from <= then && then < w.to)),
       )

@@ -4,7 +4,7 @@ import { deriveAll } from '../../derive/again.ts'
 import { testDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { birth } from '../../support/seed.ts'
-import { expected, history, store } from './history.ts'
+import { expected, goingRound, history, store } from './history.ts'
 
 const database = testDatabase()
 const now = () => new Date(birth.getTime() + 86_400_000)
@@ -26,7 +26,7 @@ test('whose the client of a feedback was, and whether it had paid, is what a cou
       await deriveAll(context)
       const said = await judged()
       for (const one of said) seen.add(one.split(' ').slice(2).join(' ').replace(/\d+/, 'n'))
-      expect(said).toEqual(expected(events))
+      expect(said).toEqual(expected(events, await goingRound(pool)))
     }),
     { numRuns: rounds(10, 60), endOnFailure: true },
   )

@@ -22,7 +22,7 @@ const time = (block: number) => new Date(birth.getTime() + block * 60_000)
 beforeEach(async () => {
   await database.pool.query(`
     truncate feedback, registration_transfer, registration_wallet, settlement_payer, payment_sum, feedback_client, feedback_edge,
-             circle_reach, feedback_group, settlement_scope, due`)
+             circle_reach, feedback_group, settlement_scope, income_ring, due`)
 })
 
 async function mint(id: number, holder: string, block = 0) {
@@ -245,6 +245,16 @@ test('who pays the wallet of a registration has paid its holder', async () => {
   await pay('a', 'wallet of b', 6, 1_000)
   await derive()
   expect([await flags('a'), await flags('b')]).toEqual([[], ['circle']])
+})
+
+test('money that goes round pays for no rating in a circle', async () => {
+  await rateInCircle(['a', 'b'], 1)
+  await pay('a', 'b', 6, 1_000)
+  await derive()
+  expect(await flags('a')).toEqual([])
+  await insert(database.pool, 'income_ring', { recipient: bytes(addressOf('b')), payer: bytes(addressOf('a')) })
+  await derive()
+  expect(await flags('a')).toEqual(['circle'])
 })
 
 test('who was sent a registration is in no circle by it, until it names a wallet for it before the rating', async () => {

@@ -30,11 +30,19 @@ const bytes = (hex: string) => Buffer.from(hex.slice(2), 'hex')
 const time = (block: number) => new Date(+birth + block * 60_000)
 const finalize = (block: number) => database.pool.query('update chain_state set finalized_block = $1', [block])
 
-async function log(kind: 'escrow_charge' | 'escrow_refund', block: number, amount: bigint, subject = 'purchase') {
-  const row = { kind, block, amount, payer: buyer, payee: seller, subject: hashOf(subject), at: time(block) }
+const back = addressOf('supplier of the seller')
+
+async function log(
+  kind: 'escrow_charge' | 'escrow_refund',
+  block: number,
+  amount: bigint,
+  subject = 'purchase',
+  [payer, payee] = [buyer, seller],
+) {
+  const row = { kind, block, amount, payer, payee, subject: hashOf(subject), at: time(block) }
   await seedPayment(database.pool, row)
 }
-const clients = derivations.filter(({ kind }) => kind === 'raters')
+const clients = derivations.filter(({ kind }) => kind === 'raters' || kind === 'feedback files')
 /** What is told of the buyer's feedback, once everything is derived. */
 async function told() {
   const { pool } = database
@@ -112,4 +120,23 @@ test('a refund that is loaded before its payment counts once that is, and what i
   expect(await told()).toEqual({ ...paid, paid_at: time(110) })
   await database.pool.query('delete from payment')
   expect((await database.pool.query('select from payment_sum')).rows).toEqual([])
+})
+
+test('a client whose money goes round has not paid, whatever its file says, until that ends', async () => {
+  const { pool } = database
+  await log('escrow_charge', 100, 10_000_000n)
+  await log('escrow_charge', 102, 10_000_000n, 'of the seller', [seller, back])
+  expect(await told()).toEqual(paid)
+  await log('escrow_charge', 104, 10_000_000n, 'to the buyer', [back, buyer])
+  expect(await told()).toEqual({ ...unpaid, idle: false })
+  await pool.query('update chain_state set chain_id = 8453')
+  await pool.query(`update feedback set feedback_uri = 'https://example.org/file'`)
+  await pool.query(
+    `insert into feedback_file (feedback_id, uri_sha256, status, hash, payment_chain_id, payment_tx, read_at)
+     values ('base-1', sha256('https://example.org/file'), 'ok', 'none', 8453, $1, $2)`,
+    [bytes(hashOf('tx base 100')), time(120)],
+  )
+  expect(await told()).toEqual({ ...unpaid, idle: false, grounds: 'file' })
+  await pool.query('delete from payment where block_number = 104')
+  expect(await told()).toEqual({ ...paid, grounds: 'payment_named' })
 })

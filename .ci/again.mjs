@@ -1,5 +1,5 @@
 // node .ci/again.mjs <vitest's JSON> <command>...: runs the failed tests of each file once more, alone, by the command,
-// and adds the second results to the file's in the JSON, as `again`. What passes then fails only beside other load.
+// and adds the second results to the file's in the JSON, as `again`. What passes then fails only under other load.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

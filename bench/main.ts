@@ -15,7 +15,7 @@ npm run bench -- registrations [--rows <n>]
   reads       the statements behind reads, with one agent that has five million settlements: times and plans
   rollup      4,000,000 settlements, or n, half of them of one recipient: rolled up, one taken out and put back, some reset
   rankings    10,000,000 pairs, or n, of 100,000 agents: the rankings after each of three minutes in which some were paid
-  farms       10,000 clients of each make of feedback farm beside 60,000 honest ones: which are flagged
+  farms       10,000 clients of each make of feedback farm among 60,000 honest ones: which are flagged
   registrations
               1,000,000 feedbacks, or n, on 400,000 registrations, or two fifths of n: every list over them, asked for over
               HTTP, and the sums after a reorg; fails if 1 of 100 pages takes more than 50 ms on a quiet machine

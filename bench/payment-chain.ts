@@ -90,7 +90,7 @@ export function paymentChain({
       logs.flatMap((log, at) => {
         const moved = logs[at + 1]
         const transaction = transactions.find((one) => one.transactionIndex === log.transactionIndex)
-        // A payment is the token's first log of two topics beside its own, and its transfer stands right behind it.
+        // A payment is the token's first log of two topics besides its own, and its transfer stands right behind it.
         if (log.address !== token || log.data !== '0x' || !moved || !transaction) return []
         const last = (word = '') => word.slice(-40)
         return [

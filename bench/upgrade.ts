@@ -11,9 +11,9 @@ import { checkOutRelease, lastRelease } from '../test/support/schema/released.ts
 import { until } from '../test/support/until.ts'
 import { measure } from './measured-run.ts'
 import type { Answered } from './rehearsal/asks.ts'
-import { watchLocks } from './rehearsal/beside.ts'
+import { watchLocks } from './rehearsal/background.ts'
 import { command } from './rehearsal/processes.ts'
-import { readBeside } from './rehearsal/reads.ts'
+import { readMeanwhile } from './rehearsal/reads.ts'
 import { percentile, say } from './rehearsal/show.ts'
 import { startTemporaryServer } from './temporary-server.ts'
 import { fillWorld } from './world.ts'
@@ -57,7 +57,7 @@ export async function benchUpgrade({ rows }: { rows: number }): Promise<void> {
     await fillWorld(pool, { agents, addresses: agents * 1.5, settlements: rows })
     const api = await startApi(release, env)
     try {
-      await report(rows, await migrateBeside(api.url, { pool, env, agents }))
+      await report(rows, await migrateMeanwhile(api.url, { pool, env, agents }))
     } finally {
       await api.stop()
     }
@@ -109,14 +109,14 @@ interface Upgrade {
   readonly longestLockMs: number
 }
 
-async function migrateBeside(
+async function migrateMeanwhile(
   url: string,
   { pool, env, agents }: { pool: ReturnType<typeof createPool>; env: NodeJS.ProcessEnv; agents: number },
 ): Promise<Upgrade> {
   // Reads the agents that were paid least: nothing is rolled up, so the busiest take seconds even without a migration.
   const reading = { url, agents, isOfTheRest: true, routes: read, readers, pauseMs: readPauseMs }
   const readAlone = async () => {
-    const reads = await readBeside(reading)
+    const reads = await readMeanwhile(reading)
     await delay(aloneMs)
     return reads.stop()
   }
@@ -124,7 +124,7 @@ async function migrateBeside(
   await readAlone() // warm-up: the first answers of a process are slow
   const before = await readAlone()
   say('migrating')
-  const reads = await readBeside(reading)
+  const reads = await readMeanwhile(reading)
   const locks = watchLocks(pool)
   let applied = 0
   const heard = (text: string) => {

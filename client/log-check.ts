@@ -14,7 +14,7 @@ import { logMemory, noteIn } from '../transparency/log-memory.ts'
 import { type AgentDirectory, DirectoryError } from './client.ts'
 import type { ProfileCheck } from './profile-check.ts'
 
-/** What a reader knows of a service's transparency log, beside what the mirror has kept. */
+/** What a reader knows of a service's transparency log, besides what the mirror has kept. */
 export interface LogKnown {
   /** The log's key; undefined: the first that was seen. */
   readonly key?: string | undefined
@@ -23,11 +23,11 @@ export interface LogKnown {
 }
 
 /**
- * Checks that a service's transparency log goes on from the checkpoint beside a mirror's file, and from what else is known
+ * Checks that a service's transparency log goes on from the checkpoint next to a mirror's file, and from what else is known
  * of it, and keeps the newest checkpoint there. A service without a log is left alone until it had one. `profiles`: what the
  * mirror was shown is compared with the entries.
  *
- * Throws when the log contradicts what is known, after it has kept both sides beside the file: docs/log.md.
+ * Throws when the log contradicts what is known, after it has kept both sides next to the file: docs/log.md.
  */
 export async function checkLog(
   directory: AgentDirectory,

@@ -76,7 +76,7 @@ export interface Chain {
   readonly reputation: ContractAddress
   /** Tokens whose settlements are indexed; empty where only registrations are. */
   readonly tokens: readonly Token[]
-  /** Contracts whose payments are indexed beside settlements; an address that has no code yet does no harm. */
+  /** Contracts whose payments are indexed besides settlements; an address that has no code yet does no harm. */
   readonly paymentContracts: readonly PaymentContract[]
   /** How settlements are partitioned by block. */
   readonly partitions: Partitions

@@ -18,7 +18,7 @@ import {
   storeTiles,
   tileReader,
 } from '../db/queries/transparency/tree.ts'
-import { takeFactsBeside } from '../db/queries/transparency/waiting.ts'
+import { takeOtherFacts } from '../db/queries/transparency/waiting.ts'
 import { minute } from '../ops/time.ts'
 import { type Checkpoint, checkpointText, epochOf, parseCheckpoint } from '../transparency/checkpoint.ts'
 import { earlierLogs, endedLog } from '../transparency/earlier-logs.ts'
@@ -34,8 +34,8 @@ import type { DeriveContext } from './derivation.ts'
 
 /** Milliseconds from one comparison of the log with what was signed last to the next, while nothing is appended. */
 const comparedEveryMs = minute
-/** Most facts that are appended beside a batch, on either side of changes in the order of keys. */
-const factsBeside = 500
+/** Most facts that are appended along with a batch, on either side of changes in the order of keys. */
+const mostOthers = 500
 /** Key that is no fact's: it has the log compared with what was signed last, and signed. */
 export const comparison = 'comparison'
 
@@ -65,8 +65,8 @@ export async function logFacts(
     coming.push({ subject: 'log', entry: await firstEntry(db, { ...epoch, memory: log?.memory, at: now() }) })
   if (isWhole) {
     // A single key: nothing else waits, or it is derived alone because its batch failed.
-    const beside = keys.length > 1 ? await takeFactsBeside(db, keys, { now: now(), limit: factsBeside }) : []
-    for (const fact of await factsToLog(db, [...keys, ...beside], epoch.epoch))
+    const others = keys.length > 1 ? await takeOtherFacts(db, keys, { now: now(), limit: mostOthers }) : []
+    for (const fact of await factsToLog(db, [...keys, ...others], epoch.epoch))
       coming.push({ subject: fact.subject, entry: entryOf(fact) })
   } // else facts among the keys are marked again with all the others, so that none comes before earlier ones of its account
   const before = all - epoch.first

@@ -22,7 +22,7 @@ const embeddedName = `agents${suffix}`
 /**
  * Creates a database with migrated, empty tables. An earlier one of the same name is dropped.
  *
- * On the embedded server below the state folder; with a DATABASE_URL on its server, beside the database it names, which
+ * On the embedded server below the state folder; with a DATABASE_URL on its server, next to the database it names, which
  * is not touched. `onServer` gets the pid of the embedded server. Throws when the user of that URL may not create
  * databases.
  */

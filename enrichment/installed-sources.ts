@@ -225,7 +225,7 @@ function describe({ config, hubs, proofWorld }: World): string[] {
 function describeReading({ hub, neynar, hubPollMs, agentHosts }: Config, sweeps: boolean): string {
   const found = sweeps
     ? `sweep of all FIDs on; look-up by address off: ${publicHosts.neynar.keySetting} is not set`
-    : `look-up by address on (${new URL(neynar!.url).host}); sweep of all FIDs off: it is not needed beside the look-up`
+    : `look-up by address on (${new URL(neynar!.url).host}); sweep of all FIDs off: it is not needed with the look-up`
   const gateways = agentHosts.ipfsGateways.map((url) => new URL(url).host).join(', ')
   const documents = `${sources.agentUri.name} and ${sources.specs.name} on (IPFS from ${gateways || 'nowhere: IPFS_GATEWAYS is empty'})`
   return `${sources.fids.name} on (${new URL(hub.url).host}, events every ${hubPollMs / 1_000} s); ${found}; ${documents}`

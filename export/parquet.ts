@@ -41,7 +41,7 @@ const longestRow = 16 * 1024 * 1024
  * has read (backpressure). No rows make one file without rows. Throws what `lines` throws, and what DuckDB says of a row; the
  * files are then to be deleted.
  *
- * The rows go through a named pipe beside the files: DuckDB reads files alone, and its own readers of rows cost more.
+ * The rows go through a named pipe next to the files: DuckDB reads files alone, and its own readers of rows cost more.
  */
 export async function writeParquet(
   lines: AsyncIterable<Buffer | string>,

@@ -113,14 +113,14 @@ async function enter(server: Server): Promise<Presence> {
 async function leave(home: PostgresHome, server: Server, presence: Presence) {
   presence.ref()
   // A connection that broke, as all do when one process of the server is killed, says nothing about the server.
-  const isUsed = await isUsedBeside(presence)
-    .catch(async () => isUsedBeside(await connect(server, leaver)))
+  const isUsed = await isUsedByOthers(presence)
+    .catch(async () => isUsedByOthers(await connect(server, leaver)))
     .catch(() => false)
   if (!isUsed) await shutDown(home, server.pid)
 }
 
 /** Whether other processes still use the server. Ends the connection. */
-async function isUsedBeside(connection: pg.Client): Promise<boolean> {
+async function isUsedByOthers(connection: pg.Client): Promise<boolean> {
   try {
     // Renamed first: the server lists a connection for a moment after its end.
     await connection.query(`set application_name = '${leaver}'`)

@@ -31,7 +31,7 @@ export interface PostgresHome {
   readonly gid?: number
 }
 
-/** File beside the data from when a backup is placed there until it has been checked: they are not to be used yet. */
+/** File next to the data from when a backup is placed there until it has been checked: they are not to be used yet. */
 export const restoringPath = (home: PostgresHome) => `${home.data}.restoring`
 
 const sharedData = '/var/lib/agent-directory'

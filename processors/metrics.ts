@@ -16,7 +16,7 @@ export interface Jobs {
   readonly loads?: () => Promise<{ readonly blocksToGo: number; readonly settlements: number }>
 }
 
-/** What /metrics of a processor shows at each scrape, beside what the SDK tells. */
+/** What /metrics of a processor shows at each scrape, besides what the SDK tells. */
 export function metricsOf(
   chain: Pick<ChainSettings, 'finalityConfirmation' | 'rpc'>,
   progress: Progress,

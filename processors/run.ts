@@ -185,7 +185,7 @@ async function check(
     await rememberContracts(pool, chain)
     const state = await readChainState(pool, chain.name)
     progress.resume(state?.indexedBlock)
-    // Years of settlements would be read before the first registration: agents come first, a backfill loads them beside.
+    // Years of settlements would be read before the first registration: agents come first, a backfill loads them meanwhile.
     for (const { fromBlock, toBlock } of scope === 'verified' ? [] : await reserveHistory(pool, chain)) {
       log.warn(
         `settlements of blocks ${fromBlock} to ${toBlock}, before the registry of ${chain.name}, are left to a backfill: ` +

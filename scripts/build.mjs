@@ -15,7 +15,7 @@ const usage = `
 npm run build [-- --out <folder>] [--without verify-proof]
 
 Compiles the processes into the folder (dist), to be run as "node_modules/.bin/node dist/<room>/main.js": the Node of the lock
-file. Beside them it puts verify-proof.mjs, a single file that runs anywhere by itself; an image without optional packages
+file. Next to them it puts verify-proof.mjs, a single file that runs anywhere by itself; an image without optional packages
 cannot build that file and does not need it.
 
 Records the commit for agent_directory_build_info in /metrics: COMMIT if it is set, for builds without a repository, else git's HEAD.

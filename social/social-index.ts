@@ -174,7 +174,7 @@ export interface Follow {
   readonly at: Date
 }
 
-/** A user object of the v2 family (hypersnap, Neynar). `verifications` and the custody address beside it are not used. */
+/** A user object of the v2 family (hypersnap, Neynar). `verifications` and the custody address next to it are not used. */
 const user = z.object({
   fid: z.int().positive(),
   verified_addresses: z.object({ eth_addresses: z.array(z.string()) }),

@@ -16,7 +16,7 @@ export function keepFork({ message, known, shown }: LogFork, path: string): Erro
 }
 
 /**
- * Keeps the newest checkpoint of a log in its memory at a path. That of a log that ended stays beside it: who says that
+ * Keeps the newest checkpoint of a log in its memory at a path. That of a log that ended stays next to it: who says that
  * entries were lost can take out others, and only what was signed before shows that. Returns what a reader has to be told,
  * in words.
  */

@@ -13,7 +13,7 @@ export interface LogSigner extends NoteSigner {
   readonly inEpoch: InEpoch
   /** Keys that signed before, to say that this one follows: those that are in the file in front of it. */
   readonly former: readonly InEpoch[]
-  /** Keeps the last checkpoint beside the key, where neither a failover nor a restore reaches. */
+  /** Keeps the last checkpoint next to the key, where neither a failover nor a restore reaches. */
   readonly memory: LogMemory
   /** Private keys of the file, the signing one first, for signing other things than notes. None of these may be the text of a note. */
   readonly secrets: readonly KeyObject[]
@@ -36,14 +36,14 @@ export function readLogKey(path: string, baseUrl: string): LogSigner {
     )
     const inEpoch = signers.pop() as InEpoch
     const secrets = pems.map((pem) => createPrivateKey(pem)).reverse()
-    return { ...inEpoch(1), inEpoch, former: signers, memory: logMemory(checkpointBeside(path)), secrets }
+    return { ...inEpoch(1), inEpoch, former: signers, memory: logMemory(checkpointPath(path)), secrets }
   } catch (cause) {
     throw new Error(`LOG_KEY_FILE: ${path} has no key to sign with: ${(cause as Error).message}`, { cause })
   }
 }
 
 /** The file in which the last checkpoint is kept that the keys of a file signed. */
-const checkpointBeside = (path: string) => `${path}.checkpoint`
+const checkpointPath = (path: string) => `${path}.checkpoint`
 
 /** Makes a key in a file that only its owner can read; a file that is there already is left as it is. */
 export function makeLogKey(path: string): void {

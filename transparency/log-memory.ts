@@ -10,7 +10,7 @@ interface Remembered extends Checkpoint {
   readonly key: string
 }
 
-/** The last checkpoint of a service's log in a file, and beside it, in `<path>-<number>`, that of each log that ended. */
+/** The last checkpoint of a service's log in a file, and next to it, in `<path>-<number>`, that of each log that ended. */
 export interface LogMemory {
   /**
    * What was kept last. Undefined: nothing yet. Throws when the file has another content: what it said is not to be

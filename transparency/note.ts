@@ -83,7 +83,7 @@ export function openNote(note: string, key: string): string {
 }
 
 /**
- * A note with the first signature of a key alone: anybody can put lines of others beside it, until it has more than are
+ * A note with the first signature of a key alone: anybody can put lines of others next to it, until it has more than are
  * read. Throws as `openNote` does, but verifies nothing.
  */
 export function aloneSigned(note: string, key: string): string {

@@ -13,21 +13,21 @@ export async function rootOf(size: number, readTile: ReadTile): Promise<Buffer> 
 }
 
 /**
- * Hashes that show that the entry at `index` is in the tree of the first `size`, the one beside it first.
+ * Hashes that show that the entry at `index` is in the tree of the first `size`, the one next to it first.
  *
  * Throws a RangeError for an entry outside the tree.
  */
 export async function inclusionProof(index: number, size: number, readTile: ReadTile): Promise<Buffer[]> {
   if (!(index >= 0 && index < size)) throw new RangeError(`there is no entry ${index} in a tree of ${size}`)
-  const beside: Range[] = []
+  const siblings: Range[] = []
   for (let from = 0, to = size; to - from > 1; ) {
     const middle = from + splitOf(to - from)
-    beside.unshift(index < middle ? [middle, to] : [from, middle])
+    siblings.unshift(index < middle ? [middle, to] : [from, middle])
     if (index < middle) to = middle
     else from = middle
   }
   const read = onceEach(readTile)
-  return Promise.all(beside.map((range) => rangeHash(range, read)))
+  return Promise.all(siblings.map((range) => rangeHash(range, read)))
 }
 
 /**
@@ -39,18 +39,18 @@ export async function inclusionProof(index: number, size: number, readTile: Read
 export async function consistencyProof(before: number, size: number, readTile: ReadTile): Promise<Buffer[]> {
   if (!(before >= 0 && before <= size)) throw new RangeError(`a tree of ${size} does not begin with one of ${before}`)
   if (before === 0 || before === size) return []
-  const beside: Range[] = []
+  const siblings: Range[] = []
   let from = 0
   let to = size
   while (to !== before) {
     const middle = from + splitOf(to - from)
-    beside.unshift(before <= middle ? [middle, to] : [from, middle])
+    siblings.unshift(before <= middle ? [middle, to] : [from, middle])
     if (before <= middle) to = middle
     else from = middle
   }
-  if (from > 0) beside.unshift([from, to]) // else the earlier tree is one subtree, whose root is known
+  if (from > 0) siblings.unshift([from, to]) // else the earlier tree is one subtree, whose root is known
   const read = onceEach(readTile)
-  return Promise.all(beside.map((range) => rangeHash(range, read)))
+  return Promise.all(siblings.map((range) => rangeHash(range, read)))
 }
 
 /** Reads each tile once: most hashes of a proof are in the same few. */

@@ -15,7 +15,7 @@ interface Verdict {
 }
 
 interface WatchedLogOptions {
-  /** Where the last checkpoint is kept; both sides of a contradiction are kept beside it. */
+  /** Where the last checkpoint is kept; both sides of a contradiction are kept next to it. */
   readonly path: string
   readonly cosigner: Cosigner
   /** Gives the log's files, and waits until no cache has an earlier checkpoint. */

@@ -165,7 +165,7 @@ async function refuseUsed(attempt: ReadProof, deps: ClaimDeps): Promise<void> {
   throw new ApiError('ERR_NONCE_USED', 'a claim needs a nonce that was not used yet', { ...key, ...replay })
 }
 
-/** Throws ERR_NONCE_USED, with its first claim, for a manifest used before: the nonce beside it is not signed. */
+/** Throws ERR_NONCE_USED, with its first claim, for a manifest used before: the nonce next to it is not signed. */
 async function refuseUsedManifest(
   { fid, method, proof }: ReadProof,
   manifestSha256: Buffer,

@@ -61,7 +61,7 @@ export interface DecodedProof {
 
 /**
  * Told of a manifest before it is checked, with the FID that it names (undefined: none), or that the host has none. Throws
- * when a manifest with this SHA-256 was accepted before: it is the same proof whatever stands beside it, even when it
+ * when a manifest with this SHA-256 was accepted before: it is the same proof whatever stands next to it, even when it
  * would not hold any more.
  */
 export type OnFetched = (

@@ -9,7 +9,7 @@ interface DocsPage {
   readonly script?: string | undefined
 }
 
-/** A page of the API reference in the site's layout, beside the navigation of the reference. */
+/** A page of the API reference in the site's layout, next to the navigation of the reference. */
 export function docsFrame(site: Site, { path, title, description, script }: DocsPage, body: Html): string {
   const entries = chapters.map(
     ([target, name]) => html`<li><a href="${target}"${currentOf(target, path)}>${name}</a></li>`,

@@ -8,7 +8,7 @@ interface Asked {
 
 type Outcome = PayeeAnswer['outcome']
 
-/** What ties an address to an agent beside its registry: a row for each. */
+/** What ties an address to an agent besides its registry: a row for each. */
 interface Binding {
   readonly name: PayeeAnswer['not_checked'][number]
   /** Outcomes that it can change; no other is held against it. */

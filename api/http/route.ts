@@ -15,7 +15,7 @@ import type { ErrorCode } from './errors.ts'
  *
  * To add a GET that reads and may be cached (a `Route`):
  * 1. api/schemas/<noun>/<answer>.ts: the answer as zod, every field with a `.meta({ description })` unless its name says it
- *    all. Pieces that several answers share are in api/schemas/scalars.ts and beside the profile. A noun, such as `agents` or
+ *    all. Pieces that several answers share are in api/schemas/scalars.ts and next to the profile. A noun, such as `agents` or
  *    `settlements`, has the same folder name here and in the next two steps.
  * 2. db/queries/<noun>/<question>.ts: the question, as one named statement that gives the body as JSON text.
  * 3. api/routes/<noun>/<request>.ts: `export const name = route({ ... })`. Path parameters come from api/http/parameters.ts
@@ -140,7 +140,7 @@ export interface Action<D> extends Operation {
 /** `/api/agent/:fid`: how Express writes the path. */
 export const expressPath = ({ path }: { readonly path: string }) => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
-/** Allowed methods of each path, HEAD beside GET; keys are paths as Express writes them. */
+/** Allowed methods of each path, HEAD in addition to GET; keys are paths as Express writes them. */
 export function methodsByPath(
   operations: readonly (Operation & { readonly method?: string })[],
 ): Map<string, string[]> {

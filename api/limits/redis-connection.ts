@@ -157,7 +157,7 @@ class Breaker {
   }
 
   miss(sentAt: number) {
-    if (sentAt < this.#missedAt) return // sent beside the one that was missed: the same hiccup
+    if (sentAt < this.#missedAt) return // sent along with the one that was missed: the same hiccup
     this.#misses += 1
     this.#missedAt = performance.now()
     if (this.#misses >= missesToOpen) this.#pausedUntil = Date.now() + pauseMs

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-// A generated history of feedback: honest clients of many habits, and farms of several makes beside them.
+// A generated history of feedback: honest clients of many habits, and farms of several makes among them.
 
 /** Who a client is, which the directory does not know. */
 export type Make = (typeof farmMakes)[number]

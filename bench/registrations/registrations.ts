@@ -174,8 +174,7 @@ function judge(measured: readonly Measured[], undone: Undone): void {
   say(
     `\n${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB; ${undone.feedback} feedbacks undone in ${undone.seconds.toFixed(1)} s, sums exact`,
   )
-  for (const one of above)
-    say(`above its bound${failed.includes(one) ? '' : ', with other work beside it'}: ${line(one)}`)
+  for (const one of above) say(`above its bound${failed.includes(one) ? '' : ', while other work ran'}: ${line(one)}`)
   const worst = Math.max(...measured.map(({ p99, bound }) => p99 / (bound / boundMs)))
   const figures = {
     lists: measured.length,

@@ -6,7 +6,7 @@ import type { Answered, Reading } from './asks.ts'
 const entry = fileURLToPath(new URL('../reader/main.ts', import.meta.url))
 
 /** Reads every route in turn until `stop`, which resolves with latencies and failures. Resolves once it has begun. */
-export async function readBeside(task: Reading): Promise<{ stop(): Promise<Answered[]> }> {
+export async function readMeanwhile(task: Reading): Promise<{ stop(): Promise<Answered[]> }> {
   const reader = startReader(task)
   await reader.begun
   return {

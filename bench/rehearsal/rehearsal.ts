@@ -12,7 +12,7 @@ import { untilStopSignal } from '../../ops/stop.ts'
 import { prepareTraffic, trafficAddresses } from '../../test/chain/traffic.ts'
 import { chainSettings } from '../../test/support/chain/settings.ts'
 import { checkRows } from '../check-rows.ts'
-import { claimBeside, claimFailures, watchLocks } from './beside.ts'
+import { claimFailures, claimMeanwhile, watchLocks } from './background.ts'
 import { differenceFromClean, lostClaims, wrongSums } from './checks.ts'
 import type { Curve } from './curve.ts'
 import { disturb } from './faults.ts'
@@ -24,7 +24,7 @@ import { watchMemory } from './memory.ts'
 import { operate, reserveEdge } from './operations.ts'
 import { type People, settlePeople } from './people.ts'
 import { command, endProcesses, type Running, runApi, runJobs, runProcessors, writeChainsFile } from './processes.ts'
-import { readBeside, readOnce } from './reads.ts'
+import { readMeanwhile, readOnce } from './reads.ts'
 import { type Findings, report } from './report.ts'
 import { headChains, type Shape, shapeOf } from './shape.ts'
 import { say, untilAll } from './show.ts'
@@ -219,8 +219,8 @@ async function playLive(stage: Stage, { chains, people, lines, jobs, api }: Worl
   const env = await loadEnv(stage)
   const ends = performance.now() + shape.liveSeconds * 1_000
   const heads = growHeads(chains, { pool, shape })
-  const reads = await readBeside({ url: api.url, agents: shape.agents, ...shape.reads })
-  const claims = claimBeside(api.url, people)
+  const reads = await readMeanwhile({ url: api.url, agents: shape.agents, ...shape.reads })
+  const claims = claimMeanwhile(api.url, people)
   const operationLocks = watchLocks(pool)
   const operations = await operate({ ...stage, env }, heads.during)
   heads.during('nothing else')
@@ -352,7 +352,7 @@ async function removeAll(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
 }
 
-/** Restores the backup beside the installation and checks it; returns the seconds. Throws with what is wrong. */
+/** Restores the backup next to the installation and checks it; returns the seconds. Throws with what is wrong. */
 async function restore({ folder }: Stage): Promise<number> {
   const cwd = join(folder, 'restored')
   await removeDatabase(cwd)

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpus, totalmem } from 'node:os'
 import type { Answered } from './asks.ts'
-import type { Claimed, ClaimFailure, LockWait } from './beside.ts'
+import type { Claimed, ClaimFailure, LockWait } from './background.ts'
 import type { Loaded } from './history-load.ts'
 import { serverSettings } from './installation.ts'
 import { memoryPeaks } from './memory.ts'
@@ -41,9 +41,9 @@ const percents = [50, 99, 99.9]
 export function report(found: Findings): string[] {
   const { loaded, warm, cold, claimed, delays } = found
   const failures = [...warm, ...cold].flatMap((one) => one.failures)
-  const beside = Object.keys(delays).filter((what) => !(what in found.faults))
-  const delaysBeside = beside.flatMap((what) => delays[what] ?? [])
-  print(found, delaysBeside)
+  const others = Object.keys(delays).filter((what) => !(what in found.faults))
+  const otherDelays = others.flatMap((what) => delays[what] ?? [])
+  print(found, otherDelays)
   const figures = {
     bench: 'rehearsal',
     ...machine(),
@@ -53,8 +53,8 @@ export function report(found: Findings): string[] {
     rollup_seconds: found.rollupSeconds,
     reorgs: found.reorgs,
     head_settlements_per_second: found.settlementsPerSecond,
-    delay_p50_ms: percentile(delaysBeside, 50),
-    delay_p95_ms: percentile(delaysBeside, 95),
+    delay_p50_ms: percentile(otherDelays, 50),
+    delay_p95_ms: percentile(otherDelays, 95),
     peak_megabytes: Object.fromEntries(Object.entries(memoryPeaks).map(([name, bytes]) => [name, megabytes(bytes)])),
     routes: Object.fromEntries(
       warm.map(({ route }) => [route, { warm: timesOf(warm, route), cold: timesOf(cold, route) }]),
@@ -89,7 +89,7 @@ const line = (what: string, value: string) => process.stdout.write(`${what.padEn
 const ms = (value: number | undefined) => (value === undefined ? '-' : value.toFixed(0)).padStart(7)
 const megabytes = (bytes: number) => Math.round(bytes / 2 ** 20)
 
-function print(found: Findings, delaysBeside: readonly number[]): void {
+function print(found: Findings, otherDelays: readonly number[]): void {
   const { loaded, warm, cold, claimed, delays, lockWait, faultLockWait } = found
   const { cpu, cores, memory_gb, commit, date } = machine()
   const pieces = Object.entries(loaded.pieces)
@@ -104,7 +104,7 @@ function print(found: Findings, delaysBeside: readonly number[]): void {
   line('settlements a second at the heads; reorgs', `${found.settlementsPerSecond}; ${found.reorgs}`)
   line('block to row, ms: p50, p95, most', '')
   const range = (all: readonly number[]) => [50, 95, 100].map((percent) => ms(percentile(all, percent))).join(' ')
-  line('  beside operations and reads', range(delaysBeside))
+  line('  during operations and reads', range(otherDelays))
   for (const [what, all] of Object.entries(delays)) if (what in found.faults) line(`  ${what}`, range(all))
   for (const [what, seconds] of Object.entries({ ...found.operations, ...found.faults }))
     line(what, `${seconds.toFixed(1)} s`)
@@ -127,7 +127,7 @@ function print(found: Findings, delaysBeside: readonly number[]): void {
     'longest that a reader waited for a lock',
     `${lockWait.milliseconds.toFixed(0)} ms, for ${lockWait.blocker || '-'}`,
   )
-  line('the same beside faults', `${faultLockWait.milliseconds.toFixed(0)} ms, for ${faultLockWait.blocker || '-'}`)
+  line('the same during faults', `${faultLockWait.milliseconds.toFixed(0)} ms, for ${faultLockWait.blocker || '-'}`)
 }
 
 function timesOf(all: readonly Answered[], route: string): (number | undefined)[] {

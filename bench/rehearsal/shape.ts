@@ -7,7 +7,7 @@ export interface Shape {
   readonly payments: PaymentChain
   /** Blocks that are loaded first: whole partitions up to the edge. */
   readonly loaded: { readonly from: number; readonly to: number }
-  /** Blocks that are loaded beside the processor, into the partition it writes to. */
+  /** Blocks that are loaded while the processor runs, into the partition it writes to. */
   readonly edge: { readonly from: number; readonly to: number }
   /** First block of the local node. */
   readonly headBlock: number
@@ -37,7 +37,7 @@ export const headChains = chainNames
 
 const edgeChunks = 2
 const daySeconds = 86_400
-/** Shares of the real directory: 50,000 agents, a million accounts, a holder of 100,000 beside 100 million settlements. */
+/** Shares of the real directory: 50,000 agents, a million accounts, a holder of 100,000 next to 100 million settlements. */
 const rowsPerAgent = 2_000
 const rowsPerAccount = 100
 const rowsPerHolding = 1_000

@@ -13,7 +13,7 @@ import { makeLogKey } from '../../transparency/log-key.ts'
 interface Server {
   readonly pool: pg.Pool
   readonly databaseUrl: string
-  /** For the key, and what the job keeps beside it. */
+  /** For the key, and what the job keeps next to it. */
   readonly folder: string
 }
 

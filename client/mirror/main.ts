@@ -6,7 +6,7 @@ const usage = `
 npm run mirror -- --api URL --file F [--follow] [--from log|snapshot] [--log-key KEY] [--checkpoint C] [--every N]
 
 Updates a file with all profiles of a service, and checks that its transparency log goes on from the checkpoint that is kept
-beside the file: docs/log.md. The client's command agent-directory mirror is the same.
+next to the file: docs/log.md. The client's command agent-directory mirror is the same.
 
   --api URL         address of the service, https://… (or set AGENT_DIRECTORY_URL)
   --file F          the file; the last checkpoint is in F.log, and both sides of a contradiction in F.fork-…

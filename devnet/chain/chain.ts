@@ -21,7 +21,7 @@ import { freePort } from '../../ops/ports.ts'
 import { startAnvil } from './anvil.ts'
 import { addressesOf, blockGasLimit, type ChainAddresses, genesisOf } from './genesis.ts'
 
-/** A contract call, built by the files beside this one; `send` executes it, `aggregate` batches several into one. */
+/** A contract call, built by the files next to this one; `send` executes it, `aggregate` batches several into one. */
 export interface Call {
   readonly to: Address
   readonly data: Hex

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { type Answer, type Fault, send } from '../hub/faults.ts'
 
-/** Faults of an agent's host, beside those of any server. */
+/** Faults of an agent's host, besides those of any server. */
 export type HostFault =
   | Fault
   /** The body drips, a byte now and then, without an end. */
@@ -17,7 +17,7 @@ export type HostFault =
 
 const dripMs = 200
 const bombBytes = 50 * 1024 * 1024
-/** Made once, beside other work: whoever asks may share this process and have other answers to wait for. */
+/** Made once, during other work: whoever asks may share this process and have other answers to wait for. */
 let bomb: Promise<Buffer> | undefined
 
 /** Answers with this fault; `answer` is the right answer. */

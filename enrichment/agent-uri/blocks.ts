@@ -17,7 +17,7 @@ export type Blocks = ReadonlyMap<string, Uint8Array>
  */
 type Unreadable = 'incomplete' | 'unsupported'
 
-/** Longest archive, in bytes: beside the document it holds its blocks' identifiers and the directories on the path. */
+/** Longest archive, in bytes: besides the document it holds its blocks' identifiers and the directories on the path. */
 export const maxArchiveBytes = 2 * maxDocumentBytes
 /** Most blocks read for one file. */
 const mostBlocks = 1_000

@@ -92,7 +92,7 @@ function scalarText(value: unknown): string | undefined {
   return typeof text === 'string' && text.length <= longest ? text.trim().toLowerCase() : undefined
 }
 
-/** Entries are read once: one that stands beside many offers is come to with each of them. */
+/** Entries are read once: one that stands next to many offers is come to with each of them. */
 const read = new WeakMap<object, ReadonlyMap<string, unknown>>()
 
 function membersOf(value: unknown): ReadonlyMap<string, unknown> {

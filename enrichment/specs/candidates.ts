@@ -12,7 +12,7 @@ export interface Candidate {
   readonly declared: boolean
   /** Whether it is an MCP endpoint, which is asked in the protocol itself. */
   readonly session: boolean
-  /** Whether it is a catalog, which leads to cards beside those that are known. */
+  /** Whether it is a catalog, which leads to cards besides those that are known. */
   readonly leads?: true
   /** Every registration file that names it lists registrations, and none of this agent. */
   readonly contradicted: boolean

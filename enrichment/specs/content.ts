@@ -26,7 +26,7 @@ export interface SpecDetails {
     readonly binding: string | null
     readonly version: string | null
   }[]
-  /** Skills that have an id or tags beside their names. */
+  /** Skills that have an id or tags besides their names. */
   readonly skills?: readonly {
     readonly name: string
     readonly id: string | null

@@ -13,7 +13,7 @@ const otherKinds = ['openapi', 'swagger', 'skills', 'x402Version']
  * Source: Model Context Protocol, SEP-1649 and SEP-2127 (drafts); `mcpServers` as in the configuration of clients.
  */
 export function toMcpCard(whole: unknown): SpecContent | undefined {
-  // Some have all of it one level further in, beside what they say of other protocols.
+  // Some have all of it one level further in, next to what they say of other protocols.
   const value = 'mcp' in fieldsOf(whole) ? { ...fieldsOf(whole), ...fieldsOf(fieldsOf(whole).mcp) } : whole
   const fields = fieldsOf(value)
   const members = membersOf(value)

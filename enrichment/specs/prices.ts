@@ -6,7 +6,7 @@ import { shortText } from './content.ts'
 import type { SpecKind } from './kinds.ts'
 import { boundsOf, isAmbiguous, isTokenSymbol, shifted, unitsOfWhole } from './offers/money.ts'
 import { type Resource, resourcesIn } from './offers/resources.ts'
-import { beside, fieldsOf, means } from './offers/spellings.ts'
+import { combined, fieldsOf, means } from './offers/spellings.ts'
 import { noTerms, type Terms } from './offers/terms.ts'
 import { type Found, offersIn } from './offers/walk.ts'
 
@@ -149,7 +149,7 @@ const methods = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options', 'tr
 
 /** What operations of an OpenAPI description cost; undefined: one more was looked at. */
 function* operations(document: unknown, paths: unknown): Found {
-  const about = beside(extensionsOf(fieldsOf(document).info), extensionsOf(document))
+  const about = combined(extensionsOf(fieldsOf(document).info), extensionsOf(document))
   for (const [path, item] of Object.entries(fieldsOf(paths))) {
     const ofItem = extensionsOf(item)
     const isSaid = Object.keys(ofItem).length > 0
@@ -162,7 +162,7 @@ function* operations(document: unknown, paths: unknown): Found {
       if (!isSaid && Object.keys(own).length === 0) continue
       const description = shortText(summary)
       const terms = { ...noTerms, description, resource: shortText(`${method.toUpperCase()} ${path}`) }
-      yield* offersIn(beside(own, ofItem, about), {
+      yield* offersIn(combined(own, ofItem, about), {
         ...terms,
         bareIsDollars: (info ?? fieldsOf(demand)['x-payment-info']) !== undefined,
       })
@@ -185,7 +185,7 @@ function extensionsOf(object: unknown): Record<string, unknown> {
   return Object.fromEntries([...own, ...said])
 }
 
-/** What an operation says by extensions of its own, beside those that hold all of it. */
+/** What an operation says by extensions of its own, besides those that hold all of it. */
 const ownMeanings = [
   'price',
   'usd',

@@ -79,7 +79,7 @@ export interface CheckUp {
 
 const redirects = 3
 
-/** Whether a probe may make one more request, beside its first, to a host. */
+/** Whether a probe may make one more request, besides its first, to a host. */
 type Spend = (host: string) => boolean
 
 /** An answer with its body parsed; undefined: it has none that is read, or it is neither JSON nor YAML. */

@@ -1,7 +1,7 @@
 import { second } from '../../ops/time.ts'
 import type { AgentHosts } from '../agent-hosts.ts'
 
-/** Bounds of every request to an agent's own host. `timeoutMs` is in milliseconds; `ports` are those beside 443. */
+/** Bounds of every request to an agent's own host. `timeoutMs` is in milliseconds; `ports` are those besides 443. */
 export const specRequests = { timeoutMs: 10 * second, ports: [8443] }
 
 /** The limit of requests to a host was reached. */

@@ -62,7 +62,7 @@ export class BlockEncoder {
   readonly pages: RowPages
   /** Counts of authorizations that moved no money, since the caller last emptied the list. */
   unpaid: UnpaidCount[] = []
-  /** Payments beside the settlements, since the caller last emptied the list; few. */
+  /** Payments besides the settlements, since the caller last emptied the list; few. */
   payments: PaymentRow[] = []
   /** Settlements and payments with builder codes, since the caller last emptied the list. */
   codes: AttachedRow[] = []

@@ -123,8 +123,8 @@ function hasShape(text: Buffer, row: number, { bytes }: ReturnType<typeof rowTem
   return true
 }
 
-/** What a shard's blocks hold beside its settlements. */
-type Beside = Pick<BlockEncoder, 'unpaid' | 'payments' | 'codes'>
+/** What a shard's blocks hold besides its settlements. */
+type Others = Pick<BlockEncoder, 'unpaid' | 'payments' | 'codes'>
 
 type Blocks = Pick<Shard, 'firstBlock' | 'lastBlock'>
 
@@ -149,12 +149,12 @@ async function* readAgain({ encoder, slices }: ReturnType<typeof openAgain>) {
   while (!slices.isDone) {
     await slices.advance(encoder)
     if (encoder.isFull || slices.isDone) await encoder.settle()
-    const beside = {
+    const others = {
       unpaid: encoder.unpaid.splice(0),
       payments: encoder.payments.splice(0),
       codes: encoder.codes.splice(0),
     }
-    yield { beside, ...encoder.pages.takeAll() }
+    yield { others, ...encoder.pages.takeAll() }
   }
 }
 
@@ -164,15 +164,15 @@ export async function certifySource(
   chain: ChainSettings,
   { firstBlock, lastBlock }: Blocks,
   warn: (text: string) => void,
-  onFound: (found: Beside) => void = () => {},
+  onFound: (found: Others) => void = () => {},
 ) {
   const source = openAgain(history, chain, { firstBlock, lastBlock }, warn)
   let sum = emptyTally()
   let paid = emptyPaymentTally()
   try {
-    for await (const { beside, tally } of readAgain(source)) {
-      paid = addPaymentTally(paid, tallyPayments(beside.payments))
-      onFound(beside)
+    for await (const { others, tally } of readAgain(source)) {
+      paid = addPaymentTally(paid, tallyPayments(others.payments))
+      onFound(others)
       sum = addTally(sum, tally)
     }
   } finally {

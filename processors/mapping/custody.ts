@@ -4,7 +4,7 @@ import { FidCustody } from '../../db/model/fidCustody.model.ts'
 import { bytesOf, type ChainBlock, type ChainLog, transactionsOf } from './block.ts'
 
 /**
- * Changes of custody in a block, in log order. A recovery is a Transfer that stands beside a Recover of the same
+ * Changes of custody in a block, in log order. A recovery is a Transfer that stands next to a Recover of the same
  * transaction, FID and addresses.
  *
  * FIDs above 2^63 are left out: none was ever assigned, and the directory can hold none.

@@ -42,7 +42,7 @@ export interface PaymentRow {
 type Place = Pick<PaymentRow, 'chain' | 'blockNumber' | 'blockTimestamp' | 'facilitator' | 'txHash' | 'codes'>
 
 /**
- * What one transaction paid beside its settlements: payments that payment contracts log, and forwarded payments of these
+ * What one transaction paid besides its settlements: payments that payment contracts log, and forwarded payments of these
  * and of the settlements. `settled`: the settlements. `unpaid`: logs of payment contracts that prove no payment.
  *
  * `tokens`: money is followed only in these, because a stranger's token can log any number of transfers for little gas;

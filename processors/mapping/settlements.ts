@@ -39,7 +39,7 @@ type SelectorSource = 'c' | 't' | 'i'
 /** Outcome of the authorizations of one transaction. */
 interface Settled {
   readonly settlements: SettlementRow[]
-  /** Payments of the transaction beside its settlements. */
+  /** Payments of the transaction besides its settlements. */
   readonly payments: readonly PaymentRow[]
   /** Authorizations that paid nothing, and logs of payment contracts with nothing paid: counted, not stored. */
   readonly unpaid: Pick<Authorization<string>, 'logIndex' | 'token'>[]

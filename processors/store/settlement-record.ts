@@ -53,7 +53,7 @@ export const hasAttached = ({ codes, exact }: AttachedRow) => codes !== undefine
 /** Rows per JSON array: they are small, and there may be as many as settlements. */
 const rowsPerPage = 5_000
 
-/** What some settlements and payments have beside their rows, as JSON arrays of rows with the columns' names, by table. */
+/** What some settlements and payments have besides their rows, as JSON arrays of rows with the columns' names, by table. */
 export function attachedPages(
   rows: readonly AttachedRow[],
 ): { readonly table: AttachedTable; readonly rows: string }[] {

@@ -120,7 +120,7 @@ test('of more equals than are looked at, the one with the most volume is shown',
   expect((await ranking('?period=all&limit=5')).at(-1)).toEqual([5, 100, 1])
 })
 
-test('an agent was last seen when the counters beside that time say, in rankings, profiles, lists and SQL', async () => {
+test('an agent was last seen when the counters next to that time say, in rankings, profiles, lists and SQL', async () => {
   const { pool } = database
   const cached = await startApi(database) // nothing of the tests before
   const own = addressOf('seen')

@@ -101,7 +101,7 @@ test('a profile names no partition of settlements, of which there is one more fo
   expect(settlementPartitions(scanned)).toEqual([])
 })
 
-test('of a batch of profiles, what is beside the sums is counted once, and no partition is named', async () => {
+test('of a batch of profiles, what is not in the sums is counted once, and no partition is named', async () => {
   const { answer, plan } = await planned(database.pool, (db) =>
     agentProfiles(db, { fids: [fid], addresses: [], settlementOverloads, installation }),
   )

@@ -218,7 +218,7 @@ test('every log of the registries is a row of registry_events, with its argument
     `select event, contract_address, is_official, erc8004_id, args, block_number, log_index, tx_hash
        from directory.registry_events where chain = 'gnosis' order by block_number, log_index`,
   )
-  const repeated = toEventSelector('MetadataUpdate(uint256)') // ERC-4906, beside each URI
+  const repeated = toEventSelector('MetadataUpdate(uint256)') // ERC-4906, along with each URI
   const logs = await chain.client.getLogs({ fromBlock: 0n, toBlock: 'latest' })
   const told = logs
     .filter(({ address, topics }) => [registry.address, reputation.address].includes(address) && topics[0] !== repeated)

@@ -44,7 +44,7 @@ test('the first identity has id 0, no URI, and its registrant for owner and wall
 
 // Concurrent, because the tests spend most of their time waiting for the processor.
 describe.concurrent('a registration', () => {
-  test('keeps metadata beside the wallet, and a key that only looks reserved is free', async () => {
+  test('keeps metadata next to the wallet, and a key that only looks reserved is free', async () => {
     const metadata = [
       { key: 'agentwallet', value: stringToHex('free text') },
       { key: 'model', value: '0x' },

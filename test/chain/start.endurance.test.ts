@@ -14,7 +14,7 @@ const finality = 5 // blocks
 /** Milliseconds within which one of two processors that contend ends; `blockMs`: the longest wait for each block. */
 const contestMs = 120_000
 const blockMs = 2_000
-/** Starts of a second processor beside the first; `blocksPerAttempt`: blocks the first one indexes meanwhile. */
+/** Starts of a second processor next to the first; `blocksPerAttempt`: blocks the first one indexes meanwhile. */
 const attempts = 2
 const blocksPerAttempt = 4
 /** Milliseconds; longer than a processor's timeout for the chain's lock. */
@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => chain?.stop())
 
-test('a node of another chain is refused with one line beside the start line, and nothing is written', async () => {
+test('a node of another chain is refused with one line next to the start line, and nothing is written', async () => {
   const database = await createTestDatabase()
   onTestFinished(() => database.drop())
   const chainsFile = { optimism: chainSettings(chain).base }
@@ -66,7 +66,9 @@ test('a second processor of a chain waits and is not ready, at last says so and 
     await second.untilOutput(/another process has the lock of base: waiting for it/)
     // Batches go by while the second one waits for the lock.
     for (let block = 0; block < blocksPerAttempt; block++) {
-      await (await forkHere(chain)).mine(await trafficBranch(chain, `beside a second processor ${attempt} ${block}`, 1))
+      await (await forkHere(chain)).mine(
+        await trafficBranch(chain, `next to a second processor ${attempt} ${block}`, 1),
+      )
       await first.untilHead()
     }
     const [alive, ready] = await Promise.all(['healthz', 'readyz'].map((at) => fetch(`http://127.0.0.1:${port}/${at}`)))

@@ -106,7 +106,7 @@ test('the x402 contracts are read wherever the first block of the registries is 
   }
 })
 
-test('a token of a built-in chain that docs/chains.md adds is counted beside its USDC', () => {
+test('a token of a built-in chain that docs/chains.md adds is counted along with its USDC', () => {
   const document = readFileSync(new URL('../../docs/chains.md', import.meta.url), 'utf8')
   const [, example = ''] =
     /list all tokens of its chain in `CHAINS_FILE`:\n\n```json\n([\s\S]*?)```/.exec(document) ?? []

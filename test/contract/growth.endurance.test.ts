@@ -8,7 +8,7 @@ import { rollUpSettlements } from '../../enrichment/periodic/rollup.ts'
 import { testDatabase } from '../support/database.ts'
 
 const world = { agents: 1_000, addresses: 1_500, settlements: 15_000 }
-/** Settlements of agent 1 beside those, the last block of all, and feedback on each of its identities. */
+/** Settlements of agent 1 besides those, the last block of all, and feedback on each of its identities. */
 const ofAgent1 = 2_000
 const lastBlock = 80_000_000
 const feedbackOnOne = 1_000

@@ -85,7 +85,7 @@ test('a database that is copied while it is written to comes back whole, and wha
     expect(rows).toBeLessThanOrEqual(written)
 
     expect(await lastCheckpoint(its)).toBeUndefined() // nothing is served until the job has begun the log
-    await copyFile(join(folder, 'key.pem'), join(folder, 'alone.pem')) // what lay beside the key is lost
+    await copyFile(join(folder, 'key.pem'), join(folder, 'alone.pem')) // what lay next to the key is lost
     await appendToLog(its, 'alone.pem')
     const second = await lastCheckpoint(its)
     const [first] = (await logEntries(its, { epoch: 2, first: 0, count: 1 })) ?? []
@@ -201,7 +201,7 @@ test('where there is no database, or that of npm start alone, nothing is backed 
   await pool.query('drop schema public; alter schema kept rename to public')
 })
 
-test('beside a local world its database is named with its chains or not at all, and can be copied', async () => {
+test('next to a local world its database is named with its chains or not at all, and can be copied', async () => {
   const cwd = join(folder, 'old')
   const world = new URL(server.urlOf('agents_devnet'))
   await pool.query('create database agents_devnet')
@@ -283,6 +283,6 @@ async function certify(chain: 'base', fromBlock: number, toBlock: number) {
   if (!tally) throw new Error('the seeded settlements are of another shape than those of final blocks')
   const none = { missing: 0, surplus: 0, changed: 0, unpaid: 0, events: 0, agents: 0, custody: 0 }
   const hashes = { firstHash: hashOf('first'), lastHash: hashOf('last') }
-  const beside = { payments: 0, paymentChecksum: 0n }
-  await writeAudit(pool, chain, { fromBlock, toBlock, ...hashes, ...tally, ...beside, ...none, source: 'portal' })
+  const noPayments = { payments: 0, paymentChecksum: 0n }
+  await writeAudit(pool, chain, { fromBlock, toBlock, ...hashes, ...tally, ...noPayments, ...none, source: 'portal' })
 }

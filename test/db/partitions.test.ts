@@ -19,7 +19,7 @@ test('every chain of the table that has a token has its partition of settlements
   expect(rows.map(({ name }) => name)).toEqual(expected.sort())
 })
 
-test('a partition is frozen beside an index that is made on it meanwhile, whichever comes first', async () => {
+test('a partition is frozen while an index is made on it, whichever comes first', async () => {
   const { pool, url } = database
   const table = 'settlement_celo_0000'
   const freezer = createPool({ databaseUrl: url, name: 'freezer', max: 1 })
@@ -36,8 +36,8 @@ test('a partition is frozen beside an index that is made on it meanwhile, whiche
     await holder.query(`begin; lock table ${table} in share update exclusive mode`)
     const frozen = freezePartition(freezer, table)
     await until('the vacuum waits', isWaiting('vacuum (freeze)'))
-    const indexed = pool.query(`create index concurrently beside on ${table} (amount)`)
-    await until('the index waits', isWaiting('create index concurrently beside'))
+    const indexed = pool.query(`create index concurrently meanwhile on ${table} (amount)`)
+    await until('the index waits', isWaiting('create index concurrently meanwhile'))
     await holder.query('commit')
     await until('the index waits for a writer, and what is left of the vacuum for the index', isWaiting(mark))
     const tries = new Set<number>()

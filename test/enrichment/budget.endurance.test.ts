@@ -51,7 +51,7 @@ interface Change {
 }
 
 test(
-  'the first sweep ends within a day, and beside it a change of an agent shows within two minutes',
+  'the first sweep ends within a day, and meanwhile a change of an agent shows within two minutes',
   async () => {
     const begunAt = clock.now().getTime()
     const realBegin = performance.now()

@@ -22,7 +22,7 @@ afterEach(() => database.drop())
 const sharedHost = (requestsPerSecond: number) =>
   createSharedHost({ pool: database.pool, name: 'toy', requestsPerSecond, perDay: null, now: () => new Date() })
 
-test('a read that takes longer than its lease is not taken by the process beside', async () => {
+test('a read that takes longer than its lease is not taken by the process next to it', async () => {
   const leaseMs = 300
   const others: string[] = []
   let reads = 0

@@ -29,8 +29,8 @@ test('what failed is named with the start of its message, above the last line', 
   expect(printedOf(unloaded)).toBe('!! test/one.test.ts: (the file)\n   does not load\n1 passed, 1 failed\n')
   const untried = { status: 'skipped', ancestorTitles: ['a chain', 'added by a file'] }
   const notSetUp = { ...file, message: '', assertionResults: [{ status: 'passed' }, untried, untried] }
-  const beside = { testResults: [notSetUp], numPassedTests: 1, numFailedTests: 0 }
-  expect(printedOf(beside)).toContain('(the file)\n   set-up failed: a chain > added by a file\n1 passed')
+  const whole = { testResults: [notSetUp], numPassedTests: 1, numFailedTests: 0 }
+  expect(printedOf(whole)).toContain('(the file)\n   set-up failed: a chain > added by a file\n1 passed')
 })
 
 test('files that take a minute or more are named, the slowest first', () => {

@@ -241,7 +241,7 @@ test('each process of docker-compose.yml that is told of a file has it in its co
   }
 })
 
-test('the job that signs the log may write beside its key, where it keeps the last checkpoint', () => {
+test('the job that signs the log may write next to its key, where it keeps the last checkpoint', () => {
   const { volumes = [], environment = {} } = compose.services.enrichment as Service
   const folder = dirname(interpolated(String(environment.LOG_KEY_FILE), { LOG_KEY_FILE: 'key.pem' }))
   expect(volumes).toContain(`log:${folder}`)

@@ -30,7 +30,7 @@ const others = [...mains].filter((main) => !isGraphql(main))
 const npm = 'npm@11.21.2'
 /** Addresses that a process must be given when it serves clients outside its container. */
 const known = { BASE_URL: 'https://api.directory.example', SITE_URL: 'https://directory.example' }
-/** Timeout in milliseconds: beside other tests on two cores a build takes a quarter of an hour. */
+/** Timeout in milliseconds: next to other tests on two cores a build takes a quarter of an hour. */
 const stepMs = 1_800_000
 
 /** Image store of this test alone: the machine's own images and containers are neither seen nor retagged. */

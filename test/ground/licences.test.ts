@@ -9,7 +9,7 @@ interface LockedPackage {
   readonly link?: boolean
 }
 
-/** Licences that may ship beside our own code: none reaches beyond its own files. */
+/** Licences that may ship next to our own code: none reaches beyond its own files. */
 const permissive = new Set([
   '0BSD',
   'Apache-2.0',

@@ -60,7 +60,7 @@ export const indentedCommands = documents.flatMap((file) =>
     .map(([line]) => ({ file, line })),
 )
 
-/** Commands that `printed.endurance.test.ts` runs as they are printed, beside `npm start`. */
+/** Commands that `printed.endurance.test.ts` runs as they are printed, next to `npm start`. */
 export const walked: readonly string[] = [
   'npm start',
   'set -a; . ./.data/devnet.env; set +a',
@@ -115,7 +115,7 @@ export const walked: readonly string[] = [
 
 interface Elsewhere {
   readonly command: RegExp
-  /** Why it is not run beside the local world. */
+  /** Why it is not run next to the local world. */
   readonly why: string
   /** The tests, or the script of CI, that run it, what it starts, or what it is given, or what it names. */
   readonly by: readonly string[]

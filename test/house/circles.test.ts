@@ -9,7 +9,7 @@ test('no file imports itself over others, types included', async () => {
   expect(circles(files)).toEqual([])
 })
 
-test('no folder imports itself over others; a file beside folders stands for itself', async () => {
+test('no folder imports itself over others; a file next to folders stands for itself', async () => {
   const sources = await readSources()
   const parents = new Set(sources.map(({ path }) => dirname(dirname(path))))
   const folders = await importGraph((path) => (parents.has(dirname(path)) ? path : dirname(path)))

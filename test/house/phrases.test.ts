@@ -21,6 +21,8 @@ const phrases: readonly { readonly phrase: RegExp; readonly instead: string }[] 
   { phrase: /\bof which each\b/i, instead: 'each of which' },
   { phrase: /\b(?:go|goes|going|gone) on with\b/i, instead: 'continues with, or resumes' },
   { phrase: /\botherwise than\b/i, instead: 'differs from, or another way than' },
+  // But for what clients and operators are given: it is changed with a release.
+  { phrase: /\bbeside\b(?! (?:them, |the filters are|the counts of|prices\b))/i, instead: 'next to, or besides' },
   { phrase: /\bto be called (?:in|under|with|before|after|while|once|inside|by|when)\b/i, instead: 'call it' },
 ]
 

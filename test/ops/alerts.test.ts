@@ -50,7 +50,7 @@ test('each chain of the table is missed', () => {
   expect(rules.filter(({ expr, alert }) => alert !== 'ChainMissing' && /\bchain=/.test(expr))).toEqual([])
 })
 
-test('the processes, or exporters beside them, tell every series and label that a rule asks for', () => {
+test('the processes, or exporters next to them, tell every series and label that a rule asks for', () => {
   const recorded = rules.flatMap(({ record }) => (record === undefined ? [] : [[record, []] as const]))
   const known = new Map([...seriesOfProcesses(), ...seriesOfExporters(), ...recorded])
   for (const { alert, expr } of rules) if (alert !== always) expect(seriesRead(expr), expr).not.toEqual([])

@@ -207,7 +207,7 @@ test('it lists the other agents it has to do with, as they are linked', async ()
   expect(peer.slice(peer.indexOf('id="edges"')).replaceAll(/<[^>]*>/g, '')).toContain('Paid @tideline')
 })
 
-test('a token id of 256 bits and an amount beyond 2^53 are shown digit by digit, the amount to the cent and exactly beside it', async () => {
+test('a token id of 256 bits and an amount beyond 2^53 are shown digit by digit, the amount to the cent and exactly next to it', async () => {
   const page = await read('/agent/7')
   expect(page).toContain(`#${largestId}</bdi>`)
   expect(page).toContain('title="9007199254.740993 USD">$9,007,199,254<span class="cents">.74</span></data></td>')

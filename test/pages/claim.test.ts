@@ -26,7 +26,7 @@ test('without a FID the page asks for one, and says what is wrong with a bad one
   expect(page).not.toContain('2. Prove it')
 })
 
-test('the text to sign is the one the claim checks, with the nonce and the time of the request beside it', async () => {
+test('the text to sign is the one the claim checks, with the nonce and the time of the request next to it', async () => {
   const page = unescaped(await read(`/claim?fid=7&address=${hers.toUpperCase().replace('0X', '0x')}`))
   const [, nonce = ''] = /Nonce: ([0-9a-f]{32})\n/.exec(page) ?? []
   const timestamp = new Date(now).toISOString()

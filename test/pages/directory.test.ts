@@ -136,7 +136,7 @@ test('an address, a transaction, a registration and a FID lead on to what is kno
   for (const q of ['base 321', 'Base #321', '8453:321']) {
     expect(await found(q)).toEqual([[100], expect.stringContaining(`href="/address/${owner}"`)])
   }
-  // What only a search finds is counted beside the filters, and is said to be found by the best match alone.
+  // What only a search finds is counted next to the filters, and is said to be found by the best match alone.
   for (const q of ['base 321', hash]) {
     const query = `/?q=${encodeURIComponent(q)}`
     expect(await read(query)).toContain('<bdi>Unclaimed</bdi> <span class="n">1</span>')

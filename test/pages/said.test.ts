@@ -23,7 +23,7 @@ afterAll(() => api.stop())
 
 const read = async (path: string) => (await api.get(path)).text()
 
-test('what an agent asks for is shown as what it says, beside what it is paid', async () => {
+test('what an agent asks for is shown as what it says, next to what it is paid', async () => {
   const body = agentPrices.parse(await (await api.get(`/api/agent/${richFid}/prices`)).json())
   expect(
     body.prices.map(({ resource, min_amount_usd, max_amount_usd }) => [resource, min_amount_usd, max_amount_usd]),

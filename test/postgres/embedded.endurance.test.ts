@@ -63,7 +63,7 @@ test('where others have the port that is asked for, the one that was chosen once
   await second.stop()
 })
 
-test('a log that has grown is kept beside the new one at the next start', async () => {
+test('a log that has grown is kept next to the new one at the next start', async () => {
   copyCreated()
   const log = join(folder, 'postgres.log')
   await writeFile(log, `PANIC: the disk was gone\n${' '.repeat(11 * 1024 * 1024)}`)

@@ -109,7 +109,7 @@ async function start(): Promise<string> {
   return ready.exec(output)![1]!
 }
 
-test('a new installation lists its first agent before any history is loaded, which a load beside it then adds', async () => {
+test('a new installation lists its first agent before any history is loaded, which a load next to it then adds', async () => {
   const api = await start()
   const agent = async () => {
     const { chains, settlements_all } = (await (await fetch(`${api}/api/agent/${fid}`)).json()) as Record<

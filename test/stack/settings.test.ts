@@ -13,7 +13,7 @@ import { planTasks, readSettings, withoutSources } from '../../stack/tasks.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { insert } from '../support/seed.ts'
 
-test('a fresh database is made beside the one DATABASE_URL names, which stays as it is', async () => {
+test('a fresh database is made next to the one DATABASE_URL names, which stays as it is', async () => {
   const named = await createTestDatabase()
   const [, name] = /\/([^/]+)$/.exec(named.url) as unknown as [string, string]
   try {

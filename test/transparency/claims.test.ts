@@ -193,7 +193,7 @@ describe('the proof of a claim that was withdrawn', () => {
   beforeAll(async () => {
     const claimant = await stage.claimant()
     await accepted(await eip191Claim(stage, claimant))
-    await accepted(await eip191Claim(stage, await stage.claimant())) // so that the tree has a leaf beside
+    await accepted(await eip191Claim(stage, await stage.claimant())) // so that the tree has another leaf
     stage.clock.now += 1_000
     const custody = { signer: claimant.custody, address: claimant.custody.address }
     await accepted(await eip191Claim(stage, claimant, { action: 'withdraw', ...custody }), '/withdraw')
@@ -384,7 +384,7 @@ test('a derivation without the key leaves the comparison to the job that has it'
   expect((await stage.database.pool.query(marked)).rows).toEqual([{ later: true }])
 })
 
-test('a checkpoint that is kept beside the key is not overlooked when it cannot be read', async () => {
+test('a checkpoint that is kept next to the key is not overlooked when it cannot be read', async () => {
   const path = join(folders.at(-1) as string, 'key.pem.checkpoint')
   const kept = await readFile(path, 'utf8')
   await writeFile(path, kept.replace('agents', 'angels'))

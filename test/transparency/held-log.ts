@@ -58,7 +58,7 @@ interface LogServer {
   stop(): Promise<void>
 }
 
-/** Serves logs over HTTP, and an empty log of profiles beside each, in which nothing happens: to each reader the log that `logFor` gives. */
+/** Serves logs over HTTP, and an empty log of profiles next to each, in which nothing happens: to each reader the log that `logFor` gives. */
 export async function serveLogs(logFor: (reader: string) => HeldLog): Promise<LogServer> {
   const answer = async (req: IncomingMessage, res: ServerResponse) => {
     const [, reader = '', path = ''] = /^\/([^/]+)\/(.*)$/.exec(req.url ?? '') ?? []

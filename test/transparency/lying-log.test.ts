@@ -47,7 +47,7 @@ const evidence = async () => {
   const names = (await readdir(join(file, '..'))).filter((name) => name.includes('.fork-'))
   return Promise.all(names.map((name) => readFile(join(file, '..', name), 'utf8')))
 }
-/** Looks, is refused, and finds both sides kept beside a checkpoint that stays what it was. */
+/** Looks, is refused, and finds both sides kept next to a checkpoint that stays what it was. */
 async function refused(words: RegExp, known?: LogKnown): Promise<void> {
   const before = await kept()
   const shown = await log.note()

@@ -16,8 +16,8 @@ const answers = [
   { id: 'getIncome', path: '/api/agent/FID/income', refused: '/api/agent/0/income' },
 ]
 const limits = { perMinute: 4, perDay: 9 }
-/** Most bytes of a JWS beside its payload: a header with a checkpoint of some signatures, and the signature. */
-const mostBeside = 4_096
+/** Most bytes of a JWS besides its payload: a header with a checkpoint of some signatures, and the signature. */
+const mostOtherBytes = 4_096
 
 let stage: ClaimStage
 let claimed: { fid: number; address: string }
@@ -71,7 +71,7 @@ test.for(answers)('$path is as long signed as its body makes it, and obeys the s
   const body = await (await api.get(at(one.path))).text()
   const jws = signedAnswer.parse(await (await api.get(signedAt(one.path))).json())
   expect(Buffer.from(jws.payload, 'base64url').toString()).toBe(body)
-  expect(JSON.stringify(jws).length).toBeLessThan((Buffer.byteLength(body) * 4) / 3 + mostBeside)
+  expect(JSON.stringify(jws).length).toBeLessThan((Buffer.byteLength(body) * 4) / 3 + mostOtherBytes)
   const refused = await failure(await api.get(at(one.refused)))
   expect(refused.status).toBe(400)
   expect(await failure(await api.get(signedAt(one.refused)))).toEqual(refused)

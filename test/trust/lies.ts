@@ -53,7 +53,7 @@ export function liesAbout(message: HubVerification, other: HubVerification): [st
     ['a contract wallet of mainnet', inBody({ type: 1, chainId: 1 })],
     ['a contract wallet of a chain that is not asked', inBody({ type: 1, chainId: 8453 })],
     ['a kind nobody knows', inBody({ type: 2 })],
-    ['a chain beside a key', inBody({ chainId: 10 })],
+    ['a chain next to a key', inBody({ chainId: 10 })],
     ['another protocol', inBody({ protocol: 'PROTOCOL_SOLANA' })],
     ['another hash', changed({}, { hash: flipped(message.hash) })],
     ['a hash of another message', changed({}, { hash: other.hash })],

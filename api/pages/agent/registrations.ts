@@ -16,7 +16,7 @@ export interface Held {
 }
 type Wallets = ReadonlyMap<string, Exact<HeldRegistration>['agent_wallet_evidence']>
 
-/** Most different current, unsolicited and former registrations on the page, and most equal ones beside a card. */
+/** Most different current, unsolicited and former registrations on the page, and most equal ones next to a card. */
 const mostCards = 8
 const mostEqual = 12
 const mostUnasked = 12

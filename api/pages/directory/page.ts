@@ -170,14 +170,14 @@ function jsonPath(filters: Filters, page: number): string {
   return `/api/${isRanked(filters) ? 'search' : 'discovery'}${query.size === 0 ? '' : `?${query}`}`
 }
 
-interface Beside {
+interface RowDetails {
   readonly description: string | undefined
   /** Undefined: nothing. */
   readonly earned: Earned | undefined
   readonly now: number
 }
 
-function row(agent: Agent, { description, earned, now }: Beside): Html {
+function row(agent: Agent, { description, earned, now }: RowDetails): Html {
   const { fid, handle, oli, chains, claimed, settlements_30d, settlements_all, last_seen_at } = agent
   return html`<li class="agent">
 ${avatar(agent)}

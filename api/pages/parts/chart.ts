@@ -29,7 +29,7 @@ interface Chart {
 const barWidth = 20
 const gap = 4
 const height = 100
-/** The least height of a bar, so that one settlement beside thousands is still seen. */
+/** The least height of a bar, so that one settlement next to thousands is still seen. */
 const lowest = 3
 
 /** Bars with axes, and the same numbers as a table. */

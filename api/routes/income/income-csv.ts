@@ -64,7 +64,7 @@ export const incomeCsv = route({
     do {
       const page = await readPayments(database, { fid, limit: paymentsAtOnce, order: 'asc', filter, after, columns })
       const from = page.availableSince
-      // A list says so beside its rows. A file of lines alone would be taken for all of them.
+      // A list says so next to its rows. A file of lines alone would be taken for all of them.
       if (from !== null && (filter.since === null || filter.since < from)) {
         throw invalidRequest('since', `must be ${from} or later: what is older was archived, and is in the files`)
       }

@@ -3,13 +3,13 @@ import type { Queryable } from '../../pool.ts'
 import { shownHandleAssurance } from '../sql/assurance.ts'
 import { chainPosition, dollars, isoTime, list } from '../sql/json-text.ts'
 import { isListed } from '../sql/settlement-filter.ts'
-import { besideSums, countedSettlements } from '../sql/settlement-windows.ts'
+import { countedSettlements, unsummedTail } from '../sql/settlement-windows.ts'
 
 const { portfolioRegistrations: mostRegistrations, portfolioAgents: mostAgents } = readingLimits
 
 const received = countedSettlements({
   recipients: '(select $1::bytea as address)',
-  beside: besideSums({ addresses: 'array[$1::bytea]', overloads: '$2::boolean', sinces: [] }),
+  tail: unsummedTail({ addresses: 'array[$1::bytea]', overloads: '$2::boolean', sinces: [] }),
   amounts: true,
   newest: false,
   overloads: '$2::boolean',

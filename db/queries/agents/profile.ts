@@ -2,7 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import type { Installation } from '../sql/installation.ts'
 import { members } from '../sql/json-text.ts'
 import { profileFields, sourceTimes } from '../sql/profile-fields.ts'
-import { figuresBeside, settlementFigures, windowStart } from '../sql/settlement-windows.ts'
+import { settlementFigures, tailFigures, windowStart } from '../sql/settlement-windows.ts'
 import { leadingFirst } from '../sql/verification-time.ts'
 
 interface ProfileOptions {
@@ -22,7 +22,7 @@ export async function agentProfile(
   const { rows } = await db.query<{ body: string }>({
     name: fields ? undefined : 'agent-profile',
     text: `
-with ${beside('select unnest(verified_addresses) from agent where fid = $2')}
+with ${tail('select unnest(verified_addresses) from agent where fid = $2')}
 select ${object}::text as body from agent a ${joined} where a.fid = $2 and ${everyParameter}`,
     values: [JSON.stringify(installation), fid, settlementOverloads === 'all'],
   })
@@ -34,11 +34,11 @@ const since = windowStart.last_30d('now()')
 const paid = `
  cross join lateral (
    select recent as last_30d, ever, newest_at
-     from (${settlementFigures({ addresses: 'a.verified_addresses', overloads, since, beside: 'beside' })}) figures
+     from (${settlementFigures({ addresses: 'a.verified_addresses', overloads, since, tail: 'tail' })}) figures
  ) paid`
 /** What the sums of all recipients leave out: counted once, and only when a field says it. */
-const beside = (recipients: string) =>
-  `beside as materialized (${figuresBeside({ addresses: `array(${recipients})`, overloads, since })})`
+const tail = (recipients: string) =>
+  `tail as materialized (${tailFigures({ addresses: `array(${recipients})`, overloads, since })})`
 const source = ` cross join lateral (${sourceTimes}) source`
 /** A statement names all of its parameters, whichever fields it builds. */
 const everyParameter = '$1::jsonb is not null and $3::boolean is not null'
@@ -63,7 +63,7 @@ with given as (
 ),
 found as (select g.fid, min(g.place) as place from given g join agent using (fid) group by g.fid),
 recipient as (select distinct unnest(verified_addresses) as address from found join agent using (fid)),
-${beside('select address from recipient')}
+${tail('select address from recipient')}
 select (select coalesce(json_agg(${object} order by found.place), '[]') from found join agent a using (fid) ${joined})::text
          as agents,
        (select count(*) from found) as count,

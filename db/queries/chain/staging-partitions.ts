@@ -88,7 +88,7 @@ async function isIndexed(db: Queryable, table: string): Promise<boolean> {
   return rows[0]?.indexed === true
 }
 
-/** The partitions' indexes beside their key, in two groups that take about as long. */
+/** The partitions' indexes besides their key, in two groups that take about as long. */
 const indexes = [
   ['(recipient, block_number desc)', 'using hash (tx_hash)'],
   ['(payer, block_number desc)', '(facilitator, block_number desc)', '(id) where id is not null'],

@@ -130,7 +130,7 @@ select coalesce(sum(one.n), 0)::bigint as total
 }
 
 interface DiscoveryReading {
-  /** The total at about this moment: counting takes longer than the page, so it is begun beside it. */
+  /** The total at about this moment: counting takes longer than the page, so it is begun at the same time. */
   readonly early: () => Promise<DiscoveryTotal>
   /** The total while this was the newest change, if it still is. */
   readonly totalAt: (change: number) => Promise<DiscoveryTotal>

@@ -260,7 +260,7 @@ earned as (
 /**
  * Common table expressions that end with `figure`: the figures of `asked`, given `fresh`, as `payments` are.
  *
- * Income is of final blocks and of every kind, without what an agent paid itself, whether or not that counts beside it.
+ * Income is of final blocks and of every kind, without what an agent paid itself, whether or not that counts elsewhere.
  */
 export const figures = (fresh: string) => `${payments(fresh)},${payersByHour},${ownPayments},${received},${earnings},
 figure as materialized (

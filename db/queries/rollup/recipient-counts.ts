@@ -2,7 +2,7 @@ import type { Queryable } from '../../pool.ts'
 import { activityOf, lockJoin } from '../agents/lock.ts'
 import { lookUpByKey } from '../server/transaction-settings.ts'
 import { isListed } from '../sql/settlement-filter.ts'
-import { besideSums, countedColumns, countedSettlements, windowStart } from '../sql/settlement-windows.ts'
+import { countedColumns, countedSettlements, unsummedTail, windowStart } from '../sql/settlement-windows.ts'
 
 interface CountOptions {
   readonly settlementOverloads: 'spec' | 'all'
@@ -25,7 +25,7 @@ const windows = [...rolling, { name: 'ever', since: null }]
 
 const counted = {
   recipients: 'recipient',
-  beside: 'beside',
+  tail: 'tail',
   amounts: false,
   newest: true,
   overloads: '$2::boolean',
@@ -36,8 +36,8 @@ const columns = ['address', ...names, 'unsummed', 'overloads', 'counted_at'].joi
 
 /** Common table expressions that end with `paid`: counts of the addresses in `recipient`, as rows of recipient_counts. */
 const steps = `
-beside as materialized (
-  select * from ${besideSums({
+tail as materialized (
+  select * from ${unsummedTail({
     addresses: 'array(select address from recipient)',
     overloads: '$2::boolean',
     sinces: rolling.map(({ since }) => since),
@@ -52,7 +52,7 @@ paid as materialized (
             left join (${countedSettlements(counted)}) part using (address)
            group by address) sums
    cross join lateral (
-     select exists (select from beside b where b.recipient = sums.address and b.since is null) as unsummed,
+     select exists (select from tail b where b.recipient = sums.address and b.since is null) as unsummed,
             $2::boolean as overloads, $1::timestamptz as counted_at) how
 )`
 
@@ -64,7 +64,7 @@ const isOfAgent = (address: string) => `exists (
 const nextLeaves = rolling.map(({ since, start }) => {
   const span = `$1::timestamptz - (${start('$1::timestamptz')})`
   return `
-       coalesce((select min(b.block_timestamp) from beside b where b.recipient = recipient.address and b.since = ${since}),
+       coalesce((select min(b.block_timestamp) from tail b where b.recipient = recipient.address and b.since = ${since}),
                 (select h.hour from settlement_hourly h
                   where h.recipient = recipient.address and h.hour > date_trunc('hour', ${since}, 'UTC')
                     and ($2::boolean or not h.overload)

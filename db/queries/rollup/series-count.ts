@@ -6,7 +6,7 @@ import { startsAt } from '../settlements/settlement-starts.ts'
 import { isListed } from '../sql/settlement-filter.ts'
 
 // How many paid in one point of a series with too many settlements for a statement: read in slices, over as many rounds as
-// it takes. One point is counted at a time. Its payers and amounts are collected in a table of their own, beside that of what
+// it takes. One point is counted at a time. Its payers and amounts are collected in a table of their own, next to that of what
 // is left to read; neither is logged, so that after a crash both are empty and the point is begun again.
 
 /** A point that is over, and the ISO times it begins and ends at. */

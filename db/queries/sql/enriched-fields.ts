@@ -1,7 +1,7 @@
 import { profileLimits } from '../../../config/limits.ts'
 import { dollars, hex, isoTime, list } from './json-text.ts'
 
-// Expressions of the profile over the agent `a`, with `source` beside it, for what other sources say about it.
+// Expressions of the profile over the agent `a`, with `source` next to it, for what other sources say about it.
 
 /**
  * SQL: when stored data was last confirmed. A row has the time of its first read; the source's last success is later.

@@ -19,7 +19,7 @@ interface Counters {
 
 /**
  * SQL: when the agent `a` last gave a sign of life. `newestAt`: its newest settlement, counted together with the counters
- * that stand beside this time; by default as it was last counted. The view directory.agents says the same.
+ * that stand next to this time; by default as it was last counted. The view directory.agents says the same.
  */
 export function lastSeenAt(newestAt = 'a.last_settlement_at'): string {
   return `greatest(a.registry_event_at, ${newestAt}, a.last_message_at, a.last_alive_at)`

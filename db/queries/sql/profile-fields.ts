@@ -83,7 +83,7 @@ select json_build_object(
   ) best on true
 )`
 
-/** What a profile is made of: name and expression over the agent `a`, with `paid` and `source` beside it. */
+/** What a profile is made of: name and expression over the agent `a`, with `paid` and `source` next to it. */
 export const profileFields: readonly (readonly [name: string, expression: string])[] = [
   ['fid', 'a.fid'],
   ['handle', 'a.handle'],

@@ -26,7 +26,7 @@ const allHours = 2_147_483_647
 
 /**
  * A statement: the first settlements, in order, to the address `recipient.address`. Searched for hour by hour, as far as
- * the roll-up says that there are some: a recipient may have millions of rows that are not shown beside a few that
+ * the roll-up says that there are some: a recipient may have millions of rows that are not shown next to a few that
  * are. Blocks that are not rolled up are read themselves.
  *
  * Each hour is sorted on its own, and no hour is read once there are enough.
@@ -138,7 +138,7 @@ edge as materialized (
   }
 }
 
-/** A settlement `s` as JSON, with `s.final` beside its columns. */
+/** A settlement `s` as JSON, with `s.final` next to its columns. */
 export const settlementObject = `json_build_object(
       'tx_hash', ${hex('s.tx_hash')},
       'block_number', s.block_number,

@@ -3,7 +3,7 @@ import { keyDigest, walletKey } from '../../registry-keys.ts'
 import { registryOf } from './installation.ts'
 import { chainId, hex, isoTime, list, type Member, members } from './json-text.ts'
 
-// A holding `h` as JSON, with the registration `r` and, for one that is held now, its document `d` beside it.
+// A holding `h` as JSON, with the registration `r` and, for one that is held now, its document `d` next to it.
 
 /**
  * What a registration `r` and its document `d` say, as members of a JSON object; `of` has its chain, its id, and since when

@@ -17,8 +17,8 @@ export const windowStart = {
 interface Counted {
   /** A relation with one row for each recipient, a few hundred at most, and a column `address`; it is scanned several times. */
   readonly recipients: string
-  /** The relation that `besideSums` gives of these recipients and windows. */
-  readonly beside: string
+  /** The relation that `unsummedTail` gives of these recipients and windows. */
+  readonly tail: string
   /** Whether amounts are summed up too: exact sums of many rows take longer than counting them. */
   readonly amounts: boolean
   /** Whether there is a column `newest_at` with the time of the newest settlement; null: not known from this row. */
@@ -48,7 +48,7 @@ export function countedSettlements(counted: Counted): string {
  * a window begins in, behind its beginning `since`: recipient, payer, amount, block_timestamp, since. It names no partition
  * of settlements, which takes longer than reading the sums.
  */
-export const besideSums = ({
+export const unsummedTail = ({
   addresses,
   overloads,
   sinces,
@@ -121,7 +121,7 @@ function besideWindows(counted: Counted): string {
   )
   return `
 select b.recipient, ${counts}
-  from ${counted.beside} b
+  from ${counted.tail} b
  group by b.recipient`
 }
 
@@ -134,27 +134,27 @@ interface Figures {
 /**
  * A statement of one row: settlements to some addresses, each there once, after a time (`recent`) and `ever`, to the row,
  * and the time of the newest (`newest_at`), null when there is none. What `countedSettlements` comes to, for a statement
- * that is asked often of few addresses: it names no partition, which takes longer than reading the sums. `beside`: the
- * relation that `figuresBeside` gives of these addresses, and of others.
+ * that is asked often of few addresses: it names no partition, which takes longer than reading the sums. `tail`: the
+ * relation that `tailFigures` gives of these addresses, and of others.
  */
-export function settlementFigures({ addresses, overloads, since, beside }: Figures & { readonly beside: string }) {
+export function settlementFigures({ addresses, overloads, since, tail }: Figures & { readonly tail: string }) {
   const shown = `t.recipient = any (${addresses}) and (${overloads} or not t.overload)`
   return `
-select hours.n + beside.recent as recent, totals.n + beside.ever as ever,
-       greatest(totals.newest_at, beside.newest_at) as newest_at
+select hours.n + tail.recent as recent, totals.n + tail.ever as ever,
+       greatest(totals.newest_at, tail.newest_at) as newest_at
   from (select coalesce(sum(t.n), 0) as n, max(t.last_at) as newest_at from settlement_total t where ${shown}) totals
  cross join (select coalesce(sum(t.n), 0) as n
                from settlement_hourly t where t.hour > ${hourOf(since)} and ${shown}) hours
  cross join (select coalesce(sum(b.recent), 0) as recent, coalesce(sum(b.ever), 0) as ever, max(b.newest_at) as newest_at
-               from ${beside} b where b.recipient = any (${addresses})) beside`
+               from ${tail} b where b.recipient = any (${addresses})) tail`
 }
 
 /**
- * A statement: what is beside the sums of a few hundred addresses, each there once, by `recipient`, for `settlementFigures`
+ * A statement: the tail, what is not in the sums yet, of a few hundred addresses, each there once, by `recipient`, for `settlementFigures`
  * of each of them. To look at each address on its own takes longer to begin than to read.
  */
-export const figuresBeside = ({ addresses, overloads, since }: Figures): string => `
+export const tailFigures = ({ addresses, overloads, since }: Figures): string => `
 select b.recipient, count(*) filter (where b.since is not null or b.block_timestamp > ${since}) as recent,
        count(*) filter (where b.since is null) as ever, max(b.block_timestamp) as newest_at
-  from ${besideSums({ addresses, overloads, sinces: [since] })} b
+  from ${unsummedTail({ addresses, overloads, sinces: [since] })} b
  group by b.recipient`

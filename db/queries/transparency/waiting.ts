@@ -9,13 +9,13 @@ const mostChanges = 1_000
  * in the order of keys, because many changes are to keep none of them waiting, and the changes of these accounts that wait,
  * so that the entries of an account are in its order. Call it while the kind is nobody else's.
  */
-export async function takeFactsBeside(
+export async function takeOtherFacts(
   db: Queryable,
   keys: readonly string[],
   { now, limit }: { readonly now: Date; readonly limit: number },
 ): Promise<string[]> {
   const { rows } = await db.query<{ key: string }>({
-    name: 'take-facts-beside',
+    name: 'take-other-facts',
     text: `
 with fact as materialized (
   (select key from due

@@ -26,7 +26,7 @@ create table backfill_shard (
   settlements bigint not null default 0,
   amount numeric not null default 0,
   checksum numeric(20, 0) not null default 0, -- sum modulo 2^64 over the blocks: first eight bytes of the SHA-256 of their rows
-  payments bigint not null default 0,         -- what it found beside settlements
+  payments bigint not null default 0,         -- what it found besides settlements
   payment_checksum numeric(20, 0) not null default 0, -- sum modulo 2^64 over the payments: first eight bytes of the SHA-256 of each
   -- Whether the chain's node confirmed what it found nothing in: a hole in an archive looks like empty blocks.
   confirmed boolean not null default false,
@@ -77,7 +77,7 @@ create table audit_certificate (
   agents int not null default 0,    -- tokens whose rows did not say what the events do
   custody int not null default 0,   -- changes of custody that were missing, too many or otherwise
   source text not null,             -- what it was read from: portal, archive, rpc
-  payments bigint not null,         -- what it found beside settlements
+  payments bigint not null,         -- what it found besides settlements
   payment_checksum numeric(20, 0) not null, -- as of backfill_shard
   primary key (chain, from_block)
 );

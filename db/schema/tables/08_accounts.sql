@@ -88,7 +88,7 @@ create table signer_key (
   -- The log that removed it: {block_number, block_hash, tx_hash, log_index}. Null: not removed, or not found.
   removed_log json,
   -- Whether the registry's final block has the log that added an app key: until then a reorg may undo or move it. False
-  -- beside no source: the chain had the log and has undone it. Null: added off the chain, or not asked since this is noted.
+  -- without a source: the chain had the log and has undone it. Null: added off the chain, or not asked since this is noted.
   added_final boolean,
   primary key (fid, key)
 );

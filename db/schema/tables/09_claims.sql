@@ -15,7 +15,7 @@ create table claim (
   host_link text,                     -- well-known: what linked the host to the fid
   -- What the claimant was told: a replay is answered with it, whatever became of the agent since.
   agent_status text not null default 'claimed-only', -- active, historical, claimed-only
-  -- A manifest is one claim, however often it is fetched and whatever nonce is sent beside it. Null: a claim by signature.
+  -- A manifest is one claim, however often it is fetched and whatever nonce is sent next to it. Null: a claim by signature.
   manifest_sha256 bytea,
   state text not null default 'live' check (state in ('live', 'suspended', 'ended')),
   checked_at timestamptz,             -- when all its checks held last; null: not since it was accepted

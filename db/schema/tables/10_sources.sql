@@ -1,4 +1,4 @@
--- What sources beside the chains say, each written by its source alone, and when each is read.
+-- What sources besides the chains say, each written by its source alone, and when each is read.
 
 -- Queue and memory of every source: the lease is folded into due_at, so leased rows leave the head of the index.
 create table source_state (
@@ -167,7 +167,7 @@ create table agent_spec (
   -- how many entries not all are kept. A member that is absent is empty.
   details jsonb not null default '{}',
   reader int not null default 0,            -- version of the readers that read it; a later one reads it again
-  -- What it says of what it sells, beside prices: a list of at most 20 objects {resource, service_name, tags, icon_url,
+  -- What it says of what it sells, besides prices: a list of at most 20 objects {resource, service_name, tags, icon_url,
   -- route_template, input, output, schema, left_out}. As with prices, it is what strangers say.
   resources jsonb not null default '[]',
   truncated jsonb not null default '{}',    -- of prices and resources, where not all are kept: at least how many there are
@@ -285,7 +285,7 @@ create table agent_spec_check (
 );
 
 -- Every check of a document on an agent's host, for a week, and its days, for a quarter. Who writes a check takes away
--- what is too old of the same agent, so that nothing has to be cleaned up beside.
+-- what is too old of the same agent, so that nothing has to be cleaned up separately.
 create table spec_probe (
   fid bigint not null,
   checked_at timestamptz not null,

@@ -1,5 +1,5 @@
 -- Income of agents: what their addresses were paid, by what is known of the payer and of the sender. Written by the
--- enrichment job, hour by hour, from final blocks: beside settlements what forwarders passed on and what Permit2 proxies
+-- enrichment job, hour by hour, from final blocks: besides settlements what forwarders passed on and what Permit2 proxies
 -- paid.
 
 -- Addresses whose payments are an agent's income: those that it verifies now, with all they ever received, and wallets

@@ -1,6 +1,6 @@
--- Payments beside settlements in sums of income, and money that goes round.
+-- Payments besides settlements in sums of income, and money that goes round.
 
--- What each payee got from each payer beside settlements, in dollars of blocks that are rolled up: with settlement_payer
+-- What each payee got from each payer besides settlements, in dollars of blocks that are rolled up: with settlement_payer
 -- it is what rings, pay-backs and paying clients are found in. What a payer paid is `amount` less `refunded`: from one to whom
 -- all of it went back, nothing was got. By whose money it was, so that what an agent's own paid over another's key is told apart.
 -- Kept by whatever moves payments or the mark of the roll-up, under its lock.

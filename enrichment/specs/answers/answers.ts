@@ -90,7 +90,7 @@ export function createAnswers({ hosts, spend }: AnswersOptions): Answers {
     const isFinal = session || isOutOfReach(status) || status === 'auth_required' || status === 'payment_required'
     if (isFinal || (status !== 'ok' && !details)) return itself
     const places = details?.interfaces ?? []
-    // A description without a server is one of the API beside it, which has just answered.
+    // A description without a server is one of the API next to it, which has just answered.
     if (places.length === 0) return kind === 'openapi' ? itself : notAsked
     const at = places.find((place) => addressOf(place, url) !== undefined && isSpoken(kind, place))
     if (!at) return notAsked

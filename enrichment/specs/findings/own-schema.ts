@@ -52,7 +52,7 @@ class Comparison {
     if (!this.#spend(1) || depth > schemaLevels) return undefined
     if (part === false) return path
     if (!isObject(part)) return undefined
-    // Older drafts pass over whatever stands beside a reference.
+    // Older drafts pass over whatever stands next to a reference.
     if (typeof part.$ref === 'string') return this.at(value, this.#pointed(part.$ref), path, depth + 1)
     if (!this.#isOfType(value, part.type) || !this.#isAmong(value, part)) return path
     const choices = [part.anyOf, part.oneOf].filter(Array.isArray)

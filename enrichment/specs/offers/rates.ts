@@ -2,7 +2,7 @@ import { shortText } from '../content.ts'
 import { isCurrency, isOfUse, type Money } from './money.ts'
 import { type Members, membersOf } from './spellings.ts'
 
-/** What things are priced by, as these objects say it beside their prices: a unit, a number of them, a time. */
+/** What things are priced by, as these objects say it next to their prices: a unit, a number of them, a time. */
 export function unitsIn(...objects: readonly (Members | undefined)[]): readonly string[] {
   return objects.flatMap((members) => {
     const models = (members?.all('model') ?? []).filter((one) => typeof one === 'string' && ofTime.test(one))
@@ -12,7 +12,7 @@ export function unitsIn(...objects: readonly (Members | undefined)[]): readonly 
 
 const ofTime = /^(per[\s_-]\p{L}|(hour|dai|week|month|quarter|year|annual)ly|annual|subscription)/iu
 
-/** Undefined: it is for one, of whatever stands beside it. */
+/** Undefined: it is for one, of whatever stands next to it. */
 function textOf(value: unknown): string | undefined {
   // What an object says by other keys is not known, and no single use.
   if (typeof value === 'object') return unitsIn(membersOf(value)).join(' ') || 'unit'

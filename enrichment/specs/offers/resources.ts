@@ -34,7 +34,7 @@ const mostBytesOfAll = 32 * 1024
 const mostTags = 5
 
 /**
- * What a manifest or a demand for payment says about what it sells, beside prices; things of which nothing is said are not
+ * What a manifest or a demand for payment says about what it sells, besides prices; things of which nothing is said are not
  * among it. Never throws.
  *
  * Source: x402 extensions bazaar (`info`, `schema`, `routeTemplate`; in version 1 `outputSchema`) and well-known-discovery

@@ -6,7 +6,7 @@ import { parsed } from '../content.ts'
 import { createControllers } from './controllers.ts'
 import { createWebKeys } from './did-web.ts'
 
-/** Who may sign offers of an endpoint, beside the key of `payTo`. */
+/** Who may sign offers of an endpoint, besides the key of `payTo`. */
 export interface Signers {
   /** The key of a DID URL, if it may. */
   readonly keyOf: KeyOf

@@ -55,13 +55,13 @@ export const spellings = {
     payoutaddress payaddress receiveraddress receiverwallet receivingaddress receivingwallet recipientaddress
     recipientwallet paytowallet selleraddress sellerwallet merchantaddress merchantwallet beneficiary treasury wallets
   `),
-  /** An amount in base units, whatever stands beside it. */
+  /** An amount in base units, whatever stands next to it. */
   units: words(`
     maxamountrequired amountatomic atomicamount amountbaseunits amountinbaseunits priceatomic microusdc pricemicrousdc
     amountmicrousdc priceinatomicunits amountinatomicunits baseunits atomicunits rawamount amountraw priceraw
     pricebaseunits
   `),
-  /** An amount in base units beside an asset, in whole ones beside a currency. */
+  /** An amount in base units next to an asset, in whole ones next to a currency. */
   amount: words('amount maxamount'),
   price: words(`
     price cost fee priceperrequest pricepercall costperrequest xprice xx402price x402price priceamount amountperrequest
@@ -121,7 +121,7 @@ export const spellings = {
   skills: words('skills a2askills skilllist agentskills'),
   /** Members of a map of tools or skills that say something about all of it. */
   aboutList: words('listchanged description type count total url endpoint href docs note version'),
-  /** Of an MCP server, what it says of itself, and servers beside each other. */
+  /** Of an MCP server, what it says of itself, and servers next to each other. */
   serverInfo: words('serverinfo implementation'),
   servers: words('servers mcpservers server mcpserver'),
   /** Places where an agent, a server or an API takes requests. */

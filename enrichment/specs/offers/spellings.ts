@@ -39,10 +39,10 @@ function byMeaning(at: (key: string) => unknown): Members {
 
 /**
  * An object with the members of all of these by what they mean; of two that are spelt alike the first counts. Nothing is
- * copied: what holds for a whole document is beside each part of it. A currency does not hold for an object that names
+ * copied: what holds for a whole document is next to each part of it. A currency does not hold for an object that names
  * an asset instead.
  */
-export function beside(...objects: readonly object[]): object {
+export function combined(...objects: readonly object[]): object {
   const all = objects.map(membersOf)
   const object = {}
   const at = (key: string) => {

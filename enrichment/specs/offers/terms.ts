@@ -5,7 +5,7 @@ import { networkOf } from '../../networks.ts'
 import { shortText } from '../content.ts'
 import { boundsOf, isAmbiguous, isDollar, isOfUse, isTokenSymbol, type Money, moneyIn, shifted } from './money.ts'
 import { isSymbol, rated, rateOf, unitsIn } from './rates.ts'
-import { beside, fieldsOf, type Meaning, type Members, membersOf } from './spellings.ts'
+import { combined, fieldsOf, type Meaning, type Members, membersOf } from './spellings.ts'
 
 /** What is known of an offer at one place of a document; what stands further in adds to it. Null: it is not said. */
 export interface Terms {
@@ -151,7 +151,7 @@ function pricedMembers(object: unknown): Members {
   const members = membersOf(object)
   const value = members.get('value')
   const isOnly = value !== undefined && !amounts.some((one) => one !== 'value' && members.get(one) !== undefined)
-  return isOnly ? membersOf(beside(fieldsOf(object), { price: value })) : members
+  return isOnly ? membersOf(combined(fieldsOf(object), { price: value })) : members
 }
 
 /** A map of payees by network has no more: there are not as many networks. */

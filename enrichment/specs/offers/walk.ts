@@ -6,7 +6,7 @@ import { isPriceObject, noTerms, type Terms, termsOf } from './terms.ts'
 /** Things within things that are looked at. */
 const deepest = 4
 
-/** One thing for sale and one way to pay for it; undefined beside them: one more place was looked at. */
+/** One thing for sale and one way to pay for it; undefined in between: one more place was looked at. */
 export type Found = Generator<Terms | undefined>
 
 /** What a manifest or a demand for payment sells, by the meaning of its keys; `around`: what is known of it all. Never throws. */
@@ -59,14 +59,14 @@ function* within(node: unknown, around: Terms, depth: number, isWay: boolean): F
   const forWays = isMpp ? { ...own, mayBeMinor: true, bareIsDollars: false } : own
   if (things.length === 0) for (const way of ways) yield* within(way, forWays, depth + 1, true)
   for (const thing of things) {
-    // Ways that stand beside things hold for each of them that names none.
+    // Ways that stand next to things hold for each of them that names none.
     const shared = childrenOf(thing, beginning).ways.length > 0 ? [] : ways
     if (shared.length === 0) yield* within(thing, own, depth + 1, false)
     else for (const way of shared) yield* within(thing, termsOf(way, own, true), depth + 1, false)
   }
 }
 
-/** What an object holds: things for sale, and ways to pay for it. A way that names what it is for is a thing beside others. */
+/** What an object holds: things for sale, and ways to pay for it. A way that names what it is for is a thing among others. */
 function childrenOf(node: unknown, { most, read }: Reach = whole): Children {
   const object = fieldsOf(node)
   const known = read.get(object) ?? readChildren(object, most)
@@ -109,7 +109,7 @@ function listOf(value: unknown, keyIs: 'resource' | 'network'): readonly unknown
   return known
 }
 
-/** Lists are read once, too: those of a whole description are beside each of its operations. */
+/** Lists are read once, too: those of a whole description are next to each of its operations. */
 const lists = {
   resource: new WeakMap<object, readonly unknown[]>(),
   network: new WeakMap<object, readonly unknown[]>(),

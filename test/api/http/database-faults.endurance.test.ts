@@ -99,7 +99,7 @@ test('a crowd before a frozen database is answered in time, and opens no further
   await serves()
 })
 
-test('settings in DATABASE_URL are kept beside those of the API, and win', () => {
+test('settings in DATABASE_URL are kept along with those of the API, and win', () => {
   const url = new URL(withSettings('postgres://a@b/c?options=-c%20jit%3Don&sslmode=require', { before: '-c jit=off' }))
   expect(url.searchParams.get('options')).toBe('-c jit=off -c jit=on')
   expect(url.searchParams.get('sslmode')).toBe('require')

@@ -62,7 +62,7 @@ test('pages run in half of the slots, and the API in all of them', async () => {
   const asked = Array.from({ length: 10 }, (_, n) => ask('pages', `192.0.2.${n}`))
   await until('pages run and wait', () => ends.length === 2 && turns.waiting === 8)
   asked.push(...Array.from({ length: 3 }, (_, n) => ask('api', `198.51.100.${n}`)))
-  await until('the API runs beside them', () => ends.length === 4 && turns.waiting === 9)
+  await until('the API runs next to them', () => ends.length === 4 && turns.waiting === 9)
   expect(given.filter((one) => one.startsWith('api'))).toHaveLength(2)
   await serve(13)
   expect((await Promise.all(asked)).every(({ status }) => status === 200)).toBe(true)

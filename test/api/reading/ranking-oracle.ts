@@ -47,7 +47,7 @@ export function oracle(
         own.includes(recipient) && (chain === null || on === chain) && !own.includes(payer),
     )
     const earned = others.filter(({ at }) => isEarnedIn(period, at))
-    // Settlements of nothing count beside others in one sum alone.
+    // Settlements of nothing count next to others in one sum alone.
     const sumOf = ({ payer, recipient, chain: on, overload }: Paid) => `${payer} ${recipient} ${on} ${overload}`
     const worth = new Set(others.filter(({ amount }) => amount > 0).map(sumOf))
     const paid = others.filter((one) => worth.has(sumOf(one)))

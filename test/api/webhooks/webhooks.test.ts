@@ -250,7 +250,7 @@ test('who has the token pings, and deletes; who has not finds nothing', async ()
   onTestFinished(() => stage.host.pages.clear())
 })
 
-test('an endpoint that ended is not revived beside as many as its FID may have', async () => {
+test('an endpoint that ended is not revived next to as many as its FID may have', async () => {
   const claimant = await stage.claimant()
   const webhooks: Registered[] = []
   for (let more = 0; more < webhookLimits.ofFid; more++)

@@ -62,7 +62,7 @@ export const contractCases: SettlementCase[] = [
     },
   },
   {
-    name: 'a decoy beside a built call: the same nonce and payer, another recipient',
+    name: 'a decoy next to a built call: the same nonce and payer, another recipient',
     async act({ chain, payer, otherPayer, merchant, facilitator, authorize }) {
       const authorization = await authorize(payer, { to: merchant.address, value: 35n })
       const decoy = pay({ ...authorization, to: otherPayer.address }, 'bytes')

@@ -68,7 +68,7 @@ export const jobCases: SettlementCase[] = [
     },
   },
   {
-    name: 'a settlement beside it is another payment',
+    name: 'a settlement next to it is another payment',
     async act(stage) {
       const { chain, payer, merchant, facilitator, authorize } = stage
       const authorization = await authorize(payer, { to: merchant.address, value: 7n })

@@ -29,7 +29,7 @@ const nothing = { settlements: [] }
 /** What contracts log that look like those of the chain table, and are not: no row, no income. */
 export const lookAlikeCases: SettlementCase[] = [
   {
-    name: 'a claim that a stranger’s contract logs is nothing, though money moves beside it',
+    name: 'a claim that a stranger’s contract logs is nothing, though money moves next to it',
     async act(stage) {
       const { chain, facilitator, merchant } = stage
       const topics = encodeEventTopics({

@@ -69,7 +69,7 @@ export const unpaidCases: SettlementCase[] = [
     },
   },
   {
-    name: 'an approval beside a payment of the same payer takes nothing from it',
+    name: 'an approval next to a payment of the same payer takes nothing from it',
     async act({ chain, payer, merchant, facilitator, authorize }) {
       const token = chain.addresses.bridgedToken
       const approval = await authorize(payer, { to: facilitator.address, value: 50n, token, kind: 'approve' })
@@ -83,7 +83,7 @@ export const unpaidCases: SettlementCase[] = [
     },
   },
   {
-    name: 'an approval beside a plain transfer of somebody else',
+    name: 'an approval next to a plain transfer of somebody else',
     async act({ chain, payer, merchant, facilitator, authorize }) {
       const { bridgedToken: token, batcher } = chain.addresses
       await chain.execute(facilitator, mint(chain, batcher, 52n, token))

@@ -33,7 +33,7 @@ test('blocks of a node are linked and whole', () => {
   ])
 })
 
-test('a successful call left two logs, a failed one beside it none', () => {
+test('a successful call left two logs, a failed one next to it none', () => {
   const { token } = chain.addresses
   expect(blocks[2]?.logs).toMatchObject([
     { logIndex: 0, transactionIndex: 0, address: token, topics: { length: 3 } },

@@ -4,7 +4,7 @@ import { parseForm } from '../../../enrichment/agent-uri/form.ts'
 import { toListedRegistration } from '../../../enrichment/agent-uri/listed-registration.ts'
 import { toRegistrationFile } from '../../../enrichment/agent-uri/registration-file.ts'
 
-// Registration files as the world writes them, beside those in test/fixtures/documents: one row for each spelling.
+// Registration files as the world writes them, besides those in test/fixtures/documents: one row for each spelling.
 
 const json = '{"name":"Ünï +/?"}'
 const bytes = Buffer.from(json)

@@ -127,7 +127,7 @@ test.each(changes)('%s: the figures are those of the rows after the next round',
   expect(await figures(pool)).toEqual(rows)
 })
 
-test('what changes beside a round is not lost, whoever ends first, and nobody waits', async () => {
+test('what changes during a round is not lost, whoever ends first, and nobody waits', async () => {
   const { pool } = database
   await pool.query('update agent set claimed = not claimed where fid = 200')
   const [round, change] = await Promise.all([pool.connect(), pool.connect()])

@@ -109,8 +109,8 @@ const round = fc
         through,
       ),
     )
-    const beside = { block: block + length, payer: customer, recipient: order[0] as number, amount }
-    return [...rows, pay('settlement', beside, through)]
+    const another = { block: block + length, payer: customer, recipient: order[0] as number, amount }
+    return [...rows, pay('settlement', another, through)]
   })
 const agents = fc.tuple(person, person).map(([one, other]) => [
   { kind: 'verify' as const, fid: 1, now: [one] },
@@ -166,15 +166,15 @@ const custom = fc
     customer: fc.integer({ min: 1, max: 3 }),
     other: person,
     times: fc.constantFrom(18, 19, 19, 20),
-    beside: fc.constantFrom(900, 1_000, 1_100),
+    another: fc.constantFrom(900, 1_000, 1_100),
     back: fc.constantFrom(9_000, 9_500, 10_000, 20_000),
     how: way,
     block: fc.integer({ min: 0, max: 15 }),
   })
-  .map(({ agent, customer, other, times, beside, back, how, block }) => {
+  .map(({ agent, customer, other, times, another, back, how, block }) => {
     const row = { logIndex: 0, sender: 0, selector: 0, payer: customer, recipient: agent, amount: 1_000 }
     const often = Array.from({ length: times }, (_, at) => ({ ...row, block: block + at }))
-    const once = { ...row, block: block + times, payer: other, amount: beside }
+    const once = { ...row, block: block + times, payer: other, amount: another }
     return {
       sale: { kind: 'pay' as const, rows: [...often, once] },
       refund: pay(how, { block: block + 25, payer: agent, recipient: customer, amount: back }, 5),

@@ -2,10 +2,10 @@ import { expect } from 'vitest'
 import type { Queryable } from '../../../db/pool.ts'
 import { type MovedSettlement, movedColumns } from '../../../db/queries/rollup/sums.ts'
 import {
-  besideSums,
   countedSettlements,
-  figuresBeside,
   settlementFigures,
+  tailFigures,
+  unsummedTail,
 } from '../../../db/queries/sql/settlement-windows.ts'
 import { rollUpSettlements } from '../../../enrichment/periodic/rollup.ts'
 import type { TestDatabase } from '../../support/database.ts'
@@ -141,14 +141,14 @@ const windows = [
 ]
 const sums = windows.flatMap(({ name }) => [name, `${name}_amount`]).map((name) => `sum(${name})::text as ${name}`)
 const recipientsOf = '(select unnest($1::bytea[]) as address)'
-const beside = besideSums({
+const tail = unsummedTail({
   addresses: '$1::bytea[]',
   overloads: '$3',
   sinces: windows.flatMap(({ since }) => since ?? []),
 })
 const rolled = `
 select address, ${sums.join(', ')}
-  from (${countedSettlements({ recipients: recipientsOf, beside, amounts: true, newest: true, overloads: '$3', windows })}) part
+  from (${countedSettlements({ recipients: recipientsOf, tail, amounts: true, newest: true, overloads: '$3', windows })}) part
  group by address having sum(ever) > 0 order by address`
 const direct = `
 select s.recipient as address, ${windows
@@ -165,9 +165,9 @@ const since = `$2::timestamptz - interval '30 days'`
 const asked = { addresses: '$1::bytea[]', overloads: '$3::boolean', since }
 const everyAddress = `array[${recipients.map((address) => `'\\x${address.slice(2)}'`).join(', ')}]::bytea[]`
 const figures = (ofMany: boolean) => `
-with beside as materialized (${figuresBeside(ofMany ? { ...asked, addresses: everyAddress } : asked)})
+with tail as materialized (${tailFigures(ofMany ? { ...asked, addresses: everyAddress } : asked)})
 select recent::text, ever::text, newest_at
-  from (${settlementFigures({ ...asked, beside: 'beside' })}) f`
+  from (${settlementFigures({ ...asked, tail: 'tail' })}) f`
 const directFigures = `
 select count(*) filter (where s.block_timestamp > ${since})::text as recent, count(*)::text as ever,
        max(s.block_timestamp) as newest_at

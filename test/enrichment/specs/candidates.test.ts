@@ -40,7 +40,7 @@ test('an endpoint is looked at for what its name, or its path, says it is', () =
     expect(declaredOf([name, 'https://a.shop.xyz/'])).toEqual([])
 })
 
-test('where an MCP endpoint does not answer, the card beside it is looked at, which nobody has promised', () => {
+test('where an MCP endpoint does not answer, the card next to it is looked at, which nobody has promised', () => {
   const [group = []] = placesOf([['MCP', 'https://a.shop.xyz/mcp/?key=1']]).groups
   expect(group.map(({ url, session, declared }) => [url.href, session, declared])).toEqual([
     ['https://a.shop.xyz/mcp/?key=1', true, true],

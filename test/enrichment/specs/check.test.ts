@@ -58,7 +58,7 @@ test('an endpoint that wants to be paid, or to know who asks, is alive; a page t
   )
 })
 
-test('what a reader fails at is a document of another form, and the places beside it are looked at', async () => {
+test('what a reader fails at is a document of another form, and the places next to it are looked at', async () => {
   const [host] = (await startHosts(1)) as [WebHost]
   host.pages.set('/pay', { status: 402, body: { x402Version: 1, accepts: [] } })
   host.pages.set('/card.json', { body: card })
@@ -150,7 +150,7 @@ test('the newer place of a card is enough; the older one is looked at when there
 const serverCard = { name: 'xyz.shop/ada', title: 'Ada', version: '3', remotes: [] }
 const mcpOf = (found: readonly string[]) => found.filter((one) => one.startsWith('mcp'))
 
-test('the card beside an endpoint tells of a server that does not answer', async () => {
+test('the card next to an endpoint tells of a server that does not answer', async () => {
   const [host] = (await startHosts(1)) as [WebHost]
   host.pages.set('/mcp/server-card', { body: serverCard })
   const { found, checks } = await lookAt([host], ['MCP', `${host.url}/mcp`])

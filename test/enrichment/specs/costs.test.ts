@@ -79,7 +79,7 @@ const shapes: Record<string, (members: object) => object> = {
   }),
 }
 
-/** Keys stand beside those of other groups alone: each would hide what comes behind it in the order of its meaning. */
+/** Keys stand next to those of other groups alone: each would hide what comes behind it in the order of its meaning. */
 const groups = list(3, (group) => keys.filter((_, index) => index % 3 === group))
 const kinds = Object.keys(heavy)
 

@@ -164,7 +164,7 @@ test('terms of the document hold for all it lists, and ways to pay for each way 
   ])
 })
 
-test('a price beside an asset is in that asset, whatever currency is named around', () => {
+test('a price next to an asset is in that asset, whatever currency is named around', () => {
   const thing = { resource: '/a', price: '0.5', asset: 'ETH', network: 'base' }
   expect(told({ currency: 'USD', resources: [thing] })).toEqual([['/a', 'base', 'ETH', '0.5', 'ETH', null, null]])
   const range = { resource: '/a', min: 0.1, max: 0.5, asset: 'ETH' }
@@ -250,7 +250,7 @@ test.each([
     { 'x-price': '500', 'x-decimals': 6, 'x-asset': 'USDC', 'x-network': 'base' },
     ['base', 'USDC', '500', null, 0.0005, 0.0005],
   ],
-])('what extensions of its own say beside the price of an operation holds for it: %s', (_, operation, price) => {
+])('what extensions of its own say next to the price of an operation holds for it: %s', (_, operation, price) => {
   expect(described(operation)).toEqual([['GET /x', ...price]])
 })
 

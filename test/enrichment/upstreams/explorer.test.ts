@@ -101,7 +101,7 @@ test('a tag of every chain is shown once, without a chain; nobody gets tags of a
   expect(oli_tags).toMatchObject([{ chain: null, name: 'everywhere', meta: { a: 'b\ufffd' } }])
 })
 
-test('labels of the Open Labels Initiative stand beside the tags, each with its attester', async () => {
+test('labels of the Open Labels Initiative stand next to the tags, each with its attester', async () => {
   const { pool } = database
   const [sample] = fixture('sources/explorer/oli.sample-labels.base.first10.json')
   const double = await startDouble()

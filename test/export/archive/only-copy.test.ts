@@ -53,7 +53,7 @@ test('a recorded partition is dropped only once its files are read back, whateve
 
   await recorded()
   // A restore for another folder, which no lock keeps apart, takes it back while the files are read.
-  const beside = new Proxy(pool, {
+  const proxied = new Proxy(pool, {
     get(target, key) {
       if (key !== 'query') return Reflect.get(target, key, target)
       return async (asked: { text: string }, values?: unknown[]) => {
@@ -65,7 +65,7 @@ test('a recorded partition is dropped only once its files are read back, whateve
       }
     },
   })
-  await expect(runArchive({ ...archiveOf(database, folder), pool: beside }, task('archive'))).rejects.toThrow(
+  await expect(runArchive({ ...archiveOf(database, folder), pool: proxied }, task('archive'))).rejects.toThrow(
     'settlement_base_0000 is no longer recorded as archived: a restore took it back meanwhile',
   )
   expect(await settlementsOf(database)).toEqual(tables)

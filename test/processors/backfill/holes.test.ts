@@ -28,7 +28,7 @@ afterAll(() => stage?.end())
 const without = (isHole: (block: number) => boolean) =>
   blocks.map((block): Block => (isHole(block.header.number) ? { ...block, transactions: [], logs: [] } : block))
 
-/** Loads everything from a source that has these blocks, with the chain's node beside it. */
+/** Loads everything from a source that has these blocks, with the chain's node next to it. */
 async function load(told: readonly Block[], kind: 'portal' | 'gateway' = 'portal') {
   const { chain, node, lastBlock, expected } = stage
   const source = memorySource({ blocks: told, chunkBlocks: 100 })

@@ -5,7 +5,7 @@ import { readStaging } from '../../../db/queries/chain/staging-partitions.ts'
 import { abandonRange } from '../../../processors/backfill/abandon.ts'
 import { reserveRange } from '../../../processors/backfill/reservation.ts'
 import { placePartition } from '../../../processors/backfill/staging-placement.ts'
-import { placeBesideReader } from '../../support/chain/placing.ts'
+import { placeUnderReader } from '../../support/chain/placing.ts'
 import { createTestDatabase } from '../../support/database.ts'
 import { rounds } from '../../support/rounds.ts'
 import { until } from '../../support/until.ts'
@@ -18,7 +18,7 @@ test('while a partition that the processor writes is placed nobody waits for a s
   tags: ['rounds'],
   timeout: 1_800_000,
 }, async () => {
-  const { rows, expected, stuck, slowest, slowestOfAny, answers } = await placeBesideReader(tenThousands * 10_000)
+  const { rows, expected, stuck, slowest, slowestOfAny, answers } = await placeUnderReader(tenThousands * 10_000)
   expect(rows).toBe(expected)
   expect(stuck).toBe(0)
   expect(slowest).toBeLessThan(slowestOfAny + 1_000)

@@ -62,7 +62,7 @@ describe('next to the chain’s processor', () => {
   })
 })
 
-test('beside a processor that has begun a backfill loads the rest, and the processor does not download it', async () => {
+test('next to a processor that has begun a backfill loads the rest, and the processor does not download it', async () => {
   const database = await run.database()
   // The first answer is cut short and its batch committed; the next request is told to retry in 8 s.
   run.portal.faults.add({ kind: 'cut', lines: 120, how: 'end' })
@@ -222,7 +222,7 @@ describe('a long history before the registry', () => {
     ).toEqual([{ from: last + 1 }])
   })
 
-  test('is left out by a processor that begins, which starts at the registry; a backfill loads it beside', async () => {
+  test('is left out by a processor that begins, which starts at the registry; a backfill loads it meanwhile', async () => {
     // Three hundred blocks with settlements before the registry, at the end of a long history.
     const late = paymentChain({ firstBlock: 60_000, chunkBlocks: 20, chunks: 30 })
     const portal = await startPortal({ datasets: { 'base-mainnet': late.source }, chunksPerAnswer: 5 })

@@ -12,7 +12,7 @@ import { chainSettings } from '../../support/chain/settings.ts'
 import { createTestDatabase, type OwnDatabase } from '../../support/database.ts'
 import { type LimitedNode, startLimitedNode } from '../backfill/limited-node.ts'
 
-// A Portal with the chain's headers and not its logs: a processor with a node beside it does not believe what it reads.
+// A Portal with the chain's headers and not its logs: a processor with a node next to it does not believe what it reads.
 
 const finality = 3 // blocks
 const timeout = 120_000

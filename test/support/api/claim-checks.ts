@@ -10,7 +10,7 @@ import { type Claimant, type ClaimStage, eip191Claim, freshNonce, jfsClaim, post
 export const manifestPath = '/.well-known/agent-directory.json'
 
 interface StageJobOptions {
-  /** Settings beside those of the stage, or in their place. */
+  /** Settings besides those of the stage, or in their place. */
   readonly env?: Record<string, string>
   readonly perAgent?: readonly string[]
 }

@@ -39,7 +39,7 @@ select 1, '2026-01-01', n / ${rowsPerBlock}, n % ${rowsPerBlock}, 'base', 'c', '
  * Places a loaded partition into which the processor has written `rows` settlements meanwhile and goes on writing, while
  * somebody reads the settlements of the chain without a pause.
  */
-export async function placeBesideReader(rows: number): Promise<PlacingRun> {
+export async function placeUnderReader(rows: number): Promise<PlacingRun> {
   const database = await createTestDatabase()
   const { pool } = database
   try {

@@ -32,7 +32,7 @@ export async function bundle({ mains, version, read }: Compiled): Promise<void> 
   const name = hash.digest('hex').slice(0, 16)
   const place = join(folder, name)
   if (!statSync(place, { throwIfNoEntry: false })) {
-    // Renamed when it is whole: a run beside this one may make the same.
+    // Renamed when it is whole: a run next to this one may make the same.
     const draft = `${place}.${process.pid}`
     await buildInto(draft, { mains, read })
     try {

@@ -1,6 +1,6 @@
 import type { Log, Transaction } from '../../doubles/portal/blocks.ts'
 
-/** `recorded`: published; `derived`: what the contract's code must have emitted beside it, as its reader says. */
+/** `recorded`: published; `derived`: what the contract's code must have emitted along with it, as its reader says. */
 export type Origin = 'recorded' | 'derived'
 export type RecordedLog = Log & { readonly origin: Origin }
 export type RecordedTransaction = Transaction & { readonly origin: Origin }

@@ -78,7 +78,7 @@ interface Registration {
 }
 
 /**
- * The registry's events of a chain, a part for each registration and each URI update. Beside a Registered log the
+ * The registry's events of a chain, a part for each registration and each URI update. Next to a Registered log the
  * contract always emits the mint's Transfer and, with a URI, MetadataUpdate before it, and the agentWallet's
  * MetadataSet after it: these are derived. A catalog row is derived as a registration without a URI to its holder.
  */

@@ -2,7 +2,7 @@ import type { BlockRange } from '../../../block-range.ts'
 import type { Queryable } from '../../../pool.ts'
 import type { OtherRow } from '../audit.ts'
 
-// What settlements and payments have beside their rows, few of them: builder codes, which say who had a part in them, and
+// What settlements and payments have besides their rows, few of them: builder codes, which say who had a part in them, and
 // the exact amounts of tokens whose units are not millionths of a dollar. Lists are JSON arrays of objects with the columns'
 // names.
 

@@ -26,7 +26,7 @@ function demandOf(world: World, fid: number, now: Date) {
     .filter(({ payer, isRing }) => !isRing && !world.ever.get(fid)?.has(payer))
     .map(({ payer, recipient, kind, block, isDollar, amount }) => ({
       payer,
-      // Settlements are known by their sums, so one of nothing beside others counts; every other payment is known by itself.
+      // Settlements are known by their sums, so one of nothing next to others counts; every other payment is known by itself.
       sum: /^eip3009/.test(kind) ? `${payer} ${recipient} ${kind}` : undefined,
       at: +timeOf(block),
       amount: isDollar ? BigInt(amount) : 0n,

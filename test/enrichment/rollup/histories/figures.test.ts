@@ -27,7 +27,7 @@ const histories = rounds(3, 30)
 /** Agents may share addresses, and pay themselves. */
 const anyAddresses = fc.subarray([...recipients, payers[0] as string])
 const fid = fc.constantFrom(...fids)
-/** What happens beside the chains. `null`: the account is no longer an agent. */
+/** What happens outside the chains. `null`: the account is no longer an agent. */
 const others = {
   verify: fc.record({ fid, addresses: fc.option(anyAddresses, { freq: 9 }) }),
   wait: fc.record({ hours: fc.constantFrom(1, 1, 5, 24, 100, -5, -50) }),
@@ -236,11 +236,11 @@ test('figures of agents are those of the settlements, whatever happens to chains
   )
   await fc.assert(
     fc
-      .asyncProperty(run, async ([first, then, beside, held]) => {
+      .asyncProperty(run, async ([first, then, happenings, held]) => {
         const world = new World(database)
         const installation = new Installation()
         for (const [index, addresses] of held.entries()) await verify(fids[index] as number, addresses)
-        const happening = beside[Symbol.iterator]()
+        const happening = happenings[Symbol.iterator]()
         for (const step of [...first, ...then]) {
           await world.take(step)
           const next = happening.next()

@@ -4,7 +4,7 @@ import { readContent } from '../../../../enrichment/specs/kinds.ts'
 import { moneyIn } from '../../../../enrichment/specs/offers/money.ts'
 import { inDollars, pricesIn } from '../../../../enrichment/specs/prices.ts'
 
-// Documents as the world writes them, beside those in test/fixtures/documents: one row for each spelling.
+// Documents as the world writes them, besides those in test/fixtures/documents: one row for each spelling.
 
 const payTo = `0x${'11'.repeat(20)}`
 const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913'
@@ -120,7 +120,7 @@ test.each<[object, string[]]>([
     { interval: 'month', plans: [{ price: '$20' }, { price: '$0.01', unit: 'call' }] },
     ['/a 20 per month USD', '/a $0.01'],
   ],
-])('a price is one of a single use where nothing beside it says otherwise: %j', (terms, meant) => {
+])('a price is one of a single use where nothing next to it says otherwise: %j', (terms, meant) => {
   expect(pricesOf(sold(terms))).toEqual(meant)
 })
 

@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { eip191Claim, post } from '../../test/support/api/claims.ts'
 import type { People } from './people.ts'
 
-interface Beside<T> {
+interface Background<T> {
   /** Stops the work and resolves with its result. Throws when it has failed. */
   stop(): Promise<T>
 }
@@ -39,7 +39,7 @@ const lockPauseMs = 50
 const shownCharacters = 120
 
 /** Claims for one claimant after the other, until each is acknowledged. */
-export function claimBeside(url: string, { claimants }: People): Beside<Claimed> {
+export function claimMeanwhile(url: string, { claimants }: People): Background<Claimed> {
   const acknowledged: number[] = []
   const milliseconds: number[] = []
   const refused: Record<string, number> = {}
@@ -75,7 +75,7 @@ export async function claimFailures(log: string): Promise<ClaimFailure[]> {
 }
 
 /** Polls which locks statements of the API wait for, and keeps the longest wait. */
-export function watchLocks(pool: pg.Pool): Beside<LockWait> {
+export function watchLocks(pool: pg.Pool): Background<LockWait> {
   const seen = { milliseconds: 0, blocker: '' }
   return repeat(
     lockPauseMs,
@@ -97,7 +97,7 @@ export function watchLocks(pool: pg.Pool): Beside<LockWait> {
 }
 
 /** Repeats `work` with a pause until it is stopped; then resolves with `result`. */
-function repeat<T>(pauseMs: number, work: (n: number) => Promise<void>, result: T): Beside<T> {
+function repeat<T>(pauseMs: number, work: (n: number) => Promise<void>, result: T): Background<T> {
   let isOver = false
   const all = (async () => {
     for (let n = 0; !isOver; await delay(pauseMs)) await work(n++)

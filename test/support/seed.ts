@@ -71,6 +71,7 @@ export async function seedAgent(pool: pg.Pool, agent: SeedAgent): Promise<void> 
     settlements_all: agent.settlementsAll ?? 0,
     search: [handle, displayName, oli].map((text) => text?.toLowerCase() ?? '').join('\n'),
     changed_at: agent.changedAt ?? agent.listedAt ?? birth,
+    entry_changed_at: agent.changedAt ?? agent.listedAt ?? birth,
   })
   await deriveSearchedAgents(pool, [agent.fid])
   for (const address of addresses) await seedVerification(pool, { fid: agent.fid, address })
@@ -78,9 +79,8 @@ export async function seedAgent(pool: pg.Pool, agent: SeedAgent): Promise<void> 
 
 /** Makes what searches look through what the agents and their words say, as their derivation does. */
 export async function seedSearched(db: Queryable): Promise<void> {
-  const { rows } = await db.query(
-    'select fid from agent union select fid from agent_words union select fid from searched_agent',
-  )
+  const found = 'select fid from agent union select fid from agent_words union select fid from searched_agent'
+  const { rows } = await db.query(found)
   await deriveSearchedAgents(
     db,
     rows.map(({ fid }) => fid),

@@ -110,22 +110,30 @@ const toldOfAgent = `(
                    array(select ${hex('address')} from unnest(w.verified_addresses) as v (address) order by address)
                      as verified_addresses) told)`
 
+/** What the feed of agents shows of an agent. */
+const entryOf = (row: string) =>
+  `(${of(row, 'handle, oli, chains, claimed, claim_method, agent_status, listed_at')},
+          coalesce(${row}.handle_assurance, 'stated') = 'stated', left(${row}.bio, 280))`
+
 const writes = `
 compared as (
   select w.*,
          w.added or (${of('w', visibleColumns)}) is distinct from (${of('a', visibleColumns)})
-           or w.fid in (select fid from lost) or w.fid in (select fid from stored) as visible
+           or w.fid in (select fid from lost) or w.fid in (select fid from stored) as visible,
+         ${entryOf('w')} is distinct from ${entryOf('a')} as in_feed
     from wanted w
     left join agent a using (fid)
 ),
 put as (
-  insert into agent (fid, ${visibleColumns}, last_message_at, last_alive_at, changed_at)
-  select fid, ${visibleColumns}, last_message_at, last_alive_at, case when visible then $3::timestamptz else changed_at end
+  insert into agent (fid, ${visibleColumns}, last_message_at, last_alive_at, changed_at, entry_changed_at)
+  select fid, ${visibleColumns}, last_message_at, last_alive_at, case when visible then $3::timestamptz else changed_at end,
+         case when in_feed then $3 end
     from compared
    where visible or active
       on conflict (fid) do update
-     set (${visibleColumns}, last_message_at, last_alive_at, changed_at)
-       = row(${of('excluded', `${visibleColumns}, last_message_at, last_alive_at, changed_at`)})
+     set (${visibleColumns}, last_message_at, last_alive_at, changed_at, entry_changed_at)
+       = row(${of('excluded', `${visibleColumns}, last_message_at, last_alive_at, changed_at`)},
+             coalesce(excluded.entry_changed_at, agent.entry_changed_at))
 ),
 delisted as (
   delete from agent a

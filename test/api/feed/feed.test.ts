@@ -1,11 +1,14 @@
 import { parseAtomFeed } from 'feedsmith'
 import Parser from 'rss-parser'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Element } from 'xml-js'
+import { chainNames } from '../../../config/chains.ts'
+import { deriveAgents } from '../../../db/queries/agents/agents.ts'
 import { startApi, type TestApi } from '../../support/api/api.ts'
 import { child, entriesOf, textOf } from '../../support/api/feed-xml.ts'
+import { chainRows } from '../../support/chain/rows.ts'
 import { createTestDatabase, testDatabase } from '../../support/database.ts'
-import { insert, seedAgent } from '../../support/seed.ts'
+import { addressOf, insert, seedAgent, seedVerification } from '../../support/seed.ts'
 import { until } from '../../support/until.ts'
 
 const database = testDatabase()
@@ -205,22 +208,54 @@ test('a second reader of others finds the same, with the types of texts, authors
 })
 
 test('updated moves with what an entry shows, and with nothing else', async () => {
-  const other = await createTestDatabase()
-  await seedAgent(other.pool, { fid: 1, bio: `${'x'.repeat(280)} and more`, changedAt: minute(1), listedAt: minute(0) })
-  const updatedAt = async (assignment: string, at: Date) => {
-    await other.pool.query(`update agent set ${assignment}, changed_at = $1`, [at])
-    const api = await startApi(other)
+  const { url, pool, drop } = await createTestDatabase()
+  onTestFinished(drop)
+  await insert(pool, 'social_profile', {
+    fid: 1,
+    handle: 'one',
+    bio: `${'x'.repeat(280)} and more`,
+    updated_at: minute(0),
+  })
+  await insert(pool, 'claim', {
+    fid: 1,
+    method: 'eip191',
+    nonce: 'one',
+    proof: '{}',
+    proof_sha256: Buffer.alloc(32),
+    signer: address,
+    received_at: minute(0),
+    claimed_at: minute(0),
+    verified_addresses: [],
+  })
+  const updatedAt = async (sql: string, now: Date) => {
+    await pool.query(sql)
+    await deriveAgents(pool, { fids: [1], chainOrder: chainNames, now })
+    const api = await startApi({ url, pool })
     const feed = await (await api.get('/feed.atom')).text()
     await api.stop()
     return /<entry>.*?<updated>(.*?)<\/updated>/s.exec(feed)?.[1]
   }
-  const same = minute(1).toISOString()
-  expect(await updatedAt(`pfp_url = 'https://a.example/b.png', display_name = 'Unseen'`, minute(5))).toBe(same)
-  expect(await updatedAt(`bio = bio || ' behind the cut', settlements_30d = 7`, minute(6))).toBe(same)
-  expect(await updatedAt(`handle = handle`, minute(7))).toBe(same)
-  expect(await updatedAt(`handle = 'renamed'`, minute(8))).toBe(minute(8).toISOString())
-  expect(await updatedAt(`agent_status = 'historical'`, minute(9))).toBe(minute(9).toISOString())
-  expect(await updatedAt(`handle_assurance = 'signed'`, minute(10))).toBe(minute(10).toISOString())
-  expect(await updatedAt(`handle_assurance = 'proven'`, minute(11))).toBe(minute(10).toISOString())
-  await other.drop()
+  const said = (assignment: string) => `update social_profile set ${assignment}`
+  const time = (n: number) => minute(n).toISOString()
+  expect(await updatedAt('select', minute(1))).toBe(time(1))
+  const same = time(1)
+  expect(await updatedAt(said(`pfp_url = 'https://a.example/b.png', display_name = 'Unseen'`), minute(5))).toBe(same)
+  expect(await updatedAt(said(`bio = bio || ' behind the cut', last_message_at = now()`), minute(6))).toBe(same)
+  expect(await updatedAt(said('handle = handle'), minute(7))).toBe(same)
+  expect(await updatedAt(said(`handle = 'renamed'`), minute(8))).toBe(time(8))
+  await seedVerification(pool, { fid: 1, address })
+  await chainRows(pool).transfer({ chain: 'base', id: 1 }, null, address, minute(9))
+  expect(await updatedAt('select', minute(9))).toBe(time(9)) // it is active
+  expect(await updatedAt(said(`handle_witness = 'https://hub.example'`), minute(10))).toBe(time(10))
+  await insert(pool, 'custody_reading', {
+    fid: 1,
+    address: bytesOf(address),
+    block_number: 1,
+    block_hash: Buffer.alloc(32),
+    read_at: minute(10),
+  })
+  expect(await updatedAt(said(`handle_owner = '\\x${address.slice(2)}'`), minute(11))).toBe(time(10)) // proven now
 })
+
+const address = addressOf('one')
+const bytesOf = (one: string) => Buffer.from(one.slice(2), 'hex')

@@ -13,7 +13,7 @@ import { type MigrationFile, readMigrations, readSchema, type SchemaFiles, toFil
 /** Server routine that reports `raise notice`; the server's own notices ("does not exist, skipping") have others. */
 const raisedByMigration = 'exec_stmt_raise'
 /** How long to wait for another process that migrates, which may build indexes of large tables. */
-const othersPatienceMs = 2 * 60 * 60_000
+const othersTimeoutMs = 2 * 60 * 60_000
 const pollMs = 200
 
 const connectTimeoutMs = 10_000
@@ -98,11 +98,11 @@ async function create(client: pg.Client, { tables }: SchemaFiles, migrations: Mi
  * statement holds a snapshot, and `create index concurrently` would wait for that to end.
  */
 async function beTheOne(client: pg.Client, onNotice: (text: string) => void): Promise<void> {
-  const deadline = Date.now() + othersPatienceMs
+  const deadline = Date.now() + othersTimeoutMs
   for (let polls = 0; ; polls++) {
     const { rows } = await client.query('select pg_try_advisory_lock($1) as locked', [lockKeys.migration])
     if (rows[0].locked) return
-    if (Date.now() >= deadline) throw new Error(`others have been migrating for ${othersPatienceMs / 60_000} minutes`)
+    if (Date.now() >= deadline) throw new Error(`others have been migrating for ${othersTimeoutMs / 60_000} minutes`)
     if (polls === 0) onNotice('waiting for another migration to end')
     await delay(pollMs)
   }

@@ -2,7 +2,7 @@ import pg from 'pg'
 import { connectionTimeouts } from './pool.ts'
 
 /** Timeout of the check, in milliseconds: as long as migrations wait for a connection to a busy server. */
-const patienceMs = 10_000
+const timeoutMs = 10_000
 /** SQLSTATE for a start-up message that was not understood: only a pooler rejects the settings that are sent. */
 const protocolViolation = '08P01'
 
@@ -41,8 +41,8 @@ function clientOf(databaseUrl: string): pg.Client {
   const client = new pg.Client({
     connectionString: databaseUrl,
     application_name: 'is this a session',
-    connectionTimeoutMillis: patienceMs,
-    ...connectionTimeouts(patienceMs),
+    connectionTimeoutMillis: timeoutMs,
+    ...connectionTimeouts(timeoutMs),
   })
   client.on('error', () => {}) // the statement in flight says so
   return client

@@ -2,19 +2,19 @@ import type pg from 'pg'
 import { inTransaction, type Queryable } from './pool.ts'
 
 /** How long a commit may wait for a standby; shorter than any statement timeout. */
-const standbyPatienceMs = 4_000
+const standbyTimeoutMs = 4_000
 /** The server's routine that gives up waiting for a standby, and commits all the same. */
 const givesUpOnStandby = 'SyncRepWaitForLSN'
 
 /**
  * `inTransaction` for data that cannot be re-derived: where the server has synchronous standbys, it returns once one of
- * them has the transaction on disk. Throws when none has after `patienceMs`: the transaction is then committed on the
+ * them has the transaction on disk. Throws when none has after `timeoutMs`: the transaction is then committed on the
  * primary, but a failover may lose it. No server timeout ends that wait, so it is cancelled by the client.
  */
 export async function inSafeTransaction<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
-  patienceMs = standbyPatienceMs,
+  timeoutMs = standbyTimeoutMs,
 ): Promise<T> {
   const client = await pool.connect()
   const { release } = client
@@ -40,7 +40,7 @@ export async function inSafeTransaction<T>(
   const result = await inTransaction({ connect: (async () => client) as pg.Pool['connect'] }, async (transaction) => {
     await transaction.query(`select set_config('synchronous_commit', 'on', true)`)
     const done = await work(transaction)
-    timer = setTimeout(cancel, patienceMs)
+    timer = setTimeout(cancel, timeoutMs)
     return done
   })
   if (isUnsafe) throw new Error('no standby has what was written: it may not outlive this server')

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { listen } from './ports.ts'
 
 /** Timeout of a readiness check, in milliseconds. */
-const patienceMs = 5_000
+const timeoutMs = 5_000
 
 export interface Health {
   /** Why only a restart can help this process; undefined: nothing is stuck. Absent: it never gets stuck. */
@@ -32,7 +32,7 @@ export async function serveHealth(host: string, port: number, health: Health): P
         return stuck === undefined ? answer(200, 'ok\n') : answer(503, `${stuck}\n`)
       }
       if (path === '/readyz') {
-        const problem = await withinPatience(notReady())
+        const problem = await withinTimeout(notReady())
         return problem === undefined ? answer(200, 'ready\n') : answer(503, `${problem}\n`)
       }
       if (path === '/metrics') return answer(200, await health.metrics(), 'text/plain; version=0.0.4')
@@ -61,9 +61,9 @@ export function sharedWhileRunning<T>(run: () => T | Promise<T>): () => Promise<
 }
 
 /** Bounds the wait for a readiness check: a database behind a dead link may not answer for minutes. */
-async function withinPatience(problem: Promise<string | undefined>): Promise<string | undefined> {
+async function withinTimeout(problem: Promise<string | undefined>): Promise<string | undefined> {
   const known = new AbortController()
-  const late = delay(patienceMs, `no answer within ${patienceMs / 1_000} s`, { signal: known.signal }).catch(
+  const late = delay(timeoutMs, `no answer within ${timeoutMs / 1_000} s`, { signal: known.signal }).catch(
     () => undefined,
   )
   try {

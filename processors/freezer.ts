@@ -20,7 +20,7 @@ interface FreezerOptions {
  */
 export class Freezer {
   readonly #rounds = new Rounds({
-    turn: () => this.freeze().then(() => pauseMs),
+    round: () => this.freeze().then(() => pauseMs),
     failed: ({ message }) => {
       this.options.log.warn(`freezing a partition: ${message}`)
       return pauseMs

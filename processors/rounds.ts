@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 interface RoundsOptions {
-  /** Works for a while; resolves with the milliseconds to rest before the next turn. */
-  readonly turn: () => Promise<number>
-  /** Called with the error of a turn that rejected; returns the milliseconds to rest before the next turn. */
+  /** Works for a while; resolves with the milliseconds to pause before the next round. */
+  readonly round: () => Promise<number>
+  /** Called with the error of a round that rejected; returns the milliseconds to pause before the next round. */
   readonly failed: (error: Error) => number
 }
 
-/** Background loop in a processor's process: one turn after the other until it is closed, also after failures. */
+/** Background loop in a processor's process: one round after the other until it is closed, also after failures. */
 export class Rounds {
   readonly #closing = new AbortController()
   #working: Promise<number> = Promise.resolve(0)
@@ -18,11 +18,11 @@ export class Rounds {
     return this.#closing.signal.aborted
   }
 
-  start(restMs = 0): void {
-    this.#run(restMs)
+  start(pauseMs = 0): void {
+    this.#run(pauseMs)
   }
 
-  /** Stops the loop; waits for the turn in flight, `graceMs` at most. */
+  /** Stops the loop; waits for the round in flight, `graceMs` at most. */
   async close(graceMs: number): Promise<void> {
     this.#closing.abort()
     const late = new AbortController()
@@ -30,12 +30,12 @@ export class Rounds {
     late.abort()
   }
 
-  async #run(firstRestMs: number) {
+  async #run(firstPauseMs: number) {
     const { signal } = this.#closing
-    for (let rest = firstRestMs; ; rest = await this.#working) {
-      await delay(rest, undefined, { signal }).catch(() => {})
+    for (let pauseMs = firstPauseMs; ; pauseMs = await this.#working) {
+      await delay(pauseMs, undefined, { signal }).catch(() => {})
       if (signal.aborted) return
-      this.#working = this.options.turn().catch(this.options.failed)
+      this.#working = this.options.round().catch(this.options.failed)
     }
   }
 }

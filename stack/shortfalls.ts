@@ -6,7 +6,7 @@ import { readCoverage } from '../db/queries/log/coverage.ts'
 import type { Settings } from './tasks.ts'
 
 /** Milliseconds for a connection: longer, and a host is no use to a processor either. */
-const patienceMs = 5_000
+const timeoutMs = 5_000
 
 /**
  * The hosts that cannot be connected to, a line each, with what would come from them. A host that is reached may still
@@ -45,13 +45,13 @@ const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 
 function problemOf(host: string): Promise<string | undefined> {
   const [, name = '', port] = /^\[?(.*?)\]?:(\d+)$/.exec(host) ?? []
   return new Promise((resolve) => {
-    const socket = connect({ host: name, port: Number(port), timeout: patienceMs })
+    const socket = connect({ host: name, port: Number(port), timeout: timeoutMs })
     const end = (problem?: string) => {
       socket.destroy()
       resolve(problem)
     }
     socket.once('connect', () => end())
-    socket.once('timeout', () => end(`no answer in ${patienceMs / 1_000} s`))
+    socket.once('timeout', () => end(`no answer in ${timeoutMs / 1_000} s`))
     socket.once('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message))
   })
 }

@@ -50,12 +50,12 @@ export function createHealth({ rowsPerSecond, everyMinutes = 0, now }: HealthOpt
     help: 'From the end of a round to the next one',
     registers: [registry],
   }).set(everyMinutes * 60)
-  const patienceMs = stuckMs + (batchRows / rowsPerSecond) * 1_000
+  const timeoutMs = stuckMs + (batchRows / rowsPerSecond) * 1_000
   let movedAt: number | undefined
   let hasEnded = false
   return {
     stuck: () =>
-      movedAt !== undefined && now() - movedAt > patienceMs
+      movedAt !== undefined && now() - movedAt > timeoutMs
         ? `a round has written nothing for ${Math.round((now() - movedAt) / 1_000)} seconds`
         : undefined,
     notReady: () => (hasEnded ? undefined : 'no round has ended yet'),

@@ -57,7 +57,7 @@ export class Auditor {
   blocksToGo = 0
   readonly #pool: pg.Pool
   readonly #node: NodeWord | undefined
-  readonly #rounds = new Rounds({ turn: () => this.#turn(), failed: (error) => this.#failed(error) })
+  readonly #rounds = new Rounds({ round: () => this.#round(), failed: (error) => this.#failed(error) })
   readonly #warn = (text: string) => this.options.log.warn(text)
 
   constructor(private readonly options: AuditOptions) {
@@ -80,7 +80,7 @@ export class Auditor {
     return this.#rounds.close(graceMs)
   }
 
-  async #turn(): Promise<number> {
+  async #round(): Promise<number> {
     const began = Date.now()
     await this.audit()
     this.succeededAt = Date.now()

@@ -24,7 +24,7 @@ export const rowsPerSecond = 80_000
 /** Cost of reading a block without settlements, in settlements. */
 export const workOfBlock = 0.02
 /** Timeout of an estimate in milliseconds; a range that cannot be estimated can still be loaded. */
-const patienceMs = 10_000
+const timeoutMs = 10_000
 
 /** Estimates what a range holds, from a few samples. Undefined: the source did not answer in time. */
 export async function estimate(history: History, config: BackfillConfig): Promise<Estimate | undefined> {
@@ -45,7 +45,7 @@ export async function estimate(history: History, config: BackfillConfig): Promis
   const late = new AbortController()
   const counted = await Promise.race([
     Promise.all(readers.map(counting)),
-    delay(patienceMs, undefined, { signal: late.signal }).catch(() => undefined),
+    delay(timeoutMs, undefined, { signal: late.signal }).catch(() => undefined),
   ])
   late.abort()
   for (const reader of readers) reader.close()

@@ -70,7 +70,7 @@ export class LateLoader {
   /** What was read since this process began to load, and in how many milliseconds; zeros: nothing is being loaded. */
   #pace = { blocks: 0, ms: 0 }
   readonly #pool: pg.Pool
-  readonly #rounds = new Rounds({ turn: () => this.#turn(), failed: (error) => this.#failed(error) })
+  readonly #rounds = new Rounds({ round: () => this.#round(), failed: (error) => this.#failed(error) })
 
   constructor(private readonly options: LateOptions) {
     const { databaseUrl, chain } = options
@@ -98,7 +98,7 @@ export class LateLoader {
     return failurePauseMs
   }
 
-  async #turn(): Promise<number> {
+  async #round(): Promise<number> {
     const { chain, openHistory } = this.options
     const waiting = await lateContracts(this.#pool, chain.name)
     const ranges = new Map(waiting.map((one) => [`${one.nextBlock} ${one.toBlock}`, one.toBlock - one.nextBlock + 1]))

@@ -7,7 +7,7 @@ const maxLineBytes = 64 * 1024 * 1024
 /** Deadline for one line in milliseconds of waiting, however steadily it trickles. */
 const maxLineMs = 4 * silenceMs
 /** Longest wait of one `read`, in milliseconds; more than a line may take, so its own failure comes first. */
-const maxPatienceMs = 2 * maxLineMs
+const maxWaitMs = 2 * maxLineMs
 const newline = 0x0a
 
 /**
@@ -63,13 +63,13 @@ export class Lines {
   }
 
   /**
-   * The next line; 'end' when there is none; 'later' when none came within `patienceMs`, which loses nothing. Rejects as
+   * The next line; 'end' when there is none; 'later' when none came within `waitMs`, which loses nothing. Rejects as
    * `wholeLines` does.
    */
-  async read(patienceMs: number): Promise<Buffer | 'end' | 'later'> {
+  async read(waitMs: number): Promise<Buffer | 'end' | 'later'> {
     if (this.#at >= this.#piece.length) {
       this.#next ??= this.#pieces.next()
-      const read = await within(this.#next, patienceMs)
+      const read = await within(this.#next, waitMs)
       if (read === 'later') return 'later'
       this.#next = undefined
       if (read.done) return 'end'
@@ -95,7 +95,7 @@ async function within<T>(promise: Promise<T>, ms: number): Promise<T | 'later'> 
   try {
     return await Promise.race([
       promise,
-      delay(Math.min(Math.max(ms, 0), maxPatienceMs), 'later' as const, { signal: stop.signal }),
+      delay(Math.min(Math.max(ms, 0), maxWaitMs), 'later' as const, { signal: stop.signal }),
     ])
   } finally {
     stop.abort()

@@ -46,17 +46,17 @@ export class PortalSequence {
   }
 
   /**
-   * The next block and the length of its line in bytes. 'later': none came within `patienceMs`; 'end': the answer
+   * The next block and the length of its line in bytes. 'later': none came within `waitMs`; 'end': the answer
    * ended; 'frontier': the Portal does not have the block yet.
    *
    * Rejects with a SourceFailure or a connection's error when it is worth another try, with a Refusal when a block
    * does not fit the one before it.
    */
-  async read(patienceMs: number): Promise<{ block: PortalBlock; bytes: number } | 'later' | 'end' | 'frontier'> {
+  async read(waitMs: number): Promise<{ block: PortalBlock; bytes: number } | 'later' | 'end' | 'frontier'> {
     try {
       this.#lines ??= await this.#open()
       if (!this.#lines) return 'frontier'
-      const line = await this.#lines.read(patienceMs)
+      const line = await this.#lines.read(waitMs)
       if (line === 'end') this.close()
       if (line === 'end' || line === 'later') return line
       const block = parseBlock(line)

@@ -50,7 +50,7 @@ export class ScopeLoader {
   /** When a step last ended, successfully or not; milliseconds since 1970. */
   turnedAt = Date.now()
   readonly #pool: pg.Pool
-  readonly #rounds = new Rounds({ turn: () => this.#turn(), failed: (error) => this.#give(error) })
+  readonly #rounds = new Rounds({ round: () => this.#round(), failed: (error) => this.#give(error) })
   #load: HistoryLoad | undefined
   #report: LoadReport | undefined
   /** Digest of the verified addresses that the known recipients were last updated from. */
@@ -80,7 +80,7 @@ export class ScopeLoader {
   }
 
   /** Updates the known recipients when that is due, then continues the load. Returns the milliseconds to rest. */
-  async #turn(): Promise<number> {
+  async #round(): Promise<number> {
     await this.#step()
     this.turnedAt = Date.now()
     return this.#load ? 0 : lookMs

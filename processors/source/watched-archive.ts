@@ -16,7 +16,7 @@ interface WatchedArchiveOptions {
 }
 
 /** Milliseconds to wait for the archive's height before the node goes on alone, where it can. */
-const patienceMs = 15_000
+const timeoutMs = 15_000
 /** Most blocks that the node reads alone, one by one; when more are missing, the archive is waited for. */
 const maxNodeBlocks = 20_000
 
@@ -52,7 +52,7 @@ export class WatchedArchive implements SdkArchive {
     const { chain, node, final, log } = this.options
     const block = final()
     if (!node || !block) return asked
-    await delay(patienceMs, undefined, { signal }).catch(() => {})
+    await delay(timeoutMs, undefined, { signal }).catch(() => {})
     if (signal.aborted) return asked
     const head = Number(await node.call('eth_blockNumber'))
     if (!(head - block.height <= maxNodeBlocks)) return asked

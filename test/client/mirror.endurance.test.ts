@@ -10,7 +10,7 @@ import { createPool } from '../../db/pool.ts'
 import { startTcpLink, type TcpLink } from '../doubles/tcp-link.ts'
 import { type DevnetProcess, devnetReadyMs, startDevnet } from '../support/devnet.ts'
 import { runMain, startMain } from '../support/mains.ts'
-import { patienceMs, until } from '../support/until.ts'
+import { testTimeoutMs, until } from '../support/until.ts'
 
 // The client's mirror command against `npm start`, whose world keeps changing: through connections cut in the middle of
 // a line, kills of the command, a kill of the API, and another world in place of the first.
@@ -143,7 +143,7 @@ async function inStep() {
   }
   const isSame = ({ had, rowsHad, rows, profiles }: Awaited<ReturnType<typeof compare>>) =>
     rows.length > 0 && had.every((one) => isEqual(one, profiles)) && rowsHad.every((one) => isEqual(one, rows))
-  const deadline = Date.now() + patienceMs
+  const deadline = Date.now() + testTimeoutMs
   for (;;) {
     const found = await compare()
     if (isSame(found)) return
@@ -210,5 +210,5 @@ test(
     expect(epochs.size).toBe(1)
     for (const mirror of [fromLog, fromSnapshot]) expect(epochs).not.toContain(placeOf(mirror).slice(0, 8))
   },
-  6 * patienceMs + devnetReadyMs,
+  6 * testTimeoutMs + devnetReadyMs,
 )

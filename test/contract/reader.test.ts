@@ -13,7 +13,7 @@ import { migrate } from '../../db/migrate.ts'
 import { dropReader, makeReader } from '../../db/reader/login.ts'
 import { portOf } from '../../ops/health.ts'
 import { startPostgres } from '../../postgres/embedded.ts'
-import { patienceMs } from '../support/until.ts'
+import { testTimeoutMs } from '../support/until.ts'
 
 // A server of its own, set up as a managed one: the role that migrates is no superuser, and roles span its databases.
 
@@ -47,7 +47,7 @@ function loginOf(user: string, database: string, password = user): string {
 }
 /** Logs in, with more time for a statement than a reader's ten seconds, in which a busy machine may not have planned one. */
 async function connect(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, statement_timeout: patienceMs })
+  const client = new pg.Client({ connectionString: url, statement_timeout: testTimeoutMs })
   await client.connect()
   onTestFinished(() => client.end())
   return client

@@ -173,8 +173,8 @@ test('a failover loses nothing that was acknowledged as safe, and the log has an
   const { epoch } = await logHead(primary)
   expect((await logHead(primary)).epoch).toBe(epoch)
   let last = await newestOf(primary)
-  const add = (n: number, patienceMs = 60_000) =>
-    inSafeTransaction(safe, (client) => client.query('insert into kept values ($1)', [n]), patienceMs)
+  const add = (n: number, timeoutMs = 60_000) =>
+    inSafeTransaction(safe, (client) => client.query('insert into kept values ($1)', [n]), timeoutMs)
   for (let more = 0; more < 20; more++) await add(++last)
   const acknowledged = last
 

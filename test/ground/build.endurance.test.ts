@@ -6,7 +6,7 @@ import { buildSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testDatabase } from '../support/database.ts'
 import { listFiles, root } from '../support/source-files.ts'
-import { patienceMs } from '../support/until.ts'
+import { testTimeoutMs } from '../support/until.ts'
 import { keyOffChain, proofOf } from '../trust/proof.ts'
 
 /** The build goes into a folder of the project, so that Node resolves packages from there. */
@@ -51,7 +51,7 @@ test('the build paints pictures, in a thread that keeps no process from ending',
   const { stdout, stderr, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
     cwd: dist,
     encoding: 'utf8',
-    timeout: patienceMs,
+    timeout: testTimeoutMs,
   })
   expect([stdout, stderr, status]).toEqual(['image/png\n', '', 0])
 })

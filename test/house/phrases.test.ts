@@ -8,7 +8,7 @@ const phrases: readonly { readonly phrase: RegExp; readonly instead: string }[] 
   { phrase: /\banew\b/i, instead: 'again, or start over' },
   { phrase: /\baside\b/i, instead: 'the staging table, or except for' },
   { phrase: /\blegs?\b/i, instead: 'the forwarded payment, or the transfer' },
-  { phrase: /\bpatience\b/i, instead: 'the deadline, the timeout or the retry policy' },
+  { phrase: /patience/i, instead: 'the deadline, the timeout or the retry policy' },
   { phrase: /\bseats?\b/i, instead: 'the lease' },
   {
     phrase: /(?<!\bthere )\b(?:is|was) none\b(?! of (?:its|their) business)/i,

@@ -3,14 +3,14 @@ import { expect, onTestFinished } from 'vitest'
 import { createDoor, type Door, type DoorOptions, type FetchOptions } from '../../net/door.ts'
 import { parseEgressAllow } from '../../net/egress.ts'
 import { DoorError } from '../../net/errors.ts'
-import { patienceMs } from '../support/until.ts'
+import { testTimeoutMs } from '../support/until.ts'
 import { startHost } from './host.ts'
 
 export const userAgent = 'agent-directory-test/1.0 (+https://agents.shop.xyz/about)'
 /** Requests to the tests' own hosts are not spaced out. */
 const impatient = { intervalMs: 0, maxWaiting: 1_000, maxWaitMs: 10_000 }
 /** Options of a fetch with a timeout long enough for a loaded machine. */
-export const options = { maxBytes: 65_536, timeoutMs: patienceMs }
+export const options = { maxBytes: 65_536, timeoutMs: testTimeoutMs }
 /** Options of a fetch from a host whose answer never ends: its timeout is long enough to connect. */
 export const briefly = { maxBytes: 65_536, timeoutMs: 300 }
 /** Options of `expect.poll`: a check every 5 ms. */

@@ -9,7 +9,7 @@ import type { TestApi } from '../support/api/api.ts'
 import { findings, hasFocus, offerWallets, startBrowser, tabTo, watch } from '../support/api/browser.ts'
 import { type Claimant, type ClaimStage, startClaimStage } from '../support/api/claims.ts'
 import { countSettlements, insert, seedAgent, seedSettlement } from '../support/seed.ts'
-import { patienceMs } from '../support/until.ts'
+import { testTimeoutMs } from '../support/until.ts'
 
 // Claims of a contract wallet on another chain than the network's own, and of an agent that its owner finds in a ranking.
 
@@ -30,7 +30,7 @@ afterAll(async () => {
 })
 
 const widths = [1280, 360]
-const waits = { timeout: patienceMs }
+const waits = { timeout: testTimeoutMs }
 const readerOf = (width: number) => ({
   viewport: { width, height: 800 },
   extraHTTPHeaders: { 'x-forwarded-for': `192.0.2.${widths.indexOf(width) + 1}` },

@@ -10,7 +10,7 @@ import { parseEgressAllow } from '../../net/egress.ts'
 import { startApi, type TestApi } from '../support/api/api.ts'
 import { testDatabase } from '../support/database.ts'
 import { addressOf, seedAgent } from '../support/seed.ts'
-import { patienceMs, until } from '../support/until.ts'
+import { testTimeoutMs, until } from '../support/until.ts'
 
 // Profile pictures on other hosts, which pages load through this service, and pictures of agents for other sites.
 
@@ -216,7 +216,7 @@ test('a picture that was not asked for, because others of its host waited, is as
   const one = createDoor({
     userAgent: 'agent-directory/1.0 (+https://agents.example)',
     egressAllow: parseEgressAllow(host.name),
-    politeness: { intervalMs: 0, maxWaiting: 1, maxWaitMs: patienceMs },
+    politeness: { intervalMs: 0, maxWaiting: 1, maxWaitMs: testTimeoutMs },
   })
   onTestFinished(one.close)
   const gallery = createGallery(one, () => clock.now)

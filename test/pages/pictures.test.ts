@@ -8,7 +8,7 @@ import { startBrowser } from '../support/api/browser.ts'
 import { richFid, seedShowcase, sumUpIncome } from '../support/api/showcase.ts'
 import { createTestDatabase, type OwnDatabase } from '../support/database.ts'
 import { root } from '../support/source-files.ts'
-import { patienceMs } from '../support/until.ts'
+import { testTimeoutMs } from '../support/until.ts'
 
 // `npm run docs:pictures` is this file with the folder of the documentation; otherwise the pictures go nowhere.
 
@@ -40,7 +40,7 @@ test.each([
   { name: 'directory-narrow.png', path: '/', width: 360, colorScheme: 'dark' },
 ] as const)('$name shows $path at $width px', async ({ name, path, width, colorScheme }) => {
   const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } })
-  page.setDefaultTimeout(patienceMs)
+  page.setDefaultTimeout(testTimeoutMs)
   await page.goto(api.url + path)
   await page.screenshot({ path: join(folder, name) })
   await page.close()

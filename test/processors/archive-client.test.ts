@@ -8,12 +8,12 @@ import { Refusal } from '../../ops/cli.ts'
 import { Lines } from '../../processors/portal/lines.ts'
 import { toPortalQuery } from '../../processors/portal/query.ts'
 
-const patienceMs = 10_000
+const waitMs = 10_000
 
 async function readAll(body: Readable): Promise<string[]> {
   const lines = new Lines(body)
   const read: string[] = []
-  for (let line = await lines.read(patienceMs); line !== 'end'; line = await lines.read(patienceMs)) {
+  for (let line = await lines.read(waitMs); line !== 'end'; line = await lines.read(waitMs)) {
     read.push(line.toString())
   }
   return read
@@ -37,10 +37,10 @@ describe('lines of an answer', () => {
     const body = new PassThrough()
     const lines = new Lines(body)
     body.write('one\ntwo\nthr')
-    expect(String(await lines.read(patienceMs))).toBe('one')
-    expect(String(await lines.read(patienceMs))).toBe('two')
+    expect(String(await lines.read(waitMs))).toBe('one')
+    expect(String(await lines.read(waitMs))).toBe('two')
     body.destroy(new Error('reset'))
-    await expect(lines.read(patienceMs)).rejects.toThrow('reset')
+    await expect(lines.read(waitMs)).rejects.toThrow('reset')
   })
 
   test('that are late are not lost', async () => {
@@ -50,7 +50,7 @@ describe('lines of an answer', () => {
     expect(await lines.read(10)).toBe('later')
     expect(await lines.read(10)).toBe('later')
     body.write('e\n')
-    expect(String(await lines.read(patienceMs))).toBe('one')
+    expect(String(await lines.read(waitMs))).toBe('one')
     lines.close()
   })
 })

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { createPool } from '../../db/pool.ts'
-import { patienceMs } from './until.ts'
+import { testTimeoutMs } from './until.ts'
 
 export interface TestDatabase {
   readonly url: string
@@ -16,7 +16,7 @@ export interface OwnDatabase extends TestDatabase {
 }
 
 /** Connect timeout in milliseconds, long because a server that many tests share may be slow to accept. */
-export const connectTimeoutMs = patienceMs
+export const connectTimeoutMs = testTimeoutMs
 /** How long a pool may take to end: it waits for connections in use, and a test that failed may never release its. */
 const endMs = 10_000
 

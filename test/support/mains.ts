@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { root } from './source-files.ts'
-import { patienceMs } from './until.ts'
+import { testTimeoutMs } from './until.ts'
 
 /** Arguments of Node that run the project's TypeScript as it was compiled before the first test. */
 export const loader = ['--import', new URL('compile/loader.mjs', import.meta.url).href]
@@ -65,5 +65,5 @@ export async function endOf(child: ChildProcess): Promise<Ended> {
 
 /** Runs one of the project's mains; one that does not end by itself is killed, and its code is null. */
 export function runMain(main: string, args: readonly string[] = [], options: MainOptions = {}): Promise<Ended> {
-  return endOf(startMain(main, args, { timeoutMs: patienceMs, ...options }))
+  return endOf(startMain(main, args, { timeoutMs: testTimeoutMs, ...options }))
 }

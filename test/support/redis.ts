@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { freePort } from '../../ops/ports.ts'
-import { patienceMs } from './until.ts'
+import { testTimeoutMs } from './until.ts'
 
 /** A real redis-server of the test's own. */
 export interface TestRedis {
@@ -61,7 +61,7 @@ async function launch(port: number, settings: Record<string, string>): Promise<C
   child.once('error', (error) => {
     failure = error
   })
-  const deadline = Date.now() + patienceMs
+  const deadline = Date.now() + testTimeoutMs
   while (Date.now() < deadline) {
     if (failure) throw new Error(`redis-server does not start (${failure.message}); apt-get install redis-server`)
     if (child.exitCode !== null) throw new Error(`redis-server ended with code ${child.exitCode}`)
@@ -69,7 +69,7 @@ async function launch(port: number, settings: Record<string, string>): Promise<C
     await delay(10)
   }
   child.kill('SIGKILL')
-  throw new Error(`redis-server did not answer within ${patienceMs} ms`)
+  throw new Error(`redis-server did not answer within ${testTimeoutMs} ms`)
 }
 
 function ask(port: number, line: string): Promise<string> {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
  * Timeout of a test's wait, in milliseconds. Only something that hangs reaches it: a machine that other work slows down
  * to a tenth fails no test.
  */
-export const patienceMs = 300_000
+export const testTimeoutMs = 300_000
 
 interface Waiting {
   readonly withinMs?: number
@@ -17,7 +17,7 @@ interface Waiting {
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  { withinMs = patienceMs, everyMs = 20, explain }: Waiting = {},
+  { withinMs = testTimeoutMs, everyMs = 20, explain }: Waiting = {},
 ): Promise<void> {
   const deadline = Date.now() + withinMs
   while (!(await holds())) {

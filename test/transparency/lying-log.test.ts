@@ -8,7 +8,7 @@ import { keyChangeText } from '../../transparency/log-key.ts'
 import { noteSigner } from '../../transparency/note.ts'
 import { rootOf } from '../../transparency/tree.ts'
 import { endOf, runMain, startMain } from '../support/mains.ts'
-import { patienceMs, until } from '../support/until.ts'
+import { testTimeoutMs, until } from '../support/until.ts'
 import { HeldLog, newPem, serveLogs } from './held-log.ts'
 
 const entryOf = (index: number) => Buffer.from(JSON.stringify({ type: 'claim', fid: 7, seq: index }))
@@ -244,7 +244,7 @@ test('the command ends with what it found, and keeps its mirror', async () => {
 
 test('a mirror that follows finds out a log that goes back while no profile changes, and ends', async () => {
   const args = ['mirror', '--follow', '--every', '1', '--file', file, '--api', server.urlFor('one')]
-  const child = startMain('client/main.ts', args, { timeoutMs: patienceMs })
+  const child = startMain('client/main.ts', args, { timeoutMs: testTimeoutMs })
   const ended = endOf(child)
   await until('the log is followed', async () => (await kept().catch(() => []))[2] === '300')
   log.entries.push(entryOf(300))

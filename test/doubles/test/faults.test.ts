@@ -78,7 +78,7 @@ describe('a fault', () => {
 
   test('can be silence on an open connection', async () => {
     portal.faults.add({ kind: 'silence', lines: 1 })
-    const { text, error } = await ask(query, { encoding: 'identity', patienceMs: 300 })
+    const { text, error } = await ask(query, { encoding: 'identity', timeoutMs: 300 })
     expect(numbersOf(parseLines(text))).toEqual([4])
     expect(error?.message).toBe('aborted')
   })

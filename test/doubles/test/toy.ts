@@ -98,12 +98,12 @@ interface SendOptions {
   readonly body?: unknown
   readonly encoding?: 'gzip' | 'identity'
   /** The connection is given up this long after the answer began. */
-  readonly patienceMs?: number
+  readonly timeoutMs?: number
 }
 
 /** One request on a connection of its own. Never rejects: a broken answer is what came, with the error. */
 export function send(method: string, url: string, options: SendOptions = {}): Promise<Answer> {
-  const { body, encoding = 'gzip', patienceMs } = options
+  const { body, encoding = 'gzip', timeoutMs } = options
   return new Promise((resolve) => {
     const req = request(url, { method, headers: { 'accept-encoding': encoding }, agent: false }, (res) => {
       let text = ''
@@ -111,7 +111,7 @@ export function send(method: string, url: string, options: SendOptions = {}): Pr
         clearTimeout(timer)
         resolve({ status: res.statusCode ?? 0, headers: res.headers, text, error })
       }
-      const timer = patienceMs ? setTimeout(() => req.destroy(), patienceMs) : undefined
+      const timer = timeoutMs ? setTimeout(() => req.destroy(), timeoutMs) : undefined
       const plain = res.headers['content-encoding'] === 'gzip' ? res.pipe(createGunzip()) : res
       plain.on('data', (piece: Buffer) => {
         text += piece

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import type { TestDatabase } from '../../support/database.ts'
 import { endOf, loader } from '../../support/mains.ts'
 import { root } from '../../support/source-files.ts'
-import { patienceMs } from '../../support/until.ts'
+import { testTimeoutMs } from '../../support/until.ts'
 import { databaseSocket, relayTo } from './database-relay.ts'
 
 /**
@@ -21,7 +21,7 @@ export async function runInNamespace(script: string, prepare: readonly string[],
   const child = spawn('unshare', ['--net', '--mount', '--', 'sh', '-c', commands, 'sh', ...program], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: patienceMs,
+    timeout: testTimeoutMs,
     killSignal: 'SIGKILL',
   })
   const { code, stdout, stderr } = await endOf(child)

@@ -8,7 +8,7 @@ import { MemoryStore } from '../../../api/limits/memory-store.ts'
 import { errorBody } from '../../../api/schemas/error.ts'
 import { readChains } from '../../../config/chains.file.ts'
 import type { TestDatabase } from '../database.ts'
-import { patienceMs } from '../until.ts'
+import { testTimeoutMs } from '../until.ts'
 
 export interface TestApi {
   readonly url: string
@@ -22,7 +22,7 @@ export interface TestApi {
 const plenty = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 
 /** Bounds that no busy machine reaches; tests of the bounds pass a database that has the API's own. */
-const patient = { answerWithinMs: patienceMs, statementMs: patienceMs }
+const patient = { answerWithinMs: testTimeoutMs, statementMs: testTimeoutMs }
 
 /** The real app on a real port, over a test's database; port 0: a free one. */
 export async function startApi(database: TestDatabase, overrides: Partial<ApiDeps> = {}, port = 0): Promise<TestApi> {

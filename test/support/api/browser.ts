@@ -1,13 +1,13 @@
 import { AxeBuilder } from '@axe-core/playwright'
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
-import { patienceMs } from '../until.ts'
+import { testTimeoutMs } from '../until.ts'
 
 /** Starts the system's chromium without background requests, with user data that is removed afterwards. */
 export function startBrowser(): Promise<Browser> {
   const quiet = ['--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update']
   return chromium.launch({
     executablePath: '/usr/bin/chromium',
-    timeout: patienceMs,
+    timeout: testTimeoutMs,
     args: ['--no-sandbox', '--disable-gpu', '--disable-sync', ...quiet],
   })
 }
@@ -20,7 +20,7 @@ interface Watched {
 }
 
 export async function watch(context: BrowserContext, url: string): Promise<Watched> {
-  context.setDefaultTimeout(patienceMs)
+  context.setDefaultTimeout(testTimeoutMs)
   const page = await context.newPage()
   const faults: string[] = []
   const { host } = new URL(url)

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Ended, endOf, startMain } from '../mains.ts'
-import { patienceMs } from '../until.ts'
+import { testTimeoutMs } from '../until.ts'
 
 export interface BackfillOptions {
   readonly databaseUrl: string
@@ -32,7 +32,7 @@ export async function startBackfill({
   await writeFile(chainsFile, JSON.stringify(chainSettings))
   const child = startMain('processors/backfill/main.ts', args, {
     env: { DATABASE_URL: databaseUrl, CHAINS_FILE: chainsFile, ...env },
-    timeoutMs: patienceMs,
+    timeoutMs: testTimeoutMs,
   })
   const ended = endOf(child).finally(() => rm(folder, { recursive: true, force: true }))
   return { child, ended }

@@ -8,7 +8,7 @@ import { createPool } from '../../../db/pool.ts'
 import { type ChainState, readChainState } from '../../../db/queries/chain/chain-state.ts'
 import { connectTimeoutMs } from '../database.ts'
 import { startMain } from '../mains.ts'
-import { patienceMs } from '../until.ts'
+import { testTimeoutMs } from '../until.ts'
 
 export interface ProcessorOptions {
   readonly chain: ChainName
@@ -64,7 +64,7 @@ export async function spawnProcessor(options: ProcessorOptions): Promise<TestPro
     }
     throw new Error(`${what} did not happen within ${deadlineMs} ms:\n${output}`)
   }
-  const untilExit = async (deadlineMs = patienceMs) => {
+  const untilExit = async (deadlineMs = testTimeoutMs) => {
     if (!hasEnded(child)) {
       const late = new AbortController()
       const timeout = delay(deadlineMs, true, { signal: late.signal }).catch(() => false)
@@ -80,12 +80,12 @@ export async function spawnProcessor(options: ProcessorOptions): Promise<TestPro
   }
   return {
     pid: child.pid as number,
-    untilIndexed: (block, deadlineMs = patienceMs) =>
+    untilIndexed: (block, deadlineMs = testTimeoutMs) =>
       waitFor(`block ${block} was indexed`, deadlineMs, async () => {
         const state = await readChainState(pool, chain)
         return state && state.indexedBlock >= block ? state : undefined
       }),
-    untilOutput: (pattern, deadlineMs = patienceMs) =>
+    untilOutput: (pattern, deadlineMs = testTimeoutMs) =>
       waitFor(`it printed ${pattern}`, deadlineMs, async () => (pattern.test(output) ? true : undefined)).then(
         () => {},
       ),

@@ -13,6 +13,7 @@ import { deriveEdges, lookAround } from './edges.ts'
 import { deriveFeedbackFiles } from './feedback-files.ts'
 import {
   deriveDemand,
+  deriveEscrowFees,
   deriveEscrowHours,
   deriveEscrows,
   deriveIncome,
@@ -43,6 +44,7 @@ export const derivations = [
   { kind: 'rings', batch: 50, rest: 'with sums', derive: deriveRings },
   { kind: 'escrows', batch: 100, turns: true, rest: 'soon', derive: deriveEscrows },
   { kind: 'escrow hours', batch: 100, turns: true, rest: 'soon', derive: deriveEscrowHours },
+  { kind: 'escrow fees', batch: 50, rest: 'with sums', derive: deriveEscrowFees },
   { kind: 'income hours', batch: 500, turns: true, rest: 'with sums', derive: deriveIncomeHours },
   { kind: 'income sums', batch: 500, rest: 'with counts', derive: deriveIncomeSums },
   { kind: 'feedback files', batch: 500, rest: 'with sums', derive: deriveFeedbackFiles },

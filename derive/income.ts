@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { markHoldersOf } from '../db/queries/agents/holders.ts'
 import type { LaterKey } from '../db/queries/due/queue.ts'
 import { deriveDemandOf } from '../db/queries/income/demand.ts'
-import { markEscrowHours, sumEscrows } from '../db/queries/income/escrows.ts'
+import { countEscrowFees, markEscrowHours, sumEscrows } from '../db/queries/income/escrows.ts'
 import { followAddresses, followOwners } from '../db/queries/income/followed-addresses.ts'
 import { sumHours } from '../db/queries/income/hours.ts'
 import { countIncomeSums } from '../db/queries/income/sums.ts'
@@ -47,6 +47,13 @@ export async function deriveEscrowHours(
   most = mostRows,
 ): Promise<readonly LaterKey[]> {
   return again(await markEscrowHours(db, keys, most), now)
+}
+
+/** Counts the fees in sums of payments. The roll-up waits meanwhile. */
+export async function deriveEscrowFees(db: pg.PoolClient, keys: readonly string[]): Promise<undefined> {
+  await holdRollup(db)
+  await allowLargeSums(db)
+  await countEscrowFees(db, keys)
 }
 
 /** Sums up the income of hours; those that are too much for one transaction are due again. */

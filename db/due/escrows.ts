@@ -1,7 +1,8 @@
 import { refundedKinds } from '../../config/payments.ts'
 import { hex, type Kind } from './mark.ts'
 
-// Payments of escrows: the kinds `escrows`, of which something went back, and `escrow hours`, whose first row came or went.
+// Payments of escrows: the kinds `escrows`, of which something went back, `escrow hours`, whose first row came or went, and
+// `escrow fees`, what escrows took of them.
 
 /** Kinds of the rows of an escrow's payment, as an SQL list. */
 const escrowKinds = refundedKinds.map((kind) => `'${kind}'`).join(', ')
@@ -65,4 +66,20 @@ export const escrowHours = {
   ],
   // All of their hours are marked where hours are derived again.
   all: [],
+} satisfies Kind
+
+const sumKey = (sum: string) =>
+  [hex(`${sum}.payee`), hex(`${sum}.payer`), `${sum}.chain`, hex(`${sum}.funder`)].join(` || ':' || `)
+
+/** The kind `escrow fees`. */
+export const escrowFees = {
+  marks: [
+    {
+      table: 'payment_sum',
+      on: ['update'],
+      key: sumKey('moved'),
+      from: 'moved where moved.fees is null and moved.refunded > 0',
+    },
+  ],
+  all: [{ table: 'payment_sum s where s.refunded > 0', key: sumKey('s') }],
 } satisfies Kind

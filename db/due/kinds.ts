@@ -1,4 +1,4 @@
-import { escrowHours, escrows } from './escrows.ts'
+import { escrowFees, escrowHours, escrows } from './escrows.ts'
 import { hex, type Kind } from './mark.ts'
 import { incomeHours, paidAgentMarks } from './paid-hours.ts'
 import { circles, raterGroups, raters } from './raters.ts'
@@ -233,6 +233,8 @@ export const kinds = {
   escrows,
   /** Hours of all rows of an escrow's payment, which have the flag of its first row. Keys: as of `escrows`. */
   'escrow hours': escrowHours,
+  /** Fees in sums of payments that had none when the first refund came. Keys: payee, payer, chain and funder. */
+  'escrow fees': escrowFees,
   /** What addresses of agents were paid in an hour. Keys: `hourKey`. */
   'income hours': incomeHours,
   /** Sums of these hours, which move with them, counted from all of them: only again. Keys: `agent:` or `chain:`, and which. */

@@ -154,9 +154,12 @@ function paidBetween(marks: string, chain: string, before: string): string {
 /** Of the agents whose income an address is, or was. */
 const incomeOf = (address: string) => ({ key: 'i.fid', from: `moved join income_address i on i.address = ${address}` })
 
+/** SQL: whether a payer paid so much, of a row of payment_sum: it came to the payee, and as much of all that was paid did not go back. */
+export const hasPaid = (sum: string, atLeast = 1) => `has_paid(${sum}.amount, ${sum}.fees, ${sum}.refunded, ${atLeast})`
+
 /**
- * A payment changes an hour of income once its block is rolled up, which is enough for most keys. The last three rows cover
- * what changes no hour: another payer of the same amount, and payers of payments that are in no hour yet.
+ * A payment changes an hour of income once its block is rolled up, which is enough for most keys. The last four rows cover
+ * what changes no hour: another payer of the same amount, payers of payments that are in no hour yet, and fees.
  */
 export const paidAgentMarks: readonly Mark[] = [
   { table: 'income_address', key: 'fid' },
@@ -164,5 +167,12 @@ export const paidAgentMarks: readonly Mark[] = [
   { table: 'income_hour', key: 'fid' },
   { table: 'settlement_payer', ...incomeOf('moved.recipient') },
   { table: 'payment', on: ['insert', 'delete'], ...incomeOf('moved.payee') },
+  {
+    table: 'payment_sum',
+    on: ['update'],
+    key: 'i.fid',
+    from: `moved join were using (payee, payer, chain, funder) join income_address i on i.address = moved.payee
+     where ${hasPaid('moved')} <> ${hasPaid('were')}`,
+  },
   { table: 'income_ring', on: ['insert', 'delete'], ...incomeOf('moved.recipient') },
 ]

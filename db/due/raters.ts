@@ -1,5 +1,6 @@
 import { incomeLimits } from '../../config/limits.ts'
 import { hex, type Kind, type Mark } from './mark.ts'
+import { hasPaid } from './paid-hours.ts'
 import { registration } from './routes.ts'
 
 // Who rates whom: the kinds `raters`, `circles` and `rater groups`.
@@ -19,8 +20,7 @@ const pairs = [
     table: 'payment_sum',
     payee: 'payee',
     key: 'payee, payer, chain, funder',
-    paid: (row: string) =>
-      `${row}.amount > ${row}.refunded, ${row}.amount - ${row}.refunded >= ${incomeLimits.dustBelow}, ${row}.first_at`,
+    paid: (row: string) => `${hasPaid(row)}, ${hasPaid(row, incomeLimits.dustBelow)}, ${row}.first_at`,
   },
 ] as const
 

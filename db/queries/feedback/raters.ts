@@ -24,7 +24,7 @@ const paid = (payer: string, address: string) => `(
        or exists (select
                     from (select * from payment_sum p where p.payee = ${address} and p.payer = ${payer}
                            order by p.chain, p.funder limit ${mostSums}) p
-                   where ${isPaid('p')} and p.amount - p.refunded >= ${leastPaid})))`
+                   where ${isPaid('p', leastPaid)})))`
 
 const values = ['seen_at', 'is_idle', 'registrations', 'funder', 'funded_at', 'generation']
 const columns = (row: string) => values.map((name) => `${row}.${name}`).join(', ')

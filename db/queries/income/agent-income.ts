@@ -89,7 +89,7 @@ ${payingPairs({ fid: '$1', isBounded: true })},
 payer as materialized (
   select payer, sum(n) as n, sum(amount) as amount, min(first_at) as first_at, max(last_at) as last_at,
          ${isOwn('$1', 'pair.payer', 'min(first_at)', 'own')} as own, bool_and(${isRing}) as ring,
-         sum(amount) <= 0 and min(amount) < 0 as got_all_back
+         min(amount) < 0 and not bool_or(has_paid) as got_all_back
     from pair group by payer having sum(n) > 0
 ),
 -- What the agent paid itself, by whom it paid: mostly little, so it is read whole, and not looked up for each payer.

@@ -40,7 +40,7 @@ payer as materialized (
     from pair
    where pair.amount <> 0 and not ${isRing}
    group by grouping sets ((chain, payer), (payer))
-  having sum(amount) > 0
+  having bool_or(has_paid)
 ),
 counted as materialized (
   select payer.*, since.*, n > 1 as paid_again from payer cross join since where not own

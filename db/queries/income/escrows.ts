@@ -20,6 +20,11 @@ export async function markEscrowHours(db: Queryable, keys: readonly string[], mo
   return rows.map(({ key }) => key)
 }
 
+/** Counts the fees in sums of payments, given as payee, payer, chain and funder. Call it under `holdRollup`. */
+export async function countEscrowFees(db: Queryable, keys: readonly string[]): Promise<void> {
+  await db.query({ name: 'count-escrow-fees', text: feesText, values: [keys] })
+}
+
 const isOf = (row: string, escrow: string) => `${row}.subject = ${escrow}.subject and ${row}.chain = ${escrow}.chain`
 
 /** What keys name, which begin with `name` and end with a place. */
@@ -116,3 +121,24 @@ marked as (
    where net <> 0 and exists (select from income_address i where i.address = payee)
 )
 select ${keyAt('name', 'max(place) + 1')} as key from read group by name having count(*) = $2`
+
+const feesText = `
+with asked as materialized (
+  select decode(part[1], 'hex') as payee, decode(part[2], 'hex') as payer, part[3] as chain, decode(part[4], 'hex') as funder
+    from (select string_to_array(key, ':') as part from unnest($1::text[]) key) given
+),
+counted as materialized (
+  select asked.*, fee.fees
+    from asked
+   cross join lateral (
+     select coalesce(sum(escrow_fee(p.kind, p.gross, p.net)), 0) as fees
+       from payment p
+      where p.payer = asked.payer and p.payee = asked.payee and escrow_fee(p.kind, p.gross, p.net) > 0
+        and p.chain = asked.chain and coalesce(p.funder, '') = asked.funder and is_summed(p)
+   ) fee
+)
+update payment_sum s
+   set fees = counted.fees
+  from counted
+ where (s.payee, s.payer, s.chain, s.funder) = (counted.payee, counted.payer, counted.chain, counted.funder)
+   and s.fees is distinct from counted.fees`

@@ -1,4 +1,5 @@
 import { readingLimits } from '../../../config/limits.ts'
+import { hasPaid } from '../../due/paid-hours.ts'
 import { isRolledUp } from '../sql/block-states.ts'
 import { countedFor, otherPayments } from '../sql/income.ts'
 import { isListed } from '../sql/settlement-filter.ts'
@@ -12,6 +13,14 @@ const isWithin = (pair: string) => `exists (
            where w.address = ${pair}.recipient and w.chain = ${pair}.chain
              and w.from_at <= ${pair}.first_at and ${pair}.last_at < w.to_at)`
 
+/** Whether who paid its recipient by a payment did not get all of that back. By the primary key alone, whatever the statistics say. */
+const isKept = (payment: string) => `${payment}.amount > 0 and coalesce((
+              select ${hasPaid('sum')} from payment_sum sum
+               where (sum.payee, sum.payer, sum.chain, sum.funder)
+                     >= (${payment}.recipient, ${payment}.payer, ${payment}.chain, coalesce(${payment}.funder, ''))
+                 and (sum.payee, sum.payer, sum.chain, sum.funder)
+                     <= (${payment}.recipient, ${payment}.payer, ${payment}.chain, coalesce(${payment}.funder, ''))), false)`
+
 interface Pairs {
   /** SQL: the agent's id. */
   readonly fid: string
@@ -22,7 +31,8 @@ interface Pairs {
 /**
  * Common table expressions, behind `unrolledBlocks`, that end with `pair`: who paid which address of an agent on which
  * chain, by every kind of payment, in blocks that are rolled up; of a payer and an address there may be several. `whose`
- * are the agent's addresses, `own` those that are or were its own and paid, `countable` says whether the sums were read.
+ * are the agent's addresses, `own` those that are or were its own and paid, `countable` says whether the sums were read. `has_paid`
+ * says of a row whether it is of a payment, more than nothing, and not all that its payer paid went back.
  */
 export const payingPairs = ({ fid, isBounded }: Pairs) => `
 whose as materialized (select * from income_address where fid = ${fid}),
@@ -41,18 +51,18 @@ countable as materialized (${
     : 'select true as yes'
 }),
 pair as (
-  select p.recipient, p.payer, p.chain, p.n, p.amount, p.first_at, p.last_at
+  select p.recipient, p.payer, p.chain, p.n, p.amount, p.first_at, p.last_at, p.amount > 0 as has_paid
     from whose
     join settlement_payer p on p.recipient = whose.address
    where whose.chain = '' and (select yes from countable)
    union all
   -- All that a payer ever paid a wallet, where all of it was paid while the wallet was the agent's; else row by row.
-  select wallet.address, p.payer, p.chain, p.n, p.amount, p.first_at, p.last_at
+  select wallet.address, p.payer, p.chain, p.n, p.amount, p.first_at, p.last_at, p.amount > 0
     from (select distinct address, chain from whose where chain <> '') wallet
     join settlement_payer p on p.recipient = wallet.address and p.chain = wallet.chain
    where (select yes from countable) and ${isWithin('p')}
    union all
-  select wallet.address, s.payer, wallet.chain, 1, s.amount, s.block_timestamp, s.block_timestamp
+  select wallet.address, s.payer, wallet.chain, 1, s.amount, s.block_timestamp, s.block_timestamp, s.amount > 0
     from (select distinct address, chain from whose where chain <> '') wallet
    cross join lateral (
      select s.payer, s.amount, s.block_timestamp from settlement s
@@ -68,13 +78,13 @@ pair as (
    where (select yes from countable)
    union all
   -- What went back to a payer is off the amount, and no payment.
-  select one.address, s.payer, s.chain, (paid_at is not null)::int, s.amount, s.paid_at, s.paid_at
+  select one.address, s.payer, s.chain, (paid_at is not null)::int, s.amount, s.paid_at, s.paid_at, s.has_paid
     from (select distinct address from whose) one
    cross join lateral (
      -- Whose money it is counts where that is the agent's own, or it would have as many payers as keys.
      select case when s.funder is not null and ${isOwn(fid, 's.funder', 's.block_timestamp')} then s.funder else s.payer end as payer,
             s.chain, case when s.is_dollar then counted.amount else 0 end as amount,
-            case when s.amount >= 0 then s.block_timestamp end as paid_at
+            case when s.amount >= 0 then s.block_timestamp end as paid_at, ${isKept('s')} as has_paid
        from ${otherPayments}
       ${countedFor(fid, 's')}
       where s.recipient = one.address and ${isRolledUp('s')}

@@ -1,4 +1,5 @@
 import { profileLimits } from '../../../config/limits.ts'
+import { hasPaid } from '../../due/paid-hours.ts'
 import { list } from './json-text.ts'
 
 // Feedback on agents: rows of the view judged_feedback, which says who gave it. Addresses cost nothing, so it says little
@@ -13,8 +14,8 @@ export const groundKinds = ['payment', 'payment_named', 'contradicted', 'file', 
 /** Values of `flags`, the rules by which feedback is flagged, as of the view feedback_rule. */
 export const flagRules = ['circle', 'funding_chain', 'made_together', 'only_rates', 'shared_funder'] as const
 
-/** SQL: whether a sum of payment_sum is of money that nobody behind its payee had put in, as of income, and was not given back. */
-export const isPaid = (sum: string) => `${sum}.amount > ${sum}.refunded and ${sum}.funder <> ${sum}.payee
+/** SQL: whether a sum of payment_sum is of money that nobody behind its payee had put in, as of income, and that so much was paid of. */
+export const isPaid = (sum: string, atLeast = 1) => `${hasPaid(sum, atLeast)} and ${sum}.funder <> ${sum}.payee
              and not exists (select from income_owner o
                                join income_address i on i.fid = o.fid and i.address = ${sum}.payee and i.chain in ('', ${sum}.chain)
                               where ${sum}.funder <> '' and o.address = ${sum}.funder and o.because <> 'operator'

@@ -1,8 +1,9 @@
 -- Payments besides settlements in sums of income, and money that goes round.
 
 -- What each payee got from each payer besides settlements, in dollars of blocks that are rolled up: with settlement_payer
--- it is what rings, pay-backs and paying clients are found in. What a payer paid is `amount` less `refunded`: from one to whom
--- all of it went back, nothing was got. By whose money it was, so that what an agent's own paid over another's key is told apart.
+-- it is what rings, pay-backs and paying clients are found in. What a payee has of it is `amount` less `refunded`; what a payer
+-- paid, fees included, is `amount` and `fees`: one to whom all of that went back paid nothing (`has_paid`). By whose money it was, so
+-- that what an agent's own paid over another's key is told apart.
 -- Kept by whatever moves payments or the mark of the roll-up, under its lock.
 create table payment_sum (
   payee bytea not null,
@@ -13,14 +14,29 @@ create table payment_sum (
   amount numeric(78, 0) not null, -- of the payments, base units
   refunded numeric(78, 0) not null default 0, -- what went back of them, fees included
   funder bytea not null default '', -- as of payment; empty: the payer's own money
+  -- What escrows took of what the payer paid, of payments too of which nothing came to the payee; null: not counted yet, as
+  -- of sums from before this column. They are once something goes back: the kind `escrow fees` of db/due.
+  fees numeric(78, 0),
   primary key (payee, payer, chain, funder)
 ) with (fillfactor = 85);
 create index payment_sum_payer on payment_sum (payer);
 create index payment_sum_funder on payment_sum (funder) where funder <> '';
 
+-- Whether a payer paid, of one of these sums: so much came to the payee, and so much of all that was paid did not go back.
+create function has_paid(amount numeric, fees numeric, refunded numeric, at_least numeric default 1) returns boolean
+  language sql immutable parallel safe as $$
+  select least(amount, amount + coalesce(fees, 0) - refunded) >= at_least
+$$;
+
+-- What an escrow took of a payment of which something may go back.
+create function escrow_fee(kind text, gross numeric, net numeric) returns numeric language sql immutable parallel safe as $$
+  select case when kind in ('escrow_charge', 'escrow_capture') then gross - net else 0 end
+$$;
+create index payment_fee on payment (payer, payee) where escrow_fee(kind, gross, net) > 0;
+
 -- Whether a payment or a refund is in it. A token may be listed from a block on: what was paid in it before is in no sum.
 create function is_summed(p payment) returns boolean language sql stable as $$
-  select p.net <> 0
+  select (p.net <> 0 or escrow_fee(p.kind, p.gross, p.net) > 0)
      and exists (select from chain_contract c
                   where c.chain = p.chain and c.address = '0x' || encode(p.token, 'hex') and c.from_block <= p.block_number)
      and not exists (select from settlement_unrolled u
@@ -30,11 +46,12 @@ $$;
 create view payment_summed as select * from payment p where is_summed(p);
 
 create function add_payment_sums(more payment_sum[]) returns void language sql as $$
-  insert into payment_sum as s (payee, payer, chain, first_at, last_at, amount, refunded, funder)
-  select payee, payer, chain, first_at, last_at, amount, refunded, funder from unnest(more) order by payee, payer, chain, funder
+  insert into payment_sum as s (payee, payer, chain, first_at, last_at, amount, refunded, funder, fees)
+  select payee, payer, chain, first_at, last_at, amount, refunded, funder, fees
+    from unnest(more) order by payee, payer, chain, funder
       on conflict (payee, payer, chain, funder) do update
      set first_at = least(s.first_at, excluded.first_at), last_at = greatest(s.last_at, excluded.last_at),
-         amount = s.amount + excluded.amount, refunded = s.refunded + excluded.refunded
+         amount = s.amount + excluded.amount, refunded = s.refunded + excluded.refunded, fees = s.fees + excluded.fees
 $$;
 
 -- As `nearest_settlement`: the time of the payment that follows one that is gone as the first or the last of its sum.
@@ -85,13 +102,14 @@ create function subtract_payment_sums(less payment[]) returns void language sql 
     select payee, payer, chain, coalesce(funder, '') as funder, min(block_number) filter (where net > 0) as first_block,
            max(block_number) filter (where net > 0) as last_block, min(block_timestamp) filter (where net > 0) as first_at,
            max(block_timestamp) filter (where net > 0) as last_at, coalesce(sum(net) filter (where net > 0), 0) as amount,
-           coalesce(-sum(net) filter (where net < 0), 0) as refunded
+           coalesce(-sum(net) filter (where net < 0), 0) as refunded, sum(escrow_fee(kind, gross, net)) as fees
       from unnest(less) p
      where is_summed(p)
      group by payee, payer, chain, coalesce(funder, '')
   ),
   kept as materialized (
     select s.payee, s.payer, s.chain, s.funder, s.amount - gone.amount as amount, s.refunded - gone.refunded as refunded,
+           s.fees - gone.fees as fees,
            case when s.amount = gone.amount then 'infinity' when gone.first_at is null or gone.first_at > s.first_at then s.first_at
                 else coalesce(nearest_payment(s.payee, s.payer, s.chain, s.funder, gone.first_block, gone.first_at, true), s.first_at)
            end as first_at,
@@ -104,13 +122,14 @@ create function subtract_payment_sums(less payment[]) returns void language sql 
   removed as (
     delete from payment_sum s using kept
      where (s.payee, s.payer, s.chain, s.funder) = (kept.payee, kept.payer, kept.chain, kept.funder)
-       and kept.amount = 0 and kept.refunded = 0
+       and kept.amount = 0 and kept.refunded = 0 and coalesce(kept.fees, 0) = 0
   )
   update payment_sum s
-     set first_at = kept.first_at, last_at = kept.last_at, amount = kept.amount, refunded = kept.refunded
+     set first_at = kept.first_at, last_at = kept.last_at, amount = kept.amount, refunded = kept.refunded,
+         fees = kept.fees
     from kept
    where (s.payee, s.payer, s.chain, s.funder) = (kept.payee, kept.payer, kept.chain, kept.funder)
-     and (kept.amount <> 0 or kept.refunded <> 0)
+     and (kept.amount <> 0 or kept.refunded <> 0 or kept.fees <> 0)
 $$;
 
 -- Payments that come into blocks that are rolled up, or go from there, under the lock of the roll-up.
@@ -126,7 +145,8 @@ begin
       select row(p.payee, p.payer, p.chain, coalesce(min(p.block_timestamp) filter (where p.net > 0), 'infinity'),
                  coalesce(max(p.block_timestamp) filter (where p.net > 0), '-infinity'),
                  coalesce(sum(p.net) filter (where p.net > 0), 0),
-                 coalesce(-sum(p.net) filter (where p.net < 0), 0), coalesce(p.funder, ''))::payment_sum
+                 coalesce(-sum(p.net) filter (where p.net < 0), 0), coalesce(p.funder, ''),
+                 sum(escrow_fee(p.kind, p.gross, p.net)))::payment_sum
         from moved
        cross join lateral (select * from payment_summed s where s.id = moved.id offset 0) p
        group by p.payee, p.payer, p.chain, coalesce(p.funder, '')));
@@ -160,7 +180,8 @@ begin
       select row(payee, payer, chain, coalesce(min(block_timestamp) filter (where net > 0), 'infinity'),
                  coalesce(max(block_timestamp) filter (where net > 0), '-infinity'),
                  coalesce(sum(net) filter (where net > 0), 0),
-                 coalesce(-sum(net) filter (where net < 0), 0), coalesce(funder, ''))::payment_sum
+                 coalesce(-sum(net) filter (where net < 0), 0), coalesce(funder, ''),
+                 sum(escrow_fee(kind, gross, net)))::payment_sum
         from payment_summed
        where chain = moved_chain and block_number >= before and block_number < new.next_block
        group by payee, payer, chain, coalesce(funder, '')));

@@ -21,7 +21,7 @@ create function first_paid_within(of_fid bigint, of_chain text, of_payee bytea, 
       cross join lateral (
         select from payment_sum s
          where s.payee = p.payee and s.payer = p.payer and s.chain = p.chain and s.funder = coalesce(p.funder, '')
-           and s.amount > s.refunded
+           and has_paid(s.amount, s.fees, s.refunded)
         offset 0
       ) s
       where not exists (select from income_owner o
@@ -172,7 +172,8 @@ select h.fid, f.*, not tenure.held as before_holder,
                union all
               select s.chain, s.first_at, s.last_at
                 from payment_sum s
-               where s.payee = i.address and s.payer = f.client and s.funder = '' and s.amount > s.refunded
+               where s.payee = i.address and s.payer = f.client and s.funder = ''
+                 and has_paid(s.amount, s.fees, s.refunded)
                union all
               -- As of income: money of an address counts until that is the agent's own. Filling a channel for somebody else
               -- to sign costs little: a hundred of those who did are looked at.
@@ -181,7 +182,7 @@ select h.fid, f.*, not tenure.held as before_holder,
                        where s.payee = i.address and s.payer = f.client and s.funder <> ''
                        order by s.chain, s.funder
                        limit 100) s
-               where s.amount > s.refunded
+               where has_paid(s.amount, s.fees, s.refunded)
                  and not exists (select from income_owner o
                                   where o.fid = h.fid and o.address = s.funder and o.because <> 'operator'
                                     and o.from_at <= s.first_at)) paid

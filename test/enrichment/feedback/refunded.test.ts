@@ -3,6 +3,8 @@ import { maxBlock } from '../../../db/block-range.ts'
 import { inTransaction } from '../../../db/pool.ts'
 import { deleteWithin } from '../../../db/queries/chain/block-rows.ts'
 import { writeContracts } from '../../../db/queries/chain/contracts.ts'
+import { markAll } from '../../../db/queries/due/queue.ts'
+import { agentIncome } from '../../../db/queries/income/agent-income.ts'
 import { lockRollup, rewindRollup } from '../../../db/queries/rollup/cursor.ts'
 import { derivations } from '../../../derive/derivations.ts'
 import { settle } from '../../../derive/pass.ts'
@@ -38,11 +40,14 @@ async function log(
   amount: bigint,
   subject = 'purchase',
   [payer, payee] = [buyer, seller],
+  fee = 0n,
 ) {
-  const row = { kind, block, amount, payer, payee, subject: hashOf(subject), at: time(block) }
+  const row = { kind, block, amount, net: amount - fee, payer, payee, subject: hashOf(subject), at: time(block) }
   await seedPayment(database.pool, row)
 }
-const clients = derivations.filter(({ kind }) => kind === 'raters' || kind === 'feedback files')
+const derived = ['escrow fees', 'raters', 'feedback files']
+const clients = derivations.filter(({ kind }) => derived.includes(kind))
+const demand = derivations.filter(({ kind }) => kind === 'demand')
 /** What is told of the buyer's feedback, once everything is derived. */
 async function told() {
   const { pool } = database
@@ -139,4 +144,39 @@ test('a client whose money goes round has not paid, whatever its file says, unti
   expect(await told()).toEqual({ ...unpaid, idle: false, grounds: 'file' })
   await pool.query('delete from payment where block_number = 104')
   expect(await told()).toEqual({ ...paid, grounds: 'payment_named' })
+})
+
+test('who got back what the agent had of it has paid the fee, and who got that back too has not', async () => {
+  const { pool } = database
+  const everything = async () => {
+    const { paid, idle } = await told()
+    await settle(demand, { pool, now: () => time(1_000), settlementOverloads: 'spec' })
+    const payers = await pool.query(`select payers, amount::int from agent_demand where fid = 7 and chain = ''`)
+    const { rows } = await pool.query('select fees::int, refunded::int from payment_sum')
+    const income = await agentIncome(pool, 7)
+    return { paid, idle, demand: payers.rows, sums: rows, payers: JSON.parse(income.members.payers ?? '').raw }
+  }
+  await log('escrow_charge', 100, 3_000_000n, 'with a fee', undefined, 100_000n)
+  await log('escrow_refund', 140, -2_900_000n, 'with a fee')
+  const feePaid = { paid: true, idle: false, demand: [{ payers: 1, amount: 0 }], payers: 1 }
+  expect(await everything()).toEqual({ ...feePaid, sums: [{ fees: 100_000, refunded: 2_900_000 }] })
+  // A fee that was all of a payment.
+  await log('escrow_refund', 141, -100_000n, 'with a fee')
+  const gotAllBack = { paid: false, idle: true, demand: [], payers: 0 }
+  expect(await everything()).toEqual({ ...gotAllBack, sums: [{ fees: 100_000, refunded: 3_000_000 }] })
+  await log('escrow_charge', 101, 50_000n, 'nothing but a fee', undefined, 50_000n)
+  expect(await everything()).toEqual({ ...feePaid, sums: [{ fees: 150_000, refunded: 3_000_000 }] })
+  // Sums from before fees were counted are counted once something goes back of them, and again when all is derived again.
+  await pool.query('update payment_sum set fees = null')
+  expect((await everything()).sums).toEqual([{ fees: 150_000, refunded: 3_000_000 }])
+  await inTransaction(pool, async (db) => {
+    await db.query('set local session_replication_role = replica') // no trigger tells
+    await db.query('update payment_sum set fees = 7')
+  })
+  await markAll(pool, 'escrow fees')
+  expect(await everything()).toEqual({ ...feePaid, sums: [{ fees: 150_000, refunded: 3_000_000 }] })
+  await pool.query('delete from payment where block_number = 101')
+  expect(await everything()).toEqual({ ...gotAllBack, sums: [{ fees: 100_000, refunded: 3_000_000 }] })
+  await pool.query('delete from payment')
+  expect((await pool.query('select from payment_sum')).rows).toEqual([])
 })

@@ -122,10 +122,10 @@ test('a payment that goes is taken off its pair without the payments of its paye
     (
       await pool.query(
         `select * from payment_sum
-           full join (select payee, payer, chain, coalesce(funder, '') as funder, min(block_timestamp) as first_at, max(block_timestamp) as last_at, sum(net) as amount
+           full join (select payee, payer, chain, coalesce(funder, '') as funder, min(block_timestamp) as first_at, max(block_timestamp) as last_at, sum(net) as amount, 0 as fees
                         from payment_summed group by 1, 2, 3, 4) counted using (payee, payer, chain, funder)
-          where (payment_sum.first_at, payment_sum.last_at, payment_sum.amount)
-                is distinct from (counted.first_at, counted.last_at, counted.amount)`,
+          where (payment_sum.first_at, payment_sum.last_at, payment_sum.amount, payment_sum.fees)
+                is distinct from (counted.first_at, counted.last_at, counted.amount, counted.fees)`,
       )
     ).rows
   expect(await differing()).toEqual([])

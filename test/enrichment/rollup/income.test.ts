@@ -29,14 +29,16 @@ const sumsApart = `
 with told as (
   select payee, payer, chain, coalesce(funder, '') as funder, coalesce(min(block_timestamp) filter (where net > 0), 'infinity') as first_at,
          coalesce(max(block_timestamp) filter (where net > 0), '-infinity') as last_at,
-         coalesce(sum(net) filter (where net > 0), 0) as amount, coalesce(-sum(net) filter (where net < 0), 0) as refunded
+         coalesce(sum(net) filter (where net > 0), 0) as amount, coalesce(-sum(net) filter (where net < 0), 0) as refunded,
+         coalesce(sum(gross - net) filter (where kind in ('escrow_charge', 'escrow_capture')), 0) as fees
     from payment p
-   where p.block_number <= $1 and p.token = $2 and p.net <> 0
+   where p.block_number <= $1 and p.token = $2 and (p.net <> 0 or kind in ('escrow_charge', 'escrow_capture') and gross > 0)
    group by 1, 2, 3, 4
 )
 select count(*)::int as apart
   from told full join payment_sum s using (payee, payer, chain, funder)
- where (told.first_at, told.last_at, told.amount, told.refunded) is distinct from (s.first_at, s.last_at, s.amount, s.refunded)`
+ where (told.first_at, told.last_at, told.amount, told.refunded, told.fees)
+       is distinct from (s.first_at, s.last_at, s.amount, s.refunded, s.fees)`
 
 /** Asserts that stored income and the flags readers get are those of the single payments. */
 async function expectIncome(world: World): Promise<void> {
